@@ -1,0 +1,175 @@
+package features
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	gherkin "github.com/cucumber/gherkin/go/v26"
+	messages "github.com/cucumber/messages/go/v21"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+//go:embed control_plane/*.feature agent_server/*.feature *.feature
+var files embed.FS
+
+// FS returns the embedded feature files.
+func FS() fs.FS { return files }
+
+// Profiles are the parts of the interface that a target may claim.
+const (
+	ControlPlane = "control-plane"
+	AgentServer  = "agent-server"
+	EndToEnd     = "end-to-end"
+)
+
+// Tags that steer the run rather than describe a requirement.
+const (
+	// TagLast marks what can be judged only when everything else has been seen.
+	TagLast = "@last"
+	// TagSlow marks scenarios that wait for time to pass; they start first, so that the others fill the time.
+	TagSlow = "@slow"
+)
+
+// Requirement is one Rule: a sentence of the interface that can be observed from outside.
+type Requirement struct {
+	ID          string
+	Level       reports.Level
+	Title       string
+	Description string
+	Sections    []string // of the interface
+	Profile     string
+	Feature     string
+	URI         string
+	Line        int
+	Scenarios   []*Scenario
+}
+
+// Scenario is one test, that is one row of an outline's examples or a plain scenario.
+type Scenario struct {
+	Requirement *Requirement
+	Name        string
+	URI         string
+	Line        int // of the scenario, or of the row of its examples
+	Tags        []string
+	Steps       []Step
+}
+
+// Step is one sentence of a scenario.
+type Step struct {
+	Keyword string // as written: Given, When, Then, And, But
+	Text    string
+	Line    int
+}
+
+// Is tells whether the scenario carries the tag.
+func (s *Scenario) Is(tag string) bool { return slices.Contains(s.Tags, tag) }
+
+// Key names the scenario within the features: "control_plane/list.feature:12".
+func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
+
+// File is one feature file as it was read.
+type File struct {
+	URI       string
+	Content   []byte
+	Scenarios []*Scenario
+}
+
+// Catalogue is what the features say: every requirement in the order of the files.
+type Catalogue struct {
+	Files        []File
+	Requirements []*Requirement
+}
+
+// Load reads the embedded features.
+func Load() (*Catalogue, error) { return Parse(files) }
+
+// Parse reads every feature file below fsys. It refuses what would make a requirement silently vanish: a file
+// without scenarios, a scenario outside a rule, a rule without an ID, level or section, and an ID used twice.
+func Parse(fsys fs.FS) (*Catalogue, error) {
+	c := &Catalogue{}
+	var problems []error
+	err := fs.WalkDir(fsys, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".feature") {
+			return err
+		}
+		content, err := fs.ReadFile(fsys, path)
+		if err != nil {
+			return fmt.Errorf("reading feature %s: %w", path, err)
+		}
+		if err := c.add(path, content); err != nil {
+			problems = append(problems, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]*Requirement{}
+	for _, r := range c.Requirements {
+		if other := seen[r.ID]; other != nil {
+			problems = append(problems, fmt.Errorf("%s:%d: %s is already the rule at %s:%d", r.URI, r.Line, r.ID, other.URI, other.Line))
+		}
+		seen[r.ID] = r
+	}
+	return c, errors.Join(problems...)
+}
+
+// Find returns the requirement with the ID, or nil.
+func (c *Catalogue) Find(id string) *Requirement {
+	for _, r := range c.Requirements {
+		if strings.EqualFold(r.ID, id) {
+			return r
+		}
+	}
+	return nil
+}
+
+// Scenarios returns every scenario in the order of the files.
+func (c *Catalogue) Scenarios() []*Scenario {
+	var all []*Scenario
+	for _, f := range c.Files {
+		all = append(all, f.Scenarios...)
+	}
+	return all
+}
+
+func (c *Catalogue) add(uri string, content []byte) error {
+	newID := (&messages.Incrementing{}).NewId
+	doc, err := gherkin.ParseGherkinDocument(bytes.NewReader(content), newID)
+	if err != nil {
+		return fmt.Errorf("parsing feature %s: %w", uri, err)
+	}
+	if doc.Feature == nil {
+		return fmt.Errorf("%s: holds no feature", uri)
+	}
+	p := &parser{uri: uri, feature: doc.Feature}
+	requirements, err := p.rules()
+	if err != nil {
+		return err
+	}
+	file := File{URI: uri, Content: content}
+	names := map[string]int{}
+	for _, pickle := range gherkin.Pickles(*doc, uri, newID) {
+		s := p.scenario(pickle)
+		if line, twice := names[s.Name]; twice {
+			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: name a column of the examples in it", uri, s.Line, s.Name, line)
+		}
+		names[s.Name] = s.Line
+		s.Requirement.Scenarios = append(s.Requirement.Scenarios, s)
+		file.Scenarios = append(file.Scenarios, s)
+	}
+	for _, r := range requirements {
+		if len(r.Scenarios) == 0 {
+			return fmt.Errorf("%s:%d: %s has no scenario: write one, or look for a misspelt keyword", uri, r.Line, r.ID)
+		}
+	}
+	c.Files = append(c.Files, file)
+	c.Requirements = append(c.Requirements, requirements...)
+	return nil
+}

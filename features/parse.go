@@ -1,0 +1,142 @@
+package features
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	messages "github.com/cucumber/messages/go/v21"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+var (
+	idTag      = regexp.MustCompile(`^@((?:CP|AS|E2E)-[A-Za-z0-9-]+)$`)
+	sectionTag = regexp.MustCompile(`^@section-([0-9.]+)$`)
+	levels     = map[string]reports.Level{"@must": reports.Must, "@should": reports.Should, "@may": reports.May}
+)
+
+// parser turns one parsed document into requirements and scenarios; its maps connect pickles to their source.
+type parser struct {
+	uri     string
+	feature *messages.Feature
+
+	owner map[string]*Requirement // by id of the scenario's node
+	lines map[string]int          // by id of a scenario's, row's or step's node
+	steps map[string]*messages.Step
+}
+
+func (p *parser) rules() ([]*Requirement, error) {
+	p.owner, p.lines, p.steps = map[string]*Requirement{}, map[string]int{}, map[string]*messages.Step{}
+	var all []*Requirement
+	for _, child := range p.feature.Children {
+		switch {
+		case child.Scenario != nil:
+			return nil, fmt.Errorf("%s:%d: scenario %q stands outside any rule: put it under the rule of its requirement",
+				p.uri, child.Scenario.Location.Line, child.Scenario.Name)
+		case child.Background != nil:
+			p.noteSteps(child.Background.Steps)
+		case child.Rule != nil:
+			r, err := p.rule(child.Rule)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: the feature has no rule", p.uri)
+	}
+	return all, nil
+}
+
+func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
+	r := &Requirement{
+		Title:       rule.Name,
+		Description: unindent(rule.Description),
+		Profile:     p.profile(),
+		Feature:     p.feature.Name,
+		URI:         p.uri,
+		Line:        int(rule.Location.Line),
+	}
+	for _, tag := range rule.Tags {
+		if m := idTag.FindStringSubmatch(tag.Name); m != nil {
+			r.ID = m[1]
+		} else if m := sectionTag.FindStringSubmatch(tag.Name); m != nil {
+			r.Sections = append(r.Sections, m[1])
+		} else if level, ok := levels[tag.Name]; ok {
+			r.Level = level
+		} else if tag.Name != TagLast && tag.Name != TagSlow {
+			return nil, fmt.Errorf("%s:%d: rule tag %s is none of an ID, a level, a section, %s and %s", p.uri, r.Line, tag.Name, TagLast, TagSlow)
+		}
+	}
+	if r.ID == "" || r.Level == "" || len(r.Sections) == 0 || r.Profile == "" {
+		return nil, fmt.Errorf("%s:%d: rule %q needs a tag each for ID, level and section, and the feature one for its profile", p.uri, r.Line, rule.Name)
+	}
+	for _, child := range rule.Children {
+		if child.Background != nil {
+			p.noteSteps(child.Background.Steps)
+		}
+		if child.Scenario != nil {
+			p.noteScenario(r, child.Scenario)
+		}
+	}
+	return r, nil
+}
+
+func (p *parser) profile() string {
+	for _, tag := range p.feature.Tags {
+		switch name := strings.TrimPrefix(tag.Name, "@"); name {
+		case ControlPlane, AgentServer, EndToEnd:
+			return name
+		}
+	}
+	return ""
+}
+
+func (p *parser) noteScenario(r *Requirement, s *messages.Scenario) {
+	p.owner[s.Id] = r
+	p.lines[s.Id] = int(s.Location.Line)
+	p.noteSteps(s.Steps)
+	for _, e := range s.Examples {
+		for _, row := range e.TableBody {
+			p.lines[row.Id] = int(row.Location.Line)
+		}
+	}
+}
+
+func (p *parser) noteSteps(steps []*messages.Step) {
+	for _, s := range steps {
+		p.steps[s.Id] = s
+	}
+}
+
+func (p *parser) scenario(pickle *messages.Pickle) *Scenario {
+	s := &Scenario{
+		Requirement: p.owner[pickle.AstNodeIds[0]],
+		Name:        pickle.Name,
+		URI:         p.uri,
+		Line:        p.lines[pickle.AstNodeIds[len(pickle.AstNodeIds)-1]],
+	}
+	for _, tag := range pickle.Tags {
+		s.Tags = append(s.Tags, tag.Name)
+	}
+	for _, step := range pickle.Steps {
+		source := p.steps[step.AstNodeIds[0]]
+		s.Steps = append(s.Steps, Step{
+			Keyword: strings.TrimSpace(source.Keyword),
+			Text:    step.Text,
+			Line:    int(source.Location.Line),
+		})
+	}
+	return s
+}
+
+// unindent strips the indentation that Gherkin keeps in descriptions.
+func unindent(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}

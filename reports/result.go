@@ -1,0 +1,207 @@
+package reports
+
+import (
+	"iter"
+	"time"
+)
+
+// Schema names the version of the result file's format.
+const Schema = "agentconform.result/v1"
+
+// Result is all that a run learned: the content of result.json and the source of every other face.
+type Result struct {
+	Schema       string        `json:"schema"`
+	Suite        Suite         `json:"suite"`
+	Target       Target        `json:"target"`
+	Run          Run           `json:"run"`
+	Verdict      Conclusion    `json:"verdict"`
+	Headline     string        `json:"headline,omitempty"` // one sentence: what is wrong, or what was shown
+	Counts       Counts        `json:"counts"`
+	Requirements []Requirement `json:"requirements"`
+	Findings     []Finding     `json:"findings"`
+	Coverage     Coverage      `json:"coverage"`
+	Timeline     []Transition  `json:"timeline"`
+	Exchanges    Exchanges     `json:"-"` // written as "exchanges", streamed: a run may hold many thousands
+	Ledger       []LedgerEntry `json:"ledger"`
+}
+
+// Suite says which suite and which interface judged.
+type Suite struct {
+	Version      string `json:"version"`      // of agentconform
+	Interface    string `json:"interface"`    // of the interface description, "0.1.0"
+	Requirements int    `json:"requirements"` // how many the catalogue holds
+}
+
+// Target says what was judged.
+type Target struct {
+	ControlPlane   string         `json:"control_plane"`
+	AgentServer    string         `json:"agent_server"`
+	Implementation Implementation `json:"implementation"`
+}
+
+// Implementation is what the target's makers say it is, from the configuration.
+type Implementation struct {
+	Name    string `json:"name" yaml:"name"`
+	Version string `json:"version" yaml:"version"`
+	URL     string `json:"url" yaml:"url"`
+	Contact string `json:"contact" yaml:"contact"`
+}
+
+// Run identifies the run itself.
+type Run struct {
+	ID         string    `json:"id"`
+	Seed       int64     `json:"seed"`
+	StartedAt  time.Time `json:"started_at"`
+	DurationMS int64     `json:"duration_ms"`
+	Command    string    `json:"command"`
+	Strict     bool      `json:"strict,omitempty"`
+	Shard      string    `json:"shard,omitempty"` // "I/N"
+}
+
+// Counts sums the run up. Cases counts Examples rows and generated values as well as plain scenarios.
+type Counts struct {
+	Requirements map[Verdict]int `json:"requirements"`
+	Scenarios    map[Verdict]int `json:"scenarios"`
+	Exchanges    int             `json:"exchanges"`
+	Cases        int             `json:"cases"`
+	Throttled    int             `json:"throttled,omitempty"` // 429 and 503 answers with Retry-After that were obeyed
+}
+
+// Requirement is one Rule of a feature and what was learned of it: the worst of its scenarios.
+type Requirement struct {
+	ID          string     `json:"id"`
+	Level       Level      `json:"level"`
+	Title       string     `json:"title"`       // the sentence of the Rule
+	Description string     `json:"description"` // the Rule's prose, may be empty
+	Section     string     `json:"section"`     // of the interface, "4, 8"
+	Profile     string     `json:"profile"`     // "control-plane", "agent-server" or "end-to-end"
+	Feature     string     `json:"feature"`     // title of the feature
+	Verdict     Verdict    `json:"verdict"`
+	Reason      string     `json:"reason"` // of the worst scenario
+	Scenarios   []Scenario `json:"scenarios"`
+}
+
+// Scenario is one test of a requirement.
+type Scenario struct {
+	Name       string  `json:"name"`
+	URI        string  `json:"uri"`
+	Line       int     `json:"line"`
+	Verdict    Verdict `json:"verdict"`
+	Reason     string  `json:"reason"`
+	DurationMS int64   `json:"duration_ms"`
+	Steps      []Step  `json:"steps,omitempty"`
+	Exchanges  []int   `json:"exchanges"` // ids
+}
+
+// Step is one sentence of a scenario. Verdict is empty for a step that was not reached.
+type Step struct {
+	Keyword string  `json:"keyword"` // "Given", "When", "Then", "And", "But"
+	Text    string  `json:"text"`
+	Line    int     `json:"line"`
+	Verdict Verdict `json:"verdict,omitempty"`
+}
+
+// Finding is one thing that is wrong with the target: what was expected, what was seen, and the exchange that
+// shows it. Occurrences of the same fault are one finding with a count.
+type Finding struct {
+	ID          string `json:"id"` // stable between runs: derived from requirement, operation, pointer and summary
+	Requirement string `json:"requirement"`
+	Summary     string `json:"summary"`            // one sentence
+	Step        string `json:"step,omitempty"`     // the sentence of the scenario that failed
+	Scenario    string `json:"scenario,omitempty"` // "uri:line"
+	Expected    string `json:"expected"`
+	Actual      string `json:"actual"`
+	Hint        string `json:"hint,omitempty"` // what to do next
+	Operation   string `json:"operation"`      // operation id of the contract, "" when no single one is at fault
+	Pointer     string `json:"pointer"`        // JSON pointer into the answer's body, "" when it is not about one place
+	Count       int    `json:"count"`
+	Exchange    int    `json:"exchange"` // id of the first exchange that shows it; 0 when there is none
+	Curl        string `json:"curl"`     // reproduces it; secrets appear as shell variables
+}
+
+// Coverage says which parts of the contract the run has touched.
+type Coverage struct {
+	Operations []OperationCoverage `json:"operations"`
+	Statuses   []StatusCoverage    `json:"statuses"`
+	Parameters []ParameterCoverage `json:"parameters"`
+	Enums      []EnumCoverage      `json:"enums"`
+}
+
+// OperationCoverage counts the exchanges of one operation.
+type OperationCoverage struct {
+	Operation string `json:"operation"`
+	Method    string `json:"method"`
+	Path      string `json:"path"`
+	Exchanges int    `json:"exchanges"`
+}
+
+// StatusCoverage counts one combination of operation, status and content type. Declared says whether the
+// contract names the status; a declared status that never came has count 0.
+type StatusCoverage struct {
+	Operation   string `json:"operation"`
+	Status      string `json:"status"` // "200", or "4XX" for a declared class that never came
+	ContentType string `json:"content_type"`
+	Declared    bool   `json:"declared"`
+	Count       int    `json:"count"`
+}
+
+// ParameterCoverage lists the values tried for a query or path parameter (ids are shown as "<uuid>").
+type ParameterCoverage struct {
+	Operation string   `json:"operation"`
+	Parameter string   `json:"parameter"`
+	Values    []string `json:"values"`
+}
+
+// EnumCoverage lists which values of an enumeration the target has shown.
+type EnumCoverage struct {
+	Field  string   `json:"field"`
+	Seen   []string `json:"seen"`
+	Unseen []string `json:"unseen"`
+}
+
+// Transition is a status that polling saw, and when, from the start of the run.
+type Transition struct {
+	Revision string `json:"revision"`
+	Status   string `json:"status"`
+	AtMS     int64  `json:"at_ms"`
+}
+
+// LedgerEntry is something the run created at the target.
+type LedgerEntry struct {
+	Kind      string `json:"kind"` // "deployment" or "thread"
+	ID        string `json:"id"`
+	CreatedBy string `json:"created_by"` // scenario or fixture
+	Removed   bool   `json:"removed"`
+}
+
+// Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.
+type Exchange struct {
+	ID       int      `json:"id"`
+	Scenario string   `json:"scenario"` // "uri:line name", or "fixture: ..." for what scenarios share
+	Method   string   `json:"method"`
+	URL      string   `json:"url"`
+	Request  Message  `json:"request"`
+	Status   int      `json:"status"`
+	Response Message  `json:"response"`
+	MS       float64  `json:"ms"`
+	Error    string   `json:"error,omitempty"`
+	AtMS     int64    `json:"at_ms"` // from the start of the run
+	Curl     string   `json:"curl,omitempty"`
+	Problems []string `json:"problems,omitempty"` // what the contract says against it
+}
+
+// Message is one direction of an exchange. A body over the evidence bound is cut; Size and SHA256 then tell of
+// the whole one.
+type Message struct {
+	Headers map[string][]string `json:"headers"`
+	Body    string              `json:"body"`
+	Size    int                 `json:"size,omitempty"`
+	SHA256  string              `json:"sha256,omitempty"`
+}
+
+// Exchanges is the recorded evidence in order of id. Implementations may keep it on disk.
+type Exchanges interface {
+	Len() int
+	Get(id int) (Exchange, error)
+	All() iter.Seq2[Exchange, error]
+}

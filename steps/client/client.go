@@ -1,0 +1,222 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// MaxBody is how much of an answer is read, in bytes after decompression.
+const MaxBody = 8 << 20
+
+// Request is what the suite asks of the target.
+type Request struct {
+	Side    spec.Side
+	Base    string // address below which Path stands
+	Method  string
+	Path    string // escaped, from the base: "/v2/deployments"
+	Query   string // escaped, without "?"
+	Header  http.Header
+	Body    []byte // in the interface's words
+	Timeout time.Duration
+	// Wrong says that the request breaks the contract on purpose. Any other request that does is a mistake of ours.
+	Wrong bool
+}
+
+// Answer is what came back. Body is in the interface's words; the recorded evidence holds it as it came.
+type Answer struct {
+	Request Request
+	Status  int
+	Header  http.Header
+	Body    []byte
+	Sent    time.Time
+	Took    time.Duration
+	ID      int // of the recorded exchange
+}
+
+// OK tells whether the status is one of success.
+func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
+
+// Refused tells whether the status is that of a request that the client got wrong.
+func (a *Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 }
+
+// IsJSON tells whether the body is one JSON text.
+func (a *Answer) IsJSON() bool { return gjson.ValidBytes(a.Body) }
+
+// Get returns what the body holds at the path (GJSON syntax). Of a body that is no JSON, nothing exists.
+func (a *Answer) Get(path string) gjson.Result {
+	if !a.IsJSON() {
+		return gjson.Result{}
+	}
+	return gjson.GetBytes(a.Body, path)
+}
+
+// NoAnswer says that a request was not answered.
+type NoAnswer struct {
+	Request Request
+	Cause   string // "no answer within 10s", "connection refused"
+	Timeout bool   // the target took the request and let the time pass
+	Closed  bool   // the target took the request and closed the connection
+	ID      int
+}
+
+func (e *NoAnswer) Error() string { return e.Request.Method + " " + e.Request.Path + ": " + e.Cause }
+
+// Observer is told of every exchange and returns the id under which it was recorded. The answer is nil when none
+// came; cause then says why.
+type Observer func(ctx context.Context, r Request, wire []byte, a *Answer, cause string) int
+
+// Client sends requests to the target. It may be used by many goroutines.
+type Client struct {
+	HTTP       *http.Client
+	Vocabulary Vocabulary
+	Observe    Observer
+	Throttled  func() // called for each answer that asked the client to wait
+	Down       *Breaker
+}
+
+// New returns a client that keeps enough connections for the given number of concurrent scenarios.
+func New(concurrency int) *Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 4 * concurrency
+	transport.MaxIdleConns = 0
+	transport.MaxResponseHeaderBytes = 1 << 20
+	return &Client{
+		HTTP:      &http.Client{Transport: transport, CheckRedirect: stayOnTarget},
+		Observe:   func(context.Context, Request, []byte, *Answer, string) int { return 0 },
+		Throttled: func() {},
+		Down:      &Breaker{Limit: 3 * concurrency},
+	}
+}
+
+// Close lets go of the connections that are kept.
+func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
+
+// stayOnTarget follows redirects of reading requests within the host that was asked, a few times. Any other
+// redirect is the answer.
+func stayOnTarget(next *http.Request, via []*http.Request) error {
+	first := via[0]
+	if next.URL.Host != first.URL.Host || next.URL.Scheme != first.URL.Scheme || first.Method != http.MethodGet || len(via) > 5 {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// Do sends the request and returns the answer. A request to wait is obeyed and the request sent again, within
+// bounds. The error is a *NoAnswer, or that of the context.
+func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
+	for attempt := 0; ; attempt++ {
+		a, err := c.once(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		wait, asked := askedToWait(a, attempt)
+		if !asked {
+			return a, nil
+		}
+		c.Throttled()
+		if err := Sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
+	if cause := c.Down.Cause(); cause != "" {
+		return nil, &NoAnswer{Request: r, Cause: cause}
+	}
+	limited, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	wire := c.Vocabulary.ToWire(r.Body)
+	request, err := newRequest(limited, r, wire)
+	if err != nil {
+		return nil, &NoAnswer{Request: r, Cause: err.Error()}
+	}
+	a := &Answer{Request: r, Sent: time.Now()}
+	response, err := c.HTTP.Do(request)
+	if err == nil {
+		a.Status, a.Header = response.StatusCode, response.Header
+		a.Body, err = readBounded(response.Body)
+	}
+	a.Took = time.Since(a.Sent)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		failure := noAnswer(r, err)
+		c.Down.Failed(failure.Cause)
+		failure.ID = c.Observe(ctx, r, wire, nil, failure.Cause)
+		return nil, failure
+	}
+	c.Down.Answered()
+	a.ID = c.Observe(ctx, r, wire, a, "")
+	a.Body = c.Vocabulary.FromWire(a.Body)
+	return a, nil
+}
+
+func newRequest(ctx context.Context, r Request, wire []byte) (*http.Request, error) {
+	address := r.Base + r.Path
+	if r.Query != "" {
+		address += "?" + r.Query
+	}
+	var body io.Reader
+	if wire != nil {
+		body = bytes.NewReader(wire)
+	}
+	request, err := http.NewRequestWithContext(ctx, r.Method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range r.Header {
+		request.Header[name] = values
+	}
+	return request, nil
+}
+
+var errTooLarge = errors.New("the body is larger than 8 MiB")
+
+func readBounded(body io.ReadCloser) ([]byte, error) {
+	defer body.Close()
+	content, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
+	if err == nil && len(content) > MaxBody {
+		err = errTooLarge
+	}
+	return content, err
+}
+
+func noAnswer(r Request, err error) *NoAnswer {
+	n := &NoAnswer{Request: r}
+	var dial *net.OpError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errTooLarge):
+		n.Cause = err.Error()
+		n.Closed = true
+	case errors.As(err, &dial) && dial.Op == "dial":
+		n.Cause = "cannot connect: " + dial.Err.Error()
+	case errors.As(err, &timeout) && timeout.Timeout():
+		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "connection reset"):
+		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
+	default:
+		n.Cause = cut(err)
+	}
+	return n
+}
+
+// cut leaves out the method and address that net/http puts before the reason.
+func cut(err error) string {
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,69 @@
+package client
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Redactor replaces secrets by the names under which reports show them.
+type Redactor struct {
+	replacer *strings.Replacer
+	names    []string
+}
+
+// NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A secret is found in the
+// shapes in which a target may echo it: as it is, escaped for URLs or JSON, and in base64.
+func NewRedactor(secrets map[string]string) *Redactor {
+	shapes := map[string]string{}
+	r := &Redactor{}
+	for secret, name := range secrets {
+		r.names = append(r.names, name)
+		quoted, _ := json.Marshal(secret)
+		for _, shape := range []string{
+			secret,
+			url.QueryEscape(secret),
+			url.PathEscape(secret),
+			string(quoted[1 : len(quoted)-1]),
+			base64.StdEncoding.EncodeToString([]byte(secret)),
+			base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		} {
+			shapes[shape] = name
+		}
+	}
+	// Longer shapes first, so that a secret that contains another is replaced whole.
+	ordered := make([]string, 0, len(shapes))
+	for shape := range shapes {
+		ordered = append(ordered, shape)
+	}
+	slices.SortFunc(ordered, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	pairs := make([]string, 0, 2*len(ordered))
+	for _, shape := range ordered {
+		pairs = append(pairs, shape, shapes[shape])
+	}
+	r.replacer = strings.NewReplacer(pairs...)
+	slices.Sort(r.names)
+	return r
+}
+
+// Text returns the text without secrets.
+func (r *Redactor) Text(s string) string { return r.replacer.Replace(s) }
+
+// Header returns a copy of the header without secrets.
+func (r *Redactor) Header(h http.Header) map[string][]string {
+	clean := make(map[string][]string, len(h))
+	for name, values := range h {
+		for _, v := range values {
+			clean[r.Text(name)] = append(clean[r.Text(name)], r.Text(v))
+		}
+	}
+	return clean
+}

@@ -1,0 +1,174 @@
+package config
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// Config is everything a run knows of its target. The YAML keys are the struct's tags; the environment variable of
+// a key is AGENTCONFORM_ and the key in capitals, nested keys joined with "_".
+type Config struct {
+	// Target is the base address of the control plane ({base_url}); AgentTarget that of a deployed agent server
+	// ({deployment_url}), needed only where no control plane tells it.
+	Target      string `yaml:"target"`
+	AgentTarget string `yaml:"agent_target"`
+
+	Implementation reports.Implementation `yaml:"implementation"`
+
+	// Edition is "cloud" or "self-hosted": it decides which sources the target must refuse (section 2).
+	Edition string `yaml:"edition"`
+
+	Credentials       Credentials `yaml:"credentials"`
+	CredentialHeaders Credentials `yaml:"credential_headers"`
+	TenantIDAlone     bool        `yaml:"tenant_id_alone"` // the Tenant ID opens the door without a key beside it
+	OtherTenant       Credentials `yaml:"other_tenant"`
+
+	// Vocabulary maps a word of the interface to the target's own spelling of it: enum values of source, and names
+	// of fields such as graph_config_path.
+	Vocabulary map[string]string `yaml:"vocabulary"`
+
+	Create       Create       `yaml:"create"`
+	Alternatives Alternatives `yaml:"alternatives"`
+	AgentURLFrom string       `yaml:"agent_url_from"` // path of the agent server's address in a deployment (GJSON syntax)
+
+	Users       []User `yaml:"users"`
+	AssistantID string `yaml:"assistant_id"`
+	Agent       Agent  `yaml:"agent"`
+
+	Timeouts       Timeouts `yaml:"timeouts"`
+	Polling        Polling  `yaml:"polling"`
+	MaxDeployments int      `yaml:"max_deployments"` // 0: no limit
+	MaxRevisions   int      `yaml:"max_revisions"`   // of one deployment; 0: no limit
+}
+
+// Credentials are the values, or the names of the headers, of the control plane's three security schemes
+// (section 5).
+type Credentials struct {
+	APIKey   string `yaml:"api_key"`
+	TenantID string `yaml:"tenant_id"`
+	Bearer   string `yaml:"bearer"`
+}
+
+// Create says how deployments are created: Body is sent as it is, but for its name, which gets the run's own.
+// Refused is a body whose source this edition must refuse.
+type Create struct {
+	Body    map[string]any `yaml:"body"`
+	Refused map[string]any `yaml:"refused"`
+}
+
+// Alternatives are further sources that the deployment's repository or registry offers. Each enables the
+// requirements that need it.
+type Alternatives struct {
+	RepoRef         string            `yaml:"repo_ref"`          // a second branch, whose graph answers differently
+	TagRef          string            `yaml:"tag_ref"`           // refs/tags/...
+	GraphConfigPath string            `yaml:"graph_config_path"` // a second graph configuration file
+	ImageURI        string            `yaml:"image_uri"`         // a second image, whose graph answers differently
+	BrokenRef       string            `yaml:"broken_ref"`        // a branch that exists and cannot be built
+	BrokenImageURI  string            `yaml:"broken_image_uri"`  // an image that exists and cannot be deployed
+	Commits         map[string]string `yaml:"commits"`           // commit id by ref
+}
+
+// User is an end user of the agent server. The first owns what the scenarios create, the second is the stranger.
+type User struct {
+	Name     string            `yaml:"name"`
+	Token    string            `yaml:"token"`    // sent as Authorization: Bearer, unless Headers say otherwise
+	Headers  map[string]string `yaml:"headers"`  // sent in place of the token
+	Identity string            `yaml:"identity"` // what the handler returns as identity; the name by default
+	Fields   map[string]string `yaml:"fields"`   // custom fields that the handler adds to the user
+}
+
+// Agent tells of the deployed agent server what the interface leaves to it.
+type Agent struct {
+	Listing        string            `yaml:"listing"`         // "get" (GET /threads) or "search" (POST /threads/search)
+	RejectedStatus int               `yaml:"rejected_status"` // what the handler answers to wrong credentials
+	RejectedDetail string            `yaml:"rejected_detail"` // its detail; empty: not judged
+	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognised as the hosted development environment
+}
+
+// Timeouts bound every wait.
+type Timeouts struct {
+	Request time.Duration `yaml:"request"` // one answer
+	Poll    time.Duration `yaml:"poll"`    // a revision until it is DEPLOYED
+	Run     time.Duration `yaml:"run"`     // a run of the conformance graph, beyond the time that it was told to take
+}
+
+// Polling says how often a status is read: at first after Interval, then less and less often up to MaxInterval.
+type Polling struct {
+	Interval    time.Duration `yaml:"interval"`
+	MaxInterval time.Duration `yaml:"max_interval"`
+}
+
+// Sources of a revision (section 2), in the interface's words.
+const (
+	GitHost           = "git_host"
+	ExternalContainer = "external_container"
+	InternalContainer = "internal_container"
+)
+
+// Editions of a target.
+const (
+	Cloud      = "cloud"
+	SelfHosted = "self-hosted"
+)
+
+// Default returns the configuration in which every key has its default.
+func Default() Config {
+	return Config{
+		CredentialHeaders: Credentials{APIKey: "X-Api-Key", TenantID: "X-Tenant-Id", Bearer: "Authorization"},
+		AgentURLFrom:      "source_config.custom_url",
+		AssistantID:       "conformance",
+		Agent:             Agent{Listing: "get", RejectedStatus: http.StatusUnauthorized},
+		Timeouts:          Timeouts{Request: 10 * time.Second, Poll: 15 * time.Minute, Run: time.Minute},
+		Polling:           Polling{Interval: 20 * time.Millisecond, MaxInterval: 5 * time.Second},
+	}
+}
+
+// Source is the source of the deployments that the run creates, in the interface's words.
+func (c *Config) Source() string {
+	s, _ := c.Create.Body["source"].(string)
+	return s
+}
+
+// Secrets returns every credential with the name under which reports show it: the environment variable that holds
+// it. Reports, logs and terminals never see the values.
+func (c *Config) Secrets() map[string]string {
+	secrets := map[string]string{}
+	add := func(name, value string) {
+		if value != "" {
+			secrets[value] = "$" + EnvPrefix + name
+		}
+	}
+	for prefix, set := range map[string]Credentials{"CREDENTIALS": c.Credentials, "OTHER_TENANT": c.OtherTenant} {
+		add(prefix+"_API_KEY", set.APIKey)
+		add(prefix+"_TENANT_ID", set.TenantID)
+		add(prefix+"_BEARER", set.Bearer)
+	}
+	for i, u := range c.Users {
+		add(envIndex("USERS", i, "TOKEN"), u.Token)
+		for name, value := range u.Headers {
+			add(envIndex("USERS", i, "HEADERS_"+envWord(name)), value)
+		}
+	}
+	for name, value := range c.Agent.StudioHeaders {
+		add("AGENT_STUDIO_HEADERS_"+envWord(name), value)
+	}
+	for name, value := range templateSecrets(c.Create.Body) {
+		add("CREATE_BODY_SECRETS_"+envWord(name), value)
+	}
+	return secrets
+}
+
+// templateSecrets finds the secrets that a create body hands to the deployment: [{name, value}].
+func templateSecrets(body map[string]any) map[string]string {
+	found := map[string]string{}
+	list, _ := body["secrets"].([]any)
+	for _, item := range list {
+		secret, _ := item.(map[string]any)
+		name, _ := secret["name"].(string)
+		value, _ := secret["value"].(string)
+		found[name] = value
+	}
+	return found
+}

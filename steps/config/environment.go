@@ -1,0 +1,137 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// EnvPrefix begins the name of every environment variable that is part of the configuration.
+const EnvPrefix = "AGENTCONFORM_"
+
+var notInName = strings.NewReplacer("-", "_", ".", "_", " ", "_")
+
+// envWord is a key's part of the name of an environment variable.
+func envWord(key string) string { return strings.ToUpper(notInName.Replace(key)) }
+
+func envIndex(list string, i int, rest string) string { return fmt.Sprintf("%s_%d_%s", list, i, rest) }
+
+// applyEnvironment sets every AGENTCONFORM_ variable of environ ("NAME=value") in c.
+func applyEnvironment(c *Config, environ []string) error {
+	var problems []error
+	environ = slices.Clone(environ)
+	slices.Sort(environ) // users.0 before users.1
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		rest, ours := strings.CutPrefix(name, EnvPrefix)
+		if !ours {
+			continue
+		}
+		source := "environment " + name
+		if err := setByName(reflect.ValueOf(c).Elem(), rest, "", value, source); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// setByName finds the key that the rest of a variable's name means below v and sets it.
+func setByName(v reflect.Value, rest, key, value, source string) error {
+	if rest == "" {
+		return setText(v, key, value, source)
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		if i, tail := longestField(v.Type(), rest); i >= 0 {
+			return setByName(v.Field(i), tail, join(key, v.Type().Field(i).Tag.Get("yaml")), value, source)
+		}
+	case reflect.Slice:
+		digits, tail, _ := strings.Cut(rest, "_")
+		if i, err := strconv.Atoi(digits); err == nil && i >= 0 && i <= v.Len() {
+			if i == v.Len() {
+				v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+			}
+			return setByName(v.Index(i), tail, join(key, digits), value, source)
+		}
+	case reflect.Map:
+		if setInMap(v, rest, value) {
+			return nil
+		}
+		return &Error{Source: source, Key: key, Problem: "names no entry that the configuration holds",
+			Remedy: fmt.Sprintf("give the whole of %s as YAML or JSON in %s%s", key, EnvPrefix, envWord(key))}
+	}
+	var known []string
+	if v.Kind() == reflect.Struct {
+		for _, k := range keysOf(v.Type()) {
+			known = append(known, envWord(k))
+		}
+	}
+	return unknown(source, key, rest, known)
+}
+
+// longestField finds the field whose name begins rest. The longest wins: AGENT_TARGET is agent_target, not a key
+// of agent.
+func longestField(t reflect.Type, rest string) (index int, tail string) {
+	index, longest := -1, 0
+	for i := range t.NumField() {
+		word := envWord(t.Field(i).Tag.Get("yaml"))
+		if after, ok := cutWord(rest, word); ok && len(word) > longest {
+			index, tail, longest = i, after, len(word)
+		}
+	}
+	return index, tail
+}
+
+func cutWord(rest, word string) (string, bool) {
+	tail, ok := strings.CutPrefix(rest, word)
+	if !ok || tail != "" && tail[0] != '_' {
+		return "", false
+	}
+	return strings.TrimPrefix(tail, "_"), true
+}
+
+// setInMap replaces the value of an existing entry: a header, or one of a create body's secrets.
+func setInMap(v reflect.Value, rest, value string) bool {
+	if body, ok := v.Interface().(map[string]any); ok {
+		list, _ := body["secrets"].([]any)
+		for _, item := range list {
+			secret, _ := item.(map[string]any)
+			if name, _ := secret["name"].(string); secret != nil && rest == "SECRETS_"+envWord(name) {
+				secret["value"] = value
+				return true
+			}
+		}
+		return false
+	}
+	for _, k := range v.MapKeys() {
+		if envWord(k.String()) == rest {
+			v.SetMapIndex(k, reflect.ValueOf(value))
+			return true
+		}
+	}
+	return false
+}
+
+// setText sets v from text. Texts stay as they are; everything else is read as YAML, of which JSON is a part.
+func setText(v reflect.Value, key, text, source string) error {
+	if v.Kind() == reflect.String {
+		v.SetString(text)
+		return nil
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
+		return &Error{Source: source, Key: key, Problem: "cannot be read as YAML or JSON", Remedy: "check quotes and brackets"}
+	}
+	if problems := check(doc.Content[0], v.Type(), source, key); len(problems) > 0 {
+		return errors.Join(problems...)
+	}
+	if err := doc.Content[0].Decode(v.Addr().Interface()); err != nil {
+		return &Error{Source: source, Key: key, Problem: err.Error(), Remedy: "correct the value"}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// DefaultFile is read from the working folder when no file is named.
+const DefaultFile = "agentconform.yaml"
+
+const maxFile = 1 << 20
+
+// Sources says where a configuration comes from.
+type Sources struct {
+	File    string            // named by the user: must exist. Empty: DefaultFile, if it is there.
+	Environ []string          // as os.Environ gives it
+	Flags   map[string]string // by key ("target"), only those that were given
+}
+
+// Load reads the configuration: defaults, then the file, the environment and the flags, each over what stood
+// before. The answer is complete and valid, or the error tells every mistake.
+func Load(s Sources) (*Config, error) {
+	c := Default()
+	if err := loadFile(&c, s.File); err != nil {
+		return nil, err
+	}
+	if err := applyEnvironment(&c, s.Environ); err != nil {
+		return nil, err
+	}
+	for _, key := range keysOf(reflect.TypeFor[Config]()) {
+		value, given := s.Flags[key]
+		if !given {
+			continue
+		}
+		flag := "flag --" + strings.ReplaceAll(key, "_", "-")
+		if err := setByName(reflect.ValueOf(&c).Elem(), envWord(key), "", value, flag); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+func loadFile(c *Config, path string) error {
+	named := path != ""
+	if !named {
+		path = DefaultFile
+	}
+	content, err := readBounded(path)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return nil
+	}
+	if err != nil {
+		return &Error{Source: path, Problem: "cannot be read: " + reason(err), Remedy: "name a readable YAML file with --config, or leave it out"}
+	}
+	return parse(c, path, content)
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(content) > maxFile {
+		err = fmt.Errorf("it is larger than %d bytes", maxFile)
+	}
+	return content, err
+}
+
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+func parse(c *Config, source string, content []byte) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	var doc yaml.Node
+	err := decoder.Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		return nil // an empty file says nothing wrong
+	}
+	if err != nil {
+		return &Error{Source: source, Problem: "is no YAML: " + strings.TrimPrefix(err.Error(), "yaml: "), Remedy: "check indentation and quotes at that line"}
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return &Error{Source: source, Problem: "holds more than one YAML document", Remedy: "keep one"}
+	}
+	if doc.Content[0].Tag == "!!null" {
+		return nil
+	}
+	if problems := check(doc.Content[0], reflect.TypeFor[Config](), source, ""); len(problems) > 0 {
+		return errors.Join(problems...)
+	}
+	if err := doc.Content[0].Decode(c); err != nil {
+		return &Error{Source: source, Problem: err.Error(), Remedy: "correct the value at that line"}
+	}
+	return nil
+}

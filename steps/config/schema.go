@@ -1,0 +1,167 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+var durationType = reflect.TypeFor[time.Duration]()
+
+// check holds a YAML node to the Go type that it will be decoded into, so that every mistake is reported with its
+// key and line before anything is decoded.
+func check(n *yaml.Node, t reflect.Type, source, key string) []error {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	at := fmt.Sprintf("%s:%d", source, n.Line)
+	mistake := func(want string) []error {
+		return []error{&Error{Source: at, Key: key, Problem: "is " + describe(n), Remedy: "give " + want}}
+	}
+	if n.Tag == "!!null" {
+		return nil
+	}
+	switch {
+	case t == durationType:
+		if n.Kind != yaml.ScalarNode {
+			return mistake(`a duration such as "10s" or "5m"`)
+		}
+		if d, err := time.ParseDuration(n.Value); err != nil || d <= 0 {
+			return []error{&Error{Source: at, Key: key, Problem: fmt.Sprintf("%q is no duration above zero", n.Value), Remedy: `give one such as "10s" or "5m"`}}
+		}
+	case t.Kind() == reflect.Struct:
+		return checkStruct(n, t, source, key)
+	case t.Kind() == reflect.Slice:
+		if n.Kind != yaml.SequenceNode {
+			return mistake("a list")
+		}
+		var all []error
+		for i, item := range n.Content {
+			all = append(all, check(item, t.Elem(), source, key+"."+strconv.Itoa(i))...)
+		}
+		return all
+	case t.Kind() == reflect.Map:
+		if n.Kind != yaml.MappingNode {
+			return mistake("keys with values")
+		}
+		var all []error
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			all = append(all, check(n.Content[i+1], t.Elem(), source, join(key, n.Content[i].Value))...)
+		}
+		return all
+	case t.Kind() == reflect.String:
+		if n.Kind != yaml.ScalarNode {
+			return mistake("a text")
+		}
+	case t.Kind() == reflect.Int:
+		if v, err := strconv.Atoi(n.Value); n.Kind != yaml.ScalarNode || err != nil || v < 0 {
+			return mistake("a whole number, zero or above")
+		}
+	case t.Kind() == reflect.Bool:
+		if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" {
+			return mistake("true or false")
+		}
+	}
+	return nil
+}
+
+func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []error {
+	if n.Kind != yaml.MappingNode {
+		return []error{&Error{Source: fmt.Sprintf("%s:%d", source, n.Line), Key: key, Problem: "is " + describe(n),
+			Remedy: "give it the keys " + strings.Join(keysOf(t), ", ")}}
+	}
+	var all []error
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, value := n.Content[i], n.Content[i+1]
+		at := fmt.Sprintf("%s:%d", source, name.Line)
+		if line, twice := seen[name.Value]; twice {
+			all = append(all, &Error{Source: at, Key: join(key, name.Value), Problem: fmt.Sprintf("stands already at line %d", line), Remedy: "keep one of the two"})
+		}
+		seen[name.Value] = name.Line
+		field, ok := fieldOf(t, name.Value)
+		if !ok {
+			all = append(all, unknown(at, join(key, name.Value), name.Value, keysOf(t)))
+			continue
+		}
+		all = append(all, check(value, field.Type, source, join(key, name.Value))...)
+	}
+	return all
+}
+
+func unknown(source, key, name string, known []string) *Error {
+	remedy := "known here are " + strings.Join(known, ", ")
+	if near := nearest(name, known); near != "" {
+		remedy = fmt.Sprintf("did you mean %q? (%s)", near, remedy)
+	}
+	return &Error{Source: source, Key: key, Problem: "is no key of the configuration", Remedy: remedy}
+}
+
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a group of keys"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	return fmt.Sprintf("%q", n.Value)
+}
+
+func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Tag.Get("yaml") == key {
+			return f, true
+		}
+	}
+	return reflect.StructField{}, false
+}
+
+func keysOf(t reflect.Type) []string {
+	var keys []string
+	for i := range t.NumField() {
+		keys = append(keys, t.Field(i).Tag.Get("yaml"))
+	}
+	return keys
+}
+
+func join(key, name string) string {
+	if key == "" {
+		return name
+	}
+	return key + "." + name
+}
+
+// nearest returns the known word that is at most two edits from word, or "".
+func nearest(word string, known []string) string {
+	best, at := "", 3
+	for _, k := range known {
+		if d := distance(word, k); d < at {
+			best, at = k, d
+		}
+	}
+	return best
+}
+
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		previous := slices.Clone(row)
+		row[0] = i + 1
+		for j := range len(b) {
+			substitute := previous[j]
+			if a[i] != b[j] {
+				substitute++
+			}
+			row[j+1] = min(row[j]+1, previous[j+1]+1, substitute)
+		}
+	}
+	return row[len(b)]
+}
