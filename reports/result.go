@@ -23,6 +23,7 @@ type Result struct {
 	Timeline     []Transition  `json:"timeline"`
 	Exchanges    Exchanges     `json:"-"` // written as "exchanges", streamed: a run may hold many thousands
 	Ledger       []LedgerEntry `json:"ledger"`
+	Baseline     *Baseline     `json:"baseline,omitempty"` // only where the run was given one
 }
 
 // Suite says which suite and which interface judged.
@@ -79,6 +80,7 @@ type Requirement struct {
 	Verdict     Verdict    `json:"verdict"`
 	Reason      string     `json:"reason"` // of the worst scenario
 	Scenarios   []Scenario `json:"scenarios"`
+	Known       *Known     `json:"known,omitempty"` // set where the baseline covers all that is wrong with it
 }
 
 // Scenario is one test of a requirement.
@@ -117,6 +119,27 @@ type Finding struct {
 	Count       int    `json:"count"`
 	Exchange    int    `json:"exchange"` // id of the first exchange that shows it; 0 when there is none
 	Curl        string `json:"curl"`     // reproduces it; secrets appear as shell variables
+	Known       *Known `json:"known,omitempty"`
+}
+
+// Known says why a failure is expected: an entry of the baseline.
+type Known struct {
+	Reason  string `json:"reason"`
+	Owner   string `json:"owner"`
+	Expires string `json:"expires,omitempty"` // a day, "2026-12-31"
+	Flaky   bool   `json:"flaky,omitempty"`   // may pass as well as fail
+}
+
+// Baseline sums up how a run compares with its baseline. Stale, Unmatched, Expired and New hold one sentence for
+// each entry or failure that makes the run fail.
+type Baseline struct {
+	File      string   `json:"file"`
+	Known     int      `json:"known"` // failures that an entry covers
+	Flaky     int      `json:"flaky"` // failures that a flaky entry covers
+	Stale     []string `json:"stale,omitempty"`
+	Unmatched []string `json:"unmatched,omitempty"`
+	Expired   []string `json:"expired,omitempty"`
+	New       []string `json:"new,omitempty"`
 }
 
 // Coverage says which parts of the contract the run has touched.

@@ -1,0 +1,60 @@
+package reports
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+// Bounds of what is kept of one exchange. A target may send megabytes; a report that holds them all cannot be
+// opened.
+const (
+	MaxBody   = 64 << 10 // of a body
+	maxHeader = 8 << 10  // of a header's value, of the address and of an error text
+	maxName   = 256      // of a header's name
+	maxValues = 200      // header values in one direction
+)
+
+// bounded returns x with everything cut that exceeds the bounds of evidence.
+func bounded(x Exchange) Exchange {
+	x.URL = safe.Cut(x.URL, maxHeader)
+	x.Error = safe.Cut(x.Error, maxHeader)
+	x.Curl = safe.Cut(x.Curl, MaxBody)
+	x.Request = boundedMessage(x.Request)
+	x.Response = boundedMessage(x.Response)
+	return x
+}
+
+// boundedMessage cuts the body at a rune boundary. Size and SHA256 tell of the whole body where the kept text is
+// not all of it: cut, or no UTF-8 (which no JSON file can hold). Where they are already set, someone before us has
+// cut and knew better.
+func boundedMessage(m Message) Message {
+	whole := m.Body
+	if len(whole) > MaxBody || !utf8.ValidString(whole) {
+		m.Body = safe.Prefix(whole, MaxBody)
+		if m.Size == 0 {
+			sum := sha256.Sum256([]byte(whole))
+			m.Size, m.SHA256 = len(whole), hex.EncodeToString(sum[:])
+		}
+	}
+	m.Headers = boundedHeaders(m.Headers)
+	return m
+}
+
+func boundedHeaders(h map[string][]string) map[string][]string {
+	kept, values := make(map[string][]string, len(h)), 0
+	for _, name := range sortedKeys(h) {
+		for _, v := range h[name] {
+			if values++; values > maxValues {
+				kept["..."] = []string{fmt.Sprintf("more than %d header values: the rest is left out", maxValues)}
+				return kept
+			}
+			key := safe.Cut(name, maxName)
+			kept[key] = append(kept[key], safe.Cut(v, maxHeader))
+		}
+	}
+	return kept
+}

@@ -1,0 +1,155 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Recorder takes exchanges as they happen and gives them back in order of id. [Memory] and [Journal] are
+// recorders; both are safe for concurrent use.
+type Recorder interface {
+	Exchanges
+	// Append keeps x, cut to the bounds of evidence, and returns its id: 1 for the first, and so on.
+	Append(x Exchange) (int, error)
+	// Renumber gives the exchanges new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on.
+	Renumber(order []int) error
+	// Close frees what the recorder holds. It must not be used afterwards.
+	Close() error
+}
+
+// Memory keeps exchanges in memory: for small runs and for tests.
+type Memory struct {
+	mu        sync.RWMutex
+	exchanges []Exchange
+}
+
+// NewMemory returns a recorder that holds the given exchanges, numbered from 1 in this order.
+func NewMemory(exchanges ...Exchange) *Memory {
+	m := &Memory{}
+	for _, x := range exchanges {
+		m.add(x)
+	}
+	return m
+}
+
+func (m *Memory) add(x Exchange) int {
+	x = bounded(x)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	x.ID = len(m.exchanges) + 1
+	m.exchanges = append(m.exchanges, x)
+	return x.ID
+}
+
+// Append keeps x and returns its id.
+func (m *Memory) Append(x Exchange) (int, error) { return m.add(x), nil }
+
+// Len returns the number of exchanges.
+func (m *Memory) Len() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.exchanges)
+}
+
+// Get returns the exchange with this id.
+func (m *Memory) Get(id int) (Exchange, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if id < 1 || id > len(m.exchanges) {
+		return Exchange{}, noSuchExchange(id, len(m.exchanges))
+	}
+	return m.exchanges[id-1], nil
+}
+
+// All gives the exchanges in order of id.
+func (m *Memory) All() iter.Seq2[Exchange, error] { return allOf(m) }
+
+// Renumber gives the exchanges new ids; see [Recorder].
+func (m *Memory) Renumber(order []int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	moved, err := reordered(m.exchanges, order)
+	if err != nil {
+		return err
+	}
+	for i := range moved {
+		moved[i].ID = i + 1
+	}
+	m.exchanges = moved
+	return nil
+}
+
+// Close drops the exchanges.
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.exchanges = nil
+	return nil
+}
+
+// allOf walks through any store by id, holding no lock between two exchanges.
+func allOf(e Exchanges) iter.Seq2[Exchange, error] {
+	return func(yield func(Exchange, error) bool) {
+		for id := 1; id <= e.Len(); id++ {
+			x, err := e.Get(id)
+			if !yield(x, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// reordered returns items in the given order of ids, which has to name each of them once.
+func reordered[T any](items []T, order []int) ([]T, error) {
+	if len(order) != len(items) {
+		return nil, fmt.Errorf("renumbering exchanges: the order names %d of %d exchanges; name every one once", len(order), len(items))
+	}
+	moved, used := make([]T, 0, len(items)), make([]bool, len(items))
+	for _, id := range order {
+		if id < 1 || id > len(items) || used[id-1] {
+			return nil, fmt.Errorf("renumbering exchanges: id %d is unknown or named twice; name every id from 1 to %d once", id, len(items))
+		}
+		used[id-1] = true
+		moved = append(moved, items[id-1])
+	}
+	return moved, nil
+}
+
+func noSuchExchange(id, n int) error {
+	return fmt.Errorf("there is no exchange %d: the ids go from 1 to %d", id, n)
+}
+
+// RenumberExchanges gives the exchanges of r new ids, as [Recorder] says, and adapts all that refers to them. A run
+// calls it at its end: the ids then follow from the features and not from which scenario was quicker.
+func (r *Result) RenumberExchanges(order []int) error {
+	recorder, ok := r.Exchanges.(interface{ Renumber([]int) error })
+	if !ok {
+		return fmt.Errorf("renumbering exchanges: a %T cannot be renumbered", r.Exchanges)
+	}
+	if err := recorder.Renumber(order); err != nil {
+		return err
+	}
+	renamed := make(map[int]int, len(order))
+	for i, id := range order {
+		renamed[id] = i + 1
+	}
+	for i := range r.Findings {
+		r.Findings[i].Exchange = renamed[r.Findings[i].Exchange]
+	}
+	for i := range r.Requirements {
+		for j := range r.Requirements[i].Scenarios {
+			ids := r.Requirements[i].Scenarios[j].Exchanges
+			for k := range ids {
+				ids[k] = renamed[ids[k]]
+			}
+			slices.Sort(ids)
+		}
+	}
+	return nil
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,111 @@
+package safe
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Markdown returns s as plain text on one line of Markdown, also within a table: no markup, link or mention can
+// come of it.
+func Markdown(s string) string {
+	var b strings.Builder
+	for _, r := range Line(s) {
+		switch {
+		case r == '@' || r == ':':
+			// A backslash does not keep GitHub from linking mentions and addresses; a character reference does.
+			fmt.Fprintf(&b, "&#%d;", r)
+		case r < utf8.RuneSelf && strings.ContainsRune("\\`*_[]<>#|~&$", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// MarkdownCode returns s as a code span on one line. Within a table the pipes have to be escaped even there.
+func MarkdownCode(s string) string {
+	s = strings.ReplaceAll(Line(s), "|", `\|`)
+	fence := strings.Repeat("`", longestRun(s, '`')+1)
+	if s == "" {
+		return "` `"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// MarkdownBlock returns s as a fenced code block in the given language, which may be empty. The fence is longer
+// than any run of backticks within, so the text cannot close it.
+func MarkdownBlock(language, s string) string {
+	fence := strings.Repeat("`", max(3, longestRun(s, '`')+1))
+	return fence + language + "\n" + strings.TrimRight(Visible(s), "\n") + "\n" + fence + "\n"
+}
+
+func longestRun(s string, c rune) int {
+	longest, run := 0, 0
+	for _, r := range s {
+		if r != c {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// JSON rewrites an encoded JSON document so that it can be printed on a terminal: the characters of [Visible]
+// become \u escapes, which mean the same to every reader. Such characters occur in strings only, so that the
+// document stays the same. Bytes that are no UTF-8 become U+FFFD, as encoding/json makes them.
+func JSON(doc []byte) []byte {
+	if isPlainBytes(doc) {
+		return doc
+	}
+	var b bytes.Buffer
+	b.Grow(len(doc) + 64)
+	for i := 0; i < len(doc); {
+		r, size := utf8.DecodeRune(doc[i:])
+		switch {
+		case r == utf8.RuneError && size <= 1:
+			b.WriteString(`\ufffd`)
+		case r >= 0x7f && hidden(r):
+			writeJSONEscape(&b, r)
+		default:
+			b.Write(doc[i : i+size])
+		}
+		i += size
+	}
+	return b.Bytes()
+}
+
+func writeJSONEscape(b *bytes.Buffer, r rune) {
+	if r < 0x10000 {
+		fmt.Fprintf(b, `\u%04x`, r)
+		return
+	}
+	high, low := utf16.EncodeRune(r)
+	fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+}
+
+func isPlainBytes(doc []byte) bool {
+	for _, c := range doc {
+		if c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// Shell quotes s as one word of a POSIX shell.
+func Shell(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,%+@") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

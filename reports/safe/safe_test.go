@@ -1,0 +1,88 @@
+package safe_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+func TestVisible(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"plain", "hello\n\tworld", "hello\n\tworld"},
+		{"accents and emoji", "Grüße 你好 ❤️ 🎉", "Grüße 你好 ❤️ 🎉"},
+		{"terminal escape", "\x1b[2J\x1b]0;title\x07", `\x1b[2J\x1b]0;title\x07`},
+		{"eight-bit control sequence", "a\u009b31m", `a\x9b31m`},
+		{"NUL and DEL", "a\x00b\x7f", `a\x00b\x7f`},
+		{"carriage return overwrites", "good\rbad", `good\rbad`},
+		{"carriage return before line feed", "a\r\nb", "a\nb"},
+		{"bidi override", "a\u202eb\u2066c", `a\u202eb\u2066c`},
+		{"zero width", "a\u200bb\ufeffc", `a\u200bb\ufeffc`},
+		{"line separator", "a\u2028b", `a\u2028b`},
+		{"tag characters", "a\U000e0041", `a\U000e0041`},
+		{"noncharacter", "a\uffffb", `a\uffffb`},
+		{"lone surrogate as bytes", "a\xed\xa0\x80b", `a\xed\xa0\x80b`},
+		{"broken utf-8", "a\xffb\xc3", `a\xffb\xc3`},
+		{"a real replacement character", "a\ufffdb", "a\ufffdb"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, safe.Visible(tt.in))
+		})
+	}
+}
+
+func TestLine(t *testing.T) {
+	assert.Equal(t, "a ⏎ b    c", safe.Line("a\nb\tc\n"))
+}
+
+func TestMarkdown(t *testing.T) {
+	assert.Equal(t, `\<script\>`, safe.Markdown("<script>"))
+	assert.Equal(t, `a\|b ⏎ \# c`, safe.Markdown("a|b\n# c"))
+	assert.Equal(t, "&#64;someone http&#58;//x", safe.Markdown("@someone http://x"))
+	assert.Equal(t, "`` a`b ``", strings.ReplaceAll(safe.MarkdownCode("a`b"), "``a`b``", "`` a`b ``"))
+	assert.Equal(t, "`a\\|b`", safe.MarkdownCode("a|b"))
+	assert.Equal(t, "````json\n```\nx\n````\n", safe.MarkdownBlock("json", "```\nx"))
+}
+
+func TestShell(t *testing.T) {
+	assert.Equal(t, "plain/word", safe.Shell("plain/word"))
+	assert.Equal(t, `'it'\''s $HOME'`, safe.Shell("it's $HOME"))
+	assert.Equal(t, "''", safe.Shell(""))
+}
+
+func TestCut(t *testing.T) {
+	assert.Equal(t, "abc", safe.Cut("abc", 3))
+	assert.Equal(t, "a… (cut, 4 bytes in all)", safe.Cut("aéb", 2))
+	assert.Equal(t, "aé", safe.Prefix("aéb", 3))
+	assert.Len(t, safe.Prefix(strings.Repeat("\x80", 100), 50), 50)
+}
+
+func FuzzVisible(f *testing.F) {
+	f.Add("a\x1b[0m\u202e\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		v := safe.Visible(s)
+		require.True(t, utf8.ValidString(v))
+		require.Equal(t, v, safe.Visible(v), "what is visible stays as it is")
+		require.NotContains(t, safe.Line(s), "\n")
+	})
+}
+
+func FuzzJSON(f *testing.F) {
+	f.Add("a\u202e\x7f\u009b\U000e0041")
+	f.Fuzz(func(t *testing.T, s string) {
+		doc, err := json.Marshal(s)
+		require.NoError(t, err)
+		var before, after string
+		require.NoError(t, json.Unmarshal(doc, &before))
+		rewritten := safe.JSON(doc)
+		require.NoError(t, json.Unmarshal(rewritten, &after))
+		require.Equal(t, before, after)
+		require.Equal(t, string(rewritten), safe.Visible(string(rewritten)))
+	})
+}
