@@ -1,0 +1,252 @@
+package independent
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+)
+
+// agent is one deployed agent server. Its threads outlive the revisions of its deployment.
+type agent struct {
+	s       *Server
+	mu      sync.Mutex // guards all below, the threads and runs included
+	voice   string
+	threads map[string]*thread
+	order   []*thread // oldest first
+	ids     int
+}
+
+type thread struct {
+	id       string
+	n        int
+	created  time.Time
+	metadata object
+	runs     []*run          // oldest first; what was rolled back is not among them
+	gone     map[string]bool // ids of runs that were rolled back: nothing but the id is left of them
+}
+
+func newAgent(s *Server, voice string) *agent {
+	return &agent{s: s, voice: voice, threads: map[string]*thread{}}
+}
+
+// speak lets runs that start from now on answer in another voice.
+func (a *agent) speak(voice string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.voice = voice
+}
+
+// nextID needs a.mu. The ids of threads and runs are just strings (interface, section 2), and here they do not look like uuids.
+func (a *agent) nextID(kind string) (string, int) {
+	a.ids++
+	return kind + "~" + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s-%06d", kind, a.ids)), a.ids
+}
+
+// agentServers finds the agent server by the first segment of the path, then its route.
+func (s *Server) agentServers(w http.ResponseWriter, r *http.Request) {
+	path := segments(r.URL)
+	s.mu.Lock()
+	a := s.agents[path[0]]
+	s.mu.Unlock()
+	if a == nil {
+		fault(w, r, http.StatusNotFound, "no-agent", "no agent server lives here")
+		return
+	}
+	user, ok := s.userOf(r)
+	if !ok {
+		s.refuse(w, r)
+		return
+	}
+	a.route(w, r, user, path[1:])
+}
+
+// refuse is what the handler answers to bad credentials (interface, section 5, 2).
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	if s.opts.RefusalAsJSON {
+		reply(w, r, s.RefusedStatus, object{"detail": s.RefusedDetail, "kind": "refused"})
+		return
+	}
+	send(w, r, s.RefusedStatus, "text/plain; charset=utf-8", []byte(s.RefusedDetail))
+}
+
+func (a *agent) route(w http.ResponseWriter, r *http.Request, user User, path []string) {
+	type route struct {
+		method string
+		serve  func()
+	}
+	var routes []route
+	at := func(i int, word string) bool { return len(path) > i && path[i] == word }
+	switch {
+	case !at(0, "threads"):
+	case len(path) == 1:
+		routes = []route{{http.MethodPost, func() { a.createThread(w, r, user) }}, {http.MethodGet, func() { a.listThreads(w, r, user) }}}
+	case len(path) == 2 && path[1] == "search":
+		routes = []route{{http.MethodPost, func() { a.searchThreads(w, r, user) }}}
+	case len(path) == 3 && at(2, "state"):
+		routes = []route{{http.MethodGet, func() { a.state(w, r, user, path[1]) }}}
+	case len(path) == 3 && at(2, "runs"):
+		routes = []route{{http.MethodPost, func() { a.createRun(w, r, user, path[1]) }}}
+	case len(path) == 4 && at(2, "runs"):
+		routes = []route{{http.MethodGet, func() { a.getRun(w, r, user, path[1], path[3]) }}}
+	case len(path) == 5 && at(2, "runs") && at(4, "join"):
+		routes = []route{{http.MethodGet, func() { a.join(w, r, user, path[1], path[3]) }}}
+	}
+	allow := ""
+	for _, known := range routes {
+		if known.method == r.Method {
+			known.serve()
+			return
+		}
+		allow += " " + known.method
+	}
+	if allow == "" {
+		fault(w, r, http.StatusNotFound, "no-route", "nothing is served at this path")
+		return
+	}
+	notAllowed(w, r, allow[1:])
+}
+
+// filter is the resource authorization handler (interface, section 5, 6 and 7).
+func filter(user User) object {
+	if user.Studio {
+		return object{}
+	}
+	return object{"owner": user.Identity}
+}
+
+func matches(metadata, filter object) bool {
+	for k, v := range filter {
+		if !reflect.DeepEqual(metadata[k], v) {
+			return false
+		}
+	}
+	return true
+}
+
+// readBody reads an object; an empty body is an empty object where the interface says that it may be (section 4).
+func readBody(c *checker, r *http.Request, mayBeEmpty bool) fields {
+	if mayBeEmpty && r.ContentLength == 0 {
+		return fields{c: c}
+	}
+	return c.readObject(r)
+}
+
+func (a *agent) createThread(w http.ResponseWriter, r *http.Request, user User) {
+	c := &checker{}
+	metadata := object{"origin": "thread/api"}
+	maps.Copy(metadata, readBody(c, r, true).object("metadata").m)
+	maps.Copy(metadata, filter(user)) // last, so that nobody can claim to be another owner
+	if !c.ok() {
+		faults(w, r, c)
+		return
+	}
+	a.mu.Lock()
+	t := &thread{created: time.Now(), metadata: metadata, gone: map[string]bool{}}
+	t.id, t.n = a.nextID("thread")
+	a.threads[t.id] = t
+	a.order = append(a.order, t)
+	body := t.body()
+	a.mu.Unlock()
+	reply(w, r, http.StatusCreated, body)
+}
+
+func (t *thread) body() object {
+	return object{"thread_id": t.id, "metadata": maps.Clone(t.metadata), "mood": "calm", "runs_so_far": len(t.runs),
+		"born": createdAt(t.created, t.n), "error": nil}
+}
+
+func (a *agent) listThreads(w http.ResponseWriter, r *http.Request, user User) {
+	found := []object{}
+	a.mu.Lock()
+	for _, t := range a.order {
+		if matches(t.metadata, filter(user)) {
+			found = append(found, t.body())
+		}
+	}
+	a.mu.Unlock()
+	reply(w, r, http.StatusOK, found)
+}
+
+// searchThreads narrows the listing; what the caller asks for never widens it (interface, section 5, 6).
+func (a *agent) searchThreads(w http.ResponseWriter, r *http.Request, user User) {
+	c := &checker{}
+	f := readBody(c, r, true)
+	asked := f.object("metadata").m
+	limit, offset := f.whole("limit", 10, 1, 1000), f.whole("offset", 0, 0, 0)
+	if !c.ok() {
+		faults(w, r, c)
+		return
+	}
+	found := []object{}
+	a.mu.Lock()
+	for _, t := range slices.Backward(a.order) {
+		if matches(t.metadata, filter(user)) && matches(t.metadata, asked) {
+			found = append(found, t.body())
+		}
+	}
+	a.mu.Unlock()
+	reply(w, r, http.StatusOK, cut(found, limit, offset))
+}
+
+// trouble is why a request cannot be served.
+type trouble struct {
+	status    int
+	kind, why string
+}
+
+// withThread calls f with the lock held when the thread is the caller's. Trouble is answered after the lock was given back,
+// so that a client that reads slowly holds nobody up.
+func (a *agent) withThread(w http.ResponseWriter, r *http.Request, user User, id string, f func(*thread) *trouble) bool {
+	problem := func() *trouble {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		t := a.threads[id]
+		switch {
+		case t == nil:
+			return &trouble{http.StatusNotFound, "no-thread", "there is no such thread"}
+		case !matches(t.metadata, filter(user)):
+			return &trouble{http.StatusForbidden, "not-yours", "this thread is somebody else's"}
+		}
+		return f(t)
+	}()
+	if problem != nil {
+		fault(w, r, problem.status, problem.kind, problem.why)
+	}
+	return problem == nil
+}
+
+// state is the interface's thread state (section 2).
+func (a *agent) state(w http.ResponseWriter, r *http.Request, user User, id string) {
+	var body object
+	if a.withThread(w, r, user, id, func(t *thread) *trouble {
+		messages := []object{}
+		for _, run := range t.runs {
+			for _, m := range run.messages {
+				messages = append(messages, maps.Clone(m))
+			}
+		}
+		body = object{"values": object{"messages": messages, "turns": len(t.runs), "topic": nil}, "of": t.id, "error": nil}
+		return nil
+	}) {
+		reply(w, r, http.StatusOK, body)
+	}
+}
+
+// fault answers in a shape of this server's own: the interface shows none for the agent server.
+func fault(w http.ResponseWriter, r *http.Request, status int, kind, why string) {
+	reply(w, r, status, object{"fault": object{"kind": kind, "why": []string{why}}})
+}
+
+func faults(w http.ResponseWriter, r *http.Request, c *checker) {
+	why := []string{}
+	for _, p := range c.problems {
+		why = append(why, fmt.Sprintf("%v: %s", p.loc, p.msg))
+	}
+	reply(w, r, http.StatusBadRequest, object{"fault": object{"kind": "bad-request", "why": why}})
+}

@@ -1,0 +1,188 @@
+package independent
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// deployment is guarded by Server.mu.
+type deployment struct {
+	id, tenant, title, source, slug string
+	repoURL                         string
+	buildOnPush                     *bool
+	revisions                       []*revision // oldest first
+	agent                           *agent
+	live                            int // number of the revision that the agent server runs; 0 is none
+}
+
+// wish is what a body of create or update asks for, after its types were checked.
+type wish struct {
+	title, source, repoURL *string
+	buildOnPush            *bool
+	ref, path, image       *string
+}
+
+func (w wish) revision() bool { return w.ref != nil || w.path != nil || w.image != nil }
+
+// readWish ignores read-only and unknown fields.
+func readWish(c *checker, r *http.Request) wish {
+	f := c.readObject(r)
+	sc, rc := f.object("source_config"), f.object("source_revision_config")
+	for _, secret := range f.objects("secrets") {
+		if secret.text("name") == nil {
+			secret.c.add(secret.at("name"), "absent", "a secret has a name")
+		}
+	}
+	return wish{
+		title: f.text("name"), source: f.text("source"), repoURL: sc.text("repo_url"), buildOnPush: sc.boolean("build_on_push"),
+		ref: rc.text("repo_ref"), path: rc.text("graph_config_path"), image: rc.text("image_uri"),
+	}
+}
+
+// applies refuses fields of another source: the interface says which field applies to which (section 2).
+func (w wish) applies(c *checker, source string) {
+	const sub = "source_revision_config"
+	if source != sourceGit && w.ref != nil {
+		c.add([]any{sub, "repo_ref"}, "other-source", "does not apply to %s", source)
+	}
+	if source != sourceGit && w.path != nil {
+		c.add([]any{sub, "graph_config_path"}, "other-source", "does not apply to %s", source)
+	}
+	if source == sourceGit && w.image != nil {
+		c.add([]any{sub, "image_uri"}, "other-source", "does not apply to %s", source)
+	}
+}
+
+// checkSource keeps the rule which edition takes which source (interface, section 2, source).
+func (s *Server) checkSource(c *checker, source *string) string {
+	loc := []any{"source"}
+	switch {
+	case source == nil:
+		c.add(loc, "absent", "say what to deploy from")
+	case *source == sourceInternal, *source == s.Source:
+		return *source
+	case *source == sourceGit, *source == sourceExternal:
+		c.add(loc, "other-edition", "%s cannot be had on the %s edition", *source, s.Edition)
+	default:
+		c.add(loc, "unknown-value", "%q is no source", *source)
+	}
+	return ""
+}
+
+func (s *Server) createDeployment(w http.ResponseWriter, r *http.Request, tenant string) {
+	c := &checker{}
+	want := readWish(c, r)
+	source := ""
+	if c.ok() {
+		source = s.checkSource(c, want.source)
+	}
+	if c.ok() {
+		want.applies(c, source)
+	}
+	if !c.ok() {
+		invalid(w, r, c)
+		return
+	}
+	id := uuid.Must(uuid.NewV7()).String()
+	d := &deployment{id: id, tenant: tenant, title: orElse(want.title, "untitled"), source: source,
+		slug: "s" + uuid.NewString()[:13], repoURL: orElse(want.repoURL, ""), buildOnPush: want.buildOnPush,
+		agent: newAgent(s, "")}
+	if source == sourceGit && want.ref == nil {
+		want.ref = pointer(mainRef)
+	}
+	if source == sourceGit && want.path == nil {
+		want.path = pointer(mainGraph)
+	}
+	s.mu.Lock()
+	s.byID[id] = d
+	s.order = append([]*deployment{d}, s.order...)
+	s.addRevision(d, want)
+	body := s.deploymentBody(d)
+	s.mu.Unlock()
+	reply(w, r, http.StatusAccepted, body)
+}
+
+func (s *Server) updateDeployment(w http.ResponseWriter, r *http.Request, tenant, id string) {
+	c := &checker{}
+	key := c.uuid("deployment_id", id)
+	if !c.ok() {
+		invalid(w, r, c)
+		return
+	}
+	s.mu.Lock()
+	d := s.find(tenant, key)
+	s.mu.Unlock()
+	if d == nil {
+		unknownDeployment(w, r, id)
+		return
+	}
+	want := readWish(c, r)
+	want.applies(c, d.source)
+	if !c.ok() {
+		invalid(w, r, c)
+		return
+	}
+	if want.source != nil && *want.source != d.source {
+		reply(w, r, http.StatusConflict, object{"detail": "a deployment keeps the source that it was created with"})
+		return
+	}
+	s.mu.Lock()
+	if want.title != nil {
+		d.title = *want.title
+	}
+	if want.buildOnPush != nil {
+		d.buildOnPush = want.buildOnPush
+	}
+	status := http.StatusOK
+	if want.revision() {
+		status = http.StatusCreated
+		s.addRevision(d, want)
+	}
+	keepTagRule(d) // also where build_on_push alone was asked for
+	body := s.deploymentBody(d)
+	s.mu.Unlock()
+	reply(w, r, status, body)
+}
+
+// keepTagRule overrules build_on_push where a tag stands (interface, section 2, repo_ref), rather than refusing the request.
+func keepTagRule(d *deployment) {
+	if strings.HasPrefix(orElse(d.latest().ref, ""), "refs/tags/") {
+		d.buildOnPush = pointer(false)
+	}
+}
+
+func (d *deployment) latest() *revision { return d.revisions[len(d.revisions)-1] }
+
+// deploymentBody needs s.mu. The agent server's address is absent until there is something to call.
+func (s *Server) deploymentBody(d *deployment) object {
+	config := object{"build_on_push": d.buildOnPush != nil && *d.buildOnPush, "pace": "brisk", "weight": 1.5}
+	if d.repoURL != "" {
+		config["repo_url"] = d.repoURL
+	}
+	if d.live > 0 {
+		config["custom_url"] = s.agentBase + "/" + d.slug
+	}
+	body := object{
+		"id": d.id, "latest_revision_id": d.latest().id, "source": d.source, "source_config": config,
+		"source_revision_config": d.latest().config(d.source),
+		"title":                  d.title, "détail": "Größe: 3 «Stück» ✔", "error": nil, "links": []object{{"rel": "self", "n": 1}},
+		"revision_count": fmt.Sprint(len(d.revisions)), "asked_at": updatedAt(time.Now(), len(d.revisions)),
+	}
+	if s.opts.Extras {
+		body["name"] = d.title
+	}
+	return body
+}
+
+func pointer[T any](v T) *T { return &v }
+
+func orElse(p *string, fallback string) string {
+	if p == nil {
+		return fallback
+	}
+	return *p
+}

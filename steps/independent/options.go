@@ -1,0 +1,110 @@
+package independent
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// The editions decide which sources may be deployed (interface, section 2, source).
+const (
+	Cloud      = "cloud"
+	SelfHosted = "self-hosted"
+)
+
+// Options chooses among the differences that the interface allows. The zero value is a cloud edition on two hosts.
+type Options struct {
+	Edition       string        // Cloud (default) or SelfHosted
+	Prefix        string        // when set, both servers share one host under this path, e.g. "/shared/box"
+	BuildTime     time.Duration // how long a revision is under way; default 15ms
+	Jitter        time.Duration // every answer is late by up to this much
+	BusyEvery     int           // every n-th request is answered 429 or 503 with Retry-After; 0 is never, else at least 2
+	RefusedStatus int           // what the agent server's handler answers to bad credentials; default 401
+	RefusalAsJSON bool          // the handler's detail as {"detail": ...} rather than as plain text
+	TenantHeader  string        // default "X-Organization-Id": the interface does not name the header
+	Extras        bool          // also offer what only the field knows: list and delete deployments, and their name
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Edition == "" {
+		o.Edition = Cloud
+	}
+	if o.Edition != Cloud && o.Edition != SelfHosted {
+		return o, fmt.Errorf("edition %q is unknown: use %q or %q", o.Edition, Cloud, SelfHosted)
+	}
+	if o.BusyEvery == 1 || o.BusyEvery < 0 {
+		return o, fmt.Errorf("BusyEvery is %d: use 0 for never, or 2 and more, so that a repeated request can be served", o.BusyEvery)
+	}
+	if o.BuildTime == 0 {
+		o.BuildTime = 15 * time.Millisecond
+	}
+	if o.RefusedStatus == 0 {
+		o.RefusedStatus = http.StatusUnauthorized
+	}
+	if o.RefusedStatus < 400 || o.RefusedStatus > 499 {
+		return o, fmt.Errorf("RefusedStatus is %d: a refusal is a 4xx", o.RefusedStatus)
+	}
+	if o.TenantHeader == "" {
+		o.TenantHeader = "X-Organization-Id"
+	}
+	if o.Prefix = strings.Trim(o.Prefix, "/"); o.Prefix != "" {
+		o.Prefix = "/" + o.Prefix
+	}
+	return o, nil
+}
+
+// Credentials are those of one tenant of the control plane (interface, section 5).
+type Credentials struct {
+	APIKey   string // header X-Api-Key
+	TenantID string // header Options.TenantHeader, beside the key
+	Bearer   string // header Authorization: Bearer ...
+}
+
+// User is a caller that the agent server's authentication handler knows (interface, section 2, authenticated user).
+type User struct {
+	Token    string // header Authorization: Bearer ...
+	Identity string
+	Role     string // the custom field "role" of the user object
+	Studio   bool   // comes from the visual development environment: is not filtered (section 5, 7)
+}
+
+// Sources names what can be deployed. Which of the two groups applies follows from the edition.
+type Sources struct {
+	RepoURL                   string
+	Main, Second, Tag, Broken string            // refs; Broken ends in BUILD_FAILED
+	Commits                   map[string]string // ref to the commit id that a DEPLOYED revision shows
+	GraphConfig, OtherConfig  string            // two paths that hold a graph configuration
+	Image, SecondImage        string            // Second and SecondImage answer in another voice than Main and Image
+	BrokenImage               string            // ends in DEPLOY_FAILED
+}
+
+// Facts is everything that a configuration of the suite needs to know of the server.
+type Facts struct {
+	Edition       string
+	ControlURL    string // {base_url}
+	AgentURL      string // {deployment_url} of an agent server that is up from the start, without a deployment
+	AgentURLField string // where a deployment carries its agent server's address
+	TenantHeader  string
+	Owner, Other  Credentials // two tenants
+	Users         []User      // two ordinary users, then one studio user
+	AssistantID   string
+	RefusedStatus int
+	RefusedDetail string
+	Source        string // the value of `source` that this edition deploys
+	Sources       Sources
+}
+
+// CreateBody is a body for POST /v2/deployments that deploys the given ref (cloud) or image (self-hosted).
+func (f Facts) CreateBody(name, refOrImage string) map[string]any {
+	revision := map[string]any{"repo_ref": nil, "graph_config_path": nil, "image_uri": nil}
+	config := map[string]any{"repo_url": nil, "build_on_push": nil}
+	if f.Source == sourceGit {
+		revision["repo_ref"], revision["graph_config_path"] = refOrImage, f.Sources.GraphConfig
+		config["repo_url"], config["build_on_push"] = f.Sources.RepoURL, false
+	} else {
+		revision["image_uri"] = refOrImage
+	}
+	return map[string]any{"name": name, "source": f.Source, "source_config": config,
+		"source_revision_config": revision, "secrets": []any{}}
+}

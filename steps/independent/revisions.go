@@ -1,0 +1,219 @@
+package independent
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// statuses are all that the interface knows (section 3).
+var statuses = []string{"CREATING", "QUEUED", "AWAITING_BUILD", "BUILDING", "AWAITING_DEPLOY", "DEPLOYING",
+	"CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", deployed, "SKIPPED", "INTERRUPTED", "UNKNOWN"}
+
+const deployed = "DEPLOYED"
+
+// revision is guarded by Server.mu. What it was made from never changes.
+type revision struct {
+	id               string
+	n                int // 1 is the first of its deployment
+	status           string
+	created, updated time.Time
+	ref, path, image *string
+	commit           *string
+}
+
+// addRevision needs s.mu. What is not asked for is taken over from the revision before.
+func (s *Server) addRevision(d *deployment, want wish) {
+	now := time.Now()
+	rev := &revision{id: uuid.Must(uuid.NewUUID()).String(), n: len(d.revisions) + 1,
+		created: now.Truncate(100 * time.Microsecond), updated: now, ref: want.ref, path: want.path, image: want.image}
+	if rev.n > 1 {
+		before := d.latest()
+		for _, p := range []struct{ mine, old **string }{{&rev.ref, &before.ref}, {&rev.path, &before.path}, {&rev.image, &before.image}} {
+			if *p.mine == nil {
+				*p.mine = *p.old
+			}
+		}
+	}
+	d.revisions = append(d.revisions, rev)
+	keepTagRule(d)
+	s.launch(d, rev)
+}
+
+// launch needs s.mu. The interface shows no transitions (section 3), so they differ from revision to revision, and every
+// third is up before the answer is sent.
+func (s *Server) launch(d *deployment, rev *revision) {
+	end := outcome(d, rev)
+	ways := [][]string{{"QUEUED", "UNKNOWN", "BUILDING"}, {"CREATING", "DEPLOYING"}, nil}
+	way := ways[rev.n%len(ways)]
+	if end != deployed {
+		way = []string{"AWAITING_BUILD"}
+	}
+	if len(way) == 0 {
+		s.settle(d, rev, end)
+		return
+	}
+	rev.status = way[0]
+	s.spawn(func() {
+		for _, next := range append(way[1:len(way):len(way)], end) {
+			if !pause(s.ctx, s.opts.BuildTime/time.Duration(len(way))) {
+				return
+			}
+			s.mu.Lock()
+			if next == end {
+				s.settle(d, rev, end)
+			} else {
+				rev.status, rev.updated = next, time.Now()
+			}
+			s.mu.Unlock()
+		}
+	})
+}
+
+// outcome tells how the build will end.
+func outcome(d *deployment, rev *revision) string {
+	switch d.source {
+	case sourceGit:
+		_, known := voices[orElse(rev.ref, "")]
+		path := orElse(rev.path, "")
+		if !known || d.repoURL != repoURL || path != mainGraph && path != otherGraph {
+			return "BUILD_FAILED"
+		}
+	case sourceExternal:
+		if _, known := voices[orElse(rev.image, "")]; !known {
+			return "DEPLOY_FAILED"
+		}
+	}
+	return deployed
+}
+
+// settle needs s.mu. A revision that comes up late does not replace a newer one.
+func (s *Server) settle(d *deployment, rev *revision, end string) {
+	rev.status, rev.updated = end, time.Now()
+	if id, known := commits[orElse(rev.ref, "")]; known {
+		rev.commit = &id
+	}
+	if end != deployed || rev.n < d.live || s.byID[d.id] == nil {
+		return
+	}
+	d.live = rev.n
+	s.agents[d.slug] = d.agent
+	voice := voices[orElse(rev.ref, orElse(rev.image, ""))]
+	if voice == "" {
+		voice = "Inner voice"
+	}
+	d.agent.speak(voice)
+}
+
+// config leaves out what does not apply to the source: no field of it is marked required (interface, section 2).
+func (rev *revision) config(source string) object {
+	if source == sourceGit {
+		return object{"repo_ref": rev.ref, "graph_config_path": rev.path, "repo_commit_sha": rev.commit, "shallow": true}
+	}
+	return object{"image_uri": rev.image, "digest": nil}
+}
+
+func (rev *revision) body(source string) object {
+	return object{
+		"id": rev.id, "created_at": createdAt(rev.created, rev.n), "updated_at": updatedAt(rev.updated, rev.n),
+		"status": rev.status, "source": source, "source_revision_config": rev.config(source),
+		"number": rev.n, "detail": nil, "tags": []string{}, "builder": object{"id": "b-7", "status": "IDLE"},
+	}
+}
+
+func (s *Server) getRevision(w http.ResponseWriter, r *http.Request, tenant, id, revisionID string) {
+	c := &checker{}
+	key, revKey := c.uuid("deployment_id", id), c.uuid("revision_id", revisionID)
+	if !c.ok() {
+		invalid(w, r, c)
+		return
+	}
+	s.mu.Lock()
+	d := s.find(tenant, key)
+	var body object
+	if d != nil {
+		if i := slices.IndexFunc(d.revisions, func(rev *revision) bool { return rev.id == revKey }); i >= 0 {
+			body = d.revisions[i].body(d.source)
+		}
+	}
+	s.mu.Unlock()
+	switch {
+	case d == nil:
+		unknownDeployment(w, r, id)
+	case body == nil:
+		missing(w, r, "«"+revisionID+"»: the deployment has no such revision")
+	default:
+		reply(w, r, http.StatusOK, body)
+	}
+}
+
+// listRevisions is the interface's List Revisions (section 4).
+func (s *Server) listRevisions(w http.ResponseWriter, r *http.Request, tenant, id string) {
+	c := &checker{}
+	key := c.uuid("deployment_id", id)
+	q := r.URL.Query()
+	limit, offset := c.page(q)
+	keep := c.filter(q)
+	if !c.ok() {
+		invalid(w, r, c)
+		return
+	}
+	found := []object{}
+	s.mu.Lock()
+	d := s.find(tenant, key)
+	if d != nil {
+		for _, rev := range slices.Backward(d.revisions) {
+			if keep(rev) {
+				found = append(found, rev.body(d.source))
+			}
+		}
+	}
+	s.mu.Unlock()
+	if d == nil {
+		unknownDeployment(w, r, id)
+		return
+	}
+	reply(w, r, http.StatusOK, object{"resources": cut(found, limit, offset), "offset": offset + limit, "total": len(found)})
+}
+
+// page reads the bounds of section 8.
+func (c *checker) page(q url.Values) (limit, offset int) {
+	limit = 20
+	if text, sent := c.single(q, "limit"); sent {
+		limit = c.whole([]any{"limit"}, text, 1, 100)
+	}
+	if text, sent := c.single(q, "offset"); sent {
+		offset = c.whole([]any{"offset"}, text, 0, 0)
+	}
+	return limit, offset
+}
+
+// filter reads status and remote_reconciled. Here a revision is reconciled when it is up.
+func (c *checker) filter(q url.Values) func(*revision) bool {
+	var wanted []string
+	if q.Has("status") {
+		wanted = strings.Split(strings.Join(q["status"], ","), ",")
+	}
+	for _, part := range wanted {
+		if !slices.Contains(statuses, part) {
+			c.add([]any{"status"}, "unknown-value", "%q is no status", part)
+		}
+	}
+	text, sent := c.single(q, "remote_reconciled")
+	up := strings.EqualFold(text, "true")
+	if sent && !up && !strings.EqualFold(text, "false") {
+		c.add([]any{"remote_reconciled"}, "wrong-kind", "%q is neither true nor false", text)
+	}
+	return func(rev *revision) bool {
+		return (len(wanted) == 0 || slices.Contains(wanted, rev.status)) && (!sent || up == (rev.status == deployed))
+	}
+}
+
+func cut(all []object, limit, offset int) []object {
+	from := min(offset, len(all))
+	return all[from:min(from+limit, len(all))]
+}
