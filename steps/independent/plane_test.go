@@ -228,8 +228,15 @@ func TestWire(t *testing.T) {
 	s.served.Store(0)
 	assert.Equal(t, 404, c.do("GET", d, nil).status)
 
+	s.opts.BusyEvery = 1 << 30
 	c.headers["Accept-Encoding"] = "gzip"
 	assert.Equal(t, "gzip", c.do("GET", "/v2/deployments/"+strings.Repeat("0", 8)+"/a", nil).header.Get("Content-Encoding"))
+	for _, plain := range []string{"identity", "gzip;q=0"} {
+		c.headers["Accept-Encoding"] = plain
+		a := c.do("GET", "/v2/elsewhere", nil)
+		assert.Empty(t, a.header.Get("Content-Encoding")+a.header.Get("Content-Length"), "in chunks, as it is")
+		assert.Contains(t, a.text, `"There is nothing at \/v2\/elsewhere"`)
+	}
 	for _, wrong := range []Options{{Edition: "moon"}, {BusyEvery: 1}, {RefusedStatus: 500}} {
 		_, err := Start(wrong)
 		assert.Error(t, err)
