@@ -1,0 +1,124 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// judgeValue holds a value to a schema. Values with very long arrays are judged in parts, and the first part that is
+// wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of hundreds.
+func judgeValue(schema *jsonschema.Schema, value any, longest int) []Violation {
+	if longest <= window {
+		return violationsOf(schema.Validate(value), value, nil)
+	}
+	var violations []Violation
+	eachPart(value, func(part any, starts []int) bool {
+		violations = violationsOf(schema.Validate(part), value, starts)
+		return len(violations) == 0
+	})
+	return violations
+}
+
+func violationsOf(err error, value any, starts []int) []Violation {
+	if err == nil {
+		return nil
+	}
+	var tree *jsonschema.ValidationError
+	if !errors.As(err, &tree) {
+		return []Violation{{Keyword: "schema", Expected: "a value that can be judged", Actual: err.Error()}}
+	}
+	var violations []Violation
+	for leaf := range leaves(tree) {
+		violations = append(violations, explain(leaf, value, starts)...)
+	}
+	return violations
+}
+
+// leaves walks to the deepest causes: that a reference or a group "failed" says nothing.
+func leaves(e *jsonschema.ValidationError) func(yield func(*jsonschema.ValidationError) bool) {
+	return func(yield func(*jsonschema.ValidationError) bool) { visit(e, yield) }
+}
+
+func visit(e *jsonschema.ValidationError, yield func(*jsonschema.ValidationError) bool) bool {
+	if len(e.Causes) == 0 {
+		return yield(e)
+	}
+	for _, cause := range e.Causes {
+		if !visit(cause, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// explain says what one cause means. Each missing field is a fault of its own, at the place where it is missed.
+func explain(e *jsonschema.ValidationError, value any, starts []int) []Violation {
+	pointer, at := resolve(value, e.InstanceLocation, starts)
+	if missing, ok := e.ErrorKind.(*kind.Required); ok {
+		violations := make([]Violation, 0, len(missing.Missing))
+		for _, name := range missing.Missing {
+			violations = append(violations, Violation{
+				Pointer: pointer + "/" + escapePointer(name), Keyword: "required",
+				Expected: fmt.Sprintf("the field %q", name), Actual: "absent from " + excerpt(at),
+			})
+		}
+		return violations
+	}
+	return []Violation{{Pointer: pointer, Keyword: keyword(e.ErrorKind), Expected: expected(e.ErrorKind), Actual: excerpt(at)}}
+}
+
+func keyword(k jsonschema.ErrorKind) string {
+	if path := k.KeywordPath(); len(path) > 0 {
+		return path[0]
+	}
+	return "schema"
+}
+
+func expected(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Type:
+		return oneOf(k.Want)
+	case *kind.Enum:
+		return oneOf(wanted(k.Want))
+	case *kind.Format:
+		return "a " + k.Want
+	case *kind.Minimum:
+		return "at least " + number(k.Want)
+	case *kind.Maximum:
+		return "at most " + number(k.Want)
+	case *kind.MinLength:
+		return fmt.Sprintf("at least %d characters", k.Want)
+	}
+	return "what the schema says under " + keyword(k)
+}
+
+func number(r *big.Rat) string {
+	if r.IsInt() {
+		return r.Num().String()
+	}
+	return r.FloatString(3)
+}
+
+func wanted(values []any) []string {
+	list := make([]string, 0, len(values))
+	for _, v := range values {
+		list = append(list, excerpt(v))
+	}
+	return list
+}
+
+// oneOf is a list in words: "a, b or c".
+func oneOf(list []string) string {
+	switch len(list) {
+	case 0:
+		return "nothing"
+	case 1:
+		return list[0]
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
+}

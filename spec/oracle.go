@@ -1,0 +1,189 @@
+package spec
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/agentconform/agentconform/spec/internal/strictjson"
+)
+
+// Oracle judges exchanges against the contract. It is safe for concurrent use; make one and share it.
+type Oracle struct {
+	contracts map[Side]*contract
+	enums     map[string][]string
+}
+
+// New reads and compiles both documents.
+func New() (*Oracle, error) {
+	o := &Oracle{contracts: map[Side]*contract{}, enums: map[string][]string{}}
+	for _, side := range Sides() {
+		c, err := compile(side, Document(side))
+		if err != nil {
+			return nil, err
+		}
+		o.contracts[side] = c
+		for _, e := range c.enums {
+			o.enums[e.name] = e.values
+		}
+	}
+	return o, nil
+}
+
+// Operations lists the operations of a side in the order of its document.
+func (o *Oracle) Operations(side Side) []Operation {
+	c := o.contracts[side]
+	if c == nil {
+		return nil
+	}
+	result := make([]Operation, 0, len(c.operations))
+	for _, op := range c.operations {
+		result = append(result, op.Operation.clone())
+	}
+	return result
+}
+
+// Find tells which operation a request is for. The path is escaped and relative to the base address of the side.
+func (o *Oracle) Find(side Side, method, path string) (Operation, bool) {
+	op := o.find(side, method, path)
+	if op == nil {
+		return Operation{}, false
+	}
+	return op.Operation.clone(), true
+}
+
+// clone keeps the oracle safe from callers that change what they got.
+func (op Operation) clone() Operation {
+	op.Parameters = slices.Clone(op.Parameters)
+	op.Responses = slices.Clone(op.Responses)
+	return op
+}
+
+// JudgeResponse lists what is wrong with an answer, each fault once and in a fixed order. Nil means that it keeps the
+// contract, or that the contract does not speak of it: an operation that is not in the documents or is the field's own,
+// a 429 or a 5xx.
+func (o *Oracle) JudgeResponse(x Exchange) []Violation {
+	op := o.find(x.Side, x.Method, x.Path)
+	if op == nil || op.Field || x.Status == http.StatusTooManyRequests || x.Status >= 500 && x.Status <= 599 {
+		return nil
+	}
+	return finish(op.judge(x), op.ID, x.Status)
+}
+
+func (op *operation) judge(x Exchange) []Violation {
+	declared := op.response(x.Status)
+	switch {
+	case declared == nil:
+		return []Violation{{Keyword: "status", Expected: op.statuses(), Actual: strconv.Itoa(x.Status)}}
+	case x.Status == http.StatusNoContent && len(x.Body) > 0:
+		return []Violation{{Keyword: "body", Expected: "no body with status 204", Actual: excerptBytes(x.Body)}}
+	case declared.schema == nil:
+		return nil
+	case len(x.Body) == 0 && declared.BodyOptional:
+		return nil
+	case len(x.Body) == 0:
+		return []Violation{{Keyword: "body", Expected: "a JSON body", Actual: "no body"}}
+	}
+	if contentType := x.Header.Get("Content-Type"); !isJSON(contentType) {
+		return []Violation{{Keyword: "content-type", Expected: jsonType, Actual: contentTypeExcerpt(contentType, x.Body)}}
+	}
+	return judgeBody(declared.schema, x.Body)
+}
+
+// judgeBody judges a JSON text: the text itself, then the value.
+func judgeBody(schema *jsonschema.Schema, body []byte) []Violation {
+	text := strictjson.Decode(body)
+	violations := make([]Violation, 0, len(text.Faults))
+	for _, f := range text.Faults {
+		violations = append(violations, Violation{
+			Pointer: f.Pointer, Keyword: string(f.Kind),
+			Expected: soundness[f.Kind], Actual: fmt.Sprintf("%s at byte %d: %s", f.Detail, f.Offset, excerptAt(body, f.Offset)),
+		})
+	}
+	if text.Decoded {
+		violations = append(violations, judgeValue(schema, text.Value, text.Longest)...)
+	}
+	if len(violations) == 0 {
+		return nil
+	}
+	return violations
+}
+
+// soundness says what is expected of a text.
+var soundness = map[strictjson.Kind]string{
+	strictjson.Syntax:       "JSON",
+	strictjson.Trailing:     "nothing after the JSON value",
+	strictjson.DuplicateKey: "each key once in an object",
+	strictjson.Encoding:     "UTF-8",
+	strictjson.Depth:        fmt.Sprintf("nesting of at most %d levels", strictjson.MaxDepth),
+}
+
+// response selects the declaration for a status: the exact one before the range.
+func (op *operation) response(status int) *response {
+	if r := op.responses[strconv.Itoa(status)]; r != nil {
+		return r
+	}
+	return op.responses[strconv.Itoa(status/100)+"XX"]
+}
+
+func (op *operation) statuses() string {
+	var list []string
+	for _, r := range op.Responses {
+		list = append(list, r.Status)
+	}
+	return "status " + oneOf(list)
+}
+
+// isJSON takes application/json and every type that says that it is JSON (application/problem+json), in any case and with
+// any parameters.
+func isJSON(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	return media == jsonType || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
+}
+
+func contentTypeExcerpt(contentType string, body []byte) string {
+	if contentType == "" {
+		contentType = "none"
+	}
+	return excerptText(contentType) + ", body " + excerptBytes(body)
+}
+
+// finish puts the violations into a fixed order and keeps the first of each fault.
+func finish(violations []Violation, operation string, status int) []Violation {
+	if len(violations) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(violations, before)
+	seen := map[string]bool{}
+	kept := violations[:0]
+	for _, v := range violations {
+		v.Operation, v.Status = operation, status
+		if key := v.Key(); !seen[key] {
+			seen[key] = true
+			kept = append(kept, v)
+		}
+	}
+	return slices.Clip(kept)
+}
+
+// before orders by place, with array indices by their number, then by keyword.
+func before(a, b Violation) int {
+	p, q := strings.Split(a.Pointer, "/"), strings.Split(b.Pointer, "/")
+	order := slices.CompareFunc(p, q, func(s, t string) int {
+		m, errM := strconv.Atoi(s)
+		n, errN := strconv.Atoi(t)
+		if errM == nil && errN == nil && m != n {
+			return m - n
+		}
+		return strings.Compare(s, t)
+	})
+	if order != 0 {
+		return order
+	}
+	return strings.Compare(a.Keyword, b.Keyword)
+}

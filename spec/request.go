@@ -1,0 +1,120 @@
+package spec
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// JudgeRequest lists what is wrong with a request of our own that was meant to be right. Credentials are not judged: which
+// ones a request carries is the caller's choice. Nil means that it keeps the contract, or that its operation is not in
+// the documents.
+func (o *Oracle) JudgeRequest(x Exchange) []Violation {
+	op := o.find(x.Side, x.Method, x.Path)
+	if op == nil {
+		return nil
+	}
+	violations := op.judgePath(x.Path)
+	violations = append(violations, op.judgeQuery(x.Query)...)
+	violations = append(violations, op.judgeRequestBody(x)...)
+	return finish(violations, op.ID, 0)
+}
+
+func (op *operation) judgePath(path string) []Violation {
+	var violations []Violation
+	for name, value := range op.pathValues(path) {
+		if p := op.parameters[name]; p != nil {
+			violations = append(violations, p.judge(value)...)
+		}
+	}
+	return violations
+}
+
+func (op *operation) judgeQuery(query string) []Violation {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return []Violation{{Pointer: "/query", Keyword: "parameter", Expected: "a query that can be read", Actual: excerptText(query)}}
+	}
+	var violations []Violation
+	for name, list := range values {
+		p := op.parameters[name]
+		switch {
+		case p == nil || p.In != "query":
+			violations = append(violations, Violation{
+				Pointer: "/query/" + escapePointer(name), Keyword: "parameter",
+				Expected: "a parameter of the operation", Actual: excerptText(name),
+			})
+		case len(list) > 1:
+			violations = append(violations, Violation{
+				Pointer: "/query/" + name, Keyword: "parameter",
+				Expected: "the parameter once", Actual: fmt.Sprintf("%d times", len(list)),
+			})
+		default:
+			violations = append(violations, p.judge(list[0])...)
+		}
+	}
+	return violations
+}
+
+func (p *parameter) judge(text string) []Violation {
+	pointer := "/" + p.In + "/" + p.Name
+	violations := judgeValue(p.schema, p.parse(text), 0)
+	if p.List {
+		for _, item := range strings.Split(text, ",") {
+			if !slices.Contains(p.Enum, item) {
+				violations = append(violations, Violation{Keyword: "enum", Expected: oneOf(p.Enum), Actual: excerptText(item)})
+			}
+		}
+	}
+	for i := range violations {
+		violations[i].Pointer = pointer
+	}
+	return violations
+}
+
+var integerText = regexp.MustCompile(`^-?[0-9]+$`)
+
+// parse gives a parameter's text the type that the contract expects, where it can. What stays a text fails by its type.
+func (p *parameter) parse(text string) any {
+	switch p.Type {
+	case "integer":
+		if integerText.MatchString(text) {
+			if n, err := strconv.ParseFloat(text, 64); err == nil {
+				return n
+			}
+		}
+	case "boolean":
+		switch text {
+		case "true":
+			return true
+		case "false":
+			return false
+		}
+	}
+	return text
+}
+
+func (op *operation) judgeRequestBody(x Exchange) []Violation {
+	contentType := x.RequestHeader.Get("Content-Type")
+	var violations []Violation
+	switch {
+	case op.body == nil && len(x.RequestBody) == 0, op.bodyMissing && len(x.RequestBody) == 0:
+		return nil
+	case op.body == nil:
+		return []Violation{{Pointer: "/body", Keyword: "body", Expected: "no body", Actual: excerptBytes(x.RequestBody)}}
+	case len(x.RequestBody) == 0:
+		return []Violation{{Pointer: "/body", Keyword: "body", Expected: "a JSON body", Actual: "no body"}}
+	case !isJSON(contentType):
+		violations = append(violations, Violation{
+			Pointer: "/header/Content-Type", Keyword: "content-type", Expected: jsonType, Actual: excerptText(contentType),
+		})
+	}
+	for _, v := range judgeBody(op.body, x.RequestBody) {
+		v.Pointer = "/body" + v.Pointer
+		violations = append(violations, v)
+	}
+	return violations
+}
