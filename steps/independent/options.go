@@ -108,3 +108,14 @@ func (f Facts) CreateBody(name, refOrImage string) map[string]any {
 	return map[string]any{"name": name, "source": f.Source, "source_config": config,
 		"source_revision_config": revision, "secrets": []any{}}
 }
+
+// RefusedBody is a body for POST /v2/deployments that is well-formed, but whose source the other edition has (interface,
+// section 2, source).
+func (f Facts) RefusedBody(name string) map[string]any {
+	if f.Source == sourceGit {
+		f.Source = sourceExternal
+		return f.CreateBody(name, f.Sources.Image)
+	}
+	f.Source = sourceGit
+	return f.CreateBody(name, f.Sources.Main)
+}

@@ -18,6 +18,7 @@ func TestIntendedFlow(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", opts), func(t *testing.T) {
 			s := start(t, opts)
 			c := s.owner(t)
+			assert.Equal(t, 422, c.do("POST", "/v2/deployments", s.RefusedBody("no")).status)
 			first, second, patch := s.Sources.Main, s.Sources.Second, "repo_ref"
 			if opts.Edition == SelfHosted {
 				first, second, patch = s.Sources.Image, s.Sources.SecondImage, "image_uri"
