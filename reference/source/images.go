@@ -1,0 +1,117 @@
+package source
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// images reads container images anonymously from their registry, without a container engine. The files that count
+// are those below the image's working directory, in all its layers together.
+type images struct {
+	transport *http.Transport
+	puller    *remote.Puller
+}
+
+func newImages() (*images, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone() // its own, so that close ends its connections only
+	transport.MaxIdleConnsPerHost = 8
+	transport.IdleConnTimeout = 30 * time.Second
+	puller, err := remote.NewPuller(remote.WithTransport(transport), remote.WithAuth(authn.Anonymous))
+	if err != nil {
+		return nil, fmt.Errorf("prepare to pull images: %w", err)
+	}
+	return &images{transport: transport, puller: puller}, nil
+}
+
+func (i *images) close() { i.transport.CloseIdleConnections() }
+
+func parseImage(uri string) (name.Reference, error) {
+	ref, err := name.ParseReference(uri)
+	if err != nil {
+		return nil, fmt.Errorf("image_uri %q names no image; give <registry>/<repository>:<tag> or …@sha256:<digest>: %w", uri, err)
+	}
+	return ref, nil
+}
+
+func (i *images) resolve(ctx context.Context, uri string) (Version, error) {
+	ref, err := parseImage(uri)
+	if err != nil {
+		return Version{}, err
+	}
+	found, err := i.puller.Head(ctx, ref)
+	if err != nil {
+		return Version{}, fmt.Errorf("find the image %s: %w", ref, err)
+	}
+	return Version{Content: "oci:" + found.Digest.String()}, nil
+}
+
+func (i *images) fetch(ctx context.Context, uri string, v Version) (Archive, error) {
+	ref, err := parseImage(uri)
+	if err != nil {
+		return nil, err
+	}
+	exact := ref.Context().Digest(strings.TrimPrefix(v.Content, "oci:")) // the tag may have moved since
+	found, err := i.puller.Get(ctx, exact)
+	if err != nil {
+		return nil, fmt.Errorf("pull the image %s: %w", exact, err)
+	}
+	img, err := found.Image()
+	if err != nil {
+		return nil, fmt.Errorf("pull the image %s: %w", exact, err)
+	}
+	archive, err := archiveImage(ctx, img)
+	if err != nil {
+		return nil, fmt.Errorf("read the image %s: %w", exact, err)
+	}
+	return archive, nil
+}
+
+func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error) {
+	config, err := img.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	root := strings.TrimPrefix(path.Clean("/"+config.Config.WorkingDir), "/")
+	layers := mutate.Extract(img)
+	defer func() { err = errors.Join(err, layers.Close()) }()
+	a := newArchiver()
+	for files := tar.NewReader(layers); ctx.Err() == nil; {
+		file, err := files.Next()
+		if err == io.EOF {
+			return a.finish()
+		}
+		if err != nil {
+			return nil, err
+		}
+		name, inside := below(root, file.Name)
+		if file.Typeflag != tar.TypeReg || !inside { // links are passed over: they may lead out of the tree
+			continue
+		}
+		if err := a.add(name, files); err != nil {
+			return nil, err
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// below returns a file's name as seen from the root folder, if it is inside of it.
+func below(root, file string) (name string, inside bool) {
+	file = strings.TrimPrefix(path.Clean("/"+file), "/")
+	if root == "" {
+		return file, true
+	}
+	return strings.CutPrefix(file, root+"/")
+}
