@@ -29,7 +29,7 @@ const (
 // Fault is one thing that is wrong.
 type Fault struct {
 	Kind    Kind
-	Pointer string // JSON pointer of the value concerned
+	Pointer string // JSON pointer of a key that occurs twice; "" for what is wrong with the text as a whole
 	Offset  int    // in bytes
 	Detail  string
 }
@@ -96,7 +96,7 @@ func (d *decoder) report(kind Kind, offset int, detail string) {
 
 // fail reports a fault that leaves no value.
 func (d *decoder) fail(kind Kind, detail string) bool {
-	d.faults = nil // what came before is of no interest in a text that is no JSON
+	d.faults, d.path = nil, nil // what came before is of no interest in a text that is no JSON
 	d.report(kind, d.pos, detail)
 	return false
 }

@@ -1,0 +1,55 @@
+package spec
+
+import "strings"
+
+func contentTypeRows() []judged {
+	empty := `{"resources":[],"offset":0}`
+	as := func(contentType string) Exchange { return typed(list(empty), contentType) }
+	fault := bad(" content-type")
+	return []judged{
+		{name: "JSON with charset", x: as("application/json; charset=utf-8")},
+		{name: "JSON with charset in capitals", x: as("Application/JSON; Charset=UTF-8")},
+		{name: "JSON with a space before the parameter", x: as("application/json ;charset=utf-8")},
+		{name: "JSON with an unknown parameter", x: as(`application/json; profile="a;b"`)},
+		{name: "JSON with a broken parameter", x: as("application/json; charset")},
+		{name: "JSON by suffix", x: as("application/problem+json"),
+			pb33f: "only the exact type is declared; a type that says it is JSON is JSON", kin: "only the exact type is declared; a type that says it is JSON is JSON"},
+		{name: "no content type", x: as(""), want: fault},
+		{name: "JSON as text", x: as("text/plain; charset=utf-8"), want: fault},
+		{name: "JSON as page", x: as("text/html"), want: fault},
+		{name: "JSON as bytes", x: as("application/octet-stream"), want: fault},
+		{name: "JSON lines", x: as("application/jsonl"), want: fault},
+		{name: "text JSON", x: as("text/json"), want: fault},
+		{name: "a page", x: typed(list(`<html><body>Welcome</body></html>`), "text/html"), want: fault},
+	}
+}
+
+func textRows() []judged {
+	return []judged{
+		{name: "a pretty body", x: list("\r\n{\n\t\"resources\" : [ ],\n\t\"offset\" : 0\n}\n")},
+		{name: "an empty body", x: list(""), want: bad(" body"), pb33f: "it takes no bytes for no body and does not look at the schema"},
+		{name: "a page called JSON", x: list("<html>"), want: bad(" json")},
+		{name: "half a body", x: list(`{"resources":[`), want: bad(" json")},
+		{name: "a body with a comma too many", x: list(`{"resources":[],"offset":0,}`), want: bad(" json")},
+		{name: "a body with a comment", x: list(`{"resources":[],"offset":0}//`), want: bad(" trailing"), kin: "its decoder stops after the first value"},
+		{name: "single quotes", x: list(`{'resources':[],'offset':0}`), want: bad(" json")},
+		{name: "NaN", x: list(`{"resources":[],"offset":NaN}`), want: bad(" json")},
+		{name: "a number with a leading zero", x: list(`{"resources":[],"offset":01}`), want: bad(" json")},
+		{name: "two values", x: list(`{"resources":[],"offset":0}{}`), want: bad(" trailing"), kin: "its decoder stops after the first value"},
+		{name: "a byte order mark", x: list("\uFEFF" + `{"resources":[],"offset":0}`), want: bad(" json")},
+		{name: "a key twice", x: list(`{"resources":[],"offset":0,"offset":1}`), want: bad("/offset duplicate-key"),
+			pb33f: "its decoder keeps the last of equal keys", kin: "its decoder keeps the last of equal keys"},
+		{name: "a key twice, once escaped", x: list(`{"resources":[],"offset":0,"\u006fffset":1}`), want: bad("/offset duplicate-key"),
+			pb33f: "its decoder keeps the last of equal keys", kin: "its decoder keeps the last of equal keys"},
+		{name: "equal keys in two objects", x: list(`{"resources":[],"offset":0,"a":{"x":1},"b":{"x":1}}`)},
+		{name: "bytes that are no UTF-8", x: list("{\"resources\":[],\"offset\":0,\"name\":\"\xff\"}"), want: bad(" encoding"),
+			pb33f: "its decoder replaces invalid bytes", kin: "its decoder replaces invalid bytes"},
+		{name: "a lone surrogate", x: list(`{"resources":[],"offset":0,"name":"\ud800"}`)},
+		{name: "NUL in a text", x: list(`{"resources":[],"offset":0,"name":"a\u0000b"}`)},
+		{name: "a control character in a text", x: list("{\"resources\":[],\"offset\":0,\"name\":\"a\x01\"}"), want: bad(" json")},
+		{name: "nested as deep as allowed", x: list(`{"resources":[],"offset":0,"x":` + strings.Repeat("[", 511) + strings.Repeat("]", 511) + `}`)},
+		{name: "nested too deep", x: list(`{"resources":[],"offset":0,"x":` + strings.Repeat("[", 512) + strings.Repeat("]", 512) + `}`),
+			want:  bad(" depth"),
+			pb33f: "it has no bound", kin: "it has no bound"},
+	}
+}
