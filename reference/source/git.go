@@ -64,6 +64,9 @@ func (g git) resolve(ctx context.Context, o Origin) (Version, error) {
 	if err != nil {
 		return Version{}, err
 	}
+	if refName(o.Ref).Validate() != nil {
+		return Version{}, missingRef(o)
+	}
 	find := g.resolveRemote
 	if at.folder != "" {
 		find = g.resolveLocal

@@ -1,0 +1,276 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/controlplane/internal/toy"
+	"github.com/agentconform/agentconform/reference/controlplane/pipeline"
+	"github.com/stretchr/testify/require"
+)
+
+// wayToDeployed is every status after CREATING, with which a revision is created.
+var wayToDeployed = []controlplane.Status{controlplane.Queued, controlplane.AwaitingBuild, controlplane.Building,
+	controlplane.AwaitingDeploy, controlplane.Deploying, controlplane.Deployed}
+
+func TestARevisionIsDeployed(t *testing.T) {
+	r := newRig(t, nil)
+	for _, c := range []struct {
+		name, answer, commit string
+		first                controlplane.Revision
+	}{
+		{"branch", "main", "main", r.git("main")},
+		{"second branch", "next", "next", r.git("next")},
+		{"tag", "main", "refs/tags/v1.0.0", r.git("refs/tags/v1.0.0")},
+		{"annotated tag", "main", "refs/tags/v1.1.0", r.git("refs/tags/v1.1.0")},
+		{"image", "main", "", r.image("v1")},
+		{"second image", "next", "", r.image("v2")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := r.create(c.first)
+			r.await(d.LatestRevisionID, controlplane.Deployed)
+			require.Equal(t, wayToDeployed, r.statuses(d.LatestRevisionID))
+			require.Equal(t, c.answer, r.runtime.Answer(d.ID))
+			stored, err := r.store.Deployment(t.Context(), "t", d.ID)
+			require.NoError(t, err)
+			require.Equal(t, d.LatestRevisionID, stored.ActiveRevisionID)
+			require.False(t, stored.Latest.UpdatedAt.Before(stored.Latest.CreatedAt))
+			if c.commit != "" {
+				require.Equal(t, r.commits[c.commit], *stored.Latest.Config.RepoCommitSHA)
+			} else {
+				require.Nil(t, stored.Latest.Config.RepoCommitSHA)
+			}
+		})
+	}
+}
+
+func TestAFailureEndsWhereItHappensAndSaysWhy(t *testing.T) {
+	r := newRig(t, nil)
+	nowhere := "nowhere.json"
+	noConfig := r.git("main")
+	noConfig.Config.GraphConfigPath = &nowhere
+	elsewhere := r.git("main")
+	elsewhere.RepoURL = "/nowhere"
+	for name, c := range map[string]struct {
+		first  controlplane.Revision
+		status controlplane.Status
+		why    string
+	}{
+		"missing ref":        {r.git("missing"), controlplane.CreateFailed, "no ref refs/heads/missing"},
+		"missing tag":        {r.git("refs/tags/v9"), controlplane.CreateFailed, "no ref refs/tags/v9"},
+		"missing repository": {elsewhere, controlplane.CreateFailed, "/nowhere"},
+		"missing image":      {r.image("v9"), controlplane.CreateFailed, "conformance:v9"},
+		"nothing":            {controlplane.Revision{}, controlplane.CreateFailed, "repo_url"},
+		"broken branch":      {r.git("broken"), controlplane.BuildFailed, "agent.json"},
+		"broken image":       {r.image("broken"), controlplane.BuildFailed, "agent.json"},
+		"missing config":     {noConfig, controlplane.BuildFailed, nowhere},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := r.create(c.first)
+			r.await(d.LatestRevisionID, c.status)
+			require.Contains(t, r.revision(d.Latest).Message, c.why)
+			require.Empty(t, r.runtime.Answer(d.ID))
+		})
+	}
+}
+
+func TestTheOldAgentServerServesUntilTheNewOneIsUp(t *testing.T) {
+	var refuse bool
+	r := newRig(t, func(_ *pipeline.Options, runtime *toy.Runtime) {
+		runtime.OnDeploy = func(_ context.Context, env map[string]string) error {
+			require.Equal(t, map[string]string{"S": "1"}, env)
+			if refuse {
+				return errors.New("the port is on fire")
+			}
+			return nil
+		}
+	})
+	d := r.create(r.git("main"))
+	r.await(d.LatestRevisionID, controlplane.Deployed)
+
+	broken := r.update(d, r.git("broken"))
+	r.await(broken.ID, controlplane.BuildFailed)
+	require.Equal(t, "main", r.runtime.Answer(d.ID))
+
+	refuse = true
+	refused := r.update(d, r.git("next"))
+	r.await(refused.ID, controlplane.DeployFailed)
+	require.Equal(t, "the port is on fire", r.revision(refused).Message)
+	require.Equal(t, "main", r.runtime.Answer(d.ID))
+	stored, err := r.store.Deployment(t.Context(), "t", d.ID)
+	require.NoError(t, err)
+	require.Equal(t, d.LatestRevisionID, stored.ActiveRevisionID)
+
+	refuse = false
+	next := r.update(d, r.git("next"))
+	r.await(next.ID, controlplane.Deployed)
+	require.Equal(t, "next", r.runtime.Answer(d.ID))
+	require.Equal(t, controlplane.Deployed, r.revision(d.Latest).Status, "what was deployed stays so")
+}
+
+// block makes builds wait until the test lets them go, or they are interrupted.
+func block(started chan struct{}, release <-chan struct{}) func(context.Context) error {
+	return func(ctx context.Context) error {
+		select {
+		case started <- struct{}{}:
+		default:
+		}
+		select {
+		case <-release:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func TestANewerRevisionInterruptsABuildAndSkipsWhatWaits(t *testing.T) {
+	started, release := make(chan struct{}, 1), make(chan struct{})
+	r := newRig(t, func(o *pipeline.Options, runtime *toy.Runtime) {
+		o.AtOnce = 1
+		runtime.OnBuild = block(started, release)
+	})
+	holder := r.create(r.git("main")) // takes the only place
+	<-started
+
+	waiting := r.create(r.git("main"))
+	r.await(waiting.LatestRevisionID, controlplane.AwaitingBuild)
+	newer := r.update(waiting, r.git("next"))
+	r.await(waiting.LatestRevisionID, controlplane.Skipped)
+
+	second := r.update(holder, r.git("next"))
+	r.await(holder.LatestRevisionID, controlplane.Interrupted)
+	close(release)
+	r.await(newer.ID, controlplane.Deployed)
+	r.await(second.ID, controlplane.Deployed)
+	require.Equal(t, "next", r.runtime.Answer(holder.ID))
+	require.NotEmpty(t, r.revision(waiting.Latest).Message)
+	require.NotContains(t, r.statuses(waiting.LatestRevisionID), controlplane.Building)
+}
+
+func TestNewsWithoutANewerRevisionTakesNothingBack(t *testing.T) {
+	started, release := make(chan struct{}, 1), make(chan struct{})
+	r := newRig(t, func(_ *pipeline.Options, runtime *toy.Runtime) { runtime.OnBuild = block(started, release) })
+	d := r.create(r.git("main"))
+	<-started
+	r.pipeline.Submit(d.ID)
+	<-started // it was interrupted, and is being built again
+	close(release)
+	r.await(d.LatestRevisionID, controlplane.Deployed)
+	require.Equal(t, wayToDeployed, r.statuses(d.LatestRevisionID))
+}
+
+func TestManyUpdatesAtOnceSettleAndTheLastIsDeployed(t *testing.T) {
+	r := newRig(t, nil)
+	d := r.create(r.git("main"))
+	var last controlplane.Revision
+	for i := range 30 {
+		last = r.update(d, r.git([]string{"main", "next"}[i%2]))
+	}
+	r.await(last.ID, controlplane.Deployed)
+	require.Equal(t, "next", r.runtime.Answer(d.ID))
+	all, err := r.store.Revisions(t.Context(), "t", d.ID, controlplane.RevisionFilter{Page: controlplane.Page{Limit: 100}})
+	require.NoError(t, err)
+	require.Len(t, all, 31)
+	for _, rev := range all {
+		require.True(t, rev.Status.Settled(), rev.Status)
+	}
+}
+
+func TestADeletedDeploymentIsForgotten(t *testing.T) {
+	started, release := make(chan struct{}, 1), make(chan struct{})
+	defer close(release)
+	var r *rig
+	purged := make(chan struct{})
+	r = newRig(t, func(o *pipeline.Options, runtime *toy.Runtime) {
+		runtime.OnBuild = block(started, release)
+		o.Store = purgeWatch{o.Store, purged}
+	})
+	d := r.create(r.git("main"))
+	<-started
+	_, err := r.store.UpdateDeployment(t.Context(), "t", d.ID, func(d *controlplane.Deployment) (*controlplane.Revision, error) {
+		d.Deleted = true
+		return nil, nil
+	})
+	require.NoError(t, err)
+	r.pipeline.Remove(d.ID)
+	select {
+	case <-purged:
+	case <-time.After(10 * time.Second):
+		require.FailNow(t, "the deployment was not forgotten")
+	}
+	all, err := r.store.All(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, all)
+}
+
+type purgeWatch struct {
+	pipeline.Store
+	purged chan struct{}
+}
+
+func (p purgeWatch) Purge(ctx context.Context, id string) error {
+	defer close(p.purged)
+	return p.Store.Purge(ctx, id)
+}
+
+func TestAStoppedPipelineIsTakenUpAgain(t *testing.T) {
+	started, release := make(chan struct{}, 1), make(chan struct{})
+	r := newRig(t, nil)
+	up := r.create(r.git("next"))
+	r.await(up.LatestRevisionID, controlplane.Deployed)
+	r.runtime.OnBuild = block(started, release)
+	building := r.create(r.image("v1"))
+	<-started
+	removed := r.create(r.git("missing"))
+	r.await(removed.LatestRevisionID, controlplane.CreateFailed)
+	_, err := r.store.UpdateDeployment(t.Context(), "t", removed.ID, func(d *controlplane.Deployment) (*controlplane.Revision, error) {
+		d.Deleted = true
+		return nil, nil
+	})
+	require.NoError(t, err)
+	r.pipeline.Close()
+	require.Equal(t, controlplane.Building, r.revision(building.Latest).Status, "closing takes nothing back")
+	require.NoError(t, r.runtime.Remove(t.Context(), up.ID))
+
+	r.repo = "/gone" // what was in service does not depend on the place it came from
+	r.runtime.OnBuild = nil
+	r.start()
+	require.NoError(t, r.pipeline.Recover(t.Context()))
+	require.Equal(t, "next", r.runtime.Answer(up.ID), "serves when Recover returns")
+	r.await(building.LatestRevisionID, controlplane.Deployed)
+	require.Equal(t, wayToDeployed, r.statuses(building.LatestRevisionID))
+	require.Eventually(t, func() bool {
+		all, err := r.store.All(t.Context())
+		return err == nil && len(all) == 2
+	}, 10*time.Second, time.Millisecond)
+}
+
+func TestThePaceHoldsEveryStatus(t *testing.T) {
+	const pace = 20 * time.Millisecond
+	r := newRig(t, func(o *pipeline.Options, _ *toy.Runtime) { o.Pace = pace; o.AtOnce = 1 })
+	begin := time.Now()
+	var ids []string
+	for range 8 { // a status that is held for its looks keeps no other deployment waiting
+		ids = append(ids, r.create(r.git("main")).LatestRevisionID)
+	}
+	for _, id := range ids {
+		r.await(id, controlplane.Deployed)
+	}
+	took := time.Since(begin)
+	require.GreaterOrEqual(t, took, pace*time.Duration(len(wayToDeployed)))
+	require.Less(t, took, 8*pace*time.Duration(len(wayToDeployed)))
+}
+
+func TestAStuckBuildIsGivenUp(t *testing.T) {
+	r := newRig(t, func(o *pipeline.Options, runtime *toy.Runtime) {
+		o.StageTimeout = 50 * time.Millisecond
+		runtime.OnBuild = block(make(chan struct{}), nil)
+	})
+	d := r.create(r.git("main"))
+	r.await(d.LatestRevisionID, controlplane.BuildFailed)
+}
+

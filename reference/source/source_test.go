@@ -1,0 +1,167 @@
+package source_test
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/source"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var graphs = fstest.MapFS{
+	"conformance/agent.json":      {Data: []byte(`{}`)},
+	"conformance/lib/a.star":      {Data: []byte("a = 1\n")},
+	"conformance/graph.star":      {Data: []byte("answer = 1\n")},
+	"conformance_next/graph.star": {Data: []byte("answer = 2\n")},
+	"broken/graph.star":           {Data: []byte("answer = = 3\n")},
+}
+
+type world struct {
+	material *fixtures.Material
+	folder   string
+	registry string
+	fetcher  *source.Fetcher
+}
+
+func newWorld(t *testing.T) world {
+	t.Helper()
+	m, err := fixtures.Build(graphs)
+	require.NoError(t, err)
+	folder := filepath.Join(t.TempDir(), "fixtures.git")
+	require.NoError(t, m.WriteRepository(folder))
+	registry, err := m.ServeRegistry("127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, registry.Close()) })
+	fetcher, err := source.New()
+	require.NoError(t, err)
+	t.Cleanup(fetcher.Close)
+	return world{material: m, folder: folder, registry: registry.Address(), fetcher: fetcher}
+}
+
+// content resolves and fetches an origin and returns the file that tells the variants apart.
+func (w world) content(t *testing.T, o source.Origin) (graph string, v source.Version) {
+	t.Helper()
+	v, err := w.fetcher.Resolve(t.Context(), o)
+	require.NoError(t, err)
+	archive, err := w.fetcher.Fetch(t.Context(), o, v)
+	require.NoError(t, err)
+	tree, err := archive.Open()
+	require.NoError(t, err)
+	require.NoError(t, fstest.TestFS(tree, "agent.json", "graph.star", "lib/a.star"))
+	text, err := fs.ReadFile(tree, "graph.star")
+	require.NoError(t, err)
+	return string(text), v
+}
+
+func (w world) checkRefs(t *testing.T, repoURL string) {
+	for ref, graph := range map[string]string{
+		"": "answer = 1\n", "main": "answer = 1\n", "refs/heads/main": "answer = 1\n", "next": "answer = 2\n", "broken": "answer = = 3\n",
+		"refs/tags/v1.0.0": "answer = 1\n", "refs/tags/v1.1.0": "answer = 1\n",
+	} {
+		t.Run("ref "+ref, func(t *testing.T) {
+			got, v := w.content(t, source.Origin{RepoURL: repoURL, Ref: ref})
+			require.Equal(t, graph, got)
+			name := strings.TrimPrefix(ref, "refs/heads/")
+			if name == "" {
+				name = "main"
+			}
+			require.Equal(t, w.material.Commits()[name], v.CommitSHA)
+			require.Equal(t, "git:"+v.CommitSHA, v.Content)
+		})
+	}
+	for _, ref := range []string{"missing", "v1.0.0", "refs/tags/main", "refs/heads/", "../HEAD", "a b"} {
+		t.Run("no ref "+ref, func(t *testing.T) {
+			_, err := w.fetcher.Resolve(t.Context(), source.Origin{RepoURL: repoURL, Ref: ref})
+			require.ErrorContains(t, err, "has no ref")
+		})
+	}
+}
+
+func TestLocalRepository(t *testing.T) {
+	w := newWorld(t)
+	w.checkRefs(t, w.folder)
+	w.checkRefs(t, "file://"+filepath.ToSlash(w.folder))
+}
+
+func TestRemoteRepository(t *testing.T) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("the git program is not installed; it is the server here")
+	}
+	w := newWorld(t)
+	server := httptest.NewServer(&cgi.Handler{
+		Path: program, Args: []string{"http-backend"},
+		Stderr: io.Discard,
+		Env: []string{"GIT_PROJECT_ROOT=" + filepath.Dir(w.folder), "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+	})
+	defer server.Close()
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	w.checkRefs(t, server.URL+"/fixtures.git")
+
+	_, err = w.fetcher.Resolve(t.Context(), source.Origin{RepoURL: server.URL + "/other.git", Ref: "main"})
+	require.ErrorContains(t, err, "read the repository")
+}
+
+func TestImage(t *testing.T) {
+	w := newWorld(t)
+	seen := map[string]bool{}
+	for tag, graph := range map[string]string{"v1": "answer = 1\n", "v2": "answer = 2\n", "broken": "answer = = 3\n"} {
+		got, v := w.content(t, source.Origin{ImageURI: w.registry + "/conformance:" + tag})
+		require.Equal(t, graph, got, tag)
+		require.Empty(t, v.CommitSHA)
+		require.Contains(t, v.Content, "oci:sha256:")
+		require.False(t, seen[v.Content])
+		seen[v.Content] = true
+		byDigest, _ := w.content(t, source.Origin{ImageURI: w.registry + "/conformance@" + strings.TrimPrefix(v.Content, "oci:")})
+		require.Equal(t, graph, byDigest)
+	}
+	for _, uri := range []string{w.registry + "/conformance:missing", w.registry + "/other:v1", "NOT AN IMAGE", "127.0.0.1:1/conformance:v1"} {
+		_, err := w.fetcher.Resolve(t.Context(), source.Origin{ImageURI: uri})
+		require.Error(t, err, uri)
+	}
+}
+
+func TestTheRegistryOfTheFixturesTakesNothing(t *testing.T) {
+	w := newWorld(t)
+	r, err := http.Post("http://"+w.registry+"/v2/conformance/blobs/uploads/", "", nil)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Equal(t, http.StatusMethodNotAllowed, r.StatusCode)
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+func TestErrorsSayWhatToDoAndKeepSecrets(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // nothing here may reach the network
+	for _, c := range []struct {
+		origin source.Origin
+		want   string
+	}{
+		{source.Origin{}, "give source_config.repo_url"},
+		{source.Origin{RepoURL: "relative/path"}, "give https://"},
+		{source.Origin{RepoURL: "ssh://git:hunter2@host/x"}, "not supported"},
+		{source.Origin{RepoURL: "git@host:x/y"}, "give https://"},
+		{source.Origin{RepoURL: "http://user:hunter2@127.0.0.1:1/x"}, "read the repository"},
+		{source.Origin{RepoURL: filepath.Join(w.folder, "nowhere")}, "read the repository"},
+		{source.Origin{RepoURL: t.TempDir()}, "read the repository"},
+	} {
+		_, err := w.fetcher.Resolve(ctx, c.origin)
+		require.ErrorContains(t, err, c.want, "%+v", c.origin)
+		require.NotContains(t, err.Error(), "hunter2")
+	}
+}
