@@ -1,0 +1,75 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Error is what went wrong in a script, and where.
+type Error struct {
+	File      string
+	Line, Col int
+	Msg       string
+	Trace     string // the calls that led there, outermost first; empty for an error of the source text
+	cause     error
+}
+
+// Error gives file:line:col and the message.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		if e.File == "" {
+			return e.Msg
+		}
+		return e.File + ": " + e.Msg
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// located turns the errors of the parser, the resolver and the interpreter into an *Error.
+func located(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := err.(*Error); ok {
+		return err
+	}
+	var eval *starlark.EvalError
+	if errors.As(err, &eval) {
+		return evalError(eval)
+	}
+	var parse syntax.Error
+	if errors.As(err, &parse) {
+		return at(parse.Pos, parse.Msg, err)
+	}
+	var list resolve.ErrorList
+	if errors.As(err, &list) && len(list) > 0 {
+		return at(list[0].Pos, list[0].Msg, err)
+	}
+	return &Error{Msg: shorten(err.Error(), maxErrText), cause: err}
+}
+
+func at(pos syntax.Position, msg string, cause error) *Error {
+	return &Error{File: pos.Filename(), Line: int(pos.Line), Col: int(pos.Col), Msg: shorten(msg, maxErrText), cause: cause}
+}
+
+// evalError finds the innermost place in the source: the frames of our own operations have none.
+func evalError(eval *starlark.EvalError) *Error {
+	e := &Error{Msg: shorten(eval.Msg, maxErrText), cause: eval}
+	var trace []string
+	for _, f := range eval.CallStack {
+		if f.Pos.Filename() == "<builtin>" {
+			continue
+		}
+		e.File, e.Line, e.Col = f.Pos.Filename(), int(f.Pos.Line), int(f.Pos.Col)
+		trace = append(trace, fmt.Sprintf("%s in %s", f.Pos, f.Name))
+	}
+	e.Trace = strings.Join(trace, "\n")
+	return e
+}

@@ -1,0 +1,101 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.starlark.net/starlark"
+)
+
+// Options say what a session may use.
+type Options struct {
+	Limits Limits
+	Pool   *Pool
+	Env    func(name string) (string, bool) // what env(name) answers; nil: env is refused
+	Print  func(text string)                // where print goes; nil: nowhere
+}
+
+// Session is one call, or a few that share an account, into loaded scripts. It belongs to one goroutine.
+type Session struct {
+	thread *starlark.Thread
+	meter  *meter
+	stop   func()
+}
+
+// NewSession opens a session that ends with ctx. Close it: it holds memory of the pool.
+func NewSession(ctx context.Context, name string, opts Options) *Session {
+	limits := opts.Limits.withDefaults()
+	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time,
+		overLimit("time", "the script may run for %s in one call and was stopped", limits.Time))
+	thread := &starlark.Thread{Name: name, Print: func(_ *starlark.Thread, text string) {
+		if opts.Print != nil {
+			opts.Print(shorten(text, maxErrText))
+		}
+	}}
+	m := newMeter(ctx, thread, limits, opts.Pool)
+	m.env = opts.Env
+	unwatch := context.AfterFunc(ctx, func() { thread.Cancel(context.Cause(ctx).Error()) })
+	return &Session{thread: thread, meter: m, stop: func() { unwatch(); cancel() }}
+}
+
+// Close ends the session and returns its share of the pool.
+func (s *Session) Close() {
+	s.stop()
+	s.meter.close()
+}
+
+// Context ends when the session may not go on: host functions that wait watch it.
+func (s *Session) Context() context.Context { return s.meter.ctx }
+
+// Call calls a function of a script. Its error is an *Error with the place, or the cause of the end of the context.
+func (s *Session) Call(fn starlark.Value, args ...starlark.Value) (v starlark.Value, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = nil, &Error{Msg: fmt.Sprintf("the interpreter failed: %v", p)}
+		}
+	}()
+	if err := context.Cause(s.meter.ctx); err != nil {
+		return nil, err
+	}
+	v, err = starlark.Call(s.thread, fn, args, nil)
+	return v, s.explain(err)
+}
+
+// explain prefers the reason why a script was stopped to the interpreter's "computation cancelled".
+func (s *Session) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	reason := s.meter.failed
+	if reason == nil {
+		reason = context.Cause(s.meter.ctx)
+	}
+	var eval *starlark.EvalError
+	if reason == nil || !errors.As(err, &eval) {
+		return located(err)
+	}
+	e := evalError(eval)
+	e.Msg, e.cause = reason.Error(), reason
+	return e
+}
+
+// FromGo makes a value of JSON-like Go data, and pays for it.
+func (s *Session) FromGo(v any) (starlark.Value, error) { return s.meter.fromGo(v) }
+
+// Record makes a record of JSON-like Go data.
+func (s *Session) Record(kind string, fields map[string]any) (*Record, error) {
+	d, err := s.meter.dictFromGo(fields)
+	if err != nil {
+		return nil, err
+	}
+	return NewRecord(kind, d), nil
+}
+
+// ToGo makes plain Go data of a value: what encoding/json takes. Numbers become json.Number.
+func (s *Session) ToGo(v starlark.Value) (any, error) { return s.meter.toGo(v) }
+
+// Func makes a host function that scripts can call.
+func Func(name string, f func(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
+	return guarded(name, func(c *builtinCall) (starlark.Value, error) { return f(c.args, c.kwargs) })
+}
