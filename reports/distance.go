@@ -1,0 +1,155 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Distance says how far a target is from conformant.
+type Distance struct {
+	// Short are the binding requirements that have not passed though they apply, in the order of the result.
+	Short []string
+	// Causes groups those of Short that seem to have one cause, the largest group first; each has at least two.
+	Causes [][]string
+	// Known counts those of Short that the baseline covers.
+	Known  int
+	passed int
+	strict bool
+}
+
+// DistanceOf measures the distance. Two requirements seem to have one cause when the same exchange shows both
+// violations, when both are about the same place in the answers of one operation, when both are blocked for the
+// same reason, or when the reason of one names the other.
+func DistanceOf(r *Result) Distance {
+	d := Distance{strict: r.Run.Strict}
+	clues := cluesOf(r)
+	var groups causes
+	for _, q := range r.Requirements {
+		switch {
+		case !binding(q.Level, r.Run.Strict) || q.Verdict == Skipped:
+			continue
+		case q.Verdict == Passed:
+			d.passed++
+			continue
+		}
+		d.Short = append(d.Short, q.ID)
+		if q.Known != nil {
+			d.Known++
+		}
+		groups.add(q.ID, clues[q.ID])
+	}
+	for _, g := range groups.list {
+		if len(g.members) > 1 {
+			d.Causes = append(d.Causes, g.members)
+		}
+	}
+	slices.SortStableFunc(d.Causes, func(a, b []string) int { return len(b) - len(a) })
+	return d
+}
+
+// String puts the distance into words: "3 MUSTs short of conformant, 2 with one cause".
+func (d Distance) String() string {
+	what := "MUST"
+	if d.strict {
+		what = "requirement"
+	}
+	switch {
+	case len(d.Short) == 0 && d.passed == 0:
+		return "nothing that binds was judged"
+	case len(d.Short) == 0:
+		return "nothing is missing"
+	}
+	s := fmt.Sprintf("%s short of conformant", count(len(d.Short), what))
+	switch len(d.Causes) {
+	case 0:
+	case 1:
+		if len(d.Causes[0]) == len(d.Short) {
+			s += ", all with one cause"
+		} else {
+			s += fmt.Sprintf(", %d with one cause", len(d.Causes[0]))
+		}
+	default:
+		n := 0
+		for _, c := range d.Causes {
+			n += len(c)
+		}
+		s += fmt.Sprintf(", %d of them with %d causes", n, len(d.Causes))
+	}
+	if d.Known > 0 {
+		s += fmt.Sprintf(" (%d known)", d.Known)
+	}
+	return s
+}
+
+// binding tells whether a requirement of this level decides the verdict.
+func binding(l Level, strict bool) bool { return l == Must || strict && l == Should }
+
+// cluesOf collects, by requirement, what hints at the cause of a failure.
+func cluesOf(r *Result) map[string][]string {
+	clues, ids := map[string][]string{}, map[string]bool{}
+	for _, q := range r.Requirements {
+		ids[q.ID] = true
+	}
+	for _, f := range r.Findings {
+		if f.Exchange > 0 {
+			clues[f.Requirement] = append(clues[f.Requirement], fmt.Sprint("exchange ", f.Exchange))
+		}
+		if f.Operation != "" && f.Pointer != "" {
+			clues[f.Requirement] = append(clues[f.Requirement], "place "+f.Operation+" "+f.Pointer)
+		}
+	}
+	for _, q := range r.Requirements {
+		clues[q.ID] = append(clues[q.ID], "requirement "+q.ID)
+		if q.Verdict != Blocked && q.Verdict != Inconclusive || q.Reason == "" {
+			continue
+		}
+		clues[q.ID] = append(clues[q.ID], "reason "+q.Reason)
+		for _, word := range strings.FieldsFunc(q.Reason, func(r rune) bool { return strings.ContainsRune(" ,;:()\n", r) }) {
+			if named := strings.TrimRight(word, "."); ids[named] {
+				clues[q.ID] = append(clues[q.ID], "requirement "+named)
+			}
+		}
+	}
+	return clues
+}
+
+// causes joins requirements that share a clue.
+type causes struct{ list []cause }
+
+type cause struct {
+	members []string
+	clues   map[string]bool
+}
+
+func (c *causes) add(id string, clues []string) {
+	joined := cause{clues: map[string]bool{}}
+	for _, clue := range clues {
+		joined.clues[clue] = true
+	}
+	rest := c.list[:0]
+	for _, g := range c.list {
+		if !g.shares(clues) {
+			rest = append(rest, g)
+			continue
+		}
+		joined.members = append(joined.members, g.members...)
+		for clue := range g.clues {
+			joined.clues[clue] = true
+		}
+	}
+	joined.members = append(joined.members, id)
+	c.list = append(rest, joined)
+}
+
+func (c cause) shares(clues []string) bool {
+	return slices.ContainsFunc(clues, func(clue string) bool { return c.clues[clue] })
+}
+
+// count puts a number and a noun together: "1 MUST", "3 MUSTs".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,163 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+// maxMarkdown bounds the summary: the place where CI systems show it takes at most 1 MiB for all steps together.
+const maxMarkdown = 200 << 10
+
+// Markdown writes a short summary of r, failures first, for the page of a CI job or a pull request.
+func Markdown(w io.Writer, r *Result) error {
+	m := &markdown{}
+	o := overviewOf(r)
+	m.opening(r)
+	m.failures("Failed", o.failed, o)
+	m.failures("Warnings", o.warnings, o)
+	m.open("Blocked", o.blocked)
+	m.open("Inconclusive", o.inconclusive)
+	m.known(o.known)
+	m.baseline(r.Baseline)
+	m.open("Skipped", o.skipped)
+	m.closing(r)
+	if _, err := io.WriteString(w, m.b.String()); err != nil {
+		return fmt.Errorf("writing the Markdown summary: %w", err)
+	}
+	return nil
+}
+
+type markdown struct{ b strings.Builder }
+
+func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.b, format, args...) }
+
+// full tells whether there is no room for more detail; what is left out is counted elsewhere.
+func (m *markdown) full() bool { return m.b.Len() > maxMarkdown }
+
+func (m *markdown) opening(r *Result) {
+	sign := map[Conclusion]string{Conformant: "✅", NonConformant: "❌"}[r.Verdict]
+	m.printf("## %s %s\n\n", cmp.Or(sign, "⚠️"), r.Verdict)
+	m.printf("**%s**\n\n", md(headline(r), 500))
+	m.printf("Judged: %s — %s\n\n", safe.MarkdownCode(safe.Cut(subject(r), 300)), safe.Markdown(DistanceOf(r).String()))
+}
+
+func (m *markdown) failures(title string, failed []*Requirement, o overview) {
+	if len(failed) == 0 {
+		return
+	}
+	m.printf("### %s (%d)\n\n| Requirement | Level | What is wrong | Expected | Actual |\n|---|---|---|---|---|\n", title, len(failed))
+	for _, q := range failed {
+		if m.full() {
+			m.printf("| … | | and more: see the other reports | | |\n")
+			break
+		}
+		findings := o.findings[q.ID]
+		if len(findings) == 0 {
+			m.printf("| %s | %s | %s | | |\n", safe.MarkdownCode(q.ID), q.Level, md(q.Reason, 300))
+		}
+		for i, f := range findings {
+			if i == 3 {
+				m.printf("| %s | | and %d more | | |\n", safe.MarkdownCode(q.ID), len(findings)-i)
+				break
+			}
+			m.printf("| %s | %s | %s | %s | %s |\n", safe.MarkdownCode(q.ID), q.Level, md(f.Summary, 300), cell(f.Expected), cell(f.Actual))
+		}
+	}
+	m.printf("\n")
+	m.reproducers(failed, o)
+}
+
+// reproducers folds the curl lines away: they are long, and only who repairs the fault needs them.
+func (m *markdown) reproducers(failed []*Requirement, o overview) {
+	var b strings.Builder
+	for _, q := range failed {
+		for i, f := range o.findings[q.ID] {
+			if f.Curl == "" || i == 3 || m.b.Len()+b.Len() > maxMarkdown {
+				break
+			}
+			fmt.Fprintf(&b, "**%s** — %s\n\n", md(q.ID, 100), md(q.Title, 300))
+			if f.Step != "" {
+				fmt.Fprintf(&b, "Failed at: %s\n\n", md(f.Step, 300))
+			}
+			b.WriteString(safe.MarkdownBlock("sh", safe.Line(safe.Cut(f.Curl, 2000))) + "\n")
+		}
+	}
+	if b.Len() > 0 {
+		m.printf("<details><summary>How to see it: the requests as curl lines</summary>\n\n%s</details>\n\n", b.String())
+	}
+}
+
+func (m *markdown) open(title string, requirements []*Requirement) {
+	if len(requirements) == 0 {
+		return
+	}
+	m.printf("### %s (%d)\n\n", title, len(requirements))
+	for _, g := range byReason(requirements) {
+		if m.full() {
+			m.printf("- … and more\n")
+			break
+		}
+		m.printf("- %s: %s\n", md(g.reason, 500), codes(g.requirements))
+	}
+	m.printf("\n")
+}
+
+func (m *markdown) known(known []*Requirement) {
+	if len(known) == 0 {
+		return
+	}
+	m.printf("### Known failures (%d)\n\n", len(known))
+	for _, q := range known {
+		m.printf("- %s %s: %s\n", safe.MarkdownCode(q.ID), q.Verdict, md(knownInWords(q.Known), 500))
+	}
+	m.printf("\n")
+}
+
+func (m *markdown) baseline(b *Baseline) {
+	if b == nil || len(b.Stale)+len(b.Unmatched)+len(b.Expired)+len(b.New) == 0 {
+		return
+	}
+	m.printf("### The baseline does not fit\n\n")
+	for _, sentences := range [][]string{b.New, b.Stale, b.Expired, b.Unmatched} {
+		for _, s := range sentences {
+			if !m.full() {
+				m.printf("- %s\n", md(s, 500))
+			}
+		}
+	}
+	m.printf("\n")
+}
+
+func (m *markdown) closing(r *Result) {
+	m.printf("| | |\n|---|---|\n| Requirements | %s |\n| Scenarios | %s |\n| Effort | %s in %s |\n| Suite | agentconform %s, interface %s, seed %d |\n",
+		countsInWords(r.Counts.Requirements), countsInWords(r.Counts.Scenarios), count(r.Counts.Exchanges, "exchange"),
+		duration(r.Run.DurationMS), md(r.Suite.Version, 50), md(r.Suite.Interface, 50), r.Run.Seed)
+}
+
+// codes lists ids as code.
+func codes(requirements []*Requirement) string {
+	var ids []string
+	for i, q := range requirements {
+		if i == 30 {
+			ids = append(ids, fmt.Sprintf("and %d more", len(requirements)-i))
+			break
+		}
+		ids = append(ids, safe.MarkdownCode(q.ID))
+	}
+	return strings.Join(ids, ", ")
+}
+
+// md cuts and escapes prose.
+func md(s string, limit int) string { return safe.Markdown(safe.Cut(s, limit)) }
+
+// cell shows what the target has sent as code, in a cell of a table.
+func cell(s string) string {
+	if s == "" {
+		return ""
+	}
+	return safe.MarkdownCode(safe.Cut(s, 200))
+}

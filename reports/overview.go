@@ -1,0 +1,160 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// overview sorts the requirements of a result into the groups in which the faces show them.
+type overview struct {
+	failed       []*Requirement // binding, and not known
+	warnings     []*Requirement // failed, but not binding
+	known        []*Requirement // anything that the baseline covers
+	blocked      []*Requirement
+	inconclusive []*Requirement
+	skipped      []*Requirement
+	findings     map[string][]*Finding // by requirement
+}
+
+func overviewOf(r *Result) overview {
+	o := overview{findings: map[string][]*Finding{}}
+	for i := range r.Requirements {
+		q := &r.Requirements[i]
+		switch {
+		case q.Known != nil && q.Verdict != Passed && q.Verdict != Skipped:
+			o.known = append(o.known, q)
+		case q.Verdict == Failed && binding(q.Level, r.Run.Strict):
+			o.failed = append(o.failed, q)
+		case q.Verdict == Failed:
+			o.warnings = append(o.warnings, q)
+		case q.Verdict == Blocked:
+			o.blocked = append(o.blocked, q)
+		case q.Verdict == Inconclusive:
+			o.inconclusive = append(o.inconclusive, q)
+		case q.Verdict == Skipped:
+			o.skipped = append(o.skipped, q)
+		}
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		o.findings[f.Requirement] = append(o.findings[f.Requirement], f)
+	}
+	return o
+}
+
+// reasonGroup holds requirements that have the same reason.
+type reasonGroup struct {
+	reason       string
+	requirements []*Requirement
+}
+
+// byReason groups requirements by reason, the largest group first.
+func byReason(requirements []*Requirement) []reasonGroup {
+	var groups []reasonGroup
+	index := map[string]int{}
+	for _, q := range requirements {
+		at, ok := index[q.Reason]
+		if !ok {
+			at = len(groups)
+			index[q.Reason] = at
+			groups = append(groups, reasonGroup{reason: cmp.Or(q.Reason, "no reason was given")})
+		}
+		groups[at].requirements = append(groups[at].requirements, q)
+	}
+	slices.SortStableFunc(groups, func(a, b reasonGroup) int { return len(b.requirements) - len(a.requirements) })
+	return groups
+}
+
+// worst returns the scenario that decided the verdict of q, or nil if it has none.
+func worst(q *Requirement) *Scenario {
+	for i := range q.Scenarios {
+		if q.Scenarios[i].Verdict == q.Verdict {
+			return &q.Scenarios[i]
+		}
+	}
+	return nil
+}
+
+// scenarioOf finds the scenario that a finding is from; the worst one where it does not say.
+func scenarioOf(q *Requirement, f *Finding) *Scenario {
+	for i, s := range q.Scenarios {
+		if f.Scenario == fmt.Sprintf("%s:%d", s.URI, s.Line) {
+			return &q.Scenarios[i]
+		}
+	}
+	return worst(q)
+}
+
+// failedStep returns the sentence at which a scenario ended, or "".
+func failedStep(s *Scenario) string {
+	for _, step := range s.Steps {
+		if step.Verdict != Passed && step.Verdict != "" {
+			return strings.TrimSpace(step.Keyword + " " + step.Text)
+		}
+	}
+	return ""
+}
+
+// sectionInWords says where a requirement is from. Those without a section of the interface come from what clients
+// in the field rely on.
+func sectionInWords(section string) string {
+	if section == "" || section[0] < '0' || section[0] > '9' {
+		return "relied on by clients in the field"
+	}
+	return "interface, section " + section
+}
+
+// headline returns the one sentence of the run, made up from the counts where the run has none.
+func headline(r *Result) string {
+	if r.Headline != "" {
+		return r.Headline
+	}
+	if r.Verdict == Conformant {
+		return "Every MUST of the interface that was judged is kept."
+	}
+	d := DistanceOf(r).String()
+	return strings.ToUpper(d[:1]) + d[1:] + "."
+}
+
+// subject names what was judged: "Example 1.2 at http://host".
+func subject(r *Result) string {
+	name := strings.TrimSpace(r.Target.Implementation.Name + " " + r.Target.Implementation.Version)
+	address := cmp.Or(r.Target.ControlPlane, r.Target.AgentServer)
+	switch {
+	case name == "" && address == "":
+		return "no target"
+	case name == "":
+		return address
+	case address == "":
+		return name
+	}
+	return name + " at " + address
+}
+
+// countsInWords lists the verdicts that occur: "8 passed, 4 failed".
+func countsInWords(counts map[Verdict]int) string {
+	var parts []string
+	for _, v := range []Verdict{Passed, Failed, Blocked, Inconclusive, Skipped} {
+		if counts[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
+		}
+	}
+	if parts == nil {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func duration(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	if d >= time.Minute {
+		return d.Round(time.Second).String()
+	}
+	if d >= time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%d ms", ms)
+}
