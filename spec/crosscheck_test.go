@@ -91,7 +91,7 @@ func newPeers(t *testing.T) *peers {
 	return p
 }
 
-func request(x Exchange) *http.Request {
+func httpRequest(x Exchange) *http.Request {
 	return httptest.NewRequest(x.Method, "http://target.example"+x.Path, http.NoBody)
 }
 
@@ -101,7 +101,7 @@ func (c complaint) Error() string { return string(c) }
 
 func (p *peers) pb33f(x Exchange) error {
 	response := &http.Response{StatusCode: x.Status, Header: x.Header.Clone(), Body: io.NopCloser(bytes.NewReader(x.Body))}
-	ok, errs := p.validators[x.Side].ValidateHttpResponse(request(x), response)
+	ok, errs := p.validators[x.Side].ValidateHttpResponse(httpRequest(x), response)
 	if ok {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (p *peers) kin(x Exchange) error {
 	options := &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true}
 	err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{
-			Request: request(x), Options: options,
+			Request: httpRequest(x), Options: options,
 			Route: &routers.Route{Spec: doc, Path: op.Path, PathItem: item, Method: x.Method, Operation: item.GetOperation(x.Method)},
 		},
 		Status: x.Status, Header: x.Header.Clone(), Body: io.NopCloser(bytes.NewReader(x.Body)), Options: options,

@@ -36,8 +36,13 @@ func excerptAt(body []byte, offset int) string {
 	if offset >= len(body) {
 		return "the end"
 	}
-	low := max(0, offset-16)
-	high := min(len(body), offset+32)
+	low, high := max(0, offset-16), min(len(body), offset+32)
+	for low < offset && !utf8.RuneStart(body[low]) {
+		low++
+	}
+	for high < len(body) && high > offset+1 && !utf8.RuneStart(body[high]) {
+		high--
+	}
 	return quote(strings.ToValidUTF8(string(body[low:high]), "\uFFFD"))
 }
 

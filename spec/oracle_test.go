@@ -3,12 +3,15 @@ package spec
 import (
 	"net/http"
 	"os"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
+// shared is used as an oracle is meant to be used: made once, by all tests at once.
 var shared *Oracle
 
 func TestMain(m *testing.M) {
@@ -26,13 +29,9 @@ const (
 	revisionPath   = revisionsPath + "/0b5e9a52-1111-4222-8333-123456789abd"
 )
 
-const goodRevision = `{"id":"0b5e9a52-1111-4222-8333-123456789abd","created_at":"2025-01-02T03:04:05Z",` +
-	`"updated_at":"2025-01-02T03:04:06.123456+02:00","status":"DEPLOYED","source":"git_host",` +
-	`"source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json","image_uri":null,"repo_commit_sha":"abc"}}`
-
 func answer(method, path string, status int, body string) Exchange {
 	side := ControlPlane
-	if len(path) > 2 && path[:2] == "/t" {
+	if strings.HasPrefix(path, "/threads") {
 		side = AgentServer
 	}
 	return Exchange{
@@ -41,17 +40,145 @@ func answer(method, path string, status int, body string) Exchange {
 	}
 }
 
-func TestSmoke(t *testing.T) {
-	require.Empty(t, shared.JudgeResponse(answer("GET", revisionPath, 200, goodRevision)))
-	v := shared.JudgeResponse(answer("GET", revisionsPath, 200, `{"resources":[`+goodRevision+`,{"id":"x","status":"NO"},null],"offset":"1"}`))
-	for _, x := range v {
-		t.Log(x.String(), "|", x.Key())
+func TestFind(t *testing.T) {
+	for _, c := range []struct {
+		side         Side
+		method, path string
+		want         string
+	}{
+		{ControlPlane, "POST", "/v2/deployments", "create-deployment"},
+		{ControlPlane, "GET", "/v2/deployments", "list-deployments"},
+		{ControlPlane, "GET", "/v2/deployments/not-a-uuid", "get-deployment"},
+		{ControlPlane, "GET", "/v2/deployments/a%2Fb", "get-deployment"},
+		{ControlPlane, "PATCH", deploymentPath, "update-deployment"},
+		{ControlPlane, "DELETE", deploymentPath, "delete-deployment"},
+		{ControlPlane, "GET", revisionsPath, "list-revisions"},
+		{ControlPlane, "GET", revisionPath, "get-revision"},
+		{AgentServer, "POST", "/threads", "create-thread"},
+		{AgentServer, "GET", "/threads", "list-threads"},
+		{AgentServer, "POST", "/threads/search", "search-threads"},
+		{AgentServer, "GET", "/threads/search/state", "get-state"},
+		{AgentServer, "POST", "/threads/t/runs", "create-run"},
+		{AgentServer, "GET", "/threads/t/runs/r", "get-run"},
+		{AgentServer, "GET", "/threads/t/runs/r/join", "join-run"},
+		{AgentServer, "POST", "/v2/deployments", ""},
+		{ControlPlane, "PUT", "/v2/deployments", ""},
+		{ControlPlane, "GET", "/v2/deployments/", ""},
+		{ControlPlane, "GET", "/v2/deployments//revisions", ""},
+		{ControlPlane, "GET", revisionsPath + "/", ""},
+		{ControlPlane, "GET", "/v1/deployments", ""},
+		{ControlPlane, "GET", "", ""},
+		{"moon", "GET", "/v2/deployments", ""},
+	} {
+		t.Run(c.method+" "+c.path, func(t *testing.T) {
+			op, ok := shared.Find(c.side, c.method, c.path)
+			assert.Equal(t, c.want != "", ok)
+			assert.Equal(t, c.want, op.ID)
+		})
 	}
-	assert.NotEmpty(t, v)
-	t.Log(shared.Enums(), RevisionStatuses(), FailedStatuses(), Sources())
-	for _, s := range Sides() {
-		for _, op := range shared.Operations(s) {
-			t.Logf("%+v", op)
-		}
+}
+
+// TestWhatIsNotJudged lists answers that break everything, where the contract has no say.
+func TestWhatIsNotJudged(t *testing.T) {
+	for name, x := range map[string]Exchange{
+		"an unknown path":        answer("GET", "/v2/nothing", 200, "<"),
+		"an unknown method":      answer("PUT", deploymentPath, 200, "<"),
+		"an unknown side":        {Side: "moon", Method: "GET", Path: "/v2/deployments", Status: 200},
+		"the field's list":       answer("GET", "/v2/deployments", 302, "<"),
+		"the field's delete":     answer("DELETE", deploymentPath, 302, "<"),
+		"a rate limit":           answer("GET", revisionsPath, 429, "<"),
+		"a server error":         answer("GET", revisionsPath, 500, "<"),
+		"another server error":   answer("GET", "/threads/t/state", 599, "<"),
+		"a refused credential":   answer("POST", "/v2/deployments", 401, "<"),
+		"a refusal of the agent": answer("GET", "/threads/t/state", 499, "<"),
+	} {
+		t.Run(name, func(t *testing.T) { assert.Nil(t, shared.JudgeResponse(x)) })
 	}
+}
+
+func TestAViolationSaysWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x    Exchange
+		want Violation
+	}{
+		{"a missing field", page(revision("status", "")), Violation{"list-revisions", 200, "/resources/0/status", "required", `the field "status"`, ""}},
+		{"a type", page("7"), Violation{"list-revisions", 200, "/resources/0", "type", "object", "7"}},
+		{"two types", oneRevision(revision("source_revision_config", `{"repo_ref":true}`)),
+			Violation{"get-revision", 200, "/source_revision_config/repo_ref", "type", "null or string", "true"}},
+		{"a format", oneRevision(revision("created_at", `"soon"`)), Violation{"get-revision", 200, "/created_at", "format", "a date-time", `"soon"`}},
+		{"a value", oneRevision(revision("source", `"zip"`)), Violation{"get-revision", 200, "/source", "enum",
+			`"git_host", "external_container" or "internal_container"`, `"zip"`}},
+		{"a status", refused(418, ""), Violation{"list-revisions", 418, "", "status", "status 200, 401, 403, 404 or 422", "418"}},
+		{"a content type", typed(list("<html>"), "text/html"), Violation{"list-revisions", 200, "", "content-type", "application/json", `"text/html", body "<html>"`}},
+		{"no content type", typed(list("{}"), ""), Violation{"list-revisions", 200, "", "content-type", "application/json", `"none", body "{}"`}},
+		{"no JSON", list("{]"), Violation{"list-revisions", 200, "", "json", "JSON", `']' where a key is expected at byte 1: "{]"`}},
+		{"no body", list(""), Violation{"list-revisions", 200, "", "body", "a JSON body", "no body"}},
+		{"more than JSON", list(`{"resources":[],"offset":0} x`), Violation{"list-revisions", 200, "", "trailing", "nothing after the JSON value",
+			`more follows the JSON value at byte 28: ":[],\"offset\":0} x"`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := shared.JudgeResponse(c.x)
+			require.Len(t, got, 1)
+			if c.want.Actual == "" {
+				got[0].Actual = ""
+			}
+			assert.Equal(t, c.want, got[0])
+		})
+	}
+}
+
+func TestKey(t *testing.T) {
+	first := Violation{"list-revisions", 200, "/resources/0/status", "enum", "x", "y"}
+	twelfth := Violation{"list-revisions", 200, "/resources/12/status", "enum", "x", "z"}
+	assert.Equal(t, first.Key(), twelfth.Key())
+	assert.Equal(t, "list-revisions 200 /resources/*/status enum", first.Key())
+	for _, other := range []Violation{
+		{"get-revision", 200, "/resources/0/status", "enum", "", ""},
+		{"list-revisions", 404, "/resources/0/status", "enum", "", ""},
+		{"list-revisions", 200, "/resources/0/source", "enum", "", ""},
+		{"list-revisions", 200, "/resources/0/status", "type", "", ""},
+	} {
+		assert.NotEqual(t, first.Key(), other.Key())
+	}
+	assert.Equal(t, "a 200  type", Violation{Operation: "a", Status: 200, Keyword: "type"}.Key())
+	assert.Equal(t, "a 200: body: type: expected b, got c", Violation{"a", 200, "", "type", "b", "c"}.String())
+}
+
+// TestTheOrderIsAlwaysTheSame: schemas are walked in the random order of maps.
+func TestTheOrderIsAlwaysTheSame(t *testing.T) {
+	x := page(revision("", "") + `,{"id":1,"created_at":2,"status":"UP"},` + strings.Repeat("null,", 12) + `7`)
+	first := shared.JudgeResponse(x)
+	require.Greater(t, len(first), 5)
+	for range 50 {
+		require.Equal(t, first, shared.JudgeResponse(x))
+	}
+}
+
+func TestTheOracleIsSafeForConcurrentUse(t *testing.T) {
+	rows := append(controlPlaneRows(), agentServerRows()...)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for _, row := range rows {
+				assert.Len(t, shared.JudgeResponse(row.x), len(row.want), row.name)
+				shared.JudgeRequest(row.x)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestCallersCannotChangeTheOracle: what it hands out is a copy.
+func TestCallersCannotChangeTheOracle(t *testing.T) {
+	shared.Operations(ControlPlane)[0].Responses[0].Status = "999"
+	shared.Enums()["Revision.status"][0] = "X"
+	RevisionStatuses()[0] = "X"
+	Document(ControlPlane)[0] = 'X'
+	assert.Equal(t, "200", shared.Operations(ControlPlane)[0].Responses[0].Status)
+	assert.Equal(t, "CREATING", shared.Enums()["Revision.status"][0])
+	assert.Equal(t, "CREATING", RevisionStatuses()[0])
+	assert.Equal(t, byte('o'), Document(ControlPlane)[0])
+	assert.Nil(t, Document("moon"))
+	assert.Nil(t, shared.Operations("moon"))
 }

@@ -1,0 +1,148 @@
+package spec
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	bodyBound  = 8 << 20
+	patience   = 20 * time.Second // generous: slow machines run the race detector
+	manyTimes  = 1000
+	allocBound = 4 << 30
+)
+
+// TestHostileBodies: whatever a target sends within the bound on bodies is judged in reasonable time and memory.
+func TestHostileBodies(t *testing.T) {
+	fill := func(before, item, after string) string {
+		n := (bodyBound - len(before) - len(after)) / len(item)
+		return before + strings.TrimSuffix(strings.Repeat(item, n), ",") + after
+	}
+	for _, c := range []struct {
+		name string
+		x    Exchange
+		want []string
+	}{
+		{"nested arrays", list(strings.Repeat("[", 100_000)), bad(" depth")},
+		{"nested arrays, closed", list(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), bad(" depth")},
+		{"nested objects", list(strings.Repeat(`{"a":`, 100_000)), bad(" depth")},
+		{"nested to the bound", list(strings.Repeat("[", bodyBound)), bad(" depth")},
+		{"millions of wrong revisions", list(fill(`{"offset":0,"resources":[`, `0,`, `]}`)), bad("/resources/0 type")},
+		{"a wrong revision after millions", list(fill(`{"offset":0,"resources":[`, `[],`, `]}`)), bad("/resources/0 type")},
+		{"many empty revisions", list(fill(`{"offset":0,"resources":[`, `{},`, `]}`)),
+			bad("/resources/0/created_at required", "/resources/0/id required", "/resources/0/source required",
+				"/resources/0/source_revision_config required", "/resources/0/status required", "/resources/0/updated_at required")},
+		{"many wrong places", refused(422, fill(`{"detail":[{"msg":"","type":"","loc":[`, `{},`, `]}]}`)), bad("/detail/0/loc/0 type")},
+		{"numbers with vast exponents", list(fill(`{"resources":[],"offset":0,"x":[`, `1e999999,`, `]}`)), nil},
+		{"a vast exponent as offset", list(`{"resources":[],"offset":1e999999999}`), nil},
+		{"a vast negative exponent as offset", list(`{"resources":[],"offset":1e-999999999}`), bad("/offset type")},
+		{"a very long number", list(fill(`{"resources":[],"offset":`, `1`, `}`)), nil},
+		{"a very long string", oneRevision(fill(`{"id":"`, `x`, `"}`)),
+			bad("/created_at required", "/id format", "/source required", "/source_revision_config required", "/status required", "/updated_at required")},
+		{"a very long status", oneRevision(revision("status", `"`+strings.Repeat("é", bodyBound/4)+`"`)), bad("/status enum")},
+		{"a very long key", list(fill(`{"`, `x`, `":1,"resources":[],"offset":0}`)), nil},
+		{"one key very often", list(fill(`{"resources":[],"offset":0,`, `"a":1,`, `}`)), bad("/a duplicate-key")},
+		{"escapes", list(fill(`{"resources":[],"offset":0,"x":[`, `"\n",`, `]}`)), nil},
+		{"open brackets in a string", list(fill(`{"resources":[],"offset":0,"x":"`, `[{`, `"}`)), nil},
+		{"blanks", list(fill(``, ` `, ``)), bad(" json")},
+		{"no text", list(fill(``, "\xff", ``)), bad(" encoding")},
+		{"millions of good threads", answer("GET", "/threads", 200, fill(`[`, `{"thread_id":"t"},`, `]`)), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			violations := shared.JudgeResponse(c.x)
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			var got []string
+			for _, v := range violations {
+				got = append(got, v.Pointer+" "+v.Keyword)
+				assert.LessOrEqual(t, utf8.RuneCountInString(v.Actual), 2*excerptLimit)
+			}
+			assert.Equal(t, c.want, got)
+			assert.Less(t, took, patience)
+			t.Logf("%v, %d MiB allocated", took.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20)
+			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(allocBound))
+		})
+	}
+}
+
+// TestAFaultBehindManyItems: nothing escapes because an array is long, and the pointer is that of the whole body.
+func TestAFaultBehindManyItems(t *testing.T) {
+	const before = 3*window + 17
+	threads := "[" + strings.Repeat(`{"thread_id":"t"},`, before) + `{"thread_id":7}` + strings.Repeat(`,{"thread_id":"t"}`, window) + "]"
+	got := shared.JudgeResponse(answer("GET", "/threads", 200, threads))
+	require.Len(t, got, 1)
+	assert.Equal(t, fmt.Sprintf("/%d/thread_id", before), got[0].Pointer)
+	assert.Equal(t, "7", got[0].Actual)
+
+	inner := `{"msg":"","type":"","loc":[` + strings.Repeat(`"a",`, window+5) + `null]}`
+	outer := `{"detail":[` + strings.Repeat(`{"msg":"","type":"","loc":[]},`, window+3) + inner + `]}`
+	got = shared.JudgeResponse(refused(422, outer))
+	require.Len(t, got, 1)
+	assert.Equal(t, fmt.Sprintf("/detail/%d/loc/%d", window+3, window+5), got[0].Pointer)
+	assert.Equal(t, "null", got[0].Actual)
+}
+
+func TestExcerpts(t *testing.T) {
+	long := strings.Repeat("é", manyTimes)
+	assert.Equal(t, `{"a":[1,2.5,true,null,"x"]}`, excerpt(map[string]any{"a": []any{int64(1), 2.5, true, nil, "x"}}))
+	assert.Equal(t, excerptLimit, utf8.RuneCountInString(excerpt(long)))
+	assert.True(t, strings.HasSuffix(excerpt(long), ellipsis))
+	assert.Equal(t, `"a\x1b[31m\u202eb\x00"`, excerpt("a\x1b[31m\u202eb\x00"), "nothing that a terminal obeys")
+	assert.Equal(t, `"a`+"\uFFFD"+`"`, excerptBytes([]byte("a\xff")))
+	assert.Equal(t, "no body", excerptBytes(nil))
+	many := map[string]any{}
+	for i := range manyTimes {
+		many[fmt.Sprint(i)] = i
+	}
+	assert.Equal(t, "{1000 fields}", excerpt(many))
+	deep := any("x")
+	for range manyTimes {
+		deep = []any{deep, long}
+	}
+	assert.LessOrEqual(t, utf8.RuneCountInString(excerpt(deep)), excerptLimit)
+	assert.Equal(t, `"é"`, excerptAt([]byte("é"), 0))
+	assert.Equal(t, "the end", excerptAt([]byte("a"), 1))
+}
+
+// FuzzJudgeResponse: no body, status or content type makes the oracle panic, and what it says is always whole.
+func FuzzJudgeResponse(f *testing.F) {
+	paths := []struct{ method, path string }{
+		{"GET", revisionsPath}, {"GET", revisionPath}, {"POST", "/v2/deployments"}, {"PATCH", deploymentPath}, {"GET", deploymentPath},
+		{"GET", "/threads/t/state"}, {"GET", "/threads"}, {"POST", "/threads/t/runs"}, {"GET", "/threads/t/runs/r/join"},
+	}
+	for i, row := range append(controlPlaneRows(), agentServerRows()...) {
+		f.Add(uint8(i), uint16(row.x.Status), row.x.Header.Get("Content-Type"), row.x.Body)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, status uint16, contentType string, body []byte) {
+		p := paths[int(which)%len(paths)]
+		x := typed(answer(p.method, p.path, int(status), ""), contentType)
+		x.Body = bytes.Clone(body)
+		keys := map[string]bool{}
+		for _, v := range shared.JudgeResponse(x) {
+			if v.Operation == "" || v.Keyword == "" || v.Expected == "" || v.Actual == "" || v.Status != int(status) {
+				t.Fatalf("half a violation: %#v", v)
+			}
+			if !utf8.ValidString(v.String()) || utf8.RuneCountInString(v.Actual) > 3*excerptLimit {
+				t.Fatalf("a bad excerpt: %q", v.Actual)
+			}
+			if keys[v.Key()] {
+				t.Fatalf("the fault %s twice", v.Key())
+			}
+			keys[v.Key()] = true
+		}
+		if !bytes.Equal(x.Body, body) {
+			t.Fatal("the body was changed")
+		}
+	})
+}
