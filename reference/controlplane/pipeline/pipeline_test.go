@@ -273,4 +273,3 @@ func TestAStuckBuildIsGivenUp(t *testing.T) {
 	d := r.create(r.git("main"))
 	r.await(d.LatestRevisionID, controlplane.BuildFailed)
 }
-

@@ -1,0 +1,3 @@
+package reference_test
+
+func runAsVictim() bool { return false }

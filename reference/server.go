@@ -1,0 +1,246 @@
+package reference
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/controlplane/pipeline"
+	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/source"
+	"github.com/agentconform/agentconform/reference/store"
+)
+
+// standing is the name under which the standing agent server is served, in place of a deployment id.
+const standing = "conformance"
+
+// Server is a reference that is being served.
+type Server struct {
+	opts    Options
+	url     string
+	set     fixtures.Set
+	closers []func() error // in the order of opening
+	once    sync.Once
+	closed  error
+}
+
+// ControlPlaneURL is the address of the control plane.
+func (s *Server) ControlPlaneURL() string { return s.url }
+
+// AgentURL is the address of the standing agent server, which runs the conformance graph from the start.
+func (s *Server) AgentURL() string { return s.agentURL(standing) }
+
+func (s *Server) agentURL(id string) string { return s.url + agentsPath + id }
+
+// Fixtures returns what a harness needs to try the reference out.
+func (s *Server) Fixtures() fixtures.Set { return s.set }
+
+// Close stops serving and ends all work; with a data folder, what was in progress is taken up again by the next
+// Start. It may be called more than once.
+func (s *Server) Close() error {
+	s.once.Do(func() {
+		for _, closer := range slices.Backward(s.closers) {
+			s.closed = errors.Join(s.closed, closer())
+		}
+	})
+	return s.closed
+}
+
+func (s *Server) atClose(closer func() error) { s.closers = append(s.closers, closer) }
+
+// Start puts a reference together and serves it until Close. ctx bounds the start only. What was in service in the
+// data folder is in service again when Start returns.
+func Start(ctx context.Context, opts Options) (*Server, error) {
+	opts.setDefaults()
+	s := &Server{opts: opts}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the reference: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Server) start(ctx context.Context) error {
+	folder, err := s.openFolder()
+	if err != nil {
+		return err
+	}
+	db, err := store.Open(filepath.Join(folder, "reference.db"), s.opts.DataDir == "")
+	if err != nil {
+		return err
+	}
+	s.atClose(db.Close)
+	secrets, err := s.layOut(folder)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", s.opts.Listen)
+	if err != nil {
+		return err
+	}
+	s.atClose(func() error { return ignoreClosed(listener.Close()) })
+	s.url = strings.TrimSuffix(s.opts.PublicURL, "/")
+	if s.url == "" {
+		s.url = "http://" + reachable(listener.Addr())
+	}
+	handler, err := s.assemble(ctx, db, secrets)
+	if err != nil {
+		return err
+	}
+	s.serve(listener, handler)
+	return nil
+}
+
+// openFolder makes the folder that holds the data.
+func (s *Server) openFolder() (string, error) {
+	if s.opts.DataDir == "" {
+		folder, err := os.MkdirTemp("", "agentconform-reference-")
+		if err != nil {
+			return "", fmt.Errorf("make a temporary data folder: %w", err)
+		}
+		s.atClose(func() error { return os.RemoveAll(folder) })
+		return folder, nil
+	}
+	folder, err := filepath.Abs(s.opts.DataDir)
+	if err == nil {
+		err = os.MkdirAll(folder, 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("make the data folder: %w", err)
+	}
+	return folder, nil
+}
+
+// layOut makes the fixtures ready: the repository, the registry, the credentials.
+func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
+	secrets, err := fixtures.LoadSecrets(filepath.Join(folder, "fixtures.json"))
+	if err != nil {
+		return secrets, err
+	}
+	material, err := conformanceMaterial()
+	if err != nil {
+		return secrets, err
+	}
+	place := fixtures.Place{Repository: filepath.Join(folder, "fixtures.git")}
+	if err := material.WriteRepository(place.Repository); err != nil {
+		return secrets, err
+	}
+	registry, err := serveRegistry(material, secrets.Registry)
+	if err != nil {
+		return secrets, err
+	}
+	s.atClose(registry.Close)
+	place.Registry, secrets.Registry = registry.Address(), registry.Address()
+	if s.opts.DataDir != "" {
+		if err := secrets.Save(filepath.Join(folder, "fixtures.json")); err != nil {
+			return secrets, err
+		}
+	}
+	s.set, err = material.NewSet(controlplane.Edition(s.opts.Edition), place, secrets)
+	return secrets, err
+}
+
+// serveRegistry serves the images where they were served before, if it can: revisions name them by that address.
+func serveRegistry(m *fixtures.Material, before string) (*fixtures.Registry, error) {
+	if before != "" {
+		if registry, err := m.ServeRegistry(before); err == nil {
+			return registry, nil
+		}
+	}
+	return m.ServeRegistry("127.0.0.1:0")
+}
+
+// assemble makes the parts and joins them, and returns what is to be served.
+func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures.Secrets) (http.Handler, error) {
+	fetcher, err := source.New()
+	if err != nil {
+		return nil, err
+	}
+	s.atClose(func() error { fetcher.Close(); return nil })
+	agents := newAgents(db.DB(), s.opts.Log)
+	s.atClose(agents.close)
+	runtime := wrapped[controlplane.Runtime](agents, s.opts.WrapRuntime)
+	work, err := pipeline.New(pipeline.Options{
+		Store: db, Sources: fetcher, Runtime: runtime, Pace: s.opts.Pace, Now: s.opts.Now, Log: s.opts.Log,
+		ConfigPath: fixtures.GraphConfigPath,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.atClose(func() error { work.Close(); return nil })
+	controlPlane, err := controlplane.New(controlplane.Options{
+		Edition: controlplane.Edition(s.opts.Edition), Tenants: tenants(secrets),
+		Store: wrapped[controlplane.Store](db, s.opts.WrapStore), Pipeline: wrapped[controlplane.Pipeline](work, s.opts.WrapPipeline),
+		AgentURL: s.agentURL, Now: s.opts.Now, Log: s.opts.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := deployStanding(ctx, runtime, secrets); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(db.Sweep(ctx), work.Recover(ctx)); err != nil {
+		return nil, err
+	}
+	return wrapped(recovered(router(controlPlane, runtime), s.opts.Log), s.opts.WrapHTTP), nil
+}
+
+func tenants(secrets fixtures.Secrets) []controlplane.Tenant {
+	tenant := func(name string, c fixtures.Credentials) controlplane.Tenant {
+		return controlplane.Tenant{Name: name, APIKey: c.APIKey, TenantID: c.TenantID, Bearer: c.Bearer}
+	}
+	return []controlplane.Tenant{tenant("owner", secrets.Owner), tenant("stranger", secrets.Stranger)}
+}
+
+// closeTimeout bounds the wait for requests in progress at Close.
+const closeTimeout = 5 * time.Second
+
+// serve answers requests until Close. At Close the requests in progress see their context end, and are waited for:
+// what they stand on is closed after them.
+func (s *Server) serve(listener net.Listener, handler http.Handler) {
+	ctx, cancel := context.WithCancel(context.Background())
+	entrance := newGate(handler)
+	server := &http.Server{
+		Handler: entrance, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog:    discardingLog(),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = server.Serve(listener) }) // ends with Close, and always with an error
+	s.atClose(func() error {
+		cancel()
+		limit, done := context.WithTimeout(context.Background(), closeTimeout)
+		defer done()
+		err := entrance.close(limit)
+		if err != nil {
+			err = fmt.Errorf("some requests did not end within %s: %w", closeTimeout, err)
+		}
+		err = errors.Join(err, server.Close())
+		wg.Wait()
+		return err
+	})
+}
+
+// reachable is the address at which a client on this machine reaches the listener.
+func reachable(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return addr.String()
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package reference_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/agentconform/agentconform/reference"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if runAsVictim() {
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// client speaks to a reference as its owner.
+type client struct {
+	t      testing.TB
+	server *reference.Server
+	http   *http.Client
+}
+
+func start(t testing.TB, opts reference.Options) client {
+	t.Helper()
+	s, err := reference.Start(context.Background(), opts)
+	require.NoError(t, err)
+	c := client{t: t, server: s, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: 10 * time.Second}}
+	t.Cleanup(func() {
+		require.NoError(t, s.Close())
+		c.http.CloseIdleConnections()
+	})
+	return c
+}
+
+func (c client) do(method, path string, body any) (int, gjson.Result) {
+	c.t.Helper()
+	var text []byte
+	if body != nil {
+		var err error
+		text, err = json.Marshal(body)
+		require.NoError(c.t, err)
+	}
+	req, err := http.NewRequest(method, c.server.ControlPlaneURL()+path, bytes.NewReader(text))
+	require.NoError(c.t, err)
+	req.Header.Set("X-Api-Key", c.server.Fixtures().Owner.APIKey)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	require.NoError(c.t, err)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	require.NoError(c.t, err)
+	return resp.StatusCode, gjson.ParseBytes(answer)
+}
+
+// create makes a deployment from the fixtures.
+func (c client) create() gjson.Result {
+	c.t.Helper()
+	status, d := c.do("POST", "/v2/deployments", c.server.Fixtures().Create)
+	require.Equal(c.t, http.StatusCreated, status, d.Raw)
+	return d
+}
+
+// settle polls a revision until it is settled.
+func (c client) settle(deployment, revision string) string {
+	c.t.Helper()
+	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		_, r := c.do("GET", "/v2/deployments/"+deployment+"/revisions/"+revision, nil)
+		switch status := r.Get("status").String(); status {
+		case "DEPLOYED", "CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", "SKIPPED", "INTERRUPTED":
+			return status
+		}
+	}
+	require.FailNow(c.t, "the revision did not settle")
+	return ""
+}
+
+func TestTheIntendedFlow(t *testing.T) {
+	for _, edition := range []string{"cloud", "self-hosted"} {
+		t.Run(edition, func(t *testing.T) {
+			c := start(t, reference.Options{Edition: edition})
+			set := c.server.Fixtures()
+			d := c.create()
+			id := d.Get("id").String()
+			require.Equal(t, "DEPLOYED", c.settle(id, d.Get("latest_revision_id").String()))
+			require.Equal(t, c.server.ControlPlaneURL()+"/agents/"+id, d.Get("source_config.custom_url").String())
+
+			change := map[string]any{"repo_ref": set.SecondRef}
+			broken := map[string]any{"repo_ref": set.BrokenRef}
+			missing := map[string]any{"repo_ref": set.MissingRef}
+			if edition == "self-hosted" {
+				change = map[string]any{"image_uri": set.SecondImageURI}
+				broken = map[string]any{"image_uri": set.BrokenImageURI}
+				missing = map[string]any{"image_uri": set.MissingImageURI}
+			}
+			for _, next := range []struct {
+				config map[string]any
+				end    string
+			}{{change, "DEPLOYED"}, {broken, "BUILD_FAILED"}, {missing, "CREATE_FAILED"}} {
+				status, d := c.do("PATCH", "/v2/deployments/"+id, map[string]any{"source_revision_config": next.config})
+				require.Equal(t, http.StatusOK, status, d.Raw)
+				require.Equal(t, next.end, c.settle(id, d.Get("latest_revision_id").String()))
+			}
+			_, list := c.do("GET", "/v2/deployments/"+id+"/revisions?status=DEPLOYED", nil)
+			require.Len(t, list.Get("resources").Array(), 2)
+
+			status, refused := c.do("POST", "/v2/deployments", set.RefusedCreate)
+			require.Equal(t, http.StatusBadRequest, status, refused.Raw)
+
+			status, _ = c.do("DELETE", "/v2/deployments/"+id, nil)
+			require.Equal(t, http.StatusNoContent, status)
+			status, _ = c.do("GET", "/v2/deployments/"+id, nil)
+			require.Equal(t, http.StatusNotFound, status)
+		})
+	}
+}
+
+func BenchmarkStartAndClose(b *testing.B) {
+	for b.Loop() {
+		s, err := reference.Start(context.Background(), reference.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCreateToDeployed(b *testing.B) {
+	c := start(b, reference.Options{})
+	for b.Loop() {
+		d := c.create()
+		require.Equal(b, "DEPLOYED", c.settle(d.Get("id").String(), d.Get("latest_revision_id").String()))
+	}
+}
+
+func BenchmarkGetRevision(b *testing.B) {
+	c := start(b, reference.Options{})
+	d := c.create()
+	path := "/v2/deployments/" + d.Get("id").String() + "/revisions/" + d.Get("latest_revision_id").String()
+	for b.Loop() {
+		c.do("GET", path, nil)
+	}
+}
