@@ -12,8 +12,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// complete fills what follows from other keys and holds the whole to what a run can use.
-func (c *Config) complete() error {
+// Complete fills what follows from other keys and holds the whole to what a run can use. Load does so itself; a
+// configuration that was put together in code needs it before a run.
+func (c *Config) Complete() error {
 	v := &validator{}
 	v.address("target", &c.Target)
 	v.address("agent_target", &c.AgentTarget)

@@ -45,7 +45,7 @@ func Load(s Sources) (*Config, error) {
 			return nil, err
 		}
 	}
-	if err := c.complete(); err != nil {
+	if err := c.Complete(); err != nil {
 		return nil, err
 	}
 	return &c, nil

@@ -1,0 +1,133 @@
+@control-plane
+Feature: Who may use the control plane
+  Every operation is protected by one of three schemes: an API key, a tenant ID, a bearer token.
+  (interface, sections 4 and 5)
+
+  @CP-AUTH-1 @must @section-5
+  Rule: Without credentials every operation is refused
+    The refusal is a 401 or a 403. Its body is the target's own.
+
+    Scenario Outline: Without credentials nobody may <operation>
+      Given a spare deployment
+      When a client without credentials tries to <operation>
+      Then the request is refused for want of valid credentials
+
+      Examples:
+        | operation              |
+        | create a deployment    |
+        | retrieve a deployment  |
+        | update a deployment    |
+        | list its revisions     |
+        | retrieve a revision    |
+
+  @CP-AUTH-2 @must @section-5
+  Rule: With an API key that is unknown, empty or blank every operation is refused
+
+    Scenario Outline: With an <key> API key nobody may <operation>
+      Given a spare deployment
+      When a client with an <key> API key tries to <operation>
+      Then the request is refused for want of valid credentials
+
+      Examples:
+        | key     | operation              |
+        | unknown | create a deployment    |
+        | unknown | retrieve a deployment  |
+        | unknown | update a deployment    |
+        | unknown | list its revisions     |
+        | unknown | retrieve a revision    |
+        | empty   | create a deployment    |
+        | empty   | retrieve a deployment  |
+        | empty   | update a deployment    |
+        | empty   | list its revisions     |
+        | empty   | retrieve a revision    |
+        | blank   | create a deployment    |
+        | blank   | retrieve a deployment  |
+        | blank   | update a deployment    |
+        | blank   | list its revisions     |
+        | blank   | retrieve a revision    |
+
+  @CP-AUTH-3 @must @section-5
+  Rule: A refused write leaves nothing behind
+
+    Scenario Outline: A refused update by a client with <credentials> makes no revision
+      Given a deployment that takes updates
+      When a client with <credentials> tries to update it to another source
+      Then the deployment has no new revision
+
+      Examples:
+        | credentials        |
+        | no credentials     |
+        | an unknown API key |
+
+    Scenario Outline: A refused creation by a client with <credentials> makes no deployment
+      Given a target that can list its deployments
+      When a client with <credentials> tries to create a deployment with a name of its own
+      Then no deployment has that name
+
+      Examples:
+        | credentials        |
+        | no credentials     |
+        | an unknown API key |
+
+  @CP-AUTH-4 @must @section-4 @section-5
+  Rule: Each declared scheme for which a credential is configured opens every operation
+    The names of the headers for Tenant ID and Bearer Auth are not part of the interface; they are configured.
+
+    Scenario Outline: With the scheme <scheme> a client may <operation>
+      Given a credential for the scheme <scheme>
+      And a spare deployment
+      When a client with the scheme <scheme> tries to <operation>
+      Then the request is served
+
+      Examples:
+        | scheme      | operation              |
+        | API Key     | create a deployment    |
+        | API Key     | retrieve a deployment  |
+        | API Key     | update a deployment    |
+        | API Key     | list its revisions     |
+        | API Key     | retrieve a revision    |
+        | Tenant ID   | create a deployment    |
+        | Tenant ID   | retrieve a deployment  |
+        | Tenant ID   | update a deployment    |
+        | Tenant ID   | list its revisions     |
+        | Tenant ID   | retrieve a revision    |
+        | Bearer Auth | create a deployment    |
+        | Bearer Auth | retrieve a deployment  |
+        | Bearer Auth | update a deployment    |
+        | Bearer Auth | list its revisions     |
+        | Bearer Auth | retrieve a revision    |
+
+  @CP-AUTH-5 @should @section-5
+  Rule: A refusal does not tell whether a deployment exists
+
+    Scenario Outline: A client with <credentials> cannot tell an existing deployment from an unknown one
+      Given a deployment that is up
+      When a client with <credentials> asks for it and for an unknown deployment
+      Then both are refused with the same status
+
+      Examples:
+        | credentials        |
+        | no credentials     |
+        | an unknown API key |
+
+  @CP-AUTH-6 @should @section-5
+  Rule: One tenant's deployments do not exist for another tenant
+
+    Scenario Outline: Another tenant may not <operation>
+      Given a credential of another tenant
+      And a deployment that is up
+      When the other tenant tries to <operation>
+      Then the answer is the one for an unknown deployment
+
+      Examples:
+        | operation              |
+        | retrieve a deployment  |
+        | list its revisions     |
+        | retrieve a revision    |
+
+    Scenario: Another tenant cannot update a deployment
+      Given a credential of another tenant
+      And a deployment that takes updates
+      When the other tenant tries to update it to another source
+      Then the request is refused
+      And the deployment has no new revision

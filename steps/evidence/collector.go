@@ -1,0 +1,215 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// Journal is where exchanges are written.
+type Journal interface {
+	Append(reports.Exchange) (int, error)
+}
+
+// keptAnswers bounds how many error answers of one operation and status are kept for rules that judge them all.
+const keptAnswers = 256
+
+// Collector observes every exchange of a run. It may be used by many goroutines.
+type Collector struct {
+	oracle  *spec.Oracle
+	redact  *client.Redactor
+	journal Journal
+	start   time.Time
+
+	mu           sync.Mutex
+	places       []place // by exchange, in the order of their ids
+	sequence     map[string]int
+	violations   map[string]*Violation
+	order        []string // keys of violations, first seen first
+	own          []string // mistakes in requests of ours
+	errorAnswers map[string][]*client.Answer
+	answers      map[answerKind]int
+	parameters   map[parameter]map[string]bool
+	enums        map[string]map[string]bool
+	throttled    int
+	journalErr   error
+}
+
+type place struct {
+	scenario string
+	order    int // of the scenario; fixtures come first
+	sequence int // within the scenario
+}
+
+// Violation is what the contract says against the answers of one operation: the first one seen, and how often.
+type Violation struct {
+	spec.Violation
+	Count    int
+	Exchange int
+}
+
+// New returns a collector that writes to journal.
+func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
+	return &Collector{
+		oracle: oracle, redact: redact, journal: journal, start: start,
+		sequence: map[string]int{}, violations: map[string]*Violation{}, errorAnswers: map[string][]*client.Answer{},
+		answers: map[answerKind]int{}, parameters: map[parameter]map[string]bool{}, enums: map[string]map[string]bool{},
+	}
+}
+
+type scenarioKey struct{}
+
+type attribution struct {
+	name  string
+	order int
+}
+
+// WithScenario attributes the exchanges made under the context. The order sorts the evidence: that of the scenario
+// in the features, or 0 for what scenarios share.
+func WithScenario(ctx context.Context, name string, order int) context.Context {
+	return context.WithValue(ctx, scenarioKey{}, attribution{name, order})
+}
+
+// Observe records one exchange and judges it. It is a client.Observer.
+func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, a *client.Answer, cause string) int {
+	judged := c.judgedForm(r, a)
+	var found []spec.Violation
+	if a != nil {
+		found = c.oracle.JudgeResponse(judged)
+	}
+	var ours []spec.Violation
+	if !r.Wrong {
+		ours = c.oracle.JudgeRequest(judged)
+	}
+	x := c.recordedForm(ctx, r, wire, a, cause, found)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id, err := c.journal.Append(x)
+	if err != nil && c.journalErr == nil {
+		c.journalErr = fmt.Errorf("recording an exchange: %w", err)
+	}
+	c.place(ctx, id)
+	for _, v := range found {
+		c.collect(v, id)
+	}
+	for _, v := range ours {
+		c.own = append(c.own, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
+	}
+	c.cover(judged, a)
+	return id
+}
+
+// judgedForm is the exchange in the interface's words, as the contract sees it.
+func (c *Collector) judgedForm(r client.Request, a *client.Answer) spec.Exchange {
+	x := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header, RequestBody: r.Body}
+	if a != nil {
+		x.Status, x.Header, x.Body = a.Status, a.Header, a.Body
+	}
+	return x
+}
+
+// recordedForm is the exchange as it went over the wire, without secrets.
+func (c *Collector) recordedForm(ctx context.Context, r client.Request, wire []byte, a *client.Answer, cause string, found []spec.Violation) reports.Exchange {
+	address := r.Base + r.Path
+	if r.Query != "" {
+		address += "?" + r.Query
+	}
+	x := reports.Exchange{
+		Method:  r.Method,
+		URL:     c.redact.Text(address),
+		Request: reports.Message{Headers: c.redact.Header(r.Header), Body: c.redact.Text(string(wire))},
+		Error:   c.redact.Text(cause),
+		AtMS:    time.Since(c.start).Milliseconds(),
+	}
+	x.Scenario = attributed(ctx).name
+	if a != nil {
+		x.Status = a.Status
+		x.MS = float64(a.Took.Microseconds()) / 1000
+		x.Response = reports.Message{Headers: c.redact.Header(a.Header), Body: c.redact.Text(string(a.Body))}
+	}
+	x.Curl = c.redact.Curl(r.Method, x.URL, x.Request.Headers, x.Request.Body)
+	for _, v := range found {
+		x.Problems = append(x.Problems, c.redact.Text(fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)))
+	}
+	return x
+}
+
+func attributed(ctx context.Context) attribution {
+	a, _ := ctx.Value(scenarioKey{}).(attribution)
+	return a
+}
+
+// place remembers where the exchange belongs. The journal numbers from one, in the order of its calls.
+func (c *Collector) place(ctx context.Context, id int) {
+	a := attributed(ctx)
+	c.sequence[a.name]++
+	for len(c.places) < id {
+		c.places = append(c.places, place{})
+	}
+	if id > 0 {
+		c.places[id-1] = place{scenario: a.name, order: a.order, sequence: c.sequence[a.name]}
+	}
+}
+
+func (c *Collector) collect(v spec.Violation, id int) {
+	key := v.Key()
+	if known := c.violations[key]; known != nil {
+		known.Count++
+		return
+	}
+	v.Actual = c.redact.Text(v.Actual)
+	c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id}
+	c.order = append(c.order, key)
+}
+
+// Violations returns what the contract says against an operation's answers, in a stable order.
+func (c *Collector) Violations(operation string) []Violation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []Violation
+	for _, key := range c.order {
+		if v := c.violations[key]; v.Operation == operation {
+			found = append(found, *v)
+		}
+	}
+	slices.SortFunc(found, func(a, b Violation) int { return compareText(a.Key(), b.Key()) })
+	return found
+}
+
+// OwnMistakes returns what is wrong with our own requests.
+func (c *Collector) OwnMistakes() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.own)
+}
+
+// Waited notes an answer that asked the client to wait.
+func (c *Collector) Waited() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.throttled++
+}
+
+// Throttled is how often the client was asked to wait.
+func (c *Collector) Throttled() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.throttled
+}
+
+// Err is the first failure to record an exchange.
+func (c *Collector) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.journalErr
+}
+
+// Scenario returns the name that exchanges under the context are attributed to.
+func Scenario(ctx context.Context) string { return attributed(ctx).name }

@@ -1,0 +1,232 @@
+package evidence
+
+import (
+	"cmp"
+	"maps"
+	"mime"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+type answerKind struct {
+	side        spec.Side
+	operation   string
+	status      int
+	contentType string
+}
+
+type parameter struct{ operation, name string }
+
+// enumPaths says where in answers the values of the interface's enumerations stand.
+var enumPaths = map[string][]string{
+	"Revision.status": {"status", "resources.#.status"},
+	"Revision.source": {"source", "resources.#.source"},
+	"Message.type":    {"values.messages.#.type"},
+}
+
+// cover notes what one exchange touched. The caller holds the lock.
+func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
+	op, known := c.oracle.Find(x.Side, x.Method, x.Path)
+	if !known {
+		op = spec.Operation{ID: x.Method + " " + x.Path, Side: x.Side}
+	}
+	if known {
+		c.coverParameters(op, x)
+	}
+	if a == nil {
+		return
+	}
+	contentType, _, _ := mime.ParseMediaType(x.Header.Get("Content-Type"))
+	c.answers[answerKind{x.Side, op.ID, x.Status, contentType}]++
+	if x.Status >= 400 {
+		key := op.ID + " " + strconv.Itoa(x.Status)
+		if len(c.errorAnswers[key]) < keptAnswers && len(a.Body) <= 64<<10 {
+			c.errorAnswers[key] = append(c.errorAnswers[key], &client.Answer{Request: a.Request, Status: a.Status, Header: a.Header, Body: a.Body, ID: len(c.places)})
+		}
+		return
+	}
+	if known && gjson.ValidBytes(x.Body) {
+		c.coverEnums(x)
+	}
+}
+
+func (c *Collector) coverParameters(op spec.Operation, x spec.Exchange) {
+	query, err := url.ParseQuery(x.Query)
+	if err != nil {
+		return
+	}
+	for name, values := range query {
+		key := parameter{op.ID, name}
+		if c.parameters[key] == nil {
+			c.parameters[key] = map[string]bool{}
+		}
+		for _, v := range values {
+			if _, err := uuid.Parse(v); err == nil {
+				v = "<uuid>"
+			}
+			c.parameters[key][c.redact.Text(v)] = true
+		}
+	}
+}
+
+func (c *Collector) coverEnums(x spec.Exchange) {
+	body := gjson.ParseBytes(x.Body)
+	for field, paths := range enumPaths {
+		if (field == "Message.type") != (x.Side == spec.AgentServer) {
+			continue
+		}
+		for _, path := range paths {
+			for _, v := range body.Get(path).Array() {
+				if v.Type != gjson.String {
+					continue
+				}
+				if c.enums[field] == nil {
+					c.enums[field] = map[string]bool{}
+				}
+				c.enums[field][v.Str] = true
+			}
+		}
+	}
+}
+
+// ErrorAnswers returns the answers of an operation with a status, as far as they were kept.
+func (c *Collector) ErrorAnswers(operation string, status int) []*client.Answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.errorAnswers[operation+" "+strconv.Itoa(status)])
+}
+
+// Answered counts the answers to an operation.
+func (c *Collector) Answered(operation string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for kind, count := range c.answers {
+		if kind.operation == operation {
+			n += count
+		}
+	}
+	return n
+}
+
+// ServerErrors returns how often each operation of a side was answered with a status of 500 and above, and an
+// example of each.
+func (c *Collector) ServerErrors(side spec.Side) (answers int, failures []Failure) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for kind, count := range c.answers {
+		if kind.side != side {
+			continue
+		}
+		answers += count
+		if kind.status >= 500 {
+			f := Failure{Operation: kind.operation, Status: kind.status, Count: count}
+			if kept := c.errorAnswers[kind.operation+" "+strconv.Itoa(kind.status)]; len(kept) > 0 {
+				f.Answer = kept[0]
+			}
+			failures = append(failures, f)
+		}
+	}
+	slices.SortFunc(failures, func(a, b Failure) int {
+		return cmp.Or(compareText(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status))
+	})
+	return answers, failures
+}
+
+// Failure is an operation that the target answered with a server error.
+type Failure struct {
+	Operation string
+	Status    int
+	Count     int
+	Answer    *client.Answer // the first, or nil when it was too large to keep
+}
+
+// Statuses counts the answers of both sides by status, and how many had each content type.
+func (c *Collector) Statuses() (statuses map[int]int, contentTypes map[string]int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	statuses, contentTypes = map[int]int{}, map[string]int{}
+	for kind, count := range c.answers {
+		statuses[kind.status] += count
+		contentTypes[kind.contentType] += count
+	}
+	return statuses, contentTypes
+}
+
+// Coverage returns what of the contract of the given sides the run has touched.
+func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cover := reports.Coverage{Operations: []reports.OperationCoverage{}, Statuses: []reports.StatusCoverage{},
+		Parameters: []reports.ParameterCoverage{}, Enums: []reports.EnumCoverage{}}
+	for _, side := range sides {
+		for _, op := range c.oracle.Operations(side) {
+			statuses, total := c.statusCoverage(op)
+			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method, Path: op.Path, Exchanges: total})
+			cover.Statuses = append(cover.Statuses, statuses...)
+			for _, p := range op.Parameters {
+				if values := c.parameters[parameter{op.ID, p.Name}]; p.In == "query" {
+					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: sortedKeys(values)})
+				}
+			}
+		}
+	}
+	enums := c.oracle.Enums()
+	for _, field := range slices.Sorted(maps.Keys(enums)) {
+		e := reports.EnumCoverage{Field: field, Seen: []string{}, Unseen: []string{}}
+		for _, v := range enums[field] {
+			if c.enums[field][v] {
+				e.Seen = append(e.Seen, v)
+			} else {
+				e.Unseen = append(e.Unseen, v)
+			}
+		}
+		cover.Enums = append(cover.Enums, e)
+	}
+	return cover
+}
+
+func (c *Collector) statusCoverage(op spec.Operation) (list []reports.StatusCoverage, total int) {
+	declared := map[string]bool{}
+	for _, r := range op.Responses {
+		declared[r.Status] = true
+	}
+	came := map[string]bool{}
+	for kind, count := range c.answers {
+		if kind.operation != op.ID || kind.side != op.Side {
+			continue
+		}
+		status := strconv.Itoa(kind.status)
+		class := status[:1] + "XX"
+		came[status], came[class] = true, true
+		total += count
+		list = append(list, reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: kind.contentType,
+			Declared: declared[status] || declared[class], Count: count})
+	}
+	for status := range declared {
+		if !came[status] && status != "default" {
+			list = append(list, reports.StatusCoverage{Operation: op.ID, Status: status, Declared: true})
+		}
+	}
+	slices.SortFunc(list, func(a, b reports.StatusCoverage) int {
+		return cmp.Or(compareText(a.Status, b.Status), compareText(a.ContentType, b.ContentType))
+	})
+	return list, total
+}
+
+func sortedKeys(set map[string]bool) []string {
+	keys := make([]string, 0, len(set))
+	for k := range set {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,59 @@
+package steps
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// headline says in one sentence what a person should know first. A target that is not what the run took it for is
+// told before any single failure.
+func (r *run) headline(res *reports.Result) string {
+	if r.unreachable != "" {
+		return r.unreachable + ". Nothing was judged."
+	}
+	if r.interrupted {
+		return "The run was ended before it was complete. What was judged until then stands below."
+	}
+	if down := r.client.Down.Cause(); down != "" {
+		return down + ". What was judged until then stands below."
+	}
+	statuses, contentTypes := r.collector.Statuses()
+	total := 0
+	for _, n := range statuses {
+		total += n
+	}
+	if total == 0 {
+		return "Nothing was asked of the target: every selected scenario was skipped."
+	}
+	if res.Verdict == reports.NonConformant || res.Verdict == reports.Incomplete {
+		if html := contentTypes["text/html"]; html*2 > total {
+			return fmt.Sprintf("%d of %d answers are HTML pages: this looks like a web site. Is %s the base address, with its path prefix?", html, total, r.address())
+		}
+		if len(statuses) == 1 {
+			for status := range statuses {
+				return fmt.Sprintf("Every answer had status %d, whatever was asked. Is %s the base address, with its path prefix?", status, r.address())
+			}
+		}
+	}
+	switch res.Verdict {
+	case reports.Conformant:
+		return fmt.Sprintf("%d requirements passed, none that binds is open.", res.Counts.Requirements[reports.Passed])
+	case reports.NonConformant:
+		return reports.DistanceOf(res).String() + "."
+	}
+	if i := slices.IndexFunc(res.Requirements, func(q reports.Requirement) bool {
+		return q.Level == reports.Must && (q.Verdict == reports.Blocked || q.Verdict == reports.Inconclusive)
+	}); i >= 0 {
+		return fmt.Sprintf("%s, and more could not be judged: %s", res.Requirements[i].ID, res.Requirements[i].Reason)
+	}
+	return "Nothing that binds was judged."
+}
+
+func (r *run) address() string {
+	if r.config.Target != "" {
+		return r.config.Target
+	}
+	return r.config.AgentTarget
+}

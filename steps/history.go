@@ -1,0 +1,144 @@
+package steps
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// longHistory is how many revisions the deployment with a long history gets: more than the default limit of a list
+// (20, section 8), and no multiple of the page sizes that are tried.
+const longHistory = 23
+
+// makeLong makes a deployment with a long history. Where the configuration names a source that cannot be built, one
+// of the revisions fails, so that the revisions do not all end in the same status.
+func (r *run) makeLong(ctx context.Context) (*deployment, error) {
+	if most := r.config.MaxRevisions; most > 0 && most < longHistory {
+		return nil, skipped("the budget forbids it: raise max_revisions to %d (now %d)", longHistory, most)
+	}
+	d, err := r.createUp(ctx, "history")
+	if err != nil {
+		return nil, err
+	}
+	if broken, _ := r.brokenSource(); broken != nil {
+		if err := r.update(ctx, d, broken); err != nil {
+			return nil, err
+		}
+		if _, err := r.poll(ctx, d.id, d.latest(), r.settled); err != nil {
+			return nil, err
+		}
+	}
+	for len(d.revisions) < longHistory {
+		if err := r.update(ctx, d, r.nextSource(len(d.revisions))); err != nil {
+			return nil, err
+		}
+	}
+	for _, revision := range d.revisions {
+		h, err := r.poll(ctx, d.id, revision, r.settled)
+		if err != nil {
+			return nil, err
+		}
+		if h.timedOut {
+			return nil, blocked("revision %s did not settle in %s: it is %s", revision, r.config.Timeouts.Poll, h.final)
+		}
+	}
+	return d, nil
+}
+
+// nextSource alternates between the second source and that of the template. Where no second one is configured the
+// same value serves: any value that is not null makes a revision (section 2).
+func (r *run) nextSource(n int) map[string]any {
+	if change, _ := r.anotherSource(); change != nil && n%2 == 1 {
+		return change
+	}
+	same := asked(r.config.Create.Body)
+	for _, field := range []string{"repo_ref", "image_uri", "graph_config_path"} {
+		if value, ok := same[field].(string); ok {
+			return map[string]any{field: value}
+		}
+	}
+	change, _ := r.anotherSource()
+	return change
+}
+
+// awaitLatest reads the deployment until it names another latest revision than the known one, for as long as one
+// answer may take: a target may accept an update (202) before it has made the revision. It returns the known one
+// when none came.
+func (r *run) awaitLatest(ctx context.Context, id, known string) (string, error) {
+	start := time.Now()
+	for wait := r.config.Polling.Interval; ; wait = min(wait*3/2, r.config.Polling.MaxInterval) {
+		a, err := r.get(ctx, deploymentPath(id), "")
+		if err != nil {
+			return "", err
+		}
+		if latest := a.Get("latest_revision_id").String(); latest != "" && latest != known {
+			return latest, nil
+		}
+		if time.Since(start)+wait > r.config.Timeouts.Request {
+			return known, nil
+		}
+		if err := client.Sleep(ctx, wait); err != nil {
+			return "", err
+		}
+	}
+}
+
+// snapshot is how a deployment was at one time.
+type snapshot struct {
+	deployment *client.Answer
+	latest     string
+	revisions  []string
+}
+
+func (r *run) snapshot(ctx context.Context, d *deployment) (*snapshot, error) {
+	a, err := r.get(ctx, deploymentPath(d.id), "")
+	if err != nil {
+		return nil, err
+	}
+	if !a.OK() {
+		return nil, violated(a, "the deployment", "%s", seen(a))
+	}
+	rows, _, err := r.listAll(ctx, d.id)
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot{deployment: a, latest: a.Get("latest_revision_id").String(), revisions: ids(rows)}, nil
+}
+
+// listDeployments reads the deployments with a name. The operation is the field's, not the interface's: where the
+// target has none, supported is false.
+func (r *run) listDeployments(ctx context.Context, name string) (found []string, supported bool, err error) {
+	const size, most = 100, 20
+	for page := range most {
+		request := r.toControlPlane(theClient, http.MethodGet, deploymentsPath, nil)
+		request.Query = pageOfDeployments(size, page*size, name)
+		a, err := r.client.Do(ctx, request)
+		if err != nil {
+			return nil, false, err
+		}
+		rows := a.Get("resources")
+		if a.Status != http.StatusOK || !rows.IsArray() {
+			return nil, false, nil
+		}
+		for _, row := range rows.Array() {
+			if row.Get("name").String() == name {
+				found = append(found, row.Get("id").String())
+			}
+		}
+		if len(rows.Array()) < size {
+			break
+		}
+	}
+	return found, true, nil
+}
+
+// edition returns the source that only the other edition offers.
+func foreignSource(edition string) string {
+	if edition == config.SelfHosted {
+		return config.GitHost
+	}
+	return config.ExternalContainer
+}

@@ -1,0 +1,160 @@
+package steps
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+)
+
+// specVersion is the version of the interface that the documents in spec describe (section 9).
+const specVersion = "0.1.0"
+
+// result puts together what the run learned. The order is that of the features, whatever the order of the run was.
+func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
+	if err := r.collector.Err(); err != nil {
+		return nil, err
+	}
+	res := &reports.Result{
+		Schema: reports.Schema,
+		Suite:  reports.Suite{Version: r.Version, Interface: specVersion, Requirements: len(r.Catalogue.Requirements)},
+		Target: reports.Target{ControlPlane: r.config.Target, AgentServer: r.agentAddress(), Implementation: r.config.Implementation},
+		Run: reports.Run{ID: r.ID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
+			DurationMS: time.Since(r.start).Milliseconds(), Command: r.redact.Text(r.Command), Strict: r.Strict, Shard: r.shard()},
+		Requirements: []reports.Requirement{},
+		Findings:     []reports.Finding{},
+		Coverage:     r.collector.Coverage(r.sides()...),
+		Timeline:     slices.Clone(r.timeline),
+		Ledger:       r.ledger.Entries(),
+	}
+	for _, s := range selected {
+		r.addScenario(res, s)
+	}
+	res.Counts.Cases = len(selected)
+	res.Counts.Throttled = r.collector.Throttled()
+	r.addFindings(res, selected)
+	res.Exchanges = r.Journal
+	if err := res.RenumberExchanges(r.collector.Order()); err != nil {
+		return nil, err
+	}
+	reports.Tally(res)
+	res.Verdict = reports.Conclude(res.Requirements, r.Strict)
+	res.Headline = r.headline(res)
+	return res, nil
+}
+
+func (r *run) shard() string {
+	if r.Select.Shards == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", r.Select.Shard, r.Select.Shards)
+}
+
+func (r *run) sides() []spec.Side {
+	if r.config.Target == "" {
+		return []spec.Side{spec.AgentServer}
+	}
+	return []spec.Side{spec.ControlPlane, spec.AgentServer}
+}
+
+func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
+	v := r.verdicts[s.Key()]
+	scenario := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line, Verdict: reports.Passed,
+		DurationMS: v.took.Milliseconds(), Exchanges: []int{}}
+	if v.outcome != nil {
+		scenario.Verdict, scenario.Reason = v.outcome.verdict, r.redact.Text(v.outcome.reason)
+	}
+	for i, step := range s.Steps {
+		shown := reports.Step{Keyword: step.Keyword, Text: step.Text, Line: step.Line}
+		switch {
+		case v.step < 0 || i < v.step:
+			shown.Verdict = reports.Passed
+		case i == v.step && v.sentence != "":
+			shown.Verdict = scenario.Verdict
+		}
+		scenario.Steps = append(scenario.Steps, shown)
+	}
+	scenario.Exchanges = append(scenario.Exchanges, r.collector.Of(s.Key()+" "+s.Name)...)
+	last := len(res.Requirements) - 1
+	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
+		q := s.Requirement
+		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Title: q.Title, Description: q.Description,
+			Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature, Verdict: reports.Skipped})
+		last++
+	}
+	q := &res.Requirements[last]
+	q.Scenarios = append(q.Scenarios, scenario)
+	if worse := reports.Worse(q.Verdict, scenario.Verdict); worse != q.Verdict || len(q.Scenarios) == 1 {
+		q.Verdict, q.Reason = worse, scenario.Reason
+	}
+}
+
+// addFindings makes one finding of each fault: violations of one requirement by one sentence, operation and place
+// are the same fault, however many rows of an outline showed it.
+func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) {
+	known := map[string]int{}
+	for _, s := range selected {
+		v := r.verdicts[s.Key()]
+		if v.outcome == nil {
+			continue
+		}
+		for _, found := range v.outcome.violations {
+			f := r.finding(s, v.sentence, found)
+			if at, again := known[f.ID]; again {
+				res.Findings[at].Count += f.Count
+				continue
+			}
+			known[f.ID] = len(res.Findings)
+			res.Findings = append(res.Findings, f)
+		}
+	}
+}
+
+func (r *run) finding(s *features.Scenario, sentence string, v violation) reports.Finding {
+	f := reports.Finding{
+		Requirement: s.Requirement.ID, Summary: v.summary, Step: sentence, Scenario: s.Key(),
+		Expected: r.redact.Text(v.expected), Actual: r.redact.Text(v.actual), Hint: v.hint,
+		Operation: v.operation, Pointer: v.pointer, Count: v.count, Exchange: v.exchange,
+	}
+	if v.exchange > 0 {
+		if x, err := r.Journal.Get(v.exchange); err == nil {
+			f.Curl = x.Curl
+			if f.Operation == "" {
+				f.Operation = r.operation(x)
+			}
+		}
+	}
+	if f.Summary == "" {
+		f.Summary = sentence
+	}
+	key := v.key
+	if key == "" {
+		key = r.registry.pattern(sentence)
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
+	f.ID = hex.EncodeToString(sum[:6])
+	return f
+}
+
+// operation names the operation of a recorded exchange.
+func (r *run) operation(x reports.Exchange) string {
+	for _, side := range r.sides() {
+		for _, base := range r.bases(side) {
+			path, below := strings.CutPrefix(x.URL, base)
+			if !below {
+				continue
+			}
+			path, _, _ = strings.Cut(path, "?")
+			if op, ok := r.Oracle.Find(side, x.Method, path); ok {
+				return op.ID
+			}
+		}
+	}
+	return ""
+}

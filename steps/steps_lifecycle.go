@@ -1,0 +1,164 @@
+package steps
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// defineLifecycle holds the sentences about the way of a revision to DEPLOYED (sections 1 and 3).
+func (w *World) defineLifecycle(b *book) {
+	b.given(`a deployment that was created`, w.aNewDeployment)
+	b.given(`a deployment of its own that is up`, w.anOwnDeployment)
+	b.given(`a source that cannot be built`, w.aBrokenSource)
+	b.when(`the client polls its latest revision`, w.clientPolls)
+	b.when(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
+	b.when(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
+	b.when(`the client updates the deployment to the broken source and polls`, w.clientUpdatesToBroken)
+	b.then(`the revision reaches DEPLOYED`, w.reachesDeployed)
+	b.then(`every status on the way is known`, w.everyStatusKnown)
+	b.then(`the revision is DEPLOYED each time`, w.deployedEachTime)
+	b.then(`the list and the single revisions agree`, w.listAgrees)
+	b.then(`the revision ends in a failed status`, w.endsFailed)
+}
+
+func (w *World) anOwnDeployment(ctx context.Context) (err error) {
+	w.deployment, err = w.run.createUp(ctx, "own")
+	return err
+}
+
+func (w *World) aBrokenSource() error {
+	if change, key := w.run.brokenSource(); change == nil {
+		return needs(key)
+	}
+	return nil
+}
+
+func (w *World) clientPolls(ctx context.Context) (err error) {
+	w.revision = w.deployment.latest()
+	w.polled, err = w.run.poll(ctx, w.deployment.id, w.revision, w.run.done)
+	return err
+}
+
+func (w *World) clientRetrievesSeveralTimes(ctx context.Context) error {
+	const times = 5
+	for range times {
+		if err := w.clientRetrievesLatest(ctx); err != nil {
+			return err
+		}
+		if err := client.Sleep(ctx, w.run.config.Polling.Interval); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clientListsAndRetrievesEach waits first until nothing changes any more: only settled revisions must agree.
+func (w *World) clientListsAndRetrievesEach(ctx context.Context) error {
+	for _, revision := range w.deployment.revisions {
+		if _, err := w.run.poll(ctx, w.deployment.id, revision, w.run.settled); err != nil {
+			return err
+		}
+	}
+	a, err := w.run.get(ctx, revisionsPath(w.deployment.id), "")
+	if err != nil {
+		return err
+	}
+	w.answers = []*client.Answer{a}
+	return w.clientRetrievesBothRevisions(ctx)
+}
+
+func (w *World) clientUpdatesToBroken(ctx context.Context) error {
+	change, _ := w.run.brokenSource()
+	request := w.run.toControlPlane(theClient, "PATCH", deploymentPath(w.deployment.id), sourceUpdate(change))
+	a, err := w.do(ctx, request)
+	if err != nil {
+		return err
+	}
+	if a.Refused() {
+		return skipped("the target refuses the broken source at once (status %d), so no revision of it can be watched", a.Status)
+	}
+	latest, err := w.run.awaitLatest(ctx, w.deployment.id, w.deployment.latest())
+	if err != nil {
+		return err
+	}
+	if latest == w.deployment.latest() {
+		return inconclusive("the update to the broken source made no revision")
+	}
+	w.revision = latest
+	w.polled, err = w.run.poll(ctx, w.deployment.id, latest, w.run.done)
+	return err
+}
+
+func (w *World) reachesDeployed() error { return w.run.deployed(w.polled) }
+
+// everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
+func (w *World) everyStatusKnown() error {
+	statuses := slices.Clone(w.polled.statuses)
+	if w.deployment.polled != nil {
+		statuses = append(statuses, w.deployment.polled.statuses...)
+	}
+	for _, status := range statuses {
+		if !slices.Contains(w.run.knownStatuses, status) {
+			return violated(w.polled.answer, "one of the thirteen statuses", "%q", status).at("/status")
+		}
+	}
+	return nil
+}
+
+func (w *World) deployedEachTime() error {
+	for _, a := range w.answers {
+		if status := a.Get("status"); status.String() != statusDeployed {
+			return violated(a, statusDeployed, "%s", shown(status)).at("/status")
+		}
+	}
+	return nil
+}
+
+// listAgrees compares the fields of the interface. updated_at is left out: a target may touch a revision in between.
+func (w *World) listAgrees() error {
+	list, singles := w.answers[0], w.answers[1:]
+	rows := list.Get("resources").Array()
+	if !list.OK() {
+		return violated(list, "the list of revisions", "%s", seen(list))
+	}
+	for i, single := range singles {
+		row, found := find(rows, w.subject[i])
+		if !found {
+			return violated(list, "the revision "+w.subject[i]+" in the list", "%s", seen(list)).at("/resources")
+		}
+		if err := w.sameRevision(single, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) sameRevision(single *client.Answer, row gjson.Result) error {
+	for _, field := range []string{"status", "source", "source_revision_config.repo_ref", "source_revision_config.graph_config_path",
+		"source_revision_config.image_uri", "source_revision_config.repo_commit_sha"} {
+		alone, listed := single.Get(field), row.Get(field)
+		if alone.String() != listed.String() {
+			return violated(single, field+" as in the list, "+shown(listed), "%s", shown(alone)).at("/" + pointerOf(field))
+		}
+	}
+	a, ok := instant(single.Get("created_at"))
+	b, ok2 := instant(row.Get("created_at"))
+	if ok && ok2 && !a.Equal(b) {
+		return violated(single, "created_at as in the list, "+shown(row.Get("created_at")), "%s", shown(single.Get("created_at"))).at("/created_at")
+	}
+	return nil
+}
+
+func (w *World) endsFailed() error {
+	switch {
+	case w.run.failedStatus(w.polled.final):
+		return nil
+	case w.polled.timedOut:
+		return violated(w.polled.answer, "a failed status within "+w.run.config.Timeouts.Poll.String(), "%s", w.polled.final).at("/status")
+	}
+	return violated(w.polled.answer, "a failed status", "%s", w.polled.final).at("/status")
+}

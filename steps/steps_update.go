@@ -1,0 +1,219 @@
+package steps
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// defineUpdate holds the sentences about updating a deployment (sections 1, 2 and 4).
+func (w *World) defineUpdate(b *book) {
+	b.given(`a deployment that takes updates`, w.aDeploymentThatTakesUpdates)
+	b.given(`a second ref to build from`, w.aSecondRef)
+	b.given(`a second graph configuration file`, w.aSecondGraphConfig)
+	b.given(`a second image`, w.aSecondImage)
+	b.given(`a deployment of its own that builds on push`, w.anOwnThatBuildsOnPush)
+	b.given(`a deployment of its own from the tag`, w.anOwnFromTag)
+	b.when(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
+	b.when(`the client updates (nothing|build_on_push alone|every source field to null|an empty source revision configuration)`, w.clientUpdatesNothing)
+	b.when(`the client tries to change its source`, w.clientChangesSource)
+	b.when(`the client updates an unknown deployment`, w.clientUpdatesUnknown)
+	b.when(`the client tries to set the read-only fields in an update`, w.clientUpdatesReadOnly)
+	b.when(`the client tries to update the deployment with (.+)`, w.clientUpdatesWithMistake)
+	b.when(`the client updates it to the tag`, w.clientUpdatesToTag)
+	b.when(`the client updates it to build on push`, w.clientUpdatesToBuildOnPush)
+	b.then(`exactly one new revision is made`, w.oneNewRevision)
+	b.then(`the deployment names it as the latest`, w.namesItLatest)
+	b.then(`the deployment has no new revision`, w.noNewRevision)
+	b.then(`the deployment's source is that of its creation`, w.sourceOfCreation)
+	b.then(`the read-only fields are as they were`, w.readOnlyAsBefore)
+}
+
+// aDeploymentThatTakesUpdates is the scenario's alone until it ends, so that every change is of its making.
+func (w *World) aDeploymentThatTakesUpdates(ctx context.Context) (err error) {
+	if w.deployment, err = w.borrow(ctx, w.run.fixtures.leased); err != nil {
+		return err
+	}
+	w.before, err = w.run.snapshot(ctx, w.deployment)
+	return err
+}
+
+func (w *World) alternative(source, field, value string) error {
+	if value == "" {
+		return needs("alternatives." + field)
+	}
+	if w.run.config.Source() != source {
+		return skipped("%s does not apply to deployments from %s", field, w.run.config.Source())
+	}
+	w.subject = []string{value}
+	return nil
+}
+
+func (w *World) aSecondRef() error {
+	return w.alternative(config.GitHost, "repo_ref", w.run.config.Alternatives.RepoRef)
+}
+
+func (w *World) aSecondGraphConfig() error {
+	return w.alternative(config.GitHost, "graph_config_path", w.run.config.Alternatives.GraphConfigPath)
+}
+
+func (w *World) aSecondImage() error {
+	return w.alternative(config.ExternalContainer, "image_uri", w.run.config.Alternatives.ImageURI)
+}
+
+func (w *World) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
+	w.deployment, err = w.run.create(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
+	if err != nil {
+		return err
+	}
+	a, err := w.run.get(ctx, deploymentPath(w.deployment.id), "")
+	if err == nil && a.Get("source_config.build_on_push").Type != gjson.True {
+		return skipped("the target does not let a deployment of this template build on push: %s", seen(a))
+	}
+	return err
+}
+
+func (w *World) anOwnFromTag(ctx context.Context) (err error) {
+	w.deployment, err = w.run.create(ctx, "tagged", fromTag(w.run.config, false))
+	return err
+}
+
+// patch sends an update by the client and remembers the answer.
+func (w *World) patch(ctx context.Context, body any, wrong bool) error {
+	request := w.run.toControlPlane(theClient, http.MethodPatch, deploymentPath(w.deployment.id), body)
+	request.Wrong = wrong
+	_, err := w.do(ctx, request)
+	return err
+}
+
+func (w *World) clientUpdatesField(ctx context.Context, field string) error {
+	return w.patch(ctx, sourceUpdate(map[string]any{field: w.subject[0]}), false)
+}
+
+func (w *World) clientUpdatesNothing(ctx context.Context, what string) error {
+	bodies := map[string]map[string]any{
+		"nothing":             {},
+		"build_on_push alone": {"source_config": map[string]any{"build_on_push": false}},
+		"every source field to null": sourceUpdate(map[string]any{
+			"repo_ref": nil, "graph_config_path": nil, "image_uri": nil}),
+		"an empty source revision configuration": sourceUpdate(map[string]any{}),
+	}
+	return w.patch(ctx, bodies[what], false)
+}
+
+// clientChangesSource tries both other sources: a target may know only some of them.
+func (w *World) clientChangesSource(ctx context.Context) error {
+	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
+		if source == w.run.config.Source() {
+			continue
+		}
+		if err := w.patch(ctx, map[string]any{"source": source}, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) clientUpdatesUnknown(ctx context.Context) error {
+	w.deployment = &deployment{id: unknownID()}
+	return w.patch(ctx, sourceUpdate(map[string]any{}), false)
+}
+
+func (w *World) clientUpdatesReadOnly(ctx context.Context) error {
+	body := readOnly()
+	body["source_revision_config"] = map[string]any{"repo_commit_sha": readOnlyCommit}
+	return w.patch(ctx, body, true)
+}
+
+func (w *World) clientUpdatesWithMistake(ctx context.Context, mistake string) error {
+	body := map[string]any{"source_revision_config": cloneObject(asked(w.run.config.Create.Body))}
+	return w.patch(ctx, wrongBody(mistake, body, w.run.sourceField()), true)
+}
+
+func (w *World) clientUpdatesToTag(ctx context.Context) error {
+	return w.patch(ctx, sourceUpdate(map[string]any{"repo_ref": w.run.config.Alternatives.TagRef}), false)
+}
+
+func (w *World) clientUpdatesToBuildOnPush(ctx context.Context) error {
+	return w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
+}
+
+// oneNewRevision waits for the new revision, since an update may be accepted before it takes effect.
+func (w *World) oneNewRevision(ctx context.Context) error {
+	if err := w.served(); err != nil {
+		return err
+	}
+	act := w.answer
+	if _, err := w.run.awaitLatest(ctx, w.deployment.id, w.before.latest); err != nil {
+		return err
+	}
+	after, err := w.run.snapshot(ctx, w.deployment)
+	if err != nil {
+		return err
+	}
+	added := slices.DeleteFunc(slices.Clone(after.revisions), func(id string) bool { return slices.Contains(w.before.revisions, id) })
+	if len(added) != 1 {
+		return violated(act, "exactly one new revision", "%d (%s)", len(added), quoted(added))
+	}
+	if len(after.revisions) != len(w.before.revisions)+1 {
+		return violated(act, "the earlier revisions to stay in the list", "%d revisions after %d", len(after.revisions), len(w.before.revisions))
+	}
+	w.revision, w.answer = added[0], after.deployment
+	return nil
+}
+
+func (w *World) namesItLatest() error { return same(w.answer, "latest_revision_id", w.revision) }
+
+// noNewRevision looks twice: a revision that is made in the background would be missed by the first look.
+func (w *World) noNewRevision(ctx context.Context) error {
+	act, err := w.last()
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		after, err := w.run.snapshot(ctx, w.deployment)
+		if err != nil {
+			return err
+		}
+		if len(after.revisions) > len(w.before.revisions) || after.latest != w.before.latest {
+			return violated(act, "no new revision", "%d revisions after %d, the latest %s after %s",
+				len(after.revisions), len(w.before.revisions), after.latest, w.before.latest)
+		}
+		if err := client.Sleep(ctx, w.run.config.Polling.Interval); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) sourceOfCreation(ctx context.Context) error {
+	a, err := w.run.get(ctx, deploymentPath(w.deployment.id), "")
+	if err != nil {
+		return err
+	}
+	w.answer = a
+	return w.sourceAsAsked()
+}
+
+func (w *World) readOnlyAsBefore(ctx context.Context) error {
+	after, err := w.run.get(ctx, deploymentPath(w.deployment.id), "")
+	if err != nil {
+		return err
+	}
+	if !after.OK() {
+		return violated(after, "the deployment under its own id", "%s", seen(after))
+	}
+	revision, err := w.run.get(ctx, revisionPath(w.deployment.id, w.before.latest), "")
+	if err != nil {
+		return err
+	}
+	if err := same(after, "id", w.deployment.id); err != nil {
+		return err
+	}
+	return takenOver([]*client.Answer{after, revision})
+}
