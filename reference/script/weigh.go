@@ -116,6 +116,10 @@ func intBits(i starlark.Int) int64 {
 	return int64(i.BigInt().BitLen())
 }
 
+// crowdedKey is the price of a key of which as many as one likes share a hash: the interpreter hashes the low 32 bits of
+// an integer, the integral part of a float, the name of a function, and tuples of those. A dict of them takes quadratic time.
+const crowdedKey = 512
+
 // key checks that v is small enough to be hashed, and to appear in the message when it is not found.
 func (m *meter) key(v starlark.Value) error {
 	switch v := v.(type) {
@@ -124,6 +128,12 @@ func (m *meter) key(v starlark.Value) error {
 			return overLimit("size", "a key may have %s, and this one has %s", sizeText(maxKey), sizeText(int64(len(v))))
 		}
 		return m.work(int64(len(v)) / 64)
+	case starlark.Int:
+		if i, ok := v.Int64(); !ok || i != int64(int32(i)) {
+			return m.work(crowdedKey)
+		}
+	case starlark.Float, *starlark.Function, *starlark.Builtin:
+		return m.work(crowdedKey)
 	case starlark.Tuple:
 		w, err := m.weigh(v)
 		if err != nil {
@@ -132,6 +142,7 @@ func (m *meter) key(v starlark.Value) error {
 		if w.text > maxKey {
 			return overLimit("size", "a tuple that is a key may hold %s, and this one holds more", sizeText(maxKey))
 		}
+		return m.work(crowdedKey)
 	}
 	return nil
 }
