@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,19 +26,25 @@ func TestMain(m *testing.M) {
 // client speaks to a reference as its owner.
 type client struct {
 	t      testing.TB
-	server *reference.Server
+	server *reference.Server // nil where it runs in another process
+	url    string
+	key    string
 	http   *http.Client
+}
+
+func newClient(t testing.TB, url, key string) client {
+	c := client{t: t, url: url, key: key, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: 10 * time.Second}}
+	t.Cleanup(c.http.CloseIdleConnections)
+	return c
 }
 
 func start(t testing.TB, opts reference.Options) client {
 	t.Helper()
 	s, err := reference.Start(context.Background(), opts)
 	require.NoError(t, err)
-	c := client{t: t, server: s, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: 10 * time.Second}}
-	t.Cleanup(func() {
-		require.NoError(t, s.Close())
-		c.http.CloseIdleConnections()
-	})
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	c := newClient(t, s.ControlPlaneURL(), s.Fixtures().Owner.APIKey)
+	c.server = s
 	return c
 }
 
@@ -49,9 +56,9 @@ func (c client) do(method, path string, body any) (int, gjson.Result) {
 		text, err = json.Marshal(body)
 		require.NoError(c.t, err)
 	}
-	req, err := http.NewRequest(method, c.server.ControlPlaneURL()+path, bytes.NewReader(text))
+	req, err := http.NewRequest(method, c.url+path, bytes.NewReader(text))
 	require.NoError(c.t, err)
-	req.Header.Set("X-Api-Key", c.server.Fixtures().Owner.APIKey)
+	req.Header.Set("X-Api-Key", c.key)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(req)
 	require.NoError(c.t, err)
@@ -72,14 +79,20 @@ func (c client) create() gjson.Result {
 // settle polls a revision until it is settled.
 func (c client) settle(deployment, revision string) string {
 	c.t.Helper()
+	return c.await(deployment, revision, "DEPLOYED", "CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", "SKIPPED", "INTERRUPTED")
+}
+
+// await polls a revision until it has one of the statuses.
+func (c client) await(deployment, revision string, statuses ...string) string {
+	c.t.Helper()
+	var status string
 	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
 		_, r := c.do("GET", "/v2/deployments/"+deployment+"/revisions/"+revision, nil)
-		switch status := r.Get("status").String(); status {
-		case "DEPLOYED", "CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", "SKIPPED", "INTERRUPTED":
+		if status = r.Get("status").String(); slices.Contains(statuses, status) {
 			return status
 		}
 	}
-	require.FailNow(c.t, "the revision did not settle")
+	require.FailNow(c.t, "the status did not come", "want one of %v, is %s", statuses, status)
 	return ""
 }
 

@@ -1,0 +1,146 @@
+package controlplane_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/store"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const unknownID = "00000000-0000-4000-8000-000000000000"
+
+// rig is a control plane over a real store, with a pipeline that only notes what it was told.
+type rig struct {
+	t      *testing.T
+	server *controlplane.Server
+	store  *store.Store
+
+	mu        sync.Mutex
+	submitted []string
+	removed   []string
+	now       time.Time
+}
+
+func newRig(t *testing.T, edition controlplane.Edition) *rig {
+	t.Helper()
+	r := &rig{t: t, now: time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)}
+	var err error
+	r.store, err = store.Open(filepath.Join(t.TempDir(), "store.db"), true)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.store.Close()) })
+	r.server, err = controlplane.New(controlplane.Options{
+		Edition: edition, Store: r.store, Pipeline: r,
+		Tenants: []controlplane.Tenant{
+			{Name: "a", APIKey: "key-a", TenantID: "tenant-a", Bearer: "bearer-a"},
+			{Name: "b", APIKey: "key-b", TenantID: "tenant-b", Bearer: "bearer-b"},
+			{Name: "keyless", TenantID: "tenant-c"},
+		},
+		AgentURL: func(id string) string { return "http://agents.example/" + id },
+		Now:      r.tick,
+	})
+	require.NoError(t, err)
+	return r
+}
+
+func (r *rig) tick() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now = r.now.Add(time.Millisecond)
+	return r.now
+}
+
+func (r *rig) Submit(id string) { r.note(&r.submitted, id) }
+
+func (r *rig) Remove(id string) { r.note(&r.removed, id) }
+
+func (r *rig) note(list *[]string, id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	*list = append(*list, id)
+}
+
+// send sends a request as tenant a, unless other headers are given ("Name: value").
+func (r *rig) send(method, target, body string, headers ...string) (*http.Response, gjson.Result) {
+	r.t.Helper()
+	req := httptest.NewRequest(method, target, strings.NewReader(body))
+	if len(headers) == 0 {
+		headers = []string{"X-Api-Key: key-a"}
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Add(name, value)
+	}
+	rec := httptest.NewRecorder()
+	r.server.ServeHTTP(rec, req)
+	answer, err := io.ReadAll(rec.Body)
+	require.NoError(r.t, err)
+	if len(answer) > 0 {
+		require.True(r.t, json.Valid(answer), "%s", answer)
+		require.Equal(r.t, "application/json", rec.Header().Get("Content-Type"))
+	}
+	return rec.Result(), gjson.ParseBytes(answer)
+}
+
+// want sends a request and holds the answer to a status.
+func (r *rig) want(status int, method, target, body string, headers ...string) gjson.Result {
+	r.t.Helper()
+	resp, answer := r.send(method, target, body, headers...)
+	require.Equal(r.t, status, resp.StatusCode, "%s %s %s: %s", method, target, body, answer.Raw)
+	return answer
+}
+
+// places returns where the problems of a 422 are, "query.limit" and the like.
+func places(answer gjson.Result) (list []string) {
+	for _, problem := range answer.Get("detail").Array() {
+		var parts []string
+		for _, part := range problem.Get("loc").Array() {
+			parts = append(parts, part.String())
+		}
+		list = append(list, strings.Join(parts, "."))
+	}
+	return list
+}
+
+const gitBody = `{"name":"d","source":"git_host","source_config":{"repo_url":"https://example.org/r.git","build_on_push":false,"integration_id":12345678901234567890},
+	"source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json"},"secrets":[{"name":"S","value":"hunter2"}]}`
+
+const imageBody = `{"name":"d","source":"external_container","source_config":{},"source_revision_config":{"image_uri":"example.org/i:1"},"secrets":[]}`
+
+func (r *rig) create(body string) (id, revision string) {
+	r.t.Helper()
+	d := r.want(http.StatusCreated, "POST", "/v2/deployments", body)
+	return d.Get("id").String(), d.Get("latest_revision_id").String()
+}
+
+func (r *rig) revisions(id, query string) gjson.Result {
+	r.t.Helper()
+	return r.want(http.StatusOK, "GET", "/v2/deployments/"+id+"/revisions?"+query, "")
+}
+
+// count returns how many revisions a deployment has.
+func (r *rig) count(id string) int {
+	return len(r.revisions(id, "limit=100").Get("resources").Array())
+}
+
+// settle gives a revision a status, as the pipeline does.
+func (r *rig) settle(id, revision string, status controlplane.Status) {
+	r.t.Helper()
+	_, err := r.store.UpdateRevision(r.t.Context(), id, revision, func(_ *controlplane.Deployment, rev *controlplane.Revision) { rev.Status = status })
+	require.NoError(r.t, err)
+}
+
+func patch(config string) string { return fmt.Sprintf(`{"source_revision_config":%s}`, config) }
