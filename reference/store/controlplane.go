@@ -116,13 +116,11 @@ func (s *Store) Revisions(_ context.Context, tenant, deploymentID string, f cont
 // eachRevision goes through the revisions of a deployment, newest first, until visit wants no more.
 func eachRevision(tx *bbolt.Tx, deploymentID string, visit func(controlplane.Revision) (more bool)) error {
 	c := tx.Bucket(revisions).Cursor()
-	key, value := c.Seek(revisionKey(deploymentID, math.MaxUint64))
-	if key == nil {
-		key, value = c.Last()
-	} else {
-		key, value = c.Prev()
+	newest := c.Prev // of what comes after the deployment's revisions
+	if after, _ := c.Seek(revisionKey(deploymentID, math.MaxUint64)); after == nil {
+		newest = c.Last
 	}
-	for ; bytes.HasPrefix(key, []byte(deploymentID)); key, value = c.Prev() {
+	for key, value := newest(); bytes.HasPrefix(key, []byte(deploymentID)); key, value = c.Prev() {
 		r, err := decode[controlplane.Revision](key, value)
 		if err != nil {
 			return err

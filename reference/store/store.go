@@ -27,7 +27,7 @@ type Store struct{ db *bbolt.DB }
 var _ controlplane.Store = (*Store)(nil)
 
 // lockTimeout bounds the wait for another process that has the file open.
-const lockTimeout = 2 * time.Second
+const lockTimeout = 1 * time.Second
 
 // Open opens the file, and makes it where there is none. The error of a file that is in use says so.
 func Open(path string, ephemeral bool) (*Store, error) {

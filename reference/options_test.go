@@ -1,0 +1,190 @@
+package reference_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhatCannotBeStartedIsExplained(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	spoilt := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(spoilt, "fixtures.json"), []byte("{"), 0o600))
+	inUse := t.TempDir()
+	start(t, reference.Options{DataDir: inUse})
+	for name, c := range map[string]struct {
+		opts reference.Options
+		want string
+	}{
+		"edition":     {reference.Options{Edition: "home"}, `edition "home" is unknown; give "cloud" or "self-hosted"`},
+		"address":     {reference.Options{Listen: taken.Addr().String()}, "address already in use"},
+		"no address":  {reference.Options{Listen: "nonsense"}, "nonsense"},
+		"no folder":   {reference.Options{DataDir: file}, "make the data folder"},
+		"credentials": {reference.Options{DataDir: spoilt}, "delete the file"},
+		"in use":      {reference.Options{DataDir: inUse}, "another process has it open"},
+	} {
+		_, err := reference.Start(context.Background(), c.opts)
+		require.ErrorContains(t, err, c.want, name)
+	}
+}
+
+func TestCloseRemovesTheTemporaryFolderOnly(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	s, err := reference.Start(context.Background(), reference.Options{})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close(), "twice does no harm")
+	left, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	require.Empty(t, left)
+
+	kept := t.TempDir()
+	s, err = reference.Start(context.Background(), reference.Options{DataDir: kept})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.FileExists(t, filepath.Join(kept, "reference.db"))
+	info, err := os.Stat(filepath.Join(kept, "fixtures.json"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+func TestThePublicURLIsTheOneShown(t *testing.T) {
+	s, err := reference.Start(context.Background(), reference.Options{PublicURL: "https://agents.example/base/"})
+	require.NoError(t, err)
+	defer s.Close()
+	require.Equal(t, "https://agents.example/base", s.ControlPlaneURL())
+	require.Equal(t, "https://agents.example/base/agents/conformance", s.AgentURL())
+}
+
+func TestAnOpenAddressIsShownAsOneThatCanBeReached(t *testing.T) {
+	c := start(t, reference.Options{Listen: "0.0.0.0:0"})
+	require.True(t, strings.HasPrefix(c.url, "http://127.0.0.1:"), c.url)
+	status, _ := c.do("GET", "/v2/deployments", nil)
+	require.Equal(t, http.StatusOK, status)
+}
+
+func TestCredentialsAreNewForEachReference(t *testing.T) {
+	a, b := start(t, reference.Options{}), start(t, reference.Options{})
+	require.NotEqual(t, a.server.Fixtures().Owner, b.server.Fixtures().Owner)
+	require.NotEqual(t, a.server.Fixtures().Owner, a.server.Fixtures().Stranger)
+	require.NotEqual(t, a.server.Fixtures().Users[0].Token, a.server.Fixtures().Users[1].Token)
+	b.key = a.key
+	status, _ := b.do("GET", "/v2/deployments", nil)
+	require.Equal(t, http.StatusUnauthorized, status)
+}
+
+// leaky is a store that shows everybody everything.
+type leaky struct{ controlplane.Store }
+
+func (l leaky) Deployment(ctx context.Context, _, id string) (controlplane.Deployment, error) {
+	return l.Store.Deployment(ctx, "owner", id)
+}
+
+func TestPartsCanBeWrapped(t *testing.T) {
+	submitted := make(chan string, 1)
+	c := start(t, reference.Options{
+		WrapStore:    func(s controlplane.Store) controlplane.Store { return leaky{s} },
+		WrapPipeline: func(controlplane.Pipeline) controlplane.Pipeline { return deaf(submitted) },
+		WrapHTTP: func(inner http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/teapot":
+					w.WriteHeader(http.StatusTeapot)
+				case "/abort":
+					panic(http.ErrAbortHandler)
+				default:
+					inner.ServeHTTP(w, r)
+				}
+			})
+		},
+		WrapRuntime: func(inner controlplane.Runtime) controlplane.Runtime { return panicking{inner} },
+	})
+	id := c.create().Get("id").String()
+	require.Equal(t, id, <-submitted)
+	c.key = c.server.Fixtures().Stranger.APIKey
+	status, _ := c.do("GET", "/v2/deployments/"+id, nil)
+	require.Equal(t, http.StatusOK, status)
+	status, _ = c.do("GET", "/teapot", nil)
+	require.Equal(t, http.StatusTeapot, status)
+	status, body := c.do("GET", "/agents/panic/threads", nil)
+	require.Equal(t, http.StatusInternalServerError, status)
+	require.Equal(t, `{"detail":"Internal Server Error"}`, strings.TrimSpace(body.Raw))
+	_, err := c.http.Get(c.url + "/abort")
+	require.True(t, errors.Is(err, io.EOF), err)
+	status, _ = c.do("GET", "/agents/unknown/threads", nil)
+	require.Equal(t, http.StatusNotFound, status)
+}
+
+type deaf chan string
+
+func (d deaf) Submit(id string) { d <- id }
+
+func (d deaf) Remove(string) {}
+
+type panicking struct{ controlplane.Runtime }
+
+func (p panicking) Handler(id string) http.Handler {
+	if id == "panic" {
+		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("for the test") })
+	}
+	return p.Runtime.Handler(id)
+}
+
+// TestCloseWaitsForRequestsInProgress holds that a request sees its end coming, and is answered.
+func TestCloseWaitsForRequestsInProgress(t *testing.T) {
+	inside := make(chan struct{})
+	c := start(t, reference.Options{WrapHTTP: func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			close(inside)
+			<-r.Context().Done()
+			w.WriteHeader(http.StatusAccepted)
+		})
+	}})
+	var status int
+	var wg sync.WaitGroup
+	wg.Go(func() { status, _ = c.do("GET", "/", nil) })
+	<-inside
+	require.NoError(t, c.server.Close())
+	wg.Wait()
+	require.Equal(t, http.StatusAccepted, status)
+}
+
+func TestManyReferencesAtOnce(t *testing.T) {
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			edition := []string{"cloud", "self-hosted"}[i%2]
+			s, err := reference.Start(context.Background(), reference.Options{Edition: edition})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			body, err := json.Marshal(s.Fixtures().Create)
+			if err != nil || len(body) == 0 {
+				t.Error(fmt.Errorf("create body: %w", err))
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
