@@ -1,0 +1,146 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// chart is the timeline as a picture: a bar for each revision, a segment for each status.
+type chart struct {
+	Width, Height int
+	Plot          int // where the bars start
+	Ticks         []chartTick
+	Bars          []chartBar
+	Legend        []chartKey
+	Left          int // revisions for which there is no room
+}
+
+type (
+	chartTick struct {
+		X     int
+		Label string
+	}
+	chartBar struct {
+		Y        int
+		Revision string
+		Label    string
+		Final    string
+		Segments []chartSegment
+	}
+	chartSegment struct {
+		X, Width             int
+		Class, Status, Title string
+	}
+	chartKey struct{ Class, Status string }
+)
+
+const (
+	chartWidth = 960
+	chartPlot  = 150 // room for the names
+	chartRight = 130 // room for the last status
+	chartRow   = 26
+	maxBars    = 60
+)
+
+// chartOf draws the transitions; nil if there are none.
+func chartOf(timeline []Transition) *chart {
+	rows, order := map[string][]Transition{}, []string{}
+	end := int64(1)
+	for _, t := range timeline {
+		if rows[t.Revision] == nil {
+			order = append(order, t.Revision)
+		}
+		rows[t.Revision] = append(rows[t.Revision], t)
+		end = max(end, t.AtMS)
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	c := &chart{Width: chartWidth, Plot: chartPlot, Left: max(len(order)-maxBars, 0)}
+	order = order[:min(len(order), maxBars)]
+	c.Height = 30 + chartRow*len(order)
+	c.ticks(end)
+	seen := map[string]bool{}
+	for i, revision := range order {
+		c.Bars = append(c.Bars, barOf(rows[revision], 24+chartRow*i, end))
+		for _, t := range rows[revision] {
+			if !seen[t.Status] {
+				seen[t.Status] = true
+				c.Legend = append(c.Legend, chartKey{statusClass(t.Status), t.Status})
+			}
+		}
+	}
+	return c
+}
+
+func chartX(at, end int64) int {
+	return chartPlot + int(at*int64(chartWidth-chartPlot-chartRight)/end)
+}
+
+func barOf(transitions []Transition, y int, end int64) chartBar {
+	slices.SortStableFunc(transitions, func(a, b Transition) int { return int(a.AtMS - b.AtMS) })
+	last := transitions[len(transitions)-1]
+	bar := chartBar{Y: y, Revision: last.Revision, Label: shortID(last.Revision), Final: last.Status}
+	for i, t := range transitions {
+		x, until := chartX(t.AtMS, end), chartX(end, end)
+		title := fmt.Sprintf("%s from %s on", t.Status, duration(t.AtMS))
+		if i+1 < len(transitions) {
+			next := transitions[i+1]
+			until = chartX(next.AtMS, end)
+			title = fmt.Sprintf("%s for %s, from %s", t.Status, duration(next.AtMS-t.AtMS), duration(t.AtMS))
+		}
+		class := statusClass(t.Status)
+		if i+1 == len(transitions) {
+			class += " rest"
+		}
+		bar.Segments = append(bar.Segments, chartSegment{X: x, Width: max(until-x, 3), Class: class, Status: t.Status, Title: title})
+	}
+	return bar
+}
+
+// ticks puts a few round numbers on the axis: the smallest step of 1, 2 or 5 times a power of ten that needs no more
+// than eight.
+func (c *chart) ticks(end int64) {
+	step := int64(1)
+	for i := 0; end/step > 8; i++ {
+		step = []int64{2, 5, 10}[i%3] * pow10(i/3)
+	}
+	for at := int64(0); at <= end; at += step {
+		c.Ticks = append(c.Ticks, chartTick{chartX(at, end), duration(at)})
+	}
+}
+
+func pow10(n int) int64 {
+	p := int64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+// statusClass groups the statuses: what is under way, what is up, what has failed, what was given up.
+func statusClass(status string) string {
+	switch {
+	case status == "DEPLOYED":
+		return "up"
+	case strings.HasSuffix(status, "_FAILED"):
+		return "bad"
+	case status == "SKIPPED" || status == "INTERRUPTED":
+		return "off"
+	case strings.HasPrefix(status, "AWAITING_") || status == "QUEUED":
+		return "wait"
+	case status == "CREATING" || status == "BUILDING" || status == "DEPLOYING":
+		return "work-" + strings.ToLower(status)
+	}
+	return "odd"
+}
+
+// shortID keeps both ends of an id: ids made in a row often share their beginning.
+func shortID(id string) string {
+	runes := []rune(id)
+	if len(runes) <= 14 {
+		return id
+	}
+	return string(runes[:8]) + "…" + string(runes[len(runes)-4:])
+}

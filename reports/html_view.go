@@ -1,0 +1,248 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports/internal/diff"
+)
+
+// page is what the template of the HTML page shows. All text in it is scrubbed.
+type page struct {
+	Policy   string
+	Style    template.CSS
+	Script   template.JS
+	R        *Result
+	Headline string
+	Subject  string
+	Link     string // address of the implementation, if it is one that can be followed
+	Distance string
+	Causes   [][]string
+	Bar      []barPart
+	Levels   []Level
+	Parts    []*part
+	Coverage []operationView
+	Enums    []EnumCoverage
+	Chart    *chart
+	Problems []string // of the baseline
+	Files    []string
+
+	exchanges *exchangeList
+}
+
+type barPart struct {
+	Verdict Verdict
+	N       int
+	Start   string // where it begins, in percent
+	Percent string
+}
+
+// part is one part of the interface, with its features.
+type part struct {
+	Name, Slug string
+	Passed, N  int
+	Features   []*featureView
+}
+
+type featureView struct {
+	Name         string
+	Requirements []requirementView
+}
+
+type requirementView struct {
+	*Requirement
+	Where     string
+	KnownText string
+	Open      bool
+	Findings  []findingView
+	Text      string // what the search looks into
+}
+
+type findingView struct {
+	*Finding
+	Scenario  *Scenario
+	KnownText string
+	Diff      []diff.Line // nil where expected and actual have nothing in common
+	Exchange  *evidence
+}
+
+// evidence is an exchange shown in full.
+type evidence struct {
+	X               Exchange
+	Request, Answer body
+	RequestHeaders  [][2]string
+	AnswerHeaders   [][2]string
+}
+
+// maxText bounds each text in the page.
+const maxText = 8 << 10
+
+func pageOf(original *Result, a *assetsOfPage) *page {
+	exchanges := original.Exchanges
+	shallow := *original
+	shallow.Exchanges = nil
+	r := scrubbed(&shallow, maxText)
+	p := &page{
+		Policy: a.policy, Style: a.style, Script: a.script, R: r, Headline: headline(r), Subject: subject(r),
+		Chart: chartOf(r.Timeline), Enums: r.Coverage.Enums, Levels: []Level{Must, Should, May},
+		exchanges: &exchangeList{all: exchanges, result: r},
+	}
+	distance := DistanceOf(r)
+	p.Distance, p.Causes = distance.String(), distance.Causes
+	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
+		p.Link = link
+	}
+	for _, f := range faces() {
+		if f.name != "index.html" && f.name != "badge.svg" {
+			p.Files = append(p.Files, f.name)
+		}
+	}
+	if b := r.Baseline; b != nil {
+		p.Problems = slices.Concat(b.New, b.Stale, b.Expired, b.Unmatched)
+	}
+	p.Bar = barParts(r)
+	p.Parts = partsOf(r, exchanges)
+	p.Coverage = coverageOf(r)
+	return p
+}
+
+func barParts(r *Result) []barPart {
+	var parts []barPart
+	before, all := 0, float64(len(r.Requirements))
+	for _, v := range []Verdict{Passed, Failed, Blocked, Inconclusive, Skipped} {
+		n := 0
+		for _, q := range r.Requirements {
+			if q.Verdict == v {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, barPart{v, n, fmt.Sprintf("%.2f", 100*float64(before)/all), fmt.Sprintf("%.2f", 100*float64(n)/all)})
+			before += n
+		}
+	}
+	return parts
+}
+
+// partsOf groups the requirements by part of the interface and feature, in the order of the result.
+func partsOf(r *Result, exchanges Exchanges) []*part {
+	var parts []*part
+	o := overviewOf(r)
+	failures := len(o.failed)
+	for i := range r.Requirements {
+		q := &r.Requirements[i]
+		name := partName(q.Profile)
+		at := slices.IndexFunc(parts, func(p *part) bool { return p.Name == name })
+		if at < 0 {
+			at = len(parts)
+			parts = append(parts, &part{Name: name, Slug: cmp.Or(slug(name), "part")})
+		}
+		p := parts[at]
+		p.N++
+		if q.Verdict == Passed {
+			p.Passed++
+		}
+		if len(p.Features) == 0 || p.Features[len(p.Features)-1].Name != q.Feature {
+			p.Features = append(p.Features, &featureView{Name: q.Feature})
+		}
+		f := p.Features[len(p.Features)-1]
+		view := requirementViewOf(r, o, q, exchanges)
+		// Few failures are shown at once; of many, the reader wants the list first.
+		view.Open = failures <= 3 && slices.Contains(o.failed, q)
+		f.Requirements = append(f.Requirements, view)
+	}
+	return parts
+}
+
+func partName(profile string) string {
+	switch profile {
+	case "control-plane":
+		return "Control plane"
+	case "agent-server":
+		return "Agent server"
+	case "end-to-end", "":
+		return "Across both"
+	}
+	return profile
+}
+
+func requirementViewOf(r *Result, o overview, q *Requirement, exchanges Exchanges) requirementView {
+	v := requirementView{Requirement: q, Where: sectionInWords(q.Section)}
+	if q.Known != nil {
+		v.KnownText = knownInWords(q.Known)
+	}
+	words := []string{q.ID, string(q.Level), q.Title, q.Reason, q.Feature}
+	for _, s := range q.Scenarios {
+		words = append(words, s.Name)
+	}
+	for i, f := range o.findings[q.ID] {
+		if i == 20 { // the rest is in result.json
+			break
+		}
+		fv := findingView{Finding: f, Scenario: scenarioOf(q, f), Exchange: evidenceFor(exchanges, f)}
+		if f.Known != nil {
+			fv.KnownText = knownInWords(f.Known)
+		}
+		if lines := diff.Lines(f.Expected, f.Actual); diff.Shared(lines) {
+			fv.Diff = lines
+		}
+		v.Findings = append(v.Findings, fv)
+		words = append(words, f.Summary, f.Operation)
+	}
+	v.Text = strings.ToLower(strings.Join(words, " "))
+	return v
+}
+
+// evidenceFor shows the exchange behind a finding, with the place it is about marked.
+func evidenceFor(exchanges Exchanges, f *Finding) *evidence {
+	if exchanges == nil || f.Exchange == 0 {
+		return nil
+	}
+	x, err := exchanges.Get(f.Exchange)
+	if err != nil {
+		return nil // the list of all exchanges tells of the error
+	}
+	e := &evidence{Request: prettyBody(x.Request.Body, ""), Answer: prettyBody(x.Response.Body, f.Pointer)}
+	if x.Response.Size > len(x.Response.Body) {
+		e.Answer.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d bytes in all", e.Answer.Note, x.Response.Size), "; ")
+	}
+	x.Request.Body, x.Response.Body = "", ""
+	e.X = scrubbed(x, maxText)
+	e.RequestHeaders, e.AnswerHeaders = sortedHeaders(e.X.Request.Headers), sortedHeaders(e.X.Response.Headers)
+	return e
+}
+
+// operationView is the coverage of one operation.
+type operationView struct {
+	OperationCoverage
+	Statuses   []StatusCoverage
+	Parameters []ParameterCoverage
+	Contract   []string // requirements about its contract
+}
+
+func coverageOf(r *Result) []operationView {
+	var views []operationView
+	for _, o := range r.Coverage.Operations {
+		v := operationView{OperationCoverage: o}
+		for _, s := range r.Coverage.Statuses {
+			if s.Operation == o.Operation {
+				v.Statuses = append(v.Statuses, s)
+			}
+		}
+		for _, p := range r.Coverage.Parameters {
+			if p.Operation == o.Operation {
+				v.Parameters = append(v.Parameters, p)
+			}
+		}
+		for _, q := range r.Requirements {
+			if strings.HasSuffix(q.ID, "-CONTRACT-"+o.Operation) {
+				v.Contract = append(v.Contract, q.ID)
+			}
+		}
+		views = append(views, v)
+	}
+	return views
+}
