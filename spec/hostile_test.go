@@ -20,10 +20,13 @@ const (
 	allocBound = 4 << 30
 )
 
+// hostileSize is how large hostile bodies are made: as large as the client reads.
+var hostileSize = bodyBound
+
 // TestHostileBodies: whatever a target sends within the bound on bodies is judged in reasonable time and memory.
 func TestHostileBodies(t *testing.T) {
 	fill := func(before, item, after string) string {
-		n := (bodyBound - len(before) - len(after)) / len(item)
+		n := (hostileSize - len(before) - len(after)) / len(item)
 		return before + strings.TrimSuffix(strings.Repeat(item, n), ",") + after
 	}
 	for _, c := range []struct {
@@ -34,7 +37,7 @@ func TestHostileBodies(t *testing.T) {
 		{"nested arrays", list(strings.Repeat("[", 100_000)), bad(" depth")},
 		{"nested arrays, closed", list(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), bad(" depth")},
 		{"nested objects", list(strings.Repeat(`{"a":`, 100_000)), bad(" depth")},
-		{"nested to the bound", list(strings.Repeat("[", bodyBound)), bad(" depth")},
+		{"nested to the bound", list(strings.Repeat("[", hostileSize)), bad(" depth")},
 		{"millions of wrong revisions", list(fill(`{"offset":0,"resources":[`, `0,`, `]}`)), bad("/resources/0 type")},
 		{"a wrong revision after millions", list(fill(`{"offset":0,"resources":[`, `[],`, `]}`)), bad("/resources/0 type")},
 		{"many empty revisions", list(fill(`{"offset":0,"resources":[`, `{},`, `]}`)),
@@ -47,7 +50,7 @@ func TestHostileBodies(t *testing.T) {
 		{"a very long number", list(fill(`{"resources":[],"offset":`, `1`, `}`)), nil},
 		{"a very long string", oneRevision(fill(`{"id":"`, `x`, `"}`)),
 			bad("/created_at required", "/id format", "/source required", "/source_revision_config required", "/status required", "/updated_at required")},
-		{"a very long status", oneRevision(revision("status", `"`+strings.Repeat("é", bodyBound/4)+`"`)), bad("/status enum")},
+		{"a very long status", oneRevision(revision("status", `"`+strings.Repeat("é", hostileSize/4)+`"`)), bad("/status enum")},
 		{"a very long key", list(fill(`{"`, `x`, `":1,"resources":[],"offset":0}`)), nil},
 		{"one key very often", list(fill(`{"resources":[],"offset":0,`, `"a":1,`, `}`)), bad("/a duplicate-key")},
 		{"escapes", list(fill(`{"resources":[],"offset":0,"x":[`, `"\n",`, `]}`)), nil},
@@ -91,6 +94,18 @@ func TestAFaultBehindManyItems(t *testing.T) {
 	require.Len(t, got, 1)
 	assert.Equal(t, fmt.Sprintf("/detail/%d/loc/%d", window+3, window+5), got[0].Pointer)
 	assert.Equal(t, "null", got[0].Actual)
+}
+
+// TestArraysOfDifferentLength: where one ends, the other goes on.
+func TestArraysOfDifferentLength(t *testing.T) {
+	x := list(`{"offset":0,"resources":[` + strings.TrimSuffix(strings.Repeat("{},", window+1), ",") + `]}`)
+	assert.Len(t, shared.JudgeResponse(x), 6)
+	zeros := "[" + strings.TrimSuffix(strings.Repeat("0,", 3*window), ",") + "]"
+	problem := `{"loc":[` + strings.TrimSuffix(strings.Repeat(`"a",`, window+1), ",") + `],"msg":"","type":"","input":` + zeros + `}`
+	assert.Nil(t, shared.JudgeResponse(refused(422, `{"detail":[`+problem+`,`+goodProblem[len(`{"detail":[`):])))
+	got := shared.JudgeResponse(refused(422, `{"detail":[`+problem+`,{"loc":[1.5],"msg":"","type":"","a/b":1}]}`))
+	require.Len(t, got, 1)
+	assert.Equal(t, "/detail/1/loc/0", got[0].Pointer)
 }
 
 func TestExcerpts(t *testing.T) {

@@ -65,13 +65,17 @@ func (op Operation) clone() Operation {
 
 // JudgeResponse lists what is wrong with an answer, each fault once and in a fixed order. Nil means that it keeps the
 // contract, or that the contract does not speak of it: an operation that is not in the documents or is the field's own,
-// a 429 or a 5xx.
+// a 429 or a 5xx, a request without an answer.
 func (o *Oracle) JudgeResponse(x Exchange) []Violation {
 	op := o.find(x.Side, x.Method, x.Path)
-	if op == nil || op.Field || x.Status == http.StatusTooManyRequests || x.Status >= 500 && x.Status <= 599 {
+	if op == nil || op.Field || unjudged(x.Status) {
 		return nil
 	}
 	return finish(op.judge(x), op.ID, x.Status)
+}
+
+func unjudged(status int) bool {
+	return status == 0 || status == http.StatusTooManyRequests || status >= 500 && status <= 599
 }
 
 func (op *operation) judge(x Exchange) []Violation {

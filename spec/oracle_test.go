@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
 // shared is used as an oracle is meant to be used: made once, by all tests at once.
@@ -20,7 +21,12 @@ func TestMain(m *testing.M) {
 		os.Stderr.WriteString(err.Error() + "\n")
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		os.Stderr.WriteString(err.Error() + "\n")
+		code = 1
+	}
+	os.Exit(code)
 }
 
 const (
@@ -86,6 +92,7 @@ func TestWhatIsNotJudged(t *testing.T) {
 		"an unknown side":        {Side: "moon", Method: "GET", Path: "/v2/deployments", Status: 200},
 		"the field's list":       answer("GET", "/v2/deployments", 302, "<"),
 		"the field's delete":     answer("DELETE", deploymentPath, 302, "<"),
+		"no answer":              answer("GET", revisionsPath, 0, ""),
 		"a rate limit":           answer("GET", revisionsPath, 429, "<"),
 		"a server error":         answer("GET", revisionsPath, 500, "<"),
 		"another server error":   answer("GET", "/threads/t/state", 599, "<"),
