@@ -21,11 +21,12 @@ const (
 // Event is something a person who watches a run wants to see.
 type Event struct {
 	Kind    EventKind
-	Name    string // of the scenario, or the revision that is polled
+	Name    string // of the target, the scenario, or the revision that is polled
 	Text    string // the requirement of a scenario, the status of a revision
 	Verdict reports.Verdict
 	Reason  string
 	Total   int
+	Seed    int64
 	// Deployments is how many deployments the selected scenarios are going to create at most.
 	Deployments int
 	Elapsed     time.Duration

@@ -108,7 +108,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	}
 	e.start = time.Now()
 	e.world.scenario = s
-	e.run.progress(Event{Kind: Started, Name: s.Name, Text: s.Requirement.ID})
+	e.run.Progress(Event{Kind: Started, Name: s.Name, Text: s.Requirement.ID})
 	ctx = evidence.WithScenario(ctx, s.Key()+" "+s.Name, e.run.position(s))
 	if o := e.run.preclude(ctx, s); o != nil {
 		e.end(o, "")
@@ -171,7 +171,7 @@ func (e *execution) end(o *outcome, sentence string) {
 	if o != nil {
 		event.Verdict, event.Reason = o.verdict, o.reason
 	}
-	e.run.progress(event)
+	e.run.Progress(event)
 }
 
 // position is the scenario's place in the features, from 1.

@@ -56,7 +56,7 @@ func (r *run) poll(ctx context.Context, deployment, revision string, until func(
 			h.statuses = append(h.statuses, h.final)
 			r.transition(revision, h.final)
 		}
-		r.progress(Event{Kind: Polled, Name: revision, Text: h.final, Elapsed: time.Since(start)})
+		r.Progress(Event{Kind: Polled, Name: revision, Text: h.final, Elapsed: time.Since(start)})
 		if until(h.final) {
 			return h, nil
 		}

@@ -85,6 +85,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.ctx, stop = context.WithCancel(ctx)
 	defer stop()
 
+	r.Progress(Event{Kind: Planned, Name: r.address(), Total: len(selected), Seed: r.Seed, Deployments: r.planned(selected)})
 	if err := r.reach(r.ctx); err != nil {
 		r.unreachable = err.Error()
 	}
@@ -153,8 +154,6 @@ func (r *run) name(purpose string) string {
 	r.serial[purpose]++
 	return fmt.Sprintf("agentconform-%s-%s-%d", r.ID, purpose, r.serial[purpose])
 }
-
-func (r *run) progress(e Event) { r.Progress(e) }
 
 // reach asks the target once, so that one that is out of reach is told at once and not once for each scenario. Any
 // answer will do.

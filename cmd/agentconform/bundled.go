@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// startBundled starts the reference in the process and points the configuration at it.
+func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop func(), err error) {
+	server, err := reference.Start(ctx, reference.Options{Edition: edition})
+	if err != nil {
+		return nil, fmt.Errorf("starting the bundled reference: %w", err)
+	}
+	describe(cfg, server)
+	if err := cfg.Complete(); err != nil {
+		return nil, err
+	}
+	return func() { _ = server.Close() }, nil // its data is temporary, and nothing is left to do about it
+}
+
+// describe writes into the configuration how the reference is judged.
+func describe(cfg *config.Config, server *reference.Server) {
+	set := server.Fixtures()
+	cfg.Target = server.ControlPlaneURL()
+	cfg.Implementation = reports.Implementation{Name: "agentconform reference", Version: suiteVersion()}
+	cfg.Edition = string(set.Edition)
+	cfg.Credentials = config.Credentials{APIKey: set.Owner.APIKey, TenantID: set.Owner.TenantID, Bearer: set.Owner.Bearer}
+	cfg.OtherTenant = config.Credentials{APIKey: set.Stranger.APIKey, TenantID: set.Stranger.TenantID, Bearer: set.Stranger.Bearer}
+	cfg.TenantIDAlone = true
+	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
+	cfg.Alternatives = config.Alternatives{
+		RepoRef: set.SecondRef, TagRef: set.TagRef, GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI,
+		BrokenRef: set.BrokenRef, BrokenImageURI: set.BrokenImageURI, Commits: set.CommitIDs,
+	}
+	cfg.AssistantID = set.AssistantID
+	cfg.Users = nil
+	for _, u := range set.Users {
+		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Fields: map[string]string{"role": u.Role}})
+	}
+}

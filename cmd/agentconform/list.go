@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+func newList(s streams) *cobra.Command {
+	format := "table"
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the requirements with their levels, sections and scenarios",
+		Example: "  agentconform list\n  agentconform list --format markdown > REQUIREMENTS.md",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			catalogue, err := features.Load()
+			if err != nil {
+				return err
+			}
+			excluded, err := features.Excluded()
+			if err != nil {
+				return err
+			}
+			switch format {
+			case "table":
+				return listTable(s.out, catalogue, excluded)
+			case "json":
+				return listJSON(s.out, catalogue, excluded)
+			case "markdown":
+				return listMarkdown(s.out, catalogue, excluded)
+			}
+			return fmt.Errorf("--format %s: give table, json or markdown", format)
+		},
+	}
+	c.Flags().StringVar(&format, "format", format, "table, json or markdown")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "json", "markdown"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tLEVEL\tSECTION\tSCENARIOS\tREQUIREMENT")
+	scenarios := 0
+	for _, r := range c.Requirements {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", r.ID, r.Level, strings.Join(r.Sections, ", "), len(r.Scenarios), r.Title)
+		scenarios += len(r.Scenarios)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%d requirements, %d scenarios\n\nExcluded:\n", len(c.Requirements), scenarios)
+	for _, e := range excluded {
+		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
+	}
+	return nil
+}
+
+type listed struct {
+	ID        string   `json:"id"`
+	Level     string   `json:"level"`
+	Title     string   `json:"title"`
+	Sections  []string `json:"sections"`
+	Profile   string   `json:"profile"`
+	Feature   string   `json:"feature"`
+	Scenarios []string `json:"scenarios"`
+}
+
+func listJSON(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
+	var document struct {
+		Requirements []listed             `json:"requirements"`
+		Excluded     []features.Exclusion `json:"excluded"`
+	}
+	document.Excluded = excluded
+	for _, r := range c.Requirements {
+		row := listed{ID: r.ID, Level: string(r.Level), Title: r.Title, Sections: r.Sections, Profile: r.Profile, Feature: r.Feature}
+		for _, s := range r.Scenarios {
+			row.Scenarios = append(row.Scenarios, s.Name)
+		}
+		document.Requirements = append(document.Requirements, row)
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(document)
+}
+
+func listMarkdown(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
+	feature := ""
+	for _, r := range c.Requirements {
+		if r.Feature != feature {
+			feature = r.Feature
+			fmt.Fprintf(w, "\n## %s\n\n| ID | Level | Requirement | Section | Scenarios |\n| --- | --- | --- | --- | ---: |\n", safe.Markdown(feature))
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %d |\n", r.ID, r.Level, safe.Markdown(r.Title), strings.Join(r.Sections, ", "), len(r.Scenarios))
+	}
+	fmt.Fprint(w, "\n## Excluded\n\n| Subject | Section | Reason |\n| --- | --- | --- |\n")
+	for _, e := range excluded {
+		fmt.Fprintf(w, "| %s | %s | %s |\n", safe.Markdown(e.Subject), e.Section, safe.Markdown(e.Reason))
+	}
+	return nil
+}

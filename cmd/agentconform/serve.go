@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+type serveFlags struct {
+	listen, data, edition, writeConfig string
+	pace                               time.Duration
+}
+
+func newServe(io streams) *cobra.Command {
+	f := &serveFlags{}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the reference implementation",
+		Long: `Serve the reference implementation: a control plane that deploys agent servers, and a standing agent server that
+runs the conformance graph. It prints one line when it is ready and serves until it is interrupted.`,
+		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
+  agentconform run --config reference.yaml
+  agentconform serve --edition self-hosted --data ./reference-data --pace 200ms`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c, io) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
+	flags.StringVar(&f.data, "data", "", "`folder` that keeps the data (default: none is kept)")
+	flags.StringVar(&f.edition, "edition", config.Cloud, "cloud or self-hosted")
+	flags.DurationVar(&f.pace, "pace", 0, "how long a revision stays in each status at least")
+	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration that judges this server to the `file`")
+	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (f *serveFlags) check() error {
+	switch {
+	case f.edition != config.Cloud && f.edition != config.SelfHosted:
+		return fmt.Errorf("--edition %s: give %s or %s", f.edition, config.Cloud, config.SelfHosted)
+	case f.pace < 0:
+		return fmt.Errorf("--pace %s: give a duration of zero or more, such as 200ms", f.pace)
+	}
+	return nil
+}
+
+func (f *serveFlags) serve(c *cobra.Command, io streams) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	ctx := c.Context()
+	server, err := reference.Start(ctx, reference.Options{Listen: f.listen, DataDir: f.data, Edition: f.edition, Pace: f.pace})
+	if err != nil {
+		return err
+	}
+	if f.writeConfig != "" {
+		if err := f.write(server); err != nil {
+			return errors.Join(err, server.Close())
+		}
+	}
+	if _, err := fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", server.ControlPlaneURL(), server.AgentURL()); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	<-ctx.Done()
+	return server.Close()
+}
+
+// write leaves the configuration to its owner alone: it holds credentials.
+func (f *serveFlags) write(server *reference.Server) error {
+	cfg := config.Default()
+	describe(&cfg, server)
+	text, err := cfg.YAML()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(f.writeConfig, text, 0o600); err != nil {
+		return fmt.Errorf("writing the configuration: %w; name another file with --write-config", err)
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+const valid = `
+target: https://control.example/api/
+credentials: {api_key: secret-key}
+create:
+  body:
+    source: git_host
+    source_config: {repo_url: https://git.example/r, build_on_push: false}
+    source_revision_config: {repo_ref: main}
+    secrets: [{name: USERS, value: old-value}]
+users:
+  - {name: owner, token: token-1}
+timeouts: {poll: 90s}
+`
+
+func load(t *testing.T, file string, environ []string, flags map[string]string) (*config.Config, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
+	return config.Load(config.Sources{File: path, Environ: environ, Flags: flags})
+}
+
+func TestLoad(t *testing.T) {
+	c, err := load(t, valid, nil, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "https://control.example/api", c.Target, "without the closing slash")
+	assert.Equal(t, 90*time.Second, c.Timeouts.Poll)
+	assert.Equal(t, 10*time.Second, c.Timeouts.Request, "the default stays")
+	assert.Equal(t, config.GitHost, c.Source())
+	assert.Equal(t, "owner", c.Users[0].Identity, "the name serves as identity")
+}
+
+func TestStrengthOfSources(t *testing.T) {
+	environ := []string{
+		"AGENTCONFORM_TARGET=http://environment", "AGENTCONFORM_CREDENTIALS_API_KEY=from-environment", "AGENTCONFORM_TIMEOUTS_POLL=3m",
+		"AGENTCONFORM_USERS_0_TOKEN=token-e", "AGENTCONFORM_USERS_1_NAME=stranger", "AGENTCONFORM_USERS_1_TOKEN=token-2",
+		"AGENTCONFORM_AGENT_LISTING=search", "AGENTCONFORM_AGENT_TARGET=http://agent", "AGENTCONFORM_CREATE_BODY_SECRETS_USERS=new-value",
+		`AGENTCONFORM_VOCABULARY={"git_host": "theirs"}`, "AGENTCONFORM_MAX_DEPLOYMENTS=7", "PATH=/bin",
+	}
+	c, err := load(t, valid, environ, map[string]string{"target": "http://flag"})
+	require.NoError(t, err)
+	assert.Equal(t, "http://flag", c.Target)
+	assert.Equal(t, "from-environment", c.Credentials.APIKey)
+	assert.Equal(t, 3*time.Minute, c.Timeouts.Poll)
+	require.Len(t, c.Users, 2)
+	assert.Equal(t, "token-e", c.Users[0].Token)
+	assert.Equal(t, "stranger", c.Users[1].Identity)
+	assert.Equal(t, "search", c.Agent.Listing)
+	assert.Equal(t, "http://agent", c.AgentTarget)
+	assert.Equal(t, "theirs", c.Vocabulary["git_host"])
+	assert.Equal(t, 7, c.MaxDeployments)
+	assert.Contains(t, c.Secrets(), "new-value")
+}
+
+// TestMistakes wants each mistake to name the key and the remedy.
+func TestMistakes(t *testing.T) {
+	with := func(line string) string { return valid + line + "\n" }
+	for name, c := range map[string]struct {
+		file    string
+		environ []string
+		flags   map[string]string
+		says    []string
+	}{
+		"unknown key":               {file: with("credentails: {}"), says: []string{"credentails", "did you mean", "credentials"}},
+		"unknown nested key":        {file: with("polling: {intervall: 1s}"), says: []string{"polling.intervall", `"interval"`}},
+		"a key twice":               {file: with("edition: cloud\nedition: cloud"), says: []string{"edition", "keep one"}},
+		"a text for a group":        {file: with("agent: fast"), says: []string{"agent", "listing"}},
+		"a group for a text":        {file: with("edition: {a: b}"), says: []string{"edition", "give a text"}},
+		"a text for a list":         {file: strings.Replace(valid, "users:\n  - {name: owner, token: token-1}", "users: me", 1), says: []string{"users", "give a list"}},
+		"a text for a number":       {file: with("max_deployments: many"), says: []string{"max_deployments", "whole number"}},
+		"a negative number":         {file: with("max_revisions: -1"), says: []string{"max_revisions", "zero or above"}},
+		"a text for a boolean":      {file: with("tenant_id_alone: perhaps"), says: []string{"tenant_id_alone", "true or false"}},
+		"a bad duration":            {file: with("polling: {interval: 5}"), says: []string{"polling.interval", "no duration", "10s"}},
+		"a duration of nothing":     {file: with("polling: {interval: 0s}"), says: []string{"polling.interval", "above zero"}},
+		"no YAML":                   {file: "target: [", says: []string{"no YAML"}},
+		"two documents":             {file: valid + "---\na: b\n", says: []string{"more than one YAML document"}},
+		"a list at the top":         {file: "- a\n", says: []string{"give it the keys target"}},
+		"no address":                {file: valid, flags: map[string]string{"target": "control.example"}, says: []string{"target", "no http or https address"}},
+		"another scheme":            {file: valid, flags: map[string]string{"target": "ftp://control.example"}, says: []string{"target", "https://host.example"}},
+		"no URL":                    {file: valid, flags: map[string]string{"agent_target": "http://[::1"}, says: []string{"agent_target", "is no URL"}},
+		"a password in the address": {file: valid, flags: map[string]string{"target": "http://me:hidden@host"}, says: []string{"target", "credentials"}},
+		"a query in the address":    {file: valid, flags: map[string]string{"target": "http://host/?a=b"}, says: []string{"target", "query"}},
+		"unknown edition":           {file: with("edition: basement"), says: []string{"edition", "self-hosted"}},
+		"unknown listing":           {file: with("agent: {listing: guess}"), says: []string{"agent.listing", "get, search"}},
+		"no error status":           {file: with("agent: {rejected_status: 200}"), says: []string{"agent.rejected_status", "400 to 599"}},
+		"unknown source":            {file: strings.Replace(valid, "git_host", "floppy", 1), says: []string{"create.body.source", "external_container"}},
+		"no create body":            {file: "target: http://h\ncredentials: {api_key: secret-key}\n", says: []string{"create.body", "missing"}},
+		"no credentials":            {file: strings.Replace(valid, "credentials: {api_key: secret-key}", "", 1), says: []string{"credentials.api_key", "AGENTCONFORM_CREDENTIALS_API_KEY"}},
+		"a tag that is none":        {file: with("alternatives: {tag_ref: v1}"), says: []string{"alternatives.tag_ref", "refs/tags/"}},
+		"a user without a name":     {file: strings.Replace(valid, "name: owner, ", "", 1), says: []string{"users.0.name"}},
+		"a user without a token":    {file: strings.Replace(valid, ", token: token-1", "", 1), says: []string{"users.0.token", "AGENTCONFORM_USERS_0_TOKEN"}},
+		"a short secret":            {file: strings.Replace(valid, "secret-key", "abc", 1), says: []string{"credentials.api_key", "use a longer one"}},
+		"a line break in a secret":  {file: strings.Replace(valid, "secret-key", `"abcd\nefgh"`, 1), says: []string{"credentials.api_key", "line break"}},
+		"no header name":            {file: with(`credential_headers: {api_key: "a b"}`), says: []string{"credential_headers.api_key", "no name of an HTTP header"}},
+		"poll intervals":            {file: with("polling: {interval: 1m, max_interval: 1s}"), says: []string{"polling.max_interval", "at least as long"}},
+		"unknown variable":          {file: valid, environ: []string{"AGENTCONFORM_TARGTE=x"}, says: []string{"environment AGENTCONFORM_TARGTE", "did you mean"}},
+		"bad value in a variable":   {file: valid, environ: []string{"AGENTCONFORM_MAX_DEPLOYMENTS=lots"}, says: []string{"AGENTCONFORM_MAX_DEPLOYMENTS", "max_deployments", "whole number"}},
+		"a user that is skipped":    {file: valid, environ: []string{"AGENTCONFORM_USERS_5_TOKEN=abcd"}, says: []string{"AGENTCONFORM_USERS_5_TOKEN"}},
+		"an entry that is none":     {file: valid, environ: []string{"AGENTCONFORM_VOCABULARY_X=abcd"}, says: []string{"AGENTCONFORM_VOCABULARY", "JSON"}},
+		"a word that is empty":      {file: with(`vocabulary: {git_host: ""}`), says: []string{"vocabulary.git_host", "empty"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, c.file, c.environ, c.flags)
+			require.Error(t, err)
+			for _, words := range c.says {
+				assert.ErrorContains(t, err, words)
+			}
+			assert.NotContains(t, err.Error(), "hidden")
+		})
+	}
+}
+
+func TestUnreadableFileIsNeverIgnored(t *testing.T) {
+	for name, path := range map[string]string{"missing": filepath.Join(t.TempDir(), "none.yaml"), "a folder": t.TempDir()} {
+		t.Run(name, func(t *testing.T) {
+			_, err := config.Load(config.Sources{File: path})
+			require.ErrorContains(t, err, "cannot be read")
+		})
+	}
+	t.Run("the default file is a folder", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		require.NoError(t, os.Mkdir(config.DefaultFile, 0o755))
+		_, err := config.Load(config.Sources{})
+		require.ErrorContains(t, err, "cannot be read")
+	})
+	t.Run("no default file", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		_, err := config.Load(config.Sources{})
+		require.NoError(t, err)
+	})
+	t.Run("too large", func(t *testing.T) {
+		_, err := load(t, strings.Repeat("# filler\n", 200_000), nil, nil)
+		require.ErrorContains(t, err, "larger")
+	})
+}
+
+// TestYAMLRoundTrip writes a configuration and reads the same one back.
+func TestYAMLRoundTrip(t *testing.T) {
+	c, err := load(t, valid, nil, nil)
+	require.NoError(t, err)
+	text, err := c.YAML()
+	require.NoError(t, err)
+	again, err := load(t, string(text), nil, nil)
+	require.NoError(t, err)
+	twice, err := again.YAML()
+	require.NoError(t, err)
+	assert.Equal(t, string(text), string(twice))
+	assert.Equal(t, c.Create.Body, again.Create.Body)
+	assert.Equal(t, c.Timeouts, again.Timeouts)
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(valid)
+	f.Add("target: &a [*a]\n")
+	f.Add("users: [{name: a, headers: {A: b}}]\ntimeouts: {poll: 9999999999h}\n")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		path := filepath.Join(dir, "fuzz.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		c, err := config.Load(config.Sources{File: path})
+		if err == nil {
+			require.NotNil(t, c)
+		}
+	})
+}
