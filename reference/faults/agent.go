@@ -1,0 +1,3 @@
+package faults
+
+func agentServer() []Fault { return nil }

@@ -1,0 +1,221 @@
+package faults
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"strconv"
+
+	"github.com/agentconform/agentconform/reference"
+)
+
+// operation tells requests apart. It matches the method and the path without the address of an agent server.
+type operation struct {
+	method string
+	path   *regexp.Regexp
+}
+
+// The operations of the interface. Paths of agent servers stand below /agents/<deployment id>.
+var (
+	createDeployment = operation{http.MethodPost, regexp.MustCompile(`^/v2/deployments$`)}
+	getDeployment    = operation{http.MethodGet, regexp.MustCompile(`^/v2/deployments/[^/]+$`)}
+	updateDeployment = operation{http.MethodPatch, regexp.MustCompile(`^/v2/deployments/[^/]+$`)}
+	listRevisions    = operation{http.MethodGet, regexp.MustCompile(`^/v2/deployments/[^/]+/revisions$`)}
+	getRevision      = operation{http.MethodGet, regexp.MustCompile(`^/v2/deployments/[^/]+/revisions/[^/]+$`)}
+
+	createThread  = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads$`)}
+	listThreads   = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads$`)}
+	searchThreads = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads/search$`)}
+	createRun     = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs$`)}
+	getRun        = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+$`)}
+	joinRun       = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+/join$`)}
+	getState      = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/state$`)}
+)
+
+func (o operation) is(r *http.Request) bool {
+	return r.Method == o.method && o.path.MatchString(r.URL.Path)
+}
+
+// around makes a layer of middleware. Layers that are applied later stand further out.
+func around(middleware func(w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
+	return func(o *reference.Options) {
+		inner := o.WrapHTTP
+		o.WrapHTTP = func(next http.Handler) http.Handler {
+			if inner != nil {
+				next = inner(next)
+			}
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { middleware(w, r, next) })
+		}
+	}
+}
+
+// onRequest changes the requests of an operation before the reference sees them.
+func onRequest(op operation, change func(r *http.Request)) Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if op.is(r) {
+			change(r)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// onAnswer changes the answers of an operation before the client sees them.
+func onAnswer(op operation, change func(r *http.Request, a *answer)) Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !op.is(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := capture(next, r)
+		change(r, a)
+		a.send(w)
+	})
+}
+
+// onObject changes the JSON object in successful answers of an operation.
+func onObject(op operation, change func(object map[string]any)) Layer {
+	return onAnswer(op, func(_ *http.Request, a *answer) {
+		if a.status < 300 {
+			a.edit(change)
+		}
+	})
+}
+
+// onResources changes each revision in the lists of revisions.
+func onResources(change func(row map[string]any)) Layer {
+	return onObject(listRevisions, func(list map[string]any) {
+		for _, row := range items(list["resources"]) {
+			change(row)
+		}
+	})
+}
+
+// both applies several layers.
+func both(layers ...Layer) Layer {
+	return func(o *reference.Options) {
+		for _, l := range layers {
+			l(o)
+		}
+	}
+}
+
+// answer is one that the reference gave, before it is sent.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// recorder takes an answer in place of a client.
+type recorder struct {
+	answer
+	wrote bool
+}
+
+func (r *recorder) Header() http.Header { return r.header }
+
+func (r *recorder) WriteHeader(status int) {
+	if !r.wrote {
+		r.status, r.wrote = status, true
+	}
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	r.body = append(r.body, p...)
+	return len(p), nil
+}
+
+// capture has the reference answer and keeps the answer.
+func capture(next http.Handler, r *http.Request) *answer {
+	rec := &recorder{answer: answer{status: http.StatusOK, header: http.Header{}}}
+	next.ServeHTTP(rec, r)
+	return &rec.answer
+}
+
+func (a *answer) send(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.header)
+	if a.status != http.StatusNoContent {
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body) // the client may be gone
+}
+
+// edit changes the JSON object in the body. A body that is none stays.
+func (a *answer) edit(change func(object map[string]any)) {
+	var object map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder.UseNumber()
+	if decoder.Decode(&object) != nil || object == nil {
+		return
+	}
+	change(object)
+	a.json(object)
+}
+
+// json replaces the body.
+func (a *answer) json(value any) {
+	a.body, _ = json.Marshal(value) // maps, lists and scalars only
+	a.header.Set("Content-Type", "application/json")
+}
+
+// refuse replaces the answer by a plain refusal.
+func (a *answer) refuse(status int, detail string) {
+	a.status = status
+	a.json(map[string]any{"detail": detail})
+}
+
+// items returns the objects of a JSON array.
+func items(value any) []map[string]any {
+	list, _ := value.([]any)
+	var objects []map[string]any
+	for _, item := range list {
+		if object, ok := item.(map[string]any); ok {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+// object returns a JSON object below another, or an empty one.
+func object(value any) map[string]any {
+	if inner, ok := value.(map[string]any); ok {
+		return inner
+	}
+	return map[string]any{}
+}
+
+// editBody changes the JSON object that a client sent.
+func editBody(r *http.Request, change func(object map[string]any)) {
+	text := readBody(r)
+	var body map[string]any
+	if json.Unmarshal(text, &body) != nil || body == nil {
+		return
+	}
+	change(body)
+	text, _ = json.Marshal(body)
+	setBody(r, text)
+}
+
+// readBody reads what the client sent and leaves it to be read again.
+func readBody(r *http.Request) []byte {
+	text, _ := io.ReadAll(r.Body)
+	setBody(r, text)
+	return text
+}
+
+func setBody(r *http.Request, text []byte) {
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	r.ContentLength = int64(len(text))
+}
+
+// editQuery changes the query of a request.
+func editQuery(r *http.Request, change func(q map[string][]string)) {
+	q := r.URL.Query()
+	change(q)
+	r.URL.RawQuery = q.Encode()
+}

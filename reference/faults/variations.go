@@ -1,0 +1,3 @@
+package faults
+
+func variations() []Variation { return nil }
