@@ -1,0 +1,238 @@
+package agentserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// BeginRun implements RunStore: what the strategy decides and the new run are one transaction.
+func (s *BoltStore) BeginRun(ctx context.Context, r Run, strategy Strategy) (plan Plan, err error) {
+	k, err := key(r.ThreadID, r.ID)
+	if err != nil {
+		return Plan{}, err
+	}
+	thread := k[:16]
+	err = s.update(ctx, func(tab tables) error {
+		if tab.threads.Get(thread) == nil {
+			return ErrNotFound
+		}
+		unfinished, err := tab.unfinished(thread)
+		if err != nil {
+			return err
+		}
+		if plan = strategy(unfinished); plan.Refuse != "" {
+			return &RefusedError{plan.Refuse}
+		}
+		for _, id := range plan.Delete {
+			if err := tab.deleteRun(r.ThreadID, id); err != nil {
+				return err
+			}
+		}
+		end := Ending{Status: StatusInterrupted, Reason: "a later run of the thread interrupted it"}
+		for _, id := range plan.Interrupt {
+			if err := s.end(tab, r.ThreadID, id, end); err != nil {
+				return err
+			}
+		}
+		if err := tab.live.Put(k, nil); err != nil {
+			return err
+		}
+		return put(tab.runs, k, r)
+	})
+	return plan, err
+}
+
+// unfinished lists the pending and running runs of a thread, oldest first.
+func (t tables) unfinished(thread []byte) ([]Run, error) {
+	var out []Run
+	err := under(t.live, thread, func(k, _ []byte) error {
+		var r Run
+		if err := get(t.runs, k, &r); err != nil {
+			return fmt.Errorf("reading an unfinished run: %w", err)
+		}
+		out = append(out, r)
+		return nil
+	})
+	return out, err
+}
+
+// deleteRun deletes the run and every message that it wrote.
+func (t tables) deleteRun(threadID, runID string) error {
+	k, err := key(threadID, runID)
+	if err != nil {
+		return err
+	}
+	if t.runs.Get(k) == nil {
+		return ErrNotFound
+	}
+	err = deleteUnder(t.messages, k[:16], func(v []byte) (bool, error) {
+		var m storedMessage
+		err := unmarshal(v, &m)
+		return m.Run == runID, err
+	})
+	return errors.Join(err, t.live.Delete(k), t.runs.Delete(k))
+}
+
+// writable finds a run that may still write: one that was deleted, interrupted or has ended may not.
+func (t tables) writable(threadID, runID string) (k []byte, r Run, err error) {
+	if k, err = key(threadID, runID); err != nil {
+		return nil, Run{}, err
+	}
+	if err := get(t.runs, k, &r); err != nil || !r.Unfinished() {
+		return nil, Run{}, ErrGone
+	}
+	return k, r, nil
+}
+
+// StartRun implements RunStore.
+func (s *BoltStore) StartRun(ctx context.Context, threadID, runID string, input []Message) (all []Message, err error) {
+	err = s.update(ctx, func(tab tables) error {
+		k, r, err := tab.writable(threadID, runID)
+		if err != nil {
+			return err
+		}
+		r.Status, r.UpdatedAt = StatusRunning, s.now()
+		if err := put(tab.runs, k, r); err != nil {
+			return err
+		}
+		if err := s.append(tab, k[:16], runID, input); err != nil {
+			return err
+		}
+		state, err := tab.state(k[:16])
+		all = state.Messages
+		return err
+	})
+	return all, err
+}
+
+// AppendMessages implements RunStore.
+func (s *BoltStore) AppendMessages(ctx context.Context, threadID, runID string, messages []Message) error {
+	return s.update(ctx, func(tab tables) error {
+		k, _, err := tab.writable(threadID, runID)
+		if err != nil {
+			return err
+		}
+		return s.append(tab, k[:16], runID, messages)
+	})
+}
+
+// FinishRun implements RunStore.
+func (s *BoltStore) FinishRun(ctx context.Context, threadID, runID string, end Ending) error {
+	return s.update(ctx, func(tab tables) error { return s.end(tab, threadID, runID, end) })
+}
+
+func (s *BoltStore) end(tab tables, threadID, runID string, end Ending) error {
+	k, r, err := tab.writable(threadID, runID)
+	if err != nil {
+		return err
+	}
+	if err := s.append(tab, k[:16], runID, end.Messages); err != nil {
+		return err
+	}
+	r.Status, r.Reason, r.UpdatedAt = end.Status, end.Reason, s.now()
+	return errors.Join(put(tab.runs, k, r), tab.live.Delete(k))
+}
+
+// append adds messages to a thread, each with the run that wrote it.
+func (s *BoltStore) append(tab tables, thread []byte, runID string, messages []Message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	n := nextNumber(tab.messages, thread)
+	for i, m := range messages {
+		k := binary.BigEndian.AppendUint64(slices.Clone(thread), n+uint64(i))
+		if err := put(tab.messages, k, storedMessage{Run: runID, At: s.now(), Message: m}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteRun implements RunStore.
+func (s *BoltStore) DeleteRun(ctx context.Context, threadID, runID string) error {
+	return s.update(ctx, func(tab tables) error { return tab.deleteRun(threadID, runID) })
+}
+
+// Run implements RunStore.
+func (s *BoltStore) Run(ctx context.Context, threadID, runID string) (r Run, err error) {
+	k, err := key(threadID, runID)
+	if err != nil {
+		return Run{}, err
+	}
+	err = s.view(ctx, func(tab tables) error { return get(tab.runs, k, &r) })
+	return r, err
+}
+
+// Runs implements RunStore.
+func (s *BoltStore) Runs(ctx context.Context, threadID string) (out []Run, err error) {
+	k, err := key(threadID)
+	if err != nil {
+		return nil, err
+	}
+	err = s.view(ctx, func(tab tables) error {
+		return under(tab.runs, k, func(_, v []byte) error {
+			var r Run
+			err := unmarshal(v, &r)
+			out = append(out, r)
+			return err
+		})
+	})
+	slices.Reverse(out)
+	return out, err
+}
+
+// State implements RunStore.
+func (s *BoltStore) State(ctx context.Context, threadID string) (st State, err error) {
+	k, err := key(threadID)
+	if err != nil {
+		return State{}, err
+	}
+	err = s.view(ctx, func(tab tables) error {
+		if tab.threads.Get(k) == nil {
+			return ErrNotFound
+		}
+		st, err = tab.state(k)
+		return err
+	})
+	return st, err
+}
+
+func (t tables) state(thread []byte) (st State, err error) {
+	err = under(t.messages, thread, func(_, v []byte) error {
+		var m storedMessage
+		if err := unmarshal(v, &m); err != nil {
+			return fmt.Errorf("reading a message: %w", err)
+		}
+		st.Messages = append(st.Messages, m.Message)
+		st.RunID, st.At = m.Run, m.At
+		return nil
+	})
+	return st, err
+}
+
+// EndUnfinished implements RunStore.
+func (s *BoltStore) EndUnfinished(ctx context.Context, end Ending) (n int, err error) {
+	err = s.update(ctx, func(tab tables) error {
+		n = 0
+		var keys [][]byte
+		if err := tab.live.ForEach(func(k, _ []byte) error { keys = append(keys, bytes.Clone(k)); return nil }); err != nil {
+			return err
+		}
+		for _, k := range keys {
+			var r Run
+			if err := get(tab.runs, k, &r); err != nil {
+				return fmt.Errorf("reading an unfinished run: %w", err)
+			}
+			if err := s.end(tab, r.ThreadID, r.ID, end); err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	return n, err
+}

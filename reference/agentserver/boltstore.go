@@ -1,0 +1,191 @@
+package agentserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+)
+
+// BoltStore is the Store of the reference, in one bucket of an embedded database.
+//
+//	threads   thread                 -> Thread
+//	runs      thread, run            -> Run     (run ids are ordered by time, so these are in order of creation)
+//	live      thread, run            -> nothing (the runs that have not finished)
+//	messages  thread, number (8)     -> the message and the id of the run that wrote it
+type BoltStore struct {
+	db     *bbolt.DB
+	name   []byte
+	writer *writer
+	now    func() time.Time
+}
+
+var (
+	bucketThreads  = []byte("threads")
+	bucketRuns     = []byte("runs")
+	bucketLive     = []byte("live")
+	bucketMessages = []byte("messages")
+)
+
+type storedMessage struct {
+	Run     string    `json:"run"`
+	At      time.Time `json:"at"`
+	Message Message   `json:"message"`
+}
+
+// NewBoltStore opens the store in the named bucket, and makes it where there is none. Close ends it; the database stays open.
+func NewBoltStore(db *bbolt.DB, bucket string) (*BoltStore, error) {
+	s := &BoltStore{db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() }}
+	err := db.Update(func(tx *bbolt.Tx) error {
+		root, err := tx.CreateBucketIfNotExists(s.name)
+		for _, b := range [][]byte{bucketThreads, bucketRuns, bucketLive, bucketMessages} {
+			if err == nil {
+				_, err = root.CreateBucketIfNotExists(b)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("opening the bucket %q of the agent server's store: %w", bucket, err)
+	}
+	s.writer = newWriter(db)
+	return s, nil
+}
+
+// Close waits for the writes that were begun and refuses later ones.
+func (s *BoltStore) Close() { s.writer.close() }
+
+// Drop deletes everything in the store. It is closed by that.
+func (s *BoltStore) Drop() error {
+	s.writer.close()
+	err := s.db.Update(func(tx *bbolt.Tx) error {
+		if tx.Bucket(s.name) == nil {
+			return nil
+		}
+		return tx.DeleteBucket(s.name)
+	})
+	if err != nil {
+		return fmt.Errorf("deleting the bucket %q of the agent server's store: %w", s.name, err)
+	}
+	return nil
+}
+
+// tables are the buckets within one transaction.
+type tables struct{ threads, runs, live, messages *bbolt.Bucket }
+
+func (s *BoltStore) tables(tx *bbolt.Tx) (tables, error) {
+	root := tx.Bucket(s.name)
+	if root == nil {
+		return tables{}, ErrClosed
+	}
+	return tables{root.Bucket(bucketThreads), root.Bucket(bucketRuns), root.Bucket(bucketLive), root.Bucket(bucketMessages)}, nil
+}
+
+func (s *BoltStore) view(ctx context.Context, do func(tables) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.db.View(func(tx *bbolt.Tx) error {
+		t, err := s.tables(tx)
+		if err != nil {
+			return err
+		}
+		return do(t)
+	})
+}
+
+// update does not look at the context once it has begun: the caller could not tell what became of its write.
+func (s *BoltStore) update(ctx context.Context, do func(tables) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.writer.write(func(tx *bbolt.Tx) error {
+		t, err := s.tables(tx)
+		if err != nil {
+			return err
+		}
+		return do(t)
+	})
+}
+
+// key makes the key of ids, which are uuids: anything else is found nowhere.
+func key(ids ...string) ([]byte, error) {
+	var k []byte
+	for _, id := range ids {
+		u, err := uuid.Parse(id)
+		if err != nil {
+			return nil, ErrNotFound
+		}
+		k = append(k, u[:]...)
+	}
+	return k, nil
+}
+
+func put(b *bbolt.Bucket, k []byte, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encoding for the store: %w", err)
+	}
+	return b.Put(k, data)
+}
+
+func get(b *bbolt.Bucket, k []byte, into any) error {
+	data := b.Get(k)
+	if data == nil {
+		return ErrNotFound
+	}
+	return unmarshal(data, into)
+}
+
+// under yields what has a key that starts with prefix, in the order of the keys.
+func under(b *bbolt.Bucket, prefix []byte, do func(k, v []byte) error) error {
+	c := b.Cursor()
+	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		if err := do(k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteUnder deletes what has a key that starts with prefix and matches.
+func deleteUnder(b *bbolt.Bucket, prefix []byte, match func(v []byte) (bool, error)) error {
+	var keys [][]byte
+	err := under(b, prefix, func(k, v []byte) error {
+		ok, err := match(v)
+		if ok {
+			keys = append(keys, slices.Clone(k))
+		}
+		return err
+	})
+	for _, k := range keys {
+		if err == nil {
+			err = b.Delete(k)
+		}
+	}
+	return err
+}
+
+func always([]byte) (bool, error) { return true, nil }
+
+// nextNumber is the number of the next message of a thread.
+func nextNumber(messages *bbolt.Bucket, thread []byte) uint64 {
+	last := append(slices.Clone(thread), bytes.Repeat([]byte{0xff}, 8)...)
+	c := messages.Cursor()
+	k, _ := c.Seek(last)
+	if k == nil {
+		k, _ = c.Last()
+	} else if !bytes.Equal(k, last) {
+		k, _ = c.Prev()
+	}
+	if k == nil || !bytes.HasPrefix(k, thread) {
+		return 1
+	}
+	return binary.BigEndian.Uint64(k[len(thread):]) + 1
+}

@@ -1,0 +1,136 @@
+package agentserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+// CreateThread implements ThreadStore.
+func (s *BoltStore) CreateThread(ctx context.Context, t Thread) error {
+	k, err := key(t.ID)
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, func(tab tables) error {
+		if tab.threads.Get(k) != nil {
+			return ErrExists
+		}
+		return put(tab.threads, k, t)
+	})
+}
+
+// Thread implements ThreadStore.
+func (s *BoltStore) Thread(ctx context.Context, id string) (t Thread, err error) {
+	k, err := key(id)
+	if err != nil {
+		return Thread{}, err
+	}
+	err = s.view(ctx, func(tab tables) error {
+		if err := get(tab.threads, k, &t); err != nil {
+			return err
+		}
+		t.Status, err = tab.threadStatus(k)
+		return err
+	})
+	return t, err
+}
+
+// Threads implements ThreadStore.
+func (s *BoltStore) Threads(ctx context.Context, match func(Thread) bool) ([]Thread, error) {
+	var out []Thread
+	err := s.view(ctx, func(tab tables) error {
+		return tab.threads.ForEach(func(k, v []byte) error {
+			var t Thread
+			if err := unmarshal(v, &t); err != nil {
+				return fmt.Errorf("reading a thread: %w", err)
+			}
+			var err error
+			if t.Status, err = tab.threadStatus(k); err == nil && match(t) {
+				out = append(out, t)
+			}
+			return err
+		})
+	})
+	slices.SortStableFunc(out, func(a, b Thread) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return out, err
+}
+
+// threadStatus derives the status of a thread from its runs.
+func (t tables) threadStatus(thread []byte) (string, error) {
+	if k, _ := t.live.Cursor().Seek(thread); bytes.HasPrefix(k, thread) {
+		return "busy", nil
+	}
+	last, err := t.lastRun(thread)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return "idle", nil
+	case err != nil:
+		return "", err
+	case last.Status == StatusError || last.Status == StatusTimeout:
+		return "error", nil
+	case last.Status == StatusInterrupted:
+		return "interrupted", nil
+	}
+	return "idle", nil
+}
+
+func (t tables) lastRun(thread []byte) (r Run, err error) {
+	c := t.runs.Cursor()
+	k, v := c.Seek(append(slices.Clone(thread), bytes.Repeat([]byte{0xff}, 16)...))
+	if k == nil {
+		k, v = c.Last()
+	} else {
+		k, v = c.Prev()
+	}
+	if !bytes.HasPrefix(k, thread) {
+		return Run{}, ErrNotFound
+	}
+	return r, unmarshal(v, &r)
+}
+
+// UpdateThread implements ThreadStore.
+func (s *BoltStore) UpdateThread(ctx context.Context, id string, change func(*Thread) error) (t Thread, err error) {
+	k, err := key(id)
+	if err != nil {
+		return Thread{}, err
+	}
+	err = s.update(ctx, func(tab tables) error {
+		t = Thread{}
+		if err := get(tab.threads, k, &t); err != nil {
+			return err
+		}
+		if err := change(&t); err != nil {
+			return err
+		}
+		t.UpdatedAt = s.now()
+		if t.Status, err = tab.threadStatus(k); err != nil {
+			return err
+		}
+		return put(tab.threads, k, t)
+	})
+	return t, err
+}
+
+// DeleteThread implements ThreadStore.
+func (s *BoltStore) DeleteThread(ctx context.Context, id string) error {
+	k, err := key(id)
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, func(tab tables) error {
+		if tab.threads.Get(k) == nil {
+			return ErrNotFound
+		}
+		for _, b := range []*bbolt.Bucket{tab.runs, tab.live, tab.messages} {
+			if err := deleteUnder(b, k, always); err != nil {
+				return err
+			}
+		}
+		return tab.threads.Delete(k)
+	})
+}

@@ -1,0 +1,121 @@
+package agentserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Server serves an App over HTTP. Its routes are relative to its root: /threads and so on (interface, section 4, "Agent server").
+type Server struct {
+	opts   Options
+	rev    atomic.Pointer[revision]
+	bolt   *BoltStore
+	store  Store
+	auth   Authenticator
+	authz  Authorizer
+	engine *engine
+	mux    *http.ServeMux
+	closed sync.Once
+	err    error // of Close
+}
+
+// New opens the server's data in the named bucket and begins to serve the App. Environment variables are the secrets
+// of the deployment. Runs that were in progress when the data was last used are ended: their scripts are gone.
+//
+// Close the server; the database is the caller's.
+func New(app *App, db *bbolt.DB, bucket string, env map[string]string, opts Options) (*Server, error) {
+	opts = opts.withDefaults()
+	if opts.Strategies[opts.DefaultStrategy] == nil {
+		return nil, fmt.Errorf("the default strategy %q is not known: choose one of reject, enqueue, interrupt, rollback", opts.DefaultStrategy)
+	}
+	bolt, err := NewBoltStore(db, bucket)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{opts: opts, bolt: bolt, store: opts.WrapStore(bolt)}
+	if _, err := bolt.EndUnfinished(context.Background(), Ending{Status: StatusInterrupted, Reason: reasonStopped}); err != nil {
+		bolt.Close()
+		return nil, fmt.Errorf("ending the runs that were in progress: %w", err)
+	}
+	s.rev.Store(newRevision(app, env, opts))
+	s.auth = opts.WrapAuthenticator(currentAuth{s})
+	s.authz = opts.WrapAuthorizer(currentAuth{s})
+	s.engine = newEngine(s.store, opts)
+	s.mux = s.routes()
+	return s, nil
+}
+
+// Swap serves another App from now on: a new revision of the deployment. Runs in progress finish on the old one.
+func (s *Server) Swap(app *App, env map[string]string) { s.rev.Store(newRevision(app, env, s.opts)) }
+
+// Close stops the scripts of all runs, marks these as interrupted, releases who waits, and ends the store. It gives up
+// waiting for scripts when ctx ends.
+func (s *Server) Close(ctx context.Context) error {
+	s.closed.Do(func() {
+		s.err = s.engine.close(ctx)
+		_, err := s.bolt.EndUnfinished(context.WithoutCancel(ctx), Ending{Status: StatusInterrupted, Reason: reasonStopped})
+		if !errors.Is(err, ErrClosed) {
+			s.err = errors.Join(s.err, err)
+		}
+		s.bolt.Close()
+	})
+	return s.err
+}
+
+// DeleteData closes the server and deletes its threads, runs and messages.
+func (s *Server) DeleteData() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	closing := s.Close(ctx)
+	return errors.Join(closing, s.bolt.Drop())
+}
+
+// ServeHTTP implements http.Handler. The multiplexer redirects paths that are not clean, and answers some requests in
+// plain text: such paths name nothing here, and every answer is JSON.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			s.opts.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+			answerError(w, http.StatusInternalServerError, "Internal server error")
+		}
+	}()
+	if p := r.URL.Path; !strings.HasPrefix(p, "/") || path.Clean(p) != p {
+		notFoundRoute(w, r)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, m := range map[string]methods{
+		"/threads":                                {"GET": s.listThreads, "POST": s.createThread},
+		"/threads/search":                         {"POST": s.searchThreads},
+		"/threads/{thread_id}":                    {"GET": s.getThread, "PATCH": s.patchThread, "DELETE": s.deleteThread},
+		"/threads/{thread_id}/state":              {"GET": s.getState},
+		"/threads/{thread_id}/runs":               {"GET": s.listRuns, "POST": s.createRun},
+		"/threads/{thread_id}/runs/{run_id}":      {"GET": s.getRun, "DELETE": s.deleteRun},
+		"/threads/{thread_id}/runs/{run_id}/join": {"GET": s.joinRun},
+	} {
+		mux.Handle(pattern, s.dispatch(m))
+	}
+	mux.HandleFunc("/", notFoundRoute)
+	return mux
+}
+
+func notFoundRoute(w http.ResponseWriter, _ *http.Request) {
+	answerError(w, http.StatusNotFound, "Not Found")
+}
