@@ -19,12 +19,13 @@ const (
 
 // body is a body made ready to be shown: HTML with the place of a finding marked.
 type body struct {
-	HTML template.HTML
-	Note string // what is not there, or cut
+	HTML    template.HTML
+	Missing string // the pointer, where it leads nowhere
+	Note    string // why the text is not the whole body
 }
 
-// prettyBody renders a body. In JSON, the value at pointer is marked; where it is not there, the note says so and
-// the nearest value around it is marked.
+// prettyBody renders a body. In JSON, the value at pointer is marked; where it is not there, the nearest value around
+// it is marked, and the pointer is named as missing.
 func prettyBody(text, pointer string) body {
 	if strings.TrimSpace(text) == "" {
 		return body{Note: "no body"}
@@ -44,10 +45,10 @@ func prettyBody(text, pointer string) body {
 	p.value(0, 0)
 	b := body{HTML: template.HTML(p.out.String())} //nolint:gosec // escaped piece by piece in write
 	if found < len(tokens) {
-		b.Note = fmt.Sprintf("%s is not there", pointer)
+		b.Missing = safe.Visible(safe.Cut(pointer, 500))
 	}
 	if p.full() {
-		b.Note = strings.TrimPrefix(b.Note+"; cut here, the whole is in result.json", "; ")
+		b.Note = "cut here; the whole is in result.json"
 	}
 	return b
 }

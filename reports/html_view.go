@@ -8,30 +8,44 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports/internal/diff"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // page is what the template of the HTML page shows. All text in it is scrubbed.
 type page struct {
-	Policy   string
-	Style    template.CSS
-	Script   template.JS
-	R        *Result
-	Headline string
-	Subject  string
-	Link     string // address of the implementation, if it is one that can be followed
-	Distance string
-	Causes   [][]string
-	Bar      []barPart
-	Levels   []Level
-	Parts    []*part
-	Coverage []operationView
-	Enums    []EnumCoverage
-	Chart    *chart
-	Problems []string // of the baseline
-	Files    []string
+	Policy    string
+	Style     template.CSS
+	Script    template.JS
+	R         *Result
+	Headline  string
+	Subject   string
+	Link      string // address of the implementation, if it is one that can be followed
+	Distance  string
+	Causes    [][]string
+	Todo      []todo
+	TodoLeft  int
+	Bar       []barPart
+	Scenarios string
+	Levels    []Level
+	Parts     []*part
+	Coverage  []operationView
+	Enums     []EnumCoverage
+	Chart     *chart
+	Problems  []string // of the baseline
+	Files     []string
 
 	exchanges *exchangeList
 }
+
+// todo is a line of the list of what stands between the target and conformance.
+type todo struct {
+	ID      string
+	Verdict Verdict
+	What    string
+}
+
+// maxTodo keeps that list on the first screen.
+const maxTodo = 10
 
 type barPart struct {
 	Verdict Verdict
@@ -57,6 +71,7 @@ type requirementView struct {
 	Where     string
 	KnownText string
 	Open      bool
+	Warning   bool // something is wrong that does not decide the verdict
 	Findings  []findingView
 	Text      string // what the search looks into
 }
@@ -103,10 +118,28 @@ func pageOf(original *Result, a *assetsOfPage) *page {
 	if b := r.Baseline; b != nil {
 		p.Problems = slices.Concat(b.New, b.Stale, b.Expired, b.Unmatched)
 	}
-	p.Bar = barParts(r)
+	p.Bar, p.Scenarios = barParts(r), countsInWords(r.Counts.Scenarios)
+	p.Todo, p.TodoLeft = todosOf(r)
 	p.Parts = partsOf(r, exchanges)
 	p.Coverage = coverageOf(r)
 	return p
+}
+
+// todosOf lists what is short of conformant, failures first, each with what is wrong in one sentence.
+func todosOf(r *Result) ([]todo, int) {
+	o := overviewOf(r)
+	var all []todo
+	for _, q := range slices.Concat(o.failed, o.blocked, o.inconclusive) {
+		if !binding(q.Level, r.Run.Strict) {
+			continue
+		}
+		what := cmp.Or(q.Reason, q.Title)
+		if f := o.findings[q.ID]; len(f) > 0 {
+			what = f[0].Summary
+		}
+		all = append(all, todo{q.ID, q.Verdict, safe.Cut(what, 200)})
+	}
+	return all[:min(len(all), maxTodo)], max(len(all)-maxTodo, 0)
 }
 
 func barParts(r *Result) []barPart {
@@ -171,6 +204,7 @@ func partName(profile string) string {
 
 func requirementViewOf(r *Result, o overview, q *Requirement, exchanges Exchanges) requirementView {
 	v := requirementView{Requirement: q, Where: sectionInWords(q.Section)}
+	v.Warning = q.Verdict == Failed && !binding(q.Level, r.Run.Strict)
 	if q.Known != nil {
 		v.KnownText = knownInWords(q.Known)
 	}

@@ -56,7 +56,7 @@
     section.append(make("h5", "", title));
     if (message.h) {
       const headers = make("details", "headers");
-      headers.append(make("summary", "", `${message.h.length} headers`));
+      headers.append(make("summary", "", `headers (${message.h.length})`));
       const table = make("table");
       for (const [name, value] of message.h) {
         const row = table.insertRow();
@@ -70,7 +70,7 @@
       paint(pre, message.b);
       section.append(pre);
     }
-    const note = message.n || (message.b ? "" : "no body");
+    const note = message.n || (message.b || title === "Request" ? "" : "no body");
     if (note) section.append(make("p", "cut", note));
     return section;
   };
@@ -90,7 +90,7 @@
       for (const p of x.p) problems.append(make("li", "", p));
       box.append(problems);
     }
-    const sides = make("div", "sides");
+    const sides = make("div", x.q.b ? "sides" : "sides lone");
     sides.append(side("Request", x.q), side("Answer", x.r));
     box.append(sides);
     if (x.c) {
