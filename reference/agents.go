@@ -2,97 +2,131 @@ package reference
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
-	"log"
 	"log/slog"
 	"net/http"
 	"sync"
-	"testing/fstest"
+	"time"
 
+	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/controlplane"
-	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/script"
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// conformanceMaterial is made once: it takes a while, and never changes.
-var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(graphFiles()) })
-
-func graphFiles() fs.FS {
-	return fstest.MapFS{
-		"conformance/agent.json":       {Data: []byte(`{"graphs":{"conformance":"graph.star:agent"}}`)},
-		"conformance/alternative.json": {Data: []byte(`{"graphs":{"conformance":"graph.star:agent"}}`)},
-		"conformance/graph.star":       {Data: []byte("agent = 1\n")},
-		"conformance_next/graph.star":  {Data: []byte("agent = 2\n")},
-		"broken/agent.json":            {Data: []byte("{")},
-	}
-}
-
-// agents runs agent servers.
+// agents runs the agent servers of all deployments, each with its data in a bucket of its own. It is the Runtime of
+// the pipeline.
 type agents struct {
+	db        *bbolt.DB
+	log       *slog.Logger
+	pool      *script.Pool
+	keyOwner  func(ctx context.Context, deploymentID string) (func(key string) (identity string, ok bool), error)
+	configure func(*agentserver.Options) // nil: leaves them as they are
+
 	mu      sync.Mutex
-	serving map[string]http.Handler
+	serving map[string]*agentserver.Server
 }
 
-func newAgents(*bbolt.DB, *slog.Logger) *agents { return &agents{serving: map[string]http.Handler{}} }
+var _ controlplane.Runtime = (*agents)(nil)
 
-type build struct{ names []string }
+// build is an app as the pipeline hands it around.
+type build struct{ *agentserver.App }
 
-func (b build) GraphNames() []string { return b.names }
+// GraphNames implements controlplane.Build.
+func (b build) GraphNames() []string { return b.Graphs() }
 
-func (a *agents) Build(_ context.Context, tree fs.FS, configPath string) (controlplane.Build, error) {
-	text, err := fs.ReadFile(tree, configPath)
+// Build implements controlplane.Runtime.
+func (a *agents) Build(ctx context.Context, tree fs.FS, configPath string) (controlplane.Build, error) {
+	app, err := agentserver.Load(tree, configPath, agentserver.LoadOptions{Context: ctx, Pool: a.pool})
 	if err != nil {
 		return nil, err
 	}
-	var config struct{ Graphs map[string]string }
-	if err := json.Unmarshal(text, &config); err != nil {
-		return nil, fmt.Errorf("%s: %w", configPath, err)
+	return build{app}, nil
+}
+
+// Deploy implements controlplane.Runtime. A deployment that is in service goes on with the new build: its threads
+// stay, and runs in progress finish on the old one.
+func (a *agents) Deploy(ctx context.Context, deploymentID string, b controlplane.Build, env map[string]string) error {
+	built, ok := b.(build)
+	if !ok {
+		return fmt.Errorf("deploy %T: it was built by another runtime", b)
 	}
-	var b build
-	for name := range config.Graphs {
-		b.names = append(b.names, name)
+	if server := a.server(deploymentID); server != nil {
+		server.Swap(built.App, env)
+		return nil
 	}
-	return b, nil
-}
-
-func (a *agents) Deploy(_ context.Context, id string, _ controlplane.Build, _ map[string]string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.serving[id] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { writeDetail(w, 404, "Not Found") })
-	return nil
-}
-
-func (a *agents) Remove(_ context.Context, id string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.serving, id)
-	return nil
-}
-
-func (a *agents) Handler(id string) http.Handler {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.serving[id]
-}
-
-func (a *agents) close() error { return nil }
-
-func deployStanding(ctx context.Context, runtime controlplane.Runtime, secrets fixtures.Secrets) error {
-	files, err := fs.Sub(graphFiles(), "conformance")
+	keyOwner, err := a.keyOwner(ctx, deploymentID)
+	if err != nil {
+		return fmt.Errorf("find out whose the deployment is: %w", err)
+	}
+	opts := agentserver.Options{
+		Log: a.log.With("deployment", deploymentID), Pool: a.pool, APIKeyOwner: keyOwner, BasePath: agentsPath + deploymentID,
+	}
+	if a.configure != nil {
+		a.configure(&opts)
+	}
+	server, err := agentserver.New(built.App, a.db, bucket(deploymentID), env, opts)
 	if err != nil {
 		return err
 	}
-	b, err := runtime.Build(ctx, files, fixtures.GraphConfigPath)
-	if err != nil {
-		return fmt.Errorf("build the standing agent server: %w", err)
-	}
-	env, err := secrets.Env()
-	if err != nil {
-		return err
-	}
-	return runtime.Deploy(ctx, standing, b, env)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.serving[deploymentID] = server
+	return nil
 }
 
-func discardingLog() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
+// Remove implements controlplane.Runtime.
+func (a *agents) Remove(_ context.Context, deploymentID string) error {
+	a.mu.Lock()
+	server := a.serving[deploymentID]
+	delete(a.serving, deploymentID)
+	a.mu.Unlock()
+	if server != nil {
+		return server.DeleteData()
+	}
+	err := a.db.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte(bucket(deploymentID))) })
+	if err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
+		return fmt.Errorf("delete the data of the agent server: %w", err)
+	}
+	return nil
+}
+
+// Handler implements controlplane.Runtime.
+func (a *agents) Handler(deploymentID string) http.Handler {
+	if server := a.server(deploymentID); server != nil {
+		return server
+	}
+	return nil
+}
+
+func (a *agents) server(deploymentID string) *agentserver.Server {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.serving[deploymentID]
+}
+
+// close ends all agent servers, each within the limit.
+func (a *agents) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	results := make(chan error, len(a.serving))
+	for _, server := range a.serving {
+		go func() { results <- server.Close(ctx) }()
+	}
+	var err error
+	for range a.serving {
+		err = errors.Join(err, <-results)
+	}
+	clear(a.serving)
+	return err
+}
+
+func bucket(deploymentID string) string { return "agent " + deploymentID }
+
+// closeTimeout bounds the wait for each kind of work in progress at Close.
+const closeTimeout = 5 * time.Second

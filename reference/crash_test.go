@@ -99,9 +99,8 @@ func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 
 	after := start(t, reference.Options{DataDir: folder})
 	require.Equal(t, set.Owner, after.server.Fixtures().Owner, "credentials stay with the folder")
-	resp, err := after.http.Get(after.server.ControlPlaneURL() + "/agents/" + up + "/nowhere")
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
+	_, answer := after.ask(after.url+"/agents/"+up, "", "still there?")
+	require.Contains(t, answer, "still there?", "what was in service is in service at once")
 	for _, id := range slices.Sorted(maps.Keys(deployments)) {
 		status, d := after.do("GET", "/v2/deployments/"+id, nil)
 		require.Equal(t, http.StatusOK, status, d.Raw)

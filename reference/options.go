@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/controlplane"
 )
 
@@ -25,6 +26,7 @@ type Options struct {
 	WrapStore    func(controlplane.Store) controlplane.Store
 	WrapPipeline func(controlplane.Pipeline) controlplane.Pipeline
 	WrapRuntime  func(controlplane.Runtime) controlplane.Runtime
+	WrapAgent    func(*agentserver.Options) // changes the options with which each agent server is made
 }
 
 func (o *Options) setDefaults() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -13,15 +14,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/controlplane/pipeline"
 	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/script"
 	"github.com/agentconform/agentconform/reference/source"
 	"github.com/agentconform/agentconform/reference/store"
 )
-
-// standing is the name under which the standing agent server is served, in place of a deployment id.
-const standing = "conformance"
 
 // Server is a reference that is being served.
 type Server struct {
@@ -165,9 +165,12 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 		return nil, err
 	}
 	s.atClose(func() error { fetcher.Close(); return nil })
-	agents := newAgents(db.DB(), s.opts.Log)
-	s.atClose(agents.close)
-	runtime := wrapped[controlplane.Runtime](agents, s.opts.WrapRuntime)
+	servers := &agents{
+		db: db.DB(), log: s.opts.Log, pool: script.NewPool(script.DefaultPool), keyOwner: keyOwners(db, secrets),
+		configure: s.opts.WrapAgent, serving: map[string]*agentserver.Server{},
+	}
+	s.atClose(servers.close)
+	runtime := wrapped[controlplane.Runtime](servers, s.opts.WrapRuntime)
 	work, err := pipeline.New(pipeline.Options{
 		Store: db, Sources: fetcher, Runtime: runtime, Pace: s.opts.Pace, Now: s.opts.Now, Log: s.opts.Log,
 		ConfigPath: fixtures.GraphConfigPath,
@@ -193,16 +196,6 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 	return wrapped(recovered(router(controlPlane, runtime), s.opts.Log), s.opts.WrapHTTP), nil
 }
 
-func tenants(secrets fixtures.Secrets) []controlplane.Tenant {
-	tenant := func(name string, c fixtures.Credentials) controlplane.Tenant {
-		return controlplane.Tenant{Name: name, APIKey: c.APIKey, TenantID: c.TenantID, Bearer: c.Bearer}
-	}
-	return []controlplane.Tenant{tenant("owner", secrets.Owner), tenant("stranger", secrets.Stranger)}
-}
-
-// closeTimeout bounds the wait for requests in progress at Close.
-const closeTimeout = 5 * time.Second
-
 // serve answers requests until Close. At Close the requests in progress see their context end, and are waited for:
 // what they stand on is closed after them.
 func (s *Server) serve(listener net.Listener, handler http.Handler) {
@@ -210,7 +203,7 @@ func (s *Server) serve(listener net.Listener, handler http.Handler) {
 	entrance := newGate(handler)
 	server := &http.Server{
 		Handler: entrance, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog:    discardingLog(),
+		ErrorLog:    slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	var wg sync.WaitGroup

@@ -23,6 +23,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// Waiting for what happens in the background.
+const (
+	limit = 10 * time.Second
+	tick  = time.Millisecond
+)
+
 // client speaks to a reference as its owner.
 type client struct {
 	t      testing.TB
@@ -86,7 +92,7 @@ func (c client) settle(deployment, revision string) string {
 func (c client) await(deployment, revision string, statuses ...string) string {
 	c.t.Helper()
 	var status string
-	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(tick) {
 		_, r := c.do("GET", "/v2/deployments/"+deployment+"/revisions/"+revision, nil)
 		if status = r.Get("status").String(); slices.Contains(statuses, status) {
 			return status
