@@ -169,7 +169,7 @@ func (e *execution) end(o *outcome, sentence string) {
 	e.run.mu.Unlock()
 	event := Event{Kind: Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed, Elapsed: e.verdict.took}
 	if o != nil {
-		event.Verdict, event.Reason = o.verdict, o.reason
+		event.Verdict, event.Reason = o.verdict, e.run.redact.Excerpt(o.reason)
 	}
 	e.run.Progress(event)
 }

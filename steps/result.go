@@ -68,7 +68,7 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	scenario := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line, Verdict: reports.Passed,
 		DurationMS: v.took.Milliseconds(), Exchanges: []int{}}
 	if v.outcome != nil {
-		scenario.Verdict, scenario.Reason = v.outcome.verdict, r.redact.Text(v.outcome.reason)
+		scenario.Verdict, scenario.Reason = v.outcome.verdict, r.redact.Excerpt(v.outcome.reason)
 	}
 	for i, step := range s.Steps {
 		shown := reports.Step{Keyword: step.Keyword, Text: step.Text, Line: step.Line}
@@ -119,7 +119,7 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) {
 func (r *run) finding(s *features.Scenario, sentence string, v violation) reports.Finding {
 	f := reports.Finding{
 		Requirement: s.Requirement.ID, Summary: v.summary, Step: sentence, Scenario: s.Key(),
-		Expected: r.redact.Text(v.expected), Actual: r.redact.Text(v.actual), Hint: v.hint,
+		Expected: r.redact.Text(v.expected), Actual: r.redact.Excerpt(v.actual), Hint: v.hint,
 		Operation: v.operation, Pointer: v.pointer, Count: v.count, Exchange: v.exchange,
 	}
 	if v.exchange > 0 {

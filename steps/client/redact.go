@@ -13,6 +13,7 @@ import (
 type Redactor struct {
 	replacer *strings.Replacer
 	names    []string
+	shapes   []string // of all secrets, longest first
 }
 
 // NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A secret is found in the
@@ -45,6 +46,7 @@ func NewRedactor(secrets map[string]string) *Redactor {
 		}
 		return strings.Compare(a, b)
 	})
+	r.shapes = ordered
 	pairs := make([]string, 0, 2*len(ordered))
 	for _, shape := range ordered {
 		pairs = append(pairs, shape, shapes[shape])
@@ -56,6 +58,24 @@ func NewRedactor(secrets map[string]string) *Redactor {
 
 // Text returns the text without secrets.
 func (r *Redactor) Text(s string) string { return r.replacer.Replace(s) }
+
+// shortestTrace is how much of a secret at the end of an excerpt is too much.
+const shortestTrace = 4
+
+// Excerpt returns a text that may have been cut before it came here without secrets: also without the beginning of
+// one, which the cut may have left at its end.
+func (r *Redactor) Excerpt(s string) string {
+	s = r.Text(s)
+	body := strings.TrimRight(s, ". …")
+	for _, shape := range r.shapes {
+		for n := len(shape) - 1; n >= shortestTrace; n-- {
+			if strings.HasSuffix(body, shape[:n]) {
+				return body[:len(body)-n] + "..."
+			}
+		}
+	}
+	return s
+}
 
 // Header returns a copy of the header without secrets.
 func (r *Redactor) Header(h http.Header) map[string][]string {

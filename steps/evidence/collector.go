@@ -136,7 +136,7 @@ func (c *Collector) recordedForm(ctx context.Context, r client.Request, wire []b
 	}
 	x.Curl = c.redact.Curl(r.Method, x.URL, x.Request.Headers, x.Request.Body)
 	for _, v := range found {
-		x.Problems = append(x.Problems, c.redact.Text(fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)))
+		x.Problems = append(x.Problems, c.redact.Excerpt(fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)))
 	}
 	return x
 }
@@ -164,7 +164,7 @@ func (c *Collector) collect(v spec.Violation, id int) {
 		known.Count++
 		return
 	}
-	v.Actual = c.redact.Text(v.Actual)
+	v.Actual = c.redact.Excerpt(v.Actual)
 	c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id}
 	c.order = append(c.order, key)
 }

@@ -1,0 +1,191 @@
+package client_test
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func serve(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	c := client.New(2)
+	t.Cleanup(c.Close)
+	return c, client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: 5 * time.Second}
+}
+
+func TestWaitsWhenAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		header string
+		waits  bool
+	}{
+		"429 with seconds":     {429, "0", true},
+		"429 with a date":      {429, time.Now().Add(-time.Minute).UTC().Format(http.TimeFormat), true},
+		"429 without a time":   {429, "", true},
+		"503 with a time":      {503, "0", true},
+		"503 without a time":   {503, "", false},
+		"429 with an eternity": {429, "100000000000000000", false},
+		"500":                  {500, "0", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calls, waited atomic.Int32
+			cl, r := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				if calls.Add(1) == 1 {
+					if c.header != "" {
+						w.Header().Set("Retry-After", c.header)
+					}
+					w.WriteHeader(c.status)
+				}
+			})
+			cl.Throttled = func() { waited.Add(1) }
+			a, err := cl.Do(t.Context(), r)
+			require.NoError(t, err)
+			if c.waits {
+				assert.Equal(t, 200, a.Status)
+				assert.EqualValues(t, 1, waited.Load())
+			} else {
+				assert.Equal(t, c.status, a.Status)
+				assert.EqualValues(t, 1, calls.Load())
+			}
+		})
+	}
+}
+
+func TestGivesUpOnATargetThatAlwaysAsksToWait(t *testing.T) {
+	c, r := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(429)
+	})
+	a, err := c.Do(t.Context(), r)
+	require.NoError(t, err)
+	assert.Equal(t, 429, a.Status)
+}
+
+func TestRedirectsStayOnTheTarget(t *testing.T) {
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	t.Cleanup(other.Close)
+	c, r := serve(t, func(w http.ResponseWriter, q *http.Request) {
+		switch q.URL.Path {
+		case "/x":
+			http.Redirect(w, q, "/y", http.StatusFound)
+		case "/away":
+			http.Redirect(w, q, other.URL, http.StatusFound)
+		case "/loop":
+			http.Redirect(w, q, "/loop", http.StatusFound)
+		default:
+			_, _ = io.WriteString(w, "here")
+		}
+	})
+	a, err := c.Do(t.Context(), r)
+	require.NoError(t, err)
+	assert.Equal(t, "here", string(a.Body))
+	for _, path := range []string{"/away", "/loop"} {
+		r.Path = path
+		a, err = c.Do(t.Context(), r)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusFound, a.Status, path)
+	}
+	assert.Zero(t, elsewhere.Load(), "credentials never leave the target")
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	for name, write := range map[string]func(w http.ResponseWriter){
+		"plain": func(w http.ResponseWriter) { _, _ = io.Copy(w, io.LimitReader(zeros{}, client.MaxBody+1)) },
+		"a bomb": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			_, _ = io.Copy(z, io.LimitReader(zeros{}, 64<<20))
+			_ = z.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, r := serve(t, func(w http.ResponseWriter, _ *http.Request) { write(w) })
+			_, err := c.Do(t.Context(), r)
+			var none *client.NoAnswer
+			require.ErrorAs(t, err, &none)
+			assert.Contains(t, none.Cause, "larger than 8 MiB")
+		})
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestNoAnswer(t *testing.T) {
+	t.Run("silence", func(t *testing.T) {
+		c, r := serve(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
+		r.Timeout = 30 * time.Millisecond
+		_, err := c.Do(t.Context(), r)
+		var none *client.NoAnswer
+		require.ErrorAs(t, err, &none)
+		assert.True(t, none.Timeout)
+		assert.Contains(t, err.Error(), "no answer within 30ms")
+	})
+	t.Run("closed", func(t *testing.T) {
+		c, r := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		_, err := c.Do(t.Context(), r)
+		var none *client.NoAnswer
+		require.ErrorAs(t, err, &none)
+		assert.True(t, none.Closed)
+	})
+	t.Run("a dead port", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		require.NoError(t, l.Close())
+		c := client.New(1)
+		t.Cleanup(c.Close)
+		r := client.Request{Base: "http://" + l.Addr().String(), Method: "GET", Path: "/", Timeout: time.Second}
+		for range c.Down.Limit {
+			_, err = c.Do(t.Context(), r)
+			require.ErrorContains(t, err, "cannot connect")
+		}
+		_, err = c.Do(t.Context(), r)
+		require.ErrorContains(t, err, "has stopped answering")
+	})
+	t.Run("the run ends", func(t *testing.T) {
+		c, r := serve(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
+		cause := errors.New("interrupted")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(20*time.Millisecond, func() { cancel(cause) })
+		_, err := c.Do(ctx, r)
+		require.ErrorIs(t, err, cause)
+	})
+}
+
+func TestVocabulary(t *testing.T) {
+	v := client.NewVocabulary(map[string]string{"git_host": "theirs", "graph_config_path": "their_path"})
+	wire := v.ToWire([]byte(`{"source":"git_host","other":"git_host","c":[{"graph_config_path":"git_host","n":12345678901234567890}]}`))
+	assert.JSONEq(t, `{"source":"theirs","other":"git_host","c":[{"their_path":"git_host","n":12345678901234567890}]}`, string(wire))
+	assert.Contains(t, string(wire), "12345678901234567890")
+	assert.JSONEq(t, `{"source":"git_host","graph_config_path":1}`, string(v.FromWire([]byte(`{"source":"theirs","their_path":1}`))))
+	assert.Equal(t, "no JSON", string(v.FromWire([]byte("no JSON"))))
+	plain := []byte(`{"b":1, "a":2}`)
+	assert.Equal(t, plain, client.NewVocabulary(nil).ToWire(plain), "without words nothing is touched")
+}
+
+func FuzzVocabulary(f *testing.F) {
+	f.Add(`{"source":"git_host"}`)
+	f.Add(strings.Repeat("[", 5000))
+	v := client.NewVocabulary(map[string]string{"git_host": "theirs"})
+	f.Fuzz(func(t *testing.T, text string) { v.FromWire([]byte(text)) })
+}
