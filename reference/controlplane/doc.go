@@ -12,4 +12,9 @@
 // Order of judgement: the route, then the caller, then the shape of path, query and body, then whether the
 // deployment exists, then the rules on what it may become. A caller without credentials thus learns nothing about
 // what exists.
+//
+// Where the interface is silent the reference decides: a parameter that is given twice counts as it was given last;
+// an unknown status to filter by is refused rather than matched by nothing; a rule that a well-formed request breaks
+// is a 400 with its reason; build_on_push is kept and shown but nothing is built on a push, for nothing here hears
+// of one.
 package controlplane
