@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"iter"
+	"regexp"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports/safe"
@@ -87,14 +88,17 @@ func (p *page) Rows() iter.Seq[exchangeRow] {
 	}
 }
 
-// short leaves out what all addresses have in common.
+var uuids = regexp.MustCompile(`([0-9a-fA-F]{8})-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
+
+// short leaves out what all addresses have in common, and shortens ids: what differs is at the end.
 func (l *exchangeList) short(address string) string {
 	for _, base := range []string{l.result.Target.ControlPlane, l.result.Target.AgentServer} {
 		if rest, ok := strings.CutPrefix(address, strings.TrimRight(base, "/")); ok && base != "" && strings.HasPrefix(rest, "/") {
-			return rest
+			address = rest
+			break
 		}
 	}
-	return address
+	return uuids.ReplaceAllString(address, "$1…")
 }
 
 func exchangeClass(x Exchange) string {

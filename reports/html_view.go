@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports/internal/diff"
-	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // page is what the template of the HTML page shows. All text in it is scrubbed.
@@ -24,6 +23,7 @@ type page struct {
 	Causes    [][]string
 	Todo      []todo
 	TodoLeft  int
+	NotJudged []notJudged
 	Bar       []barPart
 	Scenarios string
 	Levels    []Level
@@ -35,23 +35,6 @@ type page struct {
 	Files     []string
 
 	exchanges *exchangeList
-}
-
-// todo is a line of the list of what stands between the target and conformance.
-type todo struct {
-	ID      string
-	Verdict Verdict
-	What    string
-}
-
-// maxTodo keeps that list on the first screen.
-const maxTodo = 10
-
-type barPart struct {
-	Verdict Verdict
-	N       int
-	Start   string // where it begins, in percent
-	Percent string
 }
 
 // part is one part of the interface, with its features.
@@ -120,44 +103,10 @@ func pageOf(original *Result, a *assetsOfPage) *page {
 	}
 	p.Bar, p.Scenarios = barParts(r), countsInWords(r.Counts.Scenarios)
 	p.Todo, p.TodoLeft = todosOf(r)
+	p.NotJudged = notJudgedOf(r)
 	p.Parts = partsOf(r, exchanges)
 	p.Coverage = coverageOf(r)
 	return p
-}
-
-// todosOf lists what is short of conformant, failures first, each with what is wrong in one sentence.
-func todosOf(r *Result) ([]todo, int) {
-	o := overviewOf(r)
-	var all []todo
-	for _, q := range slices.Concat(o.failed, o.blocked, o.inconclusive) {
-		if !binding(q.Level, r.Run.Strict) {
-			continue
-		}
-		what := cmp.Or(q.Reason, q.Title)
-		if f := o.findings[q.ID]; len(f) > 0 {
-			what = f[0].Summary
-		}
-		all = append(all, todo{q.ID, q.Verdict, safe.Cut(what, 200)})
-	}
-	return all[:min(len(all), maxTodo)], max(len(all)-maxTodo, 0)
-}
-
-func barParts(r *Result) []barPart {
-	var parts []barPart
-	before, all := 0, float64(len(r.Requirements))
-	for _, v := range []Verdict{Passed, Failed, Blocked, Inconclusive, Skipped} {
-		n := 0
-		for _, q := range r.Requirements {
-			if q.Verdict == v {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, barPart{v, n, fmt.Sprintf("%.2f", 100*float64(before)/all), fmt.Sprintf("%.2f", 100*float64(n)/all)})
-			before += n
-		}
-	}
-	return parts
 }
 
 // partsOf groups the requirements by part of the interface and feature, in the order of the result.
