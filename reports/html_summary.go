@@ -8,9 +8,11 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// todo is a line of the list of what stands between the target and conformance.
+// todo is a line of the list of what stands between the target and conformance: a failure, or all requirements that
+// could not be judged for one reason.
 type todo struct {
-	ID      string
+	IDs     []string
+	Left    int
 	Verdict Verdict
 	What    string
 }
@@ -36,17 +38,30 @@ type barPart struct {
 func todosOf(r *Result) ([]todo, int) {
 	o := overviewOf(r)
 	var all []todo
-	for _, q := range slices.Concat(o.failed, o.blocked, o.inconclusive) {
-		if !binding(q.Level, r.Run.Strict) {
-			continue
-		}
+	for _, q := range o.failed {
 		what := cmp.Or(q.Reason, q.Title)
 		if f := o.findings[q.ID]; len(f) > 0 {
 			what = f[0].Summary
 		}
-		all = append(all, todo{q.ID, q.Verdict, safe.Cut(what, 200)})
+		all = append(all, todo{IDs: []string{q.ID}, Verdict: q.Verdict, What: safe.Cut(what, 200)})
+	}
+	notBinding := func(q *Requirement) bool { return !binding(q.Level, r.Run.Strict) }
+	for _, open := range [][]*Requirement{o.blocked, o.inconclusive} {
+		for _, g := range byReason(slices.DeleteFunc(open, notBinding)) {
+			ids, left := someIDs(g.requirements)
+			all = append(all, todo{ids, left, g.requirements[0].Verdict, safe.Cut(g.reason, 200)})
+		}
 	}
 	return all[:min(len(all), maxTodo)], max(len(all)-maxTodo, 0)
+}
+
+// someIDs names the first requirements, and tells how many there are beyond.
+func someIDs(requirements []*Requirement) ([]string, int) {
+	var ids []string
+	for _, q := range requirements[:min(len(requirements), maxTodo)] {
+		ids = append(ids, q.ID)
+	}
+	return ids, max(len(requirements)-maxTodo, 0)
 }
 
 func notJudgedOf(r *Result) []notJudged {
@@ -55,11 +70,8 @@ func notJudgedOf(r *Result) []notJudged {
 		if i == maxTodo {
 			break
 		}
-		n := notJudged{Reason: safe.Cut(g.reason, 300), Left: max(len(g.requirements)-maxTodo, 0)}
-		for _, q := range g.requirements[:len(g.requirements)-n.Left] {
-			n.IDs = append(n.IDs, q.ID)
-		}
-		all = append(all, n)
+		ids, left := someIDs(g.requirements)
+		all = append(all, notJudged{safe.Cut(g.reason, 300), ids, left})
 	}
 	return all
 }
