@@ -81,7 +81,8 @@ func (t tables) threadStatus(thread []byte) (string, error) {
 
 func (t tables) lastRun(thread []byte) (r Run, err error) {
 	c := t.runs.Cursor()
-	k, v := c.Seek(append(slices.Clone(thread), bytes.Repeat([]byte{0xff}, 16)...))
+	var v []byte
+	k, _ := c.Seek(append(slices.Clone(thread), bytes.Repeat([]byte{0xff}, 16)...))
 	if k == nil {
 		k, v = c.Last()
 	} else {

@@ -1,0 +1,308 @@
+package agentserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// routes are all routes, for a thread and a run of it.
+func routes(thread, run string) [][3]string {
+	at := "/threads/" + thread
+	return [][3]string{
+		{"GET", "/threads", ""}, {"POST", "/threads", "{}"}, {"POST", "/threads/search", "{}"},
+		{"GET", at, ""}, {"PATCH", at, `{"metadata": {"x": 1}}`}, {"DELETE", at, ""}, {"GET", at + "/state", ""},
+		{"GET", at + "/runs", ""}, {"POST", at + "/runs", runBody("conformance", "intruder", "rollback")},
+		{"GET", at + "/runs/" + run, ""}, {"GET", at + "/runs/" + run + "/join", ""}, {"DELETE", at + "/runs/" + run, ""},
+	}
+}
+
+func TestEveryRouteRefusesWhoIsUnknown(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	thread := alice.thread()
+	run := alice.run(thread, "hello", "")
+	alice.join(thread, run)
+	before := alice.do("GET", "/threads/"+thread, "").body
+	for name, headers := range map[string]map[string]string{
+		"no credentials":      nil,
+		"unknown token":       {"Authorization": "Bearer nobody"},
+		"empty token":         {"Authorization": "Bearer "},
+		"only the scheme":     {"Authorization": "Bearer"},
+		"another scheme":      {"Authorization": "Basic alice-token"},
+		"no scheme":           {"Authorization": "alice-token"},
+		"an API key":          {"X-Api-Key": studioKey},
+		"studio, no key":      {"X-Auth-Scheme": "studio"},
+		"studio, another key": {"X-Auth-Scheme": "studio", "X-Api-Key": "another"},
+	} {
+		for _, r := range routes(thread, run) {
+			a := as{s, headers}.do(r[0], r[1], r[2])
+			assert.Equal(t, 401, a.status, "%s: %s %s", name, r[0], r[1])
+			if !strings.HasPrefix(name, "studio") {
+				assert.Equal(t, "Invalid credentials", a.detail(t), name)
+			}
+		}
+	}
+	assert.Equal(t, before, alice.do("GET", "/threads/"+thread, "").body, "a refused request has no effect")
+	assert.Len(t, alice.texts(thread), 2)
+	for _, r := range routes(thread, run)[:4] {
+		assert.Less(t, alice.do(r[0], r[1], r[2]).status, 300)
+	}
+	assert.Less(t, as{s, map[string]string{"Authorization": "bearer alice-token"}}.do("GET", "/threads", "").status, 300)
+}
+
+func TestWhatBelongsToAnotherDoesNotExist(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice, bob := s.alice(), s.bob()
+	thread := alice.thread()
+	run := alice.run(thread, "mine", "")
+	alice.join(thread, run)
+	bobs := bob.thread()
+	before := alice.do("GET", "/threads/"+thread, "").body
+	for _, r := range routes(thread, run)[3:] {
+		a := bob.do(r[0], r[1], r[2])
+		assert.Equal(t, 404, a.status, "%s %s", r[0], r[1])
+	}
+	assert.Equal(t, 404, bob.do("GET", "/threads/"+bobs+"/runs/"+run, "").status, "another's run under one's own thread")
+	assert.Equal(t, before, alice.do("GET", "/threads/"+thread, "").body)
+	assert.Equal(t, []string{"human: mine", "ai: You said: mine"}, alice.texts(thread))
+
+	for _, body := range []string{"{}", `{"metadata": {"owner": "alice@example.org"}}`, `{"metadata": {}}`, fmt.Sprintf(`{"ids": [%q]}`, thread), `{"limit": 1000}`} {
+		var list []Thread
+		bob.ok("POST", "/threads/search", body).json(t, &list)
+		for _, th := range list {
+			assert.Equal(t, bobs, th.ID, body)
+		}
+	}
+	var list []Thread
+	bob.ok("POST", "/threads/search", `{"metadata": {"owner": "alice@example.org"}}`).json(t, &list)
+	assert.Empty(t, list, "the caller's filter and the owner's both hold")
+}
+
+func TestTheFilterIsMergedIntoMetadata(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	var th Thread
+	alice.ok("POST", "/threads", `{"metadata": {"owner": "bob@example.org", "kept": true}}`).json(t, &th)
+	want := map[string]any{"owner": "alice@example.org", "kept": true}
+	assert.Equal(t, want, th.Metadata)
+	alice.ok("PATCH", "/threads/"+th.ID, `{"metadata": {"owner": "bob@example.org"}}`).json(t, &th)
+	assert.Equal(t, want, th.Metadata)
+	var r Run
+	body := `{"assistant_id": "conformance", "input": {"messages": []}, "metadata": {"owner": "bob@example.org", "n": "1"}}`
+	alice.ok("POST", "/threads/"+th.ID+"/runs", body).json(t, &r)
+	assert.Equal(t, map[string]any{"owner": "alice@example.org", "n": "1"}, r.Metadata)
+}
+
+func TestStudioUsersAreNotFiltered(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alices, bobs := s.alice().thread(), s.bob().thread()
+	var list []Thread
+	s.studio().ok("GET", "/threads", "").json(t, &list)
+	assert.Len(t, list, 2)
+	for _, thread := range []string{alices, bobs} {
+		s.studio().ok("GET", "/threads/"+thread+"/state", "")
+	}
+	thread := s.studio().thread()
+	assert.Equal(t, 404, s.alice().do("GET", "/threads/"+thread, "").status)
+	s.studio().join(thread, s.studio().run(thread, "whoami", ""))
+	assert.Contains(t, s.studio().texts(thread)[1], `"identity":"developer"`)
+}
+
+// Two users at once and in turn: each sees its own user object, never the other's.
+func TestUsersAreNeverMixedUp(t *testing.T) {
+	s := conformanceSite(t, Options{}).direct()
+	var wg sync.WaitGroup
+	for i := range 40 {
+		u, name := s.alice(), "alice@example.org"
+		if i%2 == 1 {
+			u, name = s.bob(), "bob@example.org"
+		}
+		wg.Go(func() {
+			thread := u.thread()
+			u.join(thread, u.run(thread, "whoami", ""))
+			assert.Contains(t, u.texts(thread)[1], name)
+		})
+	}
+	wg.Wait()
+}
+
+func TestWithoutAHandlerOnlyTheOwnerOfTheKeyIsSeen(t *testing.T) {
+	files := map[string]string{"main.star": "def agent(messages, config):\n  u = config['configurable']['graph_auth_user']\n  return u['identity'] + ' ' + type(u)\n"}
+	s := newSite(t, appOf(t, files), Options{Owner: "the owner"})
+	u := s.nobody()
+	thread := u.thread()
+	u.join(thread, u.runOf("main", thread, "x", ""))
+	assert.Equal(t, "ai: the owner User", u.texts(thread)[1])
+	assert.Equal(t, 200, s.alice().do("GET", "/threads/"+thread, "").status, "requests are not scoped")
+
+	s = newSite(t, appOf(t, files), Options{APIKeyOwner: func(key string) (string, bool) { return "owner of " + key, key == "k1" }})
+	assert.Equal(t, 401, s.nobody().do("GET", "/threads", "").status)
+	keyed := as{s, map[string]string{"X-Api-Key": "k1"}}
+	thread = keyed.thread()
+	keyed.join(thread, keyed.runOf("main", thread, "x", ""))
+	assert.Equal(t, "ai: owner of k1 User", keyed.texts(thread)[1])
+}
+
+const authenticateAnyone = "def authenticate(request):\n  return {'identity': 'x', 'permissions': ['p']}\n"
+
+func authSite(t *testing.T, auth string, opts Options) *site {
+	t.Helper()
+	return newSite(t, appOf(t, map[string]string{"main.star": echo, "auth.star": auth}), opts)
+}
+
+func TestAHandlerChoosesAnyErrorStatus(t *testing.T) {
+	s := authSite(t, "def auth(request):\n  fail_http(int(request.query['status']), 'because of ' + request.query['status'])\n", Options{})
+	for status := 400; status <= 599; status++ {
+		a := s.nobody().do("GET", fmt.Sprintf("/threads?status=%d", status), "")
+		assert.Equal(t, status, a.status)
+		assert.Equal(t, fmt.Sprintf("because of %d", status), a.detail(t))
+	}
+	for _, status := range []int{0, 200, 302, 399, 600} {
+		a := s.nobody().do("GET", fmt.Sprintf("/threads?status=%d", status), "")
+		assert.Equal(t, 500, a.status)
+		assert.Contains(t, a.detail(t), "400 to 599")
+	}
+}
+
+// A handler that does wrong is a 500 that says so, logged with its place, and the server lives on.
+func TestFailingHandlers(t *testing.T) {
+	for name, c := range map[string]struct{ body, detail string }{
+		"no identity":    {"return {'name': 'x'}", "returned no identity"},
+		"empty identity": {"return {'identity': ''}", "returned no identity"},
+		"odd identity":   {"return {'identity': 5}", "returned no identity"},
+		"nothing":        {"pass", "returned no identity"},
+		"a text":         {"return 'alice'", "returned no identity"},
+		"a function":     {"return {'identity': 'x', 'f': auth}", "cannot be written as JSON"},
+		"an error":       {"return 1 // 0", "auth.star:2:12"},
+		"a failure":      {"fail('broken')", "auth.star:2:7: fail: broken"},
+		"a missing key":  {"return request.headers['nope']", "auth.star:2:25"},
+		"endless":        {"while True: pass", "endless loop"},
+		"large":          {"return [0] * (1 << 27)", "64 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			s := authSite(t, "def auth(request):\n  "+c.body+"\n", Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+			a := s.nobody().do("GET", "/threads", "")
+			assert.Equal(t, 500, a.status)
+			assert.Contains(t, a.detail(t), c.detail)
+			assert.Contains(t, log.String(), "auth.star:auth")
+			assert.Equal(t, 404, s.nobody().do("GET", "/nothing", "").status)
+		})
+	}
+}
+
+func TestAHandlerSeesTheRequest(t *testing.T) {
+	s := authSite(t, `
+def auth(request):
+    fail_http(418, json.encode([request.method, request.path, request.headers["x-thing"], request.query, type(request), "x-none" in request.headers]))
+`, Options{})
+	a := as{s, map[string]string{"X-THING": "a thing"}}.do("POST", "/threads/search?b=2&a=1&a=3", "{}")
+	assert.Equal(t, 418, a.status)
+	var seen []any
+	require.NoError(t, json.Unmarshal([]byte(a.detail(t)), &seen))
+	assert.Equal(t, []any{"POST", "/threads/search", "a thing", map[string]any{"a": "1", "b": "2"}, "Request", false}, seen)
+}
+
+func TestAuthorizationHandlers(t *testing.T) {
+	s := authSite(t, authenticateAnyone+`
+def create(ctx, value):
+    value["metadata"]["by"] = ctx.user.identity + "/" + ctx.user["identity"] + "/" + ctx.resource + "." + ctx.action + "/" + ctx.permissions[0]
+    return None
+def read(ctx, value): return True
+def update(ctx, value): return False
+def delete(ctx, value): fail_http(410, "never")
+def search(ctx, value): return 5
+def anything(ctx, value): fail("no handler for " + ctx.action)
+auth = {"authenticate": authenticate, "on": {
+    "threads.create": create, "threads.read": read, "threads.update": update, "threads.delete": delete, "threads.search": search, "*": anything}}
+`, Options{})
+	u := s.nobody()
+	var th Thread
+	u.ok("POST", "/threads", `{"metadata": {"a": 1}}`).json(t, &th)
+	assert.Equal(t, map[string]any{"a": 1.0, "by": "x/x/threads.create/p"}, th.Metadata)
+	u.ok("GET", "/threads/"+th.ID, "")
+	assert.Equal(t, 403, u.do("PATCH", "/threads/"+th.ID, "{}").status)
+	deleted := u.do("DELETE", "/threads/"+th.ID, "")
+	assert.Equal(t, 410, deleted.status)
+	assert.Equal(t, "never", deleted.detail(t))
+	odd := u.do("GET", "/threads", "")
+	assert.Equal(t, 500, odd.status)
+	assert.Contains(t, odd.detail(t), "not a int")
+	assert.Contains(t, u.do("POST", "/threads/"+th.ID+"/runs", runBody("main", "x", "")).detail(t), "no handler for create_run")
+}
+
+func TestSecretsStayOutOfErrorsLogsAndState(t *testing.T) {
+	var log bytes.Buffer
+	s := authSite(t, `
+def auth(request):
+    kind = request.query.get("kind")
+    if kind == "fail": fail("the secret is " + env("CONFORMANCE_USERS") + " or " + json.decode(env("CONFORMANCE_USERS"))[0]["token"])
+    if kind == "http": fail_http(401, "not " + json.decode(env("CONFORMANCE_USERS"))[0]["token"])
+    print("printing", json.decode(env("CONFORMANCE_USERS"))[1]["token"], env("NOT_SET", "unset"), env("NOT_SET"))
+    return {"identity": "x", "token": json.decode(env("CONFORMANCE_USERS"))[0]["token"]}
+`, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	u := s.nobody()
+	for _, kind := range []string{"fail", "http", ""} {
+		assert.NotContains(t, u.do("GET", "/threads?kind="+kind, "").body, "alice-token")
+	}
+	thread := u.thread()
+	u.join(thread, u.runOf("main", thread, "x", ""))
+	assert.NotContains(t, u.do("GET", "/threads/"+thread+"/state", "").body, "alice-token")
+	assert.Contains(t, log.String(), "unset None")
+	assert.NotContains(t, log.String(), "-token")
+}
+
+func TestDecoratorsSeeEverything(t *testing.T) {
+	var seen []string
+	s := conformanceSite(t, Options{
+		WrapAuthenticator: func(a Authenticator) Authenticator { return watchedAuth{a, &seen} },
+		WrapAuthorizer:    func(a Authorizer) Authorizer { return watchedAuthz{a, &seen} },
+		WrapStore:         func(st Store) Store { return watchedStore{st, &seen} },
+		Strategies:        map[string]Strategy{"rollback": func(r []Run) Plan { return Plan{Interrupt: ids(r)} }},
+	})
+	alice := s.alice()
+	thread := alice.thread()
+	prior := alice.run(thread, "prior wait=10000", "")
+	alice.join(thread, alice.run(thread, "next", "rollback"))
+	assert.Equal(t, StatusInterrupted, alice.getRun(thread, prior).Status, "a replaced strategy is used")
+	assert.Subset(t, seen, []string{"authenticate", "authorize", "begin"})
+}
+
+type watchedAuth struct {
+	Authenticator
+	seen *[]string
+}
+
+func (w watchedAuth) Authenticate(ctx context.Context, r Request) (User, error) {
+	*w.seen = append(*w.seen, "authenticate")
+	return w.Authenticator.Authenticate(ctx, r)
+}
+
+type watchedAuthz struct {
+	Authorizer
+	seen *[]string
+}
+
+func (w watchedAuthz) Authorize(ctx context.Context, a Access) (Decision, error) {
+	*w.seen = append(*w.seen, "authorize")
+	return w.Authorizer.Authorize(ctx, a)
+}
+
+type watchedStore struct {
+	Store
+	seen *[]string
+}
+
+func (w watchedStore) BeginRun(ctx context.Context, r Run, s Strategy) (Plan, error) {
+	*w.seen = append(*w.seen, "begin")
+	return w.Store.BeginRun(ctx, r, s)
+}

@@ -1,0 +1,109 @@
+package agentserver
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
+)
+
+func TestAThousandThreadsWithARunEachAtOnce(t *testing.T) {
+	s := conformanceSite(t, Options{}).direct()
+	alice := s.alice()
+	const n = 1000
+	start := time.Now()
+	var wg sync.WaitGroup
+	threads := make([]string, n)
+	for i := range threads {
+		wg.Go(func() {
+			threads[i] = alice.thread()
+			text := fmt.Sprintf("number %d wait-after-write=200", i)
+			assert.Equal(t, 200, alice.join(threads[i], alice.run(threads[i], text, "")).status)
+			assert.Equal(t, []string{"human: " + text, "ai: Working on it: " + text, "ai: You said: " + text}, alice.texts(threads[i]))
+		})
+	}
+	wg.Wait()
+	t.Logf("%d threads and runs in %s", n, time.Since(start).Round(time.Millisecond))
+	var list []Thread
+	alice.ok("POST", "/threads/search", `{"limit": 1000, "status": "idle"}`).json(t, &list)
+	assert.Len(t, list, n)
+	assert.Eventually(t, s.server.engine.isIdle, 5*time.Second, time.Millisecond)
+	assert.Zero(t, s.server.opts.Pool.Used(), "every script returned what it reserved")
+}
+
+// BenchmarkRuns reports whole runs (created, run, joined) per second, on a database that is synchronised with the disk.
+func BenchmarkRuns(b *testing.B) {
+	s := conformanceSite(b, Options{}).direct()
+	s.db.NoSync = false
+	alice := s.alice()
+	b.SetParallelism(50)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		thread := alice.thread()
+		for pb.Next() {
+			alice.join(thread, alice.run(thread, "hello", "rollback"))
+			thread = alice.thread()
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
+}
+
+// BenchmarkIdleThreads reports the memory that a thread costs whose run has ended.
+func BenchmarkIdleThreads(b *testing.B) {
+	for b.Loop() {
+		s := conformanceSite(b, Options{}).direct()
+		alice := s.alice()
+		before := heap()
+		const n = 2000
+		for range n / 50 {
+			var wg sync.WaitGroup
+			for range 50 {
+				wg.Go(func() {
+					thread := alice.thread()
+					alice.join(thread, alice.run(thread, "hello", ""))
+				})
+			}
+			wg.Wait()
+		}
+		require.Eventually(b, s.server.engine.isIdle, 5*time.Second, time.Millisecond)
+		b.ReportMetric(float64(max(0, heap()-before))/n, "B/thread")
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+// BenchmarkCommit compares one writer with many: many share a commit.
+func BenchmarkCommit(b *testing.B) {
+	for _, parallel := range []int{1, 100} {
+		b.Run(fmt.Sprint(parallel), func(b *testing.B) {
+			db, err := bbolt.Open(filepath.Join(b.TempDir(), "b.db"), 0o600, nil)
+			require.NoError(b, err)
+			w := newWriter(db)
+			b.SetParallelism(parallel)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if err := w.write(func(tx *bbolt.Tx) error {
+						_, err := tx.CreateBucketIfNotExists([]byte("x"))
+						return err
+					}); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+			w.close()
+			require.NoError(b, db.Close())
+		})
+	}
+}

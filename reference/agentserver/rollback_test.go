@@ -1,0 +1,285 @@
+package agentserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
+	"go.uber.org/goleak"
+)
+
+func TestRollbackOfARunThatHasWritten(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	thread := alice.thread()
+	done := alice.run(thread, "earlier", "")
+	alice.join(thread, done)
+	bystander := alice.thread()
+	other := alice.run(bystander, "bystander wait=400", "")
+
+	prior := alice.run(thread, "prior wait-after-write=400", "")
+	alice.untilText(thread, "Working on it: prior")
+	released := make(chan answered, 1)
+	go func() { released <- alice.join(thread, prior) }()
+	require.Eventually(t, func() bool { return s.server.engine.isLive(prior) }, time.Second, time.Millisecond)
+
+	next := alice.run(thread, "next", "rollback")
+	select {
+	case a := <-released:
+		assert.GreaterOrEqual(t, a.status, 400)
+	case <-time.After(5 * time.Second):
+		t.Fatal("the client that waits for the run that is rolled back hangs")
+	}
+	assert.Equal(t, 200, alice.join(thread, next).status)
+	want := []string{"human: earlier", "ai: You said: earlier", "human: next", "ai: You said: next"}
+	gone := func() {
+		t.Helper()
+		assert.Equal(t, 404, alice.do("GET", "/threads/"+thread+"/runs/"+prior, "").status)
+		assert.Equal(t, 404, alice.join(thread, prior).status)
+		assert.Equal(t, want, alice.texts(thread))
+	}
+	gone()
+	alice.join(bystander, other) // by now the prior run would have ended
+	time.Sleep(50 * time.Millisecond)
+	gone()
+	assert.Equal(t, StatusSuccess, alice.getRun(bystander, other).Status)
+	assert.Equal(t, StatusSuccess, alice.getRun(thread, done).Status)
+}
+
+func (e *engine) isLive(run string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.live[run] != nil
+}
+
+func (e *engine) isIdle() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.live) == 0 && len(e.lanes) == 0
+}
+
+func TestRollbackOfPendingRuns(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	thread := alice.thread()
+	running := alice.run(thread, "running wait=10000", "")
+	pending := []string{alice.run(thread, "pending 1", "enqueue"), alice.run(thread, "pending 2", "enqueue")}
+	last := alice.run(thread, "last", "rollback")
+	alice.join(thread, last)
+	for _, id := range append(pending, running) {
+		assert.Equal(t, 404, alice.do("GET", "/threads/"+thread+"/runs/"+id, "").status)
+	}
+	assert.Equal(t, []string{"human: last", "ai: You said: last"}, alice.texts(thread))
+}
+
+func TestTheOtherStrategies(t *testing.T) {
+	s := conformanceSite(t, Options{DefaultStrategy: "reject"})
+	alice := s.alice()
+
+	thread := alice.thread()
+	first := alice.run(thread, "first wait-after-write=10000", "")
+	alice.untilText(thread, "Working")
+	for _, strategy := range []string{"", "reject"} {
+		a := alice.do("POST", "/threads/"+thread+"/runs", runBody("conformance", "second", strategy))
+		assert.Equal(t, 409, a.status)
+		a.detail(t)
+	}
+	second := alice.run(thread, "second", "interrupt")
+	alice.join(thread, second)
+	interrupted := alice.getRun(thread, first)
+	assert.Equal(t, StatusInterrupted, interrupted.Status)
+	assert.NotEmpty(t, interrupted.Reason)
+	assert.Equal(t, 200, alice.join(thread, first).status)
+	assert.Equal(t, []string{
+		"human: first wait-after-write=10000", "ai: Working on it: first wait-after-write=10000", "human: second", "ai: You said: second",
+	}, alice.texts(thread))
+
+	thread = alice.thread()
+	var want, ids []string
+	for i := range 5 {
+		text := fmt.Sprintf("number %d wait=5", i)
+		ids = append(ids, alice.run(thread, text, "enqueue"))
+		want = append(want, "human: "+text, "ai: You said: "+text)
+	}
+	alice.join(thread, ids[4])
+	assert.Equal(t, want, alice.texts(thread), "runs of a thread keep their order")
+
+	_, err := New(conformanceApp(t, "conformance"), s.db, "other", nil, Options{DefaultStrategy: "explode"})
+	assert.ErrorContains(t, err, "choose one of")
+}
+
+// A run that has just ended by itself is none of rollback's business; one that has not is deleted. Nothing in between.
+func TestRollbackAtTheVeryEndOfARun(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	stayed := 0
+	for i := range 60 {
+		thread := alice.thread()
+		prior := alice.run(thread, fmt.Sprintf("prior wait=%d", i%4), "")
+		time.Sleep(time.Duration(i) * 100 * time.Microsecond)
+		alice.join(thread, alice.run(thread, "next", "rollback"))
+		texts := strings.Join(alice.texts(thread), "|")
+		if alice.do("GET", "/threads/"+thread+"/runs/"+prior, "").status == 200 {
+			stayed++
+			assert.Equal(t, 1, strings.Count(texts, "ai: You said: prior"), texts)
+		} else {
+			assert.Equal(t, "human: next|ai: You said: next", texts)
+		}
+	}
+	t.Logf("%d of 60 runs had ended before the rollback", stayed)
+}
+
+// Two hundred races in a row: whatever the order, one run survives each, no goroutine is left, no run is without an end,
+// and the store holds nothing of the losers.
+func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
+	s := conformanceSite(t, Options{}).direct()
+	alice := s.alice()
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for race := range 200 {
+		thread := alice.thread()
+		ids, joined := make([]string, 4), make([]answered, 4)
+		var started, ended sync.WaitGroup
+		for i := range ids {
+			started.Add(1)
+			ended.Go(func() {
+				ids[i] = alice.run(thread, fmt.Sprintf("racer-%d wait-after-write=60000", i), "rollback")
+				started.Done()
+				joined[i] = alice.join(thread, ids[i])
+			})
+		}
+		started.Wait()
+		var winners []int
+		for i, id := range ids {
+			if alice.do("GET", "/threads/"+thread+"/runs/"+id, "").status == 200 {
+				winners = append(winners, i)
+			}
+		}
+		require.Len(t, winners, 1, "race %d", race)
+		alice.untilText(thread, fmt.Sprintf("Working on it: racer-%d", winners[0]))
+		assert.Len(t, alice.texts(thread), 2)
+		assertNothingOf(t, s, thread, losers(ids, winners))
+
+		last := alice.run(thread, "last", "rollback")
+		assert.Equal(t, 200, alice.join(thread, last).status)
+		ended.Wait() // nobody hangs in join
+		for _, a := range joined {
+			assert.Equal(t, 404, a.status)
+		}
+		assert.Equal(t, []string{"human: last", "ai: You said: last"}, alice.texts(thread))
+		assertNothingOf(t, s, thread, ids)
+	}
+	assert.Eventually(t, s.server.engine.isIdle, 5*time.Second, time.Millisecond, "a run or a lane is left in memory")
+}
+
+// With runs that end while they race, more than one may survive: one that ended before the next began stays. What is in
+// the state is whole runs, in order, and nothing of those that are gone.
+func TestRacingRollbacksOfShortRuns(t *testing.T) {
+	s := conformanceSite(t, Options{}).direct()
+	alice := s.alice()
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for range 60 {
+		thread := alice.thread()
+		ids, joined := make([]string, 4), make([]answered, 4)
+		var wg sync.WaitGroup
+		for i := range ids {
+			wg.Go(func() {
+				ids[i] = alice.run(thread, fmt.Sprintf("racer-%d wait-after-write=2", i), "rollback")
+				joined[i] = alice.join(thread, ids[i])
+			})
+		}
+		wg.Wait()
+		var winners []int
+		for i, id := range ids {
+			a := alice.do("GET", "/threads/"+thread+"/runs/"+id, "")
+			if assert.Equal(t, joined[i].status, a.status); a.status == 200 {
+				winners = append(winners, i)
+			}
+		}
+		require.NotEmpty(t, winners)
+		var want []string
+		for _, i := range orderOf(s, thread) {
+			text := fmt.Sprintf("racer-%d wait-after-write=2", i)
+			want = append(want, "human: "+text, "ai: Working on it: "+text, "ai: You said: "+text)
+		}
+		assert.Equal(t, want, alice.texts(thread))
+		assertNothingOf(t, s, thread, losers(ids, winners))
+	}
+}
+
+// orderOf are the racers whose runs are on record, oldest first.
+func orderOf(s *site, thread string) []int {
+	state, err := s.server.store.State(context.Background(), thread)
+	require.NoError(s.t, err)
+	var order []int
+	for _, m := range state.Messages {
+		var i int
+		if _, err := fmt.Sscanf(fmt.Sprint(m.Content), "racer-%d", &i); err == nil && m.Type == "human" {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+func losers(ids []string, winners []int) []string {
+	var out []string
+	for i, id := range ids {
+		won := false
+		for _, w := range winners {
+			won = won || w == i
+		}
+		if !won {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// assertNothingOf looks into the database itself: no key and no value of the thread mentions the runs.
+func assertNothingOf(t *testing.T, s *site, thread string, runs []string) {
+	t.Helper()
+	prefix, err := key(thread)
+	require.NoError(t, err)
+	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
+		root := tx.Bucket([]byte("agent"))
+		var errs []error
+		for _, name := range [][]byte{bucketRuns, bucketLive, bucketMessages} {
+			errs = append(errs, under(root.Bucket(name), prefix, func(k, v []byte) error {
+				for _, id := range runs {
+					binary, err := key(id)
+					if err != nil {
+						return err
+					}
+					if strings.Contains(string(v), id) || strings.Contains(string(k), string(binary)) {
+						return fmt.Errorf("%s of a run that was rolled back is left in %s", id, name)
+					}
+				}
+				return nil
+			}))
+		}
+		return errors.Join(errs...)
+	}))
+}
+
+func TestDeletingAThreadStopsItsRuns(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	thread := alice.thread()
+	run := alice.run(thread, "wait=20000", "")
+	released := make(chan answered, 1)
+	go func() { released <- alice.join(thread, run) }()
+	require.Eventually(t, func() bool { return s.server.engine.isLive(run) }, time.Second, time.Millisecond)
+	assert.Equal(t, 204, alice.do("DELETE", "/threads/"+thread, "").status)
+	select {
+	case a := <-released:
+		assert.Equal(t, 404, a.status)
+	case <-time.After(5 * time.Second):
+		t.Fatal("join hangs")
+	}
+}

@@ -1,0 +1,251 @@
+package agentserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/agentconform/agentconform/reference/graphs"
+)
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(crashFile); file != "" {
+		crash(file)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestAThreadIsCreatedReadAndListed(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	var th Thread
+	alice.ok("POST", "/threads", "").json(t, &th)
+	assert.NoError(t, uuid.Validate(th.ID))
+	assert.Equal(t, "idle", th.Status)
+	assert.WithinDuration(t, time.Now(), th.CreatedAt, time.Minute)
+	alice.ok("GET", "/threads/"+th.ID, "").json(t, &th)
+
+	own := uuid.NewString()
+	alice.ok("POST", "/threads", fmt.Sprintf(`{"thread_id": %q, "metadata": {"n": 1, "deep": {"a": [1, "x"]}}}`, own)).json(t, &th)
+	assert.Equal(t, own, th.ID)
+	assert.Equal(t, 409, alice.do("POST", "/threads", fmt.Sprintf(`{"thread_id": %q}`, own)).status)
+	assert.Equal(t, 200, alice.do("POST", "/threads", fmt.Sprintf(`{"thread_id": %q, "if_exists": "do_nothing"}`, own)).status)
+	assert.Equal(t, 409, s.bob().do("POST", "/threads", fmt.Sprintf(`{"thread_id": %q, "if_exists": "do_nothing"}`, own)).status)
+
+	for _, c := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{"GET", "/threads", "", 2},
+		{"GET", "/threads?limit=1", "", 1},
+		{"GET", "/threads?offset=2", "", 0},
+		{"POST", "/threads/search", "{}", 2},
+		{"POST", "/threads/search", `{"limit": 1, "offset": 1}`, 1},
+		{"POST", "/threads/search", `{"metadata": {"n": 1.0}}`, 1},
+		{"POST", "/threads/search", `{"metadata": {"deep": {"a": [1, "x"]}}}`, 1},
+		{"POST", "/threads/search", `{"metadata": {"n": 2}}`, 0},
+		{"POST", "/threads/search", fmt.Sprintf(`{"ids": [%q]}`, own), 1},
+		{"POST", "/threads/search", `{"ids": []}`, 0},
+		{"POST", "/threads/search", `{"status": "busy"}`, 0},
+	} {
+		var list []Thread
+		alice.ok(c.method, c.path, c.body).json(t, &list)
+		assert.Len(t, list, c.want, "%s %s", c.path, c.body)
+		assert.NotNil(t, list)
+	}
+	var list []Thread
+	alice.ok("GET", "/threads", "").json(t, &list)
+	assert.Equal(t, own, list[0].ID, "newest first")
+
+	alice.ok("PATCH", "/threads/"+own, `{"metadata": {"m": 2}}`).json(t, &th)
+	assert.Equal(t, map[string]any{"n": 1.0, "m": 2.0, "deep": map[string]any{"a": []any{1.0, "x"}}, "owner": "alice@example.org"}, th.Metadata)
+	assert.Equal(t, 204, alice.do("DELETE", "/threads/"+own, "").status)
+	assert.Equal(t, 404, alice.do("GET", "/threads/"+own, "").status)
+	assert.Equal(t, 404, alice.do("DELETE", "/threads/"+own, "").status)
+}
+
+func TestARunAnswersAtOnceAndItsStateGrows(t *testing.T) {
+	s := conformanceSite(t, Options{BasePath: "/agents/one/"})
+	alice := s.alice()
+	thread := alice.thread()
+	var empty struct{ Values map[string]any }
+	alice.ok("GET", "/threads/"+thread+"/state", "").json(t, &empty)
+	assert.Equal(t, map[string]any{}, empty.Values)
+
+	created := alice.ok("POST", "/threads/"+thread+"/runs", runBody("conformance", "hello wait=150", ""))
+	start := time.Now()
+	var r Run
+	created.json(t, &r)
+	assert.Equal(t, "/agents/one/threads/"+thread+"/runs/"+r.ID, created.header.Get("Content-Location"))
+	assert.Equal(t, StatusPending, r.Status)
+	assert.Equal(t, "enqueue", r.Strategy)
+	assert.Equal(t, "conformance", r.AssistantID)
+	assert.Contains(t, []string{StatusPending, StatusRunning}, alice.getRun(thread, r.ID).Status)
+	var th Thread
+	alice.ok("GET", "/threads/"+thread, "").json(t, &th)
+	assert.Equal(t, "busy", th.Status)
+
+	joined := alice.join(thread, r.ID)
+	assert.GreaterOrEqual(t, time.Since(start), 120*time.Millisecond)
+	assert.Equal(t, 200, joined.status)
+	assert.Contains(t, joined.body, "You said: hello")
+	assert.Equal(t, StatusSuccess, alice.getRun(thread, r.ID).Status)
+	assert.Equal(t, []string{"human: hello wait=150", "ai: You said: hello wait=150"}, alice.texts(thread))
+
+	alice.join(thread, alice.run(thread, "and a tool", ""))
+	assert.Equal(t, []string{
+		"human: hello wait=150", "ai: You said: hello wait=150",
+		"human: and a tool", "tool: looked up: and a tool", "ai: You said: and a tool",
+	}, alice.texts(thread))
+	var runs []Run
+	alice.ok("GET", "/threads/"+thread+"/runs", "").json(t, &runs)
+	assert.Len(t, runs, 2)
+	assert.Equal(t, r.ID, runs[1].ID, "newest first")
+}
+
+func TestTheConformanceGraphKeepsItsContract(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+
+	thread := alice.thread()
+	run := alice.run(thread, "x wait-after-write=10000", "")
+	alice.untilText(thread, "ai: Working on it: x")
+	assert.Equal(t, StatusRunning, alice.getRun(thread, run).Status)
+	assert.Equal(t, 204, alice.do("DELETE", "/threads/"+thread+"/runs/"+run, "").status)
+
+	thread = alice.thread()
+	alice.join(thread, alice.run(thread, "whoami", ""))
+	answer, _ := strings.CutPrefix(alice.texts(thread)[1], "ai: ")
+	var user map[string]any
+	require.NoError(t, json.Unmarshal([]byte(answer), &user))
+	assert.Equal(t, map[string]any{"identity": "alice@example.org", "display_name": "Alice", "role": "developer"}, user)
+
+	thread = alice.thread()
+	run = alice.run(thread, "fail now", "")
+	joined := alice.join(thread, run)
+	assert.Equal(t, 200, joined.status)
+	assert.Contains(t, joined.body, "asked to")
+	failed := alice.getRun(thread, run)
+	assert.Equal(t, StatusError, failed.Status)
+	assert.Regexp(t, `^graph\.star:\d+:\d+: fail: the run fails`, failed.Reason)
+
+	thread = alice.thread()
+	parts := `{"assistant_id": "conformance", "input": {"messages": [{"type": "human", "content": [{"type": "text", "text": "in parts"}]}]}}`
+	var r Run
+	alice.ok("POST", "/threads/"+thread+"/runs", parts).json(t, &r)
+	alice.join(thread, r.ID)
+	assert.Equal(t, "ai: You said: in parts", alice.texts(thread)[1])
+}
+
+func TestANewRevisionAnswersWhileOldRunsFinish(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	old := alice.thread()
+	slow := alice.run(old, "slow wait-after-write=300", "")
+	alice.untilText(old, "Working")
+	s.server.Swap(conformanceApp(t, graphs.ConformanceNext), map[string]string{"CONFORMANCE_USERS": users})
+	thread := alice.thread()
+	alice.join(thread, alice.run(thread, "hi", ""))
+	assert.Equal(t, "ai: Next: you said: hi", alice.texts(thread)[1])
+	alice.join(old, slow)
+	assert.Equal(t, "ai: You said: slow wait-after-write=300", alice.texts(old)[2])
+}
+
+func TestBadRequestsAreRefusedInJSON(t *testing.T) {
+	s := conformanceSite(t, Options{MaxBody: 10_000})
+	alice := s.alice()
+	thread := alice.thread()
+	runs, unknown := "/threads/"+thread+"/runs", uuid.NewString()
+	ok := runBody("conformance", "x", "")
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"POST", "/threads", "{", 422}, {"POST", "/threads", "[]", 422}, {"POST", "/threads", "{} {}", 422}, {"POST", "/threads", "\"\xff\"", 422},
+		{"POST", "/threads", `{"thread_id": "x"}`, 422}, {"POST", "/threads", `{"thread_id": 5}`, 422}, {"POST", "/threads", `{"metadata": []}`, 422},
+		{"POST", "/threads", `{"if_exists": "explode"}`, 422}, {"POST", "/threads", `{"metadata": {"x": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}`, 422},
+		{"POST", "/threads", `{"x": "` + strings.Repeat("x", 20_000) + `"}`, 413},
+		{"GET", "/threads?limit=0", "", 422}, {"GET", "/threads?limit=x", "", 422}, {"GET", "/threads?limit=1001", "", 422}, {"GET", "/threads?offset=-1", "", 422},
+		{"POST", "/threads/search", `{"limit": 0}`, 422}, {"POST", "/threads/search", `{"limit": 1001}`, 422}, {"POST", "/threads/search", `{"limit": 1.5}`, 422},
+		{"POST", "/threads/search", `{"limit": "1"}`, 422}, {"POST", "/threads/search", `{"offset": -1}`, 422}, {"POST", "/threads/search", `{"metadata": 1}`, 422},
+		{"POST", "/threads/search", `{"ids": "x"}`, 422}, {"POST", "/threads/search", `{"ids": ["x"]}`, 422},
+		{"GET", "/threads/none", "", 422}, {"GET", "/threads/" + unknown, "", 404}, {"GET", "/threads/" + unknown + "/state", "", 404},
+		{"GET", "/threads/" + unknown + "/runs", "", 404}, {"POST", "/threads/" + unknown + "/runs", ok, 404}, {"PATCH", "/threads/" + unknown, "{}", 404},
+		{"GET", runs + "/none", "", 422}, {"GET", runs + "/" + unknown, "", 404}, {"GET", runs + "/" + unknown + "/join", "", 404}, {"DELETE", runs + "/" + unknown, "", 404},
+		{"POST", runs, "", 422}, {"POST", runs, "{}", 422}, {"POST", runs, `{"assistant_id": "conformance"}`, 422}, {"POST", runs, `{"assistant_id": 1, "input": {"messages": []}}`, 422},
+		{"POST", runs, `{"assistant_id": "conformance", "input": {}}`, 422}, {"POST", runs, `{"assistant_id": "conformance", "input": {"messages": "x"}}`, 422},
+		{"POST", runs, `{"assistant_id": "conformance", "input": {"messages": ["x"]}}`, 422}, {"POST", runs, `{"assistant_id": "conformance", "input": {"messages": [{"content": "x"}]}}`, 422},
+		{"POST", runs, `{"assistant_id": "conformance", "input": {"messages": [{"role": "king", "content": "x"}]}}`, 422},
+		{"POST", runs, `{"assistant_id": "conformance", "input": {"messages": [{"role": "user"}]}}`, 422},
+		{"POST", runs, `{"assistant_id": "conformance", "input": {"messages": [{"role": "user", "content": 5}]}}`, 422},
+		{"POST", runs, runBody("conformance", "x", "explode"), 422}, {"POST", runs, runBody("nobody", "x", ""), 404},
+		{"GET", "/", "", 404}, {"GET", "/nothing", "", 404}, {"GET", "/threads/", "", 404}, {"GET", "//threads", "", 404}, {"GET", "/threads/../threads", "", 404},
+		{"GET", "/threads//" + thread, "", 404}, {"GET", "/threads/./" + thread, "", 404}, {"PUT", "/threads", "", 405}, {"DELETE", "/threads", "", 405}, {"POST", "/threads/" + thread, "", 405},
+	} {
+		a := alice.do(c.method, c.path, c.body)
+		assert.Equal(t, c.status, a.status, "%s %s %.60s: %s", c.method, c.path, c.body, a.body)
+		assert.Equal(t, "application/json", a.header.Get("Content-Type"))
+		a.detail(t)
+	}
+	var left []Run
+	alice.ok("GET", runs, "").json(t, &left)
+	assert.Empty(t, left, "a refused run leaves nothing")
+	alice.join(thread, alice.run(thread, "still usable", ""))
+	assert.Equal(t, http.StatusOK, alice.do("HEAD", "/threads", "").status)
+}
+
+func TestARunIsFoundUnderItsOwnThreadOnly(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	one, two := alice.thread(), alice.thread()
+	run := alice.run(one, "x", "")
+	alice.join(one, run)
+	for _, path := range []string{"/runs/" + run, "/runs/" + run + "/join"} {
+		assert.Equal(t, 404, alice.do("GET", "/threads/"+two+path, "").status)
+	}
+	assert.Equal(t, 404, alice.do("DELETE", "/threads/"+two+"/runs/"+run, "").status)
+	assert.Equal(t, 200, alice.do("GET", "/threads/"+strings.ToUpper(one)+"/runs/"+strings.ToUpper(run), "").status)
+}
+
+func TestRunsAreBoundedInTimeAndNumber(t *testing.T) {
+	app := appOf(t, map[string]string{"main.star": "def agent(messages, config, ctx):\n  ctx.wait(1e9)\n"})
+	opts := Options{MaxRuns: 2}
+	opts.Limits.Time = 100 * time.Millisecond
+	s := newSite(t, app, opts)
+	u := s.nobody()
+	thread := u.thread()
+	run := u.runOf("main", thread, "x", "")
+	u.join(thread, run)
+	assert.Equal(t, StatusTimeout, u.getRun(thread, run).Status)
+
+	s = newSite(t, app, Options{MaxRuns: 2, JoinTimeout: 50 * time.Millisecond})
+	u = s.nobody()
+	thread = u.thread()
+	run = u.runOf("main", thread, "x", "")
+	u.runOf("main", thread, "x", "")
+	full := u.do("POST", "/threads/"+thread+"/runs", runBody("main", "x", ""))
+	assert.Equal(t, 503, full.status)
+	assert.NotEmpty(t, full.header.Get("Retry-After"))
+	assert.Equal(t, 503, u.join(thread, run).status)
+}
+
+func TestTheStateOfAThreadIsBounded(t *testing.T) {
+	s := newSite(t, appOf(t, map[string]string{"main.star": "def agent(messages, config):\n  return 'x' * 1000000\n"}), Options{MaxState: 2_500_000})
+	u := s.nobody()
+	thread := u.thread()
+	for _, want := range []string{StatusSuccess, StatusSuccess, StatusError} {
+		run := u.runOf("main", thread, "x", "")
+		u.join(thread, run)
+		assert.Equal(t, want, u.getRun(thread, run).Status)
+	}
+}
