@@ -1,0 +1,216 @@
+package baseline_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/baseline"
+	"github.com/agentconform/agentconform/reports/internal/sample"
+)
+
+var today = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+const allKnown = `version: 1
+known:
+  - {requirement: CP-LIST-3, finding: f-3c1d9a, reason: r, owner: o}
+  - {requirement: CP-LIST-13, reason: r, owner: o, expires: 2026-03-14}
+  - {requirement: CP-CONTRACT-getRevision, reason: r, owner: o}
+  - {requirement: CP-UPDATE-3, reason: r, owner: o}
+  - {requirement: CP-UPDATE-10, reason: r, owner: o}
+flaky:
+  - {requirement: AS-ROLLBACK-5, reason: slow machines, owner: o}
+`
+
+func parse(t *testing.T, doc string) *baseline.Baseline {
+	t.Helper()
+	b, err := baseline.Parse("known.yaml", []byte(doc))
+	require.NoError(t, err)
+	return b
+}
+
+func TestApply(t *testing.T) {
+	replace := func(old, new string) string {
+		require.Contains(t, allKnown, old)
+		return strings.Replace(allKnown, old, new, 1)
+	}
+	add := func(entry string) string { return replace("flaky:", "  - {"+entry+", reason: r, owner: o}\nflaky:") }
+	tests := []struct {
+		name string
+		doc  string
+		ok   bool
+		list func(baseline.Assessment) []string
+		want string
+	}{
+		{"all is known", allKnown, true, func(a baseline.Assessment) []string { return a.Known }, "CP-LIST-3 is failed: r"},
+		{"flaky", allKnown, true, func(a baseline.Assessment) []string { return a.Flaky }, "AS-ROLLBACK-5 is inconclusive: slow machines"},
+		{"a new failure", replace("  - {requirement: CP-LIST-13, reason: r, owner: o, expires: 2026-03-14}\n", ""), false,
+			func(a baseline.Assessment) []string { return a.New }, "CP-LIST-13 is failed and not in the baseline: the 404 for an unknown deployment has no string detail (f-77be02)"},
+		{"stale", add("requirement: CP-LIST-1"), false, func(a baseline.Assessment) []string { return a.Stale }, "known.yaml:8: CP-LIST-1 passes; remove the entry"},
+		{"unmatched requirement", add("requirement: CP-LIST-99"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:8: CP-LIST-99: there is no such requirement; remove the entry, or correct its id"},
+		{"unmatched finding", replace("f-3c1d9a", "f-000000"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:3: CP-LIST-3 f-000000: the requirement fails, but not with this finding; remove the entry, or correct its finding"},
+		{"expired", replace("2026-03-14", "2026-03-13"), false, func(a baseline.Assessment) []string { return a.Expired }, "known.yaml:4: CP-LIST-13: the entry was good until 2026-03-13; repair the fault, or give it a new day"},
+		{"a warning may be known", add("requirement: CP-LIST-15"), true, func(a baseline.Assessment) []string { return a.Known }, "CP-LIST-15 is failed: r"},
+		{"skipped is idle", add("requirement: CP-AUTH-4"), true, func(a baseline.Assessment) []string { return a.Idle }, "known.yaml:8: CP-AUTH-4 was skipped: no bearer token is configured (credentials.bearer)"},
+		{"flaky passes", replace("AS-ROLLBACK-5", "AS-ROLLBACK-1"), false, func(a baseline.Assessment) []string { return a.New },
+			"AS-ROLLBACK-5 is inconclusive and not in the baseline: the prior run was never seen pending: it started within 2 ms in each of 5 attempts"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := sample.Faulty()
+			a := baseline.Apply(r, parse(t, tt.doc), today)
+			assert.Equal(t, tt.ok, a.OK(), "%+v", a)
+			assert.Contains(t, tt.list(a), tt.want)
+			assert.Equal(t, reports.NonConformant, r.Verdict, "the verdict stays honest")
+			assert.Equal(t, "known.yaml", r.Baseline.File)
+			var b bytes.Buffer
+			require.NoError(t, reports.Console(&b, r, reports.ConsoleOptions{}))
+			if list := tt.list(a); !tt.ok {
+				assert.Contains(t, b.String(), list[0], "the console shows it")
+			}
+		})
+	}
+}
+
+func TestApplyMarksWhatIsKnown(t *testing.T) {
+	r := sample.Faulty()
+	baseline.Apply(r, parse(t, allKnown), today)
+	assert.Equal(t, &reports.Known{Reason: "r", Owner: "o"}, r.Findings[0].Known)
+	for _, q := range r.Requirements {
+		if q.ID == "CP-LIST-3" || q.ID == "CP-LIST-13" {
+			require.NotNil(t, q.Known, "each of its findings is known")
+		}
+		if q.ID == "AS-ROLLBACK-5" {
+			assert.True(t, q.Known.Flaky)
+		}
+	}
+	assert.Equal(t, 5, r.Baseline.Known)
+	assert.Equal(t, 1, r.Baseline.Flaky)
+}
+
+func TestAnEntryForOneFindingLeavesTheOthersNew(t *testing.T) {
+	r := sample.Faulty()
+	second := r.Findings[0]
+	second.ID, second.Summary = "f-second", "limit 0 was taken too"
+	r.Findings = append(r.Findings, second)
+	a := baseline.Apply(r, parse(t, allKnown), today)
+	assert.False(t, a.OK())
+	assert.Equal(t, []string{"CP-LIST-3 is failed and not in the baseline: limit 0 was taken too (f-second)"}, a.New)
+}
+
+func TestARunOfAPartLeavesOtherEntriesIdle(t *testing.T) {
+	r := sample.Conformant()
+	r.Requirements = r.Requirements[:4]
+	a := baseline.Apply(r, parse(t, "version: 1\nknown: [{requirement: CP-LIST-3, reason: r, owner: o}]\n"), today)
+	assert.True(t, a.OK())
+	assert.Equal(t, []string{"known.yaml:2: CP-LIST-3 was not part of this run"}, a.Idle)
+}
+
+func TestAnInterruptedRunStaysIncomplete(t *testing.T) {
+	r := sample.Faulty()
+	r.Verdict = reports.Incomplete
+	assert.False(t, baseline.Apply(r, parse(t, allKnown), today).OK())
+}
+
+func TestWrittenBaselineMakesTheSameRunPass(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "known.yaml")
+	for name, text := range sample.HostileTexts() {
+		require.NoError(t, os.RemoveAll(path))
+		require.NoError(t, baseline.Write(path, sample.Hostile(text)))
+		b, err := baseline.Load(path)
+		require.NoError(t, err, name)
+		assert.True(t, baseline.Apply(sample.Hostile(text), b, today).OK(), name)
+	}
+	require.NoError(t, os.RemoveAll(path))
+	require.NoError(t, baseline.Write(path, sample.Faulty()))
+	doc, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Contains(t, string(doc), `  # limit 101 was answered with 200 instead of a refusal
+  - requirement: CP-LIST-3
+    finding: f-3c1d9a
+    reason: 'TODO: why is it so, and what will be done about it?'
+    owner: 'TODO: who looks after it?'
+    expires: 2026-06-12
+`)
+	assert.NotContains(t, string(doc), "CP-LIST-15", "a warning fails no run")
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "no temporary file is left")
+}
+
+func TestWriteKeepsWhatPeopleHaveWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "known.yaml")
+	old := strings.Replace(allKnown, "reason: r, owner: o}", "reason: the release of May, owner: list-team}", 1) // of CP-LIST-3
+	old = strings.Replace(old, "  - {requirement: CP-LIST-13", "  - {requirement: CP-LIST-1, reason: r, owner: o}\n  - {requirement: CP-LIST-13", 1)
+	require.NoError(t, os.WriteFile(path, []byte(old), 0o600))
+	require.NoError(t, baseline.Write(path, sample.Faulty()))
+	b, err := baseline.Load(path)
+	require.NoError(t, err)
+	assert.True(t, baseline.Apply(sample.Faulty(), b, today).OK())
+	assert.Len(t, b.Known, 5, "the entry for what passes is gone")
+	assert.Len(t, b.Flaky, 1)
+	doc, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Contains(t, string(doc), "reason: the release of May")
+	assert.NotContains(t, string(doc), "TODO")
+
+	require.NoError(t, os.WriteFile(path, []byte("version: 9"), 0o600))
+	assert.ErrorContains(t, baseline.Write(path, sample.Faulty()), "repair or remove it")
+}
+
+func TestParseExplainsMistakes(t *testing.T) {
+	entry := "- {requirement: A-1, reason: r, owner: o"
+	tests := []struct{ name, doc, want string }{
+		{"empty", "", `known.yaml: the file is empty; a baseline without entries is "version: 1"`},
+		{"no YAML", "version: [", "known.yaml: line 1: did not find expected node content; the file must be YAML"},
+		{"a list", "- a", "known.yaml:1: the baseline must be a mapping with the keys version, known, flaky"},
+		{"no version", "known: []", `known.yaml:1: the version is missing; add "version: 1"`},
+		{"other version", "version: 2", `known.yaml:1: version "2" is not known; this program reads version 1`},
+		{"unknown key", "version: 1\nknwon: []", `known.yaml:2: unknown key "knwon" in the baseline; the keys are version, known, flaky`},
+		{"key twice", "version: 1\nversion: 1", `known.yaml:2: the baseline has the key "version" twice; keep one`},
+		{"known no list", "version: 1\nknown: {a: b}", `known.yaml:2: known must be a list of entries, each starting with "- requirement:"`},
+		{"entry no mapping", "version: 1\nknown:\n- CP-LIST-1", "known.yaml:3: an entry of known must be a mapping with the keys requirement, finding, reason, owner, expires"},
+		{"unknown key in entry", "version: 1\nknown:\n" + entry + ", why: x}", `known.yaml:3: unknown key "why" in an entry of known`},
+		{"no requirement", "version: 1\nknown:\n- {reason: r, owner: o}", "known.yaml:3: the entry has no requirement"},
+		{"no reason", "version: 1\nknown:\n- {requirement: A-1, owner: o}", "known.yaml:3: the entry has no reason"},
+		{"no owner", "version: 1\nknown:\n- {requirement: A-1, reason: r}", "known.yaml:3: the entry has no owner"},
+		{"reason is a list", "version: 1\nknown:\n- {requirement: A-1, reason: [r], owner: o}", "known.yaml:3: reason must be a text"},
+		{"bad day", "version: 1\nflaky:\n" + entry + ", expires: soon}", `known.yaml:3: expires "soon" is no day; write it as 2026-12-31`},
+		{"impossible day", "version: 1\nknown:\n" + entry + ", expires: 2026-02-30}", `expires "2026-02-30" is no day`},
+		{"entry twice", "version: 1\nknown:\n" + entry + "}\n" + entry + "}", "known.yaml:4: A-1 has an entry already in line 3; keep one"},
+		{"two documents", "version: 1\n---\nversion: 1", "there is a second document"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := baseline.Parse("known.yaml", []byte(tt.doc))
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+	_, err := baseline.Load("there/is/none.yaml")
+	assert.ErrorContains(t, err, "write one with --write-baseline")
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestParseTakesAnEmptyList(t *testing.T) {
+	b := parse(t, "version: 1\nknown:\nflaky: []\n")
+	assert.Empty(t, b.Known)
+	assert.True(t, baseline.Apply(sample.Conformant(), b, today).OK())
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(allKnown))
+	f.Add([]byte("version: 1\nknown: [{requirement: &a A, reason: *a, owner: o}]"))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		b, err := baseline.Parse("x", doc)
+		if err == nil {
+			baseline.Apply(sample.Faulty(), b, today)
+		}
+	})
+}
