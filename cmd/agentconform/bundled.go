@@ -22,7 +22,8 @@ func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop
 	return func() { _ = server.Close() }, nil // its data is temporary, and nothing is left to do about it
 }
 
-// describe writes into the configuration how the reference is judged.
+// describe writes into the configuration how the reference is judged. The agent server is the one that its control
+// plane deploys.
 func describe(cfg *config.Config, server *reference.Server) {
 	set := server.Fixtures()
 	cfg.Target = server.ControlPlaneURL()
@@ -37,6 +38,7 @@ func describe(cfg *config.Config, server *reference.Server) {
 		BrokenRef: set.BrokenRef, BrokenImageURI: set.BrokenImageURI, Commits: set.CommitIDs,
 	}
 	cfg.AssistantID = set.AssistantID
+	cfg.Agent.StudioHeaders = set.StudioHeaders
 	cfg.Users = nil
 	for _, u := range set.Users {
 		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Fields: map[string]string{"role": u.Role}})

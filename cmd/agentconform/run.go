@@ -43,13 +43,12 @@ func (t *targetFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it is there)")
 }
 
-// load reads the configuration with these flags over it.
+// load reads the configuration with these flags over it. The flags name what is judged: with one of them, the other
+// address of the file or the environment is left out.
 func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
 	given := map[string]string{}
-	for key, value := range map[string]string{"target": t.target, "agent_target": t.agentTarget} {
-		if c.Flags().Changed(strings.ReplaceAll(key, "_", "-")) {
-			given[key] = value
-		}
+	if c.Flags().Changed("target") || c.Flags().Changed("agent-target") {
+		given["target"], given["agent_target"] = t.target, t.agentTarget
 	}
 	if c.Flags().Changed("config") && t.config == "" {
 		return nil, errors.New("--config is empty: name a file, or leave the flag out")
@@ -65,8 +64,8 @@ func newRun(io streams) *cobra.Command {
 		Long: `Judge a target and write the reports.
 
 Without a target the bundled reference is started in the process and judged over real HTTP. With --agent-target alone
-only the agent server's requirements are judged. With --target the agent server is the one that the control plane
-deploys in this run.
+only the agent server's requirements are judged. With --target alone the agent server is the one that the control plane
+deploys in this run. A configuration file may name either or both; flags replace both of its addresses.
 
 Credentials come from the configuration file or the environment, never from flags: AGENTCONFORM_CREDENTIALS_API_KEY
 and, for every other key of the configuration, AGENTCONFORM_ and its name.`,
@@ -159,6 +158,10 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if err != nil {
 		return err
 	}
+	known, err := f.loadBaseline()
+	if err != nil {
+		return err
+	}
 	ctx := c.Context()
 	if cfg.Target == "" && cfg.AgentTarget == "" {
 		stop, err := startBundled(ctx, cfg, f.edition)
@@ -174,20 +177,16 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("the run's time (--timeout %s) was over", f.timeout))
 		defer cancel()
 	}
-	return f.judge(ctx, cfg, selection, io)
+	return f.judge(ctx, cfg, selection, known, io)
 }
 
 // judge runs the suite and writes everything that is told of it.
-func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection steps.Selection, io streams) error {
+func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection steps.Selection, known any, io streams) error {
 	catalogue, err := features.Load()
 	if err != nil {
 		return err
 	}
 	oracle, err := spec.New()
-	if err != nil {
-		return err
-	}
-	known, err := f.loadBaseline()
 	if err != nil {
 		return err
 	}

@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
 type serveFlags struct {
 	listen, data, edition, writeConfig string
 	pace                               time.Duration
+	faults                             []string
 }
 
 func newServe(io streams) *cobra.Command {
@@ -26,6 +28,7 @@ func newServe(io streams) *cobra.Command {
 runs the conformance graph. It prints one line when it is ready and serves until it is interrupted.`,
 		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
   agentconform run --config reference.yaml
+  agentconform serve --fault limit-101-is-served --write-config faulty.yaml
   agentconform serve --edition self-hosted --data ./reference-data --pace 200ms`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c, io) },
@@ -33,7 +36,8 @@ runs the conformance graph. It prints one line when it is ready and serves until
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
 	flags.StringVar(&f.data, "data", "", "`folder` that keeps the data (default: none is kept)")
-	flags.StringVar(&f.edition, "edition", config.Cloud, "cloud or self-hosted")
+	flags.StringVar(&f.edition, "edition", "", "cloud (the default) or self-hosted")
+	flags.StringSliceVar(&f.faults, "fault", nil, "`names` of faults or variations to serve the reference with (prove --list shows them)")
 	flags.DurationVar(&f.pace, "pace", 0, "how long a revision stays in each status at least")
 	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration that judges this server to the `file`")
 	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
@@ -42,7 +46,7 @@ runs the conformance graph. It prints one line when it is ready and serves until
 
 func (f *serveFlags) check() error {
 	switch {
-	case f.edition != config.Cloud && f.edition != config.SelfHosted:
+	case f.edition != "" && f.edition != config.Cloud && f.edition != config.SelfHosted:
 		return fmt.Errorf("--edition %s: give %s or %s", f.edition, config.Cloud, config.SelfHosted)
 	case f.pace < 0:
 		return fmt.Errorf("--pace %s: give a duration of zero or more, such as 200ms", f.pace)
@@ -55,7 +59,18 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 		return err
 	}
 	ctx := c.Context()
-	server, err := reference.Start(ctx, reference.Options{Listen: f.listen, DataDir: f.data, Edition: f.edition, Pace: f.pace})
+	options := reference.Options{Listen: f.listen, DataDir: f.data, Edition: f.edition, Pace: f.pace}
+	layers, edition, err := faults.Find(f.faults...)
+	if err != nil {
+		return err
+	}
+	if options.Edition == "" {
+		options.Edition = edition
+	}
+	for _, apply := range layers {
+		apply(&options)
+	}
+	server, err := reference.Start(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -75,6 +90,7 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
 	describe(&cfg, server)
+	cfg.AgentTarget = server.AgentURL()
 	text, err := cfg.YAML()
 	if err != nil {
 		return err

@@ -1,0 +1,45 @@
+# make conformance   judge the bundled reference, or TARGET=url and AGENT_TARGET=url; ARGS= for more flags of run
+# make test          everything CI checks
+GO ?= go
+OUT ?= out
+BIN := bin/agentconform
+
+.PHONY: conformance test build format vet lint unit features proof modules clean
+
+conformance: build
+	$(BIN) run --out $(OUT)/conformance $(if $(TARGET),--target '$(TARGET)') $(if $(AGENT_TARGET),--agent-target '$(AGENT_TARGET)') $(ARGS)
+
+build:
+	$(GO) build -o $(BIN) ./cmd/agentconform
+
+test: format vet lint modules unit features proof
+
+format:
+	@test -z "$$(gofmt -l .)" || { echo "not formatted, run gofmt -w on:"; gofmt -l .; exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+lint:
+	$(GO) tool staticcheck ./...
+
+modules:
+	$(GO) mod verify
+	$(GO) mod tidy -diff
+
+# The tests of every package, under the race detector.
+unit:
+	$(GO) test -race -timeout 8m ./...
+
+# The features against the reference, in both editions.
+features: build
+	$(BIN) run --format plain --out $(OUT)/cloud
+	$(BIN) run --format plain --out $(OUT)/self-hosted --edition self-hosted
+
+# The suite against every fault and variation; the figures in the README must be those of this proof.
+proof: build
+	$(BIN) prove --out $(OUT)/proof --readme README.md
+	@git diff --exit-code --stat README.md || { echo "the figures of the proof in README.md were stale and are renewed: commit them"; exit 1; }
+
+clean:
+	rm -rf bin $(OUT)

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"agentconform": main, "proxy": proxy, "badtarget": badTarget, "await": await})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			// The variables of whoever runs the tests are not part of them.
+			e.Setenv("NO_COLOR", "1")
+			e.Setenv("GITHUB_STEP_SUMMARY", "")
+			return nil
+		},
+	})
+}
+
+// until serves until it is interrupted, and says where in the file that it was told.
+func until(handler http.Handler, file string) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	if err := os.WriteFile(file, []byte("http://"+listener.Addr().String()), 0o600); err != nil {
+		panic(err)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }()
+	<-ctx.Done()
+	_ = server.Close()
+}
+
+// proxy FILE URL serves a reverse proxy before the URL, and writes its own address to FILE.
+func proxy() {
+	target, err := url.Parse(os.Args[2])
+	if err != nil {
+		panic(err)
+	}
+	until(httputil.NewSingleHostReverseProxy(target), os.Args[1])
+}
+
+// badTarget FILE KIND serves something that is no implementation at all.
+func badTarget() {
+	kinds := map[string]http.HandlerFunc{
+		"404": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+		"empty": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, "{}")
+		},
+		"html": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, "<!doctype html><title>Welcome</title><h1>\x1b[31mWelcome</h1>")
+		},
+		"silent": func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		},
+	}
+	until(kinds[os.Args[2]], os.Args[1])
+}
+
+// await FILE waits until a program that runs in the background has written the file.
+func await() {
+	for range 1000 {
+		if text, err := os.ReadFile(os.Args[1]); err == nil && strings.TrimSpace(string(text)) != "" {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	panic("waited 20 s for " + os.Args[1])
+}
