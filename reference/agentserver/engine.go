@@ -77,12 +77,13 @@ func (e *engine) enter(thread string) *lane {
 	return ln
 }
 
+// leave unlocks a lane, and forgets it where nobody needs it. Its queue is looked at only where there is no other user, so
+// it cannot change meanwhile.
 func (e *engine) leave(ln *lane) {
-	empty := len(ln.queue) == 0
 	ln.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if ln.users--; ln.users == 0 && empty {
+	if ln.users--; ln.users == 0 && len(ln.queue) == 0 {
 		delete(e.lanes, ln.thread)
 	}
 }

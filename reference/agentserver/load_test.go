@@ -107,3 +107,24 @@ func BenchmarkCommit(b *testing.B) {
 		})
 	}
 }
+
+// Many short runs on few threads: each ends, and the engine forgets a thread when its last run has ended, not before.
+func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
+	s := conformanceSite(t, Options{}).direct()
+	alice := s.alice()
+	threads := []string{alice.thread(), alice.thread(), alice.thread()}
+	var wg sync.WaitGroup
+	for i := range 300 {
+		wg.Go(func() {
+			thread := threads[i%len(threads)]
+			run := alice.run(thread, "hello", "enqueue")
+			assert.Equal(t, 200, alice.join(thread, run).status)
+			assert.Equal(t, StatusSuccess, alice.getRun(thread, run).Status)
+		})
+	}
+	wg.Wait()
+	assert.Eventually(t, s.server.engine.isIdle, 5*time.Second, time.Millisecond)
+	for _, thread := range threads {
+		assert.Len(t, alice.texts(thread), 200)
+	}
+}
