@@ -87,7 +87,7 @@ func judge(ctx context.Context, kind messages.PickleStepType, err error) *outcom
 		o = classify(ctx, err)
 	}
 	if kind == messages.PickleStepType_CONTEXT && o.verdict == reports.Failed {
-		return blocked("%s", o.reason)
+		return blocked("%s", err) // with what was being done when it went wrong
 	}
 	return o
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
@@ -56,6 +57,9 @@ func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
 	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given})
 }
 
+// defaultOut is where reports are written unless the user says otherwise.
+const defaultOut = "agentconform-out"
+
 func newRun(io streams) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
@@ -83,7 +87,7 @@ and, for every other key of the configuration, AGENTCONFORM_ and its name.`,
 	}
 	f.target.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.out, "out", "agentconform-out", "`folder` for the reports")
+	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
 	flags.StringSliceVar(&f.profiles, "profile", nil, "parts of the interface that the target claims: control-plane, agent-server, end-to-end")
 	flags.StringSliceVar(&f.only, "only", nil, "`IDs` of the requirements to judge; CP-LIST-* stands for all that begin so")
 	flags.StringVar(&f.tags, "tags", "", "judge scenarios that match the tag `expression`")
@@ -181,7 +185,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 }
 
 // judge runs the suite and writes everything that is told of it.
-func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection steps.Selection, known any, io streams) error {
+func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection steps.Selection, known *baseline.Baseline, io streams) error {
 	catalogue, err := features.Load()
 	if err != nil {
 		return err
@@ -209,18 +213,21 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection step
 	if err != nil {
 		return err
 	}
-	if err := f.applyBaseline(result, known); err != nil {
-		return err
-	}
+	code := concluded(result, known)
 	if err := f.write(result, screen, io); err != nil {
 		return err
 	}
-	return failed(exitCode(result))
+	return failed(code)
 }
 
 func (f *runFlags) write(result *reports.Result, screen *screen, io streams) error {
 	if err := reports.Write(f.out, result); err != nil {
 		return &exit{exitIncomplete, err}
+	}
+	if f.writeBaseline != "" {
+		if err := baseline.Write(f.writeBaseline, result); err != nil {
+			return &exit{exitIncomplete, err}
+		}
 	}
 	if err := summarise(result, os.Getenv("GITHUB_STEP_SUMMARY")); err != nil {
 		fmt.Fprintln(io.err, "agentconform:", err)

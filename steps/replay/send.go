@@ -1,0 +1,187 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// Step is one exchange that was sent again.
+type Step struct {
+	Was         reports.Exchange
+	URL         string // as it was sent now, without secrets
+	Status      int    // 0 when no answer came
+	Error       string
+	Differences []string // "/status: was "a", is now "b""; ids and times do not count
+}
+
+// Same tells whether the answer was the recorded one, but for ids and times.
+func (s Step) Same() bool {
+	return s.Error == s.Was.Error && s.Status == s.Was.Status && len(s.Differences) == 0
+}
+
+// Sender sends exchanges to a target.
+type Sender struct {
+	Config *config.Config
+	// Recorded are the addresses that the exchanges were sent to; each is replaced by that of the configuration.
+	Recorded reports.Target
+
+	client  *client.Client
+	redact  *client.Redactor
+	secrets *strings.Replacer
+	words   [][2]string // what is replaced, the newest first
+}
+
+// patience bounds how long a status may take to become the recorded one.
+const patience = 30 * time.Second
+
+// longestGap is how long a pause between two exchanges is kept at most.
+const longestGap = 2 * time.Second
+
+// Send sends the plan in order and compares each answer. The error is that of the context, or of a secret that is
+// not configured; a target that does not answer is a difference.
+func (s *Sender) Send(ctx context.Context, plan []reports.Exchange, each func(Step)) error {
+	s.prepare()
+	defer s.client.Close()
+	for i, x := range plan {
+		if i > 0 {
+			gap := time.Duration(x.AtMS-plan[i-1].AtMS) * time.Millisecond
+			if err := client.Sleep(ctx, min(max(gap, 0), longestGap)); err != nil {
+				return err
+			}
+		}
+		step, err := s.send(ctx, x)
+		if err != nil {
+			return err
+		}
+		each(step)
+	}
+	return nil
+}
+
+func (s *Sender) prepare() {
+	known := s.Config.Secrets()
+	s.client, s.redact = client.New(1), client.NewRedactor(known)
+	values := map[string]string{}
+	for value, name := range known {
+		values[name] = value
+	}
+	// The longest name first: one may begin with another.
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	var pairs []string
+	for _, name := range names {
+		pairs = append(pairs, name, values[name])
+	}
+	s.secrets = strings.NewReplacer(pairs...)
+	for _, pair := range [][2]string{
+		{s.Recorded.ControlPlane, s.Config.Target}, {s.Recorded.AgentServer, s.Config.AgentTarget},
+		{origin(s.Recorded.ControlPlane), origin(s.Config.Target)},
+	} {
+		if pair[0] != "" && pair[1] != "" {
+			s.words = append(s.words, pair)
+		}
+	}
+}
+
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+func (s *Sender) send(ctx context.Context, x reports.Exchange) (Step, error) {
+	request, err := s.request(x)
+	if err != nil {
+		return Step{}, err
+	}
+	step := Step{Was: x, URL: s.redact.Text(request.Base)}
+	for start := time.Now(); ; {
+		a, err := s.client.Do(ctx, request)
+		var none *client.NoAnswer
+		switch {
+		case errors.As(err, &none):
+			step.Error = none.Cause
+			return step, nil
+		case err != nil:
+			return step, err
+		}
+		now := s.redact.Text(string(a.Body))
+		if waits(x, a) && time.Since(start) < patience {
+			if err := client.Sleep(ctx, 100*time.Millisecond); err != nil {
+				return step, err
+			}
+			continue
+		}
+		step.Status = a.Status
+		s.learn(x.Response.Body, now)
+		step.Differences = differences(x.Response.Body, s.replaced(now, true))
+		return step, nil
+	}
+}
+
+// waits tells whether a revision or run has not yet got as far as it had when it was recorded.
+func waits(x reports.Exchange, a *client.Answer) bool {
+	was, is := statusIn(x.Response.Body), a.Get("status")
+	return x.Method == http.MethodGet && x.Status == a.Status && final(was) && is.Type == gjson.String && !final(is.Str)
+}
+
+// request puts an exchange together again, with the secrets that the report left out.
+func (s *Sender) request(x reports.Exchange) (client.Request, error) {
+	r := client.Request{Method: x.Method, Base: s.reveal(s.replaced(x.URL, false)), Header: http.Header{}, Timeout: s.Config.Timeouts.Request}
+	for name, values := range x.Request.Headers {
+		for _, v := range values {
+			r.Header[name] = append(r.Header[name], s.reveal(v))
+		}
+	}
+	if x.Request.Body != "" {
+		r.Body = []byte(s.reveal(s.replaced(x.Request.Body, false)))
+	}
+	sent := fmt.Sprint(r.Base, r.Header, string(r.Body))
+	if i := strings.Index(sent, "$"+config.EnvPrefix); i >= 0 {
+		name, _, _ := strings.Cut(sent[i+1:], `"`)
+		name, _, _ = strings.Cut(strings.TrimRight(name, "]} "), " ")
+		return r, fmt.Errorf("the secret %s is not configured: set it in the environment or the file", name)
+	}
+	return r, nil
+}
+
+// reveal puts the secrets back that the report left out.
+func (s *Sender) reveal(text string) string { return s.secrets.Replace(text) }
+
+// replaced puts the target's own words for recorded ones, or, backwards, the recorded ones for its own.
+func (s *Sender) replaced(text string, backwards bool) string {
+	for _, pair := range s.words {
+		if backwards {
+			text = strings.ReplaceAll(text, pair[1], pair[0])
+		} else {
+			text = strings.ReplaceAll(text, pair[0], pair[1])
+		}
+	}
+	return text
+}
+
+// learn finds the ids that came back differently.
+func (s *Sender) learn(was, is string) {
+	old, now := idsIn(was), idsIn(is)
+	for i := range min(len(old), len(now)) {
+		pair := [2]string{old[i], now[i]}
+		if old[i] != now[i] && !slices.Contains(s.words, pair) {
+			s.words = append([][2]string{pair}, s.words...)
+		}
+	}
+}
