@@ -1,0 +1,190 @@
+package compare_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/compare"
+	"github.com/agentconform/agentconform/reports/internal/sample"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run the test with -update to write it")
+	assert.Equal(t, string(want), string(got), "run the test with -update if the change is meant")
+}
+
+func scenario(name string, v reports.Verdict) reports.Scenario {
+	return reports.Scenario{Name: name, Verdict: v}
+}
+
+// one makes a result with a single requirement.
+func one(version string, q reports.Requirement) *reports.Result {
+	q.Level = reports.Must
+	if q.Title == "" {
+		q.Title = "the rule"
+	}
+	return &reports.Result{
+		Suite: reports.Suite{Version: version, Requirements: 1}, Target: reports.Target{Implementation: reports.Implementation{Name: "impl"}},
+		Requirements: []reports.Requirement{q},
+	}
+}
+
+func TestChanges(t *testing.T) {
+	q := func(id string, v reports.Verdict, scenarios ...reports.Scenario) reports.Requirement {
+		return reports.Requirement{ID: id, Verdict: v, Scenarios: scenarios}
+	}
+	titled := func(q reports.Requirement, title string) reports.Requirement { q.Title = title; return q }
+	tests := []struct {
+		name          string
+		before, after *reports.Result
+		want          []compare.Change // of the last column, by row
+		note          string
+	}{
+		{"the same", one("1", q("A-1", "passed")), one("1", q("A-1", "passed")), []compare.Change{compare.Same}, ""},
+		{"a regression", one("1", q("A-1", "passed")), one("1", q("A-1", "failed")), []compare.Change{compare.Regression}, ""},
+		{"fixed", one("1", q("A-1", "failed")), one("1", q("A-1", "passed")), []compare.Change{compare.Fixed}, ""},
+		{"was blocked, fails", one("1", q("A-1", "blocked")), one("1", q("A-1", "failed")), []compare.Change{compare.Found}, ""},
+		{"was skipped, fails", one("1", q("A-1", "skipped")), one("1", q("A-1", "failed")), []compare.Change{compare.Found}, ""},
+		{"passed, is blocked", one("1", q("A-1", "passed")), one("1", q("A-1", "blocked")), []compare.Change{compare.Unjudged}, ""},
+		{"failed, is skipped", one("1", q("A-1", "failed")), one("1", q("A-1", "skipped")), []compare.Change{compare.Unjudged}, ""},
+		{"blocked, is inconclusive", one("1", q("A-1", "blocked")), one("1", q("A-1", "inconclusive")), []compare.Change{compare.Same}, ""},
+		{
+			"a newer suite, the old check fails",
+			one("1", q("A-1", "passed", scenario("x", "passed"))), one("2", q("A-1", "failed", scenario("x", "failed"))), []compare.Change{compare.Regression}, "",
+		},
+		{
+			"a newer suite, only a new check fails",
+			one("1", q("A-1", "passed", scenario("x", "passed"))), one("2", q("A-1", "failed", scenario("x", "passed"), scenario("y", "failed"))),
+			[]compare.Change{compare.Stricter}, "",
+		},
+		{
+			"a new and a removed requirement",
+			one("1", titled(q("A-1", "passed"), "old rule")), one("2", titled(q("A-2", "failed"), "new rule")), []compare.Change{compare.New, compare.Removed}, "",
+		},
+		{"renamed, the title stays", one("1", q("A-1", "passed")), one("2", q("B-1", "passed")), []compare.Change{compare.Same}, "was A-1"},
+		{
+			"renamed, and a regression",
+			one("1", q("A-1", "passed", scenario("x", "passed"))), one("2", q("B-1", "failed", scenario("x", "failed"))), []compare.Change{compare.Regression}, "was A-1",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			table, err := compare.Of(compare.Input{Result: tt.before}, compare.Input{Result: tt.after})
+			require.NoError(t, err)
+			var got []compare.Change
+			for _, r := range table.Rows {
+				got = append(got, r.Cells[1].Change)
+			}
+			assert.Equal(t, tt.want, got)
+			assert.Equal(t, tt.note, table.Rows[0].Cells[1].Note)
+			assert.Equal(t, tt.want[0] == compare.Regression, table.Regressed())
+		})
+	}
+}
+
+func TestALevelThatRisesIsNamed(t *testing.T) {
+	before, after := one("1", reports.Requirement{ID: "A-1", Verdict: "failed"}), one("2", reports.Requirement{ID: "A-1", Verdict: "failed"})
+	before.Requirements[0].Level = reports.Should
+	table, err := compare.Of(compare.Input{Result: before}, compare.Input{Result: after})
+	require.NoError(t, err)
+	assert.Equal(t, "was a SHOULD", table.Rows[0].Cells[1].Note)
+}
+
+func TestAFilterIsNoRemoval(t *testing.T) {
+	part := sample.Conformant()
+	part.Requirements = part.Requirements[:3]
+	table, err := compare.Of(compare.Input{Result: sample.Conformant()}, compare.Input{Result: part})
+	require.NoError(t, err)
+	assert.Equal(t, 15, table.Columns[1].Changes[compare.NotRun])
+	assert.Zero(t, table.Columns[1].Changes[compare.Removed])
+}
+
+// three are the reference, a faulty version of it, and an older file by an older suite.
+func three(t *testing.T) *compare.Table {
+	t.Helper()
+	old := sample.Conformant()
+	old.Suite.Version, old.Target.Implementation.Version = "1.0.0", "4.0.0"
+	old.Requirements = append(old.Requirements[:3:3], old.Requirements[4:]...)
+	old.Suite.Requirements = len(old.Requirements)
+	old.Requirements[5].ID = "CP-OLD-3" // found again by its title
+	table, err := compare.Of(compare.Input{Result: old}, compare.Input{Result: sample.Conformant()}, compare.Input{Label: "nightly", Result: sample.Faulty()})
+	require.NoError(t, err)
+	return table
+}
+
+func TestFaces(t *testing.T) {
+	table := three(t)
+	var text, markdown, page bytes.Buffer
+	require.NoError(t, table.Text(&text, false))
+	require.NoError(t, table.Markdown(&markdown))
+	require.NoError(t, table.HTML(&page))
+	golden(t, "three.txt", text.Bytes())
+	golden(t, "three.md", markdown.Bytes())
+	golden(t, "three.html", page.Bytes())
+	assert.Contains(t, text.String(), "nightly has 4 regressions against Example Control Plane 4.0.0")
+	assert.Contains(t, text.String(), "B was CP-OLD-3")
+}
+
+func TestDifferentImplementationsHaveNoRegressions(t *testing.T) {
+	other := sample.Faulty()
+	other.Target.Implementation.Name = "Another"
+	table, err := compare.Of(compare.Input{Result: sample.Conformant()}, compare.Input{Result: other})
+	require.NoError(t, err)
+	assert.False(t, table.Regressed())
+	var text bytes.Buffer
+	require.NoError(t, table.Text(&text, true))
+	assert.NotContains(t, text.String(), "regression")
+	assert.Contains(t, text.String(), "fails here only")
+}
+
+func TestNothingToCompare(t *testing.T) {
+	_, err := compare.Of(compare.Input{Result: sample.Faulty()})
+	assert.ErrorContains(t, err, "name at least two result files")
+}
+
+func TestFacesOfHostileResultsAreHarmless(t *testing.T) {
+	for name, hostile := range sample.HostileTexts() {
+		t.Run(name, func(t *testing.T) {
+			bad := sample.Hostile(hostile)
+			bad.Suite.Version, bad.Requirements[0].Title = hostile, hostile
+			table, err := compare.Of(compare.Input{Result: sample.Conformant()}, compare.Input{Label: hostile, Result: bad})
+			require.NoError(t, err)
+			var text, markdown, page bytes.Buffer
+			require.NoError(t, table.Text(&text, false))
+			require.NoError(t, table.Markdown(&markdown))
+			require.NoError(t, table.HTML(&page))
+			for _, b := range []*bytes.Buffer{&text, &markdown, &page} {
+				assert.Equal(t, safe.Visible(b.String()), b.String())
+				assert.Less(t, b.Len(), 500_000)
+			}
+			assert.NotContains(t, strings.ReplaceAll(markdown.String(), `\<script`, ""), "<script")
+			root, err := html.Parse(&page)
+			require.NoError(t, err)
+			for n := range root.Descendants() {
+				assert.NotContains(t, []string{"script", "img", "svg", "iframe"}, n.Data)
+				for _, a := range n.Attr {
+					assert.False(t, strings.HasPrefix(a.Key, "on"), a.Key)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// Merge makes one result of all the shards of a run. A requirement takes the worst of its scenarios, wherever they
+// ran. Shards that do not belong together, overlap or are incomplete are refused. A baseline is applied to the merged
+// result, not to its shards; what they say about theirs is dropped.
+func Merge(shards ...*reports.Result) (*reports.Result, error) {
+	ordered, err := inOrder(shards)
+	if err != nil {
+		return nil, fmt.Errorf("merging: %w", err)
+	}
+	first := ordered[0]
+	m := &reports.Result{Schema: reports.Schema, Suite: first.Suite, Target: first.Target, Run: first.Run}
+	m.Run.Shard = ""
+	end := first.Run.StartedAt
+	for _, s := range ordered {
+		if s.Run.StartedAt.Before(m.Run.StartedAt) {
+			m.Run.StartedAt = s.Run.StartedAt
+		}
+		if e := s.Run.StartedAt.Add(ms(s.Run.DurationMS)); e.After(end) {
+			end = e
+		}
+	}
+	m.Run.DurationMS = end.Sub(m.Run.StartedAt).Milliseconds()
+	store := &joined{}
+	for _, s := range ordered {
+		shift := s.Run.StartedAt.Sub(m.Run.StartedAt).Milliseconds()
+		offset := store.add(s.Exchanges, shift)
+		addRequirements(m, s, offset)
+		addFindings(m, s, offset)
+		addCoverage(&m.Coverage, s.Coverage)
+		for _, t := range s.Timeline {
+			t.AtMS += shift
+			m.Timeline = append(m.Timeline, t)
+		}
+		m.Ledger = append(m.Ledger, s.Ledger...)
+		m.Counts.Cases += s.Counts.Cases
+		m.Counts.Throttled += s.Counts.Throttled
+	}
+	m.Exchanges = store
+	finish(m, ordered)
+	return m, nil
+}
+
+// inOrder checks that the results are the shards of one run, each of them once, and sorts them.
+func inOrder(shards []*reports.Result) ([]*reports.Result, error) {
+	if len(shards) == 0 {
+		return nil, errors.New("no result files are given; name the result.json of each shard")
+	}
+	var ordered []*reports.Result
+	for i, s := range shards {
+		at, of, err := shardOf(s)
+		if err != nil {
+			return nil, fmt.Errorf("result %d (%s): %w", i+1, s.Run.ID, err)
+		}
+		if ordered == nil {
+			ordered = make([]*reports.Result, of)
+		}
+		if of != len(ordered) {
+			return nil, fmt.Errorf("result %d is shard %s, but another is one of %d: they are of different runs", i+1, s.Run.Shard, len(ordered))
+		}
+		if ordered[at-1] != nil {
+			return nil, fmt.Errorf("shard %s is given twice (%s and %s); name each shard once", s.Run.Shard, ordered[at-1].Run.ID, s.Run.ID)
+		}
+		if err := sameRun(shards[0], s); err != nil {
+			return nil, fmt.Errorf("shard %s does not belong to shard %s: %w", s.Run.Shard, shards[0].Run.Shard, err)
+		}
+		ordered[at-1] = s
+	}
+	var missing []string
+	for i, s := range ordered {
+		if s == nil {
+			missing = append(missing, fmt.Sprintf("%d/%d", i+1, len(ordered)))
+		}
+	}
+	if missing != nil {
+		return nil, fmt.Errorf("missing: shard %s; a verdict needs all of them", strings.Join(missing, ", "))
+	}
+	return ordered, nil
+}
+
+// maxShards bounds what a file can claim.
+const maxShards = 1000
+
+func shardOf(r *reports.Result) (at, of int, err error) {
+	if r.Run.Shard == "" {
+		return 0, 0, errors.New("it is a whole run and no shard; only the results of runs with --shard can be merged")
+	}
+	left, right, _ := strings.Cut(r.Run.Shard, "/")
+	at, err1 := strconv.Atoi(left)
+	of, err2 := strconv.Atoi(right)
+	if err1 != nil || err2 != nil || at < 1 || of < at || of > maxShards {
+		return 0, 0, fmt.Errorf("its shard %q is not of the form I/N", r.Run.Shard)
+	}
+	return at, of, nil
+}
+
+func sameRun(a, b *reports.Result) error {
+	for _, pair := range []struct {
+		what         string
+		first, other any
+	}{
+		{"the version of the suite", a.Suite.Version, b.Suite.Version},
+		{"the version of the interface", a.Suite.Interface, b.Suite.Interface},
+		{"the number of requirements", a.Suite.Requirements, b.Suite.Requirements},
+		{"the control plane", a.Target.ControlPlane, b.Target.ControlPlane},
+		{"the agent server", a.Target.AgentServer, b.Target.AgentServer},
+		{"the implementation", a.Target.Implementation.Name + " " + a.Target.Implementation.Version, b.Target.Implementation.Name + " " + b.Target.Implementation.Version},
+		{"the seed, by which scenarios are dealt out,", a.Run.Seed, b.Run.Seed},
+		{"strictness", a.Run.Strict, b.Run.Strict},
+	} {
+		if pair.first != pair.other {
+			return fmt.Errorf("%s differs (%v and %v); run all shards with the same program, target and flags", pair.what, pair.first, pair.other)
+		}
+	}
+	return nil
+}
+
+// sameOrder tells whether every shard lists the whole catalogue: then its order is that of the merged result.
+func sameOrder(shards []*reports.Result) bool {
+	ids := func(r *reports.Result) []string {
+		var all []string
+		for _, q := range r.Requirements {
+			all = append(all, q.ID)
+		}
+		return all
+	}
+	first := ids(shards[0])
+	return !slices.ContainsFunc(shards, func(s *reports.Result) bool { return !slices.Equal(ids(s), first) })
+}
+
+// finish orders the merged requirements, and draws the conclusion.
+func finish(m *reports.Result, shards []*reports.Result) {
+	if !sameOrder(shards) {
+		slices.SortStableFunc(m.Requirements, byPlace)
+	}
+	rank := map[string]int{}
+	for i := range m.Requirements {
+		settle(&m.Requirements[i])
+		rank[m.Requirements[i].ID] = i
+	}
+	slices.SortStableFunc(m.Findings, func(a, b reports.Finding) int { return rank[a.Requirement] - rank[b.Requirement] })
+	slices.SortStableFunc(m.Timeline, func(a, b reports.Transition) int { return int(a.AtMS - b.AtMS) })
+	reports.Tally(m)
+	m.Verdict = reports.Conclude(m.Requirements, m.Run.Strict)
+	for _, s := range shards {
+		// A shard that is worse than its requirements was interrupted: the whole is not complete either.
+		if s.Verdict == reports.Incomplete && reports.Conclude(s.Requirements, s.Run.Strict) != reports.Incomplete && m.Verdict == reports.Conformant {
+			m.Verdict, m.Headline = reports.Incomplete, "Shard "+s.Run.Shard+" is incomplete: "+s.Headline
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// addRequirements adds the requirements of a shard. A scenario that occurs in several shards, as the contract's do,
+// takes its worst verdict and all of its evidence.
+func addRequirements(m, shard *reports.Result, offset int) {
+	for _, q := range shard.Requirements {
+		q.Known = nil
+		scenarios := slices.Clone(q.Scenarios)
+		for i := range scenarios {
+			scenarios[i].Exchanges = shifted(scenarios[i].Exchanges, offset)
+		}
+		at := slices.IndexFunc(m.Requirements, func(o reports.Requirement) bool { return o.ID == q.ID })
+		if at < 0 {
+			q.Scenarios = scenarios
+			m.Requirements = append(m.Requirements, q)
+			continue
+		}
+		into := &m.Requirements[at]
+		for _, s := range scenarios {
+			mergeScenario(into, s)
+		}
+		if len(into.Scenarios) == 0 && reports.Worse(into.Verdict, q.Verdict) != into.Verdict {
+			into.Verdict, into.Reason = q.Verdict, q.Reason
+		}
+	}
+}
+
+func mergeScenario(into *reports.Requirement, s reports.Scenario) {
+	at := slices.IndexFunc(into.Scenarios, func(o reports.Scenario) bool { return o.URI == s.URI && o.Line == s.Line && o.Name == s.Name })
+	if at < 0 {
+		into.Scenarios = append(into.Scenarios, s)
+		return
+	}
+	o := &into.Scenarios[at]
+	evidence, duration := slices.Concat(o.Exchanges, s.Exchanges), o.DurationMS+s.DurationMS
+	if reports.Worse(o.Verdict, s.Verdict) != o.Verdict {
+		*o = s
+	}
+	o.Exchanges, o.DurationMS = evidence, duration
+}
+
+// settle derives the verdict of a requirement from its scenarios, and sorts them.
+func settle(q *reports.Requirement) {
+	if len(q.Scenarios) == 0 {
+		return
+	}
+	slices.SortStableFunc(q.Scenarios, func(a, b reports.Scenario) int {
+		return cmp.Or(cmp.Compare(a.URI, b.URI), cmp.Compare(a.Line, b.Line))
+	})
+	worst := q.Scenarios[0]
+	for _, s := range q.Scenarios[1:] {
+		if reports.Worse(worst.Verdict, s.Verdict) != worst.Verdict {
+			worst = s
+		}
+	}
+	if q.Verdict != worst.Verdict || q.Reason == "" {
+		q.Reason = worst.Reason
+	}
+	q.Verdict = worst.Verdict
+	if q.Verdict == reports.Passed {
+		q.Reason = ""
+	}
+}
+
+// byPlace orders requirements as they stand in the features: part, file, line.
+func byPlace(a, b reports.Requirement) int {
+	profiles := []string{"control-plane", "agent-server", "end-to-end"}
+	uriA, lineA := place(a)
+	uriB, lineB := place(b)
+	return cmp.Or(
+		cmp.Compare(slices.Index(profiles, a.Profile), slices.Index(profiles, b.Profile)),
+		cmp.Compare(uriA, uriB), cmp.Compare(lineA, lineB))
+}
+
+func place(q reports.Requirement) (string, int) {
+	if len(q.Scenarios) == 0 {
+		return "", 0
+	}
+	line := q.Scenarios[0].Line
+	for _, s := range q.Scenarios {
+		line = min(line, s.Line)
+	}
+	return q.Scenarios[0].URI, line
+}
+
+// addFindings adds the findings of a shard; the same finding counts once, with all of its occurrences.
+func addFindings(m, shard *reports.Result, offset int) {
+	for _, f := range shard.Findings {
+		f.Known = nil
+		if f.Exchange > 0 {
+			f.Exchange += offset
+		}
+		at := slices.IndexFunc(m.Findings, func(o reports.Finding) bool { return o.ID == f.ID && o.Requirement == f.Requirement })
+		if at >= 0 {
+			m.Findings[at].Count += f.Count
+			continue
+		}
+		m.Findings = append(m.Findings, f)
+	}
+}
+
+func addCoverage(into *reports.Coverage, c reports.Coverage) {
+	for _, o := range c.Operations {
+		at := slices.IndexFunc(into.Operations, func(x reports.OperationCoverage) bool { return x.Operation == o.Operation })
+		if at < 0 {
+			into.Operations = append(into.Operations, o)
+			continue
+		}
+		into.Operations[at].Exchanges += o.Exchanges
+	}
+	for _, s := range c.Statuses {
+		at := slices.IndexFunc(into.Statuses, func(x reports.StatusCoverage) bool {
+			return x.Operation == s.Operation && x.Status == s.Status && x.ContentType == s.ContentType
+		})
+		if at < 0 {
+			into.Statuses = append(into.Statuses, s)
+			continue
+		}
+		into.Statuses[at].Count += s.Count
+	}
+	for _, p := range c.Parameters {
+		at := slices.IndexFunc(into.Parameters, func(x reports.ParameterCoverage) bool {
+			return x.Operation == p.Operation && x.Parameter == p.Parameter
+		})
+		if at < 0 {
+			into.Parameters = append(into.Parameters, p)
+			continue
+		}
+		into.Parameters[at].Values = union(into.Parameters[at].Values, p.Values)
+	}
+	for _, e := range c.Enums {
+		at := slices.IndexFunc(into.Enums, func(x reports.EnumCoverage) bool { return x.Field == e.Field })
+		if at < 0 {
+			into.Enums = append(into.Enums, e)
+			continue
+		}
+		x := &into.Enums[at]
+		unseen := union(x.Unseen, e.Unseen)
+		x.Seen = union(x.Seen, e.Seen)
+		x.Unseen = slices.DeleteFunc(unseen, func(v string) bool { return slices.Contains(x.Seen, v) })
+	}
+}
+
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, v := range b {
+		if !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func shifted(ids []int, offset int) []int {
+	all := make([]int, len(ids))
+	for i, id := range ids {
+		all[i] = id + offset
+	}
+	return all
+}
+
+// joined shows the exchanges of several results as those of one, without copying them.
+type joined struct{ parts []joinedPart }
+
+type joinedPart struct {
+	from   reports.Exchanges
+	offset int
+	shift  int64 // of the time
+}
+
+// add appends the exchanges of a shard and returns by how much their ids grow.
+func (j *joined) add(from reports.Exchanges, shift int64) int {
+	offset := j.Len()
+	if from != nil {
+		j.parts = append(j.parts, joinedPart{from, offset, shift})
+	}
+	return offset
+}
+
+// Len returns the number of exchanges.
+func (j *joined) Len() int {
+	if len(j.parts) == 0 {
+		return 0
+	}
+	last := j.parts[len(j.parts)-1]
+	return last.offset + last.from.Len()
+}
+
+// Get returns the exchange with this id.
+func (j *joined) Get(id int) (reports.Exchange, error) {
+	for _, p := range slices.Backward(j.parts) {
+		if id > p.offset && id <= j.Len() {
+			x, err := p.from.Get(id - p.offset)
+			return p.moved(x), err
+		}
+	}
+	return reports.Exchange{}, fmt.Errorf("there is no exchange %d: the ids go from 1 to %d", id, j.Len())
+}
+
+// All gives the exchanges in order of id.
+func (j *joined) All() iter.Seq2[reports.Exchange, error] {
+	return func(yield func(reports.Exchange, error) bool) {
+		for _, p := range j.parts {
+			for x, err := range p.from.All() {
+				if !yield(p.moved(x), err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (p joinedPart) moved(x reports.Exchange) reports.Exchange {
+	x.ID += p.offset
+	x.AtMS += p.shift
+	return x
+}

@@ -1,0 +1,123 @@
+package compare_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/compare"
+	"github.com/agentconform/agentconform/reports/internal/sample"
+)
+
+// shards deals the requirements of the faulty sample out to n results. The contract's go to each of them, because
+// each has seen some of the answers.
+func shards(n int) []*reports.Result {
+	var all []*reports.Result
+	for i := range n {
+		s := sample.Faulty()
+		s.Run.Shard, s.Run.ID = fmt.Sprintf("%d/%d", i+1, n), fmt.Sprintf("run-%d", i+1)
+		s.Run.StartedAt = s.Run.StartedAt.Add(time.Duration(i) * time.Second)
+		var mine []reports.Requirement
+		for k, q := range sample.Faulty().Requirements {
+			if contract := q.ID == "CP-CONTRACT-getRevision"; k%n == i || contract {
+				if contract && i > 0 { // it saw no fault
+					q.Verdict, q.Reason, q.Scenarios[0].Verdict, q.Scenarios[0].Reason = reports.Passed, "", reports.Passed, ""
+				}
+				mine = append(mine, q)
+			}
+		}
+		s.Requirements = mine
+		s.Verdict = reports.Conclude(mine, false)
+		reports.Tally(s)
+		all = append(all, s)
+	}
+	return all
+}
+
+func TestMerge(t *testing.T) {
+	parts := shards(3)
+	m, err := compare.Merge(parts[2], parts[0], parts[1])
+	require.NoError(t, err)
+	want := sample.Faulty()
+	assert.Len(t, m.Requirements, len(want.Requirements))
+	assert.Equal(t, want.Verdict, m.Verdict)
+	assert.Equal(t, want.Counts.Requirements, m.Counts.Requirements, "the worst of its scenarios, wherever they ran")
+	for _, q := range m.Requirements {
+		assert.NotEmpty(t, q.Scenarios)
+		if q.Verdict != reports.Passed {
+			assert.NotEmpty(t, q.Reason, q.ID)
+		}
+	}
+	assert.Equal(t, int64(3141+2000), m.Run.DurationMS)
+	assert.Empty(t, m.Run.Shard)
+	assert.Equal(t, 27, m.Exchanges.Len())
+	x, err := m.Exchanges.Get(10)
+	require.NoError(t, err)
+	first, err := parts[1].Exchanges.Get(1)
+	require.NoError(t, err)
+	assert.Equal(t, first.URL, x.URL)
+	assert.Equal(t, 10, x.ID)
+	assert.Equal(t, first.AtMS+1000, x.AtMS)
+	_, err = m.Exchanges.Get(28)
+	assert.ErrorContains(t, err, "there is no exchange 28")
+	assert.Len(t, m.Findings, len(want.Findings), "the same finding is one")
+	for _, f := range m.Findings {
+		if f.ID == want.Findings[0].ID {
+			assert.Equal(t, 3*want.Findings[0].Count, f.Count)
+		}
+	}
+
+	var b bytes.Buffer
+	require.NoError(t, m.WriteJSON(&b))
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(reports.ResultSchema()))
+	require.NoError(t, err)
+	compiler := jsonschema.NewCompiler()
+	require.NoError(t, compiler.AddResource("urn:schema", schema))
+	doc, err := jsonschema.UnmarshalJSON(&b)
+	require.NoError(t, err)
+	assert.NoError(t, compiler.MustCompile("urn:schema").Validate(doc))
+}
+
+func TestMergeOfAnInterruptedShardIsIncomplete(t *testing.T) {
+	a, b := sample.Conformant(), sample.Conformant()
+	a.Run.Shard, b.Run.Shard = "1/2", "2/2"
+	m, err := compare.Merge(a, b)
+	require.NoError(t, err)
+	assert.Equal(t, reports.Conformant, m.Verdict)
+	b.Verdict, b.Headline = reports.Incomplete, "interrupted"
+	m, err = compare.Merge(a, b)
+	require.NoError(t, err)
+	assert.Equal(t, reports.Incomplete, m.Verdict)
+	assert.Equal(t, "Shard 2/2 is incomplete: interrupted", m.Headline)
+}
+
+func TestMergeRefuses(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(all []*reports.Result) []*reports.Result
+		want  string
+	}{
+		{"nothing", func([]*reports.Result) []*reports.Result { return nil }, "name the result.json of each shard"},
+		{"a whole run", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = ""; return all }, "result 2 (run-2): it is a whole run and no shard"},
+		{"a broken shard", func(all []*reports.Result) []*reports.Result { all[0].Run.Shard = "3/2"; return all }, `its shard "3/2" is not of the form I/N`},
+		{"a missing one", func(all []*reports.Result) []*reports.Result { return all[:1] }, "missing: shard 2/3, 3/3; a verdict needs all of them"},
+		{"an overlap", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = "1/3"; return all }, "shard 1/3 is given twice (run-1 and run-2)"},
+		{"another number", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = "2/4"; return all }, "another is one of 3"},
+		{"another suite", func(all []*reports.Result) []*reports.Result { all[1].Suite.Version = "9"; return all }, "shard 2/3 does not belong to shard 1/3: the version of the suite differs (1.2.0 and 9)"},
+		{"another target", func(all []*reports.Result) []*reports.Result { all[2].Target.ControlPlane = "http://other"; return all }, "the control plane differs"},
+		{"another seed", func(all []*reports.Result) []*reports.Result { all[2].Run.Seed = 7; return all }, "the seed, by which scenarios are dealt out, differs (42 and 7)"},
+		{"strict", func(all []*reports.Result) []*reports.Result { all[2].Run.Strict = true; return all }, "strictness differs"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := compare.Merge(tt.spoil(shards(3))...)
+			assert.ErrorContains(t, err, tt.want)
+		})
+	}
+}
