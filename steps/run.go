@@ -109,7 +109,7 @@ func newRun(o Options) (*run, error) {
 	if o.Progress == nil {
 		o.Progress = func(Event) {}
 	}
-	ledger, err := evidence.OpenLedger(o.LedgerFile)
+	ledger, err := evidence.OpenLedger(o.LedgerFile, o.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (r *run) reach(ctx context.Context) error {
 	case r.config.Target != "":
 		request = r.toControlPlane(theClient, "GET", revisionsPath(unknownID()), nil)
 	case r.config.AgentTarget != "":
-		request = r.toAgent(r.config.AgentTarget, nil, "POST", "/threads", map[string]any{})
+		request = r.toAgent(r.config.AgentTarget, caller{}, "GET", statePath(unknownID()), nil)
 	default:
 		return errors.New("no target is configured: give --target, --agent-target or both")
 	}

@@ -1,0 +1,54 @@
+package evidence_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/evidence"
+)
+
+func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.jsonl")
+	first, err := evidence.OpenLedger(path, "one")
+	require.NoError(t, err)
+	require.NoError(t, first.Created("deployment", "a", "scenario 1"))
+	require.NoError(t, first.Created("deployment", "b", "scenario 2"))
+	require.NoError(t, first.Created("deployment", "b", "seen again"))
+	require.NoError(t, first.Removed("deployment", "a"))
+	require.NoError(t, first.Close())
+	assert.Len(t, first.Entries(), 2)
+
+	// A crash in the middle of a line.
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"run":"one","kind":"depl`)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+
+	second, err := evidence.OpenLedger(path, "two")
+	require.NoError(t, err)
+	require.NoError(t, second.Created("deployment", "c", "scenario 1"))
+	require.NoError(t, second.Close())
+	left, err := evidence.ReadLedger(path)
+	require.NoError(t, err)
+	require.Len(t, left, 2)
+	assert.Equal(t, "b", left[0].ID)
+	assert.Equal(t, "one", left[0].Run)
+	assert.Equal(t, "c", left[1].ID)
+	assert.Equal(t, "two", left[1].Run)
+}
+
+func TestReadLedgerRefusesWhatIsNone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, os.WriteFile(path, []byte("hello\nworld\n"), 0o600))
+	_, err := evidence.ReadLedger(path)
+	require.ErrorContains(t, err, "x:1 is no entry of a ledger")
+	_, err = evidence.OpenLedger(path, "run")
+	require.Error(t, err, "a file that is something else is not overwritten")
+	_, err = evidence.ReadLedger(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
