@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-//go:embed control_plane/*.feature agent_server/*.feature
+//go:embed *.feature control_plane/*.feature agent_server/*.feature
 var files embed.FS
 
 // FS returns the embedded feature files.

@@ -1,7 +1,12 @@
 package steps
 
 import (
+	"context"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
@@ -9,28 +14,235 @@ import (
 )
 
 // agentRun is what the scenarios of the agent server share.
-type agentRun struct{}
+type agentRun struct {
+	pace       pace
+	agentBase  lazy[*agentServer]
+	quietRun   lazy[*graphRun] // completed, on a thread that no scenario changes
+	rolledBack lazy[*rollback] // a run that had written made room for another one
+	soundly    lazy[*rollback] // the same, seen to be gone
+	joinHangs  atomic.Bool     // a join was seen not to answer although the run was over
+
+	called    lazyList[string]       // addresses of agent servers that were called
+	underTest atomic.Pointer[string] // that of the one that is judged
+}
 
 // agentWorld is the part of a scenario's world that belongs to the agent server.
-type agentWorld struct{}
+type agentWorld struct {
+	agent         *agentServer
+	thread        *thread        // that the sentences speak of
+	threads       []*thread      // that the scenario has made besides
+	current       *graphRun      // the run that the sentences speak of; the new one, where there is a prior one
+	kept          []*graphRun    // whose messages are to be in the thread, in their order
+	prior         *progress      // the run that is to make room, or just is in progress
+	aside         []*graphRun    // runs on other threads of the user
+	rolled        *rollback      // what became of the prior run and the new one
+	rivals        []*graphRun    // runs that were started one after the other, or at once
+	joined        *joining       // a join beside the scenario
+	looks         []look         // what was seen of the prior run and the state
+	listed        listing        // the last list of threads
+	owned         ownership      // who owns which threads, and by what they are known
+	introductions []introduction // what runs said of their callers
+	answersOf     []string       // what the deployment's agent server has answered, first to last
 
-func (w *World) defineAgent(b *book) {}
+	prepared []func(ctx context.Context, attempt int) error // preconditions that a lost race uses up
+}
 
-// toAgent makes a request to an agent server by a user; nil is a caller without credentials.
-func (r *run) toAgent(base string, user *config.User, method, path string, body any) client.Request {
-	request := client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: http.Header{}, Timeout: r.config.Timeouts.Request}
-	if body != nil {
+// agentServer is one deployed agent server at its address ({deployment_url}).
+type agentServer struct {
+	*run
+	base string
+}
+
+// defineAgent writes down the sentences about the agent server.
+func (w *World) defineAgent(b *book) {
+	b.given(`a deployed agent server`, w.aDeployedAgentServer)
+	w.defineThreads(b)
+	w.defineRuns(b)
+	w.defineState(b)
+	w.defineRollback(b)
+	w.defineCallers(b)
+	w.defineOwners(b)
+	w.defineEndToEnd(b)
+}
+
+func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
+	w.agent, err = w.run.agentServer(ctx)
+	return err
+}
+
+// agentServer returns the agent server under test: the configured one, else that of the shared deployment.
+func (r *run) agentServer(ctx context.Context) (*agentServer, error) {
+	return r.agentBase.get(ctx, r, "the agent server", func(ctx context.Context) (*agentServer, error) {
+		if r.config.AgentTarget != "" {
+			return r.agentAt(r.config.AgentTarget), nil
+		}
+		if r.config.Target == "" {
+			return nil, needs("agent_target, the address of an agent server")
+		}
+		d, err := r.shared(ctx, r.fixtures.up)
+		if err != nil {
+			return nil, err
+		}
+		s, err := r.agentOf(ctx, d)
+		if err == nil {
+			r.underTest.Store(&s.base)
+		}
+		return s, err
+	})
+}
+
+// agentOf asks the control plane for the address of a deployment's agent server. A target may know it only once the
+// deployment is up.
+func (r *run) agentOf(ctx context.Context, d *deployment) (*agentServer, error) {
+	a, err := r.get(ctx, deploymentPath(d.id), "")
+	if err != nil {
+		return nil, err
+	}
+	address := a.Get(r.config.AgentURLFrom).String()
+	if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, skipped("the deployment does not tell at %s where its agent server is: set agent_url_from, or agent_target", r.config.AgentURLFrom)
+	}
+	return r.agentAt(strings.TrimRight(address, "/")), nil
+}
+
+func (r *run) agentAt(base string) *agentServer {
+	r.called.add(base)
+	return &agentServer{run: r, base: base}
+}
+
+// agentAddress is the address of the agent server under test, "" while it is not known.
+func (r *run) agentAddress() string {
+	if found := r.underTest.Load(); found != nil {
+		return *found
+	}
+	return r.config.AgentTarget
+}
+
+// bases returns the addresses of a side, longer ones first: one may stand below another.
+func (r *run) bases(side spec.Side) []string {
+	if side == spec.ControlPlane {
+		return []string{r.config.Target}
+	}
+	all := r.called.all()
+	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}
+
+// toAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
+func (r *run) toAgent(base string, who caller, method, path string, body any) client.Request {
+	request := client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: who.header.Clone(), Timeout: r.config.Timeouts.Request}
+	if request.Header == nil {
+		request.Header = http.Header{}
+	}
+	switch body := body.(type) {
+	case nil:
+	case []byte:
+		request.Body = body
+	default:
 		request.Body = encode(body)
+	}
+	if request.Body != nil {
 		request.Header["Content-Type"] = []string{"application/json"}
 	}
 	return request
 }
 
-func (r *run) agentAddress() string { return r.config.AgentTarget }
+// caller is who asks the agent server.
+type caller struct {
+	name   string // as the sentences call them
+	header http.Header
+	user   *config.User // nil where it is none that is configured
+}
 
-func (r *run) bases(side spec.Side) []string {
-	if side == spec.ControlPlane {
-		return []string{r.config.Target}
+// The callers as the sentences name them.
+const (
+	theUser        = "the user"
+	theOtherUser   = "the other user"
+	aStudioUser    = "a studio user"
+	noCredentials  = "a caller without credentials"
+	anUnknownToken = "a caller with an unknown token"
+	anEmptyToken   = "a caller with an empty token"
+	anotherScheme  = "a caller with another scheme"
+)
+
+// owner is the user who owns what the scenarios create: the first of the configuration, and where there is none, a
+// caller without credentials (the target has no authentication handler then).
+func (r *run) owner() caller {
+	if len(r.config.Users) == 0 {
+		return caller{name: theUser}
 	}
-	return []string{r.config.AgentTarget}
+	u := &r.config.Users[0]
+	return caller{name: theUser, header: userHeader(*u), user: u}
+}
+
+// caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
+func (r *run) caller(name string) (caller, error) {
+	if len(r.config.Users) == 0 {
+		return caller{}, needs("users")
+	}
+	switch name {
+	case theUser:
+		return r.owner(), nil
+	case theOtherUser:
+		if len(r.config.Users) < 2 {
+			return caller{}, needs("users.1")
+		}
+		u := &r.config.Users[1]
+		return caller{name: name, header: userHeader(*u), user: u}, nil
+	case aStudioUser:
+		if len(r.config.Agent.StudioHeaders) == 0 {
+			return caller{}, needs("agent.studio_headers")
+		}
+		return caller{name: name, header: headerOf(r.config.Agent.StudioHeaders)}, nil
+	}
+	return caller{name: name, header: wrongHeader(r.config.Users[0], name)}, nil
+}
+
+// wrongToken is a token that no target knows. It is no secret, and reports show it.
+const wrongToken = "agentconform-unknown-token"
+
+// userHeader is how a user proves who they are.
+func userHeader(u config.User) http.Header {
+	if len(u.Headers) > 0 {
+		return headerOf(u.Headers)
+	}
+	return http.Header{"Authorization": {"Bearer " + u.Token}}
+}
+
+func headerOf(values map[string]string) http.Header {
+	h := http.Header{}
+	for name, value := range values {
+		h[http.CanonicalHeaderKey(name)] = []string{value}
+	}
+	return h
+}
+
+// wrongHeader is the user's header with what the kind of caller gets wrong. Another scheme carries a token that
+// would be good under its own.
+func wrongHeader(u config.User, kind string) http.Header {
+	if kind == noCredentials {
+		return http.Header{}
+	}
+	h := userHeader(u)
+	if kind == anotherScheme {
+		switch scheme, token, both := strings.Cut(h.Get("Authorization"), " "); {
+		case both && strings.EqualFold(scheme, "Basic"):
+			return http.Header{"Authorization": {"Bearer " + token}}
+		case both:
+			return http.Header{"Authorization": {"Basic " + token}}
+		}
+		return http.Header{"Authorization": {"Basic " + wrongToken}}
+	}
+	token := ""
+	if kind == anUnknownToken {
+		token = wrongToken
+	}
+	for name := range h {
+		if scheme, _, both := strings.Cut(h.Get(name), " "); both {
+			h[name] = []string{scheme + " " + token}
+		} else {
+			h[name] = []string{token}
+		}
+	}
+	return h
 }

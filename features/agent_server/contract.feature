@@ -50,3 +50,8 @@ Feature: The answers of the agent server keep the contract
       Given an answer to "list-threads" that was seen in this run
       When all answers to "list-threads" are held to the contract
       Then the contract has nothing against them
+
+    Scenario: Every answer to search-threads in this run matches the contract
+      Given an answer to "search-threads" that was seen in this run
+      When all answers to "search-threads" are held to the contract
+      Then the contract has nothing against them

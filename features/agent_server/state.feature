@@ -1,0 +1,42 @@
+@agent-server
+Feature: The state of a thread
+  The state holds the messages of the thread's runs: what went in as human messages, what the graph answered as ai
+  messages, and what tools have said. (interface, section 2)
+
+  Background:
+    Given a deployed agent server
+
+  @AS-STATE-1 @must @section-2
+  Rule: The state has a list of messages, each with a type and a content
+
+    Scenario: After a run the state has the form of the interface
+      Given a completed run
+      When the user reads the state of the thread
+      Then the state has a list of messages
+      And each message has a type and a content
+
+  @AS-STATE-2 @must @section-2
+  Rule: After a run the state holds the input and the answer
+
+    Scenario: The input is there as human, the answer as ai
+      When a run of the user with one message has completed
+      Then the state holds the messages "human, ai"
+      And the human messages are the input, in its order
+      And the last message repeats the last one of the input
+
+    Scenario: Several messages keep their order
+      When a run of the user with three messages has completed
+      Then the state holds the messages "human, human, human, ai"
+      And the human messages are the input, in its order
+
+    Scenario: What a tool has said keeps its kind
+      When a run of the user that calls a tool has completed
+      Then the state holds the messages "human, tool, ai"
+
+  @AS-STATE-3 @should @section-2
+  Rule: A second run adds to the messages of the first
+
+    Scenario: The state holds the messages of both runs, in their order
+      Given a completed run on a thread of its own
+      When the user's next run on the thread completes
+      Then the thread holds the user's runs only

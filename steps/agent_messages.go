@@ -1,0 +1,202 @@
+package steps
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// The kinds of messages that the interface shows (section 2).
+const (
+	human = "human"
+	ai    = "ai"
+	tool  = "tool"
+)
+
+// message is one of a thread's state. Its kind is "" where the state does not tell it as the interface wants.
+type message struct{ kind, text string }
+
+// messagesOf reads the messages of a state, leniently: whether they have the right form is one requirement's
+// concern, and must not fail all that look for something else. A thread without a run may have no values at all.
+func messagesOf(a *client.Answer) []message {
+	var all []message
+	for _, m := range a.Get("values.messages").Array() {
+		kind := ""
+		if t := m.Get("type"); t.Type == gjson.String {
+			kind = t.Str
+		}
+		all = append(all, message{kind, textOf(m.Get("content"))})
+	}
+	return all
+}
+
+// textOf is the text of a message's content: a text, or a list of parts that are texts or have one.
+func textOf(content gjson.Result) string {
+	if !content.IsArray() {
+		return content.String()
+	}
+	var b strings.Builder
+	for _, part := range content.Array() {
+		if part.IsObject() {
+			part = part.Get("text")
+		}
+		b.WriteString(part.String())
+	}
+	return b.String()
+}
+
+// after returns the messages that came after the one with the run's input, and whether that was found.
+func (g *graphRun) after(all []message) ([]message, bool) {
+	at := slices.IndexFunc(all, func(m message) bool { return m.text == g.text() })
+	if at < 0 {
+		return nil, false
+	}
+	return all[at+1:], true
+}
+
+// begunIn tells whether a state shows that the run has written something of its own.
+func (g *graphRun) begunIn(state *client.Answer) bool {
+	rest, _ := g.after(messagesOf(state))
+	return len(rest) > 0
+}
+
+// outputs is how many messages the run adds to its input.
+func (g *graphRun) outputs() int {
+	n := 1
+	if g.order.written {
+		n++
+	}
+	if slices.Contains(strings.Fields(g.order.words), tool) {
+		n++
+	}
+	return n
+}
+
+// completeIn tells whether a state holds all that the run was to write.
+func (g *graphRun) completeIn(state *client.Answer) bool {
+	rest, _ := g.after(messagesOf(state))
+	return len(rest) >= g.outputs()
+}
+
+// holdsOnly says what is wrong with a state that is to hold the inputs of the runs, each with its answer, in this
+// order, and nothing else. It asks for no kinds: they are another requirement's concern.
+func holdsOnly(state *client.Answer, runs ...*graphRun) error {
+	all := messagesOf(state)
+	expected := "the messages of exactly " + countOf(len(runs), "run")
+	at := 0
+	for _, g := range runs {
+		for _, input := range g.inputs {
+			if at >= len(all) || all[at].text != input {
+				return violated(state, expected, "%s", shownMessages(all)).at("/values/messages")
+			}
+			at++
+		}
+		at += g.outputs()
+	}
+	if at != len(all) {
+		return violated(state, expected, "%s", shownMessages(all)).at("/values/messages")
+	}
+	return nil
+}
+
+// holdsAnswered says what is wrong with a state that is to hold the run's input and its answer, whatever else it
+// holds.
+func holdsAnswered(state *client.Answer, g *graphRun) error {
+	rest, found := g.after(messagesOf(state))
+	if !found || len(rest) < g.outputs() {
+		return violated(state, fmt.Sprintf("the input %q and the answer to it", g.text()), "%s", shownMessages(messagesOf(state))).at("/values/messages")
+	}
+	return nil
+}
+
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "one " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// shownMessages describes messages for a person.
+func shownMessages(all []message) string {
+	if len(all) == 0 {
+		return "no message"
+	}
+	var b strings.Builder
+	for i, m := range all {
+		if i == 6 {
+			fmt.Fprintf(&b, "; and %d more", len(all)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		text := m.text
+		if len(text) > 60 {
+			text = strings.ToValidUTF8(text[:60], "") + "..."
+		}
+		fmt.Fprintf(&b, "%s %q", orUnknown(m.kind), text)
+	}
+	return b.String()
+}
+
+func orUnknown(kind string) string {
+	if kind == "" {
+		return "(no kind)"
+	}
+	return kind
+}
+
+// tells reports whether a text that describes a user gives the field this value. The text is JSON that may stand
+// between other words; where there is none, the value is looked for in the words themselves.
+func tells(text, field, value string) bool {
+	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if start >= 0 && end > start && gjson.Valid(text[start:end+1]) {
+		return hasField(gjson.Parse(text[start:end+1]), field, value)
+	}
+	return strings.Contains(text, value)
+}
+
+// hasField looks for a field at any depth: a user object may have its custom fields in an object of their own.
+func hasField(object gjson.Result, field, value string) bool {
+	found := false
+	object.ForEach(func(key, item gjson.Result) bool {
+		switch {
+		case key.Type == gjson.String && key.Str == field && item.String() == value:
+			found = true
+		case item.IsObject() || item.IsArray():
+			found = found || hasField(item, field, value)
+		}
+		return !found
+	})
+	return found
+}
+
+// saysText tells whether an answer's body carries the text: as it is, or as a text within its JSON.
+func saysText(a *client.Answer, text string) bool {
+	if strings.Contains(string(a.Body), text) {
+		return true
+	}
+	var value any
+	return json.Unmarshal(a.Body, &value) == nil && holdsText(value, text)
+}
+
+func holdsText(value any, text string) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.Contains(value, text)
+	case []any:
+		return slices.ContainsFunc(value, func(v any) bool { return holdsText(v, text) })
+	case map[string]any:
+		for _, v := range value {
+			if holdsText(v, text) {
+				return true
+			}
+		}
+	}
+	return false
+}

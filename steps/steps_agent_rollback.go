@@ -1,0 +1,403 @@
+package steps
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// defineRollback holds the sentences about runs that make room for others (sections 3 and 7).
+func (w *World) defineRollback(b *book) {
+	b.given(`a run in progress that has written`, w.aRunThatHasWritten)
+	b.given(`a run that was rolled back (after it had written|as soon as it was accepted|while it waited behind another run)`, w.aRolledBackRun)
+	b.given(`a rollback that has removed a run`, w.aSoundRollback)
+	b.given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
+	b.given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
+	b.given(`the user waits in a join for it`, w.userWaitsInJoin)
+	b.when(`the user starts another run with rollback`, w.userReplaces)
+	b.when(`the user looks for the prior run`, w.userLooksForPrior)
+	b.when(`the user looks for the prior run and at the state`, w.userLooks)
+	b.when(`the user looks for the prior run and at the state after its time is over`, w.userLooksLater)
+	b.when(`the user's next run on the thread, with rollback, completes`, w.nextRollbackCompletes)
+	b.when(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsRivals)
+	b.then(`the new run is accepted`, w.newRunAccepted)
+	b.then(`it completes before the time of the prior run is over`, w.newRunPrompt)
+	b.then(`the prior run is gone`, w.priorIsGone)
+	b.then(`the state holds the new run only`, w.stateHoldsNewOnly)
+	b.then(`the earlier runs are found`, w.earlierRunsFound)
+	b.then(`the runs on the other threads are found`, w.runsElsewhereFound)
+	b.then(`they end with their own messages`, w.runsElsewhereEnd)
+	b.then(`(only the last|exactly one) of these runs is left`, w.oneRivalLeft)
+	b.then(`the state holds the messages of the run that is left only`, w.stateHoldsLeft)
+	b.then(`the join on the prior run is released`, w.joinReleased)
+}
+
+// look is what the user saw at one time: the prior run, the state, or both.
+type look struct{ run, state *client.Answer }
+
+func (w *World) aRunThatHasWritten(ctx context.Context) error {
+	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
+		p, err := w.agent.inProgress(ctx, hasWritten, attempt)
+		if err == nil {
+			w.prior = p
+			w.speakOf(p.graphRun)
+		}
+		return err
+	})
+}
+
+func (w *World) aRolledBackRun(ctx context.Context, moment string) (err error) {
+	if moment == hasWritten {
+		w.rolled, err = w.agent.aRollback(ctx)
+	} else {
+		w.rolled, err = w.agent.rollBack(ctx, moment)
+	}
+	if err == nil {
+		w.prior, w.current, w.thread = w.rolled.prior, w.rolled.next, w.rolled.next.thread
+	}
+	return err
+}
+
+func (w *World) aSoundRollback(ctx context.Context) (err error) {
+	w.rolled, err = w.agent.aSoundRollback(ctx)
+	if err == nil {
+		w.prior, w.current, w.thread = w.rolled.prior, w.rolled.next, w.rolled.next.thread
+	}
+	return err
+}
+
+func (w *World) aThreadThatKeeps(ctx context.Context) error {
+	if err := w.aThread(ctx); err != nil {
+		return err
+	}
+	for range 2 {
+		if err := w.nextRunCompletes(ctx); err != nil {
+			return err
+		}
+	}
+	return holdsOnly(w.answer, w.kept...)
+}
+
+// runsElsewhere gives the run in progress twice the time, so that the other one's race is over first.
+func (w *World) runsElsewhere(ctx context.Context) error {
+	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
+		var threads [2]*thread
+		for i := range threads {
+			var err error
+			if threads[i], err = w.agent.newThread(ctx, w.run.owner()); err != nil {
+				return err
+			}
+		}
+		completed, err := w.agent.start(ctx, threads[0], order{})
+		if err != nil {
+			return err
+		}
+		if _, err := w.agent.completed(ctx, completed); err != nil {
+			return err
+		}
+		goingOn, err := w.agent.start(ctx, threads[1], order{hold: w.run.pace.hold(attempt + 1)})
+		w.aside = []*graphRun{completed, goingOn}
+		return err
+	})
+}
+
+// userWaitsInJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
+// answered while the run goes on.
+func (w *World) userWaitsInJoin(ctx context.Context) error {
+	return w.prepare(ctx, func(ctx context.Context, _ int) error {
+		if w.run.joinHangs.Load() {
+			return blocked("joins of completed runs hang (AS-RUN-4, AS-RUN-5)")
+		}
+		w.joined = w.agent.joinNow(ctx, w.prior.graphRun)
+		w.atEnd(w.joined.leave)
+		if err := w.joined.orUntil(ctx, time.Now().Add(w.run.pace.slack())); err != nil {
+			return err
+		}
+		if w.joined.over() && time.Now().Before(w.prior.until) {
+			return blocked("the join has answered while the run was in progress (AS-RUN-4)")
+		}
+		return nil
+	})
+}
+
+// userReplaces wins when all runs that matter were in progress until the new run had been accepted, and that did not
+// wait for the prior one.
+func (w *World) userReplaces(ctx context.Context) error {
+	return w.race(ctx, func(ctx context.Context) (bool, error) {
+		rb, err := w.agent.replace(ctx, w.prior)
+		if err != nil {
+			return false, err
+		}
+		w.rolled, w.current = rb, rb.next
+		w.answer = rb.next.answer
+		if rb.state != nil {
+			w.answer = rb.state
+		}
+		inTime := true
+		for _, g := range w.aside {
+			inTime = inTime && (g.complete || rb.next.answered().Before(g.notOverBefore()))
+		}
+		return rb.settled() && inTime, nil
+	})
+}
+
+func (w *World) userLooksForPrior(ctx context.Context) error {
+	a, err := w.agent.getRun(ctx, w.run.owner(), w.prior.graphRun)
+	w.looks = append(w.looks, look{run: a})
+	return err
+}
+
+func (w *World) userLooks(ctx context.Context) error {
+	if err := w.userLooksForPrior(ctx); err != nil {
+		return err
+	}
+	return w.userReadsState(ctx)
+}
+
+func (w *World) userLooksLater(ctx context.Context) error {
+	if err := client.Sleep(ctx, time.Until(w.prior.over)); err != nil {
+		return err
+	}
+	return w.userLooks(ctx)
+}
+
+func (w *World) nextRollbackCompletes(ctx context.Context) error {
+	return w.nextRun(ctx, order{strategy: rollbackStrategy})
+}
+
+func (w *World) newRunAccepted() error { return w.rolled.next.accepted() }
+
+func (w *World) newRunPrompt() error {
+	rb := w.rolled
+	switch {
+	case !rb.next.complete:
+		return violated(rb.state, "the new run to complete", "%s", shownMessages(messagesOf(rb.state)))
+	case rb.prompt():
+		return nil
+	case w.tooSlowFor(rb.prior.graphRun):
+		return inconclusive("the target is too slow to tell whether the new run has waited for the prior one")
+	}
+	return violated(rb.state, "the new run to complete while the prior one would still be in progress",
+		"its answer %s after the prior run had begun, which was to take %s", rb.done.Sub(rb.prior.answer.Sent).Round(time.Millisecond), rb.prior.order.hold)
+}
+
+func (w *World) priorIsGone() error {
+	for _, l := range w.looks {
+		if l.run == nil {
+			continue
+		}
+		if err := isGone(l.run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) stateHoldsNewOnly() error {
+	for _, l := range w.looks {
+		if l.state == nil {
+			continue
+		}
+		if err := holdsOnly(l.state, w.rolled.next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) earlierRunsFound(ctx context.Context) error {
+	return w.allFound(ctx, w.kept[:len(w.kept)-1])
+}
+
+func (w *World) runsElsewhereFound(ctx context.Context) error {
+	rb := w.rolled
+	if err := rb.usable(); err != nil {
+		return asPrecondition(err)
+	}
+	for _, g := range w.aside {
+		if !g.complete && !rb.next.answered().Before(g.notOverBefore()) {
+			return inconclusive("the run on the other thread was over before the rollback, in %d attempts", attempts)
+		}
+	}
+	return w.allFound(ctx, w.aside)
+}
+
+func (w *World) allFound(ctx context.Context, runs []*graphRun) error {
+	for _, g := range runs {
+		a, err := w.agent.getRun(ctx, w.run.owner(), g)
+		if err != nil {
+			return err
+		}
+		if !a.OK() {
+			return violated(a, "the run "+g.id, "%s", seen(a))
+		}
+	}
+	return nil
+}
+
+func (w *World) runsElsewhereEnd(ctx context.Context) error {
+	for _, g := range w.aside {
+		state, err := w.agent.await(ctx, g)
+		if err != nil {
+			return err
+		}
+		if err := holdsOnly(state, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const rivals = 5
+
+// userStartsRivals wins when all runs were accepted while even the first of them was surely in progress.
+func (w *World) userStartsRivals(ctx context.Context, when string) error {
+	w.prepared = nil
+	for attempt := range attempts {
+		t, err := w.agent.newThread(ctx, w.run.owner())
+		if err != nil {
+			return asPrecondition(err)
+		}
+		w.thread = t
+		o := order{hold: w.run.pace.hold(attempt), strategy: rollbackStrategy}
+		if when == "all at once" {
+			w.rivals, err = w.agent.startAtOnce(ctx, t, o)
+		} else {
+			w.rivals, err = w.agent.startInTurn(ctx, t, o)
+		}
+		if err != nil {
+			return err
+		}
+		if allInProgress(w.rivals) {
+			return w.awaitAnyRival(ctx)
+		}
+	}
+	return inconclusive("the first of the runs was over before the last was accepted, in %d attempts", attempts)
+}
+
+func (s *agentServer) startInTurn(ctx context.Context, t *thread, o order) ([]*graphRun, error) {
+	var all []*graphRun
+	for range rivals {
+		g, err := s.post(ctx, t.owner, t, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := g.accepted(); err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// startAtOnce leaves out runs that were refused: a target may refuse some of many at the same time.
+func (s *agentServer) startAtOnce(ctx context.Context, t *thread, o order) ([]*graphRun, error) {
+	var wait sync.WaitGroup
+	started, errs := make([]*graphRun, rivals), make([]error, rivals)
+	for i := range rivals {
+		wait.Go(func() { // each counts its run on a thread of its own, which is the same at the target
+			same := *t
+			started[i], errs[i] = s.post(ctx, t.owner, &same, o)
+		})
+	}
+	wait.Wait()
+	var all []*graphRun
+	for i, g := range started {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if g.id != "" {
+			all = append(all, g)
+		}
+	}
+	if len(all) == 0 {
+		return nil, started[0].accepted()
+	}
+	return all, nil
+}
+
+// allInProgress tells whether every run was accepted before the first of them can have been over.
+func allInProgress(runs []*graphRun) bool {
+	for _, g := range runs {
+		for _, other := range runs {
+			if !g.answered().Before(other.notOverBefore()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// awaitAnyRival waits until one of the runs has completed: nobody can say which.
+func (w *World) awaitAnyRival(ctx context.Context) error {
+	var over time.Time
+	for _, g := range w.rivals {
+		if end := g.answered().Add(g.order.hold); end.After(over) {
+			over = end
+		}
+	}
+	if err := client.Sleep(ctx, time.Until(over)); err != nil {
+		return err
+	}
+	_, _, err := w.agent.readState(ctx, w.thread, time.Now().Add(w.run.pace.patience()), func(a *client.Answer) bool {
+		for _, g := range w.rivals {
+			if g.completeIn(a) {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	return client.Sleep(ctx, w.run.pace.slack())
+}
+
+func (w *World) oneRivalLeft(ctx context.Context, which string) error {
+	var left []*graphRun
+	var last *client.Answer
+	for _, g := range w.rivals {
+		a, err := w.agent.getRun(ctx, w.run.owner(), g)
+		if err != nil {
+			return err
+		}
+		if last = a; a.OK() {
+			left, w.answer = append(left, g), a
+		}
+	}
+	if len(left) == 0 {
+		return violated(last, "one run that is left", "none of %d", len(w.rivals))
+	}
+	w.current = left[0]
+	if len(left) > 1 {
+		return violated(w.answer, "one run that is left", "%d of %d", len(left), len(w.rivals))
+	}
+	if newest := w.rivals[len(w.rivals)-1]; which == "only the last" && left[0] != newest {
+		return violated(w.answer, "the run "+newest.id, "the run %s", left[0].id)
+	}
+	return nil
+}
+
+func (w *World) stateHoldsLeft(ctx context.Context) error {
+	a, err := w.agent.state(ctx, w.run.owner(), w.thread)
+	if err != nil {
+		return err
+	}
+	return holdsOnly(a, w.current)
+}
+
+func (w *World) joinReleased(ctx context.Context) error {
+	if err := w.rolled.usable(); err != nil {
+		return asPrecondition(err)
+	}
+	limit := w.run.config.Timeouts.Request
+	if err := w.joined.orUntil(ctx, time.Now().Add(limit)); err != nil {
+		return err
+	}
+	if !w.joined.over() {
+		return violated(w.rolled.next.answer, "an answer to the join on the prior run", "none within %s after the new run had completed", limit)
+	}
+	return nil
+}

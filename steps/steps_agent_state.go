@@ -1,0 +1,135 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// defineState holds the sentences about the messages of a thread (section 2).
+func (w *World) defineState(b *book) {
+	b.when(`the user reads the state of the thread`, w.userReadsState)
+	b.when(`a run of the user with (one message|three messages) has completed`, w.runWithMessages)
+	b.when(`a run of the user that calls a tool has completed`, w.runWithTool)
+	b.then(`the state has a list of messages`, w.stateHasMessages)
+	b.then(`each message has a type and a content`, w.messagesHaveForm)
+	b.then(`the state holds the messages "([a-z, ]+)"`, w.stateHoldsKinds)
+	b.then(`the human messages are the input, in its order`, w.humanIsInput)
+	b.then(`the last message repeats the last one of the input`, w.answerRepeats)
+	b.then(`the state holds the run's input and its answer`, w.stateHoldsRun)
+	b.then(`the thread holds the user's runs only`, w.threadHoldsKept)
+}
+
+func (w *World) userReadsState(ctx context.Context) error {
+	a, err := w.agent.state(ctx, w.run.owner(), w.thread)
+	if err == nil {
+		w.answer = a
+		w.looks = append(w.looks, look{state: a})
+	}
+	return err
+}
+
+func (w *World) runWithMessages(ctx context.Context, number string) error {
+	o := order{}
+	if number == "three messages" {
+		o.before = []string{w.run.name("first"), w.run.name("second")}
+	}
+	return w.runOnNewThread(ctx, o)
+}
+
+func (w *World) runWithTool(ctx context.Context) error {
+	return w.runOnNewThread(ctx, order{words: tool})
+}
+
+func (w *World) runOnNewThread(ctx context.Context, o order) error {
+	if err := w.aThread(ctx); err != nil {
+		return asPrecondition(err)
+	}
+	return asPrecondition(w.nextRun(ctx, o))
+}
+
+func (w *World) stateHasMessages() error {
+	if list := w.answer.Get("values.messages"); !w.answer.OK() || !list.IsArray() || len(list.Array()) == 0 {
+		return violated(w.answer, "a state with a list of messages", "%s", seen(w.answer)).at("/values/messages")
+	}
+	return nil
+}
+
+// messagesHaveForm takes a text or a list of parts as content.
+func (w *World) messagesHaveForm() error {
+	for i, m := range w.answer.Get("values.messages").Array() {
+		at := fmt.Sprintf("/values/messages/%d", i)
+		if kind := m.Get("type"); kind.Type != gjson.String || kind.Str == "" {
+			return violated(w.answer, "a message with a type", "%s", shown(m)).at(at + "/type")
+		}
+		if content := m.Get("content"); content.Type != gjson.String && !content.IsArray() {
+			return violated(w.answer, "a message with a content", "%s", shown(m)).at(at + "/content")
+		}
+	}
+	return nil
+}
+
+// kindsAreTold says why the kinds of messages cannot be judged: another requirement asks for them.
+func kindsAreTold(all []message) error {
+	for _, m := range all {
+		if m.kind == "" {
+			return blocked("a message of the state has no type (AS-STATE-1): %s", shownMessages(all))
+		}
+	}
+	return nil
+}
+
+func (w *World) stateHoldsKinds(kinds string) error {
+	all := messagesOf(w.answer)
+	if err := kindsAreTold(all); err != nil {
+		return err
+	}
+	var found []string
+	for _, m := range all {
+		found = append(found, m.kind)
+	}
+	if strings.Join(found, ", ") != kinds {
+		return violated(w.answer, "messages of the kinds "+kinds, "%s", shownMessages(all)).at("/values/messages")
+	}
+	return nil
+}
+
+func (w *World) humanIsInput() error {
+	var found []string
+	for _, m := range messagesOf(w.answer) {
+		if m.kind == human {
+			found = append(found, m.text)
+		}
+	}
+	if !slices.Equal(found, w.current.inputs) {
+		return violated(w.answer, "the human messages "+quoted(w.current.inputs), "%s", quoted(found)).at("/values/messages")
+	}
+	return nil
+}
+
+func (w *World) answerRepeats() error {
+	all := messagesOf(w.answer)
+	if last := all[len(all)-1]; !strings.Contains(last.text, w.current.text()) {
+		return violated(w.answer, fmt.Sprintf("an answer that repeats %q", w.current.text()), "%q", last.text).at("/values/messages").
+			hinting("the graph has to keep the contract of the conformance graph")
+	}
+	return nil
+}
+
+// stateHoldsRun is blocked where plain runs leave no input and answer either.
+func (w *World) stateHoldsRun(ctx context.Context) error {
+	wrong := holdsAnswered(w.answer, w.current)
+	if wrong == nil {
+		return nil
+	}
+	if err := w.agent.plainRunsWork(ctx); err != nil {
+		return err
+	}
+	return wrong
+}
+
+// threadHoldsKept judges the state after the last of the user's runs.
+func (w *World) threadHoldsKept() error { return holdsOnly(w.answer, w.kept...) }

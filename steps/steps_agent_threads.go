@@ -1,0 +1,126 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+)
+
+// defineThreads holds the sentences about threads and their list (section 4).
+func (w *World) defineThreads(b *book) {
+	b.given(`a thread of the user`, w.aThread)
+	b.given(`another thread of the user`, w.anotherThread)
+	b.when(`the user creates a thread`, w.userCreatesThread)
+	b.when(`the user creates two threads`, w.userCreatesTwoThreads)
+	b.when(`(the user|a studio user) lists the threads`, w.callerLists)
+	b.then(`the answer holds the id of a thread`, w.answerHoldsThread)
+	b.then(`each has an id of its own`, w.threadsDiffer)
+	b.then(`the list of threads is an array`, w.listIsArray)
+	b.then(`the list holds the thread`, w.listHoldsThread)
+}
+
+func (w *World) aThread(ctx context.Context) (err error) {
+	w.thread, err = w.agent.newThread(ctx, w.run.owner())
+	return err
+}
+
+func (w *World) anotherThread(ctx context.Context) error {
+	t, err := w.agent.newThread(ctx, w.run.owner())
+	w.threads = append(w.threads, t)
+	return err
+}
+
+func (w *World) userCreatesThread(ctx context.Context) error { return w.createThread(ctx, nil) }
+
+// createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.
+func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
+	t, err := w.agent.createThread(ctx, w.run.owner(), metadata)
+	if err != nil {
+		return err
+	}
+	w.thread, w.answer = t, t.answer
+	w.threads = append(w.threads, t)
+	return nil
+}
+
+func (w *World) userCreatesTwoThreads(ctx context.Context) error {
+	for range 2 {
+		if err := w.createThread(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listing is what a list of threads has shown.
+type listing struct {
+	rows []gjson.Result
+	who  caller
+}
+
+func (w *World) listThreads(ctx context.Context, who caller, f *filter) (err error) {
+	w.listed.who = who
+	w.listed.rows, w.answer, err = w.agent.list(ctx, who, f)
+	return err
+}
+
+func (w *World) callerLists(ctx context.Context, name string) error {
+	who := w.run.owner()
+	if name != theUser {
+		var err error
+		if who, err = w.callerNamed(ctx, name); err != nil {
+			return err
+		}
+	}
+	return w.listThreads(ctx, who, nil)
+}
+
+// answerHoldsThread and answerHoldsRun ask for an id that is there; that it is a text is the contract's concern.
+func (w *World) answerHoldsThread() error { return w.answerHoldsID("thread_id") }
+
+func (w *World) answerHoldsID(field string) error {
+	if a := w.answer; !a.OK() || a.Get(field).String() == "" {
+		return violated(a, "a status of success with a "+field, "%s", seen(a)).at("/" + field)
+	}
+	return nil
+}
+
+func (w *World) threadsDiffer() error {
+	first, second := w.threads[0], w.threads[1]
+	for _, t := range w.threads {
+		if t.id == "" {
+			return violated(t.answer, "a thread with a thread_id", "%s", seen(t.answer))
+		}
+	}
+	if first.id == second.id {
+		return violated(second.answer, "two threads", "%s twice", first.id).at("/thread_id")
+	}
+	return nil
+}
+
+func (w *World) listIsArray() error {
+	if list := w.answer.Get("@this"); !w.answer.OK() || !list.IsArray() {
+		return violated(w.answer, "an array of threads", "%s", seen(w.answer))
+	}
+	return nil
+}
+
+func (w *World) listHoldsThread() error {
+	if !holds(w.listed.rows, w.thread.id) {
+		return violated(w.answer, "a list with the thread "+w.thread.id, "%s", w.listed).hinting(w.listingHint())
+	}
+	return nil
+}
+
+func (l listing) String() string {
+	return fmt.Sprintf("a list of %s without it", countOf(len(l.rows), "thread"))
+}
+
+// listingHint names the configuration that a list without the expected thread may ask for.
+func (w *World) listingHint() string {
+	if w.run.searches() {
+		return "agent.listing is search: if the target lists threads at GET /threads, set it to get"
+	}
+	return "agent.listing is get: if the list is a page, or the target lists threads by the search operation only, set it to search"
+}
