@@ -20,6 +20,38 @@
 // scripts are cancelled, and who waits for them in join is released. A run that has ended by then is none of
 // rollback's business: it stays, with its messages.
 //
+// # Graphs and handlers
+//
+// Both are Starlark, run in bounds by the package script. A file may load others with load("x.star", "name"), from its own
+// folder or from the folders under "dependencies". All of them find json.encode, json.decode, env(name, default) for
+// secrets and settings, fail_http(status, detail) and is_studio_user(user) beside the language.
+//
+//	def agent(messages, config, ctx):       # the graph; ctx may be left out
+//	    user = config["configurable"]["graph_auth_user"]
+//	    ctx.write({"role": "ai", "content": "one moment"})  # in the thread's state when it returns
+//	    ctx.wait(100)                                       # milliseconds; ends early when the run is stopped
+//	    return [{"role": "ai", "content": "hello " + user["identity"]}]
+//
+// Messages are dicts with type, content and id: all of the thread's, this run's input last. A graph returns a list of
+// messages, one message, a text, or None.
+//
+//	def authenticate(request):              # request.method, .path, .headers (lower-cased names), .query
+//	    if request.headers.get("x-token") != env("TOKEN"):
+//	        fail_http(401, "Invalid credentials")
+//	    return {"identity": "alice", "role": "developer"}
+//
+//	def owned(ctx, value):                  # ctx.user, .permissions, .resource, .action; value is the payload
+//	    return {} if is_studio_user(ctx.user) else {"owner": ctx.user.identity}
+//
+//	auth = {"authenticate": authenticate, "on": {"threads": owned}}
+//
+// Handlers are looked up as "threads.<action>", "threads", then "*"; actions are create, read, update, delete, search and
+// create_run. A dict is a filter: it restricts what is found, and is merged into the metadata of what is written. None
+// and True allow, False is a 403.
+//
+// Requests of the visual development environment carry X-Auth-Scheme: studio and a valid X-Api-Key. They are
+// authenticated by the key instead of the handler, and authorized by the handler like all others.
+//
 // # What it is not
 //
 // It does not know the control plane: how a source is fetched and where the server is reachable is decided there.

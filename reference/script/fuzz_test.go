@@ -1,0 +1,42 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"go.starlark.net/starlark"
+)
+
+// Whatever a file says, loading and calling it ends soon, within its allowance, and with an error that has a place.
+func FuzzScript(f *testing.F) {
+	for _, body := range hostile {
+		f.Add("def f():\n " + body + "\n")
+	}
+	f.Add("load('f.star', 'f')\n")
+	f.Add("x = {i: [i] for i in range(3)}\ndef f(a=1, *b, c=2, **d): return a + c\n")
+	limits := Limits{Steps: 100_000, Memory: 8 << 20, Time: 5 * time.Second}
+	f.Fuzz(func(t *testing.T, src string) {
+		start := time.Now()
+		l := NewLoader(fstest.MapFS{"f.star": {Data: []byte(src)}}, nil, nil, Options{Limits: limits})
+		m, err := l.Load(context.Background(), "f.star")
+		if err == nil {
+			s := NewSession(context.Background(), "fuzz", Options{Limits: limits})
+			defer s.Close()
+			for _, v := range m.globals {
+				if fn, ok := v.(*starlark.Function); ok {
+					if v, err = s.Call(fn); err == nil {
+						_, err = s.ToGo(v)
+					}
+				}
+			}
+		} else if located := (*Error)(nil); !errors.As(err, &located) {
+			t.Errorf("an error without a place: %v", err)
+		}
+		if took := time.Since(start); took > 4*time.Second {
+			t.Errorf("took %s", took)
+		}
+	})
+}
