@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -39,6 +40,9 @@ func authorities() map[string]struct {
 	}
 }
 
+// withoutAssets keeps the style and the script out of the golden file of the page: they are files themselves.
+var withoutAssets = regexp.MustCompile(`(?s)(<style>|<script>|Policy" content=")(.*?)(</style>|</script>|")`)
+
 func schemaCheck(name string) func(*testing.T, []byte) {
 	return func(t *testing.T, doc []byte) {
 		schema, err := os.ReadFile(filepath.Join("testdata", "schemas", name+".schema.json"))
@@ -55,7 +59,7 @@ func TestFacesAreHeldToTheirAuthorities(t *testing.T) {
 				require.NoError(t, a.write(&b, r))
 				a.check(t, b.Bytes())
 				if sampleName == "faulty" {
-					golden(t, name, b.Bytes())
+					golden(t, name, withoutAssets.ReplaceAll(b.Bytes(), []byte("$1$3")))
 				}
 			})
 		}

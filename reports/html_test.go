@@ -133,6 +133,26 @@ func TestHTMLInABrowser(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
+func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
+	b := openBrowser(t)
+	page := filepath.Join(pages(t, samples()), "faulty.html")
+	b.size(1280, 1400, "light")
+	b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
+	b.open(page, "")
+	assert.Equal(t, "none", b.eval("getComputedStyle(document.querySelector('.tools')).display"), "no filters that do nothing")
+	text := b.eval("document.body.innerText")
+	for _, want := range []string{"non-conformant", "limit 101 was answered with 200", "not reached", `"yesterday"`, "curl -sS", "Without it, those behind findings are above", "EXPECTED"} {
+		assert.Contains(t, text, want)
+	}
+	b.picture("faulty-noscript")
+	b.call("Emulation.setEmulatedMedia", map[string]any{"media": "print"})
+	text = b.eval("document.body.innerText")
+	assert.Contains(t, text, `"yesterday"`)
+	assert.NotContains(t, text, "Exchanges 9")
+	b.picture("faulty-print")
+	assert.Empty(t, b.complaints())
+}
+
 func TestHTMLFiltersAndKeys(t *testing.T) {
 	b := openBrowser(t)
 	page := filepath.Join(pages(t, samples()), "faulty.html")

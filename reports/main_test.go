@@ -5,9 +5,10 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
@@ -26,7 +27,9 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 	want, err := os.ReadFile(path)
 	require.NoError(t, err, "run the test with -update to write it")
-	assert.Equal(t, string(want), string(got), "run the test with -update if the change is meant")
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
+		t.Errorf("%s has changed; run the test with -update if it is meant:\n%.3000s", path, diff)
+	}
 }
 
 // samples are the results that every face is tested with.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
@@ -29,7 +30,9 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 	want, err := os.ReadFile(path)
 	require.NoError(t, err, "run the test with -update to write it")
-	assert.Equal(t, string(want), string(got), "run the test with -update if the change is meant")
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
+		t.Errorf("%s has changed; run the test with -update if it is meant:\n%.3000s", path, diff)
+	}
 }
 
 func scenario(name string, v reports.Verdict) reports.Scenario {
