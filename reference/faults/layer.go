@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 
@@ -84,6 +85,20 @@ func onObject(op operation, change func(object map[string]any)) Layer {
 	})
 }
 
+// onQuery changes the query of an operation's requests.
+func onQuery(op operation, change func(q url.Values)) Layer {
+	return onRequest(op, func(r *http.Request) { editQuery(r, change) })
+}
+
+// onStatus changes the answers of an operation that have the status.
+func onStatus(op operation, status int, change func(r *http.Request, a *answer)) Layer {
+	return onAnswer(op, func(r *http.Request, a *answer) {
+		if a.status == status {
+			change(r, a)
+		}
+	})
+}
+
 // onResources changes each revision in the lists of revisions.
 func onResources(change func(row map[string]any)) Layer {
 	return onObject(listRevisions, func(list map[string]any) {
@@ -147,14 +162,36 @@ func (a *answer) send(w http.ResponseWriter) {
 
 // edit changes the JSON object in the body. A body that is none stays.
 func (a *answer) edit(change func(object map[string]any)) {
-	var object map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(a.body))
-	decoder.UseNumber()
-	if decoder.Decode(&object) != nil || object == nil {
-		return
+	if object := a.object(); object != nil {
+		change(object)
+		a.json(object)
 	}
-	change(object)
-	a.json(object)
+}
+
+// object returns the JSON object in the body, nil where there is none.
+func (a *answer) object() map[string]any { return decoded(a.body) }
+
+// decoded reads a JSON object with numbers as they are written; nil where the text is none.
+func decoded(text []byte) map[string]any {
+	var object map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if decoder.Decode(&object) != nil {
+		return nil
+	}
+	return object
+}
+
+// invalid replaces the answer by a validation error of the interface's form that names one place.
+func (a *answer) invalid(loc ...any) {
+	a.status = http.StatusUnprocessableEntity
+	a.json(map[string]any{"detail": []any{map[string]any{"loc": loc, "msg": "Field required", "type": "missing"}}})
+}
+
+// plain replaces the body by a text.
+func (a *answer) plain(text string) {
+	a.body = []byte(text)
+	a.header.Set("Content-Type", "text/plain; charset=utf-8")
 }
 
 // json replaces the body.
@@ -189,17 +226,28 @@ func object(value any) map[string]any {
 	return map[string]any{}
 }
 
+// text returns a text below an object, "" where there is none.
+func text(object map[string]any, key string) string {
+	s, _ := object[key].(string)
+	return s
+}
+
 // editBody changes the JSON object that a client sent.
 func editBody(r *http.Request, change func(object map[string]any)) {
-	text := readBody(r)
-	var body map[string]any
-	if json.Unmarshal(text, &body) != nil || body == nil {
+	body := bodyOf(r)
+	if body == nil {
 		return
 	}
 	change(body)
-	text, _ = json.Marshal(body)
+	text, _ := json.Marshal(body) // it was decoded from JSON
 	setBody(r, text)
 }
+
+// bodyOf returns the JSON object that a client sent, nil where it sent none.
+func bodyOf(r *http.Request) map[string]any { return decoded(readBody(r)) }
+
+// sourceOf returns the source revision configuration in a request body, an empty one where there is none.
+func sourceOf(body map[string]any) map[string]any { return object(body["source_revision_config"]) }
 
 // readBody reads what the client sent and leaves it to be read again.
 func readBody(r *http.Request) []byte {
@@ -214,7 +262,7 @@ func setBody(r *http.Request, text []byte) {
 }
 
 // editQuery changes the query of a request.
-func editQuery(r *http.Request, change func(q map[string][]string)) {
+func editQuery(r *http.Request, change func(q url.Values)) {
 	q := r.URL.Query()
 	change(q)
 	r.URL.RawQuery = q.Encode()

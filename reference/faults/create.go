@@ -1,0 +1,245 @@
+package faults
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sameInContract is the reason where the contract and a requirement say the same of one answer.
+const sameInContract = "the contract holds the same answer to the same form"
+
+func creation() []Fault {
+	return []Fault{
+		{
+			Name: "creation-is-not-found", Breaks: "only the first version of the path knows how to create", Fails: "CP-CREATE-1",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if createDeployment.is(r) {
+					r = withPath(r, "/v1/deployments")
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "creation-names-no-revision", Breaks: "the answer to a creation comes before there is a revision to name", Fails: "CP-CREATE-1",
+			Also:  map[string]string{"CP-CONTRACT-create-deployment": sameInContract},
+			Apply: onObject(createDeployment, func(d map[string]any) { d["latest_revision_id"] = nil }),
+		},
+		{
+			Name: "creation-answers-short-ids", Breaks: "the ids in the answer to a creation have no hyphens", Fails: "CP-CREATE-1",
+			Also: map[string]string{"CP-CONTRACT-create-deployment": sameInContract},
+			Apply: onObject(createDeployment, func(d map[string]any) {
+				for _, key := range []string{"id", "latest_revision_id"} {
+					d[key] = strings.ReplaceAll(text(d, key), "-", "")
+				}
+			}),
+		},
+		{
+			Name: "creation-answers-nothing", Breaks: "a creation is answered 201 with no body", Fails: "CP-CREATE-1",
+			Also:  map[string]string{"CP-CONTRACT-create-deployment": sameInContract},
+			Apply: onStatus(createDeployment, http.StatusCreated, func(_ *http.Request, a *answer) { a.body = nil }),
+		},
+		{
+			Name: "creation-names-an-unknown-revision", Breaks: "latest_revision_id of a creation is the id of the job that makes the revision", Fails: "CP-CREATE-2",
+			Apply: onObject(createDeployment, func(d map[string]any) { d["latest_revision_id"] = reversed(text(d, "latest_revision_id")) }),
+		},
+		{
+			Name: "only-revision-is-listed-twice", Breaks: "a list of one revision, without a limit, holds it twice", Fails: "CP-CREATE-2",
+			Apply: onListOfOne(func(list map[string]any, row any) { list["resources"] = []any{row, row} }),
+		},
+		{
+			Name: "only-revision-is-not-listed", Breaks: "the list, without a limit, is empty until there is a second revision", Fails: "CP-CREATE-2",
+			Apply: onListOfOne(func(list map[string]any, _ any) { list["resources"], list["offset"] = []any{}, 0 }),
+		},
+		{
+			Name: "graph-config-path-is-forgotten", Breaks: "graph_config_path is not kept at creation; the default is used", Fails: "CP-CREATE-3",
+			Apply: onRequest(createDeployment, func(r *http.Request) {
+				editBody(r, func(body map[string]any) { delete(sourceOf(body), "graph_config_path") })
+			}),
+		},
+		{
+			Name: "revision-shows-the-full-ref", Breaks: "a revision shows its branch as refs/heads/...", Fails: "CP-CREATE-3",
+			Apply: onRevisions(func(r map[string]any) {
+				if ref := text(sourceOf(r), "repo_ref"); ref != "" && !strings.HasPrefix(ref, "refs/") {
+					sourceOf(r)["repo_ref"] = "refs/heads/" + ref
+				}
+			}),
+		},
+		{
+			Name: "image-is-shown-without-its-tag", Breaks: "a revision shows its image without the tag", Fails: "CP-CREATE-3", Edition: selfHosted,
+			Apply: onRevisions(func(r map[string]any) {
+				if image := text(sourceOf(r), "image_uri"); image != "" {
+					sourceOf(r)["image_uri"] = image[:strings.LastIndex(image, ":")]
+				}
+			}),
+		},
+	}
+}
+
+const selfHosted = "self-hosted"
+
+// onListOfOne changes lists without a limit that hold just one revision.
+func onListOfOne(change func(list map[string]any, row any)) Layer {
+	return onAnswer(listRevisions, func(r *http.Request, a *answer) {
+		if a.status != http.StatusOK || r.URL.Query().Has("limit") {
+			return
+		}
+		a.edit(func(list map[string]any) {
+			if rows, _ := list["resources"].([]any); len(rows) == 1 {
+				change(list, rows[0])
+			}
+		})
+	})
+}
+
+// onRevisions changes revisions wherever they are answered, alone or in a list.
+func onRevisions(change func(revision map[string]any)) Layer {
+	return both(onObject(getRevision, change), onResources(change))
+}
+
+// reversed makes another uuid of one.
+func reversed(id string) string {
+	parts := strings.Split(id, "-")
+	for i, part := range parts {
+		digits := []byte(part)
+		slices.Reverse(digits)
+		parts[i] = string(digits)
+	}
+	return strings.Join(parts, "-")
+}
+
+func refusedCreation() []Fault {
+	return []Fault{
+		{
+			Name: "unknown-source-is-the-default", Breaks: "an unknown source is taken for the usual one", Fails: "CP-CREATE-4",
+			Apply: onRequest(createDeployment, func(r *http.Request) {
+				editBody(r, func(body map[string]any) {
+					if source := text(body, "source"); source != "" && !slices.Contains(sources, source) {
+						body["source"] = "internal_container"
+						sourceOf(body)["image_uri"] = "none"
+						delete(sourceOf(body), "repo_ref")
+						delete(sourceOf(body), "graph_config_path")
+					}
+				})
+			}),
+		},
+		{
+			Name: "number-as-ref-is-text", Breaks: "a number as repo_ref is taken for a text at creation", Fails: "CP-CREATE-4",
+			Apply: onRequest(createDeployment, numberAsRef),
+		},
+		{
+			Name: "refused-creation-stays", Breaks: "a creation with a list as source_config is refused, but made", Fails: "CP-CREATE-4",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if createDeployment.is(r) {
+					if _, list := bodyOf(r)["source_config"].([]any); list {
+						captureBeside(next, r, func(made *http.Request) {
+							editBody(made, func(body map[string]any) { body["source_config"] = map[string]any{"repo_url": "none"} })
+						})
+					}
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "creation-is-refused-with-a-text", Breaks: "the 422 of a creation has a text as detail", Fails: "CP-CREATE-4",
+			Apply: onStatus(createDeployment, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) {
+				a.refuse(http.StatusUnprocessableEntity, "The body is not valid.")
+			}),
+		},
+		{
+			Name: "mistaken-creation-fails", Breaks: "a body that is no object is a server error", Fails: "CP-CREATE-4",
+			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if createDeployment.is(r) && bodyOf(r) == nil {
+					writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)
+					return
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "other-editions-source-is-taken", Breaks: "external_container is taken for internal_container on the cloud", Fails: "CP-CREATE-6",
+			Apply: onRequest(createDeployment, asInternal("external_container")),
+		},
+		{
+			Name: "git-is-taken-when-self-hosted", Breaks: "git_host is taken for an internal container when self-hosted", Fails: "CP-CREATE-6", Edition: selfHosted,
+			Apply: onRequest(createDeployment, asInternal("git_host")),
+		},
+		{
+			Name: "refused-source-stays", Breaks: "a source of the other edition is refused, but the deployment is made", Fails: "CP-CREATE-6",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if createDeployment.is(r) && text(bodyOf(r), "source") == "external_container" {
+					captureBeside(next, r, asInternal("external_container"))
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "created-at-is-the-clients", Breaks: "created_at of a deployment is the one of the request", Fails: "CP-CREATE-7",
+			Apply: takingOver(createDeployment, getDeployment, "created_at"),
+		},
+		{
+			Name: "commit-is-the-clients", Breaks: "repo_commit_sha of the first revision is the one of the request", Fails: "CP-CREATE-7",
+			Apply: takingOver(createDeployment, getRevision, "repo_commit_sha"),
+		},
+	}
+}
+
+// sources are those of the interface, section 2.
+var sources = []string{"git_host", "external_container", "internal_container"}
+
+// asInternal makes of a source that the edition does not have one that it has.
+func asInternal(foreign string) func(r *http.Request) {
+	return func(r *http.Request) {
+		editBody(r, func(body map[string]any) {
+			if text(body, "source") == foreign {
+				body["source"] = "internal_container"
+				body["source_revision_config"] = map[string]any{"image_uri": "none"}
+			}
+		})
+	}
+}
+
+// numberAsRef takes numbers for texts.
+func numberAsRef(r *http.Request) {
+	editBody(r, func(body map[string]any) {
+		source := sourceOf(body)
+		for _, key := range []string{"repo_ref", "image_uri"} {
+			if n, ok := source[key].(interface{ Int64() (int64, error) }); ok {
+				value, _ := n.Int64()
+				source[key] = strconv.FormatInt(value, 10)
+			}
+		}
+	})
+}
+
+// takingOver shows a read-only field as the client sent it, in what is read from then on.
+func takingOver(sent, shown operation, field string) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !sent.is(r) && !shown.is(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		var value any
+		if sent.is(r) {
+			body := bodyOf(r)
+			if value = body[field]; value == nil {
+				value = sourceOf(body)[field]
+			}
+		}
+		a := capture(next, r)
+		if id := deploymentOf(r); shown.is(r) && m.marked(id) != nil {
+			a.edit(func(object map[string]any) {
+				if _, below := sourceOf(object)[field]; below {
+					object = sourceOf(object)
+				}
+				object[field] = m.marked(id)
+			})
+		}
+		if sent.is(r) && value != nil && a.status < 300 {
+			m.mark(text(a.object(), "id"), value)
+		}
+		a.send(w)
+	})
+}

@@ -1,0 +1,98 @@
+package faults
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+func errorBodies() []Fault {
+	notFoundInContract := map[string]string{"CP-CONTRACT-list-revisions": sameInContract}
+	return []Fault{
+		{
+			Name: "not-found-is-a-text", Breaks: "the 404 of the list is plain text", Fails: "CP-ERROR-1", Also: notFoundInContract,
+			Apply: onStatus(listRevisions, http.StatusNotFound, func(_ *http.Request, a *answer) { a.plain(text(a.object(), "detail")) }),
+		},
+		{
+			Name: "not-found-has-an-object", Breaks: "the detail of the list's 404 is an object", Fails: "CP-ERROR-1", Also: notFoundInContract,
+			Apply: onStatus(listRevisions, http.StatusNotFound, func(_ *http.Request, a *answer) {
+				a.edit(func(o map[string]any) { o["detail"] = map[string]any{"message": o["detail"]} })
+			}),
+		},
+		{
+			Name: "not-found-has-a-message", Breaks: "the list's 404 has message in place of detail", Fails: "CP-ERROR-1", Also: notFoundInContract,
+			Apply: onStatus(listRevisions, http.StatusNotFound, func(_ *http.Request, a *answer) {
+				a.edit(func(o map[string]any) { o["message"] = o["detail"]; delete(o, "detail") })
+			}),
+		},
+		{
+			Name: "first-problem-only", Breaks: "of several faulty parameters only the first is named", Fails: "CP-ERROR-2",
+			Apply: onStatus(listRevisions, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) {
+				a.edit(func(o map[string]any) {
+					if problems, _ := o["detail"].([]any); len(problems) > 1 {
+						o["detail"] = problems[:1]
+					}
+				})
+			}),
+		},
+		{
+			Name: "detail-is-a-text", Breaks: "the list's 422 has a text as detail, which names what is wrong", Fails: "CP-ERROR-2", Also: notFoundInContract,
+			Apply: onStatus(listRevisions, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) {
+				var names []string
+				for _, problem := range items(a.object()["detail"]) {
+					names = append(names, lastOf(problem["loc"]))
+				}
+				a.refuse(http.StatusUnprocessableEntity, "Invalid: "+strings.Join(names, ", "))
+			}),
+		},
+		{
+			Name: "loc-is-a-text", Breaks: "loc of a validation error is a text with dots", Fails: "CP-ERROR-2", Also: notFoundInContract,
+			Apply: onProblems(func(problem map[string]any) { problem["loc"] = "query." + lastOf(problem["loc"]) }),
+		},
+		{
+			Name: "problems-have-no-type", Breaks: "a validation error has no type", Fails: "CP-ERROR-2", Also: notFoundInContract,
+			Apply: onProblems(func(problem map[string]any) { delete(problem, "type") }),
+		},
+		{
+			Name: "first-request-fails", Breaks: "the first request after the start is answered 500: nothing is warm yet", Fails: "CP-ERROR-3",
+			Apply: fresh(func() Layer {
+				var warm atomic.Bool
+				return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+					if !warm.Swap(true) {
+						writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)
+						return
+					}
+					next.ServeHTTP(w, r)
+				})
+			}),
+		},
+		{
+			Name: "change-of-source-fails", Breaks: "an update that would change the source is a server error", Fails: "CP-ERROR-3",
+			Apply: onStatus(updateDeployment, http.StatusBadRequest, func(_ *http.Request, a *answer) {
+				if strings.Contains(string(a.body), "source of a deployment") {
+					a.refuse(http.StatusInternalServerError, "Internal Server Error")
+				}
+			}),
+		},
+		{
+			Name: "read-only-fields-fail", Breaks: "an update that names a read-only field is a server error", Fails: "CP-ERROR-3",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if updateDeployment.is(r) && bodyOf(r)["created_at"] != nil {
+					writeJSON(w, http.StatusServiceUnavailable, `{"detail":"Service Unavailable"}`)
+					return
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+	}
+}
+
+// lastOf returns the last text of a list.
+func lastOf(loc any) string {
+	list, _ := loc.([]any)
+	if len(list) == 0 {
+		return ""
+	}
+	last, _ := list[len(list)-1].(string)
+	return last
+}

@@ -1,0 +1,76 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/controlplane"
+)
+
+// running puts a runtime around the reference's.
+func running(wrap func(controlplane.Runtime) controlplane.Runtime) Layer {
+	return func(o *reference.Options) {
+		inner := o.WrapRuntime
+		o.WrapRuntime = func(r controlplane.Runtime) controlplane.Runtime {
+			if inner != nil {
+				r = inner(r)
+			}
+			return wrap(r)
+		}
+	}
+}
+
+// standing is the deployment of the agent server that the reference runs from its start. It is left alone.
+const standing = "conformance"
+
+// deploying fails the n-th deployment (from 1) of an agent server where the condition holds.
+func deploying(fails func(n int) bool) Layer {
+	return running(func(r controlplane.Runtime) controlplane.Runtime {
+		return &failingRuntime{Runtime: r, fails: fails, times: map[string]int{}}
+	})
+}
+
+type failingRuntime struct {
+	controlplane.Runtime
+	fails func(n int) bool
+
+	mu    sync.Mutex
+	times map[string]int // by deployment
+}
+
+func (f *failingRuntime) Deploy(ctx context.Context, id string, b controlplane.Build, env map[string]string) error {
+	f.mu.Lock()
+	f.times[id]++
+	n := f.times[id]
+	f.mu.Unlock()
+	if id != standing && f.fails(n) {
+		return errors.New("address already in use")
+	}
+	return f.Runtime.Deploy(ctx, id, b, env)
+}
+
+// lastGoodBuild passes a build that fails for the one before it.
+func lastGoodBuild() Layer {
+	return running(func(r controlplane.Runtime) controlplane.Runtime { return &forgivingRuntime{Runtime: r} })
+}
+
+type forgivingRuntime struct {
+	controlplane.Runtime
+
+	mu   sync.Mutex
+	last controlplane.Build
+}
+
+func (f *forgivingRuntime) Build(ctx context.Context, tree fs.FS, configPath string) (controlplane.Build, error) {
+	b, err := f.Runtime.Build(ctx, tree, configPath)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil && f.last != nil {
+		return f.last, nil
+	}
+	f.last = b
+	return b, err
+}

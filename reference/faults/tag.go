@@ -1,0 +1,103 @@
+package faults
+
+import (
+	"net/http"
+	"strings"
+)
+
+// tagRule holds the faults of the rule that a tag and build_on_push exclude each other (interface, section 2).
+func tagRule() []Fault {
+	return []Fault{
+		{
+			Name: "tag-may-build-on-push", Breaks: "the rule about tags is not held at creation", Fails: "CP-CREATE-5",
+			Apply: breakingTagRule(createDeployment, bothHalves, http.StatusOK),
+		},
+		{
+			Name: "refused-tag-stays", Breaks: "a creation from a tag that builds on push is refused, but made", Fails: "CP-CREATE-5",
+			Apply: breakingTagRule(createDeployment, bothHalves, http.StatusBadRequest),
+		},
+		{
+			Name: "tags-are-refused", Breaks: "a creation from a tag is refused, whether it builds on push or not", Fails: "CP-CREATE-5",
+			Apply: onAnswer(createDeployment, func(_ *http.Request, a *answer) {
+				if a.status < 300 && strings.Contains(string(a.body), `"refs/tags/`) {
+					a.refuse(http.StatusBadRequest, "repo_ref is the name of a branch.")
+				}
+			}),
+		},
+		{
+			Name: "tag-rule-sees-the-request-only", Breaks: "an update to a tag is not held against the build_on_push that stands", Fails: "CP-UPDATE-8",
+			Apply: breakingTagRule(updateDeployment, tagOnly, http.StatusOK),
+		},
+		{
+			Name: "tag-rule-is-for-refs-only", Breaks: "an update of build_on_push is not held against the tag that stands", Fails: "CP-UPDATE-8",
+			Apply: breakingTagRule(updateDeployment, pushOnly, http.StatusOK),
+		},
+		{
+			Name: "refused-tag-is-stored", Breaks: "an update to a tag is refused where the deployment builds on push, but stored", Fails: "CP-UPDATE-8",
+			Apply: breakingTagRule(updateDeployment, tagOnly, http.StatusBadRequest),
+		},
+	}
+}
+
+// tagRequest is which half of the combination a request brings.
+type tagRequest int
+
+const (
+	bothHalves tagRequest = iota
+	tagOnly
+	pushOnly
+)
+
+// breakingTagRule has the reference take the one half that it takes, and shows the other half as standing.
+func breakingTagRule(op operation, brings tagRequest, status int) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		switch {
+		case op.is(r) && combines(r, next, brings):
+			editBody(r, func(body map[string]any) {
+				body["source_config"] = withPush(body["source_config"], false)
+			})
+			a := capture(next, r)
+			if a.status < 300 {
+				m.mark(text(a.object(), "id"), true)
+			}
+			if status != http.StatusOK {
+				a.refuse(status, "A tag cannot build on push.")
+			} else {
+				a.edit(showPush)
+			}
+			a.send(w)
+		case getDeployment.is(r) && m.marked(deploymentOf(r)) != nil:
+			a := capture(next, r)
+			a.edit(showPush)
+			a.send(w)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+func showPush(d map[string]any) { d["source_config"] = withPush(d["source_config"], true) }
+
+func withPush(config any, push bool) map[string]any {
+	changed := object(config)
+	changed["build_on_push"] = push
+	return changed
+}
+
+// combines says that a request brings the half, or both, of a tag that builds on push.
+func combines(r *http.Request, next http.Handler, brings tagRequest) bool {
+	body := bodyOf(r)
+	tag, push := isTag(sourceOf(body)), object(body["source_config"])["build_on_push"]
+	if brings == bothHalves {
+		return tag && push == true
+	}
+	stands := lookAtDeployment(next, r)
+	if brings == tagOnly {
+		return tag && push == nil && object(stands["source_config"])["build_on_push"] == true
+	}
+	return push == true && isTag(sourceOf(stands))
+}
+
+func isTag(source map[string]any) bool {
+	return strings.HasPrefix(text(source, "repo_ref"), "refs/tags/")
+}
