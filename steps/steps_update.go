@@ -44,11 +44,11 @@ func (w *World) aDeploymentThatTakesUpdates(ctx context.Context) (err error) {
 }
 
 func (w *World) alternative(source, field, value string) error {
-	if value == "" {
-		return needs("alternatives." + field)
-	}
 	if w.run.config.Source() != source {
 		return skipped("%s does not apply to deployments from %s", field, w.run.config.Source())
+	}
+	if value == "" {
+		return needs("alternatives." + field)
 	}
 	w.subject = []string{value}
 	return nil

@@ -39,6 +39,7 @@ func describe(cfg *config.Config, server *reference.Server) {
 	}
 	cfg.AssistantID = set.AssistantID
 	cfg.Agent.StudioHeaders = set.StudioHeaders
+	cfg.Agent.RejectedDetail = "Invalid credentials" // of the handler in reference/graphs
 	cfg.Users = nil
 	for _, u := range set.Users {
 		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Fields: map[string]string{"role": u.Role}})

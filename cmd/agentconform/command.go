@@ -92,7 +92,7 @@ inconclusive or interrupted).`,
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newServe(io), newProve(io), newReplay(io), newClean(io), newList(io), newVersion(io))
+	root.AddCommand(newRun(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newVersion(io))
 	return root
 }
 
