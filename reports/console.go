@@ -101,13 +101,16 @@ func (p *printer) reason(q *Requirement) {
 func (p *printer) finding(q *Requirement, f *Finding) {
 	step := f.Step
 	if s := scenarioOf(q, f); s != nil {
-		p.scenario(s, cmp.Or(step, failedStep(s)))
+		step = cmp.Or(step, failedStep(s))
+		p.scenario(s, step)
 	}
 	times := ""
 	if f.Count > 1 {
 		times = fmt.Sprintf(" (%d times)", f.Count)
 	}
-	p.field("what", f.Summary+times)
+	if times != "" || !strings.HasSuffix(step, f.Summary) { // else the step has said it
+		p.field("what", f.Summary+times)
+	}
 	p.difference(f.Expected, f.Actual)
 	if f.Pointer != "" {
 		p.field("where", f.Pointer+" in the answer of "+cmp.Or(f.Operation, "the target"))

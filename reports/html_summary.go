@@ -41,7 +41,7 @@ func todosOf(r *Result) ([]todo, int) {
 	for _, q := range o.failed {
 		what := cmp.Or(q.Reason, q.Title)
 		if f := o.findings[q.ID]; len(f) > 0 {
-			what = f[0].Summary
+			what = whatIsWrong(f[0])
 		}
 		all = append(all, todo{IDs: []string{q.ID}, Verdict: q.Verdict, What: safe.Cut(what, 200)})
 	}

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -46,24 +47,25 @@ const (
 // chartOf draws the transitions; nil if there are none.
 func chartOf(timeline []Transition) *chart {
 	rows, order := map[string][]Transition{}, []string{}
-	end := int64(1)
+	begin, end := int64(math.MaxInt64), int64(0)
 	for _, t := range timeline {
 		if rows[t.Revision] == nil {
 			order = append(order, t.Revision)
 		}
 		rows[t.Revision] = append(rows[t.Revision], t)
-		end = max(end, t.AtMS)
+		begin, end = min(begin, t.AtMS), max(end, t.AtMS)
 	}
 	if len(order) == 0 {
 		return nil
 	}
+	axis := chartAxis{begin, max(end, begin+1)}
 	c := &chart{Width: chartWidth, Plot: chartPlot, Left: max(len(order)-maxBars, 0)}
 	order = order[:min(len(order), maxBars)]
 	c.Height = 30 + chartRow*len(order)
-	c.ticks(end)
+	c.ticks(axis)
 	seen := map[string]bool{}
 	for i, revision := range order {
-		c.Bars = append(c.Bars, barOf(rows[revision], 24+chartRow*i, end))
+		c.Bars = append(c.Bars, barOf(rows[revision], 24+chartRow*i, axis))
 		for _, t := range rows[revision] {
 			if !seen[t.Status] {
 				seen[t.Status] = true
@@ -74,20 +76,23 @@ func chartOf(timeline []Transition) *chart {
 	return c
 }
 
-func chartX(at, end int64) int {
-	return chartPlot + int(at*int64(chartWidth-chartPlot-chartRight)/end)
+// chartAxis is the time that the axis shows, in milliseconds from the start of the run.
+type chartAxis struct{ begin, end int64 }
+
+func (a chartAxis) x(at int64) int {
+	return chartPlot + int((at-a.begin)*int64(chartWidth-chartPlot-chartRight)/(a.end-a.begin))
 }
 
-func barOf(transitions []Transition, y int, end int64) chartBar {
+func barOf(transitions []Transition, y int, axis chartAxis) chartBar {
 	slices.SortStableFunc(transitions, func(a, b Transition) int { return int(a.AtMS - b.AtMS) })
 	last := transitions[len(transitions)-1]
 	bar := chartBar{Y: y, Revision: last.Revision, Label: shortID(last.Revision), Final: last.Status}
 	for i, t := range transitions {
-		x, until := chartX(t.AtMS, end), chartX(end, end)
+		x, until := axis.x(t.AtMS), axis.x(axis.end)
 		title := fmt.Sprintf("%s from %s on", t.Status, duration(t.AtMS))
 		if i+1 < len(transitions) {
 			next := transitions[i+1]
-			until = chartX(next.AtMS, end)
+			until = axis.x(next.AtMS)
 			title = fmt.Sprintf("%s for %s, from %s", t.Status, duration(next.AtMS-t.AtMS), duration(t.AtMS))
 		}
 		class := statusClass(t.Status)
@@ -101,13 +106,13 @@ func barOf(transitions []Transition, y int, end int64) chartBar {
 
 // ticks puts a few round numbers on the axis: the smallest step of 1, 2 or 5 times a power of ten that needs no more
 // than eight.
-func (c *chart) ticks(end int64) {
+func (c *chart) ticks(axis chartAxis) {
 	step := int64(1)
-	for i := 0; end/step > 8; i++ {
+	for i := 0; (axis.end-axis.begin)/step > 8; i++ {
 		step = []int64{2, 5, 10}[i%3] * pow10(i/3)
 	}
-	for at := int64(0); at <= end; at += step {
-		c.Ticks = append(c.Ticks, chartTick{chartX(at, end), duration(at)})
+	for at := (axis.begin + step - 1) / step * step; at <= axis.end; at += step {
+		c.Ticks = append(c.Ticks, chartTick{axis.x(at), duration(at)})
 	}
 }
 

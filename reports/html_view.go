@@ -61,6 +61,7 @@ type requirementView struct {
 
 type findingView struct {
 	*Finding
+	What      string
 	Scenario  *Scenario
 	KnownText string
 	Diff      []diff.Line // nil where expected and actual have nothing in common
@@ -136,8 +137,12 @@ func partsOf(r *Result, exchanges Exchanges) []*part {
 		view.Open = failures <= 3 && slices.Contains(o.failed, q)
 		f.Requirements = append(f.Requirements, view)
 	}
+	slices.SortStableFunc(parts, func(a, b *part) int { return slices.Index(partOrder, a.Name) - slices.Index(partOrder, b.Name) })
 	return parts
 }
+
+// partOrder is the order of the interface: what is deployed comes after what deploys it.
+var partOrder = []string{"Control plane", "Agent server", "Across both"}
 
 func partName(profile string) string {
 	switch profile {
@@ -165,7 +170,7 @@ func requirementViewOf(r *Result, o overview, q *Requirement, exchanges Exchange
 		if i == 20 { // the rest is in result.json
 			break
 		}
-		fv := findingView{Finding: f, Scenario: scenarioOf(q, f), Exchange: evidenceFor(exchanges, f)}
+		fv := findingView{Finding: f, What: whatIsWrong(f), Scenario: scenarioOf(q, f), Exchange: evidenceFor(exchanges, f)}
 		if f.Known != nil {
 			fv.KnownText = knownInWords(f.Known)
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // overview sorts the requirements of a result into the groups in which the faces show them.
@@ -107,13 +109,38 @@ func sectionInWords(section string) string {
 	return "interface, section " + section
 }
 
-// headline returns the one sentence of the run, made up from the counts where the run has none.
-func headline(r *Result) string {
-	if r.Headline != "" {
-		return r.Headline
+// whatIsWrong says in one sentence what a finding is about. Where the summary only repeats the sentence that failed,
+// which says how it should be, it tells what was seen.
+func whatIsWrong(f *Finding) string {
+	if f.Step == "" || !strings.HasSuffix(f.Step, f.Summary) || f.Expected == "" || f.Actual == "" {
+		return f.Summary
 	}
-	if r.Verdict == Conformant {
+	return fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
+}
+
+func firstLine(s string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if more || len(line) > 120 {
+		return strings.TrimSpace(safe.Prefix(line, 120)) + " …"
+	}
+	return line
+}
+
+// headline returns the one sentence of the run, made up from the requirements where the run has none.
+func headline(r *Result) string {
+	o := overviewOf(r)
+	switch {
+	case r.Headline != "":
+		return r.Headline
+	case r.Verdict == Conformant:
 		return "Every MUST of the interface that was judged is kept."
+	case len(o.failed) == 1:
+		return fmt.Sprintf("%s is violated: %s.", o.failed[0].ID, strings.TrimSuffix(o.failed[0].Title, "."))
+	case len(o.failed) > 1:
+		return fmt.Sprintf("%s and %s more are violated: %s.", o.failed[0].ID, fmt.Sprint(len(o.failed)-1), strings.TrimSuffix(o.failed[0].Title, "."))
+	case len(o.blocked)+len(o.inconclusive) > 0:
+		g := byReason(slices.Concat(o.blocked, o.inconclusive))[0]
+		return fmt.Sprintf("%s could not be judged: %s.", count(len(g.requirements), "requirement"), strings.TrimSuffix(g.reason, "."))
 	}
 	d := DistanceOf(r).String()
 	return strings.ToUpper(d[:1]) + d[1:] + "."

@@ -1,0 +1,37 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestHeadlineOfARunThatHasNone(t *testing.T) {
+	q := func(id string, l Level, v Verdict, reason string) Requirement {
+		return Requirement{ID: id, Level: l, Verdict: v, Title: "Rule " + id, Reason: reason}
+	}
+	tests := []struct {
+		name         string
+		conclusion   Conclusion
+		requirements []Requirement
+		want         string
+	}{
+		{"conformant", Conformant, []Requirement{q("A-1", Must, Passed, "")}, "Every MUST of the interface that was judged is kept."},
+		{"one failure", NonConformant, []Requirement{q("A-1", Must, Failed, ""), q("A-2", Should, Failed, "")}, "A-1 is violated: Rule A-1."},
+		{"more", NonConformant, []Requirement{q("A-1", Must, Failed, ""), q("A-2", Must, Failed, ""), q("A-3", Must, Failed, "")}, "A-1 and 2 more are violated: Rule A-1."},
+		{"blocked", Incomplete, []Requirement{q("A-1", Must, Blocked, "x"), q("A-2", Must, Blocked, "no connection."), q("A-3", Must, Inconclusive, "no connection.")}, "2 requirements could not be judged: no connection."},
+		{"nothing", Incomplete, nil, "Nothing that binds was judged."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, headline(&Result{Verdict: tt.conclusion, Requirements: tt.requirements}))
+		})
+	}
+}
+
+func TestWhatIsWrong(t *testing.T) {
+	assert.Equal(t, "it is wrong", whatIsWrong(&Finding{Summary: "it is wrong", Step: "Then it is right", Expected: "a", Actual: "b"}))
+	assert.Equal(t, "expected status 422, got status 200 …", whatIsWrong(&Finding{Summary: "it is right", Step: "Then it is right", Expected: "status 422", Actual: "status 200\nbody"}))
+	assert.Less(t, len(whatIsWrong(&Finding{Summary: "s", Step: "s", Expected: strings.Repeat("é", 1e6), Actual: "x"})), 200)
+}
