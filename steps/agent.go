@@ -20,6 +20,7 @@ type agentRun struct {
 	quietRun   lazy[*graphRun] // completed, on a thread that no scenario changes
 	rolledBack lazy[*rollback] // a run that had written made room for another one
 	soundly    lazy[*rollback] // the same, seen to be gone
+	pending    lazy[*rollback] // a run made room for another one as soon as it was accepted
 	joinHangs  atomic.Bool     // a join was seen not to answer although the run was over
 
 	called    lazyList[string]       // addresses of agent servers that were called

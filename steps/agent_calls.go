@@ -76,7 +76,7 @@ func (r *run) text(o order) string {
 func (s *agentServer) ask(ctx context.Context, who caller, method, path string, body any) (*client.Answer, error) {
 	a, err := s.client.Do(ctx, s.toAgent(s.base, who, method, path, body))
 	if err == nil {
-		s.pace.answered(a.Took)
+		s.pace.answers.add(a.Took)
 	}
 	return a, err
 }
@@ -196,9 +196,10 @@ type filter struct {
 // The search operation takes at most so many threads at once in the field.
 const searchPage, searchPages = 1000, 20
 
-// list returns the threads that the listing of the configuration shows to the caller, with its last answer.
+// list returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked;
+// a filter goes to the search operation, since the plain list takes none.
 func (s *agentServer) list(ctx context.Context, who caller, f *filter) ([]gjson.Result, *client.Answer, error) {
-	if !s.searches() {
+	if f == nil && !s.searches() {
 		a, err := s.ask(ctx, who, http.MethodGet, threadsPath, nil)
 		if err != nil {
 			return nil, nil, err
@@ -218,7 +219,7 @@ func (s *agentServer) list(ctx context.Context, who caller, f *filter) ([]gjson.
 	}
 }
 
-// searches tells whether threads are listed by the search operation, which takes filters.
+// searches tells whether threads are listed by the search operation.
 func (r *run) searches() bool { return r.config.Agent.Listing == "search" }
 
 func (f *filter) body(page int) map[string]any {

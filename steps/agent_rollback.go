@@ -21,18 +21,31 @@ type progress struct {
 	over  time.Time // it would surely be over by then, if nobody touched it
 }
 
-// inProgress starts a run on a thread of its own and returns at the moment. Later attempts give more time.
+// inProgress starts a run on a thread of its own and returns at the moment, while it is surely in progress. Later
+// attempts give more time.
 func (s *agentServer) inProgress(ctx context.Context, moment string, attempt int) (*progress, error) {
+	for ; attempt < attempts; attempt++ {
+		p, err := s.begin(ctx, moment, s.pace.hold(attempt))
+		if err != nil {
+			return nil, err
+		}
+		if time.Now().Before(p.until) {
+			return p, nil
+		}
+	}
+	return nil, blocked("a run that was to take a while was over before anything could be done, in %d attempts", attempts)
+}
+
+func (s *agentServer) begin(ctx context.Context, moment string, hold time.Duration) (*progress, error) {
 	t, err := s.newThread(ctx, s.owner())
 	if err != nil {
 		return nil, err
 	}
-	o := order{hold: s.pace.hold(attempt), written: moment == hasWritten}
-	g, err := s.start(ctx, t, o)
+	g, err := s.start(ctx, t, order{hold: hold, written: moment == hasWritten})
 	if err != nil {
 		return nil, err
 	}
-	p := &progress{graphRun: g, until: g.notOverBefore(), over: g.answered().Add(o.hold + s.pace.slack())}
+	p := &progress{graphRun: g, until: g.notOverBefore(), over: g.answered().Add(hold + s.pace.slack())}
 	switch moment {
 	case hasWritten:
 		return p, s.awaitWritten(ctx, p)
@@ -172,15 +185,62 @@ func (s *agentServer) aSoundRollback(ctx context.Context) (*rollback, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := s.getRun(ctx, rb.prior.thread.owner, rb.prior.graphRun)
+		return rb, s.hasRemoved(ctx, rb)
+	})
+}
+
+// hasRemoved says what a rollback has left of the prior run.
+func (s *agentServer) hasRemoved(ctx context.Context, rb *rollback) error {
+	a, err := s.getRun(ctx, rb.prior.thread.owner, rb.prior.graphRun)
+	if err != nil {
+		return err
+	}
+	if err := isGone(a); err != nil {
+		return err
+	}
+	state, err := s.state(ctx, rb.prior.thread.owner, rb.prior.thread)
+	if err != nil {
+		return err
+	}
+	return holdsOnly(state, rb.next)
+}
+
+// staysRemoved says what comes back of a run that was rolled back, once its time is over (AS-ROLLBACK-4).
+func (s *agentServer) staysRemoved(ctx context.Context) error {
+	rb, err := s.aSoundRollback(ctx)
+	if err != nil {
+		return err
+	}
+	if err := client.Sleep(ctx, time.Until(rb.prior.over)); err != nil {
+		return err
+	}
+	return s.hasRemoved(ctx, rb)
+}
+
+// pendingIsRemoved says what is left of a run that was rolled back as soon as it was accepted (AS-ROLLBACK-5).
+func (s *agentServer) pendingIsRemoved(ctx context.Context) error {
+	_, err := s.pending.get(ctx, s.run, "a rollback of a run that was just accepted", func(ctx context.Context) (*rollback, error) {
+		rb, err := s.rollBack(ctx, justStarted)
 		if err != nil {
 			return nil, err
 		}
-		if err := isGone(a); err != nil {
-			return nil, err
-		}
-		return rb, holdsOnly(rb.state, rb.next)
+		return rb, s.hasRemoved(ctx, rb)
 	})
+	return err
+}
+
+// unless blocks what looks wrong where its cause is another requirement's: the one fault is told once, by the
+// requirement that names it.
+func unless(ctx context.Context, wrong error, causes ...func(context.Context) error) error {
+	if wrong == nil {
+		return nil
+	}
+	for _, cause := range causes {
+		if err := cause(ctx); err != nil {
+			return asPrecondition(err)
+		}
+	}
+	return wrong
 }
 
 // isGone says what is wrong with the answer to a look for a run that was rolled back. Any error status will do

@@ -16,54 +16,47 @@ const (
 	attempts = 3
 )
 
-// pace is how fast the target answers, as this run has seen it.
+// pace is how fast the target answers, as this run has seen it lately.
 type pace struct {
-	mu         sync.Mutex
-	recent     [32]time.Duration
-	n          int
-	turnaround time.Duration // the longest that a run without a wait took, from its creation to its answer
+	answers     ring // that had nothing to wait for
+	turnarounds ring // of runs that were told nothing to wait for, from their creation to their answer
 }
 
-// answered notes how long an answer took that had nothing to wait for.
-func (p *pace) answered(took time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.recent[p.n%len(p.recent)] = took
-	p.n++
+// ring keeps the last of many durations. Its zero value is ready for use.
+type ring struct {
+	mu   sync.Mutex
+	last [32]time.Duration
+	n    int
 }
 
-// ran notes how long a run without a wait took.
-func (p *pace) ran(took time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.turnaround = max(p.turnaround, took)
+func (r *ring) add(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last[r.n%len(r.last)] = d
+	r.n++
 }
 
-// slowest is how long an answer took lately, at worst.
-func (p *pace) slowest() (worst time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, d := range p.recent {
+func (r *ring) worst() (worst time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.last {
 		worst = max(worst, d)
 	}
 	return worst
 }
 
+// slowest is how long an answer took, at worst.
+func (p *pace) slowest() time.Duration { return p.answers.worst() }
+
 // hold is how long a run is told to wait in the attempt, from 0.
 func (p *pace) hold(attempt int) time.Duration {
-	slowest := p.slowest()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	d := max(minHold, 12*slowest, 3*p.turnaround) << attempt
+	d := max(minHold, 12*p.slowest(), 3*p.turnarounds.worst()) << attempt
 	return min(d, maxHold).Round(time.Millisecond)
 }
 
 // slack is how much later than expected things may happen.
 func (p *pace) slack() time.Duration {
-	slowest := p.slowest()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return max(50*time.Millisecond, 3*slowest, p.turnaround)
+	return max(50*time.Millisecond, 3*p.slowest(), p.turnarounds.worst())
 }
 
 // patience is how long to wait for what should be there already, before looking in another way.
@@ -119,7 +112,7 @@ func (s *agentServer) await(ctx context.Context, g *graphRun) (*client.Answer, e
 	}
 	g.complete, g.final = complete, state
 	if complete && waiting.over() && g.plain() {
-		s.pace.ran(time.Since(g.answer.Sent))
+		s.pace.turnarounds.add(time.Since(g.answer.Sent))
 	}
 	return state, s.surelyOver(ctx, waiting, early)
 }

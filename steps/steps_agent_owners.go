@@ -136,7 +136,9 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		return err
 	}
 	if by != "no filter" && !w.run.searches() {
-		return skipped("the plain list of threads takes no filter: set agent.listing to search where the target has the search operation")
+		if err := w.searchOperation(ctx, other); err != nil {
+			return err
+		}
 	}
 	w.owned.filter = by
 	var f *filter
@@ -151,6 +153,15 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		f = &filter{metadata: map[string]any{ownerKey: w.run.config.Users[0].Identity}}
 	}
 	return w.listThreads(ctx, other, f)
+}
+
+// searchOperation looks whether the target has the search operation beside its list: only that takes filters.
+func (w *World) searchOperation(ctx context.Context, who caller) error {
+	_, a, err := w.agent.list(ctx, who, &filter{})
+	if err == nil && (!a.OK() || !a.Get("@this").IsArray()) {
+		return skipped("the plain list of threads takes no filter, and the target has no search operation that lists them: it answers %d", a.Status)
+	}
+	return err
 }
 
 // listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.

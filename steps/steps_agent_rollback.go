@@ -183,28 +183,37 @@ func (w *World) newRunPrompt() error {
 		"its answer %s after the prior run had begun, which was to take %s", rb.done.Sub(rb.prior.answer.Sent).Round(time.Millisecond), rb.prior.order.hold)
 }
 
-func (w *World) priorIsGone() error {
-	for _, l := range w.looks {
+func (w *World) priorIsGone(ctx context.Context) error {
+	for i, l := range w.looks {
 		if l.run == nil {
 			continue
 		}
 		if err := isGone(l.run); err != nil {
-			return err
+			return w.asSeen(ctx, i, err)
 		}
 	}
 	return nil
 }
 
-func (w *World) stateHoldsNewOnly() error {
-	for _, l := range w.looks {
+func (w *World) stateHoldsNewOnly(ctx context.Context) error {
+	for i, l := range w.looks {
 		if l.state == nil {
 			continue
 		}
 		if err := holdsOnly(l.state, w.rolled.next); err != nil {
-			return err
+			return w.asSeen(ctx, i, err)
 		}
 	}
 	return nil
+}
+
+// asSeen is for what a look has shown. A second look comes after the prior run's time, when nothing comes back
+// unless it does so everywhere.
+func (w *World) asSeen(ctx context.Context, look int, wrong error) error {
+	if look == 0 {
+		return wrong
+	}
+	return unless(ctx, wrong, w.agent.staysRemoved)
 }
 
 func (w *World) earlierRunsFound(ctx context.Context) error {
@@ -355,6 +364,7 @@ func (w *World) awaitAnyRival(ctx context.Context) error {
 	return client.Sleep(ctx, w.run.pace.slack())
 }
 
+// oneRivalLeft looks when the time of all runs is over.
 func (w *World) oneRivalLeft(ctx context.Context, which string) error {
 	var left []*graphRun
 	var last *client.Answer
@@ -367,16 +377,16 @@ func (w *World) oneRivalLeft(ctx context.Context, which string) error {
 			left, w.answer = append(left, g), a
 		}
 	}
-	if len(left) == 0 {
+	newest := w.rivals[len(w.rivals)-1]
+	switch {
+	case len(left) == 0:
 		return violated(last, "one run that is left", "none of %d", len(w.rivals))
-	}
-	w.current = left[0]
-	if len(left) > 1 {
-		return violated(w.answer, "one run that is left", "%d of %d", len(left), len(w.rivals))
-	}
-	if newest := w.rivals[len(w.rivals)-1]; which == "only the last" && left[0] != newest {
+	case len(left) > 1:
+		return unless(ctx, violated(w.answer, "one run that is left", "%d of %d", len(left), len(w.rivals)), w.agent.pendingIsRemoved, w.agent.staysRemoved)
+	case which == "only the last" && left[0] != newest:
 		return violated(w.answer, "the run "+newest.id, "the run %s", left[0].id)
 	}
+	w.current = left[0]
 	return nil
 }
 
@@ -385,7 +395,7 @@ func (w *World) stateHoldsLeft(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return holdsOnly(a, w.current)
+	return unless(ctx, holdsOnly(a, w.current), w.agent.pendingIsRemoved, w.agent.staysRemoved)
 }
 
 func (w *World) joinReleased(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -98,12 +99,16 @@ func (w *World) race(ctx context.Context, act func(ctx context.Context) (won boo
 	return nil
 }
 
-// asPrecondition gives a violation that was met while a precondition was brought about again the verdict that it
-// would have had there.
+// asPrecondition gives what went wrong while a precondition was brought about outside of its sentence the verdict
+// that it would have had there.
 func asPrecondition(err error) error {
 	var o *outcome
-	if errors.As(err, &o) && len(o.violations) > 0 {
+	if errors.As(err, &o) && o.verdict == reports.Failed {
 		return blocked("%s", o.reason)
+	}
+	var none *client.NoAnswer
+	if errors.As(err, &none) && (none.Timeout || none.Closed) {
+		return blocked("%s", none)
 	}
 	return err
 }

@@ -119,17 +119,12 @@ func (w *World) answerRepeats() error {
 	return nil
 }
 
-// stateHoldsRun is blocked where plain runs leave no input and answer either.
+// stateHoldsRun and threadHoldsKept are blocked where plain runs leave no input and answer either.
 func (w *World) stateHoldsRun(ctx context.Context) error {
-	wrong := holdsAnswered(w.answer, w.current)
-	if wrong == nil {
-		return nil
-	}
-	if err := w.agent.plainRunsWork(ctx); err != nil {
-		return err
-	}
-	return wrong
+	return unless(ctx, holdsAnswered(w.answer, w.current), w.agent.plainRunsWork)
 }
 
 // threadHoldsKept judges the state after the last of the user's runs.
-func (w *World) threadHoldsKept() error { return holdsOnly(w.answer, w.kept...) }
+func (w *World) threadHoldsKept(ctx context.Context) error {
+	return unless(ctx, holdsOnly(w.answer, w.kept...), w.agent.plainRunsWork)
+}

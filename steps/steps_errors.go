@@ -56,7 +56,7 @@ func (w *World) aSideThatAnswered(side string) error {
 func (w *World) anAnswerSeen(operation string) error {
 	w.subject = []string{operation}
 	if listing := w.run.config.Agent.Listing; operation == "list-threads" && listing != "get" || operation == "search-threads" && listing != "search" {
-		return skipped("the configuration lists threads by the other call: agent.listing is %s", listing)
+		return skipped("threads are listed by the other call: agent.listing is %s", listing)
 	}
 	if w.run.collector.Answered(operation) == 0 {
 		return inconclusive("%s was not answered in this run", operation)
@@ -113,7 +113,11 @@ func validationError(a *client.Answer) error {
 func names(a *client.Answer, parameter string) bool {
 	located := false
 	for _, item := range a.Get("detail").Array() {
-		for _, part := range item.Get("loc").Array() {
+		loc := item.Get("loc")
+		if !loc.IsArray() {
+			continue
+		}
+		for _, part := range loc.Array() {
 			located = true
 			if part.String() == parameter {
 				return true

@@ -35,6 +35,7 @@ type Collector struct {
 	own          []string // mistakes in requests of ours
 	errorAnswers map[string][]*client.Answer
 	answers      map[answerKind]int
+	busy         map[answerKind]int // of these, how many asked to come back later
 	parameters   map[parameter]map[string]bool
 	enums        map[string]map[string]bool
 	throttled    int
@@ -59,7 +60,7 @@ func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start ti
 	return &Collector{
 		oracle: oracle, redact: redact, journal: journal, start: start,
 		sequence: map[string]int{}, violations: map[string]*Violation{}, errorAnswers: map[string][]*client.Answer{},
-		answers: map[answerKind]int{}, parameters: map[parameter]map[string]bool{}, enums: map[string]map[string]bool{},
+		answers: map[answerKind]int{}, busy: map[answerKind]int{}, parameters: map[parameter]map[string]bool{}, enums: map[string]map[string]bool{},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"mime"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -45,7 +46,12 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 		return
 	}
 	contentType, _, _ := mime.ParseMediaType(x.Header.Get("Content-Type"))
-	c.answers[answerKind{x.Side, op.ID, x.Status, contentType}]++
+	kind := answerKind{x.Side, op.ID, x.Status, contentType}
+	c.answers[kind]++
+	if x.Status == http.StatusServiceUnavailable && x.Header.Get("Retry-After") != "" {
+		c.busy[kind]++ // obeyed, and counted with what asked to wait; no failure of the target
+		return
+	}
 	if x.Status >= 400 {
 		key := op.ID + " " + strconv.Itoa(x.Status)
 		if len(c.errorAnswers[key]) < keptAnswers && len(a.Body) <= 64<<10 {
@@ -127,7 +133,7 @@ func (c *Collector) ServerErrors(side spec.Side) (answers int, failures []Failur
 			continue
 		}
 		answers += count
-		if kind.status >= 500 {
+		if count -= c.busy[kind]; kind.status >= 500 && count > 0 {
 			f := Failure{Operation: kind.operation, Status: kind.status, Count: count}
 			if kept := c.errorAnswers[kind.operation+" "+strconv.Itoa(kind.status)]; len(kept) > 0 {
 				f.Answer = kept[0]

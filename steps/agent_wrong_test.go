@@ -1,0 +1,488 @@
+package steps_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/independent"
+)
+
+// wrong is a server that deviates in one way: the independent one behind a proxy that changes requests and answers.
+type wrong struct {
+	name  string
+	fails []string // exactly these requirements
+	alone bool     // one scenario at a time
+	layer func(p *proxy, next http.Handler) http.Handler
+}
+
+// proxy is what layers know of the server behind them.
+type proxy struct {
+	users []independent.User
+	mu    sync.Mutex
+	runs  map[string]*seenRun // by path of the run
+	last  map[string]*seenRun // by path of the thread
+	first map[string]string   // the first user of all
+}
+
+// seenRun is a run as the proxy saw it begin.
+type seenRun struct {
+	path, thread string
+	began        time.Time
+	hold         time.Duration
+	rolledBack   bool              // while it was in progress
+	replaced     bool              // when it was over
+	messages     []json.RawMessage // of the state when it was rolled back
+}
+
+func wrongServers() []wrong {
+	return []wrong{
+		{name: "rollback only marks the run interrupted", fails: []string{"AS-ROLLBACK-2"}, layer: keepsRolledBack(func(*seenRun) bool { return true })},
+		{name: "rollback keeps the prior messages", fails: []string{"AS-ROLLBACK-3"}, layer: keepsMessages},
+		{name: "rollback works for pending runs only", fails: []string{"AS-ROLLBACK-2"}, layer: keepsRolledBack(func(r *seenRun) bool { return len(r.messages) > 1 })},
+		{name: "rollback works for running runs only", fails: []string{"AS-ROLLBACK-5"}, layer: keepsRolledBack(func(r *seenRun) bool { return len(r.messages) <= 1 })},
+		{name: "a run comes back after its natural end", fails: []string{"AS-ROLLBACK-4"}, layer: comesBack},
+		{name: "rollback is treated as enqueue", fails: []string{"AS-ROLLBACK-1"}, layer: strategy("enqueue")},
+		{name: "rollback is treated as reject", fails: []string{"AS-ROLLBACK-1"}, layer: strategy("reject")},
+		{name: "rollback is treated as interrupt", fails: []string{"AS-ROLLBACK-2", "AS-ROLLBACK-3"}, layer: strategy("interrupt")},
+		{name: "a run is answered when it is over", fails: []string{"AS-RUN-1"}, layer: waitsOut},
+		{name: "join answers at once", fails: []string{"AS-RUN-4"}, layer: joinsAtOnce},
+		{name: "join hangs", fails: []string{"AS-RUN-4", "AS-RUN-5"}, layer: joinHangs},
+		{name: "messages have a role in place of a type", fails: []string{"AS-CONTRACT-get-state", "AS-STATE-1"}, layer: replaceInState(`"type":`, `"role":`)},
+		{name: "human messages are lost", fails: []string{"AS-STATE-2"}, layer: losesHuman},
+		{name: "the state is served without credentials", fails: []string{"AS-AUTH-1"}, layer: asFirstUser(noToken, "GET", "/state")},
+		{name: "join is served without credentials", fails: []string{"AS-AUTH-1"}, layer: asFirstUser(noToken, "GET", "/join")},
+		{name: "runs are taken without credentials", fails: []string{"AS-AUTH-1"}, layer: asFirstUser(noToken, "POST", "/runs")},
+		{name: "another scheme is taken", fails: []string{"AS-AUTH-2"}, layer: asFirstUser(anotherScheme, "GET", "")},
+		{name: "a foreign state can be read", fails: []string{"AS-AUTHZ-1"}, layer: asFirstUser(secondUser, "GET", "/state")},
+		{name: "a foreign run can be joined", fails: []string{"AS-AUTHZ-1"}, layer: asFirstUser(secondUser, "GET", "/join")},
+		{name: "a foreign thread takes runs", fails: []string{"AS-AUTHZ-2"}, layer: asFirstUser(secondUser, "POST", "/runs")},
+		{name: "a search filter replaces the owner filter", fails: []string{"AS-AUTHZ-3"}, layer: searchesAll},
+		{name: "the first user is taken for the second", fails: []string{"AS-AUTH-7"}, layer: cachesUser},
+		{name: "the owner can be spoofed", fails: []string{"AS-AUTHZ-4"}, layer: spoofsOwner},
+		{name: "a run is found under any thread", fails: []string{"AS-RUN-8", "AS-RUN-3"}, layer: foundAnywhere},
+		{name: "rollback deletes completed runs", fails: []string{"AS-ROLLBACK-6"}, layer: forgetsCompleted},
+		{name: "rollback deletes a run of another thread", fails: []string{"AS-ROLLBACK-7"}, layer: forgetsBystander, alone: true},
+	}
+}
+
+// TestWrongServers holds every wrong server to be caught, by the requirements that name what is wrong and no others.
+func TestWrongServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each wrong server takes seconds")
+	}
+	for _, w := range wrongServers() {
+		t.Run(w.name, func(t *testing.T) {
+			s, err := independent.Start(independent.Options{})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, s.Close()) })
+			res := judgeAgent(t, s, w.layer, func(o *steps.Options) {
+				if w.alone {
+					o.Concurrency = 1
+				}
+			})
+			failed := map[string]bool{}
+			for _, q := range res.Requirements {
+				if q.Verdict == reports.Failed {
+					failed[q.ID] = true
+				}
+			}
+			want := slices.Sorted(slices.Values(w.fails))
+			if !assert.Equal(t, want, slices.Sorted(maps.Keys(failed))) {
+				for _, f := range res.Findings {
+					t.Logf("%s %s: expected %s, got %s", f.Requirement, f.Scenario, f.Expected, f.Actual)
+				}
+			}
+			for _, q := range res.Requirements {
+				if q.Verdict == reports.Inconclusive || q.Verdict == reports.Blocked {
+					t.Logf("%s %s: %s", q.Verdict, q.ID, q.Reason)
+				}
+			}
+		})
+	}
+}
+
+// judgeAgent judges the agent server alone, behind the layer.
+func judgeAgent(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler, change func(*steps.Options)) *reports.Result {
+	t.Helper()
+	c := configure(t, s)
+	c.Target, c.Agent.Listing = "", "search"
+	c.AgentTarget = behind(t, s, layer)
+	c.Timeouts.Request, c.Timeouts.Run = 3*time.Second, 3*time.Second
+	require.NoError(t, c.Complete())
+	return judge(t, c, func(o *steps.Options) {
+		o.Select.Profiles = []string{features.AgentServer}
+		change(o)
+	})
+}
+
+// behind puts the layer before the agent server and returns the address.
+func behind(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler) string {
+	t.Helper()
+	at, err := url.Parse(s.AgentURL)
+	require.NoError(t, err)
+	back := httputil.NewSingleHostReverseProxy(at)
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	back.Transport = transport
+	back.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	p := &proxy{users: s.Users, runs: map[string]*seenRun{}, last: map[string]*seenRun{}, first: map[string]string{}}
+	front := httptest.NewServer(layer(p, p.watch(plain(back))))
+	t.Cleanup(func() {
+		front.CloseClientConnections()
+		front.Close()
+		transport.CloseIdleConnections()
+	})
+	return front.URL
+}
+
+// plain keeps answers from being compressed, so that layers can read them.
+func plain(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("Accept-Encoding", "identity")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// watch notes the runs that begin.
+func (p *proxy) watch(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		thread, isRun := strings.CutSuffix(r.URL.Path, "/runs")
+		if !isRun || r.Method != http.MethodPost {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body := readBody(r)
+		rollback := gjson.GetBytes(body, "multitask_strategy").String() == "rollback"
+		var before []json.RawMessage
+		if rollback {
+			before = p.state(next, r, thread)
+		}
+		a := record(next, r)
+		id := gjson.GetBytes(a.Body.Bytes(), "run_id").String()
+		if a.Code < 300 {
+			fresh := &seenRun{path: thread + "/runs/" + id, thread: thread, began: time.Now(),
+				hold: holdOf(gjson.GetBytes(body, "input.messages.@reverse.0.content").String())}
+			p.mu.Lock()
+			if prior := p.last[thread]; rollback && prior != nil {
+				prior.messages = before
+				prior.rolledBack = time.Since(prior.began) < prior.hold
+				prior.replaced = !prior.rolledBack
+			}
+			p.runs[fresh.path], p.last[thread] = fresh, fresh
+			p.mu.Unlock()
+		}
+		send(w, a)
+	})
+}
+
+// holdOf is how long a message asks the graph to stay in progress.
+func holdOf(text string) time.Duration {
+	word, _, _ := strings.Cut(text, " ")
+	_, ms, _ := strings.Cut(word, "=")
+	d, _ := time.ParseDuration(ms + "ms")
+	return d
+}
+
+// state reads the messages of a thread with the credentials of a request.
+func (p *proxy) state(next http.Handler, like *http.Request, thread string) (messages []json.RawMessage) {
+	r := httptest.NewRequest(http.MethodGet, thread+"/state", nil)
+	r.Header = like.Header.Clone()
+	r.Header.Del("Content-Type")
+	a := record(next, r)
+	for _, m := range gjson.GetBytes(a.Body.Bytes(), "values.messages").Array() {
+		messages = append(messages, json.RawMessage(m.Raw))
+	}
+	return messages
+}
+
+func readBody(r *http.Request) []byte {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	return body
+}
+
+func record(next http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	a := httptest.NewRecorder()
+	next.ServeHTTP(a, r)
+	return a
+}
+
+func send(w http.ResponseWriter, a *httptest.ResponseRecorder) {
+	a.Result().Header.Del("Content-Length")
+	maps.Copy(w.Header(), a.Header())
+	w.Header().Del("Content-Length")
+	w.WriteHeader(a.Code)
+	_, _ = w.Write(a.Body.Bytes())
+}
+
+// when makes a layer for some requests.
+func when(match func(r *http.Request) bool, serve func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request)) func(*proxy, http.Handler) http.Handler {
+	return func(p *proxy, next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if match(r) {
+				serve(p, next, w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func at(method, suffix string) func(*http.Request) bool {
+	return func(r *http.Request) bool { return r.Method == method && strings.HasSuffix(r.URL.Path, suffix) }
+}
+
+func aRun(r *http.Request) bool {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	return r.Method == http.MethodGet && len(parts) == 4
+}
+
+// keepsRolledBack still shows the rolled-back runs that match.
+func keepsRolledBack(match func(*seenRun) bool) func(*proxy, http.Handler) http.Handler {
+	return when(aRun, func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		a := record(next, r)
+		p.mu.Lock()
+		known := p.runs[r.URL.Path]
+		kept := known != nil && known.rolledBack && match(known)
+		p.mu.Unlock()
+		if a.Code >= 400 && kept {
+			a = httptest.NewRecorder()
+			a.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(a).Encode(map[string]string{"run_id": r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:], "status": "interrupted"})
+		}
+		send(w, a)
+	})
+}
+
+func comesBack(p *proxy, next http.Handler) http.Handler {
+	return keepsRolledBack(func(r *seenRun) bool { return time.Since(r.began) > r.hold })(p, next)
+}
+
+func changeMessages(w http.ResponseWriter, a *httptest.ResponseRecorder, change func([]json.RawMessage) []json.RawMessage) {
+	var body map[string]any
+	if a.Code == http.StatusOK && json.Unmarshal(a.Body.Bytes(), &body) == nil {
+		var messages []json.RawMessage
+		for _, m := range gjson.GetBytes(a.Body.Bytes(), "values.messages").Array() {
+			messages = append(messages, json.RawMessage(m.Raw))
+		}
+		body["values"].(map[string]any)["messages"] = change(messages)
+		a.Body.Reset()
+		_ = json.NewEncoder(a.Body).Encode(body)
+	}
+	send(w, a)
+}
+
+// keepsMessages still shows what the run had written that was rolled back last.
+var keepsMessages = when(at("GET", "/state"), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	var lost []json.RawMessage
+	p.mu.Lock()
+	for _, run := range p.runs {
+		if run.rolledBack && run.thread == strings.TrimSuffix(r.URL.Path, "/state") {
+			lost = run.messages
+		}
+	}
+	p.mu.Unlock()
+	changeMessages(w, record(next, r), func(m []json.RawMessage) []json.RawMessage { return append(slices.Clone(lost), m...) })
+})
+
+var losesHuman = when(at("GET", "/state"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	changeMessages(w, record(next, r), func(m []json.RawMessage) []json.RawMessage {
+		return slices.DeleteFunc(m, func(one json.RawMessage) bool { return gjson.GetBytes(one, "type").String() == "human" })
+	})
+})
+
+func replaceInState(old, with string) func(*proxy, http.Handler) http.Handler {
+	return when(at("GET", "/state"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		changeMessages(w, record(next, r), func(m []json.RawMessage) []json.RawMessage {
+			for i := range m {
+				m[i] = bytes.ReplaceAll(m[i], []byte(old), []byte(with))
+			}
+			return m
+		})
+	})
+}
+
+// strategy has runs with rollback treated as runs with another strategy.
+func strategy(name string) func(*proxy, http.Handler) http.Handler {
+	return when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		body := bytes.ReplaceAll(readBody(r), []byte(`"rollback"`), []byte(`"`+name+`"`))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// waitsOut answers the creation of a run when the run is over.
+var waitsOut = when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	a := record(next, r)
+	if id := gjson.GetBytes(a.Body.Bytes(), "run_id").String(); id != "" {
+		join := httptest.NewRequest(http.MethodGet, r.URL.Path+"/"+id+"/join", nil).WithContext(r.Context())
+		join.Header.Set("Authorization", r.Header.Get("Authorization"))
+		record(next, join)
+	}
+	send(w, a)
+})
+
+var joinsAtOnce = when(at("GET", "/join"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	r.URL.Path = strings.TrimSuffix(r.URL.Path, "/join")
+	next.ServeHTTP(w, r)
+})
+
+var joinHangs = when(func(r *http.Request) bool { return at("GET", "/join")(r) && r.Header.Get("Authorization") != "" },
+	func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+p.users[0].Token {
+			next.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case <-r.Context().Done():
+		case <-time.After(10 * time.Second):
+		}
+	})
+
+// What makes the proxy take a caller for the first user.
+func noToken(_ *proxy, r *http.Request) bool { return r.Header.Get("Authorization") == "" }
+func anotherScheme(_ *proxy, r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Authorization"), "Basic ")
+}
+func secondUser(p *proxy, r *http.Request) bool {
+	return r.Header.Get("Authorization") == "Bearer "+p.users[1].Token
+}
+
+// asFirstUser serves a request below a thread as one of the first user's, unless it is served as it is.
+func asFirstUser(who func(*proxy, *http.Request) bool, method, suffix string) func(*proxy, http.Handler) http.Handler {
+	return when(at(method, suffix), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		body := readBody(r)
+		a := record(next, r)
+		if a.Code >= 400 && strings.HasPrefix(r.URL.Path, "/threads/") && who(p, r) {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+p.users[0].Token)
+			a = record(next, r)
+		}
+		send(w, a)
+	})
+}
+
+var searchesAll = when(at("POST", "/search"), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	if gjson.GetBytes(readBody(r), "metadata."+"owner").Exists() {
+		r.Header.Set("Authorization", "Bearer "+p.users[2].Token)
+	}
+	next.ServeHTTP(w, r)
+})
+
+// cachesUser tells every run that the user whose run came first is the caller.
+var cachesUser = when(func(r *http.Request) bool { return at("GET", "/state")(r) || at("POST", "/runs")(r) },
+	func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		for _, u := range p.users {
+			if p.first["identity"] == "" && r.Header.Get("Authorization") == "Bearer "+u.Token {
+				p.first["identity"] = u.Identity
+			}
+		}
+		first := p.first["identity"]
+		p.mu.Unlock()
+		a := record(next, r)
+		changeMessages(w, a, func(m []json.RawMessage) []json.RawMessage {
+			for i := range m {
+				for _, u := range p.users {
+					m[i] = bytes.ReplaceAll(m[i], []byte(u.Identity), []byte(first))
+				}
+			}
+			return m
+		})
+	})
+
+var spoofsOwner = when(at("POST", "/threads"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	owner := gjson.GetBytes(readBody(r), "metadata.owner").String()
+	a := record(next, r)
+	var body map[string]any
+	if owner != "" && a.Code < 300 && json.Unmarshal(a.Body.Bytes(), &body) == nil {
+		body["metadata"].(map[string]any)["owner"] = owner
+		a.Body.Reset()
+		_ = json.NewEncoder(a.Body).Encode(body)
+	}
+	send(w, a)
+})
+
+// foundAnywhere takes the thread of a run from the run.
+var foundAnywhere = when(aRun, func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	for path := range p.runs {
+		if id := r.URL.Path[strings.LastIndex(r.URL.Path, "/"):]; strings.HasSuffix(path, id) {
+			r.URL.Path, r.URL.RawPath = path, ""
+		}
+	}
+	p.mu.Unlock()
+	next.ServeHTTP(w, r)
+})
+
+// forgetsCompleted does not find a run that was over when another one came with rollback.
+var forgetsCompleted = when(aRun, func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	run := p.runs[r.URL.Path]
+	gone := run != nil && run.replaced
+	p.mu.Unlock()
+	if gone {
+		http.Error(w, "no such run", http.StatusNotFound)
+		return
+	}
+	next.ServeHTTP(w, r)
+})
+
+// forgetsBystander loses the runs of other threads that are in progress when a run comes with rollback.
+func forgetsBystander(p *proxy, next http.Handler) http.Handler {
+	lost := map[string]bool{}
+	onStart := when(at("POST", "/runs"), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if gjson.GetBytes(readBody(r), "multitask_strategy").String() == "rollback" {
+			p.mu.Lock()
+			for _, run := range p.runs {
+				if run.thread != strings.TrimSuffix(r.URL.Path, "/runs") && time.Since(run.began) < run.hold {
+					lost[run.path] = true
+				}
+			}
+			p.mu.Unlock()
+		}
+		next.ServeHTTP(w, r)
+	})
+	onLook := when(aRun, func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		gone := lost[r.URL.Path]
+		p.mu.Unlock()
+		if gone {
+			http.Error(w, "no such run", http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	return onStart(p, onLook(p, next))
+}
+
+// openFor makes a server that takes everybody for the first user, unless they prove to be somebody.
+func openFor(t *testing.T, s *independent.Server) string {
+	t.Helper()
+	return behind(t, s, func(p *proxy, next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") == "" {
+				r.Header.Set("Authorization", "Bearer "+p.users[0].Token)
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+}
