@@ -15,7 +15,7 @@ const (
 	nobody        asker = "no credentials"
 	unknownKey    asker = "an unknown API key"
 	emptyKey      asker = "an empty API key"
-	blankKey      asker = "a blank API key"
+	blankKey      asker = "a blank API key" // blanks around a value are no part of it, so most targets see an empty one
 	anotherTenant asker = "another tenant"
 )
 

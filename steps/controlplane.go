@@ -120,22 +120,26 @@ func asked(body map[string]any) map[string]any {
 	return object
 }
 
-// listAll reads all revisions of a deployment, 100 at a time, by offsets of its own. The answer is the last page's.
-func (r *run) listAll(ctx context.Context, id string) ([]gjson.Result, *client.Answer, error) {
-	const size, most = 100, 100
-	var all []gjson.Result
-	for page := range most {
-		a, err := r.get(ctx, revisionsPath(id), pageOf(size, page*size))
+// listAll reads all revisions of a deployment that the filter keeps ("" or "&status=..."), and goes by what came: it
+// needs no page to be full, no large limit and no returned offset, which have requirements of their own. The answer
+// is the first page's; where that is no list, there are no rows.
+func (r *run) listAll(ctx context.Context, id, filter string) (all []gjson.Result, first *client.Answer, err error) {
+	const size, surelyLast, most = 50, 20, 100
+	for range most {
+		a, err := r.get(ctx, revisionsPath(id), pageOf(size, len(all))+filter)
 		if err != nil {
 			return nil, nil, err
 		}
+		if first == nil {
+			first = a
+		}
 		rows := a.Get("resources")
 		if !a.OK() || !rows.IsArray() {
-			return nil, a, violated(a, "a list of revisions", "%s", seen(a))
+			return all, first, nil
 		}
 		all = append(all, rows.Array()...)
-		if len(rows.Array()) < size {
-			return all, a, nil
+		if len(rows.Array()) < surelyLast {
+			return all, first, nil
 		}
 	}
 	return nil, nil, inconclusive("the list of revisions did not end after %d pages", most)

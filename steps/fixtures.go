@@ -20,6 +20,7 @@ type deployment struct {
 	body      map[string]any // of the request
 	answer    *client.Answer // of the creation
 	update    map[string]any // what an update asked of the source revision configuration, if there was one
+	original  *client.Answer // the first revision as it was before that update
 	revisions []string       // ids of all revisions, in the order in which they were made
 	polled    *history       // of its first revision
 }
@@ -189,6 +190,9 @@ func (r *run) makeUpdated(ctx context.Context) (*deployment, error) {
 	}
 	d, err := r.createUp(ctx, "updated")
 	if err != nil {
+		return nil, err
+	}
+	if d.original, err = r.get(ctx, revisionPath(d.id, d.first), ""); err != nil {
 		return nil, err
 	}
 	if err := r.update(ctx, d, change); err != nil {

@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -45,7 +46,26 @@ func (r *run) makeLong(ctx context.Context) (*deployment, error) {
 			return nil, blocked("revision %s did not settle in %s: it is %s", revision, r.config.Timeouts.Poll, h.final)
 		}
 	}
-	return d, nil
+	return d, r.noUnknownRevisions(ctx, d)
+}
+
+// noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be told right from
+// wrong. A list alone is no proof of one, since lists are what is to be judged.
+func (r *run) noUnknownRevisions(ctx context.Context, d *deployment) error {
+	rows, _, err := r.listAll(ctx, d.id, "")
+	if err != nil {
+		return nil // a list that cannot be read is for the scenarios to find
+	}
+	for _, id := range ids(rows) {
+		if slices.Contains(d.revisions, id) {
+			continue
+		}
+		a, err := r.get(ctx, revisionPath(d.id, id), "")
+		if err == nil && a.OK() && a.Get("id").String() == id {
+			return blocked("the deployment has the revision %s, which no update asked for", id)
+		}
+	}
+	return nil
 }
 
 // nextSource alternates between the second source and that of the template. Where no second one is configured the
@@ -94,18 +114,21 @@ type snapshot struct {
 }
 
 func (r *run) snapshot(ctx context.Context, d *deployment) (*snapshot, error) {
-	a, err := r.get(ctx, deploymentPath(d.id), "")
+	shown, err := r.get(ctx, deploymentPath(d.id), "")
 	if err != nil {
 		return nil, err
 	}
-	if !a.OK() {
-		return nil, violated(a, "the deployment", "%s", seen(a))
+	if !shown.OK() {
+		return nil, violated(shown, "the deployment", "%s", seen(shown))
 	}
-	rows, _, err := r.listAll(ctx, d.id)
+	rows, a, err := r.listAll(ctx, d.id, "")
+	if err == nil && (!a.OK() || !a.Get("resources").IsArray()) {
+		err = violated(a, "a list of revisions", "%s", seen(a))
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &snapshot{deployment: a, latest: a.Get("latest_revision_id").String(), revisions: ids(rows)}, nil
+	return &snapshot{deployment: shown, latest: shown.Get("latest_revision_id").String(), revisions: ids(rows)}, nil
 }
 
 // listDeployments reads the deployments with a name. The operation is the field's, not the interface's: where the

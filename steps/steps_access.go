@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -25,7 +26,7 @@ func (w *World) defineAccess(b *book) {
 	b.when(`a client with (no credentials|an unknown API key) tries to create a deployment with a name of its own`, w.strangerCreates)
 	b.when(`a client with (no credentials|an unknown API key) asks for it and for an unknown deployment`, w.strangerAsksForBoth)
 	b.then(`the request is refused for want of valid credentials`, w.refusedForCredentials)
-	b.then(`the request is served`, w.served)
+	b.then(`the request is served`, w.schemeOpens)
 	b.then(`both are refused with the same status`, w.sameStatus)
 	b.then(`the answer is the one for an unknown deployment`, w.asForUnknown)
 	b.then(`no deployment has that name`, w.noDeploymentWithName)
@@ -108,6 +109,7 @@ func (w *World) clientWithKeyTries(ctx context.Context, kind, operation string) 
 }
 
 func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
+	w.subject = []string{operation}
 	return w.try(ctx, asker(scheme), operation)
 }
 
@@ -127,6 +129,7 @@ func (w *World) strangerUpdates(ctx context.Context, who string) error {
 }
 
 func (w *World) otherTenantUpdates(ctx context.Context) error {
+	w.asker, w.subject = anotherTenant, []string{"update a deployment"}
 	return w.strangerUpdates(ctx, string(anotherTenant))
 }
 
@@ -170,8 +173,29 @@ func (w *World) served() error {
 	return nil
 }
 
+// schemeOpens wants the request to be served. Where it is not, and not for want of credentials, what the client is
+// answered with everything it has tells whether the scheme is to blame.
+func (w *World) schemeOpens(ctx context.Context) error {
+	a, err := w.last()
+	if err != nil || a.OK() {
+		return err
+	}
+	if w.refusedForCredentials() != nil {
+		if err := w.try(ctx, theClient, w.subject[0]); err != nil {
+			return err
+		}
+		if !w.answer.OK() {
+			return inconclusive("the request is not served with any credentials: %s", seen(w.answer))
+		}
+	}
+	return violated(a, "a status of success", "%s", seen(a))
+}
+
 func (w *World) sameStatus() error {
 	existing, unknown := w.answers[0], w.answers[1]
+	if existing.OK() {
+		return blocked("the request was not refused at all: %s", seen(existing))
+	}
 	if existing.Status != unknown.Status {
 		return violated(existing, "the same status for both", "status %d for the existing deployment and %d for an unknown one", existing.Status, unknown.Status)
 	}
@@ -184,12 +208,16 @@ func (w *World) asForUnknown(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	known := w.deployment
 	w.deployment = &deployment{id: unknownID(), first: unknownID()}
 	if err := w.try(ctx, w.asker, w.subject[0]); err != nil {
 		return err
 	}
-	if a.Status != w.answer.Status || a.OK() {
+	if a.Status != w.answer.Status {
 		return violated(a, "the answer to an unknown deployment", "status %d, where an unknown deployment is answered %d", a.Status, w.answer.Status)
+	}
+	if a.OK() && strings.Contains(string(a.Body), known.first) {
+		return violated(a, "the answer to an unknown deployment", "%s", seen(a))
 	}
 	return nil
 }

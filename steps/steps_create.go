@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -32,8 +31,27 @@ func (w *World) defineCreate(b *book) {
 	b.then(`the request is refused, or the read-only fields are the target's own`, w.refusedOrOwnReadOnly)
 }
 
+// aNewDeployment can be retrieved; that its revision can be is for the scenario to find out.
 func (w *World) aNewDeployment(ctx context.Context) (err error) {
-	w.deployment, err = w.run.shared(ctx, w.run.fixtures.created)
+	if w.deployment, err = w.run.shared(ctx, w.run.fixtures.created); err != nil {
+		return err
+	}
+	return w.canBeRetrieved(ctx, deploymentPath(w.deployment.id))
+}
+
+// aCreatedDeployment can be retrieved with the revision that its creation named.
+func (w *World) aCreatedDeployment(ctx context.Context) error {
+	if err := w.aNewDeployment(ctx); err != nil {
+		return err
+	}
+	return w.canBeRetrieved(ctx, revisionPath(w.deployment.id, w.deployment.first))
+}
+
+func (w *World) canBeRetrieved(ctx context.Context, path string) error {
+	a, err := w.run.get(ctx, path, "")
+	if err == nil && !a.OK() {
+		return blocked("%s cannot be retrieved: %s", path, seen(a))
+	}
 	return err
 }
 
@@ -190,7 +208,7 @@ func (w *World) creationSucceeds() error {
 func (w *World) answerHoldsIDs() error {
 	for _, field := range []string{"id", "latest_revision_id"} {
 		value := w.answer.Get(field)
-		if _, err := uuid.Parse(value.String()); err != nil || value.Type != gjson.String {
+		if value.Type != gjson.String || !isUUID(value.Str) {
 			return violated(w.answer, "a uuid as "+field, "%s", shown(value)).at("/" + field)
 		}
 	}
@@ -259,12 +277,34 @@ func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
 		return err
 	}
 	if act.Refused() && w.deployment.id == "" {
-		return nil // a refused creation: nothing stands
+		return w.noneStandsUnder(ctx, w.deployment.body["name"].(string))
 	}
 	if !act.OK() && !act.Refused() {
 		return violated(act, "a refusal, or a deployment that does not build on push", "%s", seen(act))
 	}
-	a, err := w.run.get(ctx, deploymentPath(w.deployment.id), "")
+	return w.noTagBuildsOnPush(ctx, act, w.deployment.id)
+}
+
+// noneStandsUnder looks for what a refused creation may have left, where the target lists its deployments.
+func (w *World) noneStandsUnder(ctx context.Context, name string) error {
+	found, _, err := w.run.listDeployments(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, id := range found {
+		if err := w.run.ledger.Created("deployment", id, w.scenario.Key()); err != nil {
+			return err
+		}
+		if err := w.noTagBuildsOnPush(ctx, w.answer, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noTagBuildsOnPush reads what stands after an act.
+func (w *World) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
+	a, err := w.run.get(ctx, deploymentPath(id), "")
 	if err != nil {
 		return err
 	}

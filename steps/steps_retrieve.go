@@ -40,6 +40,7 @@ func (w *World) defineRetrieve(b *book) {
 	b.then(`its source revision configuration holds what was asked for`, w.configAsAsked)
 	b.then(`the revision's source revision configuration holds what was asked for`, w.configAsAsked)
 	b.then(`its source revision configuration holds what the update asked for`, w.configAsUpdated)
+	b.then(`the revision's source revision configuration is as it was before the update`, w.configAsBefore)
 	b.then(`the retrieved revision is the latest revision`, w.isTheRevision)
 	b.then(`the list holds just that revision`, w.listHoldsJustIt)
 	b.then(`the revision has every required field`, w.revisionIsComplete)
@@ -258,6 +259,34 @@ func (w *World) configHolds(want map[string]any) error {
 	return nil
 }
 
+// configAsBefore compares with what the same revision showed before the update, not with what was asked for at its
+// creation.
+func (w *World) configAsBefore() error {
+	if err := w.served(); err != nil {
+		return err
+	}
+	before := w.deployment.original
+	if before.Get("id").String() != w.answer.Get("id").String() {
+		return blocked("the first revision cannot be retrieved: its id is %s", shown(w.answer.Get("id")))
+	}
+	compared := 0
+	for _, field := range []string{"repo_ref", "graph_config_path", "image_uri", "repo_commit_sha"} {
+		path := "source_revision_config." + field
+		want := before.Get(path)
+		if want.Type != gjson.String {
+			continue
+		}
+		compared++
+		if got := w.answer.Get(path); got.String() != want.String() {
+			return violated(w.answer, field+" "+want.String(), "%s", shown(got)).at("/" + pointerOf(path))
+		}
+	}
+	if compared == 0 {
+		return inconclusive("the revision showed nothing in its source revision configuration before the update: %s", seen(before))
+	}
+	return nil
+}
+
 func (w *World) isTheRevision() error {
 	a := w.answers[0]
 	if !a.OK() {
@@ -341,4 +370,6 @@ func (w *World) carriesCommit() error {
 }
 
 // isUUID tells whether a text is an id of the form that the interface wants.
-func isUUID(s string) bool { return uuid.Validate(s) == nil }
+func isUUID(s string) bool {
+	return len(s) == len("00000000-0000-0000-0000-000000000000") && uuid.Validate(s) == nil
+}

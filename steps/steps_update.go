@@ -17,9 +17,11 @@ func (w *World) defineUpdate(b *book) {
 	b.given(`a second ref to build from`, w.aSecondRef)
 	b.given(`a second graph configuration file`, w.aSecondGraphConfig)
 	b.given(`a second image`, w.aSecondImage)
+	b.given(`a source that has (?:a|an) "(repo_ref|graph_config_path|image_uri)"`, w.aSourceThatHas)
 	b.given(`a deployment of its own that builds on push`, w.anOwnThatBuildsOnPush)
 	b.given(`a deployment of its own from the tag`, w.anOwnFromTag)
 	b.when(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
+	b.when(`the client updates "(repo_ref|graph_config_path|image_uri)" to the value that stands`, w.clientUpdatesToSame)
 	b.when(`the client updates (nothing|build_on_push alone|every source field to null|an empty source revision configuration)`, w.clientUpdatesNothing)
 	b.when(`the client tries to change its source`, w.clientChangesSource)
 	b.when(`the client updates an unknown deployment`, w.clientUpdatesUnknown)
@@ -66,6 +68,17 @@ func (w *World) aSecondImage() error {
 	return w.alternative(config.ExternalContainer, "image_uri", w.run.config.Alternatives.ImageURI)
 }
 
+func (w *World) aSourceThatHas(field string) error {
+	source := config.GitHost
+	if field == "image_uri" {
+		source = config.ExternalContainer
+	}
+	if w.run.config.Source() != source {
+		return skipped("%s does not apply to deployments from %s", field, w.run.config.Source())
+	}
+	return nil
+}
+
 func (w *World) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
 	w.deployment, err = w.run.create(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
 	if err != nil {
@@ -93,6 +106,15 @@ func (w *World) patch(ctx context.Context, body any, wrong bool) error {
 
 func (w *World) clientUpdatesField(ctx context.Context, field string) error {
 	return w.patch(ctx, sourceUpdate(map[string]any{field: w.subject[0]}), false)
+}
+
+// clientUpdatesToSame sends what the deployment shows: any value that is not null makes a revision (section 2).
+func (w *World) clientUpdatesToSame(ctx context.Context, field string) error {
+	stands := w.before.deployment.Get("source_revision_config." + field)
+	if stands.Type != gjson.String {
+		return inconclusive("the deployment shows no %s to send again: %s", field, shown(stands))
+	}
+	return w.patch(ctx, sourceUpdate(map[string]any{field: stands.Str}), false)
 }
 
 func (w *World) clientUpdatesNothing(ctx context.Context, what string) error {
@@ -212,8 +234,14 @@ func (w *World) readOnlyAsBefore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := same(after, "id", w.deployment.id); err != nil {
-		return err
+	before := w.before.deployment
+	if got, want := after.Get("id"), before.Get("id"); got.String() != want.String() {
+		return violated(after, "the id as it was, "+shown(want), "%s", shown(got)).at("/id")
+	}
+	was, ok := instant(before.Get("created_at"))
+	is, ok2 := instant(after.Get("created_at"))
+	if ok && ok2 && !was.Equal(is) {
+		return violated(after, "created_at as it was, "+shown(before.Get("created_at")), "%s", shown(after.Get("created_at"))).at("/created_at")
 	}
 	return takenOver([]*client.Answer{after, revision})
 }

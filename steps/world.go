@@ -22,6 +22,7 @@ type World struct {
 	answer     *client.Answer   // the last answer
 	answers    []*client.Answer // all answers of the last act, where it had several
 	subject    []string         // what the last act was about: ids, statuses or values
+	lists      []wholeList      // whole lists of revisions that the last act read
 	polled     *history         // what polling saw
 
 	// The agent server's part.
@@ -45,6 +46,7 @@ func (w *World) define(b *book) {
 	w.defineLifecycle(b)
 	w.defineUpdate(b)
 	w.defineList(b)
+	w.defineFilter(b)
 	w.defineErrors(b)
 	w.defineAgent(b)
 }

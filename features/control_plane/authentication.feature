@@ -129,5 +129,5 @@ Feature: Who may use the control plane
       Given a credential of another tenant
       And a deployment that takes updates
       When the other tenant tries to update it to another source
-      Then the request is refused
-      And the deployment has no new revision
+      Then the deployment has no new revision
+      And the answer is the one for an unknown deployment

@@ -24,13 +24,13 @@ Feature: Creating a deployment
   Rule: A new deployment has the source that was asked for
 
     Scenario: The source and its configuration are those of the request
-      Given a new deployment
+      Given a deployment that was created
       When the client retrieves the deployment
       Then its source is the one that was asked for
       And its source revision configuration holds what was asked for
 
     Scenario: The first revision has the source and its configuration too
-      Given a new deployment
+      Given a deployment that was created
       When the client retrieves its latest revision
       Then the revision's source is the one that was asked for
       And the revision's source revision configuration holds what was asked for
@@ -68,6 +68,7 @@ Feature: Creating a deployment
 
     Scenario: A deployment from a tag that does not build on push is accepted
       Given a tag to build from
+      And a deployment that was created
       When the client creates a deployment from the tag that does not build on push
       Then the creation succeeds
 

@@ -20,7 +20,8 @@ Feature: What the control plane says when it refuses
 
     Scenario: Two faulty parameters are both named
       Given a deployment that is up
-      When the client lists its revisions with a faulty limit and a faulty offset
+      And a limit and an offset that are each refused by name
+      When the client lists its revisions with both of them
       Then the request is refused with 422, naming "limit" and "offset"
 
   @CP-ERROR-3 @must @section-7 @last

@@ -13,9 +13,9 @@ Feature: Listing the revisions of a deployment
 
     Scenario: A list with nothing in it is an empty array
       Given a deployment that is up
-      When the client lists its revisions with offset "1000"
-      Then the list is served
-      And the list has an array of resources and a whole number as offset
+      And a list of its revisions with nothing in it
+      When the list is looked at
+      Then the list has an array of resources and a whole number as offset
 
   @CP-LIST-2 @must @section-8
   Rule: A limit from 1 to 100 is honoured
@@ -92,13 +92,19 @@ Feature: Listing the revisions of a deployment
         | 2    |
         | 7    |
         | 20   |
-        | 100  |
+        | 50   |
+
+    Scenario: Pages that do not begin at a multiple of their size hold every revision exactly once
+      Given a deployment with more than 20 revisions
+      When the client pages through its revisions, each page larger than the one before, by offsets of its own
+      Then every revision was seen exactly once
 
   @CP-LIST-7 @must @section-2
   Rule: The returned offset fetches the next page
 
     Scenario Outline: Following the returned offset, <size> at a time, sees every revision
       Given a deployment with more than 20 revisions
+      And its revisions can be paged through by offsets
       When the client pages through its revisions, <size> at a time, by the returned offsets
       Then every revision was seen exactly once
 
@@ -142,11 +148,12 @@ Feature: Listing the revisions of a deployment
     Scenario: Several statuses keep the revisions with any of them
       Given a deployment whose revisions have settled
       When the client filters its revisions by pairs of statuses
-      Then each list holds exactly the revisions with one of the two
+      Then each list holds exactly what the lists of the two statuses hold
 
     Scenario: The pages of a filtered list hold the filtered revisions only
       Given a deployment whose revisions have settled in different statuses
-      When the client pages through each filtered list, one at a time
+      And its revisions can be paged through by offsets
+      When the client pages through each filtered list, five at a time
       Then the pages hold exactly the filtered revisions, in the order of the list
 
   @CP-LIST-11 @should @section-4

@@ -51,7 +51,7 @@ Feature: Retrieving one revision
     Scenario: A later update does not change an earlier revision
       Given a deployment that was updated to another source
       When the client retrieves its first revision
-      Then the revision's source revision configuration holds what was asked for
+      Then the revision's source revision configuration is as it was before the update
 
   @CP-REV-6 @should @section-2
   Rule: A deployed revision from a repository tells the commit that its ref pointed to

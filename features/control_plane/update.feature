@@ -13,6 +13,13 @@ Feature: Updating a deployment
       Then exactly one new revision is made
       And the deployment names it as the latest
 
+    Scenario: Updating repo_ref to the value that stands makes one revision too
+      Given a source that has a "repo_ref"
+      And a deployment that takes updates
+      When the client updates "repo_ref" to the value that stands
+      Then exactly one new revision is made
+      And the deployment names it as the latest
+
   @CP-UPDATE-2 @must @section-2 @section-4
   Rule: A new graph_config_path makes exactly one revision
 
@@ -23,6 +30,13 @@ Feature: Updating a deployment
       Then exactly one new revision is made
       And the deployment names it as the latest
 
+    Scenario: Updating graph_config_path to the value that stands makes one revision too
+      Given a source that has a "graph_config_path"
+      And a deployment that takes updates
+      When the client updates "graph_config_path" to the value that stands
+      Then exactly one new revision is made
+      And the deployment names it as the latest
+
   @CP-UPDATE-3 @must @section-2 @section-4
   Rule: A new image_uri makes exactly one revision
 
@@ -30,6 +44,13 @@ Feature: Updating a deployment
       Given a second image
       And a deployment that takes updates
       When the client updates "image_uri"
+      Then exactly one new revision is made
+      And the deployment names it as the latest
+
+    Scenario: Updating image_uri to the value that stands makes one revision too
+      Given a source that has an "image_uri"
+      And a deployment that takes updates
+      When the client updates "image_uri" to the value that stands
       Then exactly one new revision is made
       And the deployment names it as the latest
 

@@ -1,0 +1,230 @@
+package steps
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// defineFilter holds the sentences about filtering the revisions of a deployment (section 4).
+func (w *World) defineFilter(b *book) {
+	b.given(`a deployment whose revisions have settled`, w.aLongHistory)
+	b.given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
+	b.when(`the client filters its revisions by each status that occurs`, w.clientFiltersByOccurring)
+	b.when(`the client filters its revisions by each known status that does not occur`, w.clientFiltersByOthers)
+	b.when(`the client filters its revisions by pairs of statuses`, w.clientFiltersByPairs)
+	b.when(`the client pages through each filtered list, five at a time`, w.clientPagesThroughFiltered)
+	b.when(`the client filters its revisions by (status|remote_reconciled) "([^"]*)"`, w.clientFiltersBy)
+	b.then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly)
+	b.then(`each list holds exactly what the lists of the two statuses hold`, w.pairsAreUnions)
+	b.then(`the pages hold exactly the filtered revisions, in the order of the list`, w.pagesHoldFiltered)
+	b.then(`the list is empty, or the request is refused`, w.emptyOrRefused)
+}
+
+func (w *World) aLongHistory(ctx context.Context) (err error) {
+	w.deployment, err = w.run.shared(ctx, w.run.fixtures.long)
+	return err
+}
+
+// aMixedHistory needs two statuses, or a filter cannot be told from none.
+func (w *World) aMixedHistory(ctx context.Context) error {
+	if err := w.aLongHistory(ctx); err != nil {
+		return err
+	}
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	if len(statuses) < 2 {
+		_, key := w.run.brokenSource()
+		return skipped("all revisions ended in the same status, so a filter cannot be told from none: set %s", key)
+	}
+	return nil
+}
+
+// statuses reads the status of each revision alone, so that the list is not judged by itself. Revisions by status.
+func (w *World) statuses(ctx context.Context) (map[string][]string, error) {
+	found := map[string][]string{}
+	for _, revision := range w.deployment.revisions {
+		a, err := w.run.get(ctx, revisionPath(w.deployment.id, revision), "")
+		if err != nil {
+			return nil, err
+		}
+		if !a.OK() || a.Get("id").String() != revision {
+			return nil, blocked("revision %s cannot be retrieved: %s", revision, seen(a))
+		}
+		status := a.Get("status").String()
+		found[status] = append(found[status], revision)
+	}
+	return found, nil
+}
+
+func (w *World) clientFiltersByOccurring(ctx context.Context) error {
+	return w.filterBy(ctx, func(revisions []string) bool { return len(revisions) > 0 })
+}
+
+func (w *World) clientFiltersByOthers(ctx context.Context) error {
+	return w.filterBy(ctx, func(revisions []string) bool { return len(revisions) == 0 })
+}
+
+// filterBy lists the revisions with each known status whose revisions satisfy the condition.
+func (w *World) filterBy(ctx context.Context, when func(revisions []string) bool) error {
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	for _, status := range w.run.knownStatuses {
+		if !when(statuses[status]) {
+			continue
+		}
+		if err := w.listWhole(ctx, status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clientFiltersByPairs puts each status that occurs before and behind another one, so that a target which heeds
+// only the first or only the last is seen. It reads the lists of the two statuses too.
+func (w *World) clientFiltersByPairs(ctx context.Context) error {
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	for i, status := range w.run.knownStatuses {
+		if len(statuses[status]) == 0 {
+			continue
+		}
+		next := w.run.knownStatuses[(i+1)%len(w.run.knownStatuses)]
+		for other := range statuses {
+			if other != status {
+				next = other
+			}
+		}
+		for _, filter := range []string{status, next, status + "," + next, next + "," + status} {
+			if err := w.listWhole(ctx, filter); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// clientPagesThroughFiltered reads the list of each status that occurs, and then its pages.
+func (w *World) clientPagesThroughFiltered(ctx context.Context) error {
+	const size = 5
+	if err := w.clientFiltersByOccurring(ctx); err != nil {
+		return err
+	}
+	for _, list := range w.lists {
+		for offset := 0; offset < len(list.rows)+size; offset += size {
+			if err := w.list(ctx, pageOf(size, offset)+"&status="+url.QueryEscape(list.statuses), false); err != nil {
+				return err
+			}
+			if !w.answer.OK() && offset >= len(list.rows) {
+				break // what a page past the end is answered with is the concern of another requirement
+			}
+			w.subject = append(w.subject, list.statuses)
+		}
+		w.answers = w.answers[:len(w.subject)]
+	}
+	return nil
+}
+
+func (w *World) clientFiltersBy(ctx context.Context, parameter, value string) error {
+	return w.list(ctx, parameter+"="+url.QueryEscape(value), true)
+}
+
+// filtersKeepExactly compares each filtered list with the statuses that the revisions have alone.
+func (w *World) filtersKeepExactly(ctx context.Context) error {
+	if len(w.lists) == 0 {
+		return inconclusive("no such status was there to filter by")
+	}
+	if err := w.listsServed(); err != nil {
+		return err
+	}
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	for _, list := range w.lists {
+		want, got := slices.Clone(statuses[list.statuses]), ids(list.rows)
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(want, got) {
+			return violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d revisions", len(got)).at("/resources")
+		}
+	}
+	return nil
+}
+
+// pairsAreUnions compares the list of several statuses with the lists of each: what those hold is the concern of
+// another requirement.
+func (w *World) pairsAreUnions() error {
+	if err := w.listsServed(); err != nil {
+		return err
+	}
+	single, compared := map[string][]string{}, 0
+	for _, list := range w.lists {
+		got := ids(list.rows)
+		if !strings.Contains(list.statuses, ",") {
+			single[list.statuses] = got
+			continue
+		}
+		var want []string
+		for status := range strings.SplitSeq(list.statuses, ",") {
+			want = append(want, single[status]...)
+		}
+		compared += len(want)
+		slices.Sort(want)
+		slices.Sort(got)
+		if want = slices.Compact(want); !slices.Equal(want, got) {
+			return violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d revisions", len(got)).at("/resources")
+		}
+	}
+	if compared == 0 {
+		return inconclusive("no filter by a single status keeps anything, so there is nothing to unite")
+	}
+	return nil
+}
+
+// pagesHoldFiltered wants the pages of each filtered list to hold what the whole list holds.
+func (w *World) pagesHoldFiltered() error {
+	if err := w.listsServed(); err != nil {
+		return err
+	}
+	got := map[string][]string{}
+	for i, a := range w.answers {
+		if !a.OK() {
+			return violated(a, "a page of the filtered list", "%s", seen(a))
+		}
+		got[w.subject[i]] = append(got[w.subject[i]], ids(a.Get("resources").Array())...)
+	}
+	compared := 0
+	for _, list := range w.lists {
+		want := ids(list.rows)
+		compared += len(want)
+		if !slices.Equal(want, got[list.statuses]) {
+			return violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses+" over all pages, in the order of the list",
+				"%d", len(got[list.statuses])).at("/resources")
+		}
+	}
+	if compared == 0 {
+		return inconclusive("no filter keeps anything, so there is nothing to page through")
+	}
+	return nil
+}
+
+func (w *World) emptyOrRefused() error {
+	a, err := w.last()
+	if err != nil {
+		return err
+	}
+	rows := a.Get("resources")
+	if a.Refused() || a.OK() && rows.Exists() && len(rows.Array()) == 0 {
+		return nil
+	}
+	return violated(a, "an empty list, or a refusal", "%s", seen(a))
+}
