@@ -120,11 +120,11 @@ func asked(body map[string]any) map[string]any {
 	return object
 }
 
-// listAll reads all revisions of a deployment that the filter keeps ("" or "&status=..."), and goes by what came: it
-// needs no page to be full, no large limit and no returned offset, which have requirements of their own. The answer
-// is the first page's; where that is no list, there are no rows.
+// listAll reads all revisions of a deployment that the filter keeps ("" or "&status=..."). It needs neither the largest
+// limit nor the returned offset, which have requirements of their own, and bears with a target that cuts every page
+// to the default limit. The answer is the first page's; where that is no list, there are no rows.
 func (r *run) listAll(ctx context.Context, id, filter string) (all []gjson.Result, first *client.Answer, err error) {
-	const size, surelyLast, most = 50, 20, 100
+	const size, defaultLimit, most = 50, 20, 100
 	for range most {
 		a, err := r.get(ctx, revisionsPath(id), pageOf(size, len(all))+filter)
 		if err != nil {
@@ -138,7 +138,7 @@ func (r *run) listAll(ctx context.Context, id, filter string) (all []gjson.Resul
 			return all, first, nil
 		}
 		all = append(all, rows.Array()...)
-		if len(rows.Array()) < surelyLast {
+		if n := len(rows.Array()); n != size && n != defaultLimit {
 			return all, first, nil
 		}
 	}

@@ -20,6 +20,10 @@ func credentials() []Fault {
 			Apply: openTo(anonymous, getRevision),
 		},
 		{
+			Name: "deployment-is-open", Breaks: "a deployment is served without credentials", Fails: "CP-AUTH-1",
+			Apply: openTo(anonymous, getDeployment),
+		},
+		{
 			Name: "missing-key-is-422", Breaks: "a missing key is a missing parameter: 422 in place of 401", Fails: "CP-AUTH-1",
 			Apply: answering401(anonymous, func(a *answer) { a.invalid("header", "x-api-key") }),
 		},
@@ -28,8 +32,8 @@ func credentials() []Fault {
 			Apply: answering401(anonymous, func(a *answer) { a.refuse(http.StatusNotFound, "Not Found") }),
 		},
 		{
-			Name: "blank-key-is-a-key", Breaks: "a key of spaces opens everything", Fails: "CP-AUTH-2",
-			Apply: openTo(withBlankKey, createDeployment, getDeployment, updateDeployment, listRevisions, getRevision),
+			Name: "empty-key-opens", Breaks: "an empty key opens everything that can be read", Fails: "CP-AUTH-2",
+			Apply: openTo(withEmptyKey, getDeployment, listRevisions, getRevision),
 		},
 		{
 			Name: "empty-key-creates", Breaks: "with an empty key anyone may create", Fails: "CP-AUTH-2",
@@ -144,12 +148,12 @@ func forbidden(who func(*http.Request) bool, op operation) Layer {
 // refusedByExistence answers 401 for a deployment that exists, and another status for one that does not.
 func refusedByExistence(unknown int) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		a := &answer{}
 		if !getDeployment.is(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if a = capture(next, r); a.status == http.StatusUnauthorized && !m.known(deploymentOf(r)) {
+		a := capture(next, r)
+		if a.status == http.StatusUnauthorized && !m.known(deploymentOf(r)) {
 			a.refuse(unknown, "Not available.")
 		}
 		a.send(w)

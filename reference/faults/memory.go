@@ -128,11 +128,6 @@ func withEmptyKey(r *http.Request) bool {
 	return sent && values[0] == ""
 }
 
-func withBlankKey(r *http.Request) bool {
-	values, sent := r.Header["X-Api-Key"]
-	return sent && values[0] != "" && strings.TrimSpace(values[0]) == ""
-}
-
 // withUnknownKey is meant for requests that were refused: a key that is none opens nothing.
 func withUnknownKey(r *http.Request) bool { return strings.TrimSpace(r.Header.Get("X-Api-Key")) != "" }
 

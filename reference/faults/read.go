@@ -188,7 +188,8 @@ func revision() []Fault {
 	}
 }
 
-// onUnknownRevision changes the answer about revisions that no deployment has ever shown.
+// onUnknownRevision changes the answer about revisions that no deployment has ever shown, under a deployment that there
+// is.
 func onUnknownRevision(change func(a *answer, next http.Handler, r *http.Request)) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !getRevision.is(r) {
@@ -199,7 +200,7 @@ func onUnknownRevision(change func(a *answer, next http.Handler, r *http.Request
 		switch {
 		case a.status == http.StatusOK:
 			m.mark(revisionOf(r), true)
-		case a.status == http.StatusNotFound && m.marked(revisionOf(r)) == nil:
+		case a.status == http.StatusNotFound && m.marked(revisionOf(r)) == nil && text(lookAtDeployment(next, r), "id") != "":
 			change(a, next, r)
 		}
 		a.send(w)
