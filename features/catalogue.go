@@ -110,6 +110,7 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.sort()
 	seen := map[string]*Requirement{}
 	for _, r := range c.Requirements {
 		if other := seen[r.ID]; other != nil {
@@ -118,6 +119,15 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 		seen[r.ID] = r
 	}
 	return c, errors.Join(problems...)
+}
+
+// sort puts the parts of the interface into its own order; within a part the files stay in that of their names.
+func (c *Catalogue) sort() {
+	part := func(profile string) int { return slices.Index([]string{ControlPlane, AgentServer, EndToEnd}, profile) }
+	slices.SortStableFunc(c.Requirements, func(a, b *Requirement) int { return part(a.Profile) - part(b.Profile) })
+	slices.SortStableFunc(c.Files, func(a, b File) int {
+		return part(a.Scenarios[0].Requirement.Profile) - part(b.Scenarios[0].Requirement.Profile)
+	})
 }
 
 // Find returns the requirement with the ID, or nil.

@@ -62,8 +62,11 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 			fmt.Fprintf(io.err, "[%d/%d] %s %s (%d ms): %s\n", done, total, row.Kind, row.Name, row.MS, state)
 		},
 	})
-	if err != nil {
+	if c.Context().Err() != nil {
 		return &exit{exitIncomplete, err}
+	}
+	if err != nil {
+		return err
 	}
 	if err := faces.Write(f.out, result); err != nil {
 		return &exit{exitIncomplete, err}

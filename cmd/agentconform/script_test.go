@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/agentconform/agentconform/steps/config"
 )
 
 func TestMain(m *testing.M) {
@@ -50,9 +52,13 @@ func until(handler http.Handler, file string) {
 	_ = server.Close()
 }
 
-// proxy FILE URL serves a reverse proxy before the URL, and writes its own address to FILE.
+// proxy FILE CONFIG serves a reverse proxy before the target of a configuration, and writes its own address to FILE.
 func proxy() {
-	target, err := url.Parse(os.Args[2])
+	cfg, err := config.Load(config.Sources{File: os.Args[2]})
+	if err != nil {
+		panic(err)
+	}
+	target, err := url.Parse(cfg.Target)
 	if err != nil {
 		panic(err)
 	}

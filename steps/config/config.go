@@ -136,14 +136,17 @@ func (c *Config) Source() string {
 func (c *Config) Secrets() map[string]string {
 	secrets := map[string]string{}
 	add := func(name, value string) {
-		if value != "" {
+		if _, named := secrets[value]; value != "" && !named { // the first name stays
 			secrets[value] = "$" + EnvPrefix + name
 		}
 	}
-	for prefix, set := range map[string]Credentials{"CREDENTIALS": c.Credentials, "OTHER_TENANT": c.OtherTenant} {
-		add(prefix+"_API_KEY", set.APIKey)
-		add(prefix+"_TENANT_ID", set.TenantID)
-		add(prefix+"_BEARER", set.Bearer)
+	for _, group := range []struct {
+		prefix string
+		set    Credentials
+	}{{"CREDENTIALS", c.Credentials}, {"OTHER_TENANT", c.OtherTenant}} {
+		add(group.prefix+"_API_KEY", group.set.APIKey)
+		add(group.prefix+"_TENANT_ID", group.set.TenantID)
+		add(group.prefix+"_BEARER", group.set.Bearer)
 	}
 	for i, u := range c.Users {
 		add(envIndex("USERS", i, "TOKEN"), u.Token)

@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,8 +42,10 @@ type Sender struct {
 
 	client  *client.Client
 	redact  *client.Redactor
-	secrets *strings.Replacer
-	words   [][2]string // what is replaced, the newest first
+	secrets *strings.Replacer // puts secrets in the place of their names
+	// secretsInJSON does so in JSON texts.
+	secretsInJSON *strings.Replacer
+	words         [][2]string // what is replaced, the newest first
 }
 
 // patience bounds how long a status may take to become the recorded one.
@@ -81,11 +84,13 @@ func (s *Sender) prepare() {
 	}
 	// The longest name first: one may begin with another.
 	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	var pairs []string
+	var bare, inJSON []string
 	for _, name := range names {
-		pairs = append(pairs, name, values[name])
+		quoted, _ := json.Marshal(values[name]) // a text always can be
+		bare = append(bare, name, values[name])
+		inJSON = append(inJSON, name, string(quoted[1:len(quoted)-1]))
 	}
-	s.secrets = strings.NewReplacer(pairs...)
+	s.secrets, s.secretsInJSON = strings.NewReplacer(bare...), strings.NewReplacer(inJSON...)
 	for _, pair := range [][2]string{
 		{s.Recorded.ControlPlane, s.Config.Target}, {s.Recorded.AgentServer, s.Config.AgentTarget},
 		{origin(s.Recorded.ControlPlane), origin(s.Config.Target)},
@@ -142,14 +147,14 @@ func waits(x reports.Exchange, a *client.Answer) bool {
 
 // request puts an exchange together again, with the secrets that the report left out.
 func (s *Sender) request(x reports.Exchange) (client.Request, error) {
-	r := client.Request{Method: x.Method, Base: s.reveal(s.replaced(x.URL, false)), Header: http.Header{}, Timeout: s.Config.Timeouts.Request}
+	r := client.Request{Method: x.Method, Base: s.secrets.Replace(s.replaced(x.URL, false)), Header: http.Header{}, Timeout: s.Config.Timeouts.Request}
 	for name, values := range x.Request.Headers {
 		for _, v := range values {
-			r.Header[name] = append(r.Header[name], s.reveal(v))
+			r.Header[name] = append(r.Header[name], s.secrets.Replace(v))
 		}
 	}
 	if x.Request.Body != "" {
-		r.Body = []byte(s.reveal(s.replaced(x.Request.Body, false)))
+		r.Body = []byte(s.secretsInJSON.Replace(s.replaced(x.Request.Body, false)))
 	}
 	sent := fmt.Sprint(r.Base, r.Header, string(r.Body))
 	if i := strings.Index(sent, "$"+config.EnvPrefix); i >= 0 {
@@ -159,9 +164,6 @@ func (s *Sender) request(x reports.Exchange) (client.Request, error) {
 	}
 	return r, nil
 }
-
-// reveal puts the secrets back that the report left out.
-func (s *Sender) reveal(text string) string { return s.secrets.Replace(text) }
 
 // replaced puts the target's own words for recorded ones, or, backwards, the recorded ones for its own.
 func (s *Sender) replaced(text string, backwards bool) string {
