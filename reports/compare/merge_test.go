@@ -111,7 +111,6 @@ func TestMergeRefuses(t *testing.T) {
 		{"another number", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = "2/4"; return all }, "another is one of 3"},
 		{"another suite", func(all []*reports.Result) []*reports.Result { all[1].Suite.Version = "9"; return all }, "shard 2/3 does not belong to shard 1/3: the version of the suite differs (1.2.0 and 9)"},
 		{"another target", func(all []*reports.Result) []*reports.Result { all[2].Target.ControlPlane = "http://other"; return all }, "the control plane differs"},
-		{"another seed", func(all []*reports.Result) []*reports.Result { all[2].Run.Seed = 7; return all }, "the seed, by which scenarios are dealt out, differs (42 and 7)"},
 		{"strict", func(all []*reports.Result) []*reports.Result { all[2].Run.Strict = true; return all }, "strictness differs"},
 	}
 	for _, tt := range tests {

@@ -2,6 +2,8 @@ package config
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
@@ -151,16 +153,27 @@ func (c *Config) Secrets() map[string]string {
 	for i, u := range c.Users {
 		add(envIndex("USERS", i, "TOKEN"), u.Token)
 		for name, value := range u.Headers {
-			add(envIndex("USERS", i, "HEADERS_"+envWord(name)), value)
+			if !public(name) {
+				add(envIndex("USERS", i, "HEADERS_"+envWord(name)), value)
+			}
 		}
 	}
 	for name, value := range c.Agent.StudioHeaders {
-		add("AGENT_STUDIO_HEADERS_"+envWord(name), value)
+		if !public(name) {
+			add("AGENT_STUDIO_HEADERS_"+envWord(name), value)
+		}
 	}
 	for name, value := range templateSecrets(c.Create.Body) {
 		add("CREATE_BODY_SECRETS_"+envWord(name), value)
 	}
 	return secrets
+}
+
+// public tells whether a header says only of what kind a request is: X-Auth-Scheme, Content-Type. Every other header
+// of a user is taken for a secret.
+func public(header string) bool {
+	words := strings.Split(strings.ToLower(header), "-")
+	return slices.Contains([]string{"scheme", "type", "version", "mode"}, words[len(words)-1])
 }
 
 // templateSecrets finds the secrets that a create body hands to the deployment: [{name, value}].
