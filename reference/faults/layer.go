@@ -173,13 +173,18 @@ func (a *answer) object() map[string]any { return decoded(a.body) }
 
 // decoded reads a JSON object with numbers as they are written; nil where the text is none.
 func decoded(text []byte) map[string]any {
-	var object map[string]any
+	object, _ := decodedValue(text).(map[string]any)
+	return object
+}
+
+func decodedValue(text []byte) any {
+	var value any
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	if decoder.Decode(&object) != nil {
+	if decoder.Decode(&value) != nil {
 		return nil
 	}
-	return object
+	return value
 }
 
 // invalid replaces the answer by a validation error of the interface's form that names one place.

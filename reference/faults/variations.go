@@ -1,3 +1,7 @@
 package faults
 
-func variations() []Variation { return nil }
+import "slices"
+
+func variations() []Variation {
+	return slices.Concat(forms(), transports(), waits(), otherStatuses(), otherContents(), otherLifecycles(), otherAgents())
+}

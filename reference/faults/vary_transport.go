@@ -1,0 +1,162 @@
+package faults
+
+import (
+	"bytes"
+	"compress/gzip"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentconform/agentconform/reference"
+)
+
+// transports are other ways to bring the same answers to the client.
+func transports() []Variation {
+	return []Variation{
+		{
+			Name: "gzip", Differs: "bodies are compressed where the client takes that",
+			Apply: onEvery(func(r *http.Request, a *answer) {
+				if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || len(a.body) == 0 {
+					return
+				}
+				var b bytes.Buffer
+				z := gzip.NewWriter(&b)
+				_, _ = z.Write(a.body) // into memory
+				_ = z.Close()
+				a.body = b.Bytes()
+				a.header.Set("Content-Encoding", "gzip")
+				a.header.Add("Vary", "Accept-Encoding")
+			}),
+		},
+		{
+			Name: "chunked", Differs: "bodies come in chunks, with no length said before",
+			Apply: inPieces(7, 0),
+		},
+		{
+			Name: "slow-bodies", Differs: "bodies come in pieces, with pauses between",
+			Apply: inPieces(4, 5*time.Millisecond),
+		},
+		{
+			Name: "connections-close", Differs: "the connection is closed after every answer",
+			Apply: onEvery(func(_ *http.Request, a *answer) { a.header.Set("Connection", "close") }),
+		},
+		{
+			Name: "more-headers", Differs: "answers have cookies, cache control, rate limits and the headers of a browser's rules",
+			Apply: onEvery(func(r *http.Request, a *answer) {
+				for name, value := range map[string]string{
+					"Set-Cookie": "session=1; Path=/; HttpOnly", "Cache-Control": "no-store", "Etag": `W/"1"`, "Server": "other/1.0",
+					"Access-Control-Allow-Origin": "*", "X-Ratelimit-Remaining": "0", "Strict-Transport-Security": "max-age=1",
+					"Link": "<" + r.URL.Path + ">; rel=self",
+				} {
+					a.header.Set(name, value)
+				}
+			}),
+		},
+		{
+			Name: "reads-are-redirected", Differs: "reading requests are sent on to another path of the same host",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				path, redirected := strings.CutSuffix(r.URL.Path, "/-")
+				if r.Method == http.MethodGet && isPlane(r) && !redirected {
+					to := r.URL.EscapedPath() + "/-"
+					if r.URL.RawQuery != "" {
+						to += "?" + r.URL.RawQuery
+					}
+					w.Header().Set("Location", to)
+					w.WriteHeader(http.StatusPermanentRedirect)
+					return
+				}
+				next.ServeHTTP(w, withPath(r, path))
+			}),
+		},
+	}
+}
+
+// inPieces sends bodies in so many pieces, each on its own.
+func inPieces(pieces int, pause time.Duration) Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		a := capture(next, r)
+		maps.Copy(w.Header(), a.header)
+		w.WriteHeader(a.status)
+		size := max(1, len(a.body)/pieces)
+		for body := a.body; len(body) > 0; {
+			n := min(size, len(body))
+			if _, err := w.Write(body[:n]); err != nil || http.NewResponseController(w).Flush() != nil {
+				return
+			}
+			body = body[n:]
+			rest(r, pause)
+		}
+	})
+}
+
+// rest waits, but not for a client that has gone.
+func rest(r *http.Request, pause time.Duration) {
+	if pause <= 0 {
+		return
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+}
+
+// waits make the client wait.
+func waits() []Variation {
+	return []Variation{
+		{
+			Name: "far-away", Differs: "every answer takes 80 to 100 ms longer",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				rest(r, 80*time.Millisecond+rand.N(20*time.Millisecond))
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "too-many-requests", Differs: "every tenth request is answered 429 with Retry-After",
+			Apply: everyNth(10, func(w http.ResponseWriter) { busy(w, http.StatusTooManyRequests, "0") }),
+		},
+		{
+			Name: "too-many-requests-without-a-time", Differs: "every 25th request is answered 429, and nothing says until when",
+			Apply: everyNth(25, func(w http.ResponseWriter) { busy(w, http.StatusTooManyRequests, "") }),
+		},
+		{
+			Name: "unavailable-for-a-second", Differs: "every 200th request is answered 503, to come back in a second",
+			Apply: everyNth(200, func(w http.ResponseWriter) { busy(w, http.StatusServiceUnavailable, "1") }),
+		},
+		{
+			Name: "unavailable-until-a-date", Differs: "every 200th request is answered 503, to come back at a date",
+			Apply: everyNth(200, func(w http.ResponseWriter) {
+				busy(w, http.StatusServiceUnavailable, time.Now().Add(time.Second).UTC().Format(http.TimeFormat))
+			}),
+		},
+		{
+			Name: "slow-builds", Differs: "a revision stays in every status for a while",
+			Apply: func(o *reference.Options) { o.Pace = 15 * time.Millisecond },
+		},
+	}
+}
+
+func everyNth(n int64, answer func(w http.ResponseWriter)) Layer {
+	return fresh(func() Layer {
+		var requests atomic.Int64
+		return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			if requests.Add(1)%n == 0 {
+				answer(w)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+}
+
+func busy(w http.ResponseWriter, status int, retryAfter string) {
+	if retryAfter != "" {
+		w.Header().Set("Retry-After", retryAfter)
+	}
+	writeJSON(w, status, `{"detail":"Try again later: `+strconv.Itoa(status)+`"}`)
+}
