@@ -71,6 +71,9 @@ func (p *printer) failures(name, what string, c color, failed []*Requirement, o 
 				p.line("    … and %d more findings%s", len(findings)-j, p.more())
 				break
 			}
+			if j > 0 {
+				p.line("")
+			}
 			p.finding(q, f)
 		}
 	}

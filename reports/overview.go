@@ -120,8 +120,8 @@ func whatIsWrong(f *Finding) string {
 
 func firstLine(s string) string {
 	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if more || len(line) > 120 {
-		return strings.TrimSpace(safe.Prefix(line, 120)) + " …"
+	if more || len(line) > 70 {
+		return strings.TrimSpace(safe.Prefix(line, 70)) + " …"
 	}
 	return line
 }
