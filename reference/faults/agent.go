@@ -1,3 +1,12 @@
 package faults
 
-func agentServer() []Fault { return nil }
+import "slices"
+
+func agentServer() []Fault {
+	return slices.Concat(
+		agentThreads(), agentRuns(), agentMistakes(), agentJoins(), agentStates(),
+		agentStrategies(), agentRemains(), agentReturns(), agentCompleted(), agentRivals(), agentBystanders(), agentWaiters(),
+		agentRefusals(), agentEffects(), agentUsers(), agentForeigners(), agentListings(), agentMetadata(),
+		agentErrors(), agentContract(), agentRevisions(),
+	)
+}

@@ -1,0 +1,108 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/agentconform/agentconform/reference/agentserver"
+)
+
+// agentCompleted holds the faults of rollback where there is nothing to roll back.
+func agentCompleted() []Fault {
+	return []Fault{
+		{
+			Name: "rollback-deletes-completed-runs", Breaks: "a run with rollback deletes every earlier run of the thread", Fails: "AS-ROLLBACK-6",
+			Apply: sweeping(func(completed []agentserver.Run, _ bool) []agentserver.Run { return completed }),
+		},
+		{
+			Name: "rollback-deletes-the-last-run", Breaks: "a run with rollback deletes the last run, though it has completed", Fails: "AS-ROLLBACK-6",
+			Apply: sweeping(func(completed []agentserver.Run, busy bool) []agentserver.Run {
+				if busy || len(completed) == 0 {
+					return nil
+				}
+				return completed[:1]
+			}),
+		},
+		{
+			Name: "rollback-clears-the-state", Breaks: "a run with rollback begins with an empty state, and the completed runs stay", Fails: "AS-ROLLBACK-6",
+			Apply: agentStoring(func(s agentserver.Store) agentserver.Store {
+				return &clearedStore{Store: s, hidden: map[string][]string{}}
+			}),
+		},
+		{
+			Name: "rollback-of-nothing-is-refused", Breaks: "a run with rollback is refused on a thread that has completed its runs", Fails: "AS-ROLLBACK-6",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !createRun.is(r) || d.latest(threadOf(r)) == nil || bodyOf(r)["multitask_strategy"] != "rollback" {
+					next.ServeHTTP(w, r)
+					return
+				}
+				if thread := do(next, r, http.MethodGet, threadPath(r, threadOf(r))); text(thread.object(), "status") == "idle" {
+					thread.refuse(http.StatusConflict, "There is nothing to roll back")
+					thread.send(w)
+					return
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+	}
+}
+
+// sweeping deletes completed runs of a thread, newest first, when a run with rollback begins on it.
+func sweeping(choose func(completed []agentserver.Run, busy bool) []agentserver.Run) Layer {
+	return agentStoring(func(s agentserver.Store) agentserver.Store { return sweepingStore{s, choose} })
+}
+
+type sweepingStore struct {
+	agentserver.Store
+	choose func(completed []agentserver.Run, busy bool) []agentserver.Run
+}
+
+func (s sweepingStore) BeginRun(ctx context.Context, r agentserver.Run, decide agentserver.Strategy) (agentserver.Plan, error) {
+	if r.Strategy == "rollback" {
+		all, err := s.Runs(ctx, r.ThreadID)
+		if err != nil {
+			return agentserver.Plan{}, err
+		}
+		busy := slices.ContainsFunc(all, agentserver.Run.Unfinished)
+		for _, c := range s.choose(slices.DeleteFunc(all, agentserver.Run.Unfinished), busy) {
+			if err := s.DeleteRun(ctx, c.ThreadID, c.ID); err != nil && !errors.Is(err, agentserver.ErrNotFound) {
+				return agentserver.Plan{}, err
+			}
+		}
+	}
+	return s.Store.BeginRun(ctx, r, decide)
+}
+
+// clearedStore hides what was in a thread's state when a run with rollback began on it.
+type clearedStore struct {
+	agentserver.Store
+
+	mu     sync.Mutex
+	hidden map[string][]string // ids of messages by thread
+}
+
+func (s *clearedStore) BeginRun(ctx context.Context, r agentserver.Run, decide agentserver.Strategy) (agentserver.Plan, error) {
+	state, err := s.Store.State(ctx, r.ThreadID)
+	if err == nil && r.Strategy == "rollback" {
+		s.mu.Lock()
+		for _, m := range state.Messages {
+			s.hidden[r.ThreadID] = append(s.hidden[r.ThreadID], m.ID)
+		}
+		s.mu.Unlock()
+	}
+	return s.Store.BeginRun(ctx, r, decide)
+}
+
+func (s *clearedStore) State(ctx context.Context, thread string) (agentserver.State, error) {
+	state, err := s.Store.State(ctx, thread)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state.Messages = slices.DeleteFunc(state.Messages, func(m agentserver.Message) bool { return slices.Contains(s.hidden[thread], m.ID) })
+	if len(state.Messages) == 0 {
+		state.RunID = ""
+	}
+	return state, err
+}

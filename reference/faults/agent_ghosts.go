@@ -1,0 +1,174 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reference/agentserver"
+)
+
+// ghost is a run that was rolled back.
+type ghost struct {
+	run     agentserver.Run // as it was when it was deleted
+	input   []agentserver.Message
+	written []agentserver.Message // input included; nothing where it had not begun
+	last    time.Time             // when it had begun, or written for the last time
+	place   int                   // among the unfinished runs of its thread, from 0
+	by      string                // the run that took its place
+}
+
+// spoken tells whether the run had written something of its own.
+func (g ghost) spoken() bool { return len(g.written) > len(g.input) }
+
+var waitWords = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
+
+// due is when the run would have ended by itself.
+func (g ghost) due() time.Time {
+	at := g.last
+	for _, m := range g.input {
+		content, _ := m.Content.(string)
+		for _, found := range waitWords.FindAllStringSubmatch(content, -1) {
+			ms, _ := strconv.Atoi(found[1]) // digits; one that is too large is none
+			at = at.Add(time.Duration(ms) * time.Millisecond)
+		}
+	}
+	return at
+}
+
+// haunt is what remains of runs that were rolled back.
+type haunt struct {
+	run      func(g ghost) (agentserver.Run, bool) // whether it is found, and as what; nil: it is not
+	messages func(g ghost) []agentserver.Message   // that the state holds before all others; nil: none
+}
+
+// haunted has runs leave something behind when they are rolled back.
+func haunted(h haunt) Layer {
+	return agentStoring(func(s agentserver.Store) agentserver.Store {
+		return &hauntedStore{Store: s, haunt: h, seen: map[string]*ghost{}, gone: map[string][]ghost{}}
+	})
+}
+
+type hauntedStore struct {
+	agentserver.Store
+	haunt haunt
+
+	mu   sync.Mutex
+	seen map[string]*ghost  // by run, while it is unfinished
+	gone map[string][]ghost // by thread
+}
+
+func (s *hauntedStore) BeginRun(ctx context.Context, r agentserver.Run, decide agentserver.Strategy) (agentserver.Plan, error) {
+	var unfinished []agentserver.Run
+	plan, err := s.Store.BeginRun(ctx, r, func(all []agentserver.Run) agentserver.Plan {
+		unfinished = all
+		return decide(all)
+	})
+	if err != nil {
+		return plan, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[r.ID] = &ghost{}
+	for place, other := range unfinished {
+		for _, id := range plan.Delete {
+			if id == other.ID {
+				g := *s.seen[id]
+				g.run, g.place, g.by = other, place, r.ID
+				s.gone[r.ThreadID] = append(s.gone[r.ThreadID], g)
+			}
+		}
+	}
+	return plan, nil
+}
+
+func (s *hauntedStore) StartRun(ctx context.Context, thread, run string, input []agentserver.Message) ([]agentserver.Message, error) {
+	all, err := s.Store.StartRun(ctx, thread, run, input)
+	if err == nil {
+		s.wrote(run, input, true)
+	}
+	return all, err
+}
+
+func (s *hauntedStore) AppendMessages(ctx context.Context, thread, run string, messages []agentserver.Message) error {
+	err := s.Store.AppendMessages(ctx, thread, run, messages)
+	if err == nil {
+		s.wrote(run, messages, false)
+	}
+	return err
+}
+
+func (s *hauntedStore) wrote(run string, messages []agentserver.Message, input bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.seen[run]
+	if input {
+		g.input = messages
+	}
+	g.written = append(g.written, messages...)
+	g.last = time.Now()
+}
+
+func (s *hauntedStore) ghosts(thread string) []ghost {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gone[thread]
+}
+
+func (s *hauntedStore) Run(ctx context.Context, thread, run string) (agentserver.Run, error) {
+	r, err := s.Store.Run(ctx, thread, run)
+	if !errors.Is(err, agentserver.ErrNotFound) || s.haunt.run == nil {
+		return r, err
+	}
+	for _, g := range s.ghosts(thread) {
+		if g.run.ID == run {
+			if r, found := s.haunt.run(g); found {
+				return r, nil
+			}
+		}
+	}
+	return r, err
+}
+
+func (s *hauntedStore) State(ctx context.Context, thread string) (agentserver.State, error) {
+	state, err := s.Store.State(ctx, thread)
+	if err != nil || s.haunt.messages == nil {
+		return state, err
+	}
+	var all []agentserver.Message
+	for _, g := range s.ghosts(thread) {
+		left := s.haunt.messages(g)
+		if all = append(all, left...); len(left) > 0 && state.RunID == "" {
+			state.RunID, state.At = g.run.ID, g.last
+		}
+	}
+	state.Messages = append(all, state.Messages...)
+	return state, nil
+}
+
+// left keeps a ghost's record as it was, where the condition holds.
+func left(where func(g ghost) bool) func(g ghost) (agentserver.Run, bool) {
+	return func(g ghost) (agentserver.Run, bool) { return g.run, where(g) }
+}
+
+// ended shows a ghost's record with another status.
+func ended(status string, where func(g ghost) bool) func(g ghost) (agentserver.Run, bool) {
+	return func(g ghost) (agentserver.Run, bool) {
+		r := g.run
+		r.Status = status
+		return r, where(g)
+	}
+}
+
+// kept keeps some of a ghost's messages, where the condition holds.
+func kept(where func(g ghost) bool, which func(g ghost) []agentserver.Message) func(g ghost) []agentserver.Message {
+	return func(g ghost) []agentserver.Message {
+		if !where(g) {
+			return nil
+		}
+		return which(g)
+	}
+}

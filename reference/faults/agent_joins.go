@@ -1,0 +1,121 @@
+package faults
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+func agentJoins() []Fault {
+	return []Fault{
+		{
+			Name: "join-does-not-wait", Breaks: "join answers at once, with what there is", Fails: "AS-RUN-4",
+			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
+				if over {
+					next.ServeHTTP(w, r)
+					return
+				}
+				state := do(next, r, http.MethodGet, threadPath(r, threadOf(r))+"/state")
+				state.json(object(state.object()["values"]))
+				state.send(w)
+			}),
+		},
+		{
+			Name: "join-misses-the-end", Breaks: "a join that begins while the run is in progress is never woken up", Fails: "AS-RUN-4",
+			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
+				if !over {
+					<-r.Context().Done()
+					return
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "join-waits-for-success", Breaks: "a join on a run that fails is not answered", Fails: "AS-RUN-4",
+			Apply: onAnswer(joinRun, func(r *http.Request, a *answer) {
+				if a.object()["__error__"] != nil {
+					<-r.Context().Done()
+				}
+			}),
+		},
+		{
+			Name: "state-lags-behind-join", Breaks: "the state comes from a cache that is renewed after it was read", Fails: "AS-RUN-4",
+			Apply: laggingState(),
+		},
+		{
+			Name: "join-of-a-completed-run-hangs", Breaks: "a join on a run that is over waits for an end that was before", Fails: "AS-RUN-5",
+			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
+				if over {
+					<-r.Context().Done()
+					return
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "join-of-a-completed-run-is-refused", Breaks: "a run that is over cannot be joined any more", Fails: "AS-RUN-5",
+			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
+				if over {
+					a := &answer{header: http.Header{}}
+					a.refuse(http.StatusConflict, "The run is not in progress")
+					a.send(w)
+					return
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "join-of-a-completed-run-is-slow", Breaks: "a join on a run that is over looks at it for the first time after some seconds", Fails: "AS-RUN-5",
+			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
+				if over {
+					pause(r, 2*time.Second)
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+	}
+}
+
+// onJoin changes how runs are joined that the caller may see, knowing whether they are over.
+func onJoin(join func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool)) Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !joinRun.is(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		run := do(next, r, http.MethodGet, threadPath(r, threadOf(r))+"/runs/"+runOf(r))
+		if run.status != http.StatusOK {
+			next.ServeHTTP(w, r)
+			return
+		}
+		status := text(run.object(), "status")
+		join(w, r, next, status != "pending" && status != "running")
+	})
+}
+
+// pause waits, as long as the client does.
+func pause(r *http.Request, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+}
+
+// laggingState answers each reading of a state with what there was to be read the time before.
+func laggingState() Layer {
+	return fresh(func() Layer {
+		var mu sync.Mutex
+		cached := map[string][]byte{}
+		return onStatus(getState, http.StatusOK, func(r *http.Request, a *answer) {
+			mu.Lock()
+			defer mu.Unlock()
+			fresh := a.body
+			if a.body = cached[threadOf(r)]; a.body == nil {
+				a.body = []byte(`{"values":{}}`)
+			}
+			cached[threadOf(r)] = fresh
+		})
+	})
+}

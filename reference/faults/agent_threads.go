@@ -1,0 +1,88 @@
+package faults
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reference/agentserver"
+)
+
+func agentThreads() []Fault {
+	return []Fault{
+		{
+			Name: "thread-needs-metadata", Breaks: "a thread is not created from an empty object: metadata is required", Fails: "AS-THREAD-1",
+			Apply: onAnswer(createThread, func(r *http.Request, a *answer) {
+				if bodyOf(r)["metadata"] == nil && a.status < 300 {
+					a.refuse(http.StatusUnprocessableEntity, "metadata: field required")
+				}
+			}),
+		},
+		{
+			Name: "thread-id-is-empty", Breaks: "the answer is written before the thread has got its id", Fails: "AS-THREAD-1",
+			Apply: onObject(createThread, func(t map[string]any) { t["thread_id"] = "" }),
+		},
+		{
+			Name: "one-thread-per-user", Breaks: "a user who has a thread gets it again in place of a new one", Fails: "AS-THREAD-1",
+			Apply: oneThreadEach(),
+		},
+		{
+			Name: "threads-without-runs-are-not-listed", Breaks: "the list joins threads with their runs, and loses those that have none", Fails: "AS-THREAD-2",
+			Apply: agentStoring(func(s agentserver.Store) agentserver.Store { return usedThreads{s} }),
+		},
+		{
+			Name: "list-lags-behind", Breaks: "the list comes from an index that takes new threads in once a minute", Fails: "AS-THREAD-2",
+			Apply: agentStoring(func(s agentserver.Store) agentserver.Store { return oldThreads{s, time.Minute} }),
+		},
+		{
+			Name: "list-is-an-object", Breaks: "the list of threads is an object with the threads and their number", Fails: "AS-THREAD-2",
+			Also: map[string]string{"AS-CONTRACT-list-threads": "the contract says that the list is an array, too"},
+			Apply: onStatus(listThreads, http.StatusOK, func(_ *http.Request, a *answer) {
+				rows := a.array()
+				a.json(map[string]any{"threads": rows, "total": len(rows)})
+			}),
+		},
+	}
+}
+
+// oneThreadEach answers a creation with the caller's first thread.
+func oneThreadEach() Layer {
+	return fresh(func() Layer {
+		var mu sync.Mutex
+		first := map[string][]byte{}
+		return onStatus(createThread, http.StatusOK, func(r *http.Request, a *answer) {
+			mu.Lock()
+			defer mu.Unlock()
+			key := segment(r, 2) + " " + r.Header.Get("Authorization")
+			if first[key] == nil {
+				first[key] = a.body
+			}
+			a.body = first[key]
+		})
+	})
+}
+
+// usedThreads lists threads that have runs.
+type usedThreads struct{ agentserver.Store }
+
+func (s usedThreads) Threads(ctx context.Context, match func(agentserver.Thread) bool) ([]agentserver.Thread, error) {
+	all, err := s.Store.Threads(ctx, match)
+	var used []agentserver.Thread
+	for _, t := range all {
+		if runs, _ := s.Runs(ctx, t.ID); len(runs) > 0 {
+			used = append(used, t)
+		}
+	}
+	return used, err
+}
+
+// oldThreads lists threads that have reached an age.
+type oldThreads struct {
+	agentserver.Store
+	age time.Duration
+}
+
+func (s oldThreads) Threads(ctx context.Context, match func(agentserver.Thread) bool) ([]agentserver.Thread, error) {
+	return s.Store.Threads(ctx, func(t agentserver.Thread) bool { return time.Since(t.CreatedAt) > s.age && match(t) })
+}
