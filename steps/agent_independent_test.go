@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/independent"
 )
@@ -93,5 +94,17 @@ func TestWithoutUsers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRunsThatBeginLate judges a server whose runs lie in a queue for long before they begin.
+func TestRunsThatBeginLate(t *testing.T) {
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	res := judgeAgent(t, s, beginsLate(300*time.Millisecond), func(*steps.Options) {})
+	t.Logf("%d exchanges in %d ms", res.Counts.Exchanges, res.Run.DurationMS)
+	for _, q := range res.Requirements {
+		assert.Contains(t, []reports.Verdict{reports.Passed, reports.Skipped}, q.Verdict, "%s: %s", q.ID, q.Reason)
 	}
 }

@@ -24,6 +24,7 @@ type progress struct {
 // inProgress starts a run on a thread of its own and returns at the moment, while it is surely in progress. Later
 // attempts give more time.
 func (s *agentServer) inProgress(ctx context.Context, moment string, attempt int) (*progress, error) {
+	_, _ = s.aQuietRun(ctx) // tells how fast runs are here; what is wrong with it is not this run's concern
 	for ; attempt < attempts; attempt++ {
 		p, err := s.begin(ctx, moment, s.pace.hold(attempt))
 		if err != nil {
@@ -163,120 +164,6 @@ func (rb *rollback) usable() error {
 	}
 	if !rb.won() || !rb.prompt() {
 		return blocked("the new run did not complete before the time of the prior one was over (AS-ROLLBACK-1), in %d attempts", attempts)
-	}
-	return nil
-}
-
-// aRollback returns a rollback of a run that had written, which scenarios share. They only look.
-func (s *agentServer) aRollback(ctx context.Context) (*rollback, error) {
-	return s.rolledBack.get(ctx, s.run, "a rollback", func(ctx context.Context) (*rollback, error) {
-		if err := s.plainRunsWork(ctx); err != nil {
-			return nil, err
-		}
-		return s.rollBack(ctx, hasWritten)
-	})
-}
-
-// aSoundRollback is the same, seen to have removed the prior run and its messages. What builds upon that is blocked
-// where it is not so: the requirements about it fail by themselves.
-func (s *agentServer) aSoundRollback(ctx context.Context) (*rollback, error) {
-	return s.soundly.get(ctx, s.run, "a rollback that removes the prior run", func(ctx context.Context) (*rollback, error) {
-		rb, err := s.aRollback(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return rb, s.hasRemoved(ctx, rb)
-	})
-}
-
-// hasRemoved says what a rollback has left of the prior run.
-func (s *agentServer) hasRemoved(ctx context.Context, rb *rollback) error {
-	a, err := s.getRun(ctx, rb.prior.thread.owner, rb.prior.graphRun)
-	if err != nil {
-		return err
-	}
-	if err := isGone(a); err != nil {
-		return err
-	}
-	state, err := s.state(ctx, rb.prior.thread.owner, rb.prior.thread)
-	if err != nil {
-		return err
-	}
-	return holdsOnly(state, rb.next)
-}
-
-// staysRemoved says what comes back of a run that was rolled back, once its time is over (AS-ROLLBACK-4).
-func (s *agentServer) staysRemoved(ctx context.Context) error {
-	rb, err := s.aSoundRollback(ctx)
-	if err != nil {
-		return err
-	}
-	if err := client.Sleep(ctx, time.Until(rb.prior.over)); err != nil {
-		return err
-	}
-	return s.hasRemoved(ctx, rb)
-}
-
-// pendingIsRemoved says what is left of a run that was rolled back as soon as it was accepted (AS-ROLLBACK-5).
-func (s *agentServer) pendingIsRemoved(ctx context.Context) error {
-	_, err := s.pending.get(ctx, s.run, "a rollback of a run that was just accepted", func(ctx context.Context) (*rollback, error) {
-		rb, err := s.rollBack(ctx, justStarted)
-		if err != nil {
-			return nil, err
-		}
-		return rb, s.hasRemoved(ctx, rb)
-	})
-	return err
-}
-
-// unless blocks what looks wrong where its cause is another requirement's: the one fault is told once, by the
-// requirement that names it.
-func unless(ctx context.Context, wrong error, causes ...func(context.Context) error) error {
-	if wrong == nil {
-		return nil
-	}
-	for _, cause := range causes {
-		if err := cause(ctx); err != nil {
-			return asPrecondition(err)
-		}
-	}
-	return wrong
-}
-
-// isGone says what is wrong with the answer to a look for a run that was rolled back. Any error status will do
-// (section 7: the exact code is not shown).
-func isGone(a *client.Answer) error {
-	if a.Status < 400 {
-		return violated(a, "an error status, since the run was rolled back and deleted", "%s", seen(a))
-	}
-	return nil
-}
-
-// aQuietRun returns a completed run on a thread that no scenario changes.
-func (s *agentServer) aQuietRun(ctx context.Context) (*graphRun, error) {
-	return s.quietRun.get(ctx, s.run, "a completed run", func(ctx context.Context) (*graphRun, error) {
-		t, err := s.newThread(ctx, s.owner())
-		if err != nil {
-			return nil, err
-		}
-		g, err := s.start(ctx, t, order{})
-		if err != nil {
-			return nil, err
-		}
-		_, err = s.await(ctx, g)
-		return g, err
-	})
-}
-
-// plainRunsWork says why messages of this target cannot be told apart: a plain run alone does not leave its input
-// and its answer.
-func (s *agentServer) plainRunsWork(ctx context.Context) error {
-	g, err := s.aQuietRun(ctx)
-	if err != nil {
-		return err
-	}
-	if err := holdsOnly(g.final, g); err != nil {
-		return blocked("the state of a thread with one plain run: %v", err)
 	}
 	return nil
 }

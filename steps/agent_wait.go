@@ -60,7 +60,7 @@ func (p *pace) slack() time.Duration {
 }
 
 // patience is how long to wait for what should be there already, before looking in another way.
-func (p *pace) patience() time.Duration { return max(time.Second, 20*p.slack()) }
+func (p *pace) patience() time.Duration { return max(time.Second, 6*p.slack()) }
 
 // prompt is the time within which something that has nothing to wait for is answered.
 func (p *pace) prompt() time.Duration { return max(time.Second, 20*p.slowest()) }
@@ -96,7 +96,7 @@ func (s *agentServer) await(ctx context.Context, g *graphRun) (*client.Answer, e
 
 	soon := g.answered().Add(g.order.hold)
 	if waiting.asked {
-		soon = soon.Add(s.pace.patience())
+		soon = soon.Add(s.pace.slack()) // by then a join has answered, or it is better to look at the state
 	}
 	if err := waiting.orUntil(ctx, soon); err != nil {
 		return nil, err

@@ -7,11 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,25 +28,6 @@ type wrong struct {
 	fails []string // exactly these requirements
 	alone bool     // one scenario at a time
 	layer func(p *proxy, next http.Handler) http.Handler
-}
-
-// proxy is what layers know of the server behind them.
-type proxy struct {
-	users []independent.User
-	mu    sync.Mutex
-	runs  map[string]*seenRun // by path of the run
-	last  map[string]*seenRun // by path of the thread
-	first map[string]string   // the first user of all
-}
-
-// seenRun is a run as the proxy saw it begin.
-type seenRun struct {
-	path, thread string
-	began        time.Time
-	hold         time.Duration
-	rolledBack   bool              // while it was in progress
-	replaced     bool              // when it was over
-	messages     []json.RawMessage // of the state when it was rolled back
 }
 
 func wrongServers() []wrong {
@@ -79,6 +57,13 @@ func wrongServers() []wrong {
 		{name: "the owner can be spoofed", fails: []string{"AS-AUTHZ-4"}, layer: spoofsOwner},
 		{name: "a run is found under any thread", fails: []string{"AS-RUN-8", "AS-RUN-3"}, layer: foundAnywhere},
 		{name: "rollback deletes completed runs", fails: []string{"AS-ROLLBACK-6"}, layer: forgetsCompleted},
+		{name: "a run that is refused for want of credentials is done", fails: []string{"AS-AUTH-4"}, layer: refusesAndDoes(noToken, "/runs")},
+		{name: "a thread that is refused for want of credentials is made", fails: []string{"AS-AUTH-4"}, layer: refusesAndDoes(noToken, "/threads")},
+		{name: "a foreign run that is refused is done", fails: []string{"AS-AUTHZ-2"}, layer: refusesAndDoes(secondUser, "/runs")},
+		{name: "join of a completed run hangs", fails: []string{"AS-RUN-5"}, layer: hangsForCompleted},
+		{name: "join of a run that is rolled back hangs", fails: []string{"AS-ROLLBACK-9"}, layer: hangsForRolledBack},
+		{name: "custom fields do not reach the graph", fails: []string{"AS-AUTH-6"}, layer: replaceInState(`role`, `rule`)},
+		{name: "the state of a thread is that of its last run", fails: []string{"AS-STATE-3"}, layer: showsLastRun},
 		{name: "rollback deletes a run of another thread", fails: []string{"AS-ROLLBACK-7"}, layer: forgetsBystander, alone: true},
 	}
 }
@@ -125,134 +110,12 @@ func judgeAgent(t *testing.T, s *independent.Server, layer func(*proxy, http.Han
 	c := configure(t, s)
 	c.Target, c.Agent.Listing = "", "search"
 	c.AgentTarget = behind(t, s, layer)
-	c.Timeouts.Request, c.Timeouts.Run = 3*time.Second, 3*time.Second
+	c.Timeouts.Request, c.Timeouts.Run = 2*time.Second, 2*time.Second
 	require.NoError(t, c.Complete())
 	return judge(t, c, func(o *steps.Options) {
 		o.Select.Profiles = []string{features.AgentServer}
 		change(o)
 	})
-}
-
-// behind puts the layer before the agent server and returns the address.
-func behind(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler) string {
-	t.Helper()
-	at, err := url.Parse(s.AgentURL)
-	require.NoError(t, err)
-	back := httputil.NewSingleHostReverseProxy(at)
-	transport := &http.Transport{MaxIdleConnsPerHost: 64}
-	back.Transport = transport
-	back.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
-	p := &proxy{users: s.Users, runs: map[string]*seenRun{}, last: map[string]*seenRun{}, first: map[string]string{}}
-	front := httptest.NewServer(layer(p, p.watch(plain(back))))
-	t.Cleanup(func() {
-		front.CloseClientConnections()
-		front.Close()
-		transport.CloseIdleConnections()
-	})
-	return front.URL
-}
-
-// plain keeps answers from being compressed, so that layers can read them.
-func plain(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Header.Set("Accept-Encoding", "identity")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// watch notes the runs that begin.
-func (p *proxy) watch(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		thread, isRun := strings.CutSuffix(r.URL.Path, "/runs")
-		if !isRun || r.Method != http.MethodPost {
-			next.ServeHTTP(w, r)
-			return
-		}
-		body := readBody(r)
-		rollback := gjson.GetBytes(body, "multitask_strategy").String() == "rollback"
-		var before []json.RawMessage
-		if rollback {
-			before = p.state(next, r, thread)
-		}
-		a := record(next, r)
-		id := gjson.GetBytes(a.Body.Bytes(), "run_id").String()
-		if a.Code < 300 {
-			fresh := &seenRun{path: thread + "/runs/" + id, thread: thread, began: time.Now(),
-				hold: holdOf(gjson.GetBytes(body, "input.messages.@reverse.0.content").String())}
-			p.mu.Lock()
-			if prior := p.last[thread]; rollback && prior != nil {
-				prior.messages = before
-				prior.rolledBack = time.Since(prior.began) < prior.hold
-				prior.replaced = !prior.rolledBack
-			}
-			p.runs[fresh.path], p.last[thread] = fresh, fresh
-			p.mu.Unlock()
-		}
-		send(w, a)
-	})
-}
-
-// holdOf is how long a message asks the graph to stay in progress.
-func holdOf(text string) time.Duration {
-	word, _, _ := strings.Cut(text, " ")
-	_, ms, _ := strings.Cut(word, "=")
-	d, _ := time.ParseDuration(ms + "ms")
-	return d
-}
-
-// state reads the messages of a thread with the credentials of a request.
-func (p *proxy) state(next http.Handler, like *http.Request, thread string) (messages []json.RawMessage) {
-	r := httptest.NewRequest(http.MethodGet, thread+"/state", nil)
-	r.Header = like.Header.Clone()
-	r.Header.Del("Content-Type")
-	a := record(next, r)
-	for _, m := range gjson.GetBytes(a.Body.Bytes(), "values.messages").Array() {
-		messages = append(messages, json.RawMessage(m.Raw))
-	}
-	return messages
-}
-
-func readBody(r *http.Request) []byte {
-	body, _ := io.ReadAll(r.Body)
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.ContentLength = int64(len(body))
-	return body
-}
-
-func record(next http.Handler, r *http.Request) *httptest.ResponseRecorder {
-	a := httptest.NewRecorder()
-	next.ServeHTTP(a, r)
-	return a
-}
-
-func send(w http.ResponseWriter, a *httptest.ResponseRecorder) {
-	a.Result().Header.Del("Content-Length")
-	maps.Copy(w.Header(), a.Header())
-	w.Header().Del("Content-Length")
-	w.WriteHeader(a.Code)
-	_, _ = w.Write(a.Body.Bytes())
-}
-
-// when makes a layer for some requests.
-func when(match func(r *http.Request) bool, serve func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request)) func(*proxy, http.Handler) http.Handler {
-	return func(p *proxy, next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if match(r) {
-				serve(p, next, w, r)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
-}
-
-func at(method, suffix string) func(*http.Request) bool {
-	return func(r *http.Request) bool { return r.Method == method && strings.HasSuffix(r.URL.Path, suffix) }
-}
-
-func aRun(r *http.Request) bool {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	return r.Method == http.MethodGet && len(parts) == 4
 }
 
 // keepsRolledBack still shows the rolled-back runs that match.
@@ -351,10 +214,7 @@ var joinHangs = when(func(r *http.Request) bool { return at("GET", "/join")(r) &
 			next.ServeHTTP(w, r)
 			return
 		}
-		select {
-		case <-r.Context().Done():
-		case <-time.After(10 * time.Second):
-		}
+		hang(r)
 	})
 
 // What makes the proxy take a caller for the first user.
@@ -486,3 +346,64 @@ func openFor(t *testing.T, s *independent.Server) string {
 		})
 	})
 }
+
+// refusesAndDoes answers with the refusal, and serves the request as the first user's all the same.
+func refusesAndDoes(who func(*proxy, *http.Request) bool, suffix string) func(*proxy, http.Handler) http.Handler {
+	return when(at("POST", suffix), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		body := readBody(r)
+		a := record(next, r)
+		if a.Code >= 400 && who(p, r) {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+p.users[0].Token)
+			record(next, r)
+		}
+		send(w, a)
+	})
+}
+
+// hang holds a request until the client gives up, or the test would not end.
+func hang(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-time.After(10 * time.Second):
+	}
+}
+
+// hangsForCompleted misses the end of a run that is over when the join comes.
+var hangsForCompleted = when(at("GET", "/join"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	a := record(next, r)
+	if a.Code < 300 && time.Since(began) < 20*time.Millisecond {
+		hang(r)
+		return
+	}
+	send(w, a)
+})
+
+// hangsForRolledBack does not release who waits for a run that is rolled back.
+var hangsForRolledBack = when(at("GET", "/join"), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	a := record(next, r)
+	p.mu.Lock()
+	run := p.runs[strings.TrimSuffix(r.URL.Path, "/join")]
+	lost := run != nil && run.rolledBack
+	p.mu.Unlock()
+	if lost || a.Code == http.StatusGone {
+		hang(r)
+		return
+	}
+	send(w, a)
+})
+
+// showsLastRun leaves out what earlier runs have said.
+var showsLastRun = when(at("GET", "/state"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	changeMessages(w, record(next, r), func(m []json.RawMessage) []json.RawMessage {
+		first := len(m)
+		for first > 0 && gjson.GetBytes(m[first-1], "type").String() != "human" {
+			first--
+		}
+		for first > 0 && gjson.GetBytes(m[first-1], "type").String() == "human" {
+			first--
+		}
+		return m[first:]
+	})
+})

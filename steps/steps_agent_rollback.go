@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -21,7 +20,6 @@ func (w *World) defineRollback(b *book) {
 	b.when(`the user looks for the prior run and at the state`, w.userLooks)
 	b.when(`the user looks for the prior run and at the state after its time is over`, w.userLooksLater)
 	b.when(`the user's next run on the thread, with rollback, completes`, w.nextRollbackCompletes)
-	b.when(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsRivals)
 	b.then(`the new run is accepted`, w.newRunAccepted)
 	b.then(`it completes before the time of the prior run is over`, w.newRunPrompt)
 	b.then(`the prior run is gone`, w.priorIsGone)
@@ -29,8 +27,6 @@ func (w *World) defineRollback(b *book) {
 	b.then(`the earlier runs are found`, w.earlierRunsFound)
 	b.then(`the runs on the other threads are found`, w.runsElsewhereFound)
 	b.then(`they end with their own messages`, w.runsElsewhereEnd)
-	b.then(`(only the last|exactly one) of these runs is left`, w.oneRivalLeft)
-	b.then(`the state holds the messages of the run that is left only`, w.stateHoldsLeft)
 	b.then(`the join on the prior run is released`, w.joinReleased)
 }
 
@@ -69,6 +65,15 @@ func (w *World) aSoundRollback(ctx context.Context) (err error) {
 }
 
 func (w *World) aThreadThatKeeps(ctx context.Context) error {
+	if err := w.agent.plainRunsWork(ctx); err != nil {
+		return err
+	}
+	switch adds, err := w.agent.runsAdd(ctx); {
+	case err != nil:
+		return err
+	case !adds:
+		return skipped("plain runs do not keep the messages of earlier ones either (AS-STATE-3), so none can be lost")
+	}
 	if err := w.aThread(ctx); err != nil {
 		return err
 	}
@@ -107,8 +112,8 @@ func (w *World) runsElsewhere(ctx context.Context) error {
 // answered while the run goes on.
 func (w *World) userWaitsInJoin(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context, _ int) error {
-		if w.run.joinHangs.Load() {
-			return blocked("joins of completed runs hang (AS-RUN-4, AS-RUN-5)")
+		if err := w.agent.joinsAnswer(ctx); err != nil {
+			return err
 		}
 		w.joined = w.agent.joinNow(ctx, w.prior.graphRun)
 		w.atEnd(w.joined.leave)
@@ -257,145 +262,6 @@ func (w *World) runsElsewhereEnd(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-const rivals = 5
-
-// userStartsRivals wins when all runs were accepted while even the first of them was surely in progress.
-func (w *World) userStartsRivals(ctx context.Context, when string) error {
-	w.prepared = nil
-	for attempt := range attempts {
-		t, err := w.agent.newThread(ctx, w.run.owner())
-		if err != nil {
-			return asPrecondition(err)
-		}
-		w.thread = t
-		o := order{hold: w.run.pace.hold(attempt), strategy: rollbackStrategy}
-		if when == "all at once" {
-			w.rivals, err = w.agent.startAtOnce(ctx, t, o)
-		} else {
-			w.rivals, err = w.agent.startInTurn(ctx, t, o)
-		}
-		if err != nil {
-			return err
-		}
-		if allInProgress(w.rivals) {
-			return w.awaitAnyRival(ctx)
-		}
-	}
-	return inconclusive("the first of the runs was over before the last was accepted, in %d attempts", attempts)
-}
-
-func (s *agentServer) startInTurn(ctx context.Context, t *thread, o order) ([]*graphRun, error) {
-	var all []*graphRun
-	for range rivals {
-		g, err := s.post(ctx, t.owner, t, o)
-		if err != nil {
-			return nil, err
-		}
-		if err := g.accepted(); err != nil {
-			return nil, err
-		}
-		all = append(all, g)
-	}
-	return all, nil
-}
-
-// startAtOnce leaves out runs that were refused: a target may refuse some of many at the same time.
-func (s *agentServer) startAtOnce(ctx context.Context, t *thread, o order) ([]*graphRun, error) {
-	var wait sync.WaitGroup
-	started, errs := make([]*graphRun, rivals), make([]error, rivals)
-	for i := range rivals {
-		wait.Go(func() { // each counts its run on a thread of its own, which is the same at the target
-			same := *t
-			started[i], errs[i] = s.post(ctx, t.owner, &same, o)
-		})
-	}
-	wait.Wait()
-	var all []*graphRun
-	for i, g := range started {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
-		if g.id != "" {
-			all = append(all, g)
-		}
-	}
-	if len(all) == 0 {
-		return nil, started[0].accepted()
-	}
-	return all, nil
-}
-
-// allInProgress tells whether every run was accepted before the first of them can have been over.
-func allInProgress(runs []*graphRun) bool {
-	for _, g := range runs {
-		for _, other := range runs {
-			if !g.answered().Before(other.notOverBefore()) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// awaitAnyRival waits until one of the runs has completed: nobody can say which.
-func (w *World) awaitAnyRival(ctx context.Context) error {
-	var over time.Time
-	for _, g := range w.rivals {
-		if end := g.answered().Add(g.order.hold); end.After(over) {
-			over = end
-		}
-	}
-	if err := client.Sleep(ctx, time.Until(over)); err != nil {
-		return err
-	}
-	_, _, err := w.agent.readState(ctx, w.thread, time.Now().Add(w.run.pace.patience()), func(a *client.Answer) bool {
-		for _, g := range w.rivals {
-			if g.completeIn(a) {
-				return true
-			}
-		}
-		return false
-	})
-	if err != nil {
-		return err
-	}
-	return client.Sleep(ctx, w.run.pace.slack())
-}
-
-// oneRivalLeft looks when the time of all runs is over.
-func (w *World) oneRivalLeft(ctx context.Context, which string) error {
-	var left []*graphRun
-	var last *client.Answer
-	for _, g := range w.rivals {
-		a, err := w.agent.getRun(ctx, w.run.owner(), g)
-		if err != nil {
-			return err
-		}
-		if last = a; a.OK() {
-			left, w.answer = append(left, g), a
-		}
-	}
-	newest := w.rivals[len(w.rivals)-1]
-	switch {
-	case len(left) == 0:
-		return violated(last, "one run that is left", "none of %d", len(w.rivals))
-	case len(left) > 1:
-		return unless(ctx, violated(w.answer, "one run that is left", "%d of %d", len(left), len(w.rivals)), w.agent.pendingIsRemoved, w.agent.staysRemoved)
-	case which == "only the last" && left[0] != newest:
-		return violated(w.answer, "the run "+newest.id, "the run %s", left[0].id)
-	}
-	w.current = left[0]
-	return nil
-}
-
-func (w *World) stateHoldsLeft(ctx context.Context) error {
-	a, err := w.agent.state(ctx, w.run.owner(), w.thread)
-	if err != nil {
-		return err
-	}
-	return unless(ctx, holdsOnly(a, w.current), w.agent.pendingIsRemoved, w.agent.staysRemoved)
 }
 
 func (w *World) joinReleased(ctx context.Context) error {

@@ -20,6 +20,7 @@ func (w *World) defineState(b *book) {
 	b.then(`the human messages are the input, in its order`, w.humanIsInput)
 	b.then(`the last message repeats the last one of the input`, w.answerRepeats)
 	b.then(`the state holds the run's input and its answer`, w.stateHoldsRun)
+	b.then(`the state holds both runs, one after the other`, w.stateHoldsBoth)
 	b.then(`the thread holds the user's runs only`, w.threadHoldsKept)
 }
 
@@ -119,12 +120,31 @@ func (w *World) answerRepeats() error {
 	return nil
 }
 
-// stateHoldsRun and threadHoldsKept are blocked where plain runs leave no input and answer either.
+// stateHoldsRun is blocked where plain runs leave no input and answer either.
 func (w *World) stateHoldsRun(ctx context.Context) error {
 	return unless(ctx, holdsAnswered(w.answer, w.current), w.agent.plainRunsWork)
 }
 
-// threadHoldsKept judges the state after the last of the user's runs.
-func (w *World) threadHoldsKept(ctx context.Context) error {
+func (w *World) stateHoldsBoth(ctx context.Context) error {
 	return unless(ctx, holdsOnly(w.answer, w.kept...), w.agent.plainRunsWork)
+}
+
+// threadHoldsKept judges the state after the last of the user's runs. Whether the earlier ones are still there is
+// another requirement's concern.
+func (w *World) threadHoldsKept(ctx context.Context) error {
+	wrong := holdsOnly(w.answer, w.kept...)
+	if wrong == nil {
+		return nil
+	}
+	if err := w.agent.plainRunsWork(ctx); err != nil {
+		return err
+	}
+	adds, err := w.agent.runsAdd(ctx)
+	if err != nil {
+		return asPrecondition(err)
+	}
+	if !adds {
+		return holdsOnly(w.answer, w.kept[len(w.kept)-1])
+	}
+	return wrong
 }

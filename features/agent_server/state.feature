@@ -39,4 +39,4 @@ Feature: The state of a thread
     Scenario: The state holds the messages of both runs, in their order
       Given a completed run on a thread of its own
       When the user's next run on the thread completes
-      Then the thread holds the user's runs only
+      Then the state holds both runs, one after the other
