@@ -4,7 +4,7 @@ GO ?= go
 OUT ?= out
 BIN := bin/agentconform
 
-.PHONY: conformance test build format vet lint unit features proof modules clean
+.PHONY: conformance test build format vet lint modules unit features readme proof clean
 
 conformance: build
 	$(BIN) run --out $(OUT)/conformance $(if $(TARGET),--target '$(TARGET)') $(if $(AGENT_TARGET),--agent-target '$(AGENT_TARGET)') $(ARGS)
@@ -12,7 +12,7 @@ conformance: build
 build:
 	$(GO) build -o $(BIN) ./cmd/agentconform
 
-test: format vet lint modules unit features proof
+test: format vet lint modules unit features readme proof
 
 format:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted, run gofmt -w on:"; gofmt -l .; exit 1; }
@@ -32,9 +32,13 @@ unit:
 	$(GO) test -race -timeout 8m ./...
 
 # The features against the reference, in both editions.
-features: build
-	$(BIN) run --format plain --out $(OUT)/cloud
-	$(BIN) run --format plain --out $(OUT)/self-hosted --edition self-hosted
+features:
+	$(MAKE) --no-print-directory conformance
+	$(MAKE) --no-print-directory conformance ARGS="--edition self-hosted"
+
+# The commands of the README.
+readme: build
+	.ci/readme
 
 # The suite against every fault and variation; the figures in the README must be those of this proof.
 proof: build

@@ -41,7 +41,7 @@ func (r *run) headline(res *reports.Result) string {
 	case reports.Conformant:
 		return fmt.Sprintf("%d requirements passed, none that binds is open.", res.Counts.Requirements[reports.Passed])
 	case reports.NonConformant:
-		return reports.DistanceOf(res).String() + "."
+		return "" // the reports name the rule that is violated
 	}
 	if i := slices.IndexFunc(res.Requirements, func(q reports.Requirement) bool {
 		return q.Level == reports.Must && (q.Verdict == reports.Blocked || q.Verdict == reports.Inconclusive)

@@ -46,7 +46,22 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	reports.Tally(res)
 	res.Verdict = reports.Conclude(res.Requirements, r.Strict)
 	res.Headline = r.headline(res)
+	r.confess(res)
 	return res, nil
+}
+
+// confess tells of requests of ours that break the contract though no scenario meant them to. Nothing that was learned
+// by them speaks against the target, and nothing makes it conformant.
+func (r *run) confess(res *reports.Result) {
+	mistakes := r.collector.OwnMistakes()
+	if len(mistakes) == 0 {
+		return
+	}
+	if res.Verdict == reports.Conformant {
+		res.Verdict = reports.Incomplete
+	}
+	res.Headline = fmt.Sprintf("The suite sent %d requests that break the contract; check create.body, or report it: %s",
+		len(mistakes), r.redact.Excerpt(mistakes[0]))
 }
 
 func (r *run) shard() string {

@@ -175,10 +175,3 @@ func (p *Proof) Figures() Figures {
 	}
 	return f
 }
-
-// String puts the figures into one sentence, the one that the README shows.
-func (f Figures) String() string {
-	return fmt.Sprintf("%d requirements; %d of %d deliberate faults caught by the requirement they break, each turning %d requirement red in the median (%d at most); "+
-		"%d of %d harmless variations pass; %d of %d servers that are no implementation at all are never conformant",
-		f.Requirements, f.Caught, f.Faults, f.MedianRadius, f.WidestRadius, f.Green, f.Variations, f.Unmasked, f.Impostors)
-}
