@@ -64,6 +64,15 @@ func blocked(cause string, args ...any) *outcome {
 	return &outcome{verdict: reports.Blocked, reason: fmt.Sprintf(cause, args...)}
 }
 
+// asBlocked says of what a step could not bring about that it is not what the step is to judge.
+func asBlocked(err error) error {
+	var o *outcome
+	if errors.As(err, &o) && o.verdict == reports.Failed {
+		return blocked("%s", o.reason)
+	}
+	return err
+}
+
 // inconclusive says that nothing was observed that could have shown a violation.
 func inconclusive(reason string, args ...any) *outcome {
 	return &outcome{verdict: reports.Inconclusive, reason: fmt.Sprintf(reason, args...)}

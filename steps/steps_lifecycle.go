@@ -61,7 +61,7 @@ func (w *World) clientRetrievesSeveralTimes(ctx context.Context) error {
 func (w *World) clientListsAndRetrievesEach(ctx context.Context) error {
 	for _, revision := range w.deployment.revisions {
 		if _, err := w.run.poll(ctx, w.deployment.id, revision, w.run.settled); err != nil {
-			return err
+			return asBlocked(err)
 		}
 	}
 	if err := w.clientRetrievesBothRevisions(ctx); err != nil {
@@ -126,12 +126,12 @@ func (w *World) listAgrees() error {
 	before, list, after := w.answers[:n], w.answers[n], w.answers[n+1:]
 	rows := list.Get("resources").Array()
 	if !list.OK() {
-		return violated(list, "the list of revisions", "%s", seen(list))
+		return blocked("the list cannot be read: %s", seen(list))
 	}
 	for i, id := range w.subject {
 		row, found := find(rows, id)
 		if !found {
-			return violated(list, "the revision "+id+" in the list", "%s", seen(list)).at("/resources")
+			return blocked("the revision %s is not in the list: %s", id, seen(list))
 		}
 		if got := after[i].Get("id"); got.String() != id {
 			return blocked("the revision %s cannot be retrieved: its id is %s", id, shown(got))

@@ -148,6 +148,37 @@ func refusedCreation() []Fault {
 			}),
 		},
 		{
+			Name: "refused-creation-tells-its-id", Breaks: "a creation with a list as source_config is refused with the id of the deployment that was made, and no list shows it", Fails: "CP-CREATE-4",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if r.Method == http.MethodGet && r.URL.Path == "/v2/deployments" {
+					w.WriteHeader(http.StatusMethodNotAllowed)
+					return
+				}
+				if createDeployment.is(r) {
+					if _, list := bodyOf(r)["source_config"].([]any); list {
+						made := captureBeside(next, r, func(made *http.Request) {
+							editBody(made, func(body map[string]any) { body["source_config"] = map[string]any{"repo_url": "none"} })
+						})
+						made.status = http.StatusBadRequest
+						made.send(w)
+						return
+					}
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "read-only-fields-fail-creation", Breaks: "a creation that names a read-only field is a server error", Fails: "CP-CREATE-7",
+			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if createDeployment.is(r) && bodyOf(r)["created_at"] != nil {
+					writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)
+					return
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
 			Name: "mistaken-creation-fails", Breaks: "a body that is no object is a server error", Fails: "CP-CREATE-4",
 			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {

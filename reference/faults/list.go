@@ -267,13 +267,12 @@ func listing() []Fault {
 					return
 				}
 				a := capture(next, r)
-				if m.count(deploymentOf(r)+r.URL.RawQuery)%2 == 0 {
-					a.edit(func(list map[string]any) {
-						if rows, _ := list["resources"].([]any); rows != nil {
-							slices.Reverse(rows)
-						}
-					})
-				}
+				a.edit(func(list map[string]any) {
+					if rows, _ := list["resources"].([]any); len(rows) > 1 {
+						n := m.count(deploymentOf(r)) % len(rows)
+						list["resources"] = append(rows[n:len(rows):len(rows)], rows[:n]...)
+					}
+				})
 				a.send(w)
 			}),
 		},

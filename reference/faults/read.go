@@ -99,6 +99,20 @@ func revision() []Fault {
 			}),
 		},
 		{
+			Name: "superseded-revision-is-gone", Breaks: "only the latest revision can be retrieved", Fails: "CP-REV-1",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if getRevision.is(r) {
+					latest := text(lookAtDeployment(next, r), "latest_revision_id")
+					if a := capture(next, r); a.status == http.StatusOK && latest != "" && !strings.EqualFold(latest, revisionOf(r)) {
+						a.refuse(http.StatusNotFound, "Revision ID "+revisionOf(r)+" not found.")
+						a.send(w)
+						return
+					}
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
 			Name: "unknown-revision-is-400", Breaks: "an unknown revision is a bad request", Fails: "CP-REV-2",
 			Apply: onUnknownRevision(func(a *answer, _ http.Handler, _ *http.Request) { a.status = http.StatusBadRequest }),
 		},
@@ -242,6 +256,10 @@ func lifecycle() []Fault {
 		{
 			Name: "list-status-is-stale", Breaks: "the list shows the status before the last one", Fails: "CP-POLL-3",
 			Apply: onResources(statusWord("DEPLOYED", "DEPLOYING")),
+		},
+		{
+			Name: "listed-created-at-is-updated-at", Breaks: "the list shows the time of the last change as created_at", Fails: "CP-POLL-3",
+			Apply: onResources(func(r map[string]any) { r["created_at"] = r["updated_at"] }),
 		},
 		{
 			Name: "list-leaves-out-the-commit", Breaks: "the list does not show repo_commit_sha", Fails: "CP-POLL-3",

@@ -17,6 +17,15 @@ func tagRule() []Fault {
 			Apply: breakingTagRule(createDeployment, bothHalves, http.StatusBadRequest),
 		},
 		{
+			Name: "tag-that-builds-on-push-fails", Breaks: "a creation from a tag that builds on push is a server error: a constraint of the database holds the rule", Fails: "CP-CREATE-5",
+			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Apply: onStatus(createDeployment, http.StatusBadRequest, func(_ *http.Request, a *answer) {
+				if strings.Contains(string(a.body), "build_on_push") {
+					a.refuse(http.StatusInternalServerError, "Internal Server Error")
+				}
+			}),
+		},
+		{
 			Name: "tags-are-refused", Breaks: "a creation from a tag is refused, whether it builds on push or not", Fails: "CP-CREATE-5",
 			Apply: onAnswer(createDeployment, func(_ *http.Request, a *answer) {
 				if a.status < 300 && strings.Contains(string(a.body), `"refs/tags/`) {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/agentconform/agentconform/reference/controlplane"
 )
@@ -192,6 +193,23 @@ func keptAsIs() []Fault {
 		{
 			Name: "update-sets-created-at", Breaks: "an update sets created_at", Fails: "CP-UPDATE-7",
 			Apply: takingOver(updateDeployment, getDeployment, "created_at"),
+		},
+		{
+			Name: "update-renews-created-at", Breaks: "an update sets created_at to its own time", Fails: "CP-UPDATE-7",
+			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if updateDeployment.is(r) {
+					m.mark(deploymentOf(r), time.Now().UTC().Format(time.RFC3339Nano))
+				}
+				if !getDeployment.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				if renewed := m.marked(deploymentOf(r)); renewed != nil {
+					a.edit(func(d map[string]any) { d["created_at"] = renewed })
+				}
+				a.send(w)
+			}),
 		},
 		{
 			Name: "update-sets-the-commit", Breaks: "an update sets repo_commit_sha of the latest revision", Fails: "CP-UPDATE-7",
