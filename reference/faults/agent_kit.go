@@ -255,6 +255,20 @@ func withUnknownToken(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") && !withEmptyToken(r)
 }
 
+// onExchange changes the answers of an operation, knowing the JSON object that was sent.
+func onExchange(op operation, change func(sent map[string]any, r *http.Request, a *answer)) Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !op.is(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		sent := bodyOf(r)
+		a := capture(next, r)
+		change(sent, r, a)
+		a.send(w)
+	})
+}
+
 // array returns the JSON array in the body, nil where there is none.
 func (a *answer) array() []any {
 	var list []any

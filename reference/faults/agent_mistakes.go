@@ -23,8 +23,8 @@ func agentMistakes() []Fault {
 		},
 		{
 			Name: "unknown-graph-is-found-out-later", Breaks: "a run of an unknown graph is accepted, and fails when it is to begin", Fails: "AS-RUN-6",
-			Apply: onAnswer(createRun, func(r *http.Request, a *answer) {
-				if name, given := bodyOf(r)["assistant_id"].(string); given && name != conformanceGraph && a.status == http.StatusNotFound {
+			Apply: onExchange(createRun, func(sent map[string]any, r *http.Request, a *answer) {
+				if name, given := sent["assistant_id"].(string); given && name != conformanceGraph && a.status == http.StatusNotFound {
 					a.status = http.StatusOK
 					a.json(map[string]any{"run_id": "5f0f7e66-2f0c-4b53-9d0a-1d6a53c1a4f7", "thread_id": threadOf(r), "status": "error"})
 				}

@@ -77,8 +77,8 @@ func agentListings() []Fault {
 		},
 		{
 			Name: "search-for-metadata-finds-nothing", Breaks: "the caller's filter and the owner filter exclude each other", Fails: "AS-AUTHZ-3",
-			Apply: onStatus(searchThreads, http.StatusOK, func(r *http.Request, a *answer) {
-				if len(object(bodyOf(r)["metadata"])) > 0 {
+			Apply: onExchange(searchThreads, func(sent map[string]any, _ *http.Request, a *answer) {
+				if len(object(sent["metadata"])) > 0 && a.status == http.StatusOK {
 					a.json([]any{})
 				}
 			}),

@@ -13,8 +13,8 @@ func agentThreads() []Fault {
 	return []Fault{
 		{
 			Name: "thread-needs-metadata", Breaks: "a thread is not created from an empty object: metadata is required", Fails: "AS-THREAD-1",
-			Apply: onAnswer(createThread, func(r *http.Request, a *answer) {
-				if bodyOf(r)["metadata"] == nil && a.status < 300 {
+			Apply: onExchange(createThread, func(sent map[string]any, _ *http.Request, a *answer) {
+				if sent["metadata"] == nil && a.status < 300 {
 					a.refuse(http.StatusUnprocessableEntity, "metadata: field required")
 				}
 			}),
