@@ -137,13 +137,11 @@ func (w *World) clientFiltersBy(ctx context.Context, parameter, value string) er
 	return w.list(ctx, parameter+"="+url.QueryEscape(value), true)
 }
 
-// filtersKeepExactly compares each filtered list with the statuses that the revisions have alone.
+// filtersKeepExactly compares each filtered list with the statuses that the revisions have alone. A list that was
+// refused keeps none; where none is to be kept, it must be served all the same.
 func (w *World) filtersKeepExactly(ctx context.Context) error {
 	if len(w.lists) == 0 {
 		return inconclusive("no such status was there to filter by")
-	}
-	if err := w.listsServed(); err != nil {
-		return err
 	}
 	statuses, err := w.statuses(ctx)
 	if err != nil {
@@ -153,8 +151,8 @@ func (w *World) filtersKeepExactly(ctx context.Context) error {
 		want, got := slices.Clone(statuses[list.statuses]), ids(list.rows)
 		slices.Sort(want)
 		slices.Sort(got)
-		if !slices.Equal(want, got) {
-			return violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d revisions", len(got)).at("/resources")
+		if !list.answer.OK() || !slices.Equal(want, got) {
+			return violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d, with status %d", len(got), list.answer.Status).at("/resources")
 		}
 	}
 	return nil
@@ -163,9 +161,6 @@ func (w *World) filtersKeepExactly(ctx context.Context) error {
 // pairsAreUnions compares the list of several statuses with the lists of each: what those hold is the concern of
 // another requirement.
 func (w *World) pairsAreUnions() error {
-	if err := w.listsServed(); err != nil {
-		return err
-	}
 	single, compared := map[string][]string{}, 0
 	for _, list := range w.lists {
 		got := ids(list.rows)
@@ -180,8 +175,8 @@ func (w *World) pairsAreUnions() error {
 		compared += len(want)
 		slices.Sort(want)
 		slices.Sort(got)
-		if want = slices.Compact(want); !slices.Equal(want, got) {
-			return violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d revisions", len(got)).at("/resources")
+		if want = slices.Compact(want); !list.answer.OK() || !slices.Equal(want, got) {
+			return violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d, with status %d", len(got), list.answer.Status).at("/resources")
 		}
 	}
 	if compared == 0 {
@@ -193,9 +188,6 @@ func (w *World) pairsAreUnions() error {
 // pagesHoldFiltered wants the pages of each filtered list to hold what the whole list holds. A page that was refused
 // holds nothing.
 func (w *World) pagesHoldFiltered() error {
-	if err := w.listsServed(); err != nil {
-		return err
-	}
 	got := map[string][]string{}
 	for i, a := range w.answers {
 		got[w.subject[i]] = append(got[w.subject[i]], ids(a.Get("resources").Array())...)

@@ -322,11 +322,11 @@ func (w *World) eachHasSource() error {
 	return nil
 }
 
-// listsServed wants the whole lists of the act to have been answered at all.
+// listsServed says that a list which cannot be read shows nothing of what stands in it.
 func (w *World) listsServed() error {
 	for _, list := range w.lists {
 		if !list.answer.OK() {
-			return violated(list.answer, "the list of revisions", "%s", seen(list.answer))
+			return blocked("the list cannot be read: %s", seen(list.answer))
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func creation() []Fault {
 			}),
 		},
 		{
-			Name: "revision-shows-the-full-ref", Breaks: "a revision shows its branch as refs/heads/...", Fails: "CP-CREATE-3",
+			Name: "revision-shows-the-full-ref", Breaks: "a revision shows its branch as a full ref, refs/heads/main", Fails: "CP-CREATE-3",
 			Apply: onRevisions(func(r map[string]any) {
 				if ref := text(sourceOf(r), "repo_ref"); ref != "" && !strings.HasPrefix(ref, "refs/") {
 					sourceOf(r)["repo_ref"] = "refs/heads/" + ref

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,23 +46,22 @@ func Variations() []Variation {
 	return all
 }
 
-// Find returns the layers of the faults and variations with the names, and the edition on which they show.
+// Find returns the layers of the faults and variations with the names, and the edition on which they show: that of the
+// last one that needs one, or "" where all show on either.
 func Find(names ...string) (layers []Layer, edition string, err error) {
+	known := map[string]Variation{}
+	for _, f := range All() {
+		known[f.Name] = Variation{Edition: f.Edition, Apply: f.Apply}
+	}
+	for _, v := range Variations() {
+		known[v.Name] = v
+	}
 	for _, name := range names {
-		found := false
-		for _, f := range All() {
-			if f.Name == name {
-				layers, edition, found = append(layers, f.Apply), f.Edition, true
-			}
-		}
-		for _, v := range Variations() {
-			if v.Name == name {
-				layers, edition, found = append(layers, v.Apply), v.Edition, true
-			}
-		}
+		v, found := known[name]
 		if !found {
 			return nil, "", fmt.Errorf("no fault and no variation is named %q; agentconform prove --list shows all", name)
 		}
+		layers, edition = append(layers, v.Apply), cmp.Or(v.Edition, edition)
 	}
 	return layers, edition, nil
 }

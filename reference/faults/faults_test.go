@@ -1,0 +1,105 @@
+package faults
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reports"
+)
+
+func catalogue(t *testing.T) *features.Catalogue {
+	t.Helper()
+	c, err := features.Load()
+	require.NoError(t, err)
+	return c
+}
+
+var wellFormedName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+func TestNamesAreWellFormedAndUnique(t *testing.T) {
+	seen := map[string]bool{}
+	check := func(name, sentence string) {
+		require.Regexp(t, wellFormedName, name)
+		require.False(t, seen[name], "%s is there twice", name)
+		seen[name] = true
+		require.NotEmpty(t, sentence, name)
+		require.False(t, strings.HasSuffix(sentence, "."), "%s: the sentence stands in tables, without a full stop", name)
+	}
+	for _, f := range All() {
+		check(f.Name, f.Breaks)
+	}
+	for _, v := range Variations() {
+		check(v.Name, v.Differs)
+	}
+	for _, i := range Impostors() {
+		check(i.Name, i.Is)
+	}
+}
+
+func TestFaultsBreakRequirementsThatThereAre(t *testing.T) {
+	c := catalogue(t)
+	for _, f := range All() {
+		require.NotNil(t, c.Find(f.Fails), "%s fails %s, which is no requirement", f.Name, f.Fails)
+		require.NotNil(t, f.Apply, f.Name)
+		require.Contains(t, []string{"", selfHosted}, f.Edition, f.Name)
+		for id, reason := range f.Also {
+			require.NotNil(t, c.Find(id), "%s also fails %s, which is no requirement", f.Name, id)
+			require.NotEqual(t, f.Fails, id, f.Name)
+			require.NotEmpty(t, reason, "%s says no reason why %s fails too", f.Name, id)
+		}
+		require.LessOrEqual(t, len(f.Also), 3, "%s turns too much red: the suite says the same thing twice", f.Name)
+	}
+}
+
+// TestEveryRequirementHasItsFaults holds for those of the control plane: two for a MUST, one for any other.
+func TestEveryRequirementHasItsFaults(t *testing.T) {
+	count := map[string]int{}
+	for _, f := range All() {
+		count[f.Fails]++
+	}
+	for _, q := range catalogue(t).Requirements {
+		if q.Profile != features.ControlPlane {
+			continue
+		}
+		fewest := 1
+		if q.Level == reports.Must {
+			fewest = 2
+		}
+		require.GreaterOrEqual(t, count[q.ID], fewest, q.ID)
+	}
+	require.GreaterOrEqual(t, len(Variations()), 28)
+}
+
+func TestFindGivesLayersAndEdition(t *testing.T) {
+	layers, edition, err := Find("image-makes-no-revision", "pretty-printed")
+	require.NoError(t, err)
+	require.Len(t, layers, 2)
+	require.Equal(t, selfHosted, edition)
+
+	layers, edition, err = Find()
+	require.NoError(t, err)
+	require.Empty(t, layers)
+	require.Empty(t, edition)
+
+	_, _, err = Find("limit-100-is-refused", "no-such-fault")
+	require.ErrorContains(t, err, "no-such-fault")
+}
+
+// TestLayersCanBePutTogether starts nothing: a layer must not need more than options to be put on.
+func TestLayersCanBePutTogether(t *testing.T) {
+	var o reference.Options
+	for _, f := range All() {
+		f.Apply(&o)
+	}
+	for _, v := range Variations() {
+		v.Apply(&o)
+	}
+	require.NotNil(t, o.WrapHTTP)
+	require.NotNil(t, o.WrapStore)
+	require.NotNil(t, o.WrapRuntime)
+}
