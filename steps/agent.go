@@ -23,6 +23,7 @@ type agentRun struct {
 	additive   lazy[bool]      // whether a second run adds to the messages of the first
 	joinHangs  atomic.Bool     // a join was seen not to answer although the run was over
 
+	given     lazyList[string]       // ids of threads
 	called    lazyList[string]       // addresses of agent servers that were called
 	underTest atomic.Pointer[string] // that of the one that is judged
 }

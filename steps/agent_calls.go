@@ -28,6 +28,7 @@ type thread struct {
 	id     string
 	owner  caller
 	answer *client.Answer // of the creation
+	again  bool           // its id was given before in this run
 	runs   int            // how many were accepted on it
 }
 
@@ -95,19 +96,31 @@ func (s *agentServer) createThread(ctx context.Context, who caller, metadata map
 	if a.OK() {
 		t.id = a.Get("thread_id").String()
 	}
-	if t.id != "" {
-		err = s.ledger.Created("thread", t.id, evidence.Scenario(ctx))
+	if t.id == "" {
+		return t, nil
 	}
-	return t, err
+	t.again = !s.given.add(t.id)
+	return t, s.ledger.Created("thread", t.id, evidence.Scenario(ctx))
 }
 
 // newThread creates a thread for a scenario to work with.
 func (s *agentServer) newThread(ctx context.Context, who caller) (*thread, error) {
 	t, err := s.createThread(ctx, who, nil)
-	if err == nil && t.id == "" {
-		err = violated(t.answer, "a thread with a thread_id", "%s", seen(t.answer))
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	return t, t.usable()
+}
+
+// usable says what is wrong with a thread that a scenario is to work with alone.
+func (t *thread) usable() error {
+	switch {
+	case t.id == "":
+		return violated(t.answer, "a thread with a thread_id", "%s", seen(t.answer))
+	case t.again:
+		return violated(t.answer, "a new thread", "one that was there before, %s (AS-THREAD-1)", t.id)
+	}
+	return nil
 }
 
 // input is the payload of a run.
@@ -185,6 +198,11 @@ func (s *agentServer) join(ctx context.Context, who caller, g *graphRun) (*clien
 	request := s.toAgent(s.base, who, http.MethodGet, joinPath(g.thread.id, g.id), nil)
 	request.Timeout = g.order.hold + s.config.Timeouts.Run
 	return s.client.Do(ctx, request)
+}
+
+// joinCompleted joins a run that is over. How long the answer takes is judged, and no measure of others.
+func (s *agentServer) joinCompleted(ctx context.Context, who caller, g *graphRun) (*client.Answer, error) {
+	return s.client.Do(ctx, s.toAgent(s.base, who, http.MethodGet, joinPath(g.thread.id, g.id), nil))
 }
 
 // filter narrows a listing of threads: metadata that they must have, and ids. A nil one sends nothing.

@@ -40,12 +40,14 @@ type lazyList[T comparable] struct {
 	items []T
 }
 
-func (l *lazyList[T]) add(item T) {
+// add tells whether the item was not there yet.
+func (l *lazyList[T]) add(item T) (isNew bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !slices.Contains(l.items, item) {
+	if isNew = !slices.Contains(l.items, item); isNew {
 		l.items = append(l.items, item)
 	}
+	return isNew
 }
 
 func (l *lazyList[T]) all() []T {

@@ -101,6 +101,7 @@ type rollback struct {
 	next  *graphRun
 	state *client.Answer // after the new run; nil where that was not accepted
 	done  time.Time      // when the new run was seen to be complete
+	left  error          // what there was of the prior run right after that, while it would still have been in progress
 }
 
 // replace starts a run with rollback on the thread of a run in progress and waits until the new one has completed.
@@ -136,7 +137,7 @@ func (rb *rollback) settled() bool {
 }
 
 // rollBack has a run make room for another one at the moment, and tries again where the target was too slow to tell
-// what has happened.
+// what has happened, or what was left of the prior run while it would still have been in progress.
 func (s *agentServer) rollBack(ctx context.Context, moment string) (*rollback, error) {
 	var rb *rollback
 	for attempt := range attempts {
@@ -147,7 +148,16 @@ func (s *agentServer) rollBack(ctx context.Context, moment string) (*rollback, e
 		if rb, err = s.replace(ctx, p); err != nil {
 			return nil, err
 		}
-		if rb.settled() {
+		if rb.usable() != nil {
+			if rb.settled() {
+				break
+			}
+			continue
+		}
+		if rb.left, err = s.leftOf(ctx, rb); err != nil {
+			return nil, err
+		}
+		if time.Now().Before(p.until) {
 			break
 		}
 	}

@@ -2,7 +2,7 @@ package steps
 
 import (
 	"context"
-	"net/http"
+	"errors"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -26,24 +26,33 @@ func (s *agentServer) aSoundRollback(ctx context.Context) (*rollback, error) {
 		if err != nil {
 			return nil, err
 		}
-		return rb, s.hasRemoved(ctx, rb)
+		return rb, rb.left
 	})
 }
 
-// hasRemoved says what a rollback has left of the prior run.
-func (s *agentServer) hasRemoved(ctx context.Context, rb *rollback) error {
+// leftOf says what a rollback has left of the prior run, nil where that is nothing.
+func (s *agentServer) leftOf(ctx context.Context, rb *rollback) (left, err error) {
 	a, err := s.getRun(ctx, rb.prior.thread.owner, rb.prior.graphRun)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := isGone(a); err != nil {
-		return err
+	if left = isGone(a); left != nil {
+		return left, nil
 	}
 	state, err := s.state(ctx, rb.prior.thread.owner, rb.prior.thread)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return holdsOnly(state, rb.next)
+	return holdsOnly(state, rb.next), nil
+}
+
+// cameBack blocks what looks as if a rollback had left something where that was not there at first: that it comes back
+// is another requirement's concern.
+func (rb *rollback) cameBack(context.Context) error {
+	if rb.left == nil {
+		return blocked("there was nothing left of the prior run at first: it has come back (AS-ROLLBACK-4)")
+	}
+	return nil
 }
 
 // staysRemoved says what comes back of a run that was rolled back, once its time is over (AS-ROLLBACK-4).
@@ -55,7 +64,8 @@ func (s *agentServer) staysRemoved(ctx context.Context) error {
 	if err := client.Sleep(ctx, time.Until(rb.prior.over)); err != nil {
 		return err
 	}
-	return s.hasRemoved(ctx, rb)
+	left, err := s.leftOf(ctx, rb)
+	return errors.Join(left, err)
 }
 
 // pendingIsRemoved says what is left of a run that was rolled back as soon as it was accepted (AS-ROLLBACK-5).
@@ -65,7 +75,7 @@ func (s *agentServer) pendingIsRemoved(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		return rb, s.hasRemoved(ctx, rb)
+		return rb, rb.left
 	})
 	return err
 }
@@ -131,8 +141,29 @@ func (s *agentServer) joinsAnswer(ctx context.Context) error {
 	if s.joinHangs.Load() {
 		return blocked("joins of completed runs are not answered (AS-RUN-4, AS-RUN-5)")
 	}
-	_, err = s.ask(ctx, g.thread.owner, http.MethodGet, joinPath(g.thread.id, g.id), nil)
+	_, err = s.joinCompleted(ctx, g.thread.owner, g)
 	return asPrecondition(err)
+}
+
+// joinsWake says that a join on a run in progress is not answered even when the run completes (AS-RUN-4).
+func (s *agentServer) joinsWake(ctx context.Context) error {
+	t, err := s.newThread(ctx, s.owner())
+	if err != nil {
+		return err
+	}
+	g, err := s.start(ctx, t, order{hold: s.pace.hold(0)})
+	if err != nil {
+		return err
+	}
+	j := s.joinNow(ctx, g)
+	defer j.leave()
+	if err := j.orUntil(ctx, g.answered().Add(g.order.hold+s.pace.patience())); err != nil {
+		return err
+	}
+	if !j.over() {
+		return blocked("joins on runs in progress are not answered when these complete (AS-RUN-4)")
+	}
+	return nil
 }
 
 // runsAdd tells whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).

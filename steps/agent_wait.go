@@ -63,7 +63,7 @@ func (p *pace) slack() time.Duration {
 func (p *pace) patience() time.Duration { return max(time.Second, 6*p.slack()) }
 
 // prompt is the time within which something that has nothing to wait for is answered.
-func (p *pace) prompt() time.Duration { return max(time.Second, 20*p.slowest()) }
+func (p *pace) prompt() time.Duration { return max(time.Second, 8*p.slowest()) }
 
 // readState reads a thread's state, again and again, until it satisfies the condition or the time is over. It
 // returns the last one that was read.

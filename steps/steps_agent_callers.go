@@ -94,7 +94,7 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 	case "retrieve a run":
 		w.answer, err = w.agent.getRun(ctx, who, g)
 	case "join a run":
-		w.answer, err = w.agent.ask(ctx, who, http.MethodGet, joinPath(t.id, g.id), nil)
+		w.answer, err = w.agent.joinCompleted(ctx, who, g)
 		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
 			return blocked("the join of a completed run is not answered (AS-RUN-5)")
 		}
@@ -145,6 +145,15 @@ func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
 		return inconclusive("the run was over before the attempt was refused, in %d attempts", attempts)
 	case w.answer.Status < 400:
 		return blocked("the attempt was not refused: %s", seen(w.answer))
+	}
+	return nil
+}
+
+// validIsServed blocks where an answer to the user refuses the credentials: that is one requirement's concern,
+// whatever was asked for.
+func validIsServed(a *client.Answer) error {
+	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
+		return blocked("valid credentials are refused (AS-AUTH-5): %s", seen(a))
 	}
 	return nil
 }

@@ -30,7 +30,10 @@ func (w *World) askDeployment(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := agent.newThread(ctx, w.run.owner())
+	t, err := agent.createThread(ctx, w.run.owner(), nil)
+	if err == nil && t.id == "" {
+		err = violated(t.answer, "a thread with a thread_id", "%s", seen(t.answer))
+	}
 	if err != nil {
 		return err
 	}
@@ -51,9 +54,24 @@ func (w *World) askDeployment(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) userAsksDeployment(ctx context.Context) error { return w.askDeployment(ctx) }
+func (w *World) userAsksDeployment(ctx context.Context) error {
+	return w.unlessAgentsFail(ctx, w.askDeployment(ctx))
+}
 
-func (w *World) agentAnswers() error { return holdsAnswered(w.answer, w.current) }
+func (w *World) agentAnswers(ctx context.Context) error {
+	return w.unlessAgentsFail(ctx, holdsAnswered(w.answer, w.current))
+}
+
+// unlessAgentsFail blocks what looks wrong where plain runs do not work on the agent server under test either.
+func (w *World) unlessAgentsFail(ctx context.Context, wrong error) error {
+	return unless(ctx, wrong, func(ctx context.Context) error {
+		agent, err := w.run.agentServer(ctx)
+		if err != nil {
+			return err
+		}
+		return agent.plainRunsWork(ctx)
+	})
+}
 
 func (w *World) wasUpdated(ctx context.Context) error {
 	change, _ := w.run.anotherSource()
@@ -75,7 +93,7 @@ func (w *World) userAsksUntilNew(ctx context.Context) error {
 		if err := w.askDeployment(ctx); err != nil {
 			return err
 		}
-		if w.answerIsNew() == nil || time.Since(start)+wait > w.run.config.Timeouts.Request {
+		if w.answerIsNew(ctx) == nil || time.Since(start)+wait > w.run.config.Timeouts.Request {
 			return nil
 		}
 		if err := client.Sleep(ctx, wait); err != nil {
@@ -84,8 +102,8 @@ func (w *World) userAsksUntilNew(ctx context.Context) error {
 	}
 }
 
-func (w *World) answerIsNew() error {
-	if err := w.agentAnswers(); err != nil {
+func (w *World) answerIsNew(ctx context.Context) error {
+	if err := w.agentAnswers(ctx); err != nil {
 		return err
 	}
 	if last := w.answersOf[len(w.answersOf)-1]; last == w.answersOf[0] {

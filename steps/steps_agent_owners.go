@@ -118,16 +118,19 @@ func (w *World) aThreadEach(ctx context.Context) error {
 		return err
 	}
 	w.thread = w.owned.users
-	return w.listHoldsThread()
+	return w.listHoldsThread(ctx)
 }
 
 // markedThread does without the mark where the target refuses metadata.
 func (w *World) markedThread(ctx context.Context, who caller) (*thread, error) {
 	t, err := w.agent.createThread(ctx, who, map[string]any{markKey: w.owned.mark})
 	if err == nil && t.id == "" {
-		t, err = w.agent.newThread(ctx, who)
+		return w.agent.newThread(ctx, who)
 	}
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	return t, t.usable()
 }
 
 func (w *World) otherUserLists(ctx context.Context, by string) error {
@@ -225,8 +228,8 @@ func (w *World) metadata(ctx context.Context) (gjson.Result, error) {
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	if w.thread.id == "" {
-		return gjson.Result{}, blocked("no thread was created: %s", seen(w.thread.answer))
+	if err := w.thread.usable(); err != nil {
+		return gjson.Result{}, asPrecondition(err)
 	}
 	w.answer = w.thread.answer
 	if found := w.answer.Get("metadata"); found.IsObject() {

@@ -31,7 +31,10 @@ func (w *World) defineRollback(b *book) {
 }
 
 // look is what the user saw at one time: the prior run, the state, or both.
-type look struct{ run, state *client.Answer }
+type look struct {
+	run, state *client.Answer
+	late       bool // after the prior run's time
+}
 
 func (w *World) aRunThatHasWritten(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
@@ -103,8 +106,11 @@ func (w *World) runsElsewhere(ctx context.Context) error {
 			return err
 		}
 		goingOn, err := w.agent.start(ctx, threads[1], order{hold: w.run.pace.hold(attempt + 1)})
+		if err != nil {
+			return err
+		}
 		w.aside = []*graphRun{completed, goingOn}
-		return err
+		return w.allFound(ctx, w.aside)
 	})
 }
 
@@ -165,7 +171,12 @@ func (w *World) userLooksLater(ctx context.Context) error {
 	if err := client.Sleep(ctx, time.Until(w.prior.over)); err != nil {
 		return err
 	}
-	return w.userLooks(ctx)
+	before := len(w.looks)
+	err := w.userLooks(ctx)
+	for i := range w.looks[before:] {
+		w.looks[before+i].late = true
+	}
+	return err
 }
 
 func (w *World) nextRollbackCompletes(ctx context.Context) error {
@@ -189,33 +200,36 @@ func (w *World) newRunPrompt() error {
 }
 
 func (w *World) priorIsGone(ctx context.Context) error {
-	for i, l := range w.looks {
+	for _, l := range w.looks {
 		if l.run == nil {
 			continue
 		}
 		if err := isGone(l.run); err != nil {
-			return w.asSeen(ctx, i, err)
+			return w.asSeen(ctx, l, err)
 		}
 	}
 	return nil
 }
 
 func (w *World) stateHoldsNewOnly(ctx context.Context) error {
-	for i, l := range w.looks {
+	for _, l := range w.looks {
 		if l.state == nil {
 			continue
 		}
 		if err := holdsOnly(l.state, w.rolled.next); err != nil {
-			return w.asSeen(ctx, i, err)
+			return w.asSeen(ctx, l, err)
 		}
 	}
 	return nil
 }
 
-// asSeen is for what a look has shown. A second look comes after the prior run's time, when nothing comes back
-// unless it does so everywhere.
-func (w *World) asSeen(ctx context.Context, look int, wrong error) error {
-	if look == 0 {
+// asSeen is for what a look has shown. What was not there at first has come back; and where even a run that had
+// written comes back, that is told by the requirement about those.
+func (w *World) asSeen(ctx context.Context, l look, wrong error) error {
+	if !l.late {
+		return unless(ctx, wrong, w.rolled.cameBack)
+	}
+	if shared, _ := w.agent.aRollback(ctx); w.rolled == shared {
 		return wrong
 	}
 	return unless(ctx, wrong, w.agent.staysRemoved)
@@ -272,8 +286,9 @@ func (w *World) joinReleased(ctx context.Context) error {
 	if err := w.joined.orUntil(ctx, time.Now().Add(limit)); err != nil {
 		return err
 	}
-	if !w.joined.over() {
-		return violated(w.rolled.next.answer, "an answer to the join on the prior run", "none within %s after the new run had completed", limit)
+	if w.joined.over() {
+		return nil
 	}
-	return nil
+	wrong := violated(w.rolled.next.answer, "an answer to the join on the prior run", "none within %s after the new run had completed", limit)
+	return unless(ctx, wrong, w.agent.joinsWake)
 }

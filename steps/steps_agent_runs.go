@@ -246,7 +246,7 @@ func (w *World) nextRun(ctx context.Context, o order) error {
 	}
 	g, err := w.agent.start(ctx, w.thread, o)
 	if err != nil {
-		return err
+		return unless(ctx, err, w.agent.plainRunsWork)
 	}
 	if w.answer, err = w.agent.await(ctx, g); err != nil {
 		return err
@@ -301,6 +301,9 @@ func (w *World) tooSlowFor(g *graphRun) bool { return 4*w.run.pace.slowest() > g
 
 func (w *World) answerIsRun() error {
 	a := w.answer
+	if err := validIsServed(a); err != nil {
+		return err
+	}
 	if id := a.Get("run_id"); !a.OK() || id.String() != w.current.id {
 		return violated(a, "the run "+w.current.id, "%s", seen(a)).at("/run_id")
 	}
@@ -321,10 +324,19 @@ func (w *World) joinAnswers() error {
 		return violated(w.current.answer, "an answer to the join once the run has completed", "none, %s after the run had begun", time.Since(w.current.answer.Sent).Round(time.Millisecond))
 	case j.err != nil:
 		return j.err
-	case !j.answer.OK():
-		return violated(j.answer, "an answer of success to the join", "%s", seen(j.answer))
 	}
-	return nil
+	return joined(j.answer)
+}
+
+// joined says what is wrong with the answer to a join of the user's own run.
+func joined(a *client.Answer) error {
+	if a.OK() {
+		return nil
+	}
+	if err := validIsServed(a); err != nil {
+		return err
+	}
+	return violated(a, "an answer of success to the join", "%s", seen(a))
 }
 
 // joinNotEarly allows for a clock that is a little off.
@@ -341,9 +353,10 @@ func (w *World) joinAnswersAtOnce(ctx context.Context) error {
 	limit := w.run.pace.prompt()
 	for attempt := 1; ; attempt++ {
 		a := w.answer
+		if err := joined(a); err != nil {
+			return err
+		}
 		switch {
-		case !a.OK():
-			return violated(a, "an answer of success to the join", "%s", seen(a))
 		case a.Took <= limit:
 			return nil
 		case attempt == attempts:

@@ -73,19 +73,18 @@ func (w *World) messagesHaveForm() error {
 	return nil
 }
 
-// kindsAreTold says why the kinds of messages cannot be judged: another requirement asks for them.
-func kindsAreTold(all []message) error {
-	for _, m := range all {
-		if m.kind == "" {
-			return blocked("a message of the state has no type (AS-STATE-1): %s", shownMessages(all))
-		}
+// formIsKept says why the messages cannot be judged: their form is another requirement's concern.
+func (w *World) formIsKept() error {
+	wrong := w.stateHasMessages()
+	if wrong == nil {
+		wrong = w.messagesHaveForm()
 	}
-	return nil
+	return asPrecondition(wrong)
 }
 
 func (w *World) stateHoldsKinds(kinds string) error {
 	all := messagesOf(w.answer)
-	if err := kindsAreTold(all); err != nil {
+	if err := w.formIsKept(); err != nil {
 		return err
 	}
 	var found []string
@@ -139,12 +138,13 @@ func (w *World) threadHoldsKept(ctx context.Context) error {
 	if err := w.agent.plainRunsWork(ctx); err != nil {
 		return err
 	}
-	adds, err := w.agent.runsAdd(ctx)
-	if err != nil {
+	switch adds, err := w.agent.runsAdd(ctx); {
+	case err != nil:
 		return asPrecondition(err)
+	case adds:
+		return wrong
+	case holdsOnly(w.answer, w.kept[len(w.kept)-1]) == nil:
+		return nil
 	}
-	if !adds {
-		return holdsOnly(w.answer, w.kept[len(w.kept)-1])
-	}
-	return wrong
+	return blocked("a second run does not add to the messages of the first (AS-STATE-3)")
 }

@@ -100,17 +100,33 @@ func (w *World) threadsDiffer() error {
 }
 
 func (w *World) listIsArray() error {
+	if err := validIsServed(w.answer); err != nil {
+		return err
+	}
 	if list := w.answer.Get("@this"); !w.answer.OK() || !list.IsArray() {
 		return violated(w.answer, "an array of threads", "%s", seen(w.answer))
 	}
 	return nil
 }
 
-func (w *World) listHoldsThread() error {
-	if !holds(w.listed.rows, w.thread.id) {
-		return violated(w.answer, "a list with the thread "+w.thread.id, "%s", w.listed).hinting(w.listingHint())
+func (w *World) listHoldsThread(ctx context.Context) error {
+	if holds(w.listed.rows, w.thread.id) {
+		return nil
 	}
-	return nil
+	wrong := violated(w.answer, "a list with the thread "+w.thread.id, "%s", w.listed).hinting(w.listingHint())
+	if w.listed.who.user == w.thread.owner.user {
+		return wrong
+	}
+	return unless(ctx, wrong, w.ownersListHolds)
+}
+
+// ownersListHolds says that even the list of the thread's owner lacks it (AS-THREAD-2).
+func (w *World) ownersListHolds(ctx context.Context) error {
+	rows, a, err := w.agent.list(ctx, w.thread.owner, nil)
+	if err == nil && !holds(rows, w.thread.id) {
+		err = violated(a, "a list with the thread "+w.thread.id, "%s", seen(a))
+	}
+	return err
 }
 
 func (l listing) String() string {
