@@ -37,6 +37,7 @@ type agentWorld struct {
 	kept          []*graphRun    // whose messages are to be in the thread, in their order
 	prior         *progress      // the run that is to make room, or just is in progress
 	aside         []*graphRun    // runs on other threads of the user
+	foreign       string         // what a run was to say that was to be refused
 	rolled        *rollback      // what became of the prior run and the new one
 	rivals        []*graphRun    // runs that were started one after the other, or at once
 	joined        *joining       // a join beside the scenario

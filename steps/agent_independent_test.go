@@ -35,6 +35,7 @@ func TestHonestDifferences(t *testing.T) {
 		{name: "the agent server alone, slow", options: independent.Options{Jitter: 80 * time.Millisecond, BusyEvery: 5}, change: agentAlone, agent: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s, err := independent.Start(c.options)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Close()) })

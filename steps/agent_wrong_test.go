@@ -75,6 +75,7 @@ func TestWrongServers(t *testing.T) {
 	}
 	for _, w := range wrongServers() {
 		t.Run(w.name, func(t *testing.T) {
+			t.Parallel() // they wait more than they work
 			s, err := independent.Start(independent.Options{})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Close()) })

@@ -112,7 +112,7 @@ func (w *World) tryRun(ctx context.Context, who caller, t *thread, operation str
 	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
 	g, err := w.agent.post(ctx, who, &theirs, o)
 	if err == nil {
-		w.answer = g.answer
+		w.answer, w.foreign = g.answer, g.text()
 	}
 	return err
 }

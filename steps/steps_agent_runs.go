@@ -209,8 +209,8 @@ func (w *World) startRaw(ctx context.Context, body any, wrong bool) error {
 }
 
 func (w *World) userStartsUnknownGraph(ctx context.Context) error {
-	text := w.run.name("word")
-	return w.startRaw(ctx, map[string]any{"assistant_id": "agentconform-" + unknownID(), "input": w.agent.input([]string{text})}, false)
+	w.foreign = w.run.text(order{})
+	return w.startRaw(ctx, map[string]any{"assistant_id": "agentconform-" + unknownID(), "input": w.agent.input([]string{w.foreign})}, false)
 }
 
 func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error {

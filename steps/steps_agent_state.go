@@ -128,8 +128,9 @@ func (w *World) stateHoldsBoth(ctx context.Context) error {
 	return unless(ctx, holdsOnly(w.answer, w.kept...), w.agent.plainRunsWork)
 }
 
-// threadHoldsKept judges the state after the last of the user's runs. Whether the earlier ones are still there is
-// another requirement's concern.
+// threadHoldsKept judges the state after the last of the user's runs. Where a second run does not add to the first
+// (AS-STATE-3, which binds nobody), what the state says of earlier runs shows nothing; what it must not say, and that
+// each run has completed, still do.
 func (w *World) threadHoldsKept(ctx context.Context) error {
 	wrong := holdsOnly(w.answer, w.kept...)
 	if wrong == nil {
@@ -138,13 +139,18 @@ func (w *World) threadHoldsKept(ctx context.Context) error {
 	if err := w.agent.plainRunsWork(ctx); err != nil {
 		return err
 	}
-	switch adds, err := w.agent.runsAdd(ctx); {
-	case err != nil:
+	adds, err := w.agent.runsAdd(ctx)
+	if err != nil {
 		return asPrecondition(err)
-	case adds:
-		return wrong
-	case holdsOnly(w.answer, w.kept[len(w.kept)-1]) == nil:
-		return nil
 	}
-	return blocked("a second run does not add to the messages of the first (AS-STATE-3)")
+	incomplete := slices.ContainsFunc(w.kept, func(g *graphRun) bool { return !g.complete })
+	if adds || incomplete || w.foreign != "" && mentions(messagesOf(w.answer), w.foreign) {
+		return wrong
+	}
+	return nil
+}
+
+// mentions tells whether one of the messages holds the text.
+func mentions(all []message, text string) bool {
+	return slices.ContainsFunc(all, func(m message) bool { return strings.Contains(m.text, text) })
 }
