@@ -174,7 +174,7 @@ func (w *World) listHoldsNoForeign() error {
 		return nil
 	}
 	if !w.answer.OK() {
-		return violated(w.answer, "a list of threads", "%s", seen(w.answer))
+		return blocked("the threads cannot be listed: %s", seen(w.answer))
 	}
 	foreign, identity := w.owned.users.id, w.run.config.Users[0].Identity
 	for i, row := range w.listed.rows {

@@ -90,7 +90,7 @@ func (w *World) threadsDiffer() error {
 	first, second := w.threads[0], w.threads[1]
 	for _, t := range w.threads {
 		if t.id == "" {
-			return violated(t.answer, "a thread with a thread_id", "%s", seen(t.answer))
+			return blocked("no thread was created: %s", seen(t.answer))
 		}
 	}
 	if first.id == second.id {

@@ -28,6 +28,7 @@ Feature: The state of a thread
       When a run of the user with three messages has completed
       Then the state holds the messages "human, human, human, ai"
       And the human messages are the input, in its order
+      And the last message repeats the last one of the input
 
     Scenario: What a tool has said keeps its kind
       When a run of the user that calls a tool has completed

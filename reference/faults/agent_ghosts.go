@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ type ghost struct {
 	last    time.Time             // when it had begun, or written for the last time
 	place   int                   // among the unfinished runs of its thread, from 0
 	by      string                // the run that took its place
+	behind  *ghost                // the first in line that made room with it; itself where it was that
 }
 
 // spoken tells whether the run had written something of its own.
@@ -26,8 +28,9 @@ func (g ghost) spoken() bool { return len(g.written) > len(g.input) }
 
 var waitWords = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
 
-// due is when the run would have ended by itself.
+// due is when the run that was first in line would have ended by itself.
 func (g ghost) due() time.Time {
+	g = *g.behind
 	at := g.last
 	for _, m := range g.input {
 		content, _ := m.Content.(string)
@@ -73,14 +76,17 @@ func (s *hauntedStore) BeginRun(ctx context.Context, r agentserver.Run, decide a
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen[r.ID] = &ghost{}
+	var first *ghost
 	for place, other := range unfinished {
-		for _, id := range plan.Delete {
-			if id == other.ID {
-				g := *s.seen[id]
-				g.run, g.place, g.by = other, place, r.ID
-				s.gone[r.ThreadID] = append(s.gone[r.ThreadID], g)
-			}
+		if !slices.Contains(plan.Delete, other.ID) {
+			continue
 		}
+		g := s.seen[other.ID]
+		if first == nil {
+			first = g
+		}
+		g.run, g.place, g.by, g.behind = other, place, r.ID, first
+		s.gone[r.ThreadID] = append(s.gone[r.ThreadID], *g)
 	}
 	return plan, nil
 }

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -19,6 +20,10 @@ func agentJoins() []Fault {
 				state.json(object(state.object()["values"]))
 				state.send(w)
 			}),
+		},
+		{
+			Name: "join-waits-for-the-answer-only", Breaks: "join answers, and the state shows the answer, as soon as that is known, while the run is still in progress", Fails: "AS-RUN-4",
+			Apply: earlyAnswer(),
 		},
 		{
 			Name: "join-misses-the-end", Breaks: "a join that begins while the run is in progress is never woken up", Fails: "AS-RUN-4",
@@ -118,4 +123,38 @@ func laggingState() Layer {
 			cached[threadOf(r)] = fresh
 		})
 	})
+}
+
+// earlyAnswer answers joins at once, and shows with the state of a thread that was joined the answer to come.
+func earlyAnswer() Layer {
+	return fresh(func() Layer {
+		var joined sync.Map // by thread
+		return both(
+			onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
+				if over {
+					next.ServeHTTP(w, r)
+					return
+				}
+				joined.Store(threadOf(r), true)
+				do(next, r, http.MethodGet, threadPath(r, threadOf(r))).send(w)
+			}),
+			onStatus(getState, http.StatusOK, func(r *http.Request, a *answer) {
+				if _, found := joined.Load(threadOf(r)); !found {
+					return
+				}
+				a.edit(func(s map[string]any) {
+					values := object(s["values"])
+					if all := items(values["messages"]); len(all) > 0 && onlyWaits(all[len(all)-1]) {
+						values["messages"] = append(all, map[string]any{"type": "ai", "content": text(all[len(all)-1], "content")})
+					}
+				})
+			}),
+		)
+	})
+}
+
+// onlyWaits says that a message has the graph wait, and then repeat it.
+func onlyWaits(m map[string]any) bool {
+	said := text(m, "content")
+	return m["type"] == "human" && strings.HasPrefix(said, "wait=") && !strings.Contains(said, "whoami") && !strings.Contains(said, "fail")
 }

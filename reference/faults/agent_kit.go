@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -124,12 +125,13 @@ type directory struct {
 	owners  map[string]string         // Authorization by thread
 	threads map[string]string         // by run
 	last    map[string]map[string]any // what was sent for the last run, by thread
+	chains  map[string][]string       // the runs with rollback, by thread
 }
 
 // directed makes a layer that knows the threads and runs that were created.
 func directed(middleware func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
 	return fresh(func() Layer {
-		d := &directory{owners: map[string]string{}, threads: map[string]string{}, last: map[string]map[string]any{}}
+		d := &directory{owners: map[string]string{}, threads: map[string]string{}, last: map[string]map[string]any{}, chains: map[string][]string{}}
 		return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) { middleware(d, w, r, d.watching(next)) })
 	})
 }
@@ -160,8 +162,11 @@ func (d *directory) learn(r *http.Request, sent, made map[string]any) {
 		}
 		return
 	}
-	d.threads[text(made, "run_id")] = threadOf(r)
-	d.last[threadOf(r)] = sent
+	id := text(made, "run_id")
+	d.threads[id], d.last[threadOf(r)] = threadOf(r), sent
+	if sent["multitask_strategy"] == "rollback" {
+		d.chains[threadOf(r)] = append(d.chains[threadOf(r)], id)
+	}
 }
 
 // owner is the Authorization of who owns the thread that the request is about, or who created the first of all where it is
@@ -187,6 +192,13 @@ func (d *directory) latest(thread string) map[string]any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.last[thread]
+}
+
+// rollbacks are the runs with rollback of a thread, in the order of their creation.
+func (d *directory) rollbacks(thread string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.chains[thread])
 }
 
 // known says that a thread was created.

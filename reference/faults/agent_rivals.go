@@ -19,6 +19,31 @@ func agentRivals() []Fault {
 			Apply: haunted(haunt{messages: kept(chained, farewell)}),
 		},
 		{
+			Name: "chain-leaves-nothing", Breaks: "the last of several rollbacks is deleted with the runs before it", Fails: "AS-ROLLBACK-8",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				a := capture(next, r)
+				if chain := d.rollbacks(threadOf(r)); getRun.is(r) && a.status == http.StatusOK && len(chain) > 1 {
+					a.refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
+				}
+				a.send(w)
+			}),
+		},
+		{
+			Name: "chain-leaves-the-last-but-one", Breaks: "of several rollbacks the last is deleted, and the one before it is left", Fails: "AS-ROLLBACK-8",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if chain := d.rollbacks(threadOf(r)); getRun.is(r) && len(chain) > 1 {
+					last, before := chain[len(chain)-1], chain[len(chain)-2]
+					switch runOf(r) {
+					case last:
+						r = withPath(r, threadPath(r, threadOf(r))+"/runs/"+before)
+					case before:
+						r = withPath(r, threadPath(r, threadOf(r))+"/runs/"+last)
+					}
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
 			Name: "racing-rollbacks-leave-several", Breaks: "of rollbacks at the same time each sees the runs before it, and deletes none that has just arrived", Fails: "AS-ROLLBACK-8",
 			Apply: fresh(func() Layer {
 				r := &races{running: map[string]int{}, raced: map[string]bool{}}

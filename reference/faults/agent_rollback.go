@@ -89,6 +89,10 @@ func agentRemains() []Fault {
 			Apply: haunted(haunt{run: left(waited)}),
 		},
 		{
+			Name: "waiting-run-comes-back", Breaks: "a run that waited behind another one is taken up when that would have been over", Fails: "AS-ROLLBACK-5",
+			Apply: haunted(haunt{run: ended(agentserver.StatusSuccess, func(g ghost) bool { return waited(g) && time.Now().After(g.due()) })}),
+		},
+		{
 			Name: "waiting-run-leaves-its-input", Breaks: "a message is left of a run that waited behind another one", Fails: "AS-ROLLBACK-5",
 			Apply: haunted(haunt{messages: kept(waited, farewell)}),
 		},

@@ -61,6 +61,16 @@ func agentStates() []Fault {
 			Apply: onSentMessages(func(all []any) []any { return all[len(all)-1:] }),
 		},
 		{
+			Name: "first-input-is-answered", Breaks: "of several messages of an input the first is answered", Fails: "AS-STATE-2",
+			Apply: onMessages(func(all []map[string]any) []map[string]any {
+				last := lastExchange(slices.Clone(all))
+				if len(last) > 2 && last[1]["type"] == "human" {
+					last[len(last)-1]["content"] = last[0]["content"]
+				}
+				return all
+			}),
+		},
+		{
 			Name: "messages-come-newest-first", Breaks: "the state shows the newest message first", Fails: "AS-STATE-2",
 			Apply: onMessages(func(all []map[string]any) []map[string]any {
 				slices.Reverse(all)
