@@ -17,7 +17,7 @@ const cleanUpTime = 30 * time.Second
 // clean removes the run's deployments where the target can. What stays is in the ledger, not removed. It goes on
 // when the run was interrupted.
 func (r *run) clean(ctx context.Context) {
-	if r.client.Down.Cause() != "" || r.config.Target == "" || r.unreachable != "" {
+	if r.client.Down.Cause(r.config.Target) != "" || r.config.Target == "" || r.unreachable != "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)

@@ -22,7 +22,7 @@ type deployment struct {
 	update    map[string]any // what an update asked of the source revision configuration, if there was one
 	original  *client.Answer // the first revision as it was before that update
 	revisions []string       // ids of all revisions, in the order in which they were made
-	polled    *history       // of its first revision
+	asked     int            // how many further revisions were asked for, for the budget; the run's lock guards it
 }
 
 // latest is the id of the newest revision that the run knows of.
@@ -63,7 +63,8 @@ func (r *run) newFixtures() *fixtures {
 		if err != nil {
 			return nil, err
 		}
-		return d, r.bringUp(ctx, d)
+		up := *d // the other fixture's is read by those who do not wait
+		return &up, r.bringUp(ctx, &up)
 	})
 	f.spare = made("a spare deployment", func(ctx context.Context) (*deployment, error) { return r.createUp(ctx, "spare") })
 	f.leased = made("a deployment that takes updates", func(ctx context.Context) (*deployment, error) { return r.createUp(ctx, "changing") })
@@ -126,7 +127,11 @@ func (r *run) create(ctx context.Context, purpose string, changes map[string]any
 	if err != nil {
 		return nil, err
 	}
-	return d, r.noteCreated(ctx, d, a)
+	if err := r.noteCreated(ctx, d, a); err != nil {
+		return nil, err
+	}
+	_, err = r.awaitFound(ctx, deploymentPath(d.id))
+	return d, err
 }
 
 // noteCreated takes the ids from the answer to a creation and enters the deployment in the ledger.
@@ -157,22 +162,28 @@ func (r *run) bringUp(ctx context.Context, d *deployment) error {
 	if err != nil {
 		return err
 	}
-	if d.polled == nil {
-		d.polled = h
-	}
 	return r.deployed(h)
 }
 
 // update sends an update by the client and waits until the deployment names a new latest revision.
 func (r *run) update(ctx context.Context, d *deployment, change map[string]any) error {
-	a, err := r.client.Do(ctx, r.toControlPlane(theClient, http.MethodPatch, deploymentPath(d.id), sourceUpdate(change)))
+	if err := r.takeRevision(d); err != nil {
+		return err
+	}
+	a, err := r.sendUpdate(ctx, d.id, change)
+	if err == nil && a.Refused() { // it may be busy with the revision before
+		if err := r.settle(ctx, d.id); err != nil {
+			return err
+		}
+		a, err = r.sendUpdate(ctx, d.id, change)
+	}
 	if err != nil {
 		return err
 	}
 	if !a.OK() {
 		return violated(a, "the update to be accepted", "%s", seen(a))
 	}
-	latest, err := r.awaitLatest(ctx, d.id, d.latest())
+	latest, err := r.awaitLatest(ctx, a, d.id, d.latest())
 	if err != nil {
 		return err
 	}
@@ -180,6 +191,21 @@ func (r *run) update(ctx context.Context, d *deployment, change map[string]any) 
 		return violated(a, "a new latest revision after the update", "still %s", latest)
 	}
 	d.revisions = append(d.revisions, latest)
+	return nil
+}
+
+func (r *run) sendUpdate(ctx context.Context, id string, change map[string]any) (*client.Answer, error) {
+	return r.client.Do(ctx, r.toControlPlane(theClient, http.MethodPatch, deploymentPath(id), sourceUpdate(change)))
+}
+
+// takeRevision counts a revision against the budget, before it is asked for. The first came with the deployment.
+func (r *run) takeRevision(d *deployment) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d.asked++
+	if most := r.config.MaxRevisions; most > 0 && d.asked+1 > most {
+		return skipped("the budget is used up: raise max_revisions (now %d)", most)
+	}
 	return nil
 }
 
@@ -199,8 +225,10 @@ func (r *run) makeUpdated(ctx context.Context) (*deployment, error) {
 		return nil, err
 	}
 	d.update = change
-	_, err = r.poll(ctx, d.id, d.latest(), r.settled)
-	return d, err
+	if _, err = r.poll(ctx, d.id, d.latest(), r.settled); err != nil {
+		return nil, err
+	}
+	return d, r.awaitListed(ctx, d.id, d.revisions...)
 }
 
 // find returns the row of a list that has the id.

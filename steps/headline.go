@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
@@ -16,7 +17,7 @@ func (r *run) headline(res *reports.Result) string {
 	if r.interrupted {
 		return "The run was ended before it was complete. What was judged until then stands below."
 	}
-	if down := r.client.Down.Cause(); down != "" {
+	if down := r.client.Down.Cause(r.address()); down != "" {
 		return down + ". What was judged until then stands below."
 	}
 	statuses, contentTypes := r.collector.Statuses()
@@ -31,10 +32,8 @@ func (r *run) headline(res *reports.Result) string {
 		if html := contentTypes["text/html"]; html*2 > total {
 			return fmt.Sprintf("%d of %d answers are HTML pages: this looks like a web site. Is %s the base address, with its path prefix?", html, total, r.address())
 		}
-		if len(statuses) == 1 {
-			for status := range statuses {
-				return fmt.Sprintf("Every answer had status %d, whatever was asked. Is %s the base address, with its path prefix?", status, r.address())
-			}
+		if told := r.uniform(statuses); told != "" {
+			return told
 		}
 	}
 	switch res.Verdict {
@@ -49,6 +48,28 @@ func (r *run) headline(res *reports.Result) string {
 		return fmt.Sprintf("%s, and more could not be judged: %s", res.Requirements[i].ID, res.Requirements[i].Reason)
 	}
 	return "Nothing that binds was judged."
+}
+
+// uniform says what a target wants to tell that answers everything with one status.
+func (r *run) uniform(statuses map[int]int) string {
+	if len(statuses) != 1 {
+		return ""
+	}
+	for status := range statuses {
+		always := fmt.Sprintf("Every answer had status %d, whatever was asked.", status)
+		switch {
+		case status == http.StatusUnauthorized || status == http.StatusForbidden:
+			return always + " Are the credentials right, and those of the users?"
+		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+			return always + " The target refuses all requests for now."
+		case status >= 300 && status < 400:
+			return always + " It redirects to another address: is that one the target?"
+		case status >= 500:
+			return always + " The target fails at everything."
+		}
+		return always + fmt.Sprintf(" Is %s the base address, with its path prefix?", r.address())
+	}
+	return ""
 }
 
 func (r *run) address() string {

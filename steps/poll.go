@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,12 @@ func (r *run) poll(ctx context.Context, deployment, revision string, until func(
 			return nil, err
 		}
 		status := a.Get("status")
+		if a.Status == http.StatusNotFound && len(h.statuses) == 0 && time.Since(start) < r.config.Timeouts.Request {
+			if err := client.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
+				return nil, err
+			}
+			continue
+		}
 		if !a.OK() || !status.Exists() {
 			return nil, violated(a, "the revision with its status", "%s", seen(a))
 		}
@@ -81,6 +88,19 @@ func (r *run) transition(revision, status string) {
 	}
 	r.transitions[key] = true
 	r.timeline = append(r.timeline, reports.Transition{Revision: revision, Status: status, AtMS: time.Since(r.start).Milliseconds()})
+}
+
+// statusesOf returns every status that any poll of the run saw of a revision.
+func (r *run) statusesOf(revision string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []string
+	for _, t := range r.timeline {
+		if t.Revision == revision {
+			all = append(all, t.Status)
+		}
+	}
+	return all
 }
 
 // deployed says what is wrong with a poll that was to end in DEPLOYED.

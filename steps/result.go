@@ -33,6 +33,12 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 		Timeline:     slices.Clone(r.timeline),
 		Ledger:       r.ledger.Entries(),
 	}
+	for i := range res.Timeline {
+		res.Timeline[i].Revision, res.Timeline[i].Status = r.redact.Text(res.Timeline[i].Revision), r.redact.Text(res.Timeline[i].Status)
+	}
+	for i := range res.Ledger {
+		res.Ledger[i].ID = r.redact.Text(res.Ledger[i].ID)
+	}
 	for _, s := range selected {
 		r.addScenario(res, s)
 	}

@@ -48,7 +48,7 @@ func (w *World) aCreatedDeployment(ctx context.Context) error {
 }
 
 func (w *World) canBeRetrieved(ctx context.Context, path string) error {
-	a, err := w.run.get(ctx, path, "")
+	a, err := w.run.awaitFound(ctx, path)
 	if err == nil && !a.OK() {
 		return blocked("%s cannot be retrieved: %s", path, seen(a))
 	}
@@ -126,7 +126,7 @@ func readOnly() map[string]any {
 		"latest_revision_id": "66666666-7777-4888-9999-aaaaaaaaaaaa",
 		"created_at":         "1999-12-31T23:59:59Z",
 		"updated_at":         "1999-12-31T23:59:59Z",
-		"status":             "UNKNOWN",
+		"status":             "CREATE_FAILED",
 	}
 }
 
@@ -304,7 +304,12 @@ func (w *World) noneStandsUnder(ctx context.Context, name string) error {
 
 // noTagBuildsOnPush reads what stands after an act.
 func (w *World) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
-	a, err := w.run.get(ctx, deploymentPath(id), "")
+	if act.OK() {
+		if err := w.run.later(ctx, act); err != nil { // what was accepted may take effect in the background
+			return err
+		}
+	}
+	a, err := w.run.awaitFound(ctx, deploymentPath(id))
 	if err != nil {
 		return err
 	}
@@ -315,7 +320,8 @@ func (w *World) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id st
 	if act.OK() && (!ref.Exists() || !push.Exists()) {
 		return inconclusive("the deployment does not show repo_ref and build_on_push: %s", seen(a))
 	}
-	if strings.HasPrefix(ref.String(), "refs/tags/") && push.Type == gjson.True {
+	tag := w.run.config.Alternatives.TagRef
+	if push.Type == gjson.True && (ref.String() == tag || ref.String() == strings.TrimPrefix(tag, "refs/tags/")) {
 		return violated(a, "no tag together with build_on_push true", "repo_ref %s with build_on_push true", shown(ref)).at("/source_config/build_on_push")
 	}
 	return nil
@@ -343,11 +349,11 @@ func (w *World) refusedOrOwnReadOnly(ctx context.Context) error {
 	return takenOver(answers)
 }
 
-// takenOver finds a read-only value of ours in what the target shows. The status UNKNOWN may be the target's own.
+// takenOver finds a read-only value of ours in what the target shows.
 func takenOver(answers []*client.Answer) error {
 	sent := readOnly()
 	for _, a := range answers {
-		for _, field := range []string{"id", "latest_revision_id", "created_at", "updated_at"} {
+		for _, field := range []string{"id", "latest_revision_id", "created_at", "updated_at", "status"} {
 			if got := a.Get(field); got.String() == sent[field] {
 				return violated(a, "a value of the target's own for "+field, "the value of the request, %s", shown(got)).at("/" + field)
 			}

@@ -40,7 +40,7 @@ func (w *World) aListRefused() error { return w.errorsOf(http.StatusUnprocessabl
 func (w *World) errorsOf(status int) error {
 	w.answers = w.lastAnswers(listRevisions, status)
 	if len(w.answers) == 0 {
-		return inconclusive("no list of revisions was answered %d in this run", status)
+		return w.run.notSeen("no list of revisions was answered %d in this run", status)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (w *World) errorsOf(status int) error {
 func (w *World) aSideThatAnswered(side string) error {
 	w.subject = []string{strings.ReplaceAll(side, " ", "-")}
 	if answers, _ := w.run.collector.ServerErrors(spec.Side(w.subject[0])); answers == 0 {
-		return inconclusive("the %s gave no answer in this run", side)
+		return w.run.notSeen("the %s gave no answer in this run", side)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (w *World) anAnswerSeen(operation string) error {
 		return skipped("threads are listed by the other call: agent.listing is %s", listing)
 	}
 	if w.run.collector.Answered(operation) == 0 {
-		return inconclusive("%s was not answered in this run", operation)
+		return w.run.notSeen("%s was not answered in this run", operation)
 	}
 	return nil
 }

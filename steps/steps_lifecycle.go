@@ -83,7 +83,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	if a.Refused() {
 		return skipped("the target refuses the broken source at once (status %d), so no revision of it can be watched", a.Status)
 	}
-	latest, err := w.run.awaitLatest(ctx, w.deployment.id, w.deployment.latest())
+	latest, err := w.run.awaitLatest(ctx, a, w.deployment.id, w.deployment.latest())
 	if err != nil {
 		return err
 	}
@@ -99,11 +99,7 @@ func (w *World) reachesDeployed() error { return w.run.deployed(w.polled) }
 
 // everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
 func (w *World) everyStatusKnown() error {
-	statuses := slices.Clone(w.polled.statuses)
-	if w.deployment.polled != nil {
-		statuses = append(statuses, w.deployment.polled.statuses...)
-	}
-	for _, status := range statuses {
+	for _, status := range w.run.statusesOf(w.revision) {
 		if !slices.Contains(w.run.knownStatuses, status) {
 			return violated(w.polled.answer, "one of the thirteen statuses", "%q", status).at("/status")
 		}

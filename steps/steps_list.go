@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -194,6 +195,9 @@ func (w *World) clientPagesByReturnedOffsets(ctx context.Context, size int) erro
 		}
 		if offset.Type != gjson.Number {
 			return inconclusive("the list returned no number as offset to pass on: %s", shown(offset))
+		}
+		if offset.Num < 0 || offset.Num > math.MaxInt32 {
+			return violated(w.answer, "an offset that fetches the next page", "%s", shown(offset)).at("/offset")
 		}
 		query = pageOf(size, int(offset.Int()))
 	}

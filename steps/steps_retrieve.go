@@ -135,6 +135,9 @@ func (w *World) clientRetrievesAndLists(ctx context.Context) error {
 	if err := w.clientRetrievesLatest(ctx); err != nil {
 		return err
 	}
+	if err := w.run.awaitListed(ctx, w.deployment.id, w.revision); err != nil {
+		return err
+	}
 	a, err := w.run.get(ctx, revisionsPath(w.deployment.id), "")
 	if err == nil {
 		w.answers = append(w.answers, a)
@@ -310,7 +313,7 @@ func (w *World) revisionIsComplete() error {
 
 // instant reads a date-time of any offset and precision.
 func instant(v gjson.Result) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339Nano, v.String())
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
 	return t, err == nil
 }
 

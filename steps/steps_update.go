@@ -42,6 +42,12 @@ func (w *World) aDeploymentThatTakesUpdates(ctx context.Context) (err error) {
 	if w.deployment, err = w.borrow(ctx, w.run.fixtures.leased); err != nil {
 		return err
 	}
+	if err := w.run.settle(ctx, w.deployment.id); err != nil {
+		return err
+	}
+	if err := w.run.awaitLatestListed(ctx, w.deployment.id); err != nil {
+		return err
+	}
 	w.before, err = w.run.snapshot(ctx, w.deployment)
 	return err
 }
@@ -85,6 +91,9 @@ func (w *World) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := w.run.settle(ctx, w.deployment.id); err != nil {
+		return err
+	}
 	a, err := w.run.get(ctx, deploymentPath(w.deployment.id), "")
 	if err == nil && a.Get("source_config.build_on_push").Type != gjson.True {
 		return skipped("the target does not let a deployment of this template build on push: %s", seen(a))
@@ -93,8 +102,10 @@ func (w *World) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
 }
 
 func (w *World) anOwnFromTag(ctx context.Context) (err error) {
-	w.deployment, err = w.run.create(ctx, "tagged", fromTag(w.run.config, false))
-	return err
+	if w.deployment, err = w.run.create(ctx, "tagged", fromTag(w.run.config, false)); err != nil {
+		return err
+	}
+	return w.run.settle(ctx, w.deployment.id)
 }
 
 // patch sends an update by the client and remembers the answer.
@@ -106,6 +117,9 @@ func (w *World) patch(ctx context.Context, body any, wrong bool) error {
 }
 
 func (w *World) clientUpdatesField(ctx context.Context, field string) error {
+	if err := w.run.takeRevision(w.deployment); err != nil {
+		return err
+	}
 	return w.patch(ctx, sourceUpdate(map[string]any{field: w.subject[0]}), false)
 }
 
@@ -159,7 +173,14 @@ func (w *World) clientUpdatesWithMistake(ctx context.Context, mistake string) er
 }
 
 func (w *World) clientUpdatesToTag(ctx context.Context) error {
-	return w.patch(ctx, sourceUpdate(map[string]any{"repo_ref": w.run.config.Alternatives.TagRef}), false)
+	if err := w.run.takeRevision(w.deployment); err != nil {
+		return err
+	}
+	if err := w.patch(ctx, sourceUpdate(map[string]any{"repo_ref": w.run.config.Alternatives.TagRef}), false); err != nil || !w.answer.OK() {
+		return err
+	}
+	_, err := w.run.awaitLatest(ctx, w.answer, w.deployment.id, w.deployment.first)
+	return err
 }
 
 func (w *World) clientUpdatesToBuildOnPush(ctx context.Context) error {
@@ -172,7 +193,14 @@ func (w *World) oneNewRevision(ctx context.Context) error {
 		return err
 	}
 	act := w.answer
-	if _, err := w.run.awaitLatest(ctx, w.deployment.id, w.before.latest); err != nil {
+	latest, err := w.run.awaitLatest(ctx, act, w.deployment.id, w.before.latest)
+	if err == nil {
+		err = w.run.awaitListed(ctx, w.deployment.id, latest)
+	}
+	if err == nil {
+		err = w.run.later(ctx, act) // a second one may come in the background
+	}
+	if err != nil {
 		return err
 	}
 	after, err := w.run.snapshot(ctx, w.deployment)
@@ -205,7 +233,7 @@ func (w *World) noNewRevision(ctx context.Context) error {
 			return violated(act, "no new revision", "%d revisions after %d, the latest %s after %s",
 				len(after.revisions), len(w.before.revisions), after.latest, w.before.latest)
 		}
-		if err := client.Sleep(ctx, w.run.config.Polling.Interval); err != nil {
+		if err := w.run.later(ctx, act); err != nil {
 			return err
 		}
 	}

@@ -36,10 +36,13 @@ because the target was out of reach.`,
 			if err != nil {
 				return fmt.Errorf("%w; name the ledger of a run with --ledger", err)
 			}
-			if run != "" {
-				left = slices.DeleteFunc(left, func(e evidence.Left) bool { return e.Run != run })
+			left = slices.DeleteFunc(left, func(e evidence.Left) bool { return run != "" && e.Run != run })
+			for _, e := range left {
+				if e.Target != cfg.Target {
+					return fmt.Errorf("run %s created %s %s at %s, and the target is %s: a target that does not know it would make it forgotten; name the right one, or one run with --run", e.Run, e.Kind, e.ID, e.Target, cfg.Target)
+				}
 			}
-			ledger, err := evidence.OpenLedger(path, run)
+			ledger, err := evidence.OpenLedger(path, run, cfg.Target)
 			if err != nil {
 				return err
 			}

@@ -3,11 +3,14 @@ package client
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -41,6 +44,8 @@ type Answer struct {
 	Sent    time.Time
 	Took    time.Duration
 	ID      int // of the recorded exchange
+
+	isJSON bool // known to be JSON; what is not known is looked at when it is asked for
 }
 
 // OK tells whether the status is one of success.
@@ -49,8 +54,9 @@ func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 // Refused tells whether the status is that of a request that the client got wrong.
 func (a *Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 }
 
-// IsJSON tells whether the body is one JSON text.
-func (a *Answer) IsJSON() bool { return gjson.ValidBytes(a.Body) }
+// IsJSON tells whether the body is one JSON text of bounded depth. GJSON's own check recurses without a bound: a
+// hostile body would be the end of the process.
+func (a *Answer) IsJSON() bool { return a.isJSON || json.Valid(a.Body) }
 
 // Get returns what the body holds at the path (GJSON syntax). Of a body that is no JSON, nothing exists.
 func (a *Answer) Get(path string) gjson.Result {
@@ -82,6 +88,7 @@ type Client struct {
 	Observe    Observer
 	Throttled  func() // called for each answer that asked the client to wait
 	Down       *Breaker
+	patience   *patience
 }
 
 // New returns a client that keeps enough connections for the given number of concurrent scenarios.
@@ -90,11 +97,13 @@ func New(concurrency int) *Client {
 	transport.MaxIdleConnsPerHost = 4 * concurrency
 	transport.MaxIdleConns = 0
 	transport.MaxResponseHeaderBytes = 1 << 20
+	transport.IdleConnTimeout = 2 * time.Second // servers close theirs after a few
 	return &Client{
 		HTTP:      &http.Client{Transport: transport, CheckRedirect: stayOnTarget},
 		Observe:   func(context.Context, Request, []byte, *Answer, string) int { return 0 },
 		Throttled: func() {},
-		Down:      &Breaker{Limit: 3 * concurrency},
+		Down:      &Breaker{Limit: max(3*concurrency, 12)},
+		patience:  &patience{left: maxWaiting},
 	}
 }
 
@@ -120,7 +129,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			return nil, err
 		}
 		wait, asked := askedToWait(a, attempt)
-		if !asked {
+		if !asked || !c.patience.take(wait) {
 			return a, nil
 		}
 		c.Throttled()
@@ -131,35 +140,26 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 }
 
 func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
-	if cause := c.Down.Cause(); cause != "" {
+	if cause := c.Down.Cause(r.Base); cause != "" {
 		return nil, &NoAnswer{Request: r, Cause: cause}
 	}
-	limited, cancel := context.WithTimeout(ctx, r.Timeout)
-	defer cancel()
 	wire := c.Vocabulary.ToWire(r.Body)
-	request, err := newRequest(limited, r, wire)
-	if err != nil {
-		return nil, &NoAnswer{Request: r, Cause: err.Error()}
-	}
-	a := &Answer{Request: r, Sent: time.Now()}
-	response, err := c.HTTP.Do(request)
-	if err == nil {
-		a.Status, a.Header = response.StatusCode, response.Header
-		a.Body, err = readBounded(response.Body)
-	}
-	a.Took = time.Since(a.Sent)
+	a, err := c.send(ctx, r, wire)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		failure := noAnswer(r, err)
-		c.Down.Failed(failure.Cause)
+		if !failure.Closed { // a target that closes connections is there
+			c.Down.Failed(r.Base, failure.Cause)
+		}
 		failure.ID = c.Observe(ctx, r, wire, nil, failure.Cause)
 		return nil, failure
 	}
-	c.Down.Answered()
+	c.Down.Answered(r.Base)
 	a.ID = c.Observe(ctx, r, wire, a, "")
 	a.Body = c.Vocabulary.FromWire(a.Body)
+	a.isJSON = json.Valid(a.Body)
 	return a, nil
 }
 
@@ -182,6 +182,55 @@ func newRequest(ctx context.Context, r Request, wire []byte) (*http.Request, err
 	return request, nil
 }
 
+// maxSends bounds how often a request is sent because kept connections turn out to be closed.
+const maxSends = 4
+
+// send sends a request once, or again where a kept connection was closed before anything of the answer came:
+// a server may close a connection that is idle at the very moment at which a request is sent on it.
+func (c *Client) send(ctx context.Context, r Request, wire []byte) (*Answer, error) {
+	for attempt := 1; ; attempt++ {
+		limited, cancel := context.WithTimeout(ctx, r.Timeout)
+		var reused, began atomic.Bool
+		trace := &httptrace.ClientTrace{
+			GotConn:              func(i httptrace.GotConnInfo) { reused.Store(i.Reused) },
+			GotFirstResponseByte: func() { began.Store(true) },
+		}
+		request, err := newRequest(httptrace.WithClientTrace(limited, trace), r, wire)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		a := &Answer{Request: r, Sent: time.Now()}
+		response, err := c.HTTP.Do(request)
+		if err == nil {
+			a.Status, a.Header = response.StatusCode, response.Header
+			// The context does not govern the body of an answer that switches protocols.
+			stop := context.AfterFunc(limited, func() { _ = response.Body.Close() })
+			if a.Status == http.StatusSwitchingProtocols {
+				_ = response.Body.Close()
+			} else {
+				a.Body, err = readBounded(response.Body)
+			}
+			stop()
+		}
+		a.Took = time.Since(a.Sent)
+		timedOut := limited.Err() != nil
+		cancel()
+		switch {
+		case err == nil:
+			return a, nil
+		case timedOut && ctx.Err() == nil:
+			return nil, errSilent
+		case timedOut || !reused.Load() || began.Load() || attempt == maxSends:
+			return nil, err
+		}
+		c.HTTP.CloseIdleConnections()
+	}
+}
+
+// errSilent says that the time for an answer was over.
+var errSilent = errors.New("no answer in time")
+
 var errTooLarge = errors.New("the body is larger than 8 MiB")
 
 func readBounded(body io.ReadCloser) ([]byte, error) {
@@ -203,10 +252,13 @@ func noAnswer(r Request, err error) *NoAnswer {
 		n.Closed = true
 	case errors.As(err, &dial) && dial.Op == "dial":
 		n.Cause = "cannot connect: " + dial.Err.Error()
-	case errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "connection reset"):
 		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
+	case strings.Contains(err.Error(), "malformed"), strings.Contains(err.Error(), "transport connection broken"),
+		strings.Contains(err.Error(), "response headers exceeded"), strings.Contains(err.Error(), "invalid"):
+		n.Cause, n.Closed = "answered with something that is no HTTP: "+cut(err), true
 	default:
 		n.Cause = cut(err)
 	}

@@ -161,6 +161,9 @@ func TestNoAnswer(t *testing.T) {
 		}
 		_, err = c.Do(t.Context(), r)
 		require.ErrorContains(t, err, "has stopped answering")
+		r.Base = "http://127.0.0.1:2"
+		_, err = c.Do(t.Context(), r)
+		require.ErrorContains(t, err, "cannot connect", "another address is not given up")
 	})
 	t.Run("the run ends", func(t *testing.T) {
 		c, r := serve(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })

@@ -42,35 +42,59 @@ func askedToWait(a *Answer, attempt int) (time.Duration, bool) {
 	return max(wait, 5*time.Millisecond), wait <= maxWait
 }
 
-// Breaker notices a target that has gone: after Limit requests in a row without an answer it says so at once, in
+// maxWaiting is how long a run waits in all because the target asks it to: scenarios wait at once, so that the clock
+// shows less.
+const maxWaiting = 5 * time.Minute
+
+// patience is what is left of it.
+type patience struct {
+	mu   sync.Mutex
+	left time.Duration
+}
+
+// take uses some, and says whether there was enough.
+func (p *patience) take(d time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left < d {
+		return false
+	}
+	p.left -= d
+	return true
+}
+
+// Breaker notices an address that has gone: after Limit requests in a row without an answer it says so at once, in
 // place of letting every further request wait for its time to pass.
 type Breaker struct {
 	Limit int
 
 	mu       sync.Mutex
-	failures int
-	cause    string
+	failures map[string]int    // by address
+	causes   map[string]string // of addresses that have gone
 }
 
 // Failed notes a request that got no answer.
-func (b *Breaker) Failed(cause string) {
+func (b *Breaker) Failed(address, cause string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.failures++; b.failures >= b.Limit && b.cause == "" {
-		b.cause = "the target has stopped answering (" + cause + ")"
+	if b.failures == nil {
+		b.failures, b.causes = map[string]int{}, map[string]string{}
+	}
+	if b.failures[address]++; b.failures[address] >= b.Limit && b.causes[address] == "" {
+		b.causes[address] = address + " has stopped answering (" + cause + ")"
 	}
 }
 
 // Answered notes a sign of life.
-func (b *Breaker) Answered() {
+func (b *Breaker) Answered(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.failures = 0
+	delete(b.failures, address)
 }
 
-// Cause says why nothing more is sent, or "".
-func (b *Breaker) Cause() string {
+// Cause says why nothing more is sent to the address, or "".
+func (b *Breaker) Cause(address string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.cause
+	return b.causes[address]
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -142,6 +143,17 @@ func (c *Config) Secrets() map[string]string {
 			secrets[value] = "$" + EnvPrefix + name
 		}
 	}
+	// The part of a header behind its scheme is a secret by itself: the suite sends it under another scheme too.
+	addHeader := func(name, value string) {
+		add(name, value)
+		scheme, rest, _ := strings.Cut(value, " ")
+		add(name, rest)
+		if pair, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "basic") {
+			_, password, _ := strings.Cut(string(pair), ":")
+			add(name, string(pair))
+			add(name, password)
+		}
+	}
 	for _, group := range []struct {
 		prefix string
 		set    Credentials
@@ -154,17 +166,20 @@ func (c *Config) Secrets() map[string]string {
 		add(envIndex("USERS", i, "TOKEN"), u.Token)
 		for name, value := range u.Headers {
 			if !public(name) {
-				add(envIndex("USERS", i, "HEADERS_"+envWord(name)), value)
+				addHeader(envIndex("USERS", i, "HEADERS_"+envWord(name)), value)
 			}
 		}
 	}
 	for name, value := range c.Agent.StudioHeaders {
 		if !public(name) {
-			add("AGENT_STUDIO_HEADERS_"+envWord(name), value)
+			addHeader("AGENT_STUDIO_HEADERS_"+envWord(name), value)
 		}
 	}
 	for name, value := range templateSecrets(c.Create.Body) {
 		add("CREATE_BODY_SECRETS_"+envWord(name), value)
+	}
+	for name, value := range templateSecrets(c.Create.Refused) {
+		add("CREATE_REFUSED_SECRETS_"+envWord(name), value)
 	}
 	return secrets
 }

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"mime"
 	"net/http"
@@ -59,7 +60,7 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 		}
 		return
 	}
-	if known && gjson.ValidBytes(x.Body) {
+	if known && json.Valid(x.Body) {
 		c.coverEnums(x)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // Ledger is the journal of all that the run created at the target. Each entry is in the file before the next
 // request is sent, so that a crash leaves nothing unknown behind.
 type Ledger struct {
-	run string
+	run, target string
 
 	mu      sync.Mutex
 	file    *os.File // nil: kept in memory only
@@ -26,15 +26,16 @@ type Ledger struct {
 
 // Left is something that a run created and has not removed.
 type Left struct {
-	Run string `json:"run"`
+	Run    string `json:"run"`
+	Target string `json:"target"` // where it is
 	reports.LedgerEntry
 }
 
 // OpenLedger begins a run's part of the ledger in the file, one JSON object a line; with an empty path it is kept in
 // memory. What earlier runs have left behind stays in the file.
-func OpenLedger(path, run string) (*Ledger, error) {
+func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
-		return &Ledger{run: run}, nil
+		return &Ledger{run: run, target: target}, nil
 	}
 	left, err := ReadLedger(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +59,7 @@ func OpenLedger(path, run string) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	return &Ledger{run: run, file: f}, nil
+	return &Ledger{run: run, target: target, file: f}, nil
 }
 
 // removable are the kinds of things that a client can remove. Threads go with their deployment.
@@ -121,7 +122,7 @@ func (l *Ledger) note(e reports.LedgerEntry) error {
 	if l.file == nil {
 		return nil
 	}
-	line, err := json.Marshal(Left{l.run, e})
+	line, err := json.Marshal(Left{l.run, l.target, e})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
-	first, err := evidence.OpenLedger(path, "one")
+	first, err := evidence.OpenLedger(path, "one", "http://a")
 	require.NoError(t, err)
 	require.NoError(t, first.Created("deployment", "a", "scenario 1"))
 	require.NoError(t, first.Created("deployment", "b", "scenario 2"))
@@ -29,7 +29,7 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 
-	second, err := evidence.OpenLedger(path, "two")
+	second, err := evidence.OpenLedger(path, "two", "http://a")
 	require.NoError(t, err)
 	require.NoError(t, second.Created("deployment", "c", "scenario 1"))
 	require.NoError(t, second.Close())
@@ -38,6 +38,7 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	require.Len(t, left, 2)
 	assert.Equal(t, "b", left[0].ID)
 	assert.Equal(t, "one", left[0].Run)
+	assert.Equal(t, "http://a", left[0].Target)
 	assert.Equal(t, "c", left[1].ID)
 	assert.Equal(t, "two", left[1].Run)
 }
@@ -47,7 +48,7 @@ func TestReadLedgerRefusesWhatIsNone(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("hello\nworld\n"), 0o600))
 	_, err := evidence.ReadLedger(path)
 	require.ErrorContains(t, err, "x:1 is no entry of a ledger")
-	_, err = evidence.OpenLedger(path, "run")
+	_, err = evidence.OpenLedger(path, "run", "")
 	require.Error(t, err, "a file that is something else is not overwritten")
 	_, err = evidence.ReadLedger(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -82,7 +83,7 @@ func withoutPolls(plan []reports.Exchange, shows reports.Exchange) []reports.Exc
 }
 
 func statusIn(body string) string {
-	if !gjson.Valid(body) {
+	if !json.Valid([]byte(body)) {
 		return ""
 	}
 	return gjson.Get(body, "status").String()
@@ -145,7 +146,7 @@ func (p *planner) chooseWrites(read reports.Exchange) {
 
 // idsIn returns the values of the fields of a JSON object that are ids by their name.
 func idsIn(body string) []string {
-	if !gjson.Valid(body) {
+	if !json.Valid([]byte(body)) {
 		return nil
 	}
 	var ids []string

@@ -1,0 +1,102 @@
+package steps
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// within looks again and again, less and less often, until there is nothing more to wait for or the time is over.
+// That it is over is no error: what was hoped for is then judged as it is. A target may accept something (202)
+// before it takes effect, and its lists may learn of it late.
+func (r *run) within(ctx context.Context, limit time.Duration, look func() (done bool, err error)) error {
+	start := time.Now()
+	for wait := r.config.Polling.Interval; ; wait = min(wait*3/2, r.config.Polling.MaxInterval) {
+		done, err := look()
+		if done || err != nil || time.Since(start)+wait > limit {
+			return err
+		}
+		if err := client.Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// later waits until something that was done in the background would be seen: longer where the target said that it has
+// only accepted it.
+func (r *run) later(ctx context.Context, act *client.Answer) error {
+	wait := 10 * r.config.Polling.Interval
+	if act != nil && act.Status == http.StatusAccepted {
+		wait = max(wait, 500*time.Millisecond)
+	}
+	return client.Sleep(ctx, wait)
+}
+
+// awaitLatest reads the deployment until it names another latest revision than the known one. It returns the known
+// one when none came in time: that of one answer, or, where the update was only accepted (202), that of a revision.
+func (r *run) awaitLatest(ctx context.Context, update *client.Answer, id, known string) (latest string, err error) {
+	limit := r.config.Timeouts.Request
+	if update.Status == http.StatusAccepted {
+		limit = r.config.Timeouts.Poll
+	}
+	latest = known
+	err = r.within(ctx, limit, func() (bool, error) {
+		a, err := r.get(ctx, deploymentPath(id), "")
+		if err != nil {
+			return false, err
+		}
+		if named := a.Get("latest_revision_id").String(); named != "" {
+			latest = named
+		}
+		return latest != known, nil
+	})
+	return latest, err
+}
+
+// awaitFound reads what has just been created until it is no longer unknown.
+func (r *run) awaitFound(ctx context.Context, path string) (a *client.Answer, err error) {
+	err = r.within(ctx, r.config.Timeouts.Request, func() (bool, error) {
+		a, err = r.get(ctx, path, "")
+		return err == nil && a.Status != http.StatusNotFound, err
+	})
+	return a, err
+}
+
+// awaitListed waits until the list of a deployment holds the revisions.
+func (r *run) awaitListed(ctx context.Context, id string, revisions ...string) error {
+	return r.within(ctx, r.config.Timeouts.Request, func() (bool, error) {
+		rows, a, err := r.listAll(ctx, id, "")
+		if err != nil || !a.OK() {
+			return true, nil // a list that cannot be read is for the scenarios to judge
+		}
+		listed := ids(rows)
+		return !slices.ContainsFunc(revisions, func(id string) bool { return !slices.Contains(listed, id) }), nil
+	})
+}
+
+// awaitLatestListed waits until the list holds the revision that the deployment names as its latest.
+func (r *run) awaitLatestListed(ctx context.Context, id string) error {
+	a, err := r.get(ctx, deploymentPath(id), "")
+	if err != nil || !a.Get("latest_revision_id").Exists() {
+		return err
+	}
+	return r.awaitListed(ctx, id, a.Get("latest_revision_id").String())
+}
+
+// settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
+// update while it builds.
+func (r *run) settle(ctx context.Context, id string) error {
+	a, err := r.get(ctx, deploymentPath(id), "")
+	if err != nil {
+		return err
+	}
+	latest := a.Get("latest_revision_id").String()
+	if latest == "" {
+		return nil
+	}
+	_, err = r.poll(ctx, id, latest, r.settled)
+	return err
+}
