@@ -6,6 +6,8 @@
 // layer cannot reach, a part of the reference is wrapped (see [reference.Options]). The reference's own code knows
 // nothing of them.
 //
+// Impostors are servers that are wrong altogether: whatever they answer, they must never be found conformant.
+//
 // A fault names the requirement that it must fail. Further requirements that inevitably fail with it are named with
 // the reason; any other that fails shows that the suite says too much.
 package faults
