@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
@@ -21,6 +22,8 @@ type agentRun struct {
 	soundly    lazy[*rollback] // the same, seen to be gone
 	pending    lazy[*rollback] // a run made room for another one as soon as it was accepted
 	additive   lazy[bool]      // whether a second run adds to the messages of the first
+	otherIn    lazy[bool]      // the other user was served what is their own
+	enqueues   lazy[bool]      // whether a run can be asked to wait behind another one
 	joinHangs  atomic.Bool     // a join was seen not to answer although the run was over
 
 	given     lazyList[string]       // ids of threads
@@ -48,6 +51,7 @@ type agentWorld struct {
 	answersOf     []string       // what the deployment's agent server has answered, first to last
 
 	prepared []func(ctx context.Context, attempt int) error // preconditions that a lost race uses up
+	wanted   time.Duration                                  // how long the run in progress should take, after a lost race
 }
 
 // agentServer is one deployed agent server at its address ({deployment_url}).

@@ -211,8 +211,8 @@ type filter struct {
 	ids      []string
 }
 
-// The search operation takes at most so many threads at once in the field.
-const searchPage, searchPages = 1000, 20
+// The search operation takes at most so many threads at once in the field. A target may give fewer than it is asked for.
+const searchPage, searchPages = 1000, 50
 
 // list returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked;
 // a filter goes to the search operation, since the plain list takes none.
@@ -225,23 +225,39 @@ func (s *agentServer) list(ctx context.Context, who caller, f *filter) ([]gjson.
 		return rowsOf(a), a, nil
 	}
 	var all []gjson.Result
-	for page := 0; ; page++ {
-		a, err := s.ask(ctx, who, http.MethodPost, threadsPath+"/search", f.body(page))
+	var last *client.Answer
+	shown := map[string]bool{}
+	for range searchPages {
+		a, err := s.ask(ctx, who, http.MethodPost, threadsPath+"/search", f.body(len(all)))
 		if err != nil {
 			return nil, nil, err
 		}
-		rows := rowsOf(a)
-		if all = append(all, rows...); len(rows) < searchPage || page == searchPages {
-			return all, a, nil
+		before := len(shown)
+		for _, row := range rowsOf(a) {
+			key := row.Get("thread_id").String()
+			if key == "" {
+				key = row.Raw
+			}
+			if !shown[key] {
+				shown[key] = true
+				all = append(all, row)
+			}
+		}
+		if last == nil || len(shown) > before {
+			last = a
+		}
+		if len(shown) == before {
+			break
 		}
 	}
+	return all, last, nil
 }
 
 // searches tells whether threads are listed by the search operation.
 func (r *run) searches() bool { return r.config.Agent.Listing == "search" }
 
-func (f *filter) body(page int) map[string]any {
-	body := map[string]any{"limit": searchPage, "offset": page * searchPage}
+func (f *filter) body(offset int) map[string]any {
+	body := map[string]any{"limit": searchPage, "offset": offset}
 	if f != nil && f.metadata != nil {
 		body["metadata"] = f.metadata
 	}

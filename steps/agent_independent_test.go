@@ -18,12 +18,13 @@ import (
 
 // TestHonestDifferences judges the independent server in the forms that the interface allows: none may cost a point.
 func TestHonestDifferences(t *testing.T) {
-	for _, c := range []struct {
+	type honest struct {
 		name    string
 		options independent.Options
 		change  func(*config.Config)
 		agent   bool // its requirements alone are judged
-	}{
+	}
+	all := []honest{
 		{name: "self-hosted", options: independent.Options{Edition: independent.SelfHosted}},
 		{name: "one host under a prefix", options: independent.Options{Prefix: "/shared/box"}},
 		{name: "slow answers with jitter", options: independent.Options{Jitter: 80 * time.Millisecond}},
@@ -33,32 +34,33 @@ func TestHonestDifferences(t *testing.T) {
 		{name: "refusals with another status", options: independent.Options{RefusedStatus: http.StatusForbidden, RefusalAsJSON: true}},
 		{name: "the agent server alone", change: agentAlone, agent: true},
 		{name: "the agent server alone, slow", options: independent.Options{Jitter: 80 * time.Millisecond, BusyEvery: 5}, change: agentAlone, agent: true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s, err := independent.Start(c.options)
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, s.Close()) })
-			cfg := configure(t, s)
-			if c.agent {
-				cfg.AgentTarget = s.AgentURL
-			}
-			if c.change != nil {
-				c.change(cfg)
-			}
-			res := judge(t, cfg, nil)
-			t.Logf("%d exchanges in %d ms", res.Counts.Exchanges, res.Run.DurationMS)
-			if !assert.Equal(t, reports.Conformant, res.Verdict) {
-				_ = reports.Console(os.Stderr, res, reports.ConsoleOptions{})
-			}
-			for _, q := range res.Requirements {
-				assert.Contains(t, []reports.Verdict{reports.Passed, reports.Skipped}, q.Verdict, "%s: %s", q.ID, q.Reason)
-				if c.agent && q.Profile != features.AgentServer {
-					assert.Equal(t, reports.Skipped, q.Verdict, q.ID)
-				}
-			}
-		})
 	}
+	if testing.Short() {
+		all = all[:3]
+	}
+	together(t, all, func(c honest) string { return c.name }, func(t *testing.T, c honest) {
+		s, err := independent.Start(c.options)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		cfg := configure(t, s)
+		if c.agent {
+			cfg.AgentTarget = s.AgentURL
+		}
+		if c.change != nil {
+			c.change(cfg)
+		}
+		res := judge(t, cfg, nil)
+		t.Logf("%d exchanges in %d ms", res.Counts.Exchanges, res.Run.DurationMS)
+		if !assert.Equal(t, reports.Conformant, res.Verdict) {
+			_ = reports.Console(os.Stderr, res, reports.ConsoleOptions{})
+		}
+		for _, q := range res.Requirements {
+			assert.Contains(t, []reports.Verdict{reports.Passed, reports.Skipped}, q.Verdict, "%s: %s", q.ID, q.Reason)
+			if c.agent && q.Profile != features.AgentServer {
+				assert.Equal(t, reports.Skipped, q.Verdict, q.ID)
+			}
+		}
+	})
 }
 
 func agentAlone(c *config.Config) { c.Target = "" }

@@ -45,7 +45,7 @@ func changeMessages(w http.ResponseWriter, a *httptest.ResponseRecorder, change 
 		for _, m := range found.Array() {
 			messages = append(messages, json.RawMessage(m.Raw))
 		}
-		body["values"].(map[string]any)["messages"] = change(messages)
+		body["values"].(map[string]any)["messages"] = append([]json.RawMessage{}, change(messages)...)
 		a.Body.Reset()
 		_ = json.NewEncoder(a.Body).Encode(body)
 	}

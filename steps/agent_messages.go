@@ -151,11 +151,14 @@ func orUnknown(kind string) string {
 	return kind
 }
 
+// maxIntroduction bounds the text that is looked through as JSON: the target decides how deep that is.
+const maxIntroduction = 64 << 10
+
 // tells reports whether a text that describes a user gives the field this value. The text is JSON that may stand
 // between other words; where there is none, the value is looked for in the words themselves.
 func tells(text, field, value string) bool {
 	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if start >= 0 && end > start && gjson.Valid(text[start:end+1]) {
+	if start >= 0 && end > start && end-start < maxIntroduction && json.Valid([]byte(text[start:end+1])) {
 		return hasField(gjson.Parse(text[start:end+1]), field, value)
 	}
 	return strings.Contains(text, value)

@@ -17,25 +17,52 @@ const (
 // progress is a run in progress, and how long it is going to be that.
 type progress struct {
 	*graphRun
+	wanted time.Duration // how long it should take, so that it is surely in progress for long enough; 0: any time will do
+
 	until time.Time // it is surely in progress until then
 	over  time.Time // it would surely be over by then, if nobody touched it
 }
 
 // inProgress starts a run on a thread of its own and returns at the moment, while it is surely in progress. Later
-// attempts give more time.
-func (s *agentServer) inProgress(ctx context.Context, moment string, attempt int) (*progress, error) {
+// attempts give more time, and at least what is wanted after a lost race.
+func (s *agentServer) inProgress(ctx context.Context, moment string, attempt int, wanted time.Duration) (*progress, error) {
 	_, _ = s.aQuietRun(ctx) // tells how fast runs are here; what is wrong with it is not this run's concern
+	if moment == hasWaited {
+		if waits, err := s.letsWait(ctx); err != nil {
+			return nil, err
+		} else if !waits {
+			return nil, skipped("the target lets no run wait behind another one: it does not keep the strategy enqueue, which is the field's and not the interface's")
+		}
+	}
 	for ; attempt < attempts; attempt++ {
-		p, err := s.begin(ctx, moment, s.pace.hold(attempt))
+		p, err := s.begin(ctx, moment, s.holdFor(attempt, wanted))
 		if err != nil {
 			return nil, err
 		}
+		p.wanted = wanted
 		if time.Now().Before(p.until) {
 			return p, nil
 		}
 	}
 	return nil, blocked("a run that was to take a while was over before anything could be done, in %d attempts", attempts)
 }
+
+// holdFor is how long a run is told to wait in the attempt, from 0, where a lost race has shown what is wanted.
+func (r *run) holdFor(attempt int, wanted time.Duration) time.Duration {
+	most := max(maxHold, r.config.Timeouts.Run/2)
+	return max(r.pace.hold(attempt), min(wanted, most)).Round(time.Millisecond)
+}
+
+// afterLoss is how long the next run in progress should take, where a race against this one was just lost. What has
+// happened tells more than the pace of other answers: a target may answer only once it has interrupted the prior run.
+func (p *progress) afterLoss() time.Duration { return longer(p.order.hold, time.Since(p.begun)) }
+
+// longer is the time for a run after one of the hold, where what was to be done before its end took so long.
+func longer(hold, took time.Duration) time.Duration { return max(2*hold, 3*took) }
+
+// tooShort tells whether the run was given so much less time than what the race before it took that its end is no
+// measure. A new run that waits for the prior one takes longer the longer that is, so a run long enough unmasks it.
+func (p *progress) tooShort() bool { return p.wanted > p.order.hold*3/2 }
 
 func (s *agentServer) begin(ctx context.Context, moment string, hold time.Duration) (*progress, error) {
 	t, err := s.newThread(ctx, s.owner())
@@ -76,6 +103,32 @@ func (s *agentServer) awaitWritten(ctx context.Context, p *progress) error {
 	p.until = p.notOverBefore()
 	p.over = state.Sent.Add(state.Took + p.order.hold + s.pace.slack())
 	return nil
+}
+
+// letsWait tells whether a run with the strategy enqueue waits for the one before it. A target may take the word, which
+// the interface does not know, for its own default.
+func (s *agentServer) letsWait(ctx context.Context) (bool, error) {
+	return s.enqueues.get(ctx, s.run, "a run behind another one", func(ctx context.Context) (bool, error) {
+		t, err := s.newThread(ctx, s.owner())
+		if err != nil {
+			return false, err
+		}
+		first, err := s.start(ctx, t, order{hold: s.pace.hold(0)})
+		if err != nil {
+			return false, err
+		}
+		second, err := s.post(ctx, t.owner, t, order{strategy: "enqueue"})
+		if err != nil || second.id == "" {
+			return false, err
+		}
+		limit := second.answered().Add(first.order.hold + 2*s.config.Timeouts.Run)
+		state, complete, err := s.readState(ctx, t, limit, second.completeIn)
+		if err != nil {
+			return false, err
+		}
+		early := state.Sent.Add(state.Took).Before(first.notOverBefore())
+		return complete && !early && holdsOnly(state, first, second) == nil, nil
+	})
 }
 
 // behind starts a second run that waits for the first. That a target can be asked to let it wait is known from the
@@ -140,8 +193,9 @@ func (rb *rollback) settled() bool {
 // what has happened, or what was left of the prior run while it would still have been in progress.
 func (s *agentServer) rollBack(ctx context.Context, moment string) (*rollback, error) {
 	var rb *rollback
+	var wanted time.Duration
 	for attempt := range attempts {
-		p, err := s.inProgress(ctx, moment, attempt)
+		p, err := s.inProgress(ctx, moment, attempt, wanted)
 		if err != nil {
 			return nil, err
 		}
@@ -152,6 +206,7 @@ func (s *agentServer) rollBack(ctx context.Context, moment string) (*rollback, e
 			if rb.settled() {
 				break
 			}
+			wanted = p.afterLoss()
 			continue
 		}
 		if rb.left, err = s.leftOf(ctx, rb); err != nil {
@@ -160,6 +215,7 @@ func (s *agentServer) rollBack(ctx context.Context, moment string) (*rollback, e
 		if time.Now().Before(p.until) {
 			break
 		}
+		wanted = p.afterLoss()
 	}
 	return rb, rb.usable()
 }

@@ -166,6 +166,30 @@ func (s *agentServer) joinsWake(ctx context.Context) error {
 	return nil
 }
 
+// otherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
+// that, and not for whose thread it is.
+func (s *agentServer) otherIsLetIn(ctx context.Context, other caller) error {
+	_, err := s.otherIn.get(ctx, s.run, "the other user", func(ctx context.Context) (bool, error) {
+		t, err := s.createThread(ctx, other, nil)
+		if err != nil {
+			return false, err
+		}
+		if t.id == "" {
+			return false, blocked("users.1 is not let in at all: %s", seen(t.answer))
+		}
+		a, err := s.state(ctx, other, t)
+		if err != nil || a.OK() {
+			return err == nil, err
+		}
+		g, err := s.post(ctx, other, t, order{}) // a thread without a run need not have a state
+		if err == nil && g.id == "" {
+			err = blocked("users.1 is not let in at all: %s", seen(g.answer))
+		}
+		return err == nil, err
+	})
+	return err
+}
+
 // runsAdd tells whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).
 func (s *agentServer) runsAdd(ctx context.Context) (bool, error) {
 	return s.additive.get(ctx, s.run, "two runs on a thread", func(ctx context.Context) (bool, error) {

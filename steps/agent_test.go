@@ -3,6 +3,7 @@ package steps
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,6 +122,9 @@ func TestTells(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, tells(c.text, "identity", "ada")) })
 	}
+	deep := "{" + strings.Repeat("[", 8<<20) + "}"
+	assert.False(t, tells(deep, "identity", "ada"), "a hostile depth is not followed")
+	assert.False(t, tells(deep[:1<<15]+"}", "identity", "ada"))
 	assert.True(t, tells(`{"level":3}`, "level", "3"), "a custom field may be a number")
 }
 
@@ -182,7 +186,7 @@ func TestRollbackVerdicts(t *testing.T) {
 }
 
 func TestFilterBody(t *testing.T) {
-	assert.Equal(t, map[string]any{"limit": 1000, "offset": 2000}, (*filter)(nil).body(2))
+	assert.Equal(t, map[string]any{"limit": 1000, "offset": 2000}, (*filter)(nil).body(2000))
 	f := &filter{metadata: map[string]any{}, ids: []string{"a"}}
 	assert.Equal(t, map[string]any{"limit": 1000, "offset": 0, "metadata": map[string]any{}, "ids": []string{"a"}}, f.body(0))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/independent"
 )
 
@@ -64,51 +65,57 @@ func wrongServers() []wrong {
 
 // TestWrongServers holds every wrong server to be caught, by the requirements that name what is wrong and no others.
 func TestWrongServers(t *testing.T) {
+	all := wrongServers()
 	if testing.Short() {
-		t.Skip("each wrong server takes seconds")
+		all = all[:3]
 	}
-	for _, w := range wrongServers() {
-		t.Run(w.name, func(t *testing.T) {
-			t.Parallel() // they wait more than they work
-			s, err := independent.Start(independent.Options{})
-			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, s.Close()) })
-			res := judgeAgent(t, s, w.layer, func(o *steps.Options) {
-				if w.alone {
-					o.Concurrency = 1
-				}
-			})
-			failed := map[string]bool{}
-			for _, q := range res.Requirements {
-				if q.Verdict == reports.Failed {
-					failed[q.ID] = true
-				}
-			}
-			want := slices.Sorted(slices.Values(w.fails))
-			if !assert.Equal(t, want, slices.Sorted(maps.Keys(failed))) {
-				for _, f := range res.Findings {
-					t.Logf("%s %s: expected %s, got %s", f.Requirement, f.Scenario, f.Expected, f.Actual)
-				}
-			}
-			for _, q := range res.Requirements {
-				if q.Verdict == reports.Inconclusive || q.Verdict == reports.Blocked {
-					t.Logf("%s %s: %s", q.Verdict, q.ID, q.Reason)
-				}
+	together(t, all, func(w wrong) string { return w.name }, func(t *testing.T, w wrong) {
+		s, err := independent.Start(independent.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		res := judgeAgent(t, s, w.layer, func(o *steps.Options) {
+			if w.alone {
+				o.Concurrency = 1
 			}
 		})
-	}
+		failed := map[string]bool{}
+		for _, q := range res.Requirements {
+			if q.Verdict == reports.Failed {
+				failed[q.ID] = true
+			}
+		}
+		want := slices.Sorted(slices.Values(w.fails))
+		if !assert.Equal(t, want, slices.Sorted(maps.Keys(failed))) {
+			for _, f := range res.Findings {
+				t.Logf("%s %s: expected %s, got %s", f.Requirement, f.Scenario, f.Expected, f.Actual)
+			}
+		}
+		for _, q := range res.Requirements {
+			if q.Verdict == reports.Inconclusive || q.Verdict == reports.Blocked {
+				t.Logf("%s %s: %s", q.Verdict, q.ID, q.Reason)
+			}
+		}
+	})
 }
 
 // judgeAgent judges the agent server alone, behind the layer.
 func judgeAgent(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler, change func(*steps.Options)) *reports.Result {
 	t.Helper()
-	c := configure(t, s)
-	c.Target, c.Agent.Listing = "", "search"
-	c.AgentTarget = behind(t, s, layer)
-	c.Timeouts.Request, c.Timeouts.Run = 2*time.Second, 2*time.Second
-	require.NoError(t, c.Complete())
-	return judge(t, c, func(o *steps.Options) {
+	return judge(t, agentConfig(t, s, layer), func(o *steps.Options) {
 		o.Select.Profiles = []string{features.AgentServer}
 		change(o)
 	})
+}
+
+// agentConfig is the configuration for the agent server alone, behind the layer where there is one.
+func agentConfig(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler) *config.Config {
+	t.Helper()
+	c := configure(t, s)
+	c.Target, c.Agent.Listing, c.AgentTarget = "", "search", s.AgentURL
+	if layer != nil {
+		c.AgentTarget = behind(t, s, layer)
+	}
+	c.Timeouts.Request, c.Timeouts.Run = 2*time.Second, 2*time.Second
+	require.NoError(t, c.Complete())
+	return c
 }

@@ -41,7 +41,9 @@ func (w *World) defineCallers(b *book) {
 func (w *World) callerNamed(ctx context.Context, name string) (caller, error) {
 	who, err := w.run.caller(name)
 	if err == nil && name == theOtherUser {
-		_, err = w.agent.aQuietRun(ctx)
+		if _, err = w.agent.aQuietRun(ctx); err == nil {
+			err = w.agent.otherIsLetIn(ctx, who)
+		}
 	}
 	return who, asPrecondition(err)
 }
@@ -135,6 +137,7 @@ func (w *World) wasRefusedRun(ctx context.Context, name, what string) error {
 		if w.prior != nil {
 			w.kept = []*graphRun{w.prior.graphRun}
 			inTime = w.answer.Sent.Add(w.answer.Took).Before(w.prior.until)
+			w.wanted = w.prior.afterLoss()
 		}
 		return inTime, nil
 	})

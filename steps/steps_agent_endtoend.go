@@ -54,8 +54,18 @@ func (w *World) askDeployment(ctx context.Context) error {
 	return nil
 }
 
+// userAsksDeployment asks twice: only where the same revision gives the same answer, another answer tells of another
+// revision.
 func (w *World) userAsksDeployment(ctx context.Context) error {
-	return w.unlessAgentsFail(ctx, w.askDeployment(ctx))
+	for range 2 {
+		if err := w.askDeployment(ctx); err != nil {
+			return w.unlessAgentsFail(ctx, err)
+		}
+	}
+	if first, second := w.answersOf[0], w.answersOf[1]; first != second {
+		return inconclusive("the graph answers the same words differently (%.60q, %.60q), so the answer does not tell the revision", first, second)
+	}
+	return nil
 }
 
 func (w *World) agentAnswers(ctx context.Context) error {

@@ -17,7 +17,8 @@ func (w *World) defineRivals(b *book) {
 
 const rivals = 5
 
-// userStartsRivals wins when all runs were accepted while even the first of them was surely in progress.
+// userStartsRivals wins when every run was surely in progress until the next one, or each of those at once, had been
+// accepted.
 func (w *World) userStartsRivals(ctx context.Context, when string) error {
 	for attempt := range attempts {
 		t, err := w.agent.newThread(ctx, w.run.owner())
@@ -25,8 +26,9 @@ func (w *World) userStartsRivals(ctx context.Context, when string) error {
 			return asPrecondition(err)
 		}
 		w.thread = t
-		o := order{hold: w.run.pace.hold(attempt), strategy: rollbackStrategy}
-		if when == "all at once" {
+		o := order{hold: w.run.holdFor(attempt, w.wanted), strategy: rollbackStrategy}
+		start, atOnce := time.Now(), when == "all at once"
+		if atOnce {
 			w.rivals, err = w.agent.startAtOnce(ctx, t, o)
 		} else {
 			w.rivals, err = w.agent.startInTurn(ctx, t, o)
@@ -34,11 +36,12 @@ func (w *World) userStartsRivals(ctx context.Context, when string) error {
 		if err != nil {
 			return err
 		}
-		if allInProgress(w.rivals) {
+		if eachInProgress(w.rivals, atOnce) {
 			return w.awaitAnyRival(ctx)
 		}
+		w.wanted = longer(o.hold, time.Since(start))
 	}
-	return inconclusive("the first of the runs was over before the last was accepted, in %d attempts", attempts)
+	return inconclusive("one of the runs was over before another was accepted, in %d attempts", attempts)
 }
 
 func (s *agentServer) startInTurn(ctx context.Context, t *thread, o order) ([]*graphRun, error) {
@@ -82,11 +85,12 @@ func (s *agentServer) startAtOnce(ctx context.Context, t *thread, o order) ([]*g
 	return all, nil
 }
 
-// allInProgress tells whether every run was accepted before the first of them can have been over.
-func allInProgress(runs []*graphRun) bool {
-	for _, g := range runs {
-		for _, other := range runs {
-			if !g.answered().Before(other.notOverBefore()) {
+// eachInProgress tells whether every run was surely in progress until the next one, or each of those at once, had
+// been accepted.
+func eachInProgress(runs []*graphRun, atOnce bool) bool {
+	for i, g := range runs {
+		for j, other := range runs {
+			if (atOnce || j == i-1) && !g.answered().Before(other.notOverBefore()) {
 				return false
 			}
 		}

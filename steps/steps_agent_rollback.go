@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -38,7 +39,7 @@ type look struct {
 
 func (w *World) aRunThatHasWritten(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
-		p, err := w.agent.inProgress(ctx, hasWritten, attempt)
+		p, err := w.agent.inProgress(ctx, hasWritten, attempt, w.wanted)
 		if err == nil {
 			w.prior = p
 			w.speakOf(p.graphRun)
@@ -105,7 +106,7 @@ func (w *World) runsElsewhere(ctx context.Context) error {
 		if _, err := w.agent.completed(ctx, completed); err != nil {
 			return err
 		}
-		goingOn, err := w.agent.start(ctx, threads[1], order{hold: w.run.pace.hold(attempt + 1)})
+		goingOn, err := w.agent.start(ctx, threads[1], order{hold: w.run.holdFor(attempt+1, 2*w.wanted)})
 		if err != nil {
 			return err
 		}
@@ -150,7 +151,11 @@ func (w *World) userReplaces(ctx context.Context) error {
 		for _, g := range w.aside {
 			inTime = inTime && (g.complete || rb.next.answered().Before(g.notOverBefore()))
 		}
-		return rb.settled() && inTime, nil
+		won := rb.settled() && inTime
+		if !won {
+			w.wanted = w.prior.afterLoss()
+		}
+		return won, nil
 	})
 }
 
@@ -192,7 +197,7 @@ func (w *World) newRunPrompt() error {
 		return violated(rb.state, "the new run to complete", "%s", shownMessages(messagesOf(rb.state)))
 	case rb.prompt():
 		return nil
-	case w.tooSlowFor(rb.prior.graphRun):
+	case w.tooSlowFor(rb.prior.graphRun) || rb.prior.tooShort() || 2*w.run.pace.turnarounds.worst() > rb.prior.order.hold:
 		return inconclusive("the target is too slow to tell whether the new run has waited for the prior one")
 	}
 	return violated(rb.state, "the new run to complete while the prior one would still be in progress",
@@ -286,7 +291,7 @@ func (w *World) joinReleased(ctx context.Context) error {
 	if err := w.joined.orUntil(ctx, time.Now().Add(limit)); err != nil {
 		return err
 	}
-	if w.joined.over() {
+	if none := (*client.NoAnswer)(nil); w.joined.over() && !(errors.As(w.joined.err, &none) && none.Timeout) {
 		return nil
 	}
 	wrong := violated(w.rolled.next.answer, "an answer to the join on the prior run", "none within %s after the new run had completed", limit)

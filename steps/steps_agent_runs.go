@@ -65,7 +65,7 @@ func (w *World) anOwnCompletedRun(ctx context.Context) error {
 
 func (w *World) aRunInProgress(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
-		p, err := w.agent.inProgress(ctx, justStarted, attempt)
+		p, err := w.agent.inProgress(ctx, justStarted, attempt, w.wanted)
 		if err == nil {
 			w.prior = p
 			w.speakOf(p.graphRun)
@@ -275,12 +275,28 @@ func (w *World) userRetrievesRunElsewhere(ctx context.Context, which string) (er
 	return err
 }
 
-// userJoins gives the answer the time that any answer may take, beyond what the run was told to take.
+// userJoins gives the answer the time that any answer may take. A run that may still lie in a queue gets that of a run.
 func (w *World) userJoins(ctx context.Context) (err error) {
-	request := w.run.toAgent(w.agent.base, w.run.owner(), http.MethodGet, joinPath(w.thread.id, w.current.id), nil)
-	request.Timeout = w.current.order.hold + w.run.config.Timeouts.Request
-	w.answer, err = w.run.client.Do(ctx, request)
-	return err
+	if w.current.complete {
+		w.answer, err = w.agent.joinCompleted(ctx, w.run.owner(), w.current)
+		return err
+	}
+	waiting := w.agent.joinNow(ctx, w.current)
+	defer waiting.leave()
+	end := w.current.answered().Add(w.current.order.hold)
+	if err := waiting.orUntil(ctx, end.Add(w.run.config.Timeouts.Request)); err != nil {
+		return err
+	}
+	if !waiting.over() {
+		if err := w.agent.joinsAnswer(ctx); err != nil {
+			return err
+		}
+	}
+	if err := waiting.orUntil(ctx, end.Add(2*w.run.config.Timeouts.Run)); err != nil { // its own limit comes first
+		return err
+	}
+	w.answer = waiting.answer
+	return waiting.err
 }
 
 func (w *World) answerHoldsRun() error { return w.answerHoldsID("run_id") }

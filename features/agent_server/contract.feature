@@ -3,6 +3,9 @@ Feature: The answers of the agent server keep the contract
   Every answer that was seen in the run is held to the OpenAPI document, which is open where the interface is
   silent. (interface, sections 2 and 4)
 
+  Background:
+    Given a deployed agent server
+
   @AS-CONTRACT-create-thread @must @section-2 @section-4 @last
   Rule: Creating a thread: every answer matches the contract
 

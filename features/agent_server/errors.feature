@@ -2,6 +2,9 @@
 Feature: What the agent server never says
   (interface, section 7)
 
+  Background:
+    Given a deployed agent server
+
   @AS-ERROR-1 @must @section-7 @last
   Rule: The agent server never answers with a server error
     A 503 that says when to come back is obeyed, and counted.

@@ -1,0 +1,136 @@
+package steps_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/independent"
+)
+
+// TestHardToTell judges servers that are slow, sparing or unwilling where it is easily taken for a fault, and such whose
+// fault is easily taken for one of these.
+func TestHardToTell(t *testing.T) {
+	type hard struct {
+		name   string
+		layer  func(*proxy, http.Handler) http.Handler
+		change func(*config.Config)
+		want   map[string]reports.Verdict
+	}
+	together(t, []hard{
+		{name: "a rollback is answered once the prior run was interrupted", layer: answersRollbackLate(1800 * time.Millisecond),
+			change: func(c *config.Config) { c.Timeouts.Request = 5 * time.Second },
+			want:   map[string]reports.Verdict{"AS-ROLLBACK-1": reports.Passed, "AS-ROLLBACK-2": reports.Passed}},
+		{name: "runs lie in a queue for longer than an answer may take", layer: beginsLate(1500 * time.Millisecond),
+			change: func(c *config.Config) { c.Timeouts.Request, c.Timeouts.Run = time.Second, 10*time.Second },
+			want:   map[string]reports.Verdict{"AS-RUN-4": reports.Passed}},
+		{name: "an unknown strategy is taken for interrupt", layer: replaceInRun(`"enqueue"`, `"interrupt"`),
+			want: map[string]reports.Verdict{"AS-ROLLBACK-5": reports.Passed}},
+		{name: "the second user is not let in",
+			change: func(c *config.Config) { c.Users[1].Token = "not-valid-at-all" },
+			want:   map[string]reports.Verdict{"AS-AUTHZ-1": reports.Blocked, "AS-AUTHZ-2": reports.Blocked}},
+		{name: "a join of a run that is rolled back hangs for longer than a run takes", layer: hangsForRolledBack,
+			change: func(c *config.Config) { c.Timeouts.Run = time.Second },
+			want:   map[string]reports.Verdict{"AS-ROLLBACK-9": reports.Failed}},
+		{name: "a page holds three threads", layer: shortPages(3),
+			want: map[string]reports.Verdict{"AS-THREAD-2": reports.Passed, "AS-AUTHZ-3": reports.Passed}},
+		{name: "a page holds three threads, which may be foreign",
+			layer: func(p *proxy, next http.Handler) http.Handler { return shortPages(3)(p, searchesAll(p, next)) },
+			want:  map[string]reports.Verdict{"AS-AUTHZ-3": reports.Failed}},
+	}, func(c hard) string { return c.name }, func(t *testing.T, c hard) {
+		s, err := independent.Start(independent.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		cfg := agentConfig(t, s, c.layer)
+		if c.change != nil {
+			c.change(cfg)
+		}
+		res := judge(t, cfg, func(o *steps.Options) {
+			for id := range c.want {
+				o.Select.Only = append(o.Select.Only, id)
+			}
+		})
+		for _, q := range res.Requirements {
+			assert.Equal(t, c.want[q.ID], q.Verdict, "%s: %s", q.ID, q.Reason)
+		}
+	})
+}
+
+// together tests several cases beside each other, since they wait more than they work: testing itself would let but one
+// for each processor run.
+func together[C any](t *testing.T, cases []C, name func(C) string, test func(*testing.T, C)) {
+	t.Helper()
+	var wait sync.WaitGroup
+	seats := make(chan struct{}, 6)
+	for _, c := range cases {
+		seats <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-seats }()
+			t.Run(name(c), func(t *testing.T) { test(t, c) })
+		})
+	}
+	wait.Wait()
+}
+
+// TestControlPlaneAlone judges a target that does not tell where its agent servers are: nothing is held against it.
+func TestControlPlaneAlone(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	cfg := configure(t, s)
+	cfg.AgentURLFrom = "nowhere"
+	res := judge(t, cfg, nil)
+	assert.Equal(t, reports.Conformant, res.Verdict, res.Headline)
+	for _, q := range res.Requirements {
+		if q.Profile != features.ControlPlane {
+			assert.Equal(t, reports.Skipped, q.Verdict, "%s: %s", q.ID, q.Reason)
+			assert.Contains(t, q.Reason, "agent_url_from", q.ID)
+		}
+	}
+}
+
+// answersRollbackLate answers runs with rollback late, whatever their server did at once.
+func answersRollbackLate(delay time.Duration) func(*proxy, http.Handler) http.Handler {
+	return when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		late := gjson.GetBytes(readBody(r), "multitask_strategy").String() == "rollback"
+		a := record(next, r)
+		if late {
+			time.Sleep(delay)
+		}
+		send(w, a)
+	})
+}
+
+// replaceInRun changes the payloads of runs.
+func replaceInRun(old, with string) func(*proxy, http.Handler) http.Handler {
+	return when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, withBody(r, bytes.ReplaceAll(readBody(r), []byte(old), []byte(with))))
+	})
+}
+
+// shortPages gives fewer threads at once than it is asked for.
+func shortPages(most int) func(*proxy, http.Handler) http.Handler {
+	return when(at("POST", "/search"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		body := strings.Replace(string(readBody(r)), `"limit":1000`, `"limit":`+strconv.Itoa(most), 1)
+		next.ServeHTTP(w, withBody(r, []byte(body)))
+	})
+}
+
+func withBody(r *http.Request, body []byte) *http.Request {
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return r
+}
