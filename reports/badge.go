@@ -9,10 +9,10 @@ import (
 // Badge writes a small picture with the verdict, to be shown in a README. It holds no text of the target.
 func Badge(w io.Writer, r *Result) error {
 	label, message, fill := "agentconform", badgeMessage(r), "#b35900"
-	switch r.Verdict {
-	case Conformant:
+	switch standingOf(r).Tone {
+	case toneGood:
 		fill = "#1a7f37"
-	case NonConformant:
+	case toneBad:
 		fill = "#cf222e"
 	}
 	// The width of the text is estimated, and textLength makes it fit exactly whatever font there is.
@@ -36,6 +36,9 @@ func Badge(w io.Writer, r *Result) error {
 // badgeMessage says the verdict and how much of the interface it is about: a conformance to three requirements out
 // of seventy must not look like one to all.
 func badgeMessage(r *Result) string {
+	if left := leftOutOf(r); r.Verdict == Conformant && left.n > 0 {
+		return fmt.Sprintf("conformant in part: %d/%d judged", left.all-left.n, left.all)
+	}
 	passed, binds := 0, 0
 	for _, q := range r.Requirements {
 		if !binding(q.Level, r.Run.Strict) {

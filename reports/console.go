@@ -41,8 +41,8 @@ func Console(w io.Writer, r *Result, opts ConsoleOptions) error {
 
 // opening prints the verdict, the headline and what was judged.
 func (p *printer) opening(r *Result) {
-	p.line("%s  %s", p.verdict(r.Verdict), p.paint(bold, safe.Line(safe.Cut(headline(r), 500))))
-	p.line("%s", p.paint(dim, "  "+safe.Line(safe.Cut(subject(r), 500))))
+	p.line("%s  %s", p.standing(r), p.paint(bold, safe.Line(safe.Ellipsis(headline(r), 500))))
+	p.line("%s", p.paint(dim, "  "+safe.Line(safe.Ellipsis(subject(r), 500))))
 }
 
 func (p *printer) heading(name, what string, c color, n int) {
@@ -129,7 +129,7 @@ func (p *printer) finding(q *Requirement, f *Finding) {
 func (p *printer) scenario(s *Scenario, step string) {
 	p.line("    %s", p.paint(dim, safe.Line(fmt.Sprintf("%s:%d  %s", s.URI, s.Line, s.Name))))
 	if step != "" {
-		p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Cut(step, 1000)))
+		p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(step, 1000)))
 	}
 }
 
@@ -144,7 +144,7 @@ func (p *printer) open(name, what string, c color, requirements []*Requirement) 
 			p.line("  … and more reasons%s", p.more())
 			return
 		}
-		p.wrap("  ", "  ", safe.Line(safe.Cut(g.reason, 1000)))
+		p.wrap("  ", "  ", safe.Line(safe.Ellipsis(g.reason, 1000)))
 		for j, q := range g.requirements {
 			if j == 8 {
 				p.wrap("      ", "      ", "… and "+names(g.requirements[j:]))
@@ -161,7 +161,7 @@ func (p *printer) knownFailures(known []*Requirement) {
 	}
 	p.heading("KNOWN", "these are in the baseline and do not fail the run", dim, len(known))
 	for _, q := range known {
-		p.wrap("  ", "      ", fmt.Sprintf("%s  %s %s: %s", safe.Line(q.ID), q.Level, q.Verdict, safe.Line(safe.Cut(knownInWords(q.Known), 500))))
+		p.wrap("  ", "      ", fmt.Sprintf("%s  %s %s: %s", safe.Line(q.ID), q.Level, q.Verdict, safe.Line(safe.Ellipsis(knownInWords(q.Known), 500))))
 	}
 }
 
@@ -189,7 +189,7 @@ func (p *printer) skipped(skipped []*Requirement) {
 	}
 	p.heading("SKIPPED", "these do not apply or are not configured", dim, len(skipped))
 	for _, g := range byReason(skipped) {
-		p.wrap("  ", "      ", safe.Line(safe.Cut(g.reason, 500))+": "+names(g.requirements))
+		p.wrap("  ", "      ", safe.Line(safe.Ellipsis(g.reason, 500))+": "+names(g.requirements))
 	}
 }
 
@@ -201,14 +201,14 @@ func (p *printer) baseline(b *Baseline) {
 	p.heading("BASELINE", "these make the run fail; the file is "+safe.Line(b.File), red, len(b.Stale)+len(b.Unmatched)+len(b.Expired)+len(b.New))
 	for _, sentences := range [][]string{b.New, b.Stale, b.Expired, b.Unmatched} {
 		for _, s := range sentences {
-			p.wrap("  ", "      ", safe.Line(safe.Cut(s, 500)))
+			p.wrap("  ", "      ", safe.Line(safe.Ellipsis(s, 500)))
 		}
 	}
 }
 
 func (p *printer) closing(r *Result) {
 	p.line("")
-	p.line("Distance      %s", safe.Line(DistanceOf(r).String()))
+	p.wrap("Distance      ", strings.Repeat(" ", 14), safe.Line(DistanceOf(r).String()))
 	p.line("Requirements  %s", countsInWords(r.Counts.Requirements))
 	p.line("Scenarios     %s", countsInWords(r.Counts.Scenarios))
 	effort := fmt.Sprintf("Effort        %s, %s, seed %d", count(r.Counts.Exchanges, "exchange"), duration(r.Run.DurationMS), r.Run.Seed)
@@ -216,10 +216,29 @@ func (p *printer) closing(r *Result) {
 		effort += fmt.Sprintf(", asked to wait %d times", r.Counts.Throttled)
 	}
 	p.line("%s", effort)
+	p.leftBehind(r)
 	if p.opts.Out != "" {
 		p.line("Reports       %s/index.html", safe.Line(p.opts.Out))
 	}
-	p.line("%s", p.verdict(r.Verdict))
+	p.line("%s", p.standing(r))
+}
+
+// leftBehind tells of deployments that are still at the target, and how they are removed.
+func (p *printer) leftBehind(r *Result) {
+	n := 0
+	for _, e := range r.Ledger {
+		if e.Kind == "deployment" && !e.Removed {
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	command := "agentconform clean"
+	if p.opts.Out != "" {
+		command += " --ledger " + safe.Line(p.opts.Out) + "/ledger.jsonl"
+	}
+	p.line("Left behind   %s: %s", count(n, "deployment"), command)
 }
 
 // names lists ids: "CP-LIST-1, CP-LIST-2 and 5 more".

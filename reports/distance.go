@@ -1,9 +1,12 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // Distance says how far a target is from conformant.
@@ -11,18 +14,25 @@ type Distance struct {
 	// Short are the binding requirements that have not passed though they apply, in the order of the result.
 	Short []string
 	// Causes groups those of Short that seem to have one cause, the largest group first; each has at least two.
-	Causes [][]string
+	Causes []Cause
 	// Known counts those of Short that the baseline covers.
 	Known  int
+	left   leftOut
 	passed int
 	strict bool
+}
+
+// Cause is what several requirements have in common.
+type Cause struct {
+	Requirements []string
+	What         string // in a sentence; empty where nothing tells it
 }
 
 // DistanceOf measures the distance. Two requirements seem to have one cause when the same exchange shows both
 // violations, when both are about the same place in the answers of one operation, when both are blocked for the
 // same reason, or when the reason of one names the other.
 func DistanceOf(r *Result) Distance {
-	d := Distance{strict: r.Run.Strict}
+	d := Distance{strict: r.Run.Strict, left: leftOutOf(r)}
 	clues := cluesOf(r)
 	var groups causes
 	for _, q := range r.Requirements {
@@ -41,10 +51,10 @@ func DistanceOf(r *Result) Distance {
 	}
 	for _, g := range groups.list {
 		if len(g.members) > 1 {
-			d.Causes = append(d.Causes, g.members)
+			d.Causes = append(d.Causes, Cause{g.members, whatOf(r, g.members)})
 		}
 	}
-	slices.SortStableFunc(d.Causes, func(a, b []string) int { return len(b) - len(a) })
+	slices.SortStableFunc(d.Causes, func(a, b Cause) int { return len(b.Requirements) - len(a.Requirements) })
 	return d
 }
 
@@ -57,29 +67,64 @@ func (d Distance) String() string {
 	switch {
 	case len(d.Short) == 0 && d.passed == 0:
 		return "nothing that binds was judged"
+	case len(d.Short) == 0 && d.left.n > 0:
+		return "nothing is missing in what was judged: " + d.left.String()
 	case len(d.Short) == 0:
 		return "nothing is missing"
 	}
 	s := fmt.Sprintf("%s short of conformant", count(len(d.Short), what))
-	switch len(d.Causes) {
-	case 0:
-	case 1:
-		if len(d.Causes[0]) == len(d.Short) {
-			s += ", all with one cause"
-		} else {
-			s += fmt.Sprintf(", %d with one cause", len(d.Causes[0]))
-		}
-	default:
-		n := 0
-		for _, c := range d.Causes {
-			n += len(c)
-		}
-		s += fmt.Sprintf(", %d of them with %d causes", n, len(d.Causes))
-	}
 	if d.Known > 0 {
 		s += fmt.Sprintf(" (%d known)", d.Known)
 	}
+	s += d.causes()
+	if d.left.n > 0 {
+		s += "; " + d.left.String() + " judged"
+	}
 	return s
+}
+
+// causes tells of the causes: ", 2 with one cause: the fixture could not be updated".
+func (d Distance) causes() string {
+	switch len(d.Causes) {
+	case 0:
+		return ""
+	case 1:
+		s := fmt.Sprintf(", %d with one cause", len(d.Causes[0].Requirements))
+		if len(d.Causes[0].Requirements) == len(d.Short) {
+			s = ", all with one cause"
+		}
+		if what := d.Causes[0].What; what != "" {
+			s += ": " + safe.Ellipsis(what, 120)
+		}
+		return s
+	}
+	n := 0
+	for _, c := range d.Causes {
+		n += len(c.Requirements)
+	}
+	return fmt.Sprintf(", %d of them with %d causes", n, len(d.Causes))
+}
+
+// whatOf says what requirements with one cause have in common: what was found where one of them failed, else why one
+// could not be judged whose reason is not another of them.
+func whatOf(r *Result, ids []string) string {
+	reason := ""
+	for _, q := range r.Requirements {
+		if !slices.Contains(ids, q.ID) {
+			continue
+		}
+		if q.Verdict == Failed {
+			for i := range r.Findings {
+				if r.Findings[i].Requirement == q.ID {
+					return whatIsWrong(&r.Findings[i])
+				}
+			}
+		}
+		if other := func(id string) bool { return id != q.ID && strings.Contains(q.Reason, id) }; reason == "" || !slices.ContainsFunc(ids, other) {
+			reason = cmp.Or(q.Reason, reason)
+		}
+	}
+	return strings.TrimSuffix(causeOf(reason), ".")
 }
 
 // binding tells whether a requirement of this level decides the verdict.
@@ -104,7 +149,7 @@ func cluesOf(r *Result) map[string][]string {
 		if q.Verdict != Blocked && q.Verdict != Inconclusive || q.Reason == "" {
 			continue
 		}
-		clues[q.ID] = append(clues[q.ID], "reason "+q.Reason)
+		clues[q.ID] = append(clues[q.ID], "reason "+causeOf(q.Reason))
 		for _, word := range strings.FieldsFunc(q.Reason, func(r rune) bool { return strings.ContainsRune(" ,;:()\n", r) }) {
 			if named := strings.TrimRight(word, "."); ids[named] {
 				clues[q.ID] = append(clues[q.ID], "requirement "+named)

@@ -24,8 +24,38 @@ type notJudged struct {
 	Left   int
 }
 
-// maxTodo keeps that list on the first screen.
-const maxTodo = 10
+// maxTodo and maxIDs keep that list on the first screen.
+const (
+	maxTodo = 10
+	maxIDs  = 5
+)
+
+// namedCause is what several requirements have in common, with the first of them.
+type namedCause struct {
+	What string
+	IDs  []string
+	Left int
+}
+
+// namedCauses lists the causes of failures: those of what could not be judged are in the list of what is to do.
+func namedCauses(r *Result, all []Cause) []namedCause {
+	failed := map[string]bool{}
+	for _, q := range overviewOf(r).failed {
+		failed[q.ID] = true
+	}
+	var named []namedCause
+	for _, c := range all {
+		if len(named) == maxTodo || !slices.ContainsFunc(c.Requirements, func(id string) bool { return failed[id] }) {
+			continue
+		}
+		if len(all) == 1 {
+			c.What = "" // the distance says it
+		}
+		ids := c.Requirements[:min(len(c.Requirements), maxIDs)]
+		named = append(named, namedCause{safe.Ellipsis(c.What, 200), ids, len(c.Requirements) - len(ids)})
+	}
+	return named
+}
 
 type barPart struct {
 	Verdict Verdict
@@ -43,13 +73,13 @@ func todosOf(r *Result) ([]todo, int) {
 		if f := o.findings[q.ID]; len(f) > 0 {
 			what = whatIsWrong(f[0])
 		}
-		all = append(all, todo{IDs: []string{q.ID}, Verdict: q.Verdict, What: safe.Cut(what, 200)})
+		all = append(all, todo{IDs: []string{q.ID}, Verdict: q.Verdict, What: safe.Ellipsis(what, 200)})
 	}
 	notBinding := func(q *Requirement) bool { return !binding(q.Level, r.Run.Strict) }
 	for _, open := range [][]*Requirement{o.blocked, o.inconclusive} {
 		for _, g := range byReason(slices.DeleteFunc(open, notBinding)) {
 			ids, left := someIDs(g.requirements)
-			all = append(all, todo{ids, left, g.requirements[0].Verdict, safe.Cut(g.reason, 200)})
+			all = append(all, todo{ids, left, g.requirements[0].Verdict, safe.Ellipsis(g.reason, 200)})
 		}
 	}
 	return all[:min(len(all), maxTodo)], max(len(all)-maxTodo, 0)
@@ -58,10 +88,10 @@ func todosOf(r *Result) ([]todo, int) {
 // someIDs names the first requirements, and tells how many there are beyond.
 func someIDs(requirements []*Requirement) ([]string, int) {
 	var ids []string
-	for _, q := range requirements[:min(len(requirements), maxTodo)] {
+	for _, q := range requirements[:min(len(requirements), maxIDs)] {
 		ids = append(ids, q.ID)
 	}
-	return ids, max(len(requirements)-maxTodo, 0)
+	return ids, max(len(requirements)-maxIDs, 0)
 }
 
 func notJudgedOf(r *Result) []notJudged {
@@ -71,7 +101,7 @@ func notJudgedOf(r *Result) []notJudged {
 			break
 		}
 		ids, left := someIDs(g.requirements)
-		all = append(all, notJudged{safe.Cut(g.reason, 300), ids, left})
+		all = append(all, notJudged{safe.Ellipsis(g.reason, 300), ids, left})
 	}
 	return all
 }

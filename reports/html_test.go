@@ -176,7 +176,7 @@ func TestHTMLFiltersAndKeys(t *testing.T) {
 	b.key("Escape")
 	b.key("j")
 	b.key("j")
-	assert.Equal(t, "CP-AUTH-4", b.eval("document.activeElement.parentElement.id"))
+	assert.Equal(t, "CP-LIST-13", b.eval("document.activeElement.parentElement.id"))
 	b.key("e")
 	assert.Equal(t, "18", b.eval("document.querySelectorAll('.req[open]').length"))
 	b.picture("faulty-open")

@@ -16,11 +16,12 @@ type page struct {
 	Style     template.CSS
 	Script    template.JS
 	R         *Result
+	Standing  standing
 	Headline  string
 	Subject   string
 	Link      string // address of the implementation, if it is one that can be followed
 	Distance  string
-	Causes    [][]string
+	Causes    []namedCause
 	Todo      []todo
 	TodoLeft  int
 	NotJudged []notJudged
@@ -39,8 +40,9 @@ type page struct {
 
 // part is one part of the interface, with its features.
 type part struct {
-	Name, Slug string
+	Name, Slug string // no slug: it is no part of the interface, and cannot be chosen
 	Passed, N  int
+	Above      int // failures that are shown before all parts
 	Features   []*featureView
 }
 
@@ -51,6 +53,7 @@ type featureView struct {
 
 type requirementView struct {
 	*Requirement
+	Part      string // slug
 	Where     string
 	KnownText string
 	Open      bool
@@ -85,12 +88,12 @@ func pageOf(original *Result, a *assetsOfPage) *page {
 	shallow.Exchanges = nil
 	r := scrubbed(&shallow, maxText)
 	p := &page{
-		Policy: a.policy, Style: a.style, Script: a.script, R: r, Headline: headline(r), Subject: subject(r),
+		Policy: a.policy, Style: a.style, Script: a.script, R: r, Standing: standingOf(r), Headline: headline(r), Subject: subject(r),
 		Chart: chartOf(r.Timeline), Enums: r.Coverage.Enums, Levels: []Level{Must, Should, May},
 		exchanges: &exchangeList{all: exchanges, result: r},
 	}
 	distance := DistanceOf(r)
-	p.Distance, p.Causes = distance.String(), distance.Causes
+	p.Distance, p.Causes = distance.String(), namedCauses(r, distance.Causes)
 	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		p.Link = link
 	}
@@ -110,11 +113,13 @@ func pageOf(original *Result, a *assetsOfPage) *page {
 	return p
 }
 
-// partsOf groups the requirements by part of the interface and feature, in the order of the result.
+// partsOf groups the requirements by part of the interface and feature, in the order of the result. What failed comes
+// before all parts: who opens the page looks for that.
 func partsOf(r *Result, exchanges Exchanges) []*part {
 	var parts []*part
 	o := overviewOf(r)
 	failures := len(o.failed)
+	failed := &part{Name: "Failed", N: failures}
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		name := partName(q.Profile)
@@ -128,17 +133,28 @@ func partsOf(r *Result, exchanges Exchanges) []*part {
 		if q.Verdict == Passed {
 			p.Passed++
 		}
-		if len(p.Features) == 0 || p.Features[len(p.Features)-1].Name != q.Feature {
-			p.Features = append(p.Features, &featureView{Name: q.Feature})
-		}
-		f := p.Features[len(p.Features)-1]
 		view := requirementViewOf(r, o, q, exchanges)
-		// Few failures are shown at once; of many, the reader wants the list first.
-		view.Open = failures <= 3 && slices.Contains(o.failed, q)
-		f.Requirements = append(f.Requirements, view)
+		view.Part = p.Slug
+		if slices.Contains(o.failed, q) {
+			view.Open = failures <= 3 // of many, the reader wants the list first
+			p.Above++
+			p = failed
+		}
+		p.add(q.Feature, view)
 	}
 	slices.SortStableFunc(parts, func(a, b *part) int { return slices.Index(partOrder, a.Name) - slices.Index(partOrder, b.Name) })
+	if failures > 0 {
+		parts = slices.Insert(parts, 0, failed)
+	}
 	return parts
+}
+
+func (p *part) add(feature string, view requirementView) {
+	if len(p.Features) == 0 || p.Features[len(p.Features)-1].Name != feature {
+		p.Features = append(p.Features, &featureView{Name: feature})
+	}
+	f := p.Features[len(p.Features)-1]
+	f.Requirements = append(f.Requirements, view)
 }
 
 // partOrder is the order of the interface: what is deployed comes after what deploys it.

@@ -39,10 +39,11 @@ func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.b, format
 func (m *markdown) full() bool { return m.b.Len() > maxMarkdown }
 
 func (m *markdown) opening(r *Result) {
-	sign := map[Conclusion]string{Conformant: "✅", NonConformant: "❌"}[r.Verdict]
-	m.printf("## %s %s\n\n", cmp.Or(sign, "⚠️"), r.Verdict)
+	s := standingOf(r)
+	sign := map[tone]string{toneGood: "✅", toneBad: "❌"}[s.Tone]
+	m.printf("## %s %s%s\n\n", cmp.Or(sign, "⚠️"), s.Word, md(s.Caveat, 500))
 	m.printf("**%s**\n\n", md(headline(r), 500))
-	m.printf("Judged: %s — %s\n\n", safe.MarkdownCode(safe.Cut(subject(r), 300)), safe.Markdown(DistanceOf(r).String()))
+	m.printf("Judged: %s — %s\n\n", safe.MarkdownCode(safe.Ellipsis(subject(r), 300)), safe.Markdown(DistanceOf(r).String()))
 }
 
 func (m *markdown) failures(title string, failed []*Requirement, o overview) {
@@ -152,12 +153,12 @@ func codes(requirements []*Requirement) string {
 }
 
 // md cuts and escapes prose.
-func md(s string, limit int) string { return safe.Markdown(safe.Cut(s, limit)) }
+func md(s string, limit int) string { return safe.Markdown(safe.Ellipsis(s, limit)) }
 
 // cell shows what the target has sent as code, in a cell of a table.
 func cell(s string) string {
 	if s == "" {
 		return ""
 	}
-	return safe.MarkdownCode(safe.Cut(s, 200))
+	return safe.MarkdownCode(safe.Ellipsis(s, 200))
 }

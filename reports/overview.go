@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,16 +54,26 @@ type reasonGroup struct {
 	requirements []*Requirement
 }
 
-// byReason groups requirements by reason, the largest group first.
+// request is how a reason names the request at which it came up.
+var request = regexp.MustCompile(`\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /\S*: `)
+
+// causeOf is a reason without the request: a target that is gone is one cause, whatever was asked of it.
+func causeOf(reason string) string { return request.ReplaceAllLiteralString(reason, "") }
+
+// byReason groups requirements by the cause that their reasons tell, the largest group first. A reason that all of a
+// group have is shown whole.
 func byReason(requirements []*Requirement) []reasonGroup {
 	var groups []reasonGroup
 	index := map[string]int{}
 	for _, q := range requirements {
-		at, ok := index[q.Reason]
+		cause := causeOf(q.Reason)
+		at, ok := index[cause]
 		if !ok {
 			at = len(groups)
-			index[q.Reason] = at
+			index[cause] = at
 			groups = append(groups, reasonGroup{reason: cmp.Or(q.Reason, "no reason was given")})
+		} else if q.Reason != groups[at].requirements[0].Reason {
+			groups[at].reason = cause
 		}
 		groups[at].requirements = append(groups[at].requirements, q)
 	}
@@ -106,6 +117,9 @@ func sectionInWords(section string) string {
 	if section == "" || section[0] < '0' || section[0] > '9' {
 		return "relied on by clients in the field"
 	}
+	if strings.Contains(section, ",") {
+		return "interface, sections " + section
+	}
 	return "interface, section " + section
 }
 
@@ -120,10 +134,10 @@ func whatIsWrong(f *Finding) string {
 
 func firstLine(s string) string {
 	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if more || len(line) > 70 {
-		return strings.TrimSpace(safe.Prefix(line, 70)) + " …"
+	if more && len(line) <= 70 {
+		return strings.TrimSpace(line) + " …"
 	}
-	return line
+	return safe.Ellipsis(line, 70)
 }
 
 // headline returns the one sentence of the run, made up from the requirements where the run has none.

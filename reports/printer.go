@@ -46,15 +46,19 @@ func (p *printer) paint(c color, s string) string {
 	return "\x1b[" + strings.TrimSuffix(string(c), ";") + "m" + s + "\x1b[0m"
 }
 
-// verdict returns the run's verdict with a sign, so that it is told apart without colours.
-func (p *printer) verdict(c Conclusion) string {
-	switch c {
-	case Conformant:
-		return p.paint(green+bold, "✓ conformant")
-	case NonConformant:
-		return p.paint(red+bold, "✗ non-conformant")
+// standing returns the run's verdict with a sign, so that it is told apart without colours.
+func (p *printer) standing(r *Result) string {
+	s := standingOf(r)
+	c, sign := yellow, "?"
+	switch s.Tone {
+	case toneGood:
+		c, sign = green, "✓"
+	case toneBad:
+		c, sign = red, "✗"
+	case toneAllowed:
+		sign = "!"
 	}
-	return p.paint(yellow+bold, "? incomplete")
+	return p.paint(c+bold, safe.Line(sign+" "+s.String()))
 }
 
 // field prints a labelled text, wrapped under itself.

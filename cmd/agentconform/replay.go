@@ -64,7 +64,13 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 			again++
 		}
 	}
-	fmt.Fprintf(io.out, "%d of %d findings are answered as they were\n", again, len(findings))
+	if len(findings) == 1 && again == 1 {
+		fmt.Fprintln(io.out, "the finding is answered as it was")
+	} else if len(findings) == 1 {
+		fmt.Fprintln(io.out, "the finding is answered differently now")
+	} else {
+		fmt.Fprintf(io.out, "%d of %d findings are answered as they were\n", again, len(findings))
+	}
 	if again > 0 {
 		return failed(exitNonConformant)
 	}

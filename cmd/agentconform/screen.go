@@ -123,7 +123,7 @@ func (s *screen) draw() {
 	}
 	line := safe.Line(strings.Join(append(parts, s.polled, s.scenario), " · "))
 	width, _ := terminal(s.out)
-	fmt.Fprint(s.out, "\r\x1b[K"+safe.Cut(line, max(width-1, 20)))
+	fmt.Fprint(s.out, "\r\x1b[K"+safe.Ellipsis(line, max(width-1, 20)))
 }
 
 // close leaves the terminal with an empty line.

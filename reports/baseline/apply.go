@@ -39,7 +39,7 @@ func Apply(r *reports.Result, b *Baseline, now time.Time) Assessment {
 		j.entry(e, true)
 	}
 	j.requirements()
-	j.a.Conclusion = j.conclusion()
+	j.a.Conclusion = reports.ConcludeKnown(r)
 	r.Baseline = &reports.Baseline{
 		File: b.File, Known: len(j.a.Known), Flaky: len(j.a.Flaky),
 		Stale: j.a.Stale, Unmatched: j.a.Unmatched, Expired: j.a.Expired, New: j.a.New,
@@ -137,22 +137,6 @@ func (j *judge) newFailure(q *reports.Requirement, findings []*reports.Finding) 
 		}
 	}
 	return fmt.Sprintf("%s is %s and not in the baseline: %s", q.ID, q.Verdict, q.Reason)
-}
-
-// conclusion judges the run as if what is known had been skipped.
-func (j *judge) conclusion() reports.Conclusion {
-	requirements := slices.Clone(j.r.Requirements)
-	known := 0
-	for i, q := range requirements {
-		if q.Known != nil && open(&q) {
-			requirements[i].Verdict = reports.Skipped
-			known++
-		}
-	}
-	if known == 0 || j.r.Verdict != reports.Conclude(j.r.Requirements, j.r.Run.Strict) {
-		return j.r.Verdict // the run knows better: it was interrupted, say
-	}
-	return reports.Conclude(requirements, j.r.Run.Strict)
 }
 
 // open tells whether something is wrong with a requirement, or it could not be judged.

@@ -21,7 +21,7 @@ var styleSource string
 
 // HTML writes the comparison as one page that needs no network and has no script.
 func (t *Table) HTML(w io.Writer) error {
-	visible := func(s string) string { return safe.Visible(safe.Cut(s, 1000)) }
+	visible := func(s string) string { return safe.Visible(safe.Ellipsis(s, 1000)) }
 	tmpl, err := template.New("page").Funcs(template.FuncMap{
 		"v": visible, "sign": sign, "letter": column, "word": t.word, "explain": t.explain,
 		"class": func(c Change) string { return strings.ReplaceAll(string(c), " ", "-") },

@@ -41,7 +41,7 @@ func (t *Table) markdownRows(b *strings.Builder, rows []Row) {
 	}
 	b.WriteString(" Change |\n|---|---|" + strings.Repeat(":-:|", len(t.Columns)) + "---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(b, "| %s | %s |", safe.MarkdownCode(safe.Cut(r.ID, 60)), r.Level)
+		fmt.Fprintf(b, "| %s | %s |", safe.MarkdownCode(safe.Ellipsis(r.ID, 60)), r.Level)
 		var changes []string
 		for i, c := range r.Cells {
 			fmt.Fprintf(b, " %s |", sign(c.Verdict))
@@ -53,4 +53,4 @@ func (t *Table) markdownRows(b *strings.Builder, rows []Row) {
 	}
 }
 
-func md(s string, limit int) string { return safe.Markdown(safe.Cut(s, limit)) }
+func md(s string, limit int) string { return safe.Markdown(safe.Ellipsis(s, limit)) }

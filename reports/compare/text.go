@@ -13,7 +13,7 @@ import (
 // is a regression is red and what is fixed is green.
 func (t *Table) Text(w io.Writer, color bool) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", safe.Line(safe.Cut(t.headline(), 300)))
+	fmt.Fprintf(&b, "%s\n\n", safe.Line(safe.Ellipsis(t.headline(), 300)))
 	for i, c := range t.Columns {
 		fmt.Fprintf(&b, "  %s  %s: %s, %d of %d that bind passed, %s (suite %s)\n", column(i), text(c.Label, 60), c.Verdict, c.Passed, c.Binds, text(c.Distance, 100), text(c.Suite, 30))
 	}
@@ -37,7 +37,7 @@ func column(i int) string {
 	return fmt.Sprint(i + 1)
 }
 
-func text(s string, limit int) string { return safe.Line(safe.Cut(s, limit)) }
+func text(s string, limit int) string { return safe.Line(safe.Ellipsis(s, limit)) }
 
 func (t *Table) idWidth() int {
 	width := len("Requirement")

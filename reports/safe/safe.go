@@ -53,6 +53,24 @@ func Cut(s string, limit int) string {
 	return fmt.Sprintf("%s… (cut, %d bytes in all)", Prefix(s, limit), len(s))
 }
 
+// Ellipsis shortens s to at most limit characters, the last of which is then "…": for places where a line is all the
+// room there is. A limit of 0 or less leaves s as it is.
+func Ellipsis(s string, limit int) string {
+	if limit <= 0 || len(s) <= limit {
+		return s
+	}
+	runes, cut := 0, 0
+	for i := range s {
+		if runes == limit {
+			return strings.TrimRight(s[:cut], " ") + "…"
+		}
+		if runes++; runes == limit {
+			cut = i
+		}
+	}
+	return s
+}
+
 // Prefix returns the longest prefix of s of at most limit bytes that does not split a rune.
 func Prefix(s string, limit int) string {
 	if len(s) <= limit {

@@ -59,6 +59,10 @@ func TestShell(t *testing.T) {
 func TestCut(t *testing.T) {
 	assert.Equal(t, "abc", safe.Cut("abc", 3))
 	assert.Equal(t, "a… (cut, 4 bytes in all)", safe.Cut("aéb", 2))
+	for limit, want := range map[int]string{0: "aé cd", 1: "…", 2: "a…", 3: "aé…", 4: "aé…", 5: "aé cd", 6: "aé cd"} {
+		assert.Equal(t, want, safe.Ellipsis("aé cd", limit), "%d characters", limit)
+	}
+	assert.Equal(t, "…", safe.Ellipsis("\xff\xff", 1))
 	assert.Equal(t, "aé", safe.Prefix("aéb", 3))
 	assert.Len(t, safe.Prefix(strings.Repeat("\x80", 100), 50), 50)
 }
