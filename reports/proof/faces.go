@@ -45,12 +45,7 @@ func Console(w io.Writer, p *Proof) error {
 	for _, problem := range p.Problems {
 		fmt.Fprintf(&b, "PROBLEM  %s\n", safe.Line(problem))
 	}
-	fmt.Fprintf(&b, "%s\n", p.Figures())
-	verdict := "the proof holds"
-	if len(p.Problems) > 0 {
-		verdict = fmt.Sprintf("the proof fails: %d problems", len(p.Problems))
-	}
-	fmt.Fprintf(&b, "%s (%s)\n", verdict, (time.Duration(p.DurationMS) * time.Millisecond).Round(100*time.Millisecond))
+	fmt.Fprintf(&b, "%s\n%s (%s)\n", p.Sentence(), p.Verdict(), took(p))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -58,7 +53,7 @@ func Console(w io.Writer, p *Proof) error {
 // Markdown writes the proof as tables.
 func Markdown(w io.Writer, p *Proof) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The proof\n\n%s.\n", p.Figures())
+	fmt.Fprintf(&b, "# The proof\n\n%s.\n", p.Sentence())
 	if len(p.Problems) > 0 {
 		b.WriteString("\n## Problems\n\n")
 		for _, problem := range p.Problems {
@@ -93,12 +88,33 @@ func caught(r Row) string {
 	return "no: " + safe.Markdown(r.Problem)
 }
 
+// took is the duration for a person.
+func took(p *Proof) string {
+	return (time.Duration(p.DurationMS) * time.Millisecond).Round(100 * time.Millisecond).String()
+}
+
+// columns are the requirements of the matrix. Where only a part was tried, those that it did not touch are left out:
+// they would show nothing but emptiness.
+func columns(p *Proof) []Requirement {
+	if p.Whole {
+		return p.Requirements
+	}
+	faults := p.rows(Fault)
+	return slices.DeleteFunc(slices.Clone(p.Requirements), func(q Requirement) bool {
+		return !slices.ContainsFunc(faults, func(r Row) bool { return cell(r, q.ID) != "" })
+	})
+}
+
 //go:embed page.gohtml
 var page string
 
+//go:embed style.css
+var style string
+
 var pageTemplate = template.Must(template.New("proof").Funcs(template.FuncMap{
 	"rows": func(p *Proof, kind string) []Row { return p.rows(Kind(kind)) },
-	"cell": cell,
+	"cell": cell, "columns": columns, "took": took,
+	"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // our own file
 }).Parse(page))
 
 // cell says how a requirement fared in a row.

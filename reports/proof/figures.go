@@ -48,8 +48,30 @@ func split(page []byte) (before, shown, after string, err error) {
 }
 
 // sentence is what the figures say.
-const sentence = "%d requirements; %d of %d deliberate faults caught by the requirement they break, each turning %d requirement red in the median (%d at most); " +
-	"%d of %d harmless variations pass; %d of %d servers that are no implementation at all are never conformant"
+const (
+	sentence          = "%d requirements; " + faultSentence + "; " + variationSentence + "; " + impostorSentence
+	faultSentence     = "%d of %d deliberate faults caught by the requirement they break, each turning %d requirement red in the median (%d at most)"
+	variationSentence = "%d of %d harmless variations pass"
+	impostorSentence  = "%d of %d servers that are no implementation at all are never conformant"
+)
+
+// part is the sentence without what was not tried.
+func (f Figures) part() string {
+	var parts []string
+	if f.Faults > 0 {
+		parts = append(parts, fmt.Sprintf(faultSentence, f.Caught, f.Faults, f.MedianRadius, f.WidestRadius))
+	}
+	if f.Variations > 0 {
+		parts = append(parts, fmt.Sprintf(variationSentence, f.Green, f.Variations))
+	}
+	if f.Impostors > 0 {
+		parts = append(parts, fmt.Sprintf(impostorSentence, f.Unmasked, f.Impostors))
+	}
+	if parts == nil {
+		return "no fault and no variation was tried"
+	}
+	return strings.Join(parts, "; ")
+}
 
 // String puts the figures into one sentence, the one that the README shows.
 func (f Figures) String() string {

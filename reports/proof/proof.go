@@ -141,6 +141,25 @@ func (p *Proof) Conclude() {
 	}
 }
 
+// Verdict says in a few words whether the proof holds.
+func (p *Proof) Verdict() string {
+	switch len(p.Problems) {
+	case 0:
+		return "the proof holds"
+	case 1:
+		return "the proof fails: 1 problem"
+	}
+	return fmt.Sprintf("the proof fails: %d problems", len(p.Problems))
+}
+
+// Sentence sums the proof up. Of a part it leaves out what was not tried.
+func (p *Proof) Sentence() string {
+	if p.Whole {
+		return p.Figures().String()
+	}
+	return p.Figures().part()
+}
+
 // Figures sums a proof up.
 type Figures struct {
 	Requirements, Faults, Caught, Variations, Green, Impostors, Unmasked int

@@ -103,3 +103,21 @@ func TestFaces(t *testing.T) {
 	require.NoError(t, proof.Console(&console, sample()))
 	assert.Contains(t, console.String(), "the proof fails: 2 problems")
 }
+
+func TestAPartSaysNothingOfTheRest(t *testing.T) {
+	p := sample()
+	p.Whole, p.Rows = false, p.Rows[:1]
+	p.Conclude()
+	var page, console strings.Builder
+	require.NoError(t, proof.HTML(&page, p))
+	assert.Contains(t, page.String(), "the proof holds")
+	assert.Contains(t, page.String(), "CP-A-1")
+	for _, absent := range []string{"CP-B-1", "Variations", "No implementations", "0 of 0"} {
+		assert.NotContains(t, page.String(), absent)
+	}
+	require.NoError(t, proof.Console(&console, p))
+	assert.Contains(t, console.String(), "1 of 1 deliberate faults caught by the requirement they break, each turning 1 requirement red in the median (1 at most)\nthe proof holds")
+
+	p.Rows = nil
+	assert.Equal(t, "no fault and no variation was tried", p.Sentence())
+}
