@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -116,6 +117,22 @@ func agentRevisions() []Fault {
 			Name: "update-never-reaches-the-agent-server", Breaks: "a new revision is DEPLOYED, and the agent server goes on with the first one", Fails: "E2E-1",
 			Apply: redeploying(func(r *updatedRuntime, ctx context.Context, id string, b controlplane.Build, env map[string]string) error {
 				return nil
+			}),
+		},
+		{
+			Name: "update-silences-the-agent-server", Breaks: "a new revision is DEPLOYED, and its graph answers nothing", Fails: "E2E-1",
+			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				a := capture(next, r)
+				switch {
+				case updateDeployment.is(r) && a.status < 300:
+					m.mark(deploymentOf(r), true)
+				case getState.is(r) && m.marked(segment(r, 2)) != nil:
+					a.edit(func(s map[string]any) {
+						values := object(s["values"])
+						values["messages"] = slices.DeleteFunc(items(values["messages"]), func(m map[string]any) bool { return m["type"] == "ai" })
+					})
+				}
+				a.send(w)
 			}),
 		},
 		{

@@ -27,6 +27,16 @@ func agentCompleted() []Fault {
 			}),
 		},
 		{
+			Name: "rollback-hides-completed-runs", Breaks: "completed runs are not found after a run with rollback, though their messages stay", Fails: "AS-ROLLBACK-6",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				a := capture(next, r)
+				if getRun.is(r) && text(a.object(), "multitask_strategy") != "rollback" && len(d.rollbacks(threadOf(r))) > 0 {
+					a.refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
+				}
+				a.send(w)
+			}),
+		},
+		{
 			Name: "rollback-clears-the-state", Breaks: "a run with rollback begins with an empty state, and the completed runs stay", Fails: "AS-ROLLBACK-6",
 			Apply: agentStoring(func(s agentserver.Store) agentserver.Store {
 				return &clearedStore{Store: s, hidden: map[string][]string{}}

@@ -36,6 +36,16 @@ func agentJoins() []Fault {
 			}),
 		},
 		{
+			Name: "join-ends-with-a-timeout", Breaks: "a join that begins while the run is in progress is answered with 408 when that has completed", Fails: "AS-RUN-4",
+			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
+				a := capture(next, r)
+				if !over && a.status == http.StatusOK {
+					a.refuse(http.StatusRequestTimeout, "The run took too long")
+				}
+				a.send(w)
+			}),
+		},
+		{
 			Name: "join-waits-for-success", Breaks: "a join on a run that fails is not answered", Fails: "AS-RUN-4",
 			Apply: onAnswer(joinRun, func(r *http.Request, a *answer) {
 				if a.object()["__error__"] != nil {

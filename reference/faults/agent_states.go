@@ -50,9 +50,16 @@ func agentStates() []Fault {
 			Apply: retyped("ai", "assistant"),
 		},
 		{
-			Name: "input-is-reversed", Breaks: "several messages of an input are kept last first", Fails: "AS-STATE-2",
-			Apply: onSentMessages(func(all []any) []any {
-				slices.Reverse(all)
+			Name: "input-is-reversed", Breaks: "several messages of an input are shown last first", Fails: "AS-STATE-2",
+			Apply: onMessages(func(all []map[string]any) []map[string]any {
+				for from := 0; from < len(all); from++ {
+					to := from
+					for to < len(all) && all[to]["type"] == "human" {
+						to++
+					}
+					slices.Reverse(all[from:to])
+					from = to
+				}
 				return all
 			}),
 		},
