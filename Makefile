@@ -27,9 +27,11 @@ modules:
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 
-# The tests of every package, under the race detector.
+# The tests of every package under the race detector, then, without it, those that are long: many servers, the
+# browser, large runs.
 unit:
-	$(GO) test -race -timeout 8m ./...
+	$(GO) test -race -short -timeout 10m ./...
+	$(GO) test -timeout 10m ./steps ./reports
 
 # The features against the reference, in both editions.
 features:

@@ -32,7 +32,7 @@ type Options struct {
 }
 
 // The time limits of the runs: a fault that hangs must not make the proof wait as a real target may.
-var limits = config.Timeouts{Request: 3 * time.Second, Poll: 4 * time.Second, Run: 4 * time.Second}
+var limits = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
 
 type prover struct {
 	Options
