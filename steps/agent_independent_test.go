@@ -27,11 +27,11 @@ func TestHonestDifferences(t *testing.T) {
 	all := []honest{
 		{name: "self-hosted", options: independent.Options{Edition: independent.SelfHosted}},
 		{name: "one host under a prefix", options: independent.Options{Prefix: "/shared/box"}},
-		{name: "slow answers with jitter", options: independent.Options{Jitter: 80 * time.Millisecond}},
 		{name: "now and then too busy", options: independent.Options{BusyEvery: 7}},
+		{name: "slow answers with jitter", options: independent.Options{Jitter: 80 * time.Millisecond}},
 		{name: "all that the field offers", options: independent.Options{Extras: true}},
-		{name: "threads are searched", change: func(c *config.Config) { c.Agent.Listing = "search" }},
-		{name: "refusals with another status", options: independent.Options{RefusedStatus: http.StatusForbidden, RefusalAsJSON: true}},
+		{name: "threads are searched", agent: true, change: func(c *config.Config) { c.Target, c.Agent.Listing = "", "search" }},
+		{name: "refusals with another status", options: independent.Options{RefusedStatus: http.StatusForbidden, RefusalAsJSON: true}, change: agentAlone, agent: true},
 		{name: "the agent server alone", change: agentAlone, agent: true},
 		{name: "the agent server alone, slow", options: independent.Options{Jitter: 80 * time.Millisecond, BusyEvery: 5}, change: agentAlone, agent: true},
 	}
@@ -67,6 +67,7 @@ func agentAlone(c *config.Config) { c.Target = "" }
 
 // TestWithoutUsers judges a target without an authentication handler: who needs users is skipped, and says so.
 func TestWithoutUsers(t *testing.T) {
+	t.Parallel()
 	s, err := independent.Start(independent.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
@@ -102,6 +103,10 @@ func TestWithoutUsers(t *testing.T) {
 
 // TestRunsThatBeginLate judges a server whose runs lie in a queue for long before they begin.
 func TestRunsThatBeginLate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every run takes long")
+	}
+	t.Parallel()
 	s, err := independent.Start(independent.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +28,7 @@ import (
 // TestHardToTell judges servers that are slow, sparing or unwilling where it is easily taken for a fault, and such whose
 // fault is easily taken for one of these.
 func TestHardToTell(t *testing.T) {
+	t.Parallel()
 	type hard struct {
 		name   string
 		layer  func(*proxy, http.Handler) http.Handler
@@ -101,6 +106,47 @@ func TestControlPlaneAlone(t *testing.T) {
 			assert.Contains(t, q.Reason, "agent_url_from", q.ID)
 		}
 	}
+}
+
+// TestAnswersThatVary judges a deployment whose graph never answers the same: another answer tells of no new revision.
+func TestAnswersThatVary(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	at, err := url.Parse(s.AgentURL)
+	require.NoError(t, err)
+	var asked atomic.Int64
+	agents := rewriting(t, "http://"+at.Host, func(body string) string {
+		return strings.ReplaceAll(body, "voice says", "voice says, for the "+strconv.FormatInt(asked.Add(1), 10)+"th time")
+	})
+	cfg := configure(t, s)
+	cfg.Target = rewriting(t, s.ControlURL, func(body string) string {
+		return strings.ReplaceAll(body, at.Host, strings.TrimPrefix(agents, "http://"))
+	})
+	res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"E2E-1"} })
+	assert.Equal(t, reports.Inconclusive, res.Requirements[0].Verdict)
+	assert.Contains(t, res.Requirements[0].Reason, "answers the same words differently")
+}
+
+// rewriting puts a server before another one that changes the bodies of its answers, and returns its address.
+func rewriting(t *testing.T, address string, change func(body string) string) string {
+	t.Helper()
+	at, err := url.Parse(address)
+	require.NoError(t, err)
+	transport := &http.Transport{}
+	back := httputil.NewSingleHostReverseProxy(at)
+	back.Transport = transport
+	served := plain(back)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := record(served, r)
+		body := change(a.Body.String())
+		a.Body.Reset()
+		a.Body.WriteString(body)
+		send(w, a)
+	}))
+	t.Cleanup(func() { front.Close(); transport.CloseIdleConnections() })
+	return front.URL
 }
 
 // answersRollbackLate answers runs with rollback late, whatever their server did at once.
