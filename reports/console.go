@@ -41,7 +41,13 @@ func Console(w io.Writer, r *Result, opts ConsoleOptions) error {
 
 // opening prints the verdict, the headline and what was judged.
 func (p *printer) opening(r *Result) {
-	p.line("%s  %s", p.standing(r), p.paint(bold, safe.Line(safe.Ellipsis(headline(r), 500))))
+	told := p.paint(bold, safe.Line(safe.Ellipsis(headline(r), 500)))
+	if standingOf(r).Caveat == "" {
+		p.line("%s  %s", p.standing(r), told)
+	} else {
+		p.line("%s", p.standing(r))
+		p.line("  %s", told)
+	}
 	p.line("%s", p.paint(dim, "  "+safe.Line(safe.Ellipsis(subject(r), 500))))
 }
 
@@ -187,7 +193,7 @@ func (p *printer) skipped(skipped []*Requirement) {
 	if len(skipped) == 0 {
 		return
 	}
-	p.heading("SKIPPED", "these do not apply or are not configured", dim, len(skipped))
+	p.heading("SKIPPED", "these were not judged, for the reason given", dim, len(skipped))
 	for _, g := range byReason(skipped) {
 		p.wrap("  ", "      ", safe.Line(safe.Ellipsis(g.reason, 500))+": "+names(g.requirements))
 	}

@@ -121,6 +121,9 @@ func TestJournalLeavesNoFile(t *testing.T) {
 }
 
 func TestJournalNeedsLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a hundred and fifty megabytes")
+	}
 	journal, err := reports.NewJournal(t.TempDir())
 	require.NoError(t, err)
 	defer journal.Close() //nolint:errcheck // checked elsewhere

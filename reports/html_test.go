@@ -91,6 +91,9 @@ func TestHTMLShowsTheCause(t *testing.T) {
 }
 
 func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes tens of megabytes")
+	}
 	r := sample.Faulty()
 	memory := reports.NewMemory()
 	body := `{"a":"` + strings.Repeat("x", 60<<10) + `"}`

@@ -113,7 +113,7 @@ var style string
 
 var pageTemplate = template.Must(template.New("proof").Funcs(template.FuncMap{
 	"rows": func(p *Proof, kind string) []Row { return p.rows(Kind(kind)) },
-	"cell": cell, "columns": columns, "took": took,
+	"cell": cell, "columns": columns, "took": took, "ellipsis": safe.Ellipsis,
 	"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // our own file
 }).Parse(page))
 
