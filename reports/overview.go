@@ -156,6 +156,9 @@ func headline(r *Result) string {
 		g := byReason(slices.Concat(o.blocked, o.inconclusive))[0]
 		return fmt.Sprintf("%s could not be judged: %s.", count(len(g.requirements), "requirement"), strings.TrimSuffix(g.reason, "."))
 	}
+	if len(o.known) > 0 {
+		return fmt.Sprintf("What does not pass is known: %s.", names(o.known))
+	}
 	d := DistanceOf(r).String()
 	return strings.ToUpper(d[:1]) + d[1:] + "."
 }

@@ -21,6 +21,7 @@ func TestHeadlineOfARunThatHasNone(t *testing.T) {
 		{"one failure", NonConformant, []Requirement{q("A-1", Must, Failed, ""), q("A-2", Should, Failed, "")}, "A-1 is violated: Rule A-1."},
 		{"more", NonConformant, []Requirement{q("A-1", Must, Failed, ""), q("A-2", Must, Failed, ""), q("A-3", Must, Failed, "")}, "A-1 and 2 more are violated: Rule A-1."},
 		{"blocked", Incomplete, []Requirement{q("A-1", Must, Blocked, "x"), q("A-2", Must, Blocked, "no connection."), q("A-3", Must, Inconclusive, "no connection.")}, "2 requirements could not be judged: no connection."},
+		{"all known", NonConformant, []Requirement{{ID: "A-1", Level: Must, Verdict: Failed, Known: &Known{}}, q("A-2", Must, Passed, "")}, "What does not pass is known: A-1."},
 		{"nothing", Incomplete, nil, "Nothing that binds was judged."},
 	}
 	for _, tt := range tests {
