@@ -43,6 +43,7 @@ type agentWorld struct {
 	foreign       string         // what a run was to say that was to be refused
 	rolled        *rollback      // what became of the prior run and the new one
 	rivals        []*graphRun    // runs that were started one after the other, or at once
+	left          []*graphRun    // those of them that are still found
 	joined        *joining       // a join beside the scenario
 	looks         []look         // what was seen of the prior run and the state
 	listed        listing        // the last list of threads

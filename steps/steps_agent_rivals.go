@@ -125,7 +125,7 @@ func (w *World) awaitAnyRival(ctx context.Context) error {
 
 // oneRivalLeft looks when the time of all runs is over.
 func (w *World) oneRivalLeft(ctx context.Context, which string) error {
-	var left []*graphRun
+	w.left = nil
 	var last *client.Answer
 	for _, g := range w.rivals {
 		a, err := w.agent.getRun(ctx, w.run.owner(), g)
@@ -133,26 +133,32 @@ func (w *World) oneRivalLeft(ctx context.Context, which string) error {
 			return err
 		}
 		if last = a; a.OK() {
-			left, w.answer = append(left, g), a
+			w.left, w.answer = append(w.left, g), a
 		}
 	}
 	newest := w.rivals[len(w.rivals)-1]
 	switch {
-	case len(left) == 0:
+	case len(w.left) == 0:
 		return violated(last, "one run that is left", "none of %d", len(w.rivals))
-	case len(left) > 1:
-		return unless(ctx, violated(w.answer, "one run that is left", "%d of %d", len(left), len(w.rivals)), w.agent.pendingIsRemoved, w.agent.staysRemoved)
-	case which == "only the last" && left[0] != newest:
-		return violated(w.answer, "the run "+newest.id, "the run %s", left[0].id)
+	case len(w.left) > 1:
+		return unless(ctx, violated(w.answer, "one run that is left", "%d of %d", len(w.left), len(w.rivals)), w.agent.pendingIsRemoved, w.agent.staysRemoved)
+	case which == "only the last" && w.left[0] != newest:
+		return violated(w.answer, "the run "+newest.id, "the run %s", w.left[0].id)
 	}
-	w.current = left[0]
 	return nil
 }
 
+// stateHoldsLeft asks for the messages of one of the runs that are left: that only one is, was judged before.
 func (w *World) stateHoldsLeft(ctx context.Context) error {
 	a, err := w.agent.state(ctx, w.run.owner(), w.thread)
 	if err != nil {
 		return err
 	}
-	return unless(ctx, holdsOnly(a, w.current), w.agent.pendingIsRemoved, w.agent.staysRemoved)
+	var wrong error
+	for _, g := range w.left {
+		if wrong = holdsOnly(a, g); wrong == nil {
+			return nil
+		}
+	}
+	return unless(ctx, wrong, w.agent.pendingIsRemoved, w.agent.staysRemoved)
 }

@@ -193,8 +193,6 @@ func (w *World) newRunAccepted() error { return w.rolled.next.accepted() }
 func (w *World) newRunPrompt() error {
 	rb := w.rolled
 	switch {
-	case !rb.next.complete:
-		return violated(rb.state, "the new run to complete", "%s", shownMessages(messagesOf(rb.state)))
 	case rb.prompt():
 		return nil
 	case w.tooSlowFor(rb.prior.graphRun) || rb.prior.tooShort() || 2*w.run.pace.turnarounds.worst() > rb.prior.order.hold:

@@ -149,11 +149,12 @@ func (w *World) startLong(ctx context.Context, attempt int) error {
 	if err := w.aThread(ctx); err != nil {
 		return asPrecondition(err)
 	}
-	g, err := w.agent.start(ctx, w.thread, order{hold: w.run.pace.hold(attempt)})
-	if err == nil {
-		w.current, w.answer = g, g.answer
+	g, err := w.agent.post(ctx, w.run.owner(), w.thread, order{hold: w.run.pace.hold(attempt)})
+	if err != nil {
+		return err
 	}
-	return err
+	w.current, w.answer = g, g.answer
+	return asPrecondition(g.accepted())
 }
 
 // userStartsLongAndJoins joins while the run is in progress. A join that has not answered long after the run was

@@ -14,8 +14,8 @@ Feature: Rolling back a run in progress
       Given a run in progress that has written
       When the user starts another run with rollback
       Then the new run is accepted
-      And it completes before the time of the prior run is over
       And the state holds the run's input and its answer
+      And it completes before the time of the prior run is over
 
   @AS-ROLLBACK-2 @must @section-3 @section-7 @slow
   Rule: The prior run is gone
