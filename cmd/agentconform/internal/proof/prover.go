@@ -79,14 +79,15 @@ func (p *prover) trials() ([]trial, error) {
 	for _, edition := range []string{config.Cloud, config.SelfHosted} {
 		all = append(all, p.reference(proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the reference as it is", Edition: edition}, nil))
 	}
-	for _, f := range faults.All() {
-		all = append(all, p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply))
-	}
+	// Variations and impostors first: the slowest are among them, and at the end they would be waited for alone.
 	for _, v := range faults.Variations() {
 		all = append(all, p.reference(proof.Row{Kind: proof.Variation, Name: v.Name, Does: v.Differs, Edition: v.Edition}, v.Apply))
 	}
 	for _, i := range faults.Impostors() {
 		all = append(all, p.impostor(i))
+	}
+	for _, f := range faults.All() {
+		all = append(all, p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply))
 	}
 	if len(p.Only) == 0 {
 		return all, nil
