@@ -119,8 +119,11 @@ func (w *World) answerRepeats() error {
 	return nil
 }
 
-// stateHoldsRun is blocked where plain runs leave no input and answer either.
+// stateHoldsRun is blocked where there is no run, and where plain runs leave no input and answer either.
 func (w *World) stateHoldsRun(ctx context.Context) error {
+	if err := w.current.accepted(); err != nil {
+		return asPrecondition(err)
+	}
 	return unless(ctx, holdsAnswered(w.answer, w.current), w.agent.plainRunsWork)
 }
 

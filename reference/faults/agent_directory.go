@@ -15,13 +15,16 @@ type directory struct {
 	owners  map[string]string         // Authorization by thread
 	threads map[string]string         // by run
 	last    map[string]map[string]any // what was sent for the last run, by thread
-	chains  map[string][]string       // the runs with rollback, by thread
+	chains  map[string][]rollingBack  // the runs with rollback, by thread
 }
+
+// rollingBack is a run with rollback, and what was said to it last.
+type rollingBack struct{ id, said string }
 
 // directed makes a layer that knows the threads and runs that were created.
 func directed(middleware func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
 	return fresh(func() Layer {
-		d := &directory{owners: map[string]string{}, threads: map[string]string{}, last: map[string]map[string]any{}, chains: map[string][]string{}}
+		d := &directory{owners: map[string]string{}, threads: map[string]string{}, last: map[string]map[string]any{}, chains: map[string][]rollingBack{}}
 		return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) { middleware(d, w, r, d.watching(next)) })
 	})
 }
@@ -55,7 +58,11 @@ func (d *directory) learn(r *http.Request, sent, made map[string]any) {
 	id := text(made, "run_id")
 	d.threads[id], d.last[threadOf(r)] = threadOf(r), sent
 	if sent["multitask_strategy"] == "rollback" {
-		d.chains[threadOf(r)] = append(d.chains[threadOf(r)], id)
+		said := ""
+		for _, m := range items(object(sent["input"])["messages"]) {
+			said = text(m, "content")
+		}
+		d.chains[threadOf(r)] = append(d.chains[threadOf(r)], rollingBack{id, said})
 	}
 }
 
@@ -85,7 +92,7 @@ func (d *directory) latest(thread string) map[string]any {
 }
 
 // rollbacks are the runs with rollback of a thread, in the order of their creation.
-func (d *directory) rollbacks(thread string) []string {
+func (d *directory) rollbacks(thread string) []rollingBack {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.chains[thread])

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"net/http"
 	"sync"
 	"time"
@@ -30,18 +31,7 @@ func agentRivals() []Fault {
 		},
 		{
 			Name: "chain-leaves-the-last-but-one", Breaks: "of several rollbacks the last is deleted, and the one before it is left", Fails: "AS-ROLLBACK-8",
-			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				if chain := d.rollbacks(threadOf(r)); getRun.is(r) && len(chain) > 1 {
-					last, before := chain[len(chain)-1], chain[len(chain)-2]
-					switch runOf(r) {
-					case last:
-						r = withPath(r, threadPath(r, threadOf(r))+"/runs/"+before)
-					case before:
-						r = withPath(r, threadPath(r, threadOf(r))+"/runs/"+last)
-					}
-				}
-				next.ServeHTTP(w, r)
-			}),
+			Apply: directed(lastButOne),
 		},
 		{
 			Name: "racing-rollbacks-leave-several", Breaks: "of rollbacks at the same time each sees the runs before it, and deletes none that has just arrived", Fails: "AS-ROLLBACK-8",
@@ -96,4 +86,25 @@ func (c *races) has(run string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.raced[run]
+}
+
+// lastButOne shows the last run of a chain and the one before it in place of each other, and the state as the latter's.
+func lastButOne(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+	chain := d.rollbacks(threadOf(r))
+	if len(chain) < 2 || !getRun.is(r) && !getState.is(r) {
+		next.ServeHTTP(w, r)
+		return
+	}
+	last, before := chain[len(chain)-1], chain[len(chain)-2]
+	switch runOf(r) {
+	case last.id:
+		r = withPath(r, threadPath(r, threadOf(r))+"/runs/"+before.id)
+	case before.id:
+		r = withPath(r, threadPath(r, threadOf(r))+"/runs/"+last.id)
+	}
+	a := capture(next, r)
+	if getState.is(r) {
+		a.body = bytes.ReplaceAll(a.body, []byte(last.said), []byte(before.said))
+	}
+	a.send(w)
 }
