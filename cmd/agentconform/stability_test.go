@@ -38,7 +38,7 @@ func TestVerdictsDoNotDependOnTheOrder(t *testing.T) {
 		}
 		return verdicts
 	}
-	const runs, atOnce = 20, 2
+	const runs, atOnce = 20, 4
 	want := judge(t, 1)
 	slots := make(chan struct{}, atOnce)
 	var wait sync.WaitGroup
