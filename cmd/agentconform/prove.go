@@ -40,7 +40,7 @@ is taken for conformant.`,
 	flags := c.Flags()
 	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, variations or impostors, or IDs of requirements")
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json, proof.md and proof.html")
-	flags.IntVar(&f.concurrency, "concurrency", 8, "runs of the suite at once")
+	flags.IntVar(&f.concurrency, "concurrency", 12, "runs of the suite at once")
 	flags.StringVar(&f.readme, "readme", "", "write the figures between the proof marks of the `file`")
 	flags.BoolVar(&f.list, "list", false, "list the faults, variations and impostors, and prove nothing")
 	return c
