@@ -72,7 +72,7 @@ func agentRuns() []Fault {
 					next.ServeHTTP(w, r)
 					return
 				}
-				made := withPath(r, threadPath(r, "")[:len(threadPath(r, ""))-1])
+				made := withPath(r, strings.TrimSuffix(threadPath(r, ""), "/"))
 				sent := readBody(r)
 				setBody(made, []byte(`{"thread_id":"`+threadOf(r)+`"}`))
 				capture(next, made)
