@@ -206,6 +206,7 @@ func (s *Server) serve(listener net.Listener, handler http.Handler) {
 		ErrorLog:    slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
+	entrance.watch(server)
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = server.Serve(listener) }) // ends with Close, and always with an error
 	s.atClose(func() error {

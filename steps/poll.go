@@ -39,7 +39,8 @@ func (r *run) settled(status string) bool {
 func (r *run) done(status string) bool { return status == statusDeployed || r.failedStatus(status) }
 
 // poll reads the status of a revision until it satisfies the condition, less and less often, for at most the
-// configured time. Running out of time is no error: the history says so.
+// configured time. Running out of time is no error: the history says so. A revision for which the time ran out before
+// is not waited for again, only looked at: one that hangs would else cost every scenario that meets it the whole time.
 func (r *run) poll(ctx context.Context, deployment, revision string, until func(status string) bool) (*history, error) {
 	h := &history{revision: revision}
 	start := time.Now()
@@ -67,8 +68,9 @@ func (r *run) poll(ctx context.Context, deployment, revision string, until func(
 		if until(h.final) {
 			return h, nil
 		}
-		if time.Since(start)+wait > r.config.Timeouts.Poll {
+		if r.hangs(revision) || time.Since(start)+wait > r.config.Timeouts.Poll {
 			h.timedOut = true
+			r.noteHanging(revision)
 			return h, nil
 		}
 		jitter := time.Duration(rand.Int64N(int64(wait)/4 + 1))
@@ -76,6 +78,19 @@ func (r *run) poll(ctx context.Context, deployment, revision string, until func(
 			return nil, err
 		}
 	}
+}
+
+// hangs tells whether an earlier poll of the revision ran out of time.
+func (r *run) hangs(revision string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hanging[revision]
+}
+
+func (r *run) noteHanging(revision string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hanging[revision] = true
 }
 
 // transition notes a status for the timeline, once for each revision.

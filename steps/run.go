@@ -63,6 +63,7 @@ type run struct {
 	verdicts    map[string]*verdict // by scenario
 	timeline    []reports.Transition
 	transitions map[string]bool
+	hanging     map[string]bool // revisions for which a poll ran out of time
 	serial      map[string]int
 	agentRun
 }
@@ -122,6 +123,7 @@ func newRun(o Options) (*run, error) {
 		knownStatuses:  spec.RevisionStatuses(),
 		verdicts:       map[string]*verdict{},
 		transitions:    map[string]bool{},
+		hanging:        map[string]bool{},
 		serial:         map[string]int{},
 	}
 	r.collector = evidence.New(o.Oracle, r.redact, o.Journal, r.start)

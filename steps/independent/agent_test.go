@@ -83,10 +83,13 @@ func TestOtherStrategies(t *testing.T) {
 	thread := c.thread()
 	first := c.run(thread, "wait=30000 long", "")
 	assert.Equal(t, http.StatusConflict, c.do("POST", thread+"/runs", runBody("now", "")).status)
-	second := c.run(thread, "wait=20 next", "interrupt")
+	second := c.run(thread, "wait=1000 next", "interrupt")
 	assert.Equal(t, "stopped", c.do("GET", first, nil).get("phase").String())
 	third := c.run(thread, "last", "enqueue")
-	assert.Equal(t, "waiting", c.do("GET", third, nil).get("phase").String())
+	phase := c.do("GET", third, nil).get("phase").String()
+	if c.do("GET", second, nil).get("phase").String() != "done" { // on a busy machine it may be
+		assert.Equal(t, "waiting", phase)
+	}
 	c.do("GET", third+"/join", nil)
 	assert.Equal(t, "done", c.do("GET", second, nil).get("phase").String())
 	assert.Len(t, c.contents(thread), 5)
