@@ -41,7 +41,7 @@ func creation() []Fault {
 			Apply: onStatus(createDeployment, http.StatusCreated, func(_ *http.Request, a *answer) { a.body = nil }),
 		},
 		{
-			Name: "creation-names-an-unknown-revision", Breaks: "latest_revision_id of a creation is the id of the job that makes the revision", Fails: "CP-CREATE-2",
+			Name: "creation-names-an-unknown-revision", Breaks: "latest_revision_id of a creation is the id of the job that makes the revision", Fails: "CP-CREATE-2", Hangs: true,
 			Apply: onObject(createDeployment, func(d map[string]any) { d["latest_revision_id"] = reversed(text(d, "latest_revision_id")) }),
 		},
 		{

@@ -18,7 +18,10 @@ type Fault struct {
 	Also map[string]string
 	// Edition of the reference on which it shows; cloud when empty.
 	Edition string
-	Apply   Layer
+	// Hangs says that the suite waits out its limits for what the fault keeps from happening: a proof takes longest
+	// with it.
+	Hangs bool
+	Apply Layer
 }
 
 // Variation is a deliberate difference that breaks nothing.

@@ -43,6 +43,7 @@ type prover struct {
 // trial is one run to be made.
 type trial struct {
 	row   proof.Row
+	slow  bool // it is begun before the others, so that it is not waited for alone at the end
 	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 }
 
@@ -79,15 +80,18 @@ func (p *prover) trials() ([]trial, error) {
 	for _, edition := range []string{config.Cloud, config.SelfHosted} {
 		all = append(all, p.reference(proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the reference as it is", Edition: edition}, nil))
 	}
-	// Variations and impostors first: the slowest are among them, and at the end they would be waited for alone.
 	for _, v := range faults.Variations() {
-		all = append(all, p.reference(proof.Row{Kind: proof.Variation, Name: v.Name, Does: v.Differs, Edition: v.Edition}, v.Apply))
+		t := p.reference(proof.Row{Kind: proof.Variation, Name: v.Name, Does: v.Differs, Edition: v.Edition}, v.Apply)
+		t.slow = true
+		all = append(all, t)
 	}
 	for _, i := range faults.Impostors() {
 		all = append(all, p.impostor(i))
 	}
 	for _, f := range faults.All() {
-		all = append(all, p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply))
+		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply)
+		t.slow = f.Hangs
+		all = append(all, t)
 	}
 	if len(p.Only) == 0 {
 		return all, nil
@@ -121,7 +125,7 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 // impostor is a trial of a server that is none, under the configuration of the reference.
 func (p *prover) impostor(i faults.Impostor) trial {
 	row := proof.Row{Kind: proof.Impostor, Name: i.Name, Does: i.Is}
-	return trial{row: row, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
+	return trial{row: row, slow: true, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
 		model, err := reference.Start(ctx, reference.Options{})
 		if err != nil {
 			return nil, err
@@ -144,14 +148,14 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	done := 0
-	for i, t := range trials {
+	for _, i := range slowFirst(trials) {
 		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
 		}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			rows[i] = p.try(ctx, t)
+			rows[i] = p.try(ctx, trials[i])
 			mu.Lock()
 			defer mu.Unlock()
 			done++
@@ -160,6 +164,19 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	}
 	wait.Wait()
 	return rows
+}
+
+// slowFirst returns the indices of the trials in the order in which they are begun.
+func slowFirst(trials []trial) []int {
+	var slow, others []int
+	for i, t := range trials {
+		if t.slow {
+			slow = append(slow, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	return append(slow, others...)
 }
 
 func (p *prover) try(ctx context.Context, t trial) proof.Row {
