@@ -19,11 +19,11 @@ func (w *World) defineAccess(b *book) {
 	b.given(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme)
 	b.given(`a credential of another tenant`, w.aCredentialOfAnotherTenant)
 	b.when(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.nobodyTries)
-	b.when(`a client with an (unknown|empty|blank) API key tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries)
+	b.when(`a client with an API key that is (unknown|empty|blank) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries)
 	b.when(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
 	b.when(`the other tenant tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.otherTenantTries)
-	b.when(`a client with (no credentials|an unknown API key) tries to update it to another source`, w.strangerUpdates)
-	b.when(`the other tenant tries to update it to another source`, w.otherTenantUpdates)
+	b.when(`a client with (no credentials|an unknown API key) tries to update its source`, w.strangerUpdates)
+	b.when(`the other tenant tries to update its source`, w.otherTenantUpdates)
 	b.when(`a client with (no credentials|an unknown API key) tries to create a deployment with a name of its own`, w.strangerCreates)
 	b.when(`a client with (no credentials|an unknown API key) asks for it and for an unknown deployment`, w.strangerAsksForBoth)
 	b.then(`the request is refused for want of valid credentials`, w.refusedForCredentials)
@@ -121,10 +121,7 @@ func (w *World) otherTenantTries(ctx context.Context, operation string) error {
 }
 
 func (w *World) strangerUpdates(ctx context.Context, who string) error {
-	change, key := w.run.anotherSource()
-	if change == nil {
-		return needs(key)
-	}
+	change := w.run.nextSource(1)
 	_, err := w.do(ctx, w.run.toControlPlane(asker(who), http.MethodPatch, deploymentPath(w.deployment.id), sourceUpdate(change)))
 	return err
 }

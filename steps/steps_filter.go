@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -98,7 +99,7 @@ func (w *World) clientFiltersByPairs(ctx context.Context) error {
 			continue
 		}
 		next := w.run.knownStatuses[(i+1)%len(w.run.knownStatuses)]
-		for other := range statuses {
+		for _, other := range slices.Sorted(maps.Keys(statuses)) {
 			if other != status {
 				next = other
 			}

@@ -23,9 +23,9 @@ Feature: Who may use the control plane
   @CP-AUTH-2 @must @section-5
   Rule: With an API key that is unknown, empty or blank every operation is refused
 
-    Scenario Outline: With an <key> API key nobody may <operation>
+    Scenario Outline: With an API key that is <key> nobody may <operation>
       Given a spare deployment
-      When a client with an <key> API key tries to <operation>
+      When a client with an API key that is <key> tries to <operation>
       Then the request is refused for want of valid credentials
 
       Examples:
@@ -51,7 +51,7 @@ Feature: Who may use the control plane
 
     Scenario Outline: A refused update by a client with <credentials> makes no revision
       Given a deployment that takes updates
-      When a client with <credentials> tries to update it to another source
+      When a client with <credentials> tries to update its source
       Then the deployment has no new revision
 
       Examples:
@@ -128,6 +128,6 @@ Feature: Who may use the control plane
     Scenario: Another tenant cannot update a deployment
       Given a credential of another tenant
       And a deployment that takes updates
-      When the other tenant tries to update it to another source
+      When the other tenant tries to update its source
       Then the deployment has no new revision
       And the answer is the one for an unknown deployment
