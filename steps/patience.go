@@ -25,14 +25,14 @@ func (r *run) within(ctx context.Context, limit time.Duration, look func() (done
 	}
 }
 
-// later waits until something that was done in the background would be seen: longer where the target said that it has
-// only accepted it.
+// later waits until something that was done in the background would be seen: twice as long as the target took to
+// answer, and longer where it said that it has only accepted it.
 func (r *run) later(ctx context.Context, act *client.Answer) error {
-	wait := 10 * r.config.Polling.Interval
-	if act != nil && act.Status == http.StatusAccepted {
+	wait := max(50*time.Millisecond, 2*act.Took)
+	if act.Status == http.StatusAccepted {
 		wait = max(wait, 500*time.Millisecond)
 	}
-	return client.Sleep(ctx, wait)
+	return client.Sleep(ctx, min(wait, r.config.Timeouts.Request))
 }
 
 // awaitLatest reads the deployment until it names another latest revision than the known one. It returns the known
