@@ -21,7 +21,7 @@ const (
 func ReadFile(path string) (*Result, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading a result file: %w", err)
+		return nil, fmt.Errorf("reading a result file: %w; name the result.json of a run", err)
 	}
 	defer file.Close() //nolint:errcheck // only read
 	info, err := file.Stat()

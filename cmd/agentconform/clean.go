@@ -23,7 +23,7 @@ func newClean(io streams) *cobra.Command {
 because the target was out of reach.`,
 		Example: `  agentconform clean --config vendor.yaml
   agentconform clean --config vendor.yaml --ledger out/ledger.jsonl --run 3f2a91c0`,
-		Args: cobra.NoArgs,
+		Args: noArguments("--ledger names the ledger, --run the run and --config the target"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := target.load(c)
 			if err != nil {

@@ -85,22 +85,34 @@ inconclusive or interrupted).`,
 		Example: `  agentconform run                                    judge the bundled reference
   agentconform run --config agentconform.yaml         judge the target of a configuration
   agentconform serve --write-config reference.yaml    serve the reference, and write how to judge it`,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:                  knownCommand,
+		RunE:                  func(c *cobra.Command, _ []string) error { return c.Help() },
+		DisableFlagsInUseLine: true,
+		SilenceErrors:         true,
+		SilenceUsage:          true,
+
+		SuggestionsMinimumDistance: 2,
 	}
+	root.SetFlagErrorFunc(tellFlags)
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newVersion(io))
+	root.AddCommand(newRun(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newCompletion(io), newVersion(io))
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Args = knownCommand
+		}
+	}
 	return root
 }
 
 func newVersion(io streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  agentconform version      # what a report of a fault should name",
+		Args:    noArguments("leave it out"),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(io.out, "agentconform "+suiteVersion())
 			return err

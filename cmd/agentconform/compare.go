@@ -25,7 +25,7 @@ Regressions, fixed and new requirements, and those that the suite itself renamed
 of the suite is no regression of the target. Exit code 1 means that the last of several versions has a regression.`,
 		Example: `  agentconform compare before/result.json after/result.json
   agentconform compare a.json b.json c.json --label ours --label theirs --label reference --out comparison`,
-		Args: cobra.MinimumNArgs(2),
+		Args: arguments(2, 0, "two result files or more, such as before/result.json after/result.json"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if len(labels) > 0 && len(labels) != len(files) {
 				return fmt.Errorf("--label is given %d times for %d results: give one for each, or none", len(labels), len(files))
@@ -87,7 +87,7 @@ func newMerge(s streams) *cobra.Command {
 		Short: "Make one result of the shards of a run",
 		Example: `  agentconform run --shard 1/2 --out s1 && agentconform run --shard 2/2 --out s2
   agentconform merge s1/result.json s2/result.json --out out`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, 0, "the result file of each shard, such as s1/result.json s2/result.json"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			f := &runFlags{out: out, baseline: known}
 			entries, err := f.loadBaseline()

@@ -19,7 +19,7 @@ func newList(s streams) *cobra.Command {
 		Use:     "list",
 		Short:   "List the requirements with their levels, sections and scenarios",
 		Example: "  agentconform list\n  agentconform list --format markdown > REQUIREMENTS.md",
-		Args:    cobra.NoArgs,
+		Args:    noArguments("--format chooses the form, and grep a requirement: agentconform list | grep CP-LIST"),
 		RunE: func(*cobra.Command, []string) error {
 			catalogue, err := features.Load()
 			if err != nil {
@@ -64,13 +64,20 @@ func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion
 }
 
 type listed struct {
-	ID        string   `json:"id"`
-	Level     string   `json:"level"`
-	Title     string   `json:"title"`
-	Sections  []string `json:"sections"`
-	Profile   string   `json:"profile"`
-	Feature   string   `json:"feature"`
-	Scenarios []string `json:"scenarios"`
+	ID        string           `json:"id"`
+	Level     string           `json:"level"`
+	Title     string           `json:"title"`
+	Sections  []string         `json:"sections"`
+	Profile   string           `json:"profile"`
+	Feature   string           `json:"feature"`
+	Scenarios []listedScenario `json:"scenarios"`
+}
+
+// listedScenario uses the words of the result file.
+type listedScenario struct {
+	Name string `json:"name"`
+	URI  string `json:"uri"`
+	Line int    `json:"line"`
 }
 
 func listJSON(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
@@ -82,7 +89,7 @@ func listJSON(w io.Writer, c *features.Catalogue, excluded []features.Exclusion)
 	for _, r := range c.Requirements {
 		row := listed{ID: r.ID, Level: string(r.Level), Title: r.Title, Sections: r.Sections, Profile: r.Profile, Feature: r.Feature}
 		for _, s := range r.Scenarios {
-			row.Scenarios = append(row.Scenarios, s.Name)
+			row.Scenarios = append(row.Scenarios, listedScenario{s.Name, s.URI, s.Line})
 		}
 		document.Requirements = append(document.Requirements, row)
 	}

@@ -34,7 +34,7 @@ is taken for conformant.`,
   agentconform prove --list
   agentconform prove --only CP-LIST-3 --out proof
   agentconform serve --fault limit-101-is-served      see one fault for yourself`,
-		Args: cobra.NoArgs,
+		Args: noArguments("--only chooses faults, variations or requirements"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.prove(c, io) },
 	}
 	flags := c.Flags()

@@ -34,7 +34,7 @@ Exit codes: 0 the target answers differently now, 1 it answers as it did, 2 wron
 		Example: `  agentconform replay CP-LIST-3 --config vendor.yaml
   agentconform replay 3f2a91c04b7d --config vendor.yaml --target http://127.0.0.1:8080
   agentconform replay out/result.json --config vendor.yaml`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1, "the ID of one finding or requirement, or one result file, such as CP-LIST-3"),
 		RunE: func(c *cobra.Command, args []string) error { return f.replay(c, args[0], io) },
 	}
 	f.target.add(c)
@@ -91,7 +91,7 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	}
 	result, err := reports.ReadFile(f.result)
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking up %s: %w; name the result file with --result", name, err)
+		return nil, nil, fmt.Errorf("looking up %s: %w, with --result", name, err)
 	}
 	findings, err := replay.Find(result, name)
 	return result, findings, err

@@ -79,7 +79,7 @@ and, for every other key of the configuration, AGENTCONFORM_ and its name.`,
   agentconform run --agent-target https://agents.example/my-agent --config vendor.yaml
   agentconform run --only 'CP-LIST-*' --out out
   agentconform run --tags '@must and not @slow' --shard 1/4`,
-		Args: cobra.NoArgs,
+		Args: noArguments("--target or --config names what is judged, and --only the requirements"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.command = "agentconform " + strings.Join(os.Args[1:], " ")
 			return f.run(c, io)

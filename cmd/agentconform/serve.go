@@ -30,7 +30,7 @@ runs the conformance graph. It prints one line when it is ready and serves until
   agentconform run --config reference.yaml
   agentconform serve --fault limit-101-is-served --write-config faulty.yaml
   agentconform serve --edition self-hosted --data ./reference-data --pace 200ms`,
-		Args: cobra.NoArgs,
+		Args: noArguments("--listen names the address, and --data the folder"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c, io) },
 	}
 	flags := c.Flags()

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// noArguments refuses arguments of a command that is steered by flags, and says which flag may have been meant.
+func noArguments(instead string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return fmt.Errorf("%s takes no arguments, and %q is one; %s", c.Name(), args[0], instead)
+	}
+}
+
+// arguments wants from least to most arguments (0: as many as one likes), which the sentence tells.
+func arguments(least, most int, sentence string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) >= least && (most == 0 || len(args) <= most) {
+			return nil
+		}
+		return fmt.Errorf("%s takes %s; %d given", c.Name(), sentence, len(args))
+	}
+}
+
+// knownCommand refuses what is the name of no command, and tells the name that was probably meant.
+func knownCommand(c *cobra.Command, args []string) error {
+	found, rest, err := c.Root().Find(args)
+	if err == nil && (len(rest) == 0 || found != c.Root()) {
+		return nil
+	}
+	return fmt.Errorf("unknown command %q; %sagentconform --help lists the commands", rest[0], meant(c.Root().SuggestionsFor(rest[0])))
+}
+
+func meant(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(names, " or ") + "? "
+}
+
+// tellFlags says after a mistake in a flag where the right ones are.
+func tellFlags(c *cobra.Command, err error) error {
+	return fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())
+}
