@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
@@ -72,7 +73,7 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	}
 	server, err := reference.Start(ctx, options)
 	if err != nil {
-		return err
+		return f.explained(err)
 	}
 	if f.writeConfig != "" {
 		if err := f.write(server); err != nil {
@@ -84,6 +85,18 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	}
 	<-ctx.Done()
 	return server.Close()
+}
+
+// explained says which flag helps where the reference could not be started.
+func (f *serveFlags) explained(err error) error {
+	var network *net.OpError
+	switch {
+	case errors.As(err, &network) && network.Op == "listen":
+		return fmt.Errorf("%w; name another address with --listen, where port 0 takes a free one: --listen 127.0.0.1:0", err)
+	case f.data != "":
+		return fmt.Errorf("%w; --data names another folder", err)
+	}
+	return err
 }
 
 // write leaves the configuration to its owner alone: it holds credentials.

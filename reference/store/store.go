@@ -35,7 +35,7 @@ func Open(path string, ephemeral bool) (*Store, error) {
 		Timeout: lockTimeout, NoSync: ephemeral, NoGrowSync: ephemeral, NoFreelistSync: ephemeral, FreelistType: bbolt.FreelistMapType,
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("open the store %s: another process has it open; stop that one, or choose another data folder", path)
+		return nil, fmt.Errorf("open the store %s: another process has it open; stop that one, or keep the data elsewhere", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", path, err)
