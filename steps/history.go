@@ -16,8 +16,8 @@ const longHistory = 23
 // makeLong makes a deployment with a long history. Where the configuration names a source that cannot be built, one
 // of the revisions fails, so that the revisions do not all end in the same status.
 func (r *run) makeLong(ctx context.Context) (*deployment, error) {
-	if most := r.config.MaxRevisions; most > 0 && most < longHistory {
-		return nil, skipped("the budget forbids it: raise max_revisions to %d (now %d)", longHistory, most)
+	if err := r.longHistoryFits(); err != nil {
+		return nil, err
 	}
 	d, err := r.createUp(ctx, "history")
 	if err != nil {
@@ -49,6 +49,17 @@ func (r *run) makeLong(ctx context.Context) (*deployment, error) {
 		return nil, err
 	}
 	return d, r.noUnknownRevisions(ctx, d)
+}
+
+// longHistoryFits skips where the budget is too small for it.
+func (r *run) longHistoryFits() error {
+	most := r.config.MaxRevisions
+	if most == 0 || most >= longHistory {
+		return nil
+	}
+	o := skipped("the budget forbids it: raise max_revisions to %d (now %d)", longHistory, most)
+	o.missing = "max_revisions"
+	return o
 }
 
 // noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be told right from

@@ -63,9 +63,11 @@ func TestIndependentServerIsConformant(t *testing.T) {
 	s, err := independent.Start(independent.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	res := judge(t, configure(t, s), nil)
+	c := configure(t, s)
+	res := judge(t, c, nil)
 	if res.Verdict != reports.Conformant {
 		_ = reports.Console(os.Stderr, res, reports.ConsoleOptions{})
 	}
 	require.Equal(t, reports.Conformant, res.Verdict)
+	assertPlan(t, c, res)
 }

@@ -19,6 +19,7 @@ import (
 type outcome struct {
 	verdict    reports.Verdict
 	reason     string
+	missing    string // the key of the configuration that would help, where one is known
 	violations []violation
 }
 
@@ -83,8 +84,13 @@ func skipped(reason string, args ...any) *outcome {
 	return &outcome{verdict: reports.Skipped, reason: fmt.Sprintf(reason, args...)}
 }
 
-// needs skips the scenario because a key of the configuration is missing.
-func needs(key string) *outcome { return skipped("not configured: set %s", key) }
+// needs skips the scenario because a key of the configuration is missing. The key may have an explanation behind it.
+func needs(key string) *outcome {
+	o := skipped("not configured: set %s", key)
+	key, _, _ = strings.Cut(key, " ")
+	o.missing = strings.TrimSuffix(key, ",")
+	return o
+}
 
 // judge turns what a step returned into an outcome, by the kind of sentence it stands under.
 func judge(ctx context.Context, kind messages.PickleStepType, err error) *outcome {

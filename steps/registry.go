@@ -38,18 +38,48 @@ func (r *registry) pattern(sentence string) string {
 	return sentence
 }
 
-// book is where the definitions of one scenario are written.
+// book is where the definitions of one scenario are written, and what their sentences need of the configuration.
 type book struct {
 	registry *registry
-	sc       *godog.ScenarioContext
+	sc       *godog.ScenarioContext // nil where nothing is to be executed
+	needs    []need
+}
+
+// need is what a sentence needs of the configuration: each check gets what the pattern captures first, and returns
+// the outcome that skips the scenario.
+type need struct {
+	pattern string
+	checks  []func(captured string) error
 }
 
 func (b *book) given(pattern string, definition any) {
-	b.sc.Given(b.registry.sentence(pattern), definition)
+	if b.sc != nil {
+		b.sc.Given(b.registry.sentence(pattern), definition)
+	}
 }
 func (b *book) when(pattern string, definition any) {
-	b.sc.When(b.registry.sentence(pattern), definition)
+	if b.sc != nil {
+		b.sc.When(b.registry.sentence(pattern), definition)
+	}
 }
 func (b *book) then(pattern string, definition any) {
-	b.sc.Then(b.registry.sentence(pattern), definition)
+	if b.sc != nil {
+		b.sc.Then(b.registry.sentence(pattern), definition)
+	}
+}
+
+// configured is a given that the configuration alone decides: its definition can be asked before there is a run.
+func (b *book) configured(pattern string, definition func() error) {
+	b.given(pattern, definition)
+	b.requires(pattern, anyway(definition))
+}
+
+// requires says what a sentence needs of the configuration before there is a run. Its definition may do much else.
+func (b *book) requires(pattern string, checks ...func(captured string) error) {
+	b.needs = append(b.needs, need{pattern, checks})
+}
+
+// anyway makes a check of one that does not look at what the sentence says.
+func anyway(check func() error) func(string) error {
+	return func(string) error { return check() }
 }

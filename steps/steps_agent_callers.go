@@ -19,17 +19,23 @@ import (
 const (
 	refusedCallers = `(a caller without credentials|a caller with an unknown token|the other user)`
 	anyCaller      = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme))`
+	anyAttempt     = anyCaller + ` tries to (create a thread|list the threads|start a run|start a run with rollback|retrieve a run|join a run|read the state)`
+	twoUsersAsk    = `two users ask runs who the caller is, (in turn|all at once)`
 )
 
 // defineCallers holds the sentences about authentication (sections 5 and 7).
 func (w *World) defineCallers(b *book) {
-	b.given(`a detail that the authentication handler gives`, w.aHandlersDetail)
-	b.given(`a user with custom fields`, w.aUserWithFields)
+	b.configured(`a detail that the authentication handler gives`, w.aHandlersDetail)
+	b.configured(`a user with custom fields`, w.aUserWithFields)
 	b.given(`a run in progress on a thread of its own`, w.anOwnRunInProgress)
 	b.given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun)
-	b.when(anyCaller+` tries to (create a thread|list the threads|start a run|start a run with rollback|retrieve a run|join a run|read the state)`, w.callerTries)
+	b.requires(refusedCallers+` was refused .*`, w.aConfiguredCaller)
+	b.when(anyAttempt, w.callerTries)
+	b.requires(anyAttempt, w.aConfiguredCaller)
 	b.when(`the user asks a run who the caller is`, w.userAsksWho)
-	b.when(`two users ask runs who the caller is, (in turn|all at once)`, w.usersAskWho)
+	b.requires(`the user asks a run who the caller is`, anyway(w.aConfiguredUser))
+	b.when(twoUsersAsk, w.usersAskWho)
+	b.requires(twoUsersAsk, anyway(w.aConfiguredOtherUser))
 	b.then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	b.then(`the refusal carries the detail`, w.refusalCarriesDetail)
 	b.then(`the run tells the (identity|custom fields) of the user`, w.runTells)
@@ -47,6 +53,16 @@ func (w *World) callerNamed(ctx context.Context, name string) (caller, error) {
 	}
 	return who, asPrecondition(err)
 }
+
+// aConfiguredCaller and its like skip where the configuration lacks the caller.
+func (w *World) aConfiguredCaller(name string) error {
+	_, err := w.run.caller(name)
+	return err
+}
+
+func (w *World) aConfiguredUser() error { return w.aConfiguredCaller(theUser) }
+
+func (w *World) aConfiguredOtherUser() error { return w.aConfiguredCaller(theOtherUser) }
 
 func (w *World) aHandlersDetail() error {
 	if w.run.config.Agent.RejectedDetail == "" {

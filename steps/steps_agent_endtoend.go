@@ -9,7 +9,7 @@ import (
 
 // defineEndToEnd holds the sentences about a deployment and its agent server together (section 1).
 func (w *World) defineEndToEnd(b *book) {
-	b.given(`a second source, whose graph answers differently`, w.aSecondSource)
+	b.configured(`a second source, whose graph answers differently`, w.aSecondSource)
 	b.given(`the deployment was updated to the second source and is up again`, w.wasUpdated)
 	b.when(`the user asks its agent server`, w.userAsksDeployment)
 	b.when(`the user asks its agent server once more`, w.userAsksUntilNew)

@@ -18,6 +18,8 @@ func (w *World) defineOwners(b *book) {
 	b.given(`a list of threads that shows what is known of them`, w.aTellingList)
 	b.given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread)
 	b.given(`a thread each of two users`, w.aThreadEach)
+	b.requires(`a list of threads that shows what is known of them`, anyway(w.aConfiguredUser))
+	b.requires(`a thread each of two users`, anyway(w.aConfiguredOtherUser))
 	b.when(`the other user lists the threads with (no filter|an empty filter|metadata that the threads of both have|the ids of both threads|the user as owner)`, w.otherUserLists)
 	b.when(`the user creates a thread that names another owner`, w.userCreatesSpoofed)
 	b.when(`the user creates a thread with metadata`, w.userCreatesWithMetadata)
@@ -25,6 +27,7 @@ func (w *World) defineOwners(b *book) {
 	b.then(`the list holds no thread of the user`, w.listHoldsNoForeign)
 	b.then(`the list holds the thread of the other user`, w.listHoldsOwn)
 	b.then(`its metadata names the user as owner`, w.metadataNamesOwner)
+	b.requires(`its metadata names the user as owner`, anyway(w.aConfiguredUser))
 	b.then(`its metadata holds what was given`, w.metadataHoldsGiven)
 }
 

@@ -14,6 +14,7 @@ func (w *World) defineThreads(b *book) {
 	b.when(`the user creates a thread`, w.userCreatesThread)
 	b.when(`the user creates two threads`, w.userCreatesTwoThreads)
 	b.when(`(the user|a studio user) lists the threads`, w.callerLists)
+	b.requires(`(a studio user) lists the threads`, w.aConfiguredCaller)
 	b.then(`the answer holds the id of a thread`, w.answerHoldsThread)
 	b.then(`each has an id of its own`, w.threadsDiffer)
 	b.then(`the list holds the thread`, w.listHoldsThread)
@@ -128,8 +129,10 @@ func (l listing) String() string {
 }
 
 // listingHint names the configuration that a list without the expected thread may ask for.
-func (w *World) listingHint() string {
-	if w.run.searches() {
+func (w *World) listingHint() string { return listingHint(w.run.searches()) }
+
+func listingHint(searches bool) string {
+	if searches {
 		return "agent.listing is search: if the target lists threads at GET /threads, set it to get"
 	}
 	return "agent.listing is get: if the list is a page, or the target lists threads by the search operation only, set it to search"

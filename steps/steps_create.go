@@ -15,8 +15,9 @@ import (
 // defineCreate holds the sentences about creating a deployment (sections 1, 2 and 7).
 func (w *World) defineCreate(b *book) {
 	b.given(`a new deployment`, w.aNewDeployment)
-	b.given(`a tag to build from`, w.aTag)
+	b.configured(`a tag to build from`, w.aTag)
 	b.given(`a source that only the other edition offers`, w.aForeignSource)
+	b.requires(`a source that only the other edition offers`, anyway(w.anEdition), anyway(w.aRefusedBody))
 	b.when(`the client creates a deployment`, w.clientCreates)
 	b.when(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
 	b.when(`the client creates a deployment from the tag that (builds on push|does not build on push)`, w.clientCreatesFromTag)
@@ -66,9 +67,20 @@ func (w *World) aTag() error {
 }
 
 func (w *World) aForeignSource() error {
+	if err := w.anEdition(); err != nil {
+		return err
+	}
+	return w.aRefusedBody()
+}
+
+func (w *World) anEdition() error {
 	if w.run.config.Edition == "" {
 		return needs("edition")
 	}
+	return nil
+}
+
+func (w *World) aRefusedBody() error {
 	if len(w.run.config.Create.Refused) == 0 {
 		return needs("create.refused")
 	}

@@ -24,6 +24,7 @@ func (w *World) defineErrors(b *book) {
 	b.given(`a list of revisions that was refused as invalid in this run`, w.aListRefused)
 	b.given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered)
 	b.given(`an answer to "([^"]+)" that was seen in this run`, w.anAnswerSeen)
+	b.requires(`an answer to "([^"]+)" that was seen in this run`, w.isAsked)
 	b.when(`all such answers are looked at`, func() error { return nil })
 	b.when(`all its answers are looked at`, func() error { return nil })
 	b.when(`all answers to "([^"]+)" are held to the contract`, func(string) error { return nil })
@@ -55,11 +56,19 @@ func (w *World) aSideThatAnswered(side string) error {
 
 func (w *World) anAnswerSeen(operation string) error {
 	w.subject = []string{operation}
-	if listing := w.run.config.Agent.Listing; operation == "list-threads" && listing != "get" || operation == "search-threads" && listing != "search" {
-		return skipped("threads are listed by the other call: agent.listing is %s", listing)
+	if err := w.isAsked(operation); err != nil {
+		return err
 	}
 	if w.run.collector.Answered(operation) == 0 {
 		return w.run.notSeen("%s was not answered in this run", operation)
+	}
+	return nil
+}
+
+// isAsked skips the call by which threads are not listed here.
+func (w *World) isAsked(operation string) error {
+	if listing := w.run.config.Agent.Listing; operation == "list-threads" && listing != "get" || operation == "search-threads" && listing != "search" {
+		return skipped("threads are listed by the other call: agent.listing is %s", listing)
 	}
 	return nil
 }

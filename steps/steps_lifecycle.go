@@ -13,7 +13,7 @@ import (
 func (w *World) defineLifecycle(b *book) {
 	b.given(`a deployment that was created`, w.aCreatedDeployment)
 	b.given(`a deployment of its own that is up`, w.anOwnDeployment)
-	b.given(`a source that cannot be built`, w.aBrokenSource)
+	b.configured(`a source that cannot be built`, w.aBrokenSource)
 	b.when(`the client polls its latest revision`, w.clientPolls)
 	b.when(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
 	b.when(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)

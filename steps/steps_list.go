@@ -17,6 +17,7 @@ import (
 // defineList holds the sentences about listing the revisions of a deployment (sections 2, 4, 7 and 8).
 func (w *World) defineList(b *book) {
 	b.given(`a deployment with more than 20 revisions`, w.aLongHistory)
+	b.requires(`a deployment (?:with more than 20 revisions|whose revisions have settled.*)`, anyway(w.run.longHistoryFits))
 	b.given(`a list of its revisions with nothing in it`, w.anEmptyList)
 	b.given(`its revisions can be paged through by offsets`, w.canBePaged)
 	b.given(`a limit and an offset that are each refused by name`, w.twoFaults)

@@ -15,10 +15,11 @@ import (
 // defineUpdate holds the sentences about updating a deployment (sections 1, 2 and 4).
 func (w *World) defineUpdate(b *book) {
 	b.given(`a deployment that takes updates`, w.aDeploymentThatTakesUpdates)
-	b.given(`a second ref to build from`, w.aSecondRef)
-	b.given(`a second graph configuration file`, w.aSecondGraphConfig)
-	b.given(`a second image`, w.aSecondImage)
+	b.configured(`a second ref to build from`, w.aSecondRef)
+	b.configured(`a second graph configuration file`, w.aSecondGraphConfig)
+	b.configured(`a second image`, w.aSecondImage)
 	b.given(`a source that has (?:a|an) "(repo_ref|graph_config_path|image_uri)"`, w.aSourceThatHas)
+	b.requires(`a source that has (?:a|an) "(\w+)"`, w.aSourceThatHas)
 	b.given(`a deployment of its own that builds on push`, w.anOwnThatBuildsOnPush)
 	b.given(`a deployment of its own from the tag`, w.anOwnFromTag)
 	b.when(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)

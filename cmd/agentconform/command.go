@@ -97,7 +97,7 @@ inconclusive or interrupted).`,
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newCompletion(io), newVersion(io))
+	root.AddCommand(newRun(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newCompletion(io), newVersion(io))
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {

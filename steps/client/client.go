@@ -73,7 +73,12 @@ type NoAnswer struct {
 	Timeout bool   // the target took the request and let the time pass
 	Closed  bool   // the target took the request and closed the connection
 	ID      int
+
+	err error
 }
+
+// Unwrap returns what the network said, for who wants to tell a certificate from a refused connection.
+func (e *NoAnswer) Unwrap() error { return e.err }
 
 func (e *NoAnswer) Error() string { return e.Request.Method + " " + e.Request.Path + ": " + e.Cause }
 
@@ -243,7 +248,7 @@ func readBounded(body io.ReadCloser) ([]byte, error) {
 }
 
 func noAnswer(r Request, err error) *NoAnswer {
-	n := &NoAnswer{Request: r}
+	n := &NoAnswer{Request: r, err: err}
 	var dial *net.OpError
 	var timeout net.Error
 	switch {

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+func newDoctor(s streams) *cobra.Command {
+	var target targetFlags
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell whether a target can be tested, and what is missing",
+		Long: `Tell whether a target can be tested, and what is missing: whether its addresses answer and take the credentials,
+whether the create template keeps the contract, which keys of the configuration would enable which requirements, and
+what a run would create. It only reads, and creates nothing at the target. Without a target it examines the bundled
+reference.
+
+Each line begins with ok, note (a run will tell more), missing (a key that would enable requirements) or problem (no
+run makes sense before it is solved).
+
+Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it cannot be tested yet.`,
+		Example: `  agentconform doctor
+  agentconform doctor --config vendor.yaml
+  AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform doctor --config vendor.yaml --target https://control.example
+  agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, s) },
+	}
+	target.add(c)
+	return c
+}
+
+func examine(c *cobra.Command, target *targetFlags, s streams) error {
+	cfg, err := target.load(c)
+	if err != nil {
+		return err
+	}
+	source := sourceOf(target.config, os.Environ())
+	if cfg.Target == "" && cfg.AgentTarget == "" {
+		stop, err := startBundled(c.Context(), cfg, "")
+		if err != nil {
+			return &exit{exitIncomplete, err}
+		}
+		defer stop()
+		source = "the bundled reference, since no target is named"
+	}
+	catalogue, err := features.Load()
+	if err != nil {
+		return err
+	}
+	oracle, err := spec.New()
+	if err != nil {
+		return err
+	}
+	e, err := steps.Examine(c.Context(), cfg, catalogue, oracle)
+	if err != nil {
+		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
+	}
+	e.Checks = slices.Insert(e.Checks, 0, steps.Check{Finding: steps.Fine, Subject: "configuration", Found: source})
+	if err := showExamination(s.out, e, newScreen(s, "").color); err != nil {
+		return err
+	}
+	if !e.Testable() {
+		return failed(exitIncomplete)
+	}
+	return nil
+}
+
+// sourceOf says where the configuration was read from: the file, and the names of the variables.
+func sourceOf(file string, environ []string) string {
+	var from []string
+	if file == "" {
+		if _, err := os.Stat(config.DefaultFile); err == nil {
+			file = config.DefaultFile
+		}
+	}
+	if file != "" {
+		from = append(from, file)
+	}
+	for _, entry := range environ {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, config.EnvPrefix) {
+			from = append(from, name)
+		}
+	}
+	if len(from) == 0 {
+		return "from flags only: there is no " + config.DefaultFile + " here, and no variable " + config.EnvPrefix + "..."
+	}
+	return "from " + strings.Join(from, ", ")
+}
+
+// colors of the findings, as the reports use them.
+var colors = map[steps.Finding]string{steps.Fine: "32", steps.Noted: "33", steps.Missing: "36", steps.Problem: "31;1"}
+
+func showExamination(w io.Writer, e *steps.Examination, color bool) error {
+	widest := 0
+	for _, c := range e.Checks {
+		widest = max(widest, len(c.Subject))
+	}
+	var b strings.Builder
+	for _, c := range e.Checks {
+		word := fmt.Sprintf("%-7s", c.Finding)
+		if color {
+			word = "\x1b[" + colors[c.Finding] + "m" + word + "\x1b[0m"
+		}
+		text := c.Found
+		if c.Remedy != "" {
+			text += "; " + c.Remedy
+		}
+		fmt.Fprintf(&b, "%s  %-*s  %s\n", word, widest, c.Subject, safe.Line(text))
+	}
+	fmt.Fprintf(&b, "\n%s\n", safe.Line(e.Conclusion()))
+	_, err := io.WriteString(w, b.String())
+	return err
+}

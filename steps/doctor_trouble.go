@@ -1,0 +1,89 @@
+package steps
+
+import (
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// trouble says what is wrong with an answer that no server of the interface gives, and what to do about it; found is
+// empty where there is nothing. The key names the address in the configuration.
+func (r *run) trouble(p, nobody *probe, key string) (finding Finding, found, remedy string) {
+	a := p.answer
+	base := p.request.Base
+	switch {
+	case a == nil:
+		found, remedy = r.silence(p, key)
+		return Problem, found, remedy
+	case a.Status == http.StatusTooManyRequests, a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != "":
+		return Problem, fmt.Sprintf("%s asks to come back later (status %d)", base, a.Status), "wait, or lift its rate limit for the tests"
+	case slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.Status):
+		return Problem, fmt.Sprintf("%s is a gateway with nothing behind it (status %d)", base, a.Status), "start the server behind it, or correct " + key
+	case a.Status >= 500:
+		return lessIf(refusesCaller(nobody)), fmt.Sprintf("%s fails with status %d", base, a.Status), "look into the target's log"
+	case a.Status >= 300 && a.Status < 400:
+		to := r.redact.Text(a.Header.Get("Location"))
+		return Problem, fmt.Sprintf("%s redirects to %.200q (status %d)", base, to, a.Status), "if that is the target, give its base address as " + key
+	case a.Status == http.StatusBadRequest && strings.HasPrefix(base, "http:") && bytes.Contains(a.Body, []byte("HTTPS")):
+		return Problem, base + " wants https", "give https:// in " + key
+	case !refusesCaller(p) && isPage(a):
+		return lessIf(refusesCaller(nobody)), fmt.Sprintf("%s answers with an HTML page (status %d)", base, a.Status), baseAddress(key)
+	}
+	return Fine, "", ""
+}
+
+func isPage(a *client.Answer) bool {
+	kind, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "text/html") || bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<"))
+}
+
+// silence says why no answer came, and what to do.
+func (r *run) silence(p *probe, key string) (found, remedy string) {
+	var dns *net.DNSError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var none *client.NoAnswer
+	correct := "correct " + key + ", or start the target"
+	switch err := p.err; {
+	case errors.As(err, &dns):
+		remedy = "correct the name in " + key
+	case errors.Is(err, syscall.ECONNREFUSED):
+		remedy = correct
+	case errors.As(err, &authority):
+		remedy = "name the file with its authority's certificate in the environment variable SSL_CERT_FILE"
+	case errors.As(err, &host):
+		remedy = "give the name that is in the certificate in " + key
+	case errors.As(err, &invalid):
+		remedy = "renew the certificate of the target"
+	case errors.Is(err, errBusy):
+		remedy = "wait, or lift its rate limit for the tests"
+	case errors.As(err, &none) && none.Timeout:
+		remedy = "look for a firewall or a proxy between, or raise timeouts.request"
+	case strings.Contains(err.Error(), "HTTP response to HTTPS client"):
+		remedy = "give http:// in " + key
+	default:
+		remedy = correct
+	}
+	return p.request.Base + " does not answer: " + r.failure(p), remedy
+}
+
+// failure says why no answer came.
+func (r *run) failure(p *probe) string {
+	var none *client.NoAnswer
+	switch {
+	case errors.Is(p.err, errBusy):
+		return "it asks to wait, again and again, for more than " + brief(r.config.Timeouts.Request)
+	case errors.As(p.err, &none):
+		return r.redact.Excerpt(none.Cause)
+	}
+	return p.err.Error()
+}
