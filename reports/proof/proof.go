@@ -136,20 +136,24 @@ func (p *Proof) Conclude() {
 	}
 	for _, q := range p.Requirements {
 		if n := faults[q.ID]; n < Fewest(q.Level) {
-			p.Problems = append(p.Problems, fmt.Sprintf("%s is a %s and has %d faults, fewer than %d", q.ID, q.Level, n, Fewest(q.Level)))
+			p.Problems = append(p.Problems, fmt.Sprintf("%s is a %s and has %s, fewer than %d", q.ID, q.Level, counted(n, "fault"), Fewest(q.Level)))
 		}
 	}
 }
 
 // Verdict says in a few words whether the proof holds.
 func (p *Proof) Verdict() string {
-	switch len(p.Problems) {
-	case 0:
+	if len(p.Problems) == 0 {
 		return "the proof holds"
-	case 1:
-		return "the proof fails: 1 problem"
 	}
-	return fmt.Sprintf("the proof fails: %d problems", len(p.Problems))
+	return "the proof fails: " + counted(len(p.Problems), "problem")
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Sentence sums the proof up. Of a part it leaves out what was not tried.

@@ -66,8 +66,19 @@ func sample() *proof.Proof {
 func TestConclude(t *testing.T) {
 	p := sample()
 	assert.Len(t, p.Problems, 2, "the missed fault, and the requirement without one")
-	assert.Contains(t, p.Problems[1], "CP-B-1 is a SHOULD and has 0 faults")
+	assert.Contains(t, p.Problems[1], "CP-B-1 is a SHOULD and has 0 faults, fewer than 1")
 	assert.Equal(t, proof.Figures{Requirements: 2, Faults: 2, Caught: 1, Variations: 1, Green: 1, Impostors: 1, Unmasked: 1, MedianRadius: 1, WidestRadius: 1}, p.Figures())
+}
+
+func TestOneFaultOfAMustIsTooFew(t *testing.T) {
+	p := sample()
+	p.Rows = p.Rows[:1]
+	p.Conclude()
+	assert.Equal(t, "CP-A-1 is a MUST and has 1 fault, fewer than 2", p.Problems[0])
+	p.Rows = append(p.Rows, p.Rows[0])
+	p.Requirements = p.Requirements[:1]
+	p.Conclude()
+	assert.Equal(t, "the proof holds", p.Verdict())
 }
 
 func TestFigures(t *testing.T) {
