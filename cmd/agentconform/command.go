@@ -83,6 +83,7 @@ answer against the requirements and the OpenAPI contract, and ends in one verdic
 Exit codes: 0 conformant, 1 non-conformant, 2 wrong usage or configuration, 3 incomplete (out of reach, blocked,
 inconclusive or interrupted).`,
 		Example: `  agentconform run                                    judge the bundled reference
+  agentconform doctor --config agentconform.yaml      tell whether a target can be tested, and what is missing
   agentconform run --config agentconform.yaml         judge the target of a configuration
   agentconform serve --write-config reference.yaml    serve the reference, and write how to judge it`,
 		Args:                  knownCommand,

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// TestDoctorShowsNoSecret examines a target that echoes every credential.
+func TestDoctorShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: echo})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	cfg := config.Default()
+	describe(&cfg, server)
+	cfg.AgentTarget = server.AgentURL()
+	file := filepath.Join(t.TempDir(), "target.yaml")
+	text, err := cfg.YAML()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+
+	var printed bytes.Buffer
+	execute(t.Context(), []string{"doctor", "--config", file}, streams{out: &printed, err: &printed})
+	require.Contains(t, printed.String(), "$AGENTCONFORM_", "the echo was shown")
+	for secret, name := range cfg.Secrets() {
+		for _, shape := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret))} {
+			assert.NotContains(t, printed.String(), shape, name)
+		}
+	}
+}
+
+func TestShowExamination(t *testing.T) {
+	t.Parallel()
+	e := &steps.Examination{Judged: 1, Total: 2, Checks: []steps.Check{
+		{Finding: steps.Fine, Subject: "plan", Found: "little"},
+		{Finding: steps.Problem, Subject: "control plane", Found: "says \x1b[2J\nnothing", Remedy: "start it"},
+	}}
+	var plain, colored strings.Builder
+	require.NoError(t, showExamination(&plain, e, false))
+	require.NoError(t, showExamination(&colored, e, true))
+	assert.Equal(t, "ok       plan           little\n"+
+		"problem  control plane  says \\x1b[2J ⏎ nothing; start it\n\n"+
+		"This target cannot be tested yet: control plane: says \\x1b[2J ⏎ nothing.\n", plain.String())
+	without := strings.NewReplacer("\x1b[32m", "", "\x1b[31;1m", "", "\x1b[0m", "").Replace(colored.String())
+	assert.NotEqual(t, colored.String(), without)
+	assert.Equal(t, plain.String(), without, "colours change nothing else")
+}
+
+func TestSourceOf(t *testing.T) {
+	t.Chdir(t.TempDir())
+	environ := []string{"HOME=/home/vendor", "AGENTCONFORM_CREDENTIALS_API_KEY=some-secret", "AGENTCONFORM_TARGET=x"}
+	assert.Equal(t, "from vendor.yaml, AGENTCONFORM_CREDENTIALS_API_KEY, AGENTCONFORM_TARGET", sourceOf("vendor.yaml", environ))
+	assert.Contains(t, sourceOf("", nil), "from flags only")
+	require.NoError(t, os.WriteFile(config.DefaultFile, nil, 0o600))
+	assert.Equal(t, "from "+config.DefaultFile, sourceOf("", nil))
+}
