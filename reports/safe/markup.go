@@ -3,26 +3,40 @@ package safe
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
+// active finds what becomes a link, a mention, a reference to an issue or a picture although it is plain text:
+// addresses with a scheme or www, mail addresses and @names, #1 and GH-1, and :emoji:, whose
+// last colon may come after the text.
+var active = regexp.MustCompile(`(?i)@|://|www\.|#[0-9]|gh-[0-9]|:[a-z0-9_+-]+(:|$)`)
+
 // Markdown returns s as plain text on one line of Markdown, also within a table: no markup, link or mention can
-// come of it.
+// come of it. Words that would be linked become code. Neither a backslash nor a character reference keeps GitHub from
+// linking them: it looks for mail addresses and mentions after both have become the character that they stand for.
 func Markdown(s string) string {
-	var b strings.Builder
-	for _, r := range Line(s) {
-		switch {
-		case r == '@' || r == ':':
-			// A backslash does not keep GitHub from linking mentions and addresses; a character reference does.
-			fmt.Fprintf(&b, "&#%d;", r)
-		case r < utf8.RuneSelf && strings.ContainsRune("\\`*_[]<>#|~&$", r):
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		default:
-			b.WriteRune(r)
+	words := strings.Split(Line(s), " ")
+	for i, word := range words {
+		if active.MatchString(word) {
+			words[i] = MarkdownCode(word)
+		} else {
+			words[i] = unmarked(word)
 		}
+	}
+	return strings.Join(words, " ")
+}
+
+// unmarked escapes what marks text up.
+func unmarked(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune("\\`*_[]<>#|~&$", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }

@@ -2,6 +2,7 @@ package safe_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -44,7 +45,14 @@ func TestLine(t *testing.T) {
 func TestMarkdown(t *testing.T) {
 	assert.Equal(t, `\<script\>`, safe.Markdown("<script>"))
 	assert.Equal(t, `a\|b ⏎ \# c`, safe.Markdown("a|b\n# c"))
-	assert.Equal(t, "&#64;someone http&#58;//x", safe.Markdown("@someone http://x"))
+	plain := `one cause: PATCH answered 500: {"a":1}`
+	assert.Equal(t, plain, safe.Markdown(plain), "a colon is only a colon")
+	for _, word := range []string{"@someone", "(@org/team)", "http://x", "FTP://x/_y_", "www.evil.example", "me@evil.example", "mailto:me@evil.example",
+		":tada:", ":tada", ":+1:", "#12", "org/repo#12", "GH-12", "xmpp:a@b.c/d"} {
+		assert.Equal(t, "see `"+word+"` \\*", safe.Markdown("see "+word+" *"), word)
+	}
+	assert.Equal(t, "``a`@b``", safe.Markdown("a`@b"))
+	assert.Equal(t, "javascript:alert(1)", safe.Markdown("javascript:alert(1)"), "is linked in brackets only, and those are escaped")
 	assert.Equal(t, "`` a`b ``", strings.ReplaceAll(safe.MarkdownCode("a`b"), "``a`b``", "`` a`b ``"))
 	assert.Equal(t, "`a\\|b`", safe.MarkdownCode("a|b"))
 	assert.Equal(t, "````json\n```\nx\n````\n", safe.MarkdownBlock("json", "```\nx"))
@@ -65,6 +73,34 @@ func TestCut(t *testing.T) {
 	assert.Equal(t, "…", safe.Ellipsis("\xff\xff", 1))
 	assert.Equal(t, "aé", safe.Prefix("aéb", 3))
 	assert.Len(t, safe.Prefix(strings.Repeat("\x80", 100), 50), 50)
+}
+
+// FuzzMarkdown takes the result apart again: code apart from the rest, in which nothing is left that would be linked.
+func FuzzMarkdown(f *testing.F) {
+	for _, seed := range []string{"a `@b` `` c", "`` @`` www.x `", `\\` + "`@", "|:a:|", "#1 ` #1"} {
+		f.Add(seed)
+	}
+	active := regexp.MustCompile(`(?i)@|://|www\.|#[0-9]|gh-[0-9]|:[a-z0-9_+-]+:`)
+	f.Fuzz(func(t *testing.T, s string) {
+		var rest strings.Builder
+		for text := safe.Markdown(s); text != ""; {
+			switch {
+			case text[0] == '\\' && len(text) > 1:
+				rest.WriteByte(text[1])
+				text = text[2:]
+			case text[0] == '`':
+				fence := text[:len(text)-len(strings.TrimLeft(text, "`"))]
+				closing := regexp.MustCompile("[^`](" + fence + ")($|[^`])").FindStringSubmatchIndex(text[len(fence):])
+				require.NotNil(t, closing, "code that is not closed: %q", text)
+				text = text[len(fence)+closing[3]:]
+				rest.WriteByte(' ')
+			default:
+				rest.WriteByte(text[0])
+				text = text[1:]
+			}
+		}
+		require.NotRegexp(t, active, rest.String())
+	})
 }
 
 func FuzzVisible(f *testing.F) {

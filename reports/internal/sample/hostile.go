@@ -20,6 +20,7 @@ func HostileTexts() map[string]string {
 		"bidi":           "user\u202e\u2066 }admin\u2069 \u200f\u200b",
 		"lone surrogate": "a\xed\xa0\x80b \\ud800 \xff\xfe",
 		"markdown":       "`` ` ```\n# title\n| a | b |\n[x](javascript:alert(7)) ![y](http://127.0.0.1:1/z) @all <!-- ::error::oops",
+		"linked":         "see www.evil.example, http://evil.example/x_y_z (mail@evil.example) @org/team :tada: #12 GH-1 `@x` ftp://y|z",
 		"workflow":       "\n::set-output name=x::y\n##[error]no\n%0A::warning::z",
 		"lines":          "one\r\ntwo\u2028three\u2029four\u0085five",
 		"yaml":           "- !!python/object:x\n: {a: b}\n--- \"",
