@@ -109,7 +109,7 @@ func (r *run) examineTemplate(e *Examination) {
 			return
 		}
 	}
-	e.add(Fine, subject, fmt.Sprintf("a %s deployment that keeps the contract", r.config.Source()), "")
+	e.add(Fine, subject, "a deployment from "+r.config.Source()+", which keeps the contract", "")
 }
 
 // usesKey tells whether an object has the key, itself or in an object below.

@@ -296,7 +296,7 @@ func TestExamineTemplate(t *testing.T) {
 		change func(*config.Config)
 		says   string
 	}{
-		"good":  {func(*config.Config) {}, "ok: a git_host deployment that keeps the contract; "},
+		"good":  {func(*config.Config) {}, "ok: a deployment from git_host, which keeps the contract; "},
 		"wrong": {func(c *config.Config) { c.Create.Body["source_config"] = map[string]any{"build_on_push": "no"} }, `problem: breaks the contract at /source_config/build_on_push: expected .*boolean, got .*; correct it`},
 		"twice wrong": {func(c *config.Config) {
 			c.Create.Body["source_revision_config"] = map[string]any{"repo_ref": 7, "graph_config_path": true}
