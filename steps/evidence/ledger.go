@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -32,24 +31,20 @@ type Left struct {
 }
 
 // OpenLedger begins a run's part of the ledger in the file, one JSON object a line; with an empty path it is kept in
-// memory. What earlier runs have left behind stays in the file.
+// memory. What earlier runs have left behind stays in the file, and so does every line where one cannot be read.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
 		return &Ledger{run: run, target: target}, nil
 	}
-	left, err := ReadLedger(path)
+	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
+	kept, err := worthKeeping(path, content)
+	if err != nil {
 		return nil, err
 	}
-	var kept bytes.Buffer
-	for _, e := range left {
-		line, err := json.Marshal(e)
-		if err != nil {
-			return nil, err
-		}
-		kept.Write(append(line, '\n'))
-	}
-	if err := os.WriteFile(path+".new", kept.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(path+".new", kept, 0o644); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {
@@ -65,36 +60,73 @@ func OpenLedger(path, run, target string) (*Ledger, error) {
 // removable are the kinds of things that a client can remove. Threads go with their deployment.
 const removable = "deployment"
 
-// ReadLedger returns the deployments that runs have left behind, in the order of their creation. A last line that a crash has
-// cut short is passed over: what it was about had not been acknowledged.
-func ReadLedger(path string) ([]Left, error) {
+// Damaged is a line of a ledger that cannot be read: what it tells of may still be at the target.
+type Damaged struct {
+	Line int
+	Text string
+}
+
+// ReadLedger returns the deployments that runs have left behind, in the order of their creation, and the lines that
+// cannot be read. A last line that a crash has cut short is passed over: what it was about had not been acknowledged.
+func ReadLedger(path string) ([]Left, []Damaged, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the ledger: %w", err)
+		return nil, nil, fmt.Errorf("reading the ledger: %w", err)
 	}
-	var left []Left
-	lines := bufio.NewScanner(bytes.NewReader(content))
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+	return parseLedger(path, content)
+}
+
+func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, err error) {
+	entries := 0
+	for n, line := range bytes.Split(whole(content), []byte("\n")) {
+		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		var e Left
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Kind == "" {
-			if bytes.Count(content, []byte("\n")) < n {
-				break
-			}
-			return nil, fmt.Errorf("%s:%d is no entry of a ledger; name the ledger.jsonl of a run, or move the file away", path, n)
+		if err := json.Unmarshal(line, &e); err != nil || e.Kind == "" {
+			damaged = append(damaged, Damaged{n + 1, string(line)})
+			continue
 		}
+		entries++
 		left = slices.DeleteFunc(left, func(known Left) bool { return known.Kind == e.Kind && known.ID == e.ID })
 		if !e.Removed && e.Kind == removable {
 			left = append(left, e)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s is no ledger: %w; name the ledger.jsonl of a run, or move the file away", path, err)
+	if entries == 0 && len(damaged) > 0 {
+		return nil, nil, fmt.Errorf("%s:%d is no entry of a ledger; name the ledger.jsonl of a run, or move the file away", path, damaged[0].Line)
 	}
-	return left, nil
+	return left, damaged, nil
+}
+
+// whole leaves out a last line that was cut short.
+func whole(content []byte) []byte {
+	end := bytes.LastIndexByte(content, '\n') + 1
+	if json.Valid(content[end:]) {
+		return content
+	}
+	return content[:end]
+}
+
+// worthKeeping returns what stays of a ledger when a run begins: what was left behind. Where lines cannot be read, all
+// of them stay, so that the number of a line still tells which one is meant.
+func worthKeeping(path string, content []byte) ([]byte, error) {
+	left, damaged, err := parseLedger(path, content)
+	if err != nil {
+		return nil, err
+	}
+	if len(damaged) > 0 {
+		return append(bytes.TrimRight(whole(content), "\n"), '\n'), nil
+	}
+	var kept []byte
+	for _, e := range left {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		kept = append(append(kept, line...), '\n')
+	}
+	return kept, nil
 }
 
 // Created notes something new at the target.

@@ -3,6 +3,7 @@ package evidence_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,8 +34,9 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, second.Created("deployment", "c", "scenario 1"))
 	require.NoError(t, second.Close())
-	left, err := evidence.ReadLedger(path)
+	left, damaged, err := evidence.ReadLedger(path)
 	require.NoError(t, err)
+	assert.Empty(t, damaged)
 	require.Len(t, left, 2)
 	assert.Equal(t, "b", left[0].ID)
 	assert.Equal(t, "one", left[0].Run)
@@ -46,10 +48,32 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 func TestReadLedgerRefusesWhatIsNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(path, []byte("hello\nworld\n"), 0o600))
-	_, err := evidence.ReadLedger(path)
+	_, _, err := evidence.ReadLedger(path)
 	require.ErrorContains(t, err, "x:1 is no entry of a ledger")
 	_, err = evidence.OpenLedger(path, "run", "")
 	require.Error(t, err, "a file that is something else is not overwritten")
-	_, err = evidence.ReadLedger(filepath.Join(t.TempDir(), "none"))
+	_, _, err = evidence.ReadLedger(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestGarbageInALedgerHidesNothingElse wants every line to stay where one cannot be read.
+func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.jsonl")
+	entry := func(id string) string {
+		return `{"run":"one","target":"http://a","kind":"deployment","id":"` + id + `","created_by":"s","removed":false}` + "\n"
+	}
+	text := entry("a") + "garbage " + strings.Repeat("x", 2<<20) + "\n\n" + entry("b") + "{}\n" + `{"run":"one","ki`
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	ledger, err := evidence.OpenLedger(path, "two", "http://a")
+	require.NoError(t, err)
+	require.NoError(t, ledger.Removed("deployment", "a"))
+	require.NoError(t, ledger.Close())
+
+	left, damaged, err := evidence.ReadLedger(path)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	assert.Equal(t, "b", left[0].ID)
+	require.Len(t, damaged, 2)
+	assert.Equal(t, 2, damaged[0].Line)
+	assert.Equal(t, evidence.Damaged{Line: 5, Text: "{}"}, damaged[1])
 }
