@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,7 +13,9 @@ import (
 
 // Complete fills what follows from other keys and holds the whole to what a run can use. Load does so itself; a
 // configuration that was put together in code needs it before a run.
-func (c *Config) Complete() error {
+func (c *Config) Complete() error { return c.complete().err() }
+
+func (c *Config) complete() Errors {
 	v := &validator{}
 	v.address("target", &c.Target)
 	v.address("agent_target", &c.AgentTarget)
@@ -35,14 +36,13 @@ func (c *Config) Complete() error {
 	v.alternatives(c)
 	v.credentials(c)
 	v.users(c)
-	slices.SortFunc(v.problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(v.problems...)
+	return v.problems
 }
 
 // shortestSecret is the length below which replacing a secret wherever it occurs would spoil every report.
 const shortestSecret = 4
 
-type validator struct{ problems []error }
+type validator struct{ problems Errors }
 
 func (v *validator) add(key, problem, remedy string) {
 	v.problems = append(v.problems, &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy})

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -21,9 +20,8 @@ func envWord(key string) string { return strings.ToUpper(notInName.Replace(key))
 
 func envIndex(list string, i int, rest string) string { return fmt.Sprintf("%s_%d_%s", list, i, rest) }
 
-// applyEnvironment sets every AGENTCONFORM_ variable of environ ("NAME=value") in c.
-func applyEnvironment(c *Config, environ []string) error {
-	var problems []error
+// environment sets every AGENTCONFORM_ variable of environ ("NAME=value").
+func (l *loader) environment(environ []string) {
 	environ = slices.Clone(environ)
 	slices.Sort(environ) // users.0 before users.1
 	for _, entry := range environ {
@@ -32,23 +30,22 @@ func applyEnvironment(c *Config, environ []string) error {
 		if !ours {
 			continue
 		}
-		source := "environment " + name
-		if err := setByName(reflect.ValueOf(c).Elem(), rest, "", value, source); err != nil {
-			problems = append(problems, err)
-		}
+		l.set(reflect.ValueOf(l.config).Elem(), rest, "", value, "environment "+name)
 	}
-	return errors.Join(problems...)
 }
 
-// setByName finds the key that the rest of a variable's name means below v and sets it.
-func setByName(v reflect.Value, rest, key, value, source string) error {
+// set finds the key that the rest of a variable's name means below v and sets it.
+func (l *loader) set(v reflect.Value, rest, key, value, source string) {
 	if rest == "" {
-		return setText(v, key, value, source)
+		l.from.note(key, source)
+		l.mistaken(setText(v, key, value, source)...)
+		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
 		if i, tail := longestField(v.Type(), rest); i >= 0 {
-			return setByName(v.Field(i), tail, join(key, v.Type().Field(i).Tag.Get("yaml")), value, source)
+			l.set(v.Field(i), tail, join(key, v.Type().Field(i).Tag.Get("yaml")), value, source)
+			return
 		}
 	case reflect.Slice:
 		digits, tail, _ := strings.Cut(rest, "_")
@@ -56,14 +53,17 @@ func setByName(v reflect.Value, rest, key, value, source string) error {
 			if i == v.Len() {
 				v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 			}
-			return setByName(v.Index(i), tail, join(key, digits), value, source)
+			l.set(v.Index(i), tail, join(key, digits), value, source)
+			return
 		}
 	case reflect.Map:
-		if setInMap(v, rest, value) {
-			return nil
+		if name, found := setInMap(v, rest, value); found {
+			l.from.note(join(key, name), source)
+			return
 		}
-		return &Error{Source: source, Key: key, Problem: "names no entry that the configuration holds",
-			Remedy: fmt.Sprintf("give the whole of %s as YAML or JSON in %s%s", key, EnvPrefix, envWord(key))}
+		l.mistaken(&Error{Source: source, Key: key, Problem: "names no entry that the configuration holds",
+			Remedy: fmt.Sprintf("give the whole of %s as YAML or JSON in %s%s", key, EnvPrefix, envWord(key))})
+		return
 	}
 	var known []string
 	if v.Kind() == reflect.Struct {
@@ -71,7 +71,7 @@ func setByName(v reflect.Value, rest, key, value, source string) error {
 			known = append(known, envWord(k))
 		}
 	}
-	return unknown(source, key, rest, known)
+	l.mistaken(unknown(source, key, key, rest, known))
 }
 
 // longestField finds the field whose name begins rest. The longest wins: AGENT_TARGET is agent_target, not a key
@@ -96,42 +96,42 @@ func cutWord(rest, word string) (string, bool) {
 }
 
 // setInMap replaces the value of an existing entry: a header, or one of a create body's secrets.
-func setInMap(v reflect.Value, rest, value string) bool {
+func setInMap(v reflect.Value, rest, value string) (entry string, found bool) {
 	if body, ok := v.Interface().(map[string]any); ok {
 		list, _ := body["secrets"].([]any)
 		for _, item := range list {
 			secret, _ := item.(map[string]any)
 			if name, _ := secret["name"].(string); secret != nil && rest == "SECRETS_"+envWord(name) {
 				secret["value"] = value
-				return true
+				return "secrets", true
 			}
 		}
-		return false
+		return "", false
 	}
 	for _, k := range v.MapKeys() {
 		if envWord(k.String()) == rest {
 			v.SetMapIndex(k, reflect.ValueOf(value))
-			return true
+			return k.String(), true
 		}
 	}
-	return false
+	return "", false
 }
 
 // setText sets v from text. Texts stay as they are; everything else is read as YAML, of which JSON is a part.
-func setText(v reflect.Value, key, text, source string) error {
+func setText(v reflect.Value, key, text, source string) []*Error {
 	if v.Kind() == reflect.String {
 		v.SetString(text)
 		return nil
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
-		return &Error{Source: source, Key: key, Problem: "cannot be read as YAML or JSON", Remedy: "check quotes and brackets"}
+		return []*Error{{Source: source, Key: key, Problem: "cannot be read as YAML or JSON", Remedy: "check quotes and brackets"}}
 	}
 	if problems := check(doc.Content[0], v.Type(), source, key); len(problems) > 0 {
-		return errors.Join(problems...)
+		return problems
 	}
 	if err := doc.Content[0].Decode(v.Addr().Interface()); err != nil {
-		return &Error{Source: source, Key: key, Problem: err.Error(), Remedy: "correct the value"}
+		return []*Error{{Source: source, Key: key, Problem: err.Error(), Remedy: "correct the value"}}
 	}
 	return nil
 }

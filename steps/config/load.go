@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -29,29 +30,40 @@ type Sources struct {
 // before. The answer is complete and valid, or the error tells every mistake.
 func Load(s Sources) (*Config, error) {
 	c := Default()
-	if err := loadFile(&c, s.File); err != nil {
-		return nil, err
+	l := &loader{config: &c, from: origins{}}
+	if mistake := l.file(s.File); mistake != nil {
+		return nil, mistake
 	}
-	if err := applyEnvironment(&c, s.Environ); err != nil {
-		return nil, err
-	}
+	l.environment(s.Environ)
 	for _, key := range keysOf(reflect.TypeFor[Config]()) {
-		value, given := s.Flags[key]
-		if !given {
-			continue
-		}
-		flag := "flag --" + strings.ReplaceAll(key, "_", "-")
-		if err := setByName(reflect.ValueOf(&c).Elem(), envWord(key), "", value, flag); err != nil {
-			return nil, err
+		if value, given := s.Flags[key]; given {
+			l.set(reflect.ValueOf(&c).Elem(), envWord(key), "", value, "flag --"+strings.ReplaceAll(key, "_", "-"))
 		}
 	}
-	if err := c.Complete(); err != nil {
+	before := slices.Clone(l.found)
+	for _, e := range c.complete() {
+		if _, given := l.from[e.Key]; !before.explains(e.Key, given) {
+			e.Source = l.from.of(e.Key)
+			l.found = append(l.found, e)
+		}
+	}
+	if err := l.found.err(); err != nil {
 		return nil, err
 	}
 	return &c, nil
 }
 
-func loadFile(c *Config, path string) error {
+// loader puts a configuration together.
+type loader struct {
+	config *Config
+	from   origins
+	found  Errors
+}
+
+func (l *loader) mistaken(found ...*Error) { l.found = append(l.found, found...) }
+
+// file reads the file. The error is one that leaves nothing else to say.
+func (l *loader) file(path string) error {
 	named := path != ""
 	if !named {
 		path = DefaultFile
@@ -63,7 +75,7 @@ func loadFile(c *Config, path string) error {
 	if err != nil {
 		return &Error{Source: path, Problem: "cannot be read: " + reason(err), Remedy: "name a readable YAML file with --config, or leave it out"}
 	}
-	return parse(c, path, content)
+	return l.parse(path, content)
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -87,7 +99,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-func parse(c *Config, source string, content []byte) error {
+func (l *loader) parse(source string, content []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc yaml.Node
 	err := decoder.Decode(&doc)
@@ -103,10 +115,14 @@ func parse(c *Config, source string, content []byte) error {
 	if doc.Content[0].Tag == "!!null" {
 		return nil
 	}
-	if problems := check(doc.Content[0], reflect.TypeFor[Config](), source, ""); len(problems) > 0 {
-		return errors.Join(problems...)
+	l.from[""] = source
+	l.from.read(doc.Content[0], source, "")
+	problems := check(doc.Content[0], reflect.TypeFor[Config](), source, "")
+	if i := slices.IndexFunc(problems, func(e *Error) bool { return e.Key == "" }); i >= 0 {
+		return problems[i]
 	}
-	if err := doc.Content[0].Decode(c); err != nil {
+	l.mistaken(problems...)
+	if err := doc.Content[0].Decode(l.config); err != nil && len(problems) == 0 { // else it says the same again
 		return &Error{Source: source, Problem: err.Error(), Remedy: "correct the value at that line"}
 	}
 	return nil

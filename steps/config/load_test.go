@@ -124,6 +124,81 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// TestAllMistakesAtOnce wants one line for each, addresses first, where it stands; what only follows is left out.
+func TestAllMistakesAtOnce(t *testing.T) {
+	text := `
+edition: basement
+agent_target: ftp://x
+target: control.example
+credentails: {api_key: abcdefg}
+create:
+  body: {source: floppy}
+polling: {intervall: 1s, interval: x}
+users:
+  - {name: owner}
+  - {token: abcdefg}
+  - me
+`
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	_, err := config.Load(config.Sources{File: path, Environ: []string{"AGENTCONFORM_AGENT_LISTING=guess", "AGENTCONFORM_TAGRET=x", "AGENTCONFORM_USERS_0_TOKEN=abc"}})
+	require.Error(t, err)
+	lines := strings.Split(strings.ReplaceAll(err.Error(), path, "c.yaml"), "\n")
+	for i, want := range []string{
+		"12 mistakes in the configuration:",
+		`  environment AGENTCONFORM_TAGRET: is no key of the configuration; did you mean "TARGET"?`,
+		"  c.yaml:4: target: \"control.example\" is no http or https address",
+		"  c.yaml:3: agent_target: \"ftp://x\" is no http or https address; give one such as",
+		"  c.yaml:2: edition: ",
+		`  c.yaml:5: credentails: is no key of the configuration; did you mean "credentials"?`,
+		"  c.yaml:7: create.body.source: ",
+		"  environment AGENTCONFORM_USERS_0_TOKEN: users.0.token: is shorter than 4 characters",
+		"  c.yaml:11: users.1.name: is missing",
+		"  c.yaml:12: users.2: is \"me\"; give it the keys name, token",
+		"  environment AGENTCONFORM_AGENT_LISTING: agent.listing: ",
+		"  c.yaml:8: polling.intervall: is no key",
+		"  c.yaml:8: polling.interval: \"x\" is no duration",
+	} {
+		require.Greater(t, len(lines), i)
+		assert.True(t, strings.HasPrefix(lines[i], want), "%d: %s", i, lines[i])
+	}
+	var one *config.Error
+	require.ErrorAs(t, err, &one)
+	assert.NotEmpty(t, one.Remedy)
+}
+
+func TestWhereAMistakeStands(t *testing.T) {
+	for name, c := range map[string]struct {
+		file    string
+		environ []string
+		flags   map[string]string
+		want    string
+	}{
+		"the line":                          {file: valid + "edition: attic\n", want: "c.yaml:13: edition: "},
+		"a group in which a key is missing": {file: "target: http://h\ncredentials: {api_key: abcdef}\ncreate: {refused: {}}\n", want: "c.yaml:3: create.body: is missing"},
+		"nothing of it is there":            {file: "target: http://h\ncredentials: {api_key: abcdef}\n", want: "c.yaml: create.body: is missing"},
+		"a list of the environment":         {file: valid, environ: []string{"AGENTCONFORM_USERS=[{token: abcdef}]"}, want: "environment AGENTCONFORM_USERS: users.0.name: "},
+		"an entry of a map":                 {file: valid + "vocabulary: {git_host: a}\n", environ: []string{"AGENTCONFORM_VOCABULARY_GIT_HOST="}, want: "environment AGENTCONFORM_VOCABULARY_GIT_HOST: vocabulary.git_host: "},
+		"a flag":                            {file: valid, flags: map[string]string{"target": "h"}, want: "flag --target: target: "},
+		"an alias":                          {file: "agent: &a {listing: x}\n", want: "c.yaml:1: agent.listing: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := load(t, c.file, c.environ, c.flags)
+			require.Error(t, err)
+			_, said, _ := strings.Cut("/"+err.Error(), "/c.yaml")
+			if said != "" {
+				said = "c.yaml" + said
+			} else {
+				said = err.Error()
+			}
+			assert.True(t, strings.HasPrefix(said, c.want), said)
+		})
+	}
+	c := config.Default()
+	c.Edition = "attic"
+	assert.ErrorContains(t, c.Complete(), "configuration: edition: ")
+}
+
 func TestUnreadableFileIsNeverIgnored(t *testing.T) {
 	for name, path := range map[string]string{"missing": filepath.Join(t.TempDir(), "none.yaml"), "a folder": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {

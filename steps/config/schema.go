@@ -15,13 +15,13 @@ var durationType = reflect.TypeFor[time.Duration]()
 
 // check holds a YAML node to the Go type that it will be decoded into, so that every mistake is reported with its
 // key and line before anything is decoded.
-func check(n *yaml.Node, t reflect.Type, source, key string) []error {
+func check(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
 	at := fmt.Sprintf("%s:%d", source, n.Line)
-	mistake := func(want string) []error {
-		return []error{&Error{Source: at, Key: key, Problem: "is " + describe(n), Remedy: "give " + want}}
+	mistake := func(want string) []*Error {
+		return []*Error{&Error{Source: at, Key: key, Problem: "is " + describe(n), Remedy: "give " + want}}
 	}
 	if n.Tag == "!!null" {
 		return nil
@@ -32,7 +32,7 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []error {
 			return mistake(`a duration such as "10s" or "5m"`)
 		}
 		if d, err := time.ParseDuration(n.Value); err != nil || d <= 0 {
-			return []error{&Error{Source: at, Key: key, Problem: fmt.Sprintf("%q is no duration above zero", n.Value), Remedy: `give one such as "10s" or "5m"`}}
+			return []*Error{&Error{Source: at, Key: key, Problem: fmt.Sprintf("%q is no duration above zero", n.Value), Remedy: `give one such as "10s" or "5m"`}}
 		}
 	case t.Kind() == reflect.Struct:
 		return checkStruct(n, t, source, key)
@@ -40,7 +40,7 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []error {
 		if n.Kind != yaml.SequenceNode {
 			return mistake("a list")
 		}
-		var all []error
+		var all []*Error
 		for i, item := range n.Content {
 			all = append(all, check(item, t.Elem(), source, key+"."+strconv.Itoa(i))...)
 		}
@@ -49,7 +49,7 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []error {
 		if n.Kind != yaml.MappingNode {
 			return mistake("keys with values")
 		}
-		var all []error
+		var all []*Error
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			all = append(all, check(n.Content[i+1], t.Elem(), source, join(key, n.Content[i].Value))...)
 		}
@@ -70,12 +70,12 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []error {
 	return nil
 }
 
-func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []error {
+func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 	if n.Kind != yaml.MappingNode {
-		return []error{&Error{Source: fmt.Sprintf("%s:%d", source, n.Line), Key: key, Problem: "is " + describe(n),
+		return []*Error{&Error{Source: fmt.Sprintf("%s:%d", source, n.Line), Key: key, Problem: "is " + describe(n),
 			Remedy: "give it the keys " + strings.Join(keysOf(t), ", ")}}
 	}
-	var all []error
+	var all []*Error
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, value := n.Content[i], n.Content[i+1]
@@ -86,7 +86,7 @@ func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []error {
 		seen[name.Value] = name.Line
 		field, ok := fieldOf(t, name.Value)
 		if !ok {
-			all = append(all, unknown(at, join(key, name.Value), name.Value, keysOf(t)))
+			all = append(all, unknown(at, join(key, name.Value), key, name.Value, keysOf(t)))
 			continue
 		}
 		all = append(all, check(value, field.Type, source, join(key, name.Value))...)
@@ -94,12 +94,14 @@ func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []error {
 	return all
 }
 
-func unknown(source, key, name string, known []string) *Error {
-	remedy := "known here are " + strings.Join(known, ", ")
+// unknown says that the name is none of those that a group of keys has; key is shown.
+func unknown(source, key, group, name string, known []string) *Error {
+	e := &Error{Source: source, Key: key, Problem: "is no key of the configuration", Remedy: "known here are " + strings.Join(known, ", ")}
 	if near := nearest(name, known); near != "" {
-		remedy = fmt.Sprintf("did you mean %q? (%s)", near, remedy)
+		e.Remedy = fmt.Sprintf("did you mean %q?", near)
+		e.meant = join(group, strings.ToLower(near))
 	}
-	return &Error{Source: source, Key: key, Problem: "is no key of the configuration", Remedy: remedy}
+	return e
 }
 
 func describe(n *yaml.Node) string {
