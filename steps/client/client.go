@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -245,35 +243,4 @@ func readBounded(body io.ReadCloser) ([]byte, error) {
 		err = errTooLarge
 	}
 	return content, err
-}
-
-func noAnswer(r Request, err error) *NoAnswer {
-	n := &NoAnswer{Request: r, err: err}
-	var dial *net.OpError
-	var timeout net.Error
-	switch {
-	case errors.Is(err, errTooLarge):
-		n.Cause = err.Error()
-		n.Closed = true
-	case errors.As(err, &dial) && dial.Op == "dial":
-		n.Cause = "cannot connect: " + dial.Err.Error()
-	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
-		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "connection reset"):
-		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
-	case strings.Contains(err.Error(), "malformed"), strings.Contains(err.Error(), "transport connection broken"),
-		strings.Contains(err.Error(), "response headers exceeded"), strings.Contains(err.Error(), "invalid"):
-		n.Cause, n.Closed = "answered with something that is no HTTP: "+cut(err), true
-	default:
-		n.Cause = cut(err)
-	}
-	return n
-}
-
-// cut leaves out the method and address that net/http puts before the reason.
-func cut(err error) string {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner.Error()
-	}
-	return err.Error()
 }

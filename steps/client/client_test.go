@@ -3,8 +3,11 @@ package client_test
 import (
 	"compress/gzip"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -173,6 +176,43 @@ func TestNoAnswer(t *testing.T) {
 		_, err := c.Do(ctx, r)
 		require.ErrorIs(t, err, cause)
 	})
+}
+
+func TestWhatTLSRefusesSaysWhatToDo(t *testing.T) {
+	good := httptest.NewUnstartedServer(http.NotFoundHandler())
+	good.Config.ErrorLog = log.New(io.Discard, "", 0)
+	good.StartTLS()
+	t.Cleanup(good.Close)
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	trusting := x509.NewCertPool()
+	trusting.AddCert(good.Certificate())
+	for name, c := range map[string]struct {
+		base string
+		tls  *tls.Config
+		says []string
+	}{
+		"an authority that is not known": {good.URL, nil, []string{"certificate signed by unknown authority", "SSL_CERT_FILE"}},
+		"another name":                   {good.URL, &tls.Config{RootCAs: trusting, ServerName: "other.test"}, []string{"not other.test", "address with a name that the certificate holds"}},
+		"a certificate that is over": {good.URL, &tls.Config{RootCAs: trusting, Time: func() time.Time { return good.Certificate().NotAfter.Add(time.Hour) }},
+			[]string{"expired", "renew it, or set the clock"}},
+		"no TLS at all":            {"https" + strings.TrimPrefix(plain.URL, "http"), nil, []string{"does not speak TLS", "http://"}},
+		"no TLS version in common": {good.URL, &tls.Config{RootCAs: trusting, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}, []string{"protocol version", "TLS 1.2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cl := client.New(1)
+			t.Cleanup(cl.Close)
+			cl.HTTP.Transport.(*http.Transport).TLSClientConfig = c.tls
+			_, err := cl.Do(t.Context(), client.Request{Base: c.base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+			var none *client.NoAnswer
+			require.ErrorAs(t, err, &none)
+			assert.False(t, none.Closed || none.Timeout, "it is not the target's answer that is at fault")
+			for _, words := range c.says {
+				assert.Contains(t, none.Cause, words)
+			}
+			assert.NotRegexp(t, "(?i)insecure|skip|disable|verification off", none.Cause)
+		})
+	}
 }
 
 func TestVocabulary(t *testing.T) {
