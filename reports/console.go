@@ -49,6 +49,9 @@ func (p *printer) opening(r *Result) {
 		p.line("  %s", told)
 	}
 	p.line("%s", p.paint(dim, "  "+safe.Line(safe.Ellipsis(subject(r), 500))))
+	if agent := agentBeside(r); agent != "" {
+		p.line("%s", p.paint(dim, "  agent server "+safe.Line(safe.Ellipsis(agent, 500))))
+	}
 }
 
 func (p *printer) heading(name, what string, c color, n int) {

@@ -110,7 +110,7 @@ func junitOf(r *Result) *testsuites {
 func (d *testsuites) suite(r *Result, name, file string) *testsuite {
 	s := &testsuite{
 		Name: safe.XML(name), File: safe.XML(file), Timestamp: r.Run.StartedAt.UTC().Format("2006-01-02T15:04:05"),
-		Properties: properties("target", subject(r), "suite", r.Suite.Version, "interface", r.Suite.Interface, "run", r.Run.ID, "seed", fmt.Sprint(r.Run.Seed)),
+		Properties: properties("target", subjects(r), "suite", r.Suite.Version, "interface", r.Suite.Interface, "run", r.Run.ID, "seed", fmt.Sprint(r.Run.Seed)),
 	}
 	d.Suites = append(d.Suites, s)
 	return s

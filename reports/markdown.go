@@ -43,7 +43,7 @@ func (m *markdown) opening(r *Result) {
 	sign := map[tone]string{toneGood: "✅", toneBad: "❌"}[s.Tone]
 	m.printf("## %s %s%s\n\n", cmp.Or(sign, "⚠️"), s.Word, md(s.Caveat, 500))
 	m.printf("**%s**\n\n", md(headline(r), 500))
-	m.printf("Judged: %s — %s\n\n", safe.MarkdownCode(safe.Ellipsis(subject(r), 300)), safe.Markdown(DistanceOf(r).String()))
+	m.printf("Judged: %s — %s\n\n", safe.MarkdownCode(safe.Ellipsis(subjects(r), 300)), safe.Markdown(DistanceOf(r).String()))
 }
 
 func (m *markdown) failures(title string, failed []*Requirement, o overview) {

@@ -163,6 +163,22 @@ func headline(r *Result) string {
 	return strings.ToUpper(d[:1]) + d[1:] + "."
 }
 
+// subjects names all that was judged: "Example 1.2 at http://host, agent server http://host/agents/a".
+func subjects(r *Result) string {
+	if agent := agentBeside(r); agent != "" {
+		return subject(r) + ", agent server " + agent
+	}
+	return subject(r)
+}
+
+// agentBeside is the address of the agent server where a control plane was judged too.
+func agentBeside(r *Result) string {
+	if r.Target.ControlPlane == "" || r.Target.AgentServer == r.Target.ControlPlane {
+		return ""
+	}
+	return r.Target.AgentServer
+}
+
 // subject names what was judged: "Example 1.2 at http://host".
 func subject(r *Result) string {
 	name := strings.TrimSpace(r.Target.Implementation.Name + " " + r.Target.Implementation.Version)

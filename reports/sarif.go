@@ -57,7 +57,7 @@ func sarifOf(r *Result) object {
 		"runs": []object{{
 			"tool": object{"driver": driver}, "results": results, "columnKind": "utf16CodeUnits",
 			"automationDetails": object{"id": "agentconform/" + r.Run.ID},
-			"properties":        object{"verdict": r.Verdict, "target": safe.Cut(subject(r), 1000)},
+			"properties":        object{"verdict": r.Verdict, "target": safe.Cut(subjects(r), 1000)},
 		}},
 	}
 }

@@ -3,9 +3,7 @@ package steps
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -95,6 +93,7 @@ func (r *run) agentServer(ctx context.Context) (*agentServer, error) {
 		s, err := r.agentOf(ctx, d)
 		if err == nil {
 			r.underTest.Store(&s.base)
+			r.Progress(Event{Kind: Named, Name: s.base})
 		}
 		return s, err
 	})
@@ -107,11 +106,16 @@ func (r *run) agentOf(ctx context.Context, d *deployment) (*agentServer, error) 
 	if err != nil {
 		return nil, err
 	}
-	address := a.Get(r.config.AgentURLFrom).String()
-	if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	told := a.Get(r.config.AgentURLFrom).String()
+	if told == "" {
 		return nil, skipped("the deployment does not tell at %s where its agent server is: set agent_url_from, or agent_target", r.config.AgentURLFrom)
 	}
-	return r.agentAt(strings.TrimRight(address, "/")), nil
+	base, err := client.NamedBy(r.config.Target, told)
+	if err != nil {
+		return nil, blocked("no user's token is sent to the address that the deployment tells at %s, %.200q: %s; set agent_target if it is right", r.config.AgentURLFrom, r.redact.Text(told), err)
+	}
+	r.client.Guard(r.config.Target, base)
+	return r.agentAt(base), nil
 }
 
 func (r *run) agentAt(base string) *agentServer {

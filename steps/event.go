@@ -16,12 +16,13 @@ const (
 	Ended                      // a scenario has its verdict
 	Polled                     // a revision's status was read
 	Throttled                  // the target asked the client to wait
+	Named                      // the control plane has named the agent server that is judged
 )
 
 // Event is something a person who watches a run wants to see.
 type Event struct {
 	Kind    EventKind
-	Name    string // of the target, the scenario, or the revision that is polled
+	Name    string // of the target, the scenario, or the revision that is polled; the address that was named
 	Text    string // the requirement of a scenario, the status of a revision
 	Verdict reports.Verdict
 	Reason  string

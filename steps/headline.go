@@ -72,6 +72,14 @@ func (r *run) uniform(statuses map[int]int) string {
 	return ""
 }
 
+// addresses are those that are known before the run begins.
+func (r *run) addresses() string {
+	if r.config.Target != "" && r.config.AgentTarget != "" {
+		return r.config.Target + ", agent server " + r.config.AgentTarget
+	}
+	return r.address()
+}
+
 func (r *run) address() string {
 	if r.config.Target != "" {
 		return r.config.Target

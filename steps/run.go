@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.ctx, stop = context.WithCancel(ctx)
 	defer stop()
 
-	r.Progress(Event{Kind: Planned, Name: r.address(), Total: len(selected), Seed: r.Seed, Deployments: r.planned(selected)})
+	r.Progress(Event{Kind: Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.planned(selected)})
 	if err := r.reach(r.ctx); err != nil {
 		r.unreachable = err.Error()
 	}

@@ -84,6 +84,8 @@ func (s *screen) show(e steps.Event) {
 		}
 	case steps.Polled:
 		s.poll(e)
+	case steps.Named:
+		s.say("agent server: %s", e.Name)
 	case steps.Throttled:
 		s.waited++
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,7 +112,7 @@ func columnOf(in Input, labels map[string]int) Column {
 		c.Label = strings.TrimSpace(r.Target.Implementation.Name + " " + r.Target.Implementation.Version)
 	}
 	if c.Label == "" {
-		c.Label = r.Target.ControlPlane + r.Target.AgentServer
+		c.Label = cmp.Or(r.Target.ControlPlane, r.Target.AgentServer)
 	}
 	if labels[c.Label]++; labels[c.Label] > 1 {
 		c.Label = fmt.Sprintf("%s (%d)", c.Label, labels[c.Label])

@@ -159,6 +159,14 @@ func TestDifferentImplementationsHaveNoRegressions(t *testing.T) {
 	assert.Contains(t, text.String(), "fails here only")
 }
 
+func TestAColumnWithoutANameIsAnAddress(t *testing.T) {
+	nameless := sample.Conformant()
+	nameless.Target.Implementation = reports.Implementation{}
+	table, err := compare.Of(compare.Input{Result: nameless}, compare.Input{Result: sample.Faulty()})
+	require.NoError(t, err)
+	assert.Equal(t, nameless.Target.ControlPlane, table.Columns[0].Label)
+}
+
 func TestNothingToCompare(t *testing.T) {
 	_, err := compare.Of(compare.Input{Result: sample.Faulty()})
 	assert.ErrorContains(t, err, "name at least two result files")

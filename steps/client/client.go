@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -92,6 +93,7 @@ type Client struct {
 	Throttled  func() // called for each answer that asked the client to wait
 	Down       *Breaker
 	patience   *patience
+	guarded    *sync.Map // hosts that the target has named
 }
 
 // New returns a client that keeps enough connections for the given number of concurrent scenarios.
@@ -101,7 +103,10 @@ func New(concurrency int) *Client {
 	transport.MaxIdleConns = 0
 	transport.MaxResponseHeaderBytes = 1 << 20
 	transport.IdleConnTimeout = 2 * time.Second // servers close theirs after a few
+	guarded := &sync.Map{}
+	guardDials(transport, guarded)
 	return &Client{
+		guarded:   guarded,
 		HTTP:      &http.Client{Transport: transport, CheckRedirect: stayOnTarget},
 		Observe:   func(context.Context, Request, []byte, *Answer, string) int { return 0 },
 		Throttled: func() {},

@@ -46,6 +46,7 @@ type Sender struct {
 	// secretsInJSON does so in JSON texts.
 	secretsInJSON *strings.Replacer
 	words         [][2]string // what is replaced, the newest first
+	named         []string    // origins of agent servers that the target has named in this replay
 }
 
 // patience bounds how long a status may take to become the recorded one.
@@ -114,6 +115,9 @@ func (s *Sender) send(ctx context.Context, x reports.Exchange) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
+	if err := s.mayHaveSecrets(request.Base); err != nil {
+		return Step{}, err
+	}
 	step := Step{Was: x, URL: s.redact.Text(request.Base)}
 	for start := time.Now(); ; {
 		a, err := s.client.Do(ctx, request)
@@ -134,6 +138,7 @@ func (s *Sender) send(ctx context.Context, x reports.Exchange) (Step, error) {
 		}
 		step.Status = a.Status
 		s.learn(x.Response.Body, now)
+		s.learnAddress(request, x, a)
 		step.Differences = differences(x.Response.Body, s.replaced(now, true))
 		return step, nil
 	}
@@ -175,6 +180,41 @@ func (s *Sender) replaced(text string, backwards bool) string {
 		}
 	}
 	return text
+}
+
+// mayHaveSecrets holds a request to the addresses of the configuration, and those that its target has named: a result
+// file may come from anywhere, and its requests are sent with the user's credentials.
+func (s *Sender) mayHaveSecrets(address string) error {
+	at := origin(address)
+	if at != "" && slices.Contains(append([]string{origin(s.Config.Target), origin(s.Config.AgentTarget)}, s.named...), at) {
+		return nil
+	}
+	return fmt.Errorf("the exchange was recorded at %.200q, which is no address of the configuration: no credentials are sent there; if it is an agent server, configure agent_target", s.redact.Text(address))
+}
+
+// learnAddress takes in where the control plane says that an agent server is now, and puts it in the place of where
+// that was.
+func (s *Sender) learnAddress(request client.Request, x reports.Exchange, a *client.Answer) {
+	if s.Config.AgentTarget != "" || origin(request.Base) != origin(s.Config.Target) {
+		return
+	}
+	base, err := client.NamedBy(s.Config.Target, a.Get(s.Config.AgentURLFrom).String())
+	if err != nil {
+		return
+	}
+	s.client.Guard(s.Config.Target, base)
+	s.named = append(s.named, origin(base))
+	pair := [2]string{strings.TrimRight(textAt(x.Response.Body, s.Config.AgentURLFrom), "/"), base}
+	if pair[0] != "" && pair[0] != base && !slices.Contains(s.words, pair) {
+		s.words = append([][2]string{pair}, s.words...)
+	}
+}
+
+func textAt(body, path string) string {
+	if !json.Valid([]byte(body)) {
+		return ""
+	}
+	return gjson.Get(body, path).String()
 }
 
 // learn finds the ids that came back differently.

@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// NamedBy holds the address at which a control plane says that an agent server is to where the credentials of users may
+// be sent, and returns it as a base. An address that the user configured is not asked: it is the user's own decision.
+func NamedBy(plane, address string) (base string, err error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", errors.New("it is no URL")
+	}
+	p, err := url.Parse(plane)
+	if err != nil {
+		return "", err
+	}
+	ip, noIP := netip.ParseAddr(u.Hostname())
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", errors.New("it does not begin with http:// or https://")
+	case u.Hostname() == "":
+		return "", errors.New("it holds no host")
+	case u.User != nil:
+		return "", errors.New("it holds a user name or password")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", errors.New("it holds a query or a fragment and is no base address")
+	case noIP == nil && !sameHost(u, p) && isReserved(ip):
+		return "", errReserved
+	case p.Scheme == "https" && u.Scheme == "http" && !loopback(u.Hostname()):
+		return "", errors.New("it would be called without encryption, and the control plane is called by https")
+	}
+	return strings.TrimRight(address, "/"), nil
+}
+
+var errReserved = errors.New("it is a link-local, multicast or unspecified address, at which machines keep their secrets and no agent server is")
+
+// isReserved tells whether an address is one at which no server is, but maybe the metadata of a cloud's machine.
+func isReserved(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
+}
+
+func sameHost(a, b *url.URL) bool { return strings.EqualFold(a.Hostname(), b.Hostname()) }
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		host = strings.ToLower(host)
+		return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	}
+	return ip.Unmap().IsLoopback()
+}
+
+// Guard makes the client refuse connections to the host of a base address that a target has named, unless it is also
+// that of the configured one, where the name turns out to stand for a reserved address.
+func (c *Client) Guard(plane, base string) {
+	p, err1 := url.Parse(plane)
+	u, err2 := url.Parse(base)
+	if err1 == nil && err2 == nil && !sameHost(p, u) {
+		c.guarded.Store(strings.ToLower(u.Hostname()), true)
+	}
+}
+
+// guardDials looks at addresses when names have been resolved: a name may mean another one each time.
+func guardDials(transport *http.Transport, guarded *sync.Map) {
+	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	careful := *plain
+	careful.Control = func(_, address string, _ syscall.RawConn) error {
+		if at, err := netip.ParseAddrPort(address); err != nil || isReserved(at.Addr()) {
+			return errReserved
+		}
+		return nil
+	}
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, _, _ := net.SplitHostPort(address)
+		if _, named := guarded.Load(strings.ToLower(host)); named {
+			return careful.DialContext(ctx, network, address)
+		}
+		return plain.DialContext(ctx, network, address)
+	}
+}
