@@ -221,8 +221,8 @@ func (p *printer) closing(r *Result) {
 	p.line("Requirements  %s", countsInWords(r.Counts.Requirements))
 	p.line("Scenarios     %s", countsInWords(r.Counts.Scenarios))
 	effort := fmt.Sprintf("Effort        %s, %s, seed %d", count(r.Counts.Exchanges, "exchange"), duration(r.Run.DurationMS), r.Run.Seed)
-	if r.Counts.Throttled > 0 {
-		effort += fmt.Sprintf(", asked to wait %d times", r.Counts.Throttled)
+	if waits := waitsInWords(r.Counts); waits != "" {
+		effort += ", " + waits
 	}
 	p.line("%s", effort)
 	p.leftBehind(r)

@@ -27,6 +27,7 @@ type page struct {
 	NotJudged []notJudged
 	Bar       []barPart
 	Scenarios string
+	Waits     string // how often the target asked to wait
 	Levels    []Level
 	Parts     []*part
 	Coverage  []operationView
@@ -105,7 +106,7 @@ func pageOf(original *Result, a *assetsOfPage) *page {
 	if b := r.Baseline; b != nil {
 		p.Problems = slices.Concat(b.New, b.Stale, b.Expired, b.Unmatched)
 	}
-	p.Bar, p.Scenarios = barParts(r), countsInWords(r.Counts.Scenarios)
+	p.Bar, p.Scenarios, p.Waits = barParts(r), countsInWords(r.Counts.Scenarios), waitsInWords(r.Counts)
 	p.Todo, p.TodoLeft = todosOf(r)
 	p.NotJudged = notJudgedOf(r)
 	p.Parts = partsOf(r, exchanges)

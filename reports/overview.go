@@ -140,8 +140,36 @@ func firstLine(s string) string {
 	return safe.Ellipsis(line, 70)
 }
 
-// headline returns the one sentence of the run, made up from the requirements where the run has none.
-func headline(r *Result) string {
+// headline returns the one sentence of the run, and what the target's requests to wait have cost where that was much.
+func headline(r *Result) string { return strings.TrimSpace(whatToKnow(r) + " " + delays(r)) }
+
+// delays tells of requests to wait that took a large part of the run, or were more than the suite grants.
+func delays(r *Result) string {
+	c := r.Counts
+	var told []string
+	if c.WaitedMS >= 1000 && c.WaitedMS >= r.Run.DurationMS/4 {
+		told = append(told, fmt.Sprintf("The target asked the suite to wait, which took %s of %s.", duration(min(c.WaitedMS, r.Run.DurationMS)), duration(r.Run.DurationMS)))
+	}
+	if c.NotWaited > 0 {
+		told = append(told, fmt.Sprintf("The target asked %s to wait longer or more often than the suite does: those answers were judged as they were.", count(c.NotWaited, "time")))
+	}
+	return strings.Join(told, " ")
+}
+
+// waitsInWords says how often the suite waited because the target asked for it: "asked to wait 3 times, for 40 s".
+func waitsInWords(c Counts) string {
+	if c.Throttled == 0 {
+		return ""
+	}
+	told := "asked to wait " + count(c.Throttled, "time")
+	if c.WaitedMS > 0 {
+		told += ", for " + duration(c.WaitedMS)
+	}
+	return told
+}
+
+// whatToKnow is the sentence that the run has, else one that is made up from the requirements.
+func whatToKnow(r *Result) string {
 	o := overviewOf(r)
 	switch {
 	case r.Headline != "":

@@ -36,3 +36,20 @@ func TestWhatIsWrong(t *testing.T) {
 	assert.Equal(t, "expected status 422, got status 200 …", whatIsWrong(&Finding{Summary: "it is right", Step: "Then it is right", Expected: "status 422", Actual: "status 200\nbody"}))
 	assert.Less(t, len(whatIsWrong(&Finding{Summary: "s", Step: "s", Expected: strings.Repeat("é", 1e6), Actual: "x"})), 200)
 }
+
+func TestDelaysAreToldWhereTheyCostMuch(t *testing.T) {
+	for _, c := range []struct {
+		took   int64
+		counts Counts
+		want   string
+	}{
+		{60_000, Counts{Throttled: 3, WaitedMS: 40_000}, "Said. The target asked the suite to wait, which took 40.0 s of 1m0s."},
+		{60_000, Counts{Throttled: 3, WaitedMS: 10_000}, "Said."},
+		{2_000, Counts{Throttled: 3, WaitedMS: 900}, "Said."},
+		{60_000, Counts{NotWaited: 1}, "Said. The target asked 1 time to wait longer or more often than the suite does: those answers were judged as they were."},
+	} {
+		assert.Equal(t, c.want, headline(&Result{Headline: "Said.", Run: Run{DurationMS: c.took}, Counts: c.counts}))
+	}
+	assert.Equal(t, "asked to wait 1 time, for 40.0 s", waitsInWords(Counts{Throttled: 1, WaitedMS: 40_000}))
+	assert.Empty(t, waitsInWords(Counts{}))
+}

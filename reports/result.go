@@ -65,7 +65,9 @@ type Counts struct {
 	Scenarios    map[Verdict]int `json:"scenarios"`
 	Exchanges    int             `json:"exchanges"`
 	Cases        int             `json:"cases"`
-	Throttled    int             `json:"throttled,omitempty"` // 429 and 503 answers with Retry-After that were obeyed
+	Throttled    int             `json:"throttled,omitempty"`  // 429 and 503 answers with Retry-After that were obeyed
+	WaitedMS     int64           `json:"waited_ms,omitempty"`  // by the clock, in which some request waited for that reason
+	NotWaited    int             `json:"not_waited,omitempty"` // answers that asked for a longer wait than the suite grants
 }
 
 // Requirement is one Rule of a feature and what was learned of it: the worst of its scenarios.

@@ -30,5 +30,6 @@ type Event struct {
 	Seed    int64
 	// Deployments is how many deployments the selected scenarios are going to create at most.
 	Deployments int
-	Elapsed     time.Duration
+	Elapsed     time.Duration // since a poll began; or for how long the target asked the client to wait
+	Refused     bool          // the client does not wait, because that is longer than it may
 }

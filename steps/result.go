@@ -43,7 +43,8 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 		r.addScenario(res, s)
 	}
 	res.Counts.Cases = len(selected)
-	res.Counts.Throttled = r.collector.Throttled()
+	res.Counts.Throttled, res.Counts.NotWaited = r.collector.Throttled()
+	res.Counts.WaitedMS = r.client.Waited().Milliseconds()
 	r.addFindings(res, selected)
 	res.Exchanges = r.Journal
 	if err := res.RenumberExchanges(r.collector.Order()); err != nil {

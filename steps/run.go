@@ -129,9 +129,9 @@ func newRun(o Options) (*run, error) {
 	r.collector = evidence.New(o.Oracle, r.redact, o.Journal, r.start)
 	r.client.Vocabulary = client.NewVocabulary(o.Config.Vocabulary)
 	r.client.Observe = r.collector.Observe
-	r.client.Throttled = func() {
-		r.collector.Waited()
-		r.Progress(Event{Kind: Throttled})
+	r.client.Throttled = func(asked time.Duration, granted bool) {
+		r.collector.Waited(granted)
+		r.Progress(Event{Kind: Throttled, Elapsed: asked, Refused: !granted})
 	}
 	r.fixtures = r.newFixtures()
 	return r, nil

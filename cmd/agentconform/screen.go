@@ -37,6 +37,8 @@ type screen struct {
 	done     int
 	bad      int
 	waited   int
+	longest  time.Duration // that the target asked to wait
+	refused  bool          // the target asked for too much of it
 	scenario string
 	polled   string
 	drawn    time.Time
@@ -87,9 +89,26 @@ func (s *screen) show(e steps.Event) {
 	case steps.Named:
 		s.say("agent server: %s", e.Name)
 	case steps.Throttled:
-		s.waited++
+		s.wait(e)
 	}
 	s.draw()
+}
+
+// wait tells how long the target asks to wait, when that is much longer than it was before, and once that it is
+// more than the suite does.
+func (s *screen) wait(e steps.Event) {
+	if e.Refused {
+		if !s.refused {
+			s.refused = true
+			s.say("the target asks to wait %s, longer or more often than the suite does: its answer is taken as it is", e.Elapsed.Round(time.Second))
+		}
+		return
+	}
+	s.waited++
+	if e.Elapsed >= time.Second && e.Elapsed >= 2*s.longest {
+		s.longest = e.Elapsed
+		s.say("the target asks to wait %s", e.Elapsed.Round(time.Second))
+	}
 }
 
 // poll tells of a revision that takes its time, once for each status.
@@ -121,7 +140,7 @@ func (s *screen) draw() {
 		parts = append(parts, fmt.Sprintf("%d not passed", s.bad))
 	}
 	if s.waited > 0 {
-		parts = append(parts, fmt.Sprintf("asked to wait %d times", s.waited))
+		parts = append(parts, fmt.Sprintf("asked to wait: %d", s.waited))
 	}
 	line := safe.Line(strings.Join(append(parts, s.polled, s.scenario), " · "))
 	width, _ := terminal(s.out)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -69,6 +70,11 @@ func proxy() {
 func badTarget() {
 	kinds := map[string]http.HandlerFunc{
 		"404": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+		"busy": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		},
+		"limited": limited(3),
 		"empty": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, "{}")
@@ -83,6 +89,19 @@ func badTarget() {
 		},
 	}
 	until(kinds[os.Args[2]], os.Args[1])
+}
+
+// limited asks the first few clients to wait for a second, and serves the others nothing.
+func limited(few int64) http.HandlerFunc {
+	var asked atomic.Int64
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) <= few {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}
 }
 
 // await FILE waits until a program that runs in the background has written the file.

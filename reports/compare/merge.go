@@ -45,6 +45,8 @@ func Merge(shards ...*reports.Result) (*reports.Result, error) {
 		m.Ledger = append(m.Ledger, s.Ledger...)
 		m.Counts.Cases += s.Counts.Cases
 		m.Counts.Throttled += s.Counts.Throttled
+		m.Counts.WaitedMS += s.Counts.WaitedMS
+		m.Counts.NotWaited += s.Counts.NotWaited
 	}
 	m.Exchanges = store
 	finish(m, ordered)

@@ -90,7 +90,7 @@ type Client struct {
 	HTTP       *http.Client
 	Vocabulary Vocabulary
 	Observe    Observer
-	Throttled  func() // called for each answer that asked the client to wait
+	Throttled  func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
 	Down       *Breaker
 	patience   *patience
 	guarded    *sync.Map // hosts that the target has named
@@ -109,7 +109,7 @@ func New(concurrency int) *Client {
 		guarded:   guarded,
 		HTTP:      &http.Client{Transport: transport, CheckRedirect: stayOnTarget},
 		Observe:   func(context.Context, Request, []byte, *Answer, string) int { return 0 },
-		Throttled: func() {},
+		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
 		patience:  &patience{left: maxWaiting},
 	}
@@ -117,6 +117,9 @@ func New(concurrency int) *Client {
 
 // Close lets go of the connections that are kept.
 func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
+
+// Waited is for how long some request was waiting because the target had asked for it, by the clock.
+func (c *Client) Waited() time.Duration { return c.patience.waited() }
 
 // stayOnTarget follows redirects of reading requests within the host that was asked, a few times. Any other
 // redirect is the answer.
@@ -137,11 +140,15 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			return nil, err
 		}
 		wait, asked := askedToWait(a, attempt)
-		if !asked || !c.patience.take(wait) {
+		if !asked {
 			return a, nil
 		}
-		c.Throttled()
-		if err := Sleep(ctx, wait); err != nil {
+		granted := attempt < maxAttempts && wait <= maxWait && c.patience.take(wait)
+		c.Throttled(wait, granted)
+		if !granted {
+			return a, nil
+		}
+		if err := c.patience.wait(ctx, wait); err != nil {
 			return nil, err
 		}
 	}

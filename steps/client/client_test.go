@@ -58,13 +58,19 @@ func TestWaitsWhenAsked(t *testing.T) {
 					w.WriteHeader(c.status)
 				}
 			})
-			cl.Throttled = func() { waited.Add(1) }
+			cl.Throttled = func(asked time.Duration, granted bool) {
+				waited.Add(1)
+				assert.Equal(t, c.waits, granted)
+				assert.Equal(t, !c.waits, asked > time.Minute)
+			}
 			a, err := cl.Do(t.Context(), r)
 			require.NoError(t, err)
 			if c.waits {
 				assert.Equal(t, 200, a.Status)
 				assert.EqualValues(t, 1, waited.Load())
+				assert.Positive(t, cl.Waited())
 			} else {
+				assert.Zero(t, cl.Waited())
 				assert.Equal(t, c.status, a.Status)
 				assert.EqualValues(t, 1, calls.Load())
 			}

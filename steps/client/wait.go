@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// The bounds of obedience: how often one request waits, and for how long at a time.
 const (
 	maxAttempts = 8
 	maxWait     = time.Minute
@@ -25,21 +26,24 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// longestNamed is where a time that a target names ends to be a time.
+const longestNamed = 1000 * time.Hour
+
 // askedToWait tells how long a target wants the client to wait: a 429, or a 503 that names a time. A target that
 // asks for more than a minute, or again and again, gets its answer taken at its word.
 func askedToWait(a *Answer, attempt int) (time.Duration, bool) {
 	named := a.Header.Get("Retry-After")
-	if a.Status != http.StatusTooManyRequests && (a.Status != http.StatusServiceUnavailable || named == "") || attempt >= maxAttempts {
+	if a.Status != http.StatusTooManyRequests && (a.Status != http.StatusServiceUnavailable || named == "") {
 		return 0, false
 	}
 	wait := 100 * time.Millisecond << attempt
 	if seconds, err := strconv.ParseFloat(named, 64); err == nil && seconds >= 0 {
-		wait = time.Duration(min(seconds, 2*maxWait.Seconds()) * float64(time.Second))
+		wait = time.Duration(min(seconds, longestNamed.Seconds()) * float64(time.Second))
 	} else if at, err := http.ParseTime(named); err == nil {
 		wait = max(0, time.Until(at))
 	}
 	// A target that says "0" still gets a moment.
-	return max(wait, 5*time.Millisecond), wait <= maxWait
+	return max(wait, 5*time.Millisecond), true
 }
 
 // maxWaiting is how long a run waits in all because the target asks it to: scenarios wait at once, so that the clock
@@ -48,8 +52,11 @@ const maxWaiting = 5 * time.Minute
 
 // patience is what is left of it.
 type patience struct {
-	mu   sync.Mutex
-	left time.Duration
+	mu      sync.Mutex
+	left    time.Duration
+	waiting int           // requests that wait now
+	since   time.Time     // from when on at least one does
+	past    time.Duration // for how long at least one did, before
 }
 
 // take uses some, and says whether there was enough.
@@ -61,6 +68,32 @@ func (p *patience) take(d time.Duration) bool {
 	}
 	p.left -= d
 	return true
+}
+
+// wait waits, and takes the time in which any request waits.
+func (p *patience) wait(ctx context.Context, d time.Duration) error {
+	p.mu.Lock()
+	if p.waiting++; p.waiting == 1 {
+		p.since = time.Now()
+	}
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.waiting--; p.waiting == 0 {
+			p.past += time.Since(p.since)
+		}
+	}()
+	return Sleep(ctx, d)
+}
+
+func (p *patience) waited() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting > 0 {
+		return p.past + time.Since(p.since)
+	}
+	return p.past
 }
 
 // Breaker notices an address that has gone: after Limit requests in a row without an answer it says so at once, in

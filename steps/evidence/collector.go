@@ -39,6 +39,7 @@ type Collector struct {
 	parameters   map[parameter]map[string]bool
 	enums        map[string]map[string]bool
 	throttled    int
+	impatient    int
 	journalErr   error
 }
 
@@ -191,18 +192,22 @@ func (c *Collector) OwnMistakes() []string {
 	return slices.Clone(c.own)
 }
 
-// Waited notes an answer that asked the client to wait.
-func (c *Collector) Waited() {
+// Waited notes an answer that asked the client to wait, and whether it did.
+func (c *Collector) Waited(granted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.throttled++
+	if granted {
+		c.throttled++
+	} else {
+		c.impatient++
+	}
 }
 
-// Throttled is how often the client was asked to wait.
-func (c *Collector) Throttled() int {
+// Throttled is how often the client waited because it was asked to, and how often it did not.
+func (c *Collector) Throttled() (waited, refused int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.throttled
+	return c.throttled, c.impatient
 }
 
 // Err is the first failure to record an exchange.
