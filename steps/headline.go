@@ -25,6 +25,9 @@ func (r *run) headline(res *reports.Result) string {
 	for _, n := range statuses {
 		total += n
 	}
+	if total == 0 && res.Exchanges.Len() > 0 {
+		return fmt.Sprintf("No request was answered as HTTP answers. Is %s the right address, and http or https what it speaks?", r.address())
+	}
 	if total == 0 {
 		return "Nothing was asked of the target: every selected scenario was skipped."
 	}
