@@ -31,7 +31,7 @@ func (w *World) defineRuns(b *book) {
 	b.then(`it is accepted before its time is over`, w.acceptedInTime)
 	b.then(`the answer is that run`, w.answerIsRun)
 	b.then(`the answer is an error status`, w.isErrorStatus)
-	b.then(`there is an answer`, func() error { return nil }) // an answer that does not come is an error of the join
+	b.then(`the join is answered`, w.joinIsAnswered)
 	b.then(`the join answers`, w.joinAnswers)
 	b.then(`the join answers at once`, w.joinAnswersAtOnce)
 	b.then(`not before the run's time is over`, w.joinNotEarly)
@@ -282,22 +282,18 @@ func (w *World) userJoins(ctx context.Context) (err error) {
 		w.answer, err = w.agent.joinCompleted(ctx, w.run.owner(), w.current)
 		return err
 	}
-	waiting := w.agent.joinNow(ctx, w.current)
-	defer waiting.leave()
+	w.joined = w.agent.joinNow(ctx, w.current)
+	w.atEnd(w.joined.leave)
 	end := w.current.answered().Add(w.current.order.hold)
-	if err := waiting.orUntil(ctx, end.Add(w.run.config.Timeouts.Request)); err != nil {
+	if err := w.joined.orUntil(ctx, end.Add(w.run.config.Timeouts.Request)); err != nil {
 		return err
 	}
-	if !waiting.over() {
+	if !w.joined.over() {
 		if err := w.agent.joinsAnswer(ctx); err != nil {
 			return err
 		}
 	}
-	if err := waiting.orUntil(ctx, end.Add(2*w.run.config.Timeouts.Run)); err != nil { // its own limit comes first
-		return err
-	}
-	w.answer = waiting.answer
-	return waiting.err
+	return w.joined.orUntil(ctx, end.Add(2*w.run.config.Timeouts.Run)) // its own limit comes first
 }
 
 func (w *World) answerHoldsRun() error { return w.answerHoldsID("run_id") }
@@ -335,14 +331,18 @@ func (w *World) isErrorStatus() error {
 }
 
 func (w *World) joinAnswers() error {
-	j := w.joined
-	switch {
-	case !j.over():
-		return violated(w.current.answer, "an answer to the join once the run has completed", "none, %s after the run had begun", time.Since(w.current.answer.Sent).Round(time.Millisecond))
-	case j.err != nil:
-		return j.err
+	if err := w.joinIsAnswered(); err != nil {
+		return err
 	}
-	return joined(j.answer)
+	return joined(w.joined.answer)
+}
+
+// joinIsAnswered holds whatever the answer says.
+func (w *World) joinIsAnswered() error {
+	if !w.joined.over() {
+		return violated(w.current.answer, "an answer to the join once the run has completed", "none, %s after the run had begun", time.Since(w.current.answer.Sent).Round(time.Millisecond))
+	}
+	return w.joined.err
 }
 
 // joined says what is wrong with the answer to a join of the user's own run.
@@ -358,6 +358,9 @@ func joined(a *client.Answer) error {
 
 // joinNotEarly allows for a clock that is a little off.
 func (w *World) joinNotEarly() error {
+	if !w.joined.over() {
+		return inconclusive("the join was not answered, so it was not answered early")
+	}
 	g := w.current
 	if took := w.joined.ended.Sub(g.answer.Sent); took < g.order.hold*19/20 {
 		return violated(w.joined.answer, "an answer when the run is over", "one %s after the start of a run of %s", took.Round(time.Millisecond), g.order.hold)

@@ -64,7 +64,7 @@ Feature: Runs
     Scenario: A run that fails is over, too
       Given a run that fails
       When the user joins the run
-      Then there is an answer
+      Then the join is answered
 
   @AS-RUN-5 @must @section-4
   Rule: A join of a completed run answers at once

@@ -121,12 +121,15 @@ func agentRevisions() []Fault {
 		},
 		{
 			Name: "long-input-is-not-answered", Breaks: "a run with an input of more than four words ends without an answer", Fails: "E2E-1",
-			Apply: onMessages(func(all []map[string]any) []map[string]any {
-				last := lastExchange(all)
-				if len(strings.Fields(text(last[0], "content"))) > 4 {
-					return all[:len(all)-len(last)+1]
+			Apply: onMessages(longUnanswered),
+		},
+		{
+			Name: "first-revision-answers-no-long-input", Breaks: "until the deployment is updated, a run with an input of more than four words ends without an answer", Fails: "E2E-1",
+			Apply: untilUpdated(getState, func(s map[string]any) {
+				values := object(s["values"])
+				if all := items(values["messages"]); len(all) > 0 {
+					values["messages"] = longUnanswered(all)
 				}
-				return all
 			}),
 		},
 		{

@@ -1,6 +1,9 @@
 package faults
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 func agentStates() []Fault {
 	return []Fault{
@@ -106,6 +109,15 @@ func onMessages(change func(all []map[string]any) []map[string]any) Layer {
 			values["messages"] = change(all)
 		}
 	})
+}
+
+// longUnanswered takes the answer away from a last input of more than four words.
+func longUnanswered(all []map[string]any) []map[string]any {
+	last := lastExchange(all)
+	if len(strings.Fields(text(last[0], "content"))) > 4 {
+		return all[:len(all)-len(last)+1]
+	}
+	return all
 }
 
 func onEachMessage(change func(m map[string]any)) Layer {

@@ -45,6 +45,10 @@ func creation() []Fault {
 			Apply: onObject(createDeployment, func(d map[string]any) { d["latest_revision_id"] = reversed(text(d, "latest_revision_id")) }),
 		},
 		{
+			Name: "only-revision-has-another-id", Breaks: "a revision is shown under another id until the deployment is updated", Fails: "CP-CREATE-2",
+			Apply: untilUpdated(getRevision, func(r map[string]any) { r["id"] = reversed(text(r, "id")) }),
+		},
+		{
 			Name: "only-revision-is-listed-twice", Breaks: "a list of one revision, without a limit, holds it twice", Fails: "CP-CREATE-2",
 			Apply: onListOfOne(func(list map[string]any, row any) { list["resources"] = []any{row, row} }),
 		},
@@ -57,6 +61,19 @@ func creation() []Fault {
 			Apply: onRequest(createDeployment, func(r *http.Request) {
 				editBody(r, func(body map[string]any) { delete(sourceOf(body), "graph_config_path") })
 			}),
+		},
+		{
+			Name: "deployment-forgets-its-config-path", Breaks: "a deployment that was never updated shows no graph_config_path; its revision does", Fails: "CP-CREATE-3",
+			Apply: untilUpdated(getDeployment, func(d map[string]any) { sourceOf(d)["graph_config_path"] = nil }),
+		},
+		{
+			Name: "new-deployment-shows-another-source", Breaks: "a deployment that was never updated shows internal_container as its source", Fails: "CP-CREATE-3",
+			Also:  map[string]string{"CP-GET-1": "retrieving is to answer with the source of the creation too"},
+			Apply: untilUpdated(getDeployment, func(d map[string]any) { d["source"] = "internal_container" }),
+		},
+		{
+			Name: "first-revision-shows-another-source", Breaks: "a revision shows internal_container as its source until the deployment is updated", Fails: "CP-CREATE-3",
+			Apply: untilUpdated(getRevision, func(r map[string]any) { r["source"] = "internal_container" }),
 		},
 		{
 			Name: "revision-shows-the-full-ref", Breaks: "a revision shows its branch as a full ref, refs/heads/main", Fails: "CP-CREATE-3",
@@ -78,6 +95,25 @@ func creation() []Fault {
 }
 
 const selfHosted = "self-hosted"
+
+// untilUpdated changes the answers of an operation on deployments, or on their agent servers, of which no update was
+// seen.
+func untilUpdated(o operation, change func(object map[string]any)) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		a := capture(next, r)
+		id := deploymentOf(r)
+		if o == getState {
+			id = segment(r, 2)
+		}
+		switch {
+		case updateDeployment.is(r) && a.status < 300:
+			m.mark(id, true)
+		case o.is(r) && a.status == http.StatusOK && m.marked(id) == nil:
+			a.edit(change)
+		}
+		a.send(w)
+	})
+}
 
 // onListOfOne changes lists without a limit that hold just one revision.
 func onListOfOne(change func(list map[string]any, row any)) Layer {
