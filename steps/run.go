@@ -180,7 +180,7 @@ func (r *run) reach(ctx context.Context) error {
 	case errors.As(err, &none) && none.Closed:
 		return nil // it is there, and what is wrong with its answer is for the scenarios to find
 	case errors.As(err, &none):
-		return fmt.Errorf("%s does not answer: %s", request.Base, none.Cause)
+		return fmt.Errorf("%s does not answer: %s", request.Base, none.Told())
 	}
 	return err
 }

@@ -69,6 +69,7 @@ func (a *Answer) Get(path string) gjson.Result {
 type NoAnswer struct {
 	Request Request
 	Cause   string // "no answer within 10s", "connection refused"
+	Remedy  string // what to do about it, where that is plain
 	Timeout bool   // the target took the request and let the time pass
 	Closed  bool   // the target took the request and closed the connection
 	ID      int
@@ -79,7 +80,15 @@ type NoAnswer struct {
 // Unwrap returns what the network said, for who wants to tell a certificate from a refused connection.
 func (e *NoAnswer) Unwrap() error { return e.err }
 
-func (e *NoAnswer) Error() string { return e.Request.Method + " " + e.Request.Path + ": " + e.Cause }
+func (e *NoAnswer) Error() string { return e.Request.Method + " " + e.Request.Path + ": " + e.Told() }
+
+// Told is the cause, and what to do about it.
+func (e *NoAnswer) Told() string {
+	if e.Remedy == "" {
+		return e.Cause
+	}
+	return e.Cause + "; " + e.Remedy
+}
 
 // Observer is told of every exchange and returns the id under which it was recorded. The answer is nil when none
 // came; cause then says why.

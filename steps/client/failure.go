@@ -19,8 +19,8 @@ func noAnswer(r Request, err error) *NoAnswer {
 	case errors.Is(err, errTooLarge):
 		n.Cause = err.Error()
 		n.Closed = true
-	case noTLS(err) != "":
-		n.Cause = noTLS(err)
+	case secured(err) != "":
+		n.Cause, n.Remedy = cut(err), secured(err)
 	case errors.As(err, &dial) && dial.Op == "dial":
 		n.Cause = "cannot connect: " + dial.Err.Error()
 	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
@@ -44,20 +44,20 @@ func cut(err error) string {
 	return err.Error()
 }
 
-// noTLS says why no safe connection came about, and what to do. Going on without the verification is no way out:
-// the requests carry credentials. It is "" for every other failure.
-func noTLS(err error) string {
+// secured says what to do about a safe connection that did not come about. Going on without the verification is no way
+// out: the requests carry credentials. It is "" for every other failure.
+func secured(err error) (remedy string) {
 	var record tls.RecordHeaderError
 	var verification *tls.CertificateVerificationError
 	switch said := cut(err); {
 	case errors.As(err, &verification):
-		return said + "; " + trust(verification)
+		return trust(verification)
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		return said + "; what listens there does not speak TLS: is it an http:// address?"
+		return "what listens there does not speak TLS: is it an http:// address?"
 	case strings.Contains(said, "protocol version"):
-		return said + "; the target has to offer TLS 1.2 or newer"
+		return "the target has to offer TLS 1.2 or newer"
 	case strings.Contains(said, "certificate required"):
-		return said + "; the target wants a certificate of the client, and the suite has none: put a proxy that has one before the target"
+		return "the target wants a certificate of the client, and the suite has none: put a proxy that has one before the target"
 	}
 	return ""
 }
