@@ -41,7 +41,7 @@ func (r *run) headline(res *reports.Result) string {
 	}
 	switch res.Verdict {
 	case reports.Conformant:
-		return fmt.Sprintf("%d requirements passed, none that binds is open.", res.Counts.Requirements[reports.Passed])
+		return counted(res.Counts.Requirements[reports.Passed], "requirement") + " passed, none that binds is open."
 	case reports.NonConformant:
 		return "" // the reports name the rule that is violated
 	}
@@ -73,6 +73,13 @@ func (r *run) uniform(statuses map[int]int) string {
 		return always + fmt.Sprintf(" Is %s the base address, with its path prefix?", r.address())
 	}
 	return ""
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // addresses are those that are known before the run begins.

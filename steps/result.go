@@ -67,8 +67,8 @@ func (r *run) confess(res *reports.Result) {
 	if res.Verdict == reports.Conformant {
 		res.Verdict = reports.Incomplete
 	}
-	res.Headline = fmt.Sprintf("The suite sent %d requests that break the contract; check create.body, or report it: %s",
-		len(mistakes), r.redact.Excerpt(mistakes[0]))
+	res.Headline = fmt.Sprintf("The suite sent %s against the contract; check create.body, or report it: %s",
+		counted(len(mistakes), "request"), r.redact.Excerpt(mistakes[0]))
 }
 
 func (r *run) shard() string {
