@@ -209,11 +209,14 @@ func (w *World) oneNewRevision(ctx context.Context) error {
 		return err
 	}
 	added := slices.DeleteFunc(slices.Clone(after.revisions), func(id string) bool { return slices.Contains(w.before.revisions, id) })
+	w.answer = after.deployment
+	if len(added) > 0 {
+		w.revision = added[0]
+	}
 	if len(added) != 1 || len(after.revisions) != len(w.before.revisions)+1 {
 		return violated(act, "exactly one new revision, beside the earlier ones", "%d new (%s), %d in all after %d",
 			len(added), quoted(added), len(after.revisions), len(w.before.revisions))
 	}
-	w.revision, w.answer = added[0], after.deployment
 	return nil
 }
 
