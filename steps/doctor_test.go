@@ -187,9 +187,9 @@ func TestExamineUnderTheWrongScheme(t *testing.T) {
 	dead := httptest.NewServer(unauthorized)
 	dead.Close()
 	for address, says := range map[string]string{
-		strings.Replace(plain.URL, "http:", "https:", 1):  "problem: .* does not answer: .*HTTP response to HTTPS client; give http:// in target",
+		strings.Replace(plain.URL, "http:", "https:", 1):  "problem: .* does not answer: .*does not speak TLS: is it an http:// address",
 		strings.Replace(secure.URL, "https:", "http:", 1): "problem: .* wants https; give https:// in target",
-		secure.URL: "problem: .* certificate signed by unknown authority; name the file .* SSL_CERT_FILE",
+		secure.URL: "problem: .* certificate signed by unknown authority; .*SSL_CERT_FILE",
 		dead.URL:   "problem: .* connection refused; correct target, or start the target",
 	} {
 		assert.Regexp(t, "^"+says, examined(t, ofPlane(address)).on("control plane"))

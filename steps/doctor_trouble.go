@@ -2,7 +2,6 @@ package steps
 
 import (
 	"bytes"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -48,9 +47,6 @@ func isPage(a *client.Answer) bool {
 // silence says why no answer came, and what to do.
 func (r *run) silence(p *probe, key string) (found, remedy string) {
 	var dns *net.DNSError
-	var authority x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
 	var none *client.NoAnswer
 	correct := "correct " + key + ", or start the target"
 	switch err := p.err; {
@@ -58,18 +54,12 @@ func (r *run) silence(p *probe, key string) (found, remedy string) {
 		remedy = "correct the name in " + key
 	case errors.Is(err, syscall.ECONNREFUSED):
 		remedy = correct
-	case errors.As(err, &authority):
-		remedy = "name the file with its authority's certificate in the environment variable SSL_CERT_FILE"
-	case errors.As(err, &host):
-		remedy = "give the name that is in the certificate in " + key
-	case errors.As(err, &invalid):
-		remedy = "renew the certificate of the target"
+	case errors.As(err, &none) && none.Remedy != "":
+		remedy = none.Remedy
 	case errors.Is(err, errBusy):
 		remedy = "wait, or lift its rate limit for the tests"
 	case errors.As(err, &none) && none.Timeout:
 		remedy = "look for a firewall or a proxy between, or raise timeouts.request"
-	case strings.Contains(err.Error(), "HTTP response to HTTPS client"):
-		remedy = "give http:// in " + key
 	default:
 		remedy = correct
 	}
