@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -199,12 +198,10 @@ func TestExamineUnderTheWrongScheme(t *testing.T) {
 func TestSilence(t *testing.T) {
 	r := &run{config: ofPlane("http://target.example"), redact: client.NewRedactor(nil)}
 	for says, cause := range map[string]error{
-		"correct the name in target":                            &net.DNSError{Err: "no such host", Name: "target.example", IsNotFound: true},
-		"give the name that is in the certificate in target":    x509.HostnameError{Certificate: &x509.Certificate{}, Host: "target.example"},
-		"renew the certificate of the target":                   x509.CertificateInvalidError{Reason: x509.Expired},
-		"correct target, or start the target":                   errors.New("the cable was cut"),
-		"wait, or lift its rate limit for the tests":            errBusy,
-		"name the file with its authority's certificate in the": x509.UnknownAuthorityError{},
+		"correct the name in target":                 &net.DNSError{Err: "no such host", Name: "target.example", IsNotFound: true},
+		"renew it, or set the clock right":           &client.NoAnswer{Cause: "expired", Remedy: "renew it, or set the clock right"},
+		"correct target, or start the target":        errors.New("the cable was cut"),
+		"wait, or lift its rate limit for the tests": errBusy,
 	} {
 		found, remedy := r.silence(&probe{request: client.Request{Base: "http://target.example"}, err: fmt.Errorf("sending: %w", cause)}, "target")
 		assert.Contains(t, found, "http://target.example does not answer: ")
