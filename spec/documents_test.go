@@ -151,7 +151,7 @@ func TestEveryResponseOfTheInterface(t *testing.T) {
 	for id, want := range map[string]string{
 		"create-deployment": "200 201 202 401open 403open 4XXopen",
 		"get-deployment":    "200 401open 403open 404open 4XXopen",
-		"update-deployment": "200 201 202 401open 403open 404open 4XXopen",
+		"update-deployment": "200 201 202 204open 401open 403open 404open 4XXopen",
 		"list-revisions":    "200 401open 403open 404 422",
 		"get-revision":      "200 401open 403open 404open 4XXopen",
 		"create-thread":     "200 201 202 4XXopen",

@@ -52,9 +52,18 @@ func (r *run) get(ctx context.Context, path, query string) (*client.Answer, erro
 // the key out.
 func (r *run) template(name string, changes map[string]any) map[string]any {
 	body := cloneObject(r.config.Create.Body)
-	body["name"] = name
+	rename(body, name)
 	applyChanges(body, changes)
 	return body
+}
+
+// rename gives a body the name where it has one. It gets none where it has none: the interface shows no such field, and
+// a target may refuse what it does not know.
+func rename(body map[string]any, name string) (named bool) {
+	if _, named = body["name"]; named {
+		body["name"] = name
+	}
+	return named
 }
 
 func applyChanges(object, changes map[string]any) {

@@ -16,6 +16,7 @@ import (
 func (w *World) defineAccess(b *book) {
 	b.given(`a spare deployment`, w.aSpareDeployment)
 	b.given(`a target that can list its deployments`, w.aTargetThatListsDeployments)
+	b.requires(`a target that can list its deployments`, anyway(w.aNamedTemplate))
 	b.given(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme)
 	b.requires(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme)
 	b.configured(`a credential of another tenant`, w.aCredentialOfAnotherTenant)
@@ -42,7 +43,18 @@ func (w *World) aSpareDeployment(ctx context.Context) (err error) {
 	return err
 }
 
+// aNamedTemplate skips where deployments cannot be told apart by a name in the list of all.
+func (w *World) aNamedTemplate() error {
+	if _, named := w.run.config.Create.Body["name"]; !named {
+		return needs("create.body.name")
+	}
+	return nil
+}
+
 func (w *World) aTargetThatListsDeployments(ctx context.Context) error {
+	if err := w.aNamedTemplate(); err != nil {
+		return err
+	}
 	_, supported, err := w.run.listDeployments(ctx, w.run.name("none"))
 	if err == nil && !supported {
 		return skipped("the target offers no list of deployments (the interface does not ask for one), so a refused creation leaves nothing to look at")

@@ -36,7 +36,12 @@ type World struct {
 func (w *World) atEnd(f func()) { w.undo = append(w.undo, f) }
 
 // noted adds a remark to a scenario that passes: something tolerated.
-func (w *World) noted(remark string) { w.note = remark }
+func (w *World) noted(remark string) {
+	if w.note != "" {
+		remark = w.note + "; " + remark
+	}
+	w.note = remark
+}
 
 // define writes down what every sentence means for this world.
 func (w *World) define(b *book) {

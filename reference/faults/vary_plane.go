@@ -25,6 +25,13 @@ func otherStatuses() []Variation {
 			}),
 		},
 		{
+			Name: "updated-is-204", Differs: "an update is answered 204: the interface names no status",
+			Apply: onStatus(updateDeployment, http.StatusOK, func(_ *http.Request, a *answer) {
+				a.status, a.body = http.StatusNoContent, nil
+				a.header.Del("Content-Type")
+			}),
+		},
+		{
 			Name: "unauthenticated-is-403", Differs: "missing and wrong credentials of the control plane are answered 403",
 			Apply: onPlane(func(a *answer) {
 				if a.status == http.StatusUnauthorized {

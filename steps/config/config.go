@@ -54,8 +54,8 @@ type Credentials struct {
 	Bearer   string `yaml:"bearer"`
 }
 
-// Create says how deployments are created: Body is sent as it is, but for its name, which gets the run's own.
-// Refused is a body whose source this edition must refuse.
+// Create says how deployments are created: Body is sent as it is, but that its name, where it has one, becomes the
+// run's own. Refused is a body whose source this edition must refuse.
 type Create struct {
 	Body    map[string]any `yaml:"body"`
 	Refused map[string]any `yaml:"refused"`
