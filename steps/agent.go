@@ -24,7 +24,7 @@ type agentRun struct {
 	enqueues   lazy[bool]      // whether a run can be asked to wait behind another one
 	joinHangs  atomic.Bool     // a join was seen not to answer although the run was over
 
-	given     lazyList[string]       // ids of threads
+	given     lazyList[string]       // threads: the address of their agent server, and their id
 	called    lazyList[string]       // addresses of agent servers that were called
 	underTest atomic.Pointer[string] // that of the one that is judged
 }
@@ -39,6 +39,7 @@ type agentWorld struct {
 	prior         *progress      // the run that is to make room, or just is in progress
 	aside         []*graphRun    // runs on other threads of the user
 	foreign       string         // what a run was to say that was to be refused
+	attempted     string         // who has tried something, as the sentence names them
 	rolled        *rollback      // what became of the prior run and the new one
 	rivals        []*graphRun    // runs that were started one after the other, or at once
 	left          []*graphRun    // those of them that are still found
@@ -70,6 +71,7 @@ func (w *World) defineAgent(b *book) {
 	w.defineCallers(b)
 	w.defineOwners(b)
 	w.defineEndToEnd(b)
+	w.defineOpenDoors(b)
 }
 
 func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {

@@ -99,7 +99,7 @@ func (s *agentServer) createThread(ctx context.Context, who caller, metadata map
 	if t.id == "" {
 		return t, nil
 	}
-	t.again = !s.given.add(t.id)
+	t.again = !s.given.add(s.base + " " + t.id)
 	return t, s.ledger.Created("thread", t.id, evidence.Scenario(ctx))
 }
 

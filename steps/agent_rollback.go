@@ -17,6 +17,7 @@ const (
 // progress is a run in progress, and how long it is going to be that.
 type progress struct {
 	*graphRun
+	ahead  *graphRun     // the run that it waits for, nil where it waits for none; a rollback removes both
 	wanted time.Duration // how long it should take, so that it is surely in progress for long enough; 0: any time will do
 
 	until time.Time // it is surely in progress until then
@@ -45,6 +46,14 @@ func (s *agentServer) inProgress(ctx context.Context, moment string, attempt int
 		}
 	}
 	return nil, blocked("a run that was to take a while was over before anything could be done, in %d attempts", attempts)
+}
+
+// line are the run and the one that it waits for.
+func (p *progress) line() []*graphRun {
+	if p.ahead == nil {
+		return []*graphRun{p.graphRun}
+	}
+	return []*graphRun{p.graphRun, p.ahead}
 }
 
 // holdFor is how long a run is told to wait in the attempt, from 0, where a lost race has shown what is wanted.
@@ -141,7 +150,7 @@ func (s *agentServer) behind(ctx context.Context, first *progress) (*progress, e
 	if g.id == "" {
 		return nil, skipped("the target lets no run wait behind another one: it answers %d to the strategy enqueue, which is the field's and not the interface's", g.answer.Status)
 	}
-	p := &progress{graphRun: g, until: first.until, over: g.answered().Add(2*g.order.hold + s.pace.slack())}
+	p := &progress{graphRun: g, ahead: first.graphRun, until: first.until, over: g.answered().Add(2*g.order.hold + s.pace.slack())}
 	if end := g.notOverBefore(); end.Before(p.until) {
 		p.until = end
 	}
@@ -203,6 +212,9 @@ func (s *agentServer) rollBack(ctx context.Context, moment string) (*rollback, e
 			return nil, err
 		}
 		if rb.usable() != nil {
+			if stands, err := s.stands(ctx, rb, moment); stands || err != nil {
+				return rb, err
+			}
 			if rb.settled() {
 				break
 			}
@@ -218,6 +230,18 @@ func (s *agentServer) rollBack(ctx context.Context, moment string) (*rollback, e
 		wanted = p.afterLoss()
 	}
 	return rb, rb.usable()
+}
+
+// stands tells whether something of a run that had not begun is left after a new run which came too late to be used
+// otherwise: one run that should be gone keeps the new one waiting. A target that lets it wait for every run does so after
+// one that has written, too, and is told about that (AS-ROLLBACK-1).
+func (s *agentServer) stands(ctx context.Context, rb *rollback, moment string) (bool, error) {
+	if moment == hasWritten || !rb.won() || !rb.next.complete {
+		return false, nil
+	}
+	left, err := s.leftOf(ctx, rb)
+	rb.left = left
+	return left != nil, err
 }
 
 // usable says why nothing can be learned from a rollback.

@@ -32,12 +32,14 @@ func (s *agentServer) aSoundRollback(ctx context.Context) (*rollback, error) {
 
 // leftOf says what a rollback has left of the prior run, nil where that is nothing.
 func (s *agentServer) leftOf(ctx context.Context, rb *rollback) (left, err error) {
-	a, err := s.getRun(ctx, rb.prior.thread.owner, rb.prior.graphRun)
-	if err != nil {
-		return nil, err
-	}
-	if left = isGone(a); left != nil {
-		return left, nil
+	for _, g := range rb.prior.line() {
+		a, err := s.getRun(ctx, rb.prior.thread.owner, g)
+		if err != nil {
+			return nil, err
+		}
+		if left = isGone(a); left != nil {
+			return left, nil
+		}
 	}
 	state, err := s.state(ctx, rb.prior.thread.owner, rb.prior.thread)
 	if err != nil {

@@ -280,7 +280,7 @@ func TestExamineAgentServer(t *testing.T) {
 				assert.Regexp(t, "^"+says, e.on(subject))
 			}
 			assert.Equal(t, c.testable, e.Testable(), e.Conclusion())
-			assert.Equal(t, "missing: would enable CP-*, E2E-1; ", e.on("target"))
+			assert.Equal(t, "missing: would enable CP-*, E2E-1, AS-AUTH-1 in part; ", e.on("target"))
 			assert.Equal(t, "ok: a run creates no deployment, only threads and runs; ", e.on("plan"))
 		})
 	}

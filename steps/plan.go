@@ -26,6 +26,7 @@ var costs = []struct {
 	{"a deployment that is up", "up", 0},
 	{"a deployment that takes updates", "leased", 0},
 	{"a deployment that was updated", "updated", 1},
+	{"the agent server of a deployment that was updated", "updated", 1},
 	{"a deployment with more than 20 revisions", "long", longHistory - 1},
 	{"a deployment whose revisions have settled", "long", longHistory - 1},
 	{"a deployment of its own", ownDeployment, 0},

@@ -191,6 +191,9 @@ func (w *World) schemeOpens(ctx context.Context) error {
 	if err != nil || a.OK() {
 		return err
 	}
+	if w.agent != nil {
+		return w.agentServes(a)
+	}
 	if w.refusedForCredentials() != nil {
 		if err := w.try(ctx, theClient, w.subject[0]); err != nil {
 			return err

@@ -92,6 +92,7 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 	if err != nil {
 		return err
 	}
+	w.attempted = name
 	t, g := w.thread, w.current
 	switch operation {
 	case "create a thread":

@@ -160,9 +160,14 @@ func (w *World) userReplaces(ctx context.Context) error {
 }
 
 func (w *World) userLooksForPrior(ctx context.Context) error {
-	a, err := w.agent.getRun(ctx, w.run.owner(), w.prior.graphRun)
-	w.looks = append(w.looks, look{run: a})
-	return err
+	for _, g := range w.prior.line() {
+		a, err := w.agent.getRun(ctx, w.run.owner(), g)
+		if err != nil {
+			return err
+		}
+		w.looks = append(w.looks, look{run: a})
+	}
+	return nil
 }
 
 func (w *World) userLooks(ctx context.Context) error {

@@ -24,6 +24,19 @@ Feature: Who may use the agent server
         | join a run       |
         | read the state   |
 
+    Scenario Outline: After an update of the deployment nobody may <operation> without credentials either
+      Given the agent server of a deployment that was updated
+      And a thread of the user
+      When a caller without credentials tries to <operation>
+      Then the caller is refused with the status of the authentication handler
+
+      Examples:
+        | operation        |
+        | create a thread  |
+        | list the threads |
+        | start a run      |
+        | read the state   |
+
   @AS-AUTH-2 @must @section-5
   Rule: So does every route with a token that is unknown or empty, or with another scheme
 

@@ -6,7 +6,7 @@ func agentServer() []Fault {
 	return slices.Concat(
 		agentThreads(), agentRuns(), agentMistakes(), agentJoins(), agentStates(),
 		agentStrategies(), agentRemains(), agentReturns(), agentCompleted(), agentRivals(), agentBystanders(), agentWaiters(),
-		agentRefusals(), agentEffects(), agentUsers(), agentForeigners(), agentListings(), agentMetadata(),
+		agentRefusals(), agentDoors(), agentEffects(), agentUsers(), agentForeigners(), agentListings(), agentMetadata(),
 		agentErrors(), agentContract(), agentRevisions(),
 	)
 }

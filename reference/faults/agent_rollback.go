@@ -97,6 +97,24 @@ func agentRemains() []Fault {
 			Apply: haunted(haunt{messages: kept(waited, farewell)}),
 		},
 		{
+			Name: "rollback-deletes-the-first-only", Breaks: "of a run in progress and one that waits behind it only the first is deleted", Fails: "AS-ROLLBACK-5",
+			Apply: strategy("rollback", func(unfinished []agentserver.Run) (plan agentserver.Plan) {
+				for _, r := range unfinished[:min(1, len(unfinished))] {
+					plan.Delete = append(plan.Delete, r.ID)
+				}
+				return plan
+			}),
+		},
+		{
+			Name: "rollback-deletes-the-last-only", Breaks: "of a run in progress and one that waits behind it only the last is deleted", Fails: "AS-ROLLBACK-5",
+			Apply: strategy("rollback", func(unfinished []agentserver.Run) (plan agentserver.Plan) {
+				for _, r := range unfinished[max(0, len(unfinished)-1):] {
+					plan.Delete = append(plan.Delete, r.ID)
+				}
+				return plan
+			}),
+		},
+		{
 			Name: "run-without-output-stays", Breaks: "a run is deleted by what it has written, so that one which has written nothing yet stays", Fails: "AS-ROLLBACK-5",
 			Apply: haunted(haunt{run: left(func(g ghost) bool { return !g.spoken() && g.run.Strategy != "rollback" })}),
 		},
