@@ -21,6 +21,7 @@ type deployment struct {
 	answer    *client.Answer // of the creation
 	update    map[string]any // what an update asked of the source revision configuration, if there was one
 	original  *client.Answer // the first revision as it was before that update
+	naming    *client.Answer // the deployment as it first named the latest revision, where that came with an update
 	revisions []string       // ids of all revisions, in the order in which they were made
 	asked     int            // how many further revisions were asked for, for the budget; the run's lock guards it
 }
@@ -183,14 +184,14 @@ func (r *run) update(ctx context.Context, d *deployment, change map[string]any) 
 	if !a.OK() {
 		return violated(a, "the update to be accepted", "%s", seen(a))
 	}
-	latest, err := r.awaitLatest(ctx, a, d.id, d.latest())
+	latest, naming, err := r.awaitLatest(ctx, a, kindOf(change), d.id, d.latest())
 	if err != nil {
 		return err
 	}
 	if latest == d.latest() {
 		return violated(a, "a new latest revision after the update", "still %s", latest)
 	}
-	d.revisions = append(d.revisions, latest)
+	d.revisions, d.naming = append(d.revisions, latest), naming
 	return nil
 }
 

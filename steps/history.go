@@ -36,14 +36,12 @@ func (r *run) makeLong(ctx context.Context) (*deployment, error) {
 			return nil, err
 		}
 	}
-	for _, revision := range d.revisions {
-		h, err := r.poll(ctx, d.id, revision, r.settled)
-		if err != nil {
-			return nil, err
-		}
-		if h.timedOut {
-			return nil, blocked("revision %s did not settle in %s: it is %s", revision, r.config.Timeouts.Poll, h.final)
-		}
+	late, err := r.awaitCalm(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if late != nil {
+		return nil, blocked("revision %s did not settle in %s: it is %s", late.revision, r.config.Timeouts.Poll, late.final)
 	}
 	if err := r.awaitListed(ctx, d.id, d.revisions...); err != nil {
 		return nil, err

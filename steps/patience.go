@@ -2,8 +2,10 @@ package steps
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -25,35 +27,65 @@ func (r *run) within(ctx context.Context, limit time.Duration, look func() (done
 	}
 }
 
-// later waits until something that was done in the background would be seen: twice as long as the target took to
-// answer, and longer where it said that it has only accepted it.
+// later waits until something that was done in the background would be seen.
 func (r *run) later(ctx context.Context, act *client.Answer) error {
+	return client.Sleep(ctx, r.moment(act))
+}
+
+// moment is twice as long as the target took to answer, and longer where it said that it has only accepted the act.
+func (r *run) moment(act *client.Answer) time.Duration {
 	wait := max(50*time.Millisecond, 2*act.Took)
 	if act.Status == http.StatusAccepted {
 		wait = max(wait, 500*time.Millisecond)
 	}
-	return client.Sleep(ctx, min(wait, r.config.Timeouts.Request))
+	return min(wait, r.config.Timeouts.Request)
 }
 
-// awaitLatest reads the deployment until it names another latest revision than the known one. It returns the known
-// one when none came in time: that of one answer, or, where the update was only accepted (202), that of a revision.
-func (r *run) awaitLatest(ctx context.Context, update *client.Answer, id, known string) (latest string, err error) {
-	limit := r.config.Timeouts.Request
-	if update.Status == http.StatusAccepted {
-		limit = r.config.Timeouts.Poll
-	}
+// asItStands marks the kind of an update that sends a value which stands already.
+const asItStands = " as it stands"
+
+// kindOf tells updates apart by their fields: what one of a kind did not do, the next is not going to do.
+func kindOf(change map[string]any) string {
+	return strings.Join(slices.Sorted(maps.Keys(change)), " and ")
+}
+
+// awaitLatest reads the deployment until it names another latest revision than the known one, and returns the answer
+// that does. It returns the known one when none came in time.
+func (r *run) awaitLatest(ctx context.Context, update *client.Answer, kind, id, known string) (latest string, naming *client.Answer, err error) {
 	latest = known
-	err = r.within(ctx, limit, func() (bool, error) {
+	err = r.within(ctx, r.appearing(update, kind), func() (bool, error) {
 		a, err := r.get(ctx, deploymentPath(id), "")
 		if err != nil {
 			return false, err
 		}
 		if named := a.Get("latest_revision_id").String(); named != "" {
-			latest = named
+			latest, naming = named, a
 		}
 		return latest != known, nil
 	})
-	return latest, err
+	if err == nil && latest == known {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.fruitless[kind] = true
+	}
+	return latest, naming, err
+}
+
+// appearing is how long the revision of an update may take to appear: some answers' time where the update was only
+// accepted (202), else that of one. Where an earlier update made none, the next is waited for no longer than one
+// answer may take, and one of the same kind for a moment only.
+func (r *run) appearing(update *client.Answer, kind string) time.Duration {
+	const accepted = 6
+	one := min(r.config.Timeouts.Request, r.config.Timeouts.Poll)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.fruitless[kind] || r.fruitless[strings.TrimSuffix(kind, asItStands)]:
+		return r.moment(update)
+	case update.Status == http.StatusAccepted && len(r.fruitless) == 0:
+		return min(r.config.Timeouts.Poll, accepted*one)
+	}
+	return one
 }
 
 // awaitFound reads what has just been created until it is no longer unknown.

@@ -17,6 +17,7 @@ const (
 	statusDeployed    = "DEPLOYED"
 	statusSkipped     = "SKIPPED"
 	statusInterrupted = "INTERRUPTED"
+	statusUnknown     = "UNKNOWN"
 )
 
 // history is what polling saw of one revision.
@@ -60,6 +61,7 @@ func (r *run) poll(ctx context.Context, deployment, revision string, until func(
 			return nil, violated(a, "the revision with its status", "%s", seen(a))
 		}
 		h.answer, h.final = a, status.String()
+		r.noteRead(revision, a)
 		if n := len(h.statuses); n == 0 || h.statuses[n-1] != h.final {
 			h.statuses = append(h.statuses, h.final)
 			r.transition(revision, h.final)

@@ -64,6 +64,8 @@ type run struct {
 	timeline    []reports.Transition
 	transitions map[string]bool
 	hanging     map[string]bool // revisions for which a poll ran out of time
+	reads       map[string]read // by revision
+	fruitless   map[string]bool // kinds of updates of which one made no revision in time
 	serial      map[string]int
 	agentRun
 }
@@ -124,6 +126,8 @@ func newRun(o Options) (*run, error) {
 		verdicts:       map[string]*verdict{},
 		transitions:    map[string]bool{},
 		hanging:        map[string]bool{},
+		reads:          map[string]read{},
+		fruitless:      map[string]bool{},
 		serial:         map[string]int{},
 	}
 	r.collector = evidence.New(o.Oracle, r.redact, o.Journal, r.start)

@@ -59,10 +59,8 @@ func (w *World) clientRetrievesSeveralTimes(ctx context.Context) error {
 // clientListsAndRetrievesEach waits first until nothing changes any more: only settled revisions must agree. It
 // retrieves each before and after the list, so that what changes from read to read is not laid at the list's door.
 func (w *World) clientListsAndRetrievesEach(ctx context.Context) error {
-	for _, revision := range w.deployment.revisions {
-		if _, err := w.run.poll(ctx, w.deployment.id, revision, w.run.settled); err != nil {
-			return asBlocked(err)
-		}
+	if _, err := w.run.awaitCalm(ctx, w.deployment); err != nil {
+		return asBlocked(err)
 	}
 	if err := w.clientRetrievesBothRevisions(ctx); err != nil {
 		return err
@@ -83,7 +81,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	if a.Refused() {
 		return skipped("the target refuses the broken source at once (status %d), so no revision of it can be watched", a.Status)
 	}
-	latest, err := w.run.awaitLatest(ctx, a, w.deployment.id, w.deployment.latest())
+	latest, _, err := w.run.awaitLatest(ctx, a, "broken source", w.deployment.id, w.deployment.latest())
 	if err != nil {
 		return err
 	}

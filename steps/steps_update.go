@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -25,6 +26,8 @@ func (w *World) defineUpdate(b *book) {
 	b.when(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
 	b.when(`the client updates "(repo_ref|graph_config_path|image_uri)" to the value that stands`, w.clientUpdatesToSame)
 	b.when(`the client updates (nothing|build_on_push alone|every source field to null|an empty source revision configuration)`, w.clientUpdatesNothing)
+	b.configured(`a "repo_ref" and a "graph_config_path" to build from`, w.aSourceForBoth)
+	b.when(`the client updates "repo_ref" and "graph_config_path" at once`, w.clientUpdatesBoth)
 	b.when(`the client tries to change its source`, w.clientChangesSource)
 	b.when(`the client updates an unknown deployment`, w.clientUpdatesUnknown)
 	b.when(`the client tries to set the read-only fields in an update`, w.clientUpdatesReadOnly)
@@ -118,10 +121,49 @@ func (w *World) patch(ctx context.Context, body any, wrong bool) error {
 }
 
 func (w *World) clientUpdatesField(ctx context.Context, field string) error {
+	return w.patchSource(ctx, map[string]any{field: w.subject[0]}, "")
+}
+
+// patchSource sends an update that is to make a revision. The manner belongs to its kind.
+func (w *World) patchSource(ctx context.Context, change map[string]any, manner string) error {
 	if err := w.run.takeRevision(w.deployment); err != nil {
 		return err
 	}
-	return w.patch(ctx, sourceUpdate(map[string]any{field: w.subject[0]}), false)
+	w.kind = kindOf(change) + manner
+	return w.patch(ctx, sourceUpdate(change), false)
+}
+
+// aSourceForBoth needs a value for each field: a second one, or that of the template.
+func (w *World) aSourceForBoth() error {
+	if w.run.config.Source() != config.GitHost {
+		return skipped("repo_ref and graph_config_path do not apply to deployments from %s", w.run.config.Source())
+	}
+	for _, field := range bothFields {
+		if w.run.valueFor(field) == "" {
+			return needs("alternatives." + field)
+		}
+	}
+	return nil
+}
+
+// bothFields make a revision each when they come alone.
+var bothFields = []string{"repo_ref", "graph_config_path"}
+
+// valueFor returns the second value that is configured for a field of a git_host, or that of the template.
+func (r *run) valueFor(field string) string {
+	stands, _ := asked(r.config.Create.Body)[field].(string)
+	if field == "repo_ref" {
+		return cmp.Or(r.config.Alternatives.RepoRef, stands)
+	}
+	return cmp.Or(r.config.Alternatives.GraphConfigPath, stands)
+}
+
+func (w *World) clientUpdatesBoth(ctx context.Context) error {
+	change := map[string]any{}
+	for _, field := range bothFields {
+		change[field] = w.run.valueFor(field)
+	}
+	return w.patchSource(ctx, change, "")
 }
 
 // clientUpdatesToSame sends what the deployment shows: any value that is not null makes a revision (section 2).
@@ -130,7 +172,7 @@ func (w *World) clientUpdatesToSame(ctx context.Context, field string) error {
 	if stands.Type != gjson.String {
 		return inconclusive("the deployment shows no %s to send again: %s", field, shown(stands))
 	}
-	return w.patch(ctx, sourceUpdate(map[string]any{field: stands.Str}), false)
+	return w.patchSource(ctx, map[string]any{field: stands.Str}, asItStands)
 }
 
 func (w *World) clientUpdatesNothing(ctx context.Context, what string) error {
@@ -180,7 +222,7 @@ func (w *World) clientUpdatesToTag(ctx context.Context) error {
 	if err := w.patch(ctx, sourceUpdate(map[string]any{"repo_ref": w.run.config.Alternatives.TagRef}), false); err != nil || !w.answer.OK() {
 		return err
 	}
-	_, err := w.run.awaitLatest(ctx, w.answer, w.deployment.id, w.deployment.first)
+	_, _, err := w.run.awaitLatest(ctx, w.answer, "tag", w.deployment.id, w.deployment.first)
 	return err
 }
 
@@ -194,7 +236,7 @@ func (w *World) oneNewRevision(ctx context.Context) error {
 		return err
 	}
 	act := w.answer
-	latest, err := w.run.awaitLatest(ctx, act, w.deployment.id, w.before.latest)
+	latest, _, err := w.run.awaitLatest(ctx, act, w.kind, w.deployment.id, w.before.latest)
 	if err == nil {
 		err = w.run.awaitListed(ctx, w.deployment.id, latest)
 	}

@@ -19,6 +19,7 @@ type World struct {
 	revision   string           // the id of the revision that the sentences speak of
 	before     *snapshot        // how the deployment was before the client acted
 	asker      asker            // who asks
+	kind       string           // of the update that the client sent
 	answer     *client.Answer   // the last answer
 	answers    []*client.Answer // all answers of the last act, where it had several
 	subject    []string         // what the last act was about: ids, statuses or values

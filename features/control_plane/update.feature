@@ -20,6 +20,13 @@ Feature: Updating a deployment
       Then exactly one new revision is made
       And the deployment names it as the latest
 
+    Scenario: Updating repo_ref and graph_config_path at once makes one revision, not two
+      Given a "repo_ref" and a "graph_config_path" to build from
+      And a deployment that takes updates
+      When the client updates "repo_ref" and "graph_config_path" at once
+      Then exactly one new revision is made
+      And the deployment names it as the latest
+
   @CP-UPDATE-2 @must @section-2 @section-4
   Rule: A new graph_config_path makes exactly one revision
 

@@ -23,6 +23,10 @@ func newRevisions() []Fault {
 			Apply: onUpdateOf("repo_ref", twice),
 		},
 		{
+			Name: "two-fields-make-two-revisions", Breaks: "an update of repo_ref and graph_config_path makes a revision for each of them", Fails: "CP-UPDATE-1",
+			Apply: onUpdateOfBoth(),
+		},
+		{
 			Name: "same-repo-ref-makes-no-revision", Breaks: "an update to the repo_ref that stands is taken for no change", Fails: "CP-UPDATE-1",
 			Apply: onUpdateOf("repo_ref", unlessNew("repo_ref")),
 		},
@@ -112,6 +116,19 @@ func onUpdateOf(field string, change func(r *http.Request, next http.Handler)) L
 	})
 }
 
+// onUpdateOfBoth handles repo_ref before the rest of an update.
+func onUpdateOfBoth() Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if updateDeployment.is(r) && slices.Equal(asksFor(r), []string{"repo_ref", "graph_config_path"}) {
+			captureBeside(next, r, func(half *http.Request) {
+				editBody(half, func(body map[string]any) { delete(sourceOf(body), "graph_config_path") })
+			})
+			editBody(r, func(body map[string]any) { delete(sourceOf(body), "repo_ref") })
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // asksFor returns the source fields of an update that are texts.
 func asksFor(r *http.Request) []string {
 	source := sourceOf(bodyOf(r))
@@ -139,11 +156,17 @@ func unlessNew(field string) func(*http.Request, http.Handler) {
 func staleLatest(field string) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if updateDeployment.is(r) {
-			if asked := asksFor(r); slices.Contains(asked, field) {
-				m.mark(deploymentOf(r), lookAtDeployment(next, r)["latest_revision_id"])
-			} else if len(asked) > 0 {
+			asked, before := asksFor(r), lookAtDeployment(next, r)["latest_revision_id"]
+			a := capture(next, r)
+			switch {
+			case a.status >= 300 || len(asked) == 0:
+			case slices.Contains(asked, field):
+				m.mark(deploymentOf(r), before)
+			default:
 				m.mark(deploymentOf(r), nil)
 			}
+			a.send(w)
+			return
 		}
 		if !getDeployment.is(r) {
 			next.ServeHTTP(w, r)

@@ -179,6 +179,14 @@ func otherLifecycles() []Variation {
 			Apply: shownAtFirst(2, "UNKNOWN"),
 		},
 		{
+			Name: "superseded-revisions-are-unknown", Differs: "of revisions that are not the latest the status is UNKNOWN for good",
+			Apply: readings(func(of reading, r *controlplane.Revision) {
+				if r.ID != of.deployment.LatestRevisionID {
+					r.Status = controlplane.Unknown
+				}
+			}),
+		},
+		{
 			Name: "failed-builds-are-create-failed", Differs: "a source that cannot be built is CREATE_FAILED",
 			Apply: statusIs(controlplane.BuildFailed, controlplane.CreateFailed),
 		},
