@@ -94,7 +94,8 @@ func ConcludeKnown(r *Result) Conclusion {
 }
 
 // leftOut counts the requirements that apply to the target for all that is known, and that the run did not judge:
-// those that were not selected, and those for which a budget, a profile or an address left no room.
+// those that were not selected, and those for which a budget, a profile, an address or a key left no room. It counts
+// none where none of them binds.
 type leftOut struct{ n, all int }
 
 func (l leftOut) String() string {
@@ -107,20 +108,23 @@ func (l leftOut) String() string {
 func leftOutOf(r *Result) leftOut {
 	l := leftOut{all: max(r.Suite.Requirements, len(r.Requirements))}
 	l.n = l.all - len(r.Requirements)
+	binds := l.n > 0 // what was not selected is not in the result, and may bind
 	for _, q := range r.Requirements {
-		if q.Verdict == Skipped && chosen(q.Reason) {
+		if q.Verdict == Skipped && !strings.HasPrefix(q.Reason, DoesNotApply) {
 			l.n++
+			binds = binds || binding(q.Level, r.Run.Strict)
 		}
+	}
+	if !binds {
+		l.n = 0
 	}
 	return l
 }
 
-// chosen tells whether the reason of a skip is how the run was started, and not what the target is.
-func chosen(reason string) bool {
-	for _, start := range []string{"the budget ", "not claimed: ", "not configured: set target,"} {
-		if strings.HasPrefix(reason, start) {
-			return true
-		}
-	}
-	return false
-}
+// DoesNotApply begins the reason of a skip that lies in what the target is, and not in how the run was started or
+// configured: nothing is missing where such a requirement was not judged.
+const DoesNotApply = "does not apply: "
+
+// Whole tells whether the run judged every requirement that binds and applies to the target. Only such a run finds a
+// target plainly conformant.
+func Whole(r *Result) bool { return leftOutOf(r).n == 0 }

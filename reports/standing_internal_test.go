@@ -25,8 +25,10 @@ func TestStanding(t *testing.T) {
 		want, sign   string
 		tone         tone
 	}{
-		"all judged":         {[]Requirement{passed, q("A-3", Skipped, "does not apply")}, 2, nil, "conformant", "✅", toneGood},
+		"all judged":         {[]Requirement{passed, q("A-3", Skipped, "does not apply: x is nothing of y")}, 2, nil, "conformant", "✅", toneGood},
 		"a budget":           {[]Requirement{passed, budget}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", toneGood},
+		"a key":              {[]Requirement{passed, q("A-3", Skipped, "not configured: set users")}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", toneGood},
+		"a key for a SHOULD": {[]Requirement{passed, {ID: "A-3", Level: Should, Verdict: Skipped, Reason: "not configured: set users"}}, 2, nil, "conformant", "✅", toneGood},
 		"a selection":        {[]Requirement{passed}, 3, nil, "conformant in what was judged: 2 of 3 requirements were not", "✅", toneGood},
 		"a profile":          {[]Requirement{passed, q("A-3", Skipped, "not claimed: the run is limited to the profile x")}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", toneGood},
 		"failed":             {[]Requirement{passed, failed}, 2, &Baseline{New: []string{"A-2 is failed"}}, "non-conformant", "❌", toneBad},

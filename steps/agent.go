@@ -23,6 +23,7 @@ type agentRun struct {
 	otherIn    lazy[bool]      // the other user was served what is their own
 	enqueues   lazy[bool]      // whether a run can be asked to wait behind another one
 	joinHangs  atomic.Bool     // a join was seen not to answer although the run was over
+	nameless   atomic.Bool     // a deployment that is up was seen not to tell the address of its agent server
 
 	given     lazyList[string]       // threads: the address of their agent server, and their id
 	called    lazyList[string]       // addresses of agent servers that were called
@@ -101,16 +102,11 @@ func (r *run) agentServer(ctx context.Context) (*agentServer, error) {
 	})
 }
 
-// agentOf asks the control plane for the address of a deployment's agent server. A target may know it only once the
-// deployment is up.
+// agentOf asks the control plane for the address of a deployment's agent server.
 func (r *run) agentOf(ctx context.Context, d *deployment) (*agentServer, error) {
-	a, err := r.get(ctx, deploymentPath(d.id), "")
+	told, err := r.awaitAddress(ctx, d)
 	if err != nil {
 		return nil, err
-	}
-	told := a.Get(r.config.AgentURLFrom).String()
-	if told == "" {
-		return nil, skipped("the deployment does not tell at %s where its agent server is: set agent_url_from, or agent_target", r.config.AgentURLFrom)
 	}
 	base, err := client.NamedBy(r.config.Target, told)
 	if err != nil {

@@ -90,22 +90,55 @@ func together[C any](t *testing.T, cases []C, name func(C) string, test func(*te
 	wait.Wait()
 }
 
-// TestControlPlaneAlone judges a target that does not tell where its agent servers are: nothing is held against it.
+// TestControlPlaneAlone judges a target that does not tell where its agent servers are: nothing is held against it, and
+// nothing is said of what was not judged. Who has said where to look is told where an address is.
 func TestControlPlaneAlone(t *testing.T) {
 	t.Parallel()
 	s, err := independent.Start(independent.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	cfg := configure(t, s)
-	cfg.AgentURLFrom = "nowhere"
-	res := judge(t, cfg, nil)
-	assert.Equal(t, reports.Conformant, res.Verdict, res.Headline)
-	for _, q := range res.Requirements {
-		if q.Profile != features.ControlPlane {
-			assert.Equal(t, reports.Skipped, q.Verdict, "%s: %s", q.ID, q.Reason)
-			assert.Contains(t, q.Reason, "agent_url_from", q.ID)
+	cfg.Target = renamed(t, cfg.Target, "custom_url", "elsewhere")
+	cfg.Timeouts.Request = 2 * time.Second
+	const at = `"source_config.elsewhere" ("http://`
+	for path, verdict := range map[string]reports.Verdict{config.Default().AgentURLFrom: reports.Skipped, "nowhere": reports.Blocked} {
+		cfg.AgentURLFrom = path
+		res := judge(t, cfg, nil)
+		for _, q := range res.Requirements {
+			if q.Profile != features.ControlPlane {
+				assert.Equal(t, verdict, q.Verdict, "%s: %s", q.ID, q.Reason)
+				assert.Contains(t, q.Reason, "agent_url_from", q.ID)
+				assert.Contains(t, q.Reason, at, q.ID)
+			}
+		}
+		if assert.False(t, reports.Whole(res) && verdict == reports.Skipped); verdict == reports.Skipped {
+			assert.Equal(t, reports.Conformant, res.Verdict, res.Headline)
+		} else {
+			assert.Equal(t, reports.Incomplete, res.Verdict, res.Headline)
 		}
 	}
+}
+
+// renamed stands before a target and gives a field of its answers another name.
+func renamed(t *testing.T, target, field, name string) string {
+	t.Helper()
+	to, err := url.Parse(target)
+	require.NoError(t, err)
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Header.Set("Accept-Encoding", "identity")
+		},
+		ModifyResponse: func(a *http.Response) error {
+			body, err := io.ReadAll(a.Body)
+			body = bytes.ReplaceAll(body, []byte(`"`+field+`"`), []byte(`"`+name+`"`))
+			a.Body = io.NopCloser(bytes.NewReader(body))
+			a.Header.Set("Content-Length", strconv.Itoa(len(body)))
+			return err
+		},
+	})
+	t.Cleanup(proxy.Close)
+	return proxy.URL
 }
 
 // TestAnswersThatVary judges a deployment whose graph never answers the same: another answer tells of no new revision.

@@ -32,7 +32,7 @@ func (s *agentServer) inProgress(ctx context.Context, moment string, attempt int
 		if waits, err := s.letsWait(ctx); err != nil {
 			return nil, err
 		} else if !waits {
-			return nil, skipped("the target lets no run wait behind another one: it does not keep the strategy enqueue, which is the field's and not the interface's")
+			return nil, inapplicable("the target lets no run wait behind another one: it does not keep the strategy enqueue, which is the field's and not the interface's")
 		}
 	}
 	for ; attempt < attempts; attempt++ {
@@ -148,7 +148,7 @@ func (s *agentServer) behind(ctx context.Context, first *progress) (*progress, e
 		return nil, err
 	}
 	if g.id == "" {
-		return nil, skipped("the target lets no run wait behind another one: it answers %d to the strategy enqueue, which is the field's and not the interface's", g.answer.Status)
+		return nil, inapplicable("the target lets no run wait behind another one: it answers %d to the strategy enqueue, which is the field's and not the interface's", g.answer.Status)
 	}
 	p := &progress{graphRun: g, ahead: first.graphRun, until: first.until, over: g.answered().Add(2*g.order.hold + s.pace.slack())}
 	if end := g.notOverBefore(); end.Before(p.until) {

@@ -68,7 +68,8 @@ func (r *run) examineTarget(ctx context.Context, e *Examination) error {
 	case len(agents) > 0:
 		r.examineAgent(e, agents[:len(agents)-1], agents[len(agents)-1])
 	case r.config.Target != "":
-		e.add(Fine, "agent server", fmt.Sprintf("its address is read from the created deployment, at %s (agent_url_from)", r.config.AgentURLFrom), "")
+		e.add(Noted, "agent server", fmt.Sprintf("its address is not known before a deployment exists: a run reads it there, at %s", r.config.AgentURLFrom),
+			"correct agent_url_from if your deployments tell it elsewhere, or set agent_target: without it AS-* and E2E-* are not judged")
 	}
 	return nil
 }

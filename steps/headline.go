@@ -41,7 +41,11 @@ func (r *run) headline(res *reports.Result) string {
 	}
 	switch res.Verdict {
 	case reports.Conformant:
-		return counted(res.Counts.Requirements[reports.Passed], "requirement") + " passed, none that binds is open."
+		told := counted(res.Counts.Requirements[reports.Passed], "requirement") + " passed, none that "
+		if !reports.Whole(res) {
+			return told + "was judged and binds is open."
+		}
+		return told + "binds is open."
 	case reports.NonConformant:
 		return "" // the reports name the rule that is violated
 	}

@@ -79,7 +79,13 @@ func inconclusive(reason string, args ...any) *outcome {
 	return &outcome{verdict: reports.Inconclusive, reason: fmt.Sprintf(reason, args...)}
 }
 
-// skipped says that the scenario does not apply, or which key of the configuration would enable it.
+// inapplicable says that the scenario is about something that this target rightly does not have. It is the only skip
+// that leaves a run complete.
+func inapplicable(reason string, args ...any) *outcome {
+	return skipped(reports.DoesNotApply+reason, args...)
+}
+
+// skipped says why a scenario that may well apply is not judged.
 func skipped(reason string, args ...any) *outcome {
 	return &outcome{verdict: reports.Skipped, reason: fmt.Sprintf(reason, args...)}
 }

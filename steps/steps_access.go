@@ -57,7 +57,7 @@ func (w *World) aTargetThatListsDeployments(ctx context.Context) error {
 	}
 	_, supported, err := w.run.listDeployments(ctx, w.run.name("none"))
 	if err == nil && !supported {
-		return skipped("the target offers no list of deployments (the interface does not ask for one), so a refused creation leaves nothing to look at")
+		return inapplicable("the target offers no list of deployments (the interface does not ask for one), so a refused creation leaves nothing to look at")
 	}
 	return err
 }

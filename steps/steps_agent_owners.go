@@ -50,13 +50,13 @@ func (w *World) aTellingList(ctx context.Context) error {
 		return err
 	}
 	if t.id == "" {
-		return skipped("the target takes no metadata with a new thread: %s", seen(t.answer))
+		return inapplicable("the target takes no metadata with a new thread: %s", seen(t.answer))
 	}
 	if err := w.listThreads(ctx, who, nil); err != nil {
 		return err
 	}
 	if !w.listed.marked(mark) {
-		return skipped("the target's list of threads does not show the metadata, so a thread that was refused cannot be looked for")
+		return inapplicable("the target's list of threads does not show the metadata, so a thread that was refused cannot be looked for")
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 func (w *World) searchOperation(ctx context.Context, who caller) error {
 	_, a, err := w.agent.list(ctx, who, &filter{})
 	if err == nil && (!a.OK() || !a.Get("@this").IsArray()) {
-		return skipped("the plain list of threads takes no filter, and the target has no search operation that lists them: it answers %d", a.Status)
+		return inapplicable("the plain list of threads takes no filter, and the target has no search operation that lists them: it answers %d", a.Status)
 	}
 	return err
 }
@@ -198,7 +198,7 @@ func (w *World) listHoldsOwn(ctx context.Context) error {
 	}
 	if w.owned.filter == "metadata that the threads of both have" {
 		if shown := w.owned.others.answer.Get("metadata." + markKey); shown.String() != w.owned.mark {
-			return skipped("the target does not show that it keeps the metadata of a thread, so a list that is filtered by it may be empty")
+			return inapplicable("the target does not show that it keeps the metadata of a thread, so a list that is filtered by it may be empty")
 		}
 	}
 	return violated(w.answer, "a list with the other user's thread "+w.owned.others.id, "%s", w.listed).hinting(w.listingHint())

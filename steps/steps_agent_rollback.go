@@ -76,7 +76,7 @@ func (w *World) aThreadThatKeeps(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !adds:
-		return skipped("plain runs do not keep the messages of earlier ones either (AS-STATE-3), so none can be lost")
+		return inapplicable("plain runs do not keep the messages of earlier ones either (AS-STATE-3), so none can be lost")
 	}
 	if err := w.aThread(ctx); err != nil {
 		return err

@@ -58,7 +58,7 @@ func (w *World) canBeRetrieved(ctx context.Context, path string) error {
 
 func (w *World) aTag() error {
 	if w.run.config.Source() != config.GitHost {
-		return skipped("the target's deployments come from %s, which has no tags", w.run.config.Source())
+		return inapplicable("the target's deployments come from %s, which has no tags", w.run.config.Source())
 	}
 	if w.run.config.Alternatives.TagRef == "" {
 		return needs("alternatives.tag_ref")

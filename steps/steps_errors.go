@@ -68,7 +68,7 @@ func (w *World) anAnswerSeen(operation string) error {
 // isAsked skips the call by which threads are not listed here.
 func (w *World) isAsked(operation string) error {
 	if listing := w.run.config.Agent.Listing; operation == "list-threads" && listing != "get" || operation == "search-threads" && listing != "search" {
-		return skipped("threads are listed by the other call: agent.listing is %s", listing)
+		return inapplicable("threads are listed by the other call: agent.listing is %s", listing)
 	}
 	return nil
 }

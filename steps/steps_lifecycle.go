@@ -79,7 +79,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 		return err
 	}
 	if a.Refused() {
-		return skipped("the target refuses the broken source at once (status %d), so no revision of it can be watched", a.Status)
+		return inapplicable("the target refuses the broken source at once (status %d), so no revision of it can be watched", a.Status)
 	}
 	latest, _, err := w.run.awaitLatest(ctx, a, "broken source", w.deployment.id, w.deployment.latest())
 	if err != nil {

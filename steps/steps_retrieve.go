@@ -81,7 +81,7 @@ func (w *World) aSecondKnownCommit() error {
 
 func (w *World) knownCommit(ref string) error {
 	if w.run.config.Source() != config.GitHost {
-		return skipped("the target's deployments come from %s, which has no commits", w.run.config.Source())
+		return inapplicable("the target's deployments come from %s, which has no commits", w.run.config.Source())
 	}
 	commit := w.run.config.Alternatives.Commits[ref]
 	if commit == "" {

@@ -58,7 +58,7 @@ func (w *World) aDeploymentThatTakesUpdates(ctx context.Context) (err error) {
 
 func (w *World) alternative(source, field, value string) error {
 	if w.run.config.Source() != source {
-		return skipped("%s does not apply to deployments from %s", field, w.run.config.Source())
+		return inapplicable("%s is nothing of deployments from %s", field, w.run.config.Source())
 	}
 	if value == "" {
 		return needs("alternatives." + field)
@@ -85,7 +85,7 @@ func (w *World) aSourceThatHas(field string) error {
 		source = config.ExternalContainer
 	}
 	if w.run.config.Source() != source {
-		return skipped("%s does not apply to deployments from %s", field, w.run.config.Source())
+		return inapplicable("%s is nothing of deployments from %s", field, w.run.config.Source())
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (w *World) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
 	}
 	a, err := w.run.get(ctx, deploymentPath(w.deployment.id), "")
 	if err == nil && a.Get("source_config.build_on_push").Type != gjson.True {
-		return skipped("the target does not let a deployment of this template build on push: %s", seen(a))
+		return inapplicable("the target does not let a deployment of this template build on push: %s", seen(a))
 	}
 	return err
 }

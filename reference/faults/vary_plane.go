@@ -194,7 +194,30 @@ func otherLifecycles() []Variation {
 			Name: "updates-take-effect-later", Differs: "an update is answered 202 with an empty object, and can be seen a moment later",
 			Apply: later(30 * time.Millisecond),
 		},
+		{
+			Name: "agent-address-comes-later", Differs: "a deployment tells the address of its agent server a moment after it is up",
+			Apply: addressAfter(150 * time.Millisecond),
+		},
 	}
+}
+
+// addressAfter hides the address of the agent server from when a revision was first seen to be up.
+func addressAfter(while time.Duration) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !getRevision.is(r) && !getDeployment.is(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := capture(next, r)
+		from, up := m.marked(deploymentOf(r)).(time.Time)
+		switch {
+		case getRevision.is(r) && !up && text(a.object(), "status") == string(controlplane.Deployed):
+			m.mark(deploymentOf(r), time.Now().Add(while))
+		case getDeployment.is(r) && a.status == http.StatusOK && (!up || time.Now().Before(from)):
+			a.edit(func(o map[string]any) { delete(object(o["source_config"]), "custom_url") })
+		}
+		a.send(w)
+	})
 }
 
 // unseen is an update that does not show yet.

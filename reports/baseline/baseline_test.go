@@ -58,7 +58,7 @@ func TestApply(t *testing.T) {
 		{"unmatched finding", replace("f-3c1d9a", "f-000000"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:3: CP-LIST-3 f-000000: the requirement fails, but not with this finding; remove the entry, or correct its finding"},
 		{"expired", replace("2026-03-14", "2026-03-13"), false, func(a baseline.Assessment) []string { return a.Expired }, "known.yaml:4: CP-LIST-13: the entry was good until 2026-03-13; repair the fault, or give it a new day"},
 		{"a warning may be known", add("requirement: CP-LIST-15"), true, func(a baseline.Assessment) []string { return a.Known }, "CP-LIST-15 is failed: r"},
-		{"skipped is idle", add("requirement: CP-AUTH-4"), true, func(a baseline.Assessment) []string { return a.Idle }, "known.yaml:8: CP-AUTH-4 was skipped: no bearer token is configured (credentials.bearer)"},
+		{"skipped is idle", add("requirement: CP-AUTH-4"), true, func(a baseline.Assessment) []string { return a.Idle }, "known.yaml:8: CP-AUTH-4 was skipped: does not apply: the target has no bearer tokens"},
 		{"flaky passes", replace("AS-ROLLBACK-5", "AS-ROLLBACK-1"), false, func(a baseline.Assessment) []string { return a.New },
 			"AS-ROLLBACK-5 is inconclusive and not in the baseline: the prior run was never seen pending: it started within 2 ms in each of 5 attempts"},
 	}
