@@ -151,7 +151,7 @@ func delays(r *Result) string {
 		told = append(told, fmt.Sprintf("The target asked the suite to wait, which took %s of %s.", duration(min(c.WaitedMS, r.Run.DurationMS)), duration(r.Run.DurationMS)))
 	}
 	if c.NotWaited > 0 {
-		told = append(told, fmt.Sprintf("The target asked %s to wait longer or more often than the suite does: those answers were judged as they were.", count(c.NotWaited, "time")))
+		told = append(told, fmt.Sprintf("The target asked %s to wait longer or more often than the suite does: what hung on those answers was not judged.", count(c.NotWaited, "time")))
 	}
 	return strings.Join(told, " ")
 }

@@ -46,7 +46,7 @@ func TestDelaysAreToldWhereTheyCostMuch(t *testing.T) {
 		{60_000, Counts{Throttled: 3, WaitedMS: 40_000}, "Said. The target asked the suite to wait, which took 40.0 s of 1m0s."},
 		{60_000, Counts{Throttled: 3, WaitedMS: 10_000}, "Said."},
 		{2_000, Counts{Throttled: 3, WaitedMS: 900}, "Said."},
-		{60_000, Counts{NotWaited: 1}, "Said. The target asked 1 time to wait longer or more often than the suite does: those answers were judged as they were."},
+		{60_000, Counts{NotWaited: 1}, "Said. The target asked 1 time to wait longer or more often than the suite does: what hung on those answers was not judged."},
 	} {
 		assert.Equal(t, c.want, headline(&Result{Headline: "Said.", Run: Run{DurationMS: c.took}, Counts: c.counts}))
 	}

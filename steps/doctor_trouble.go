@@ -18,12 +18,13 @@ import (
 func (r *run) trouble(p, nobody *probe, key string) (finding Finding, found, remedy string) {
 	a := p.answer
 	base := p.request.Base
+	var busy *client.Busy
 	switch {
+	case errors.As(p.err, &busy):
+		return Problem, fmt.Sprintf("%s asks to come back later (status %d)", base, busy.Status), "wait, or lift its rate limit for the tests"
 	case a == nil:
 		found, remedy = r.silence(p, key)
 		return Problem, found, remedy
-	case a.Status == http.StatusTooManyRequests, a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != "":
-		return Problem, fmt.Sprintf("%s asks to come back later (status %d)", base, a.Status), "wait, or lift its rate limit for the tests"
 	case slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.Status):
 		return Problem, fmt.Sprintf("%s is a gateway with nothing behind it (status %d)", base, a.Status), "start the server behind it, or correct " + key
 	case a.Status >= 500:

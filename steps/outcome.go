@@ -104,10 +104,16 @@ func judge(ctx context.Context, kind messages.PickleStepType, err error) *outcom
 		return nil
 	}
 	var o *outcome
-	if !errors.As(err, &o) {
+	var busy *client.Busy
+	given := kind == messages.PickleStepType_CONTEXT
+	switch {
+	case errors.As(err, &o):
+	case errors.As(err, &busy) && given:
+		return blocked("%s", busy.Error())
+	default:
 		o = classify(ctx, err)
 	}
-	if kind == messages.PickleStepType_CONTEXT && o.verdict == reports.Failed {
+	if given && o.verdict == reports.Failed {
 		return blocked("%s", err) // with what was being done when it went wrong
 	}
 	return o
@@ -116,7 +122,10 @@ func judge(ctx context.Context, kind messages.PickleStepType, err error) *outcom
 // classify gives an outcome to the errors that are none: no answer, an ended run, a mistake of the suite itself.
 func classify(ctx context.Context, err error) *outcome {
 	var none *client.NoAnswer
+	var busy *client.Busy
 	switch {
+	case errors.As(err, &busy):
+		return inconclusive("%s", busy.Error())
 	case errors.As(err, &none) && (none.Timeout || none.Closed):
 		o := violated(nil, "an answer", "%s", none.Cause)
 		o.violations[0].exchange = none.ID

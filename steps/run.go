@@ -180,8 +180,9 @@ func (r *run) reach(ctx context.Context) error {
 		request.Path = deploymentPath(unknownID()) // one operation may hang where others do not
 		_, err = r.client.Do(ctx, request)
 	}
+	var busy *client.Busy
 	switch {
-	case errors.As(err, &none) && none.Closed:
+	case errors.As(err, &busy), errors.As(err, &none) && none.Closed:
 		return nil // it is there, and what is wrong with its answer is for the scenarios to find
 	case errors.As(err, &none):
 		return fmt.Errorf("%s does not answer: %s", request.Base, none.Told())

@@ -294,6 +294,9 @@ func (w *World) joinReleased(ctx context.Context) error {
 	if err := w.joined.orUntil(ctx, time.Now().Add(limit)); err != nil {
 		return err
 	}
+	if busy := (*client.Busy)(nil); errors.As(w.joined.err, &busy) {
+		return busy
+	}
 	if none := (*client.NoAnswer)(nil); w.joined.over() && !(errors.As(w.joined.err, &none) && none.Timeout) {
 		return nil
 	}

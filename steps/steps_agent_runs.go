@@ -110,6 +110,10 @@ func asPrecondition(err error) error {
 	if errors.As(err, &none) && (none.Timeout || none.Closed) {
 		return blocked("%s", none)
 	}
+	var busy *client.Busy
+	if errors.As(err, &busy) {
+		return blocked("%s", busy)
+	}
 	return err
 }
 

@@ -107,7 +107,7 @@ func (s *screen) wait(e steps.Event) {
 	if e.Refused {
 		if !s.refused {
 			s.refused = true
-			s.say("the target asks to wait %s, longer or more often than the suite does: its answer is taken as it is", e.Elapsed.Round(time.Second))
+			s.say("the target asks to wait %s, longer or more often than the suite does: what hangs on the answer is not judged", e.Elapsed.Round(time.Second))
 		}
 		return
 	}

@@ -29,6 +29,7 @@ func Impostors() []Impostor {
 		{"everything-is-no-content", "a server that answers 204 to everything", always(http.StatusNoContent, ``)},
 		{"an-echo", "a server that answers with the body of the request", echo},
 		{"a-web-site", "a web site that answers everything with its front page", website},
+		{"everything-is-too-much", "a server that asks to come back later (429), whatever is asked", tooMuch},
 		{"a-recording", "a server that replays one recorded answer for each operation, whatever the id", recording},
 		{"a-redirect-loop", "a server that redirects everything to itself", redirectLoop},
 		{"an-endless-body", "a server whose answers do not end", endless},
@@ -66,6 +67,10 @@ func website() http.Handler {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, `<!doctype html><title>Welcome</title><h1>It works</h1><script>{"id":"x"}</script>`)
 	})
+}
+
+func tooMuch() http.Handler {
+	return serving(func(w http.ResponseWriter, _ *http.Request) { busy(w, http.StatusTooManyRequests, "0") })
 }
 
 // The recorded answers: well-formed, and always about the same deployment and revision.

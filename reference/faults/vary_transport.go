@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -121,6 +122,10 @@ func waits() []Variation {
 			Apply: everyNth(10, func(w http.ResponseWriter) { busy(w, http.StatusTooManyRequests, "0") }),
 		},
 		{
+			Name: "a-limit-for-a-time", Differs: "40 requests are taken in each tenth of a second, and the others are answered 429 with Retry-After",
+			Apply: fresh(func() Layer { return limited(40, 100*time.Millisecond) }),
+		},
+		{
 			Name: "too-many-requests-without-a-time", Differs: "every 25th request is answered 429, and nothing says until when",
 			Apply: everyNth(25, func(w http.ResponseWriter) { busy(w, http.StatusTooManyRequests, "") }),
 		},
@@ -159,4 +164,27 @@ func busy(w http.ResponseWriter, status int, retryAfter string) {
 		w.Header().Set("Retry-After", retryAfter)
 	}
 	writeJSON(w, status, `{"detail":"Try again later: `+strconv.Itoa(status)+`"}`)
+}
+
+// limited takes a few requests in each window of time.
+func limited(few int, window time.Duration) Layer {
+	var mu sync.Mutex
+	var began time.Time
+	taken := 0
+	take := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if now := time.Now(); now.Sub(began) >= window {
+			began, taken = now, 0
+		}
+		taken++
+		return taken <= few
+	}
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !take() {
+			busy(w, http.StatusTooManyRequests, "0")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

@@ -102,6 +102,7 @@ type Client struct {
 	Throttled  func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
 	Down       *Breaker
 	patience   *patience
+	gates      sync.Map  // by host
 	guarded    *sync.Map // hosts that the target has named
 }
 
@@ -141,24 +142,43 @@ func stayOnTarget(next *http.Request, via []*http.Request) error {
 }
 
 // Do sends the request and returns the answer. A request to wait is obeyed and the request sent again, within
-// bounds. The error is a *NoAnswer, or that of the context.
+// bounds; one for all requests (429) is obeyed by all. The error is a *NoAnswer, a *Busy, or that of the context.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
+	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
-		a, err := c.once(ctx, r)
+		leave, err := g.enter(ctx, attempt > 0, c.patience)
 		if err != nil {
+			return nil, err
+		}
+		long := time.AfterFunc(counted, leave)
+		a, err := c.once(ctx, r)
+		long.Stop()
+		if err != nil {
+			leave()
 			return nil, err
 		}
 		wait, asked := askedToWait(a, attempt)
 		if !asked {
+			g.answered()
+			leave()
 			return a, nil
 		}
-		granted := attempt < maxAttempts && wait <= maxWait && c.patience.take(wait)
+		granted := attempt < maxAttempts && wait <= maxWait
+		alone := granted && !closes(a)
+		if alone {
+			granted = c.patience.take(wait)
+		} else if granted {
+			granted = g.hold(a.Sent, wait, c.patience)
+		}
+		leave()
 		c.Throttled(wait, granted)
 		if !granted {
-			return a, nil
+			return nil, &Busy{Request: r, Status: a.Status}
 		}
-		if err := c.patience.wait(ctx, wait); err != nil {
-			return nil, err
+		if alone {
+			if err := c.patience.wait(ctx, wait); err != nil {
+				return nil, err
+			}
 		}
 	}
 }

@@ -30,24 +30,23 @@ func Sleep(ctx context.Context, d time.Duration) error {
 const longestNamed = 1000 * time.Hour
 
 // askedToWait tells how long a target wants the client to wait: a 429, or a 503 that names a time. A target that
-// asks for more than a minute, or again and again, gets its answer taken at its word.
+// asks for more than a minute, or again and again, is given up.
 func askedToWait(a *Answer, attempt int) (time.Duration, bool) {
 	named := a.Header.Get("Retry-After")
 	if a.Status != http.StatusTooManyRequests && (a.Status != http.StatusServiceUnavailable || named == "") {
 		return 0, false
 	}
-	wait := 100 * time.Millisecond << attempt
+	wait := min(100*time.Millisecond<<attempt, 2*time.Second)
 	if seconds, err := strconv.ParseFloat(named, 64); err == nil && seconds >= 0 {
 		wait = time.Duration(min(seconds, longestNamed.Seconds()) * float64(time.Second))
 	} else if at, err := http.ParseTime(named); err == nil {
 		wait = max(0, time.Until(at))
 	}
-	// A target that says "0" still gets a moment.
-	return max(wait, 5*time.Millisecond), true
+	// A target that says "0" still gets a moment, and a longer one when it says so again.
+	return max(wait, 5*time.Millisecond<<attempt), true
 }
 
-// maxWaiting is how long a run waits in all because the target asks it to: scenarios wait at once, so that the clock
-// shows less.
+// maxWaiting is how long a run waits in all because the target asks it to.
 const maxWaiting = 5 * time.Minute
 
 // patience is what is left of it.

@@ -49,7 +49,7 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 	contentType, _, _ := mime.ParseMediaType(x.Header.Get("Content-Type"))
 	kind := answerKind{x.Side, op.ID, x.Status, contentType}
 	c.answers[kind]++
-	if x.Status == http.StatusServiceUnavailable && x.Header.Get("Retry-After") != "" {
+	if x.Status == http.StatusTooManyRequests || x.Status == http.StatusServiceUnavailable && x.Header.Get("Retry-After") != "" {
 		c.busy[kind]++ // obeyed, and counted with what asked to wait; no failure of the target
 		return
 	}
@@ -111,14 +111,14 @@ func (c *Collector) ErrorAnswers(operation string, status int) []*client.Answer 
 	return slices.Clone(c.errorAnswers[operation+" "+strconv.Itoa(status)])
 }
 
-// Answered counts the answers to an operation.
+// Answered counts the answers to an operation, less those that only asked to come back later.
 func (c *Collector) Answered(operation string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := 0
 	for kind, count := range c.answers {
 		if kind.operation == operation {
-			n += count
+			n += count - c.busy[kind]
 		}
 	}
 	return n
@@ -133,8 +133,9 @@ func (c *Collector) ServerErrors(side spec.Side) (answers int, failures []Failur
 		if kind.side != side {
 			continue
 		}
+		count -= c.busy[kind]
 		answers += count
-		if count -= c.busy[kind]; kind.status >= 500 && count > 0 {
+		if kind.status >= 500 && count > 0 {
 			f := Failure{Operation: kind.operation, Status: kind.status, Count: count}
 			if kept := c.errorAnswers[kind.operation+" "+strconv.Itoa(kind.status)]; len(kept) > 0 {
 				f.Answer = kept[0]

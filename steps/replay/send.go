@@ -122,7 +122,11 @@ func (s *Sender) send(ctx context.Context, x reports.Exchange) (Step, error) {
 	for start := time.Now(); ; {
 		a, err := s.client.Do(ctx, request)
 		var none *client.NoAnswer
+		var busy *client.Busy
 		switch {
+		case errors.As(err, &busy):
+			step.Error = busy.Told()
+			return step, nil
 		case errors.As(err, &none):
 			step.Error = none.Cause
 			return step, nil
