@@ -22,6 +22,7 @@ type agentRun struct {
 	additive   lazy[bool]      // whether a second run adds to the messages of the first
 	otherIn    lazy[bool]      // the other user was served what is their own
 	enqueues   lazy[bool]      // whether a run can be asked to wait behind another one
+	otherCall  lazy[bool]      // whether the user is served by the listing call that is not configured
 	joinHangs  atomic.Bool     // a join was seen not to answer although the run was over
 	nameless   atomic.Bool     // a deployment that is up was seen not to tell the address of its agent server
 

@@ -23,6 +23,8 @@ const (
 	anUnknownToken = "a caller with an unknown token"
 	anEmptyToken   = "a caller with an empty token"
 	anotherScheme  = "a caller with another scheme"
+	aLongerToken   = "a caller with a token that has one more character"
+	aTurnedToken   = "a caller with a token in the other case"
 )
 
 // owner is the user who owns what the scenarios create: the first of the configuration, and where there is none, a
@@ -45,7 +47,7 @@ func (r *run) caller(name string) (caller, error) {
 		return r.owner(), nil
 	case theOtherUser:
 		if len(r.config.Users) < 2 {
-			return caller{}, needs("users.1")
+			return caller{}, needs("users.1 (add a second user under users)")
 		}
 		u := &r.config.Users[1]
 		return caller{name: name, header: userHeader(*u), user: u}, nil
@@ -54,8 +56,23 @@ func (r *run) caller(name string) (caller, error) {
 			return caller{}, needs("agent.studio_headers")
 		}
 		return caller{name: name, header: headerOf(r.config.Agent.StudioHeaders)}, nil
+	case aLongerToken, aTurnedToken:
+		return misspelt(r.config.Users[0], name)
 	}
 	return caller{name: name, header: wrongHeader(r.config.Users[0], name)}, nil
+}
+
+// misspelt is a caller whose token is almost that of the user.
+func misspelt(u config.User, name string) (caller, error) {
+	how := config.OneMore
+	if name == aTurnedToken {
+		how = config.OtherCase
+	}
+	wrong := u.Misspelt(how)
+	if wrong == nil {
+		return caller{}, skipped("the credentials of the first user are the same in the other case")
+	}
+	return caller{name: name, header: headerOf(wrong)}, nil
 }
 
 // wrongToken is a token that no target knows. It is no secret, and reports show it.

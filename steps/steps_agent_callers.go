@@ -18,8 +18,8 @@ import (
 // The callers and what they try, as the sentences name them.
 const (
 	refusedCallers = `(a caller without credentials|a caller with an unknown token|the other user)`
-	anyCaller      = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme))`
-	anyAttempt     = anyCaller + ` tries to (create a thread|list the threads|start a run|start a run with rollback|retrieve a run|join a run|read the state)`
+	anyCaller      = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme|a token that has one more character|a token in the other case))`
+	anyAttempt     = anyCaller + ` tries to (create a thread|list the threads|list the threads by the other call|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:start|retrieve|join|read) .* of an unknown thread)`
 	twoUsersAsk    = `two users ask runs who the caller is, (in turn|all at once)`
 )
 
@@ -94,6 +94,11 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 	}
 	w.attempted = name
 	t, g := w.thread, w.current
+	operation, unknown := strings.CutSuffix(operation, " of an unknown thread")
+	if unknown {
+		t = &thread{id: unlike(t.id), owner: t.owner}
+		g = &graphRun{id: g.id, thread: t}
+	}
 	switch operation {
 	case "create a thread":
 		made, err := w.agent.createThread(ctx, who, nil)
@@ -103,6 +108,8 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 		return err
 	case "list the threads":
 		return w.listThreads(ctx, who, nil)
+	case byOtherCall:
+		return w.listOtherwise(ctx, who)
 	case "start a run", "start a run with rollback":
 		if name == theUser {
 			if t, err = w.agent.newThread(ctx, who); err != nil {
@@ -273,7 +280,7 @@ func (w *World) runTells(what string) error {
 	for field, value := range fields {
 		if !tells(said.text, field, value) {
 			return violated(said.answer, fmt.Sprintf("the user's %s %q", field, value), "%q", said.text).at("/values/messages").
-				hinting("identity and fields of the user are configured below users")
+				hinting(w.fieldHint(said.of.user, field))
 		}
 	}
 	return nil
@@ -291,7 +298,8 @@ func (w *World) eachTellsItsOwn() error {
 		}
 		for field, value := range differing(*other, *said.of.user) {
 			if tells(said.text, field, value) && !tells(said.text, field, identifying(*said.of.user)[field]) {
-				return violated(said.answer, fmt.Sprintf("what belongs to %s", said.of.user.Name), "%s %q, which belongs to %s", field, value, other.Name).at("/values/messages")
+				return violated(said.answer, fmt.Sprintf("what belongs to %s", said.of.user.Name), "%s %q, which belongs to %s", field, value, other.Name).at("/values/messages").
+					hinting(w.fieldHint(said.of.user, field) + "; " + w.fieldHint(other, field))
 			}
 		}
 		told = told || tells(said.text, "identity", said.of.user.Identity)

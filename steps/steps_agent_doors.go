@@ -13,6 +13,7 @@ func (w *World) defineOpenDoors(b *book) {
 	const updated = `the agent server of a deployment that was updated`
 	b.given(updated, w.anUpdatedAgentServer)
 	b.requires(updated, anyway(w.aConfiguredUpdate))
+	b.when(`the other user lists the threads by the other call`, w.otherUserListsOtherwise)
 }
 
 func (w *World) aConfiguredUpdate() error {
@@ -54,4 +55,73 @@ func (w *World) agentServes(a *client.Answer) error {
 		return blocked("the request is not served, and not for want of credentials: %s", seen(a))
 	}
 	return violated(a, "a status of success", "%s", seen(a))
+}
+
+// byOtherCall is the listing of threads that is not configured: search beside the plain list, and the other way round.
+const byOtherCall = "list the threads by the other call"
+
+// askOtherCall lists the threads by it.
+func (s *agentServer) askOtherCall(ctx context.Context, who caller) (*client.Answer, error) {
+	if s.searches() {
+		return s.ask(ctx, who, http.MethodGet, threadsPath, nil)
+	}
+	return s.ask(ctx, who, http.MethodPost, threadsPath+"/search", (*filter)(nil).body(0))
+}
+
+// listOtherwise has a caller list the threads by the other call, where that serves the user: a target needs only one.
+func (w *World) listOtherwise(ctx context.Context, who caller) error {
+	serves, err := w.agent.otherCall.get(ctx, w.run, "the other listing call", func(ctx context.Context) (bool, error) {
+		a, err := w.agent.askOtherCall(ctx, w.run.owner())
+		return err == nil && a.OK(), err
+	})
+	if err != nil {
+		return asPrecondition(err)
+	}
+	if !serves {
+		return skipped("the target serves no listing of threads but the configured one (agent.listing)")
+	}
+	w.listed.who = who
+	if w.answer, err = w.agent.askOtherCall(ctx, who); err == nil {
+		w.listed.rows = rowsOf(w.answer)
+	}
+	return err
+}
+
+// otherUserListsOtherwise makes sure that the user's thread would be seen if the list were everybody's.
+func (w *World) otherUserListsOtherwise(ctx context.Context) error {
+	other, err := w.callerNamed(ctx, theOtherUser)
+	if err != nil {
+		return err
+	}
+	if err := w.listOtherwise(ctx, w.run.owner()); err != nil {
+		return err
+	}
+	if !holds(w.listed.rows, w.owned.users.id) {
+		return skipped("the other listing call does not show the user's own new thread, so it cannot show that of others")
+	}
+	return w.listOtherwise(ctx, other)
+}
+
+// unlike makes an id of the same form that nothing has: a target may look at the form of an id before it asks who wants
+// to know.
+func unlike(id string) string {
+	other := []byte(id)
+	changed := 0
+	for i := len(other) - 1; i >= 0 && changed < 8; i-- {
+		switch c := other[i]; {
+		case c >= '0' && c <= '9':
+			other[i] = '0' + (c-'0'+5)%10
+		case c >= 'a' && c <= 'f':
+			other[i] = 'a' + (c-'a'+3)%6
+		case c >= 'A' && c <= 'F':
+			other[i] = 'A' + (c-'A'+3)%6
+		default:
+			continue
+		}
+		changed++
+	}
+	if changed == 0 {
+		return id + id
+	}
+	return string(other)
 }

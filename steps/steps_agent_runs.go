@@ -19,6 +19,7 @@ func (w *World) defineRuns(b *book) {
 	b.when(`the user starts a run`, w.userStarts)
 	b.when(`the user starts a run that takes a while`, w.userStartsLong)
 	b.when(`the user starts a run that takes a while, and joins it`, w.userStartsLongAndJoins)
+	b.when(`the user starts a run that takes longer, and joins it`, w.userStartsLongerAndJoins)
 	b.when(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread)
 	b.when(`the user tries to start a run of an unknown graph`, w.userStartsUnknownGraph)
 	b.when(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
@@ -153,7 +154,7 @@ func (w *World) startLong(ctx context.Context, attempt int) error {
 	if err := w.aThread(ctx); err != nil {
 		return asPrecondition(err)
 	}
-	g, err := w.agent.post(ctx, w.run.owner(), w.thread, order{hold: w.run.pace.hold(attempt)})
+	g, err := w.agent.post(ctx, w.run.owner(), w.thread, order{hold: max(w.run.pace.hold(attempt), w.wanted)})
 	if err != nil {
 		return err
 	}

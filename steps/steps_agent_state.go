@@ -12,7 +12,7 @@ import (
 // defineState holds the sentences about the messages of a thread (section 2).
 func (w *World) defineState(b *book) {
 	b.when(`the user reads the state of the thread`, w.userReadsState)
-	b.when(`a run of the user with (one message|three messages) has completed`, w.runWithMessages)
+	b.when(`a run of the user with (one message|three messages|a text .+) has completed`, w.runWithMessages)
 	b.when(`a run of the user that calls a tool has completed`, w.runWithTool)
 	b.then(`the state has a list of messages`, w.stateHasMessages)
 	b.then(`each message has a type and a content`, w.messagesHaveForm)
@@ -34,11 +34,20 @@ func (w *World) userReadsState(ctx context.Context) error {
 }
 
 func (w *World) runWithMessages(ctx context.Context, number string) error {
-	o := order{}
+	o := order{words: texts[number]}
 	if number == "three messages" {
 		o.before = []string{w.run.name("first"), w.run.name("second")}
 	}
 	return w.runOnNewThread(ctx, o)
+}
+
+// texts are what a target may change on its way into its store and back: content is what was sent.
+var texts = map[string]string{
+	"a text with accented letters":              "Zo\u00eb, na\u00efve, caf\u00e9, \u00df",
+	"a text with accents as marks of their own": "Zoe\u0308, nai\u0308ve, cafe\u0301",
+	"a text in other scripts":                   "\u65e5\u672c\u8a9e, \u0395\u03bb\u03bb\u03b7\u03bd\u03b9\u03ba\u03ac, \u05e2\u05d1\u05e8\u05d9\u05ea",
+	"a text with emoji":                         "\U0001f44d\U0001f3fd \U0001f469\u200d\U0001f4bb \U0001f1ea\U0001f1fa",
+	"a text of 3,000 characters":                strings.Repeat("Every good boy does fine. ", 116)[:2999] + ".",
 }
 
 func (w *World) runWithTool(ctx context.Context) error {
@@ -105,15 +114,26 @@ func (w *World) humanIsInput() error {
 		}
 	}
 	if !slices.Equal(found, w.current.inputs) {
-		return violated(w.answer, "the human messages "+quoted(w.current.inputs), "%s", quoted(found)).at("/values/messages")
+		return violated(w.answer, "the human messages "+quoted(shortened(w.current.inputs)), "%s", quoted(shortened(found))).at("/values/messages")
 	}
 	return nil
+}
+
+// shortened leaves of long texts the beginning, and how long they are.
+func shortened(all []string) []string {
+	short := slices.Clone(all)
+	for i, text := range short {
+		if runes := []rune(text); len(runes) > 200 {
+			short[i] = fmt.Sprintf("%s... (%d characters)", string(runes[:60]), len(runes))
+		}
+	}
+	return short
 }
 
 func (w *World) answerRepeats() error {
 	all := messagesOf(w.answer)
 	if last := all[len(all)-1]; !strings.Contains(last.text, w.current.text()) {
-		return violated(w.answer, fmt.Sprintf("an answer that repeats %q", w.current.text()), "%q", last.text).at("/values/messages").
+		return violated(w.answer, "an answer that repeats "+quoted(shortened([]string{w.current.text()})), "%s", quoted(shortened([]string{last.text}))).at("/values/messages").
 			hinting("the graph has to keep the contract of the conformance graph")
 	}
 	return nil

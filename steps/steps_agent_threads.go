@@ -81,7 +81,7 @@ func (w *World) answerHoldsThread() error { return w.answerHoldsID("thread_id") 
 
 func (w *World) answerHoldsID(field string) error {
 	if a := w.answer; !a.OK() || a.Get(field).String() == "" {
-		return violated(a, "a status of success with a "+field, "%s", seen(a)).at("/" + field)
+		return violated(a, "a status of success with a "+field, "%s", seen(a)).at("/" + field).hinting(w.idHint(field))
 	}
 	return nil
 }

@@ -16,13 +16,21 @@ Feature: Who may use the agent server
       Then the caller is refused with the status of the authentication handler
 
       Examples:
-        | operation        |
-        | create a thread  |
-        | list the threads |
-        | start a run      |
-        | retrieve a run   |
-        | join a run       |
-        | read the state   |
+        | operation                          |
+        | create a thread                    |
+        | list the threads                   |
+        | list the threads by the other call |
+        | start a run                        |
+        | retrieve a run                     |
+        | join a run                         |
+        | read the state                     |
+
+      Examples: whether or not the thread exists
+        | operation                           |
+        | start a run of an unknown thread    |
+        | retrieve a run of an unknown thread |
+        | join a run of an unknown thread     |
+        | read the state of an unknown thread |
 
     Scenario Outline: After an update of the deployment nobody may <operation> without credentials either
       Given the agent server of a deployment that was updated
@@ -38,7 +46,7 @@ Feature: Who may use the agent server
         | read the state   |
 
   @AS-AUTH-2 @must @section-5
-  Rule: So does every route with a token that is unknown or empty, or with another scheme
+  Rule: So does every route with a token that is unknown, empty or almost right, or with another scheme
 
     Scenario Outline: With <credentials> nobody may <operation>
       Given a completed run
@@ -46,25 +54,39 @@ Feature: Who may use the agent server
       Then the caller is refused with the status of the authentication handler
 
       Examples:
-        | credentials      | operation        |
-        | an unknown token | create a thread  |
-        | an unknown token | list the threads |
-        | an unknown token | start a run      |
-        | an unknown token | retrieve a run   |
-        | an unknown token | join a run       |
-        | an unknown token | read the state   |
-        | an empty token   | create a thread  |
-        | an empty token   | list the threads |
-        | an empty token   | start a run      |
-        | an empty token   | retrieve a run   |
-        | an empty token   | join a run       |
-        | an empty token   | read the state   |
-        | another scheme   | create a thread  |
-        | another scheme   | list the threads |
-        | another scheme   | start a run      |
-        | another scheme   | retrieve a run   |
-        | another scheme   | join a run       |
-        | another scheme   | read the state   |
+        | credentials      | operation                          |
+        | an unknown token | create a thread                    |
+        | an unknown token | list the threads                   |
+        | an unknown token | list the threads by the other call |
+        | an unknown token | start a run                        |
+        | an unknown token | retrieve a run                     |
+        | an unknown token | join a run                         |
+        | an unknown token | read the state                     |
+        | an empty token   | create a thread                    |
+        | an empty token   | list the threads                   |
+        | an empty token   | list the threads by the other call |
+        | an empty token   | start a run                        |
+        | an empty token   | retrieve a run                     |
+        | an empty token   | join a run                         |
+        | an empty token   | read the state                     |
+        | another scheme   | create a thread                    |
+        | another scheme   | list the threads                   |
+        | another scheme   | list the threads by the other call |
+        | another scheme   | start a run                        |
+        | another scheme   | retrieve a run                     |
+        | another scheme   | join a run                         |
+        | another scheme   | read the state                     |
+
+      Examples: credentials that are almost right
+        | credentials                         | operation        |
+        | a token that has one more character | create a thread  |
+        | a token that has one more character | list the threads |
+        | a token that has one more character | start a run      |
+        | a token that has one more character | read the state   |
+        | a token in the other case           | create a thread  |
+        | a token in the other case           | list the threads |
+        | a token in the other case           | start a run      |
+        | a token in the other case           | read the state   |
 
   @AS-AUTH-3 @must @section-5 @section-7
   Rule: The refusal carries the detail of the authentication handler

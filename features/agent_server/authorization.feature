@@ -61,6 +61,11 @@ Feature: What a user may see and change
         | metadata that the threads of both have |
         | the ids of both threads                |
 
+    Scenario: The other listing call holds no thread of another user either
+      Given a thread each of two users
+      When the other user lists the threads by the other call
+      Then the list holds no thread of the user
+
     Scenario: A list of the threads that the user owns is not for others
       Given a thread each of two users
       When the other user lists the threads with the user as owner

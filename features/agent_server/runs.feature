@@ -56,6 +56,11 @@ Feature: Runs
       Then the join answers
       And not before the run's time is over
 
+    Scenario: A join is not cut off while the run goes on
+      When the user starts a run that takes longer, and joins it
+      Then the join answers
+      And not before the run's time is over
+
     Scenario: After the join the state holds the answer
       When the user starts a run that takes a while, and joins it
       And the user reads the state of the thread

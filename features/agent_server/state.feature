@@ -30,6 +30,20 @@ Feature: The state of a thread
       And the human messages are the input, in its order
       And the last message repeats the last one of the input
 
+    Scenario Outline: Neither input nor answer is changed by <text>
+      When a run of the user with <text> has completed
+      Then the state holds the messages "human, ai"
+      And the human messages are the input, in its order
+      And the last message repeats the last one of the input
+
+      Examples:
+        | text                                      |
+        | a text with accented letters              |
+        | a text with accents as marks of their own |
+        | a text in other scripts                   |
+        | a text with emoji                         |
+        | a text of 3,000 characters                |
+
     Scenario: What a tool has said keeps its kind
       When a run of the user that calls a tool has completed
       Then the state holds the messages "human, tool, ai"

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -41,6 +42,19 @@ func agentJoins() []Fault {
 				a := capture(next, r)
 				if !over && a.status == http.StatusOK {
 					a.refuse(http.StatusRequestTimeout, "The run took too long")
+				}
+				a.send(w)
+			}),
+		},
+		{
+			Name: "join-is-capped", Breaks: "a join answers after 800 ms, though the run goes on", Fails: "AS-RUN-4",
+			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, _ bool) {
+				ctx, cancel := context.WithTimeout(r.Context(), 800*time.Millisecond)
+				defer cancel()
+				a := capture(next, r.WithContext(ctx))
+				if ctx.Err() != nil {
+					a.status = http.StatusOK
+					a.json(map[string]any{})
 				}
 				a.send(w)
 			}),

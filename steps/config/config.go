@@ -138,11 +138,12 @@ func (c *Config) Source() string {
 // it. Reports, logs and terminals never see the values.
 func (c *Config) Secrets() map[string]string {
 	secrets := map[string]string{}
-	add := func(name, value string) {
-		if _, named := secrets[value]; value != "" && !named { // the first name stays
-			secrets[value] = "$" + EnvPrefix + name
+	named := func(name, value string) {
+		if _, known := secrets[value]; value != "" && !known { // the first name stays
+			secrets[value] = name
 		}
 	}
+	add := func(name, value string) { named("$"+EnvPrefix+name, value) }
 	// The part of a header behind its scheme is a secret by itself: the suite sends it under another scheme too.
 	addHeader := func(name, value string) {
 		add(name, value)
@@ -167,6 +168,22 @@ func (c *Config) Secrets() map[string]string {
 		for name, value := range u.Headers {
 			if !public(name) {
 				addHeader(envIndex("USERS", i, "HEADERS_"+envWord(name)), value)
+			}
+		}
+	}
+	for i, u := range c.Users { // a credential that is almost right tells the right one
+		for _, m := range Misspellings {
+			if wrong := m.of(u.Token); wrong != u.Token {
+				named(m.named(EnvPrefix+envIndex("USERS", i, "TOKEN"), false), wrong)
+			}
+			for name, value := range u.Headers {
+				wrong, encoded := m.header(value)
+				if _, behind, both := strings.Cut(wrong, " "); both {
+					wrong = behind
+				}
+				if !public(name) && !strings.HasSuffix(value, wrong) {
+					named(m.named(EnvPrefix+envIndex("USERS", i, "HEADERS_"+envWord(name)), encoded), wrong)
+				}
 			}
 		}
 	}

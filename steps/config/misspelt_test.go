@@ -1,0 +1,39 @@
+package config
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestMisspelt(t *testing.T) {
+	basic := func(pair string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair)) }
+	for name, c := range map[string]struct {
+		user          User
+		longer, other map[string]string
+	}{
+		"a token":          {User{Token: "tok-Z1"}, map[string]string{"Authorization": "Bearer tok-Z1x"}, map[string]string{"Authorization": "Bearer TOK-z1"}},
+		"a uuid":           {User{Token: "1f-2A"}, map[string]string{"Authorization": "Bearer 1f-2Ax"}, nil},
+		"a key":            {User{Headers: map[string]string{"X-Key": "key", "X-Auth-Scheme": "own"}}, map[string]string{"X-Key": "keyx", "X-Auth-Scheme": "own"}, map[string]string{"X-Key": "KEY", "X-Auth-Scheme": "own"}},
+		"a pair":           {User{Headers: map[string]string{"Authorization": basic("ada:pass")}}, map[string]string{"Authorization": basic("ada:passx")}, map[string]string{"Authorization": basic("ada:PASS")}},
+		"basic, no base64": {User{Headers: map[string]string{"Authorization": "Basic zz*"}}, map[string]string{"Authorization": "Basic zz*x"}, map[string]string{"Authorization": "Basic ZZ*"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.longer, c.user.Misspelt(OneMore))
+			assert.Equal(t, c.other, c.user.Misspelt(OtherCase))
+			secrets := (&Config{Users: []User{c.user}}).Secrets()
+			for _, wrong := range []map[string]string{c.longer, c.other} {
+				for header, value := range wrong {
+					if _, behind, both := strings.Cut(value, " "); both {
+						value = behind
+					}
+					if !public(header) {
+						assert.Contains(t, secrets, value, "what is almost a secret is one, too")
+					}
+				}
+			}
+		})
+	}
+}
