@@ -143,6 +143,7 @@ func (r *run) bases(side spec.Side) []string {
 // toAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
 func (r *run) toAgent(base string, who caller, method, path string, body any) client.Request {
 	request := client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: who.header.Clone(), Timeout: r.config.Timeouts.Request}
+	request.Trusted = who.user != nil || who.name == theUser
 	if request.Header == nil {
 		request.Header = http.Header{}
 	}

@@ -27,7 +27,7 @@ func revisionPath(id, revision string) string {
 func (r *run) toControlPlane(who asker, method, path string, body any) client.Request {
 	request := client.Request{
 		Side: spec.ControlPlane, Base: r.config.Target, Method: method, Path: path,
-		Header: r.credentials(who), Timeout: r.config.Timeouts.Request,
+		Header: r.credentials(who), Timeout: r.config.Timeouts.Request, Trusted: who == theClient || isScheme(who),
 	}
 	switch body := body.(type) {
 	case nil:

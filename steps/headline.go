@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 )
@@ -30,6 +31,9 @@ func (r *run) headline(res *reports.Result) string {
 	}
 	if total == 0 {
 		return "Nothing was asked of the target: every selected scenario was skipped."
+	}
+	if r.shutOut != "" && res.Verdict == reports.Incomplete {
+		return strings.ToUpper(r.shutOut[:1]) + r.shutOut[1:] + "."
 	}
 	if res.Verdict == reports.NonConformant || res.Verdict == reports.Incomplete {
 		if html := contentTypes["text/html"]; html*2 > total {

@@ -56,6 +56,7 @@ type run struct {
 	knownStatuses  []string
 	deployments    int64 // how many were asked for, for the budget
 	unreachable    string
+	shutOut        string         // why, where a side has refused every request with the credentials of the configuration
 	interrupted    bool           // the context ended before the scenarios did
 	background     sync.WaitGroup // the makers of shared fixtures
 
@@ -102,6 +103,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	stop()
 	r.background.Wait()
 	r.clean(ctx)
+	r.blockShutOut(selected)
 	return r.result(selected)
 }
 

@@ -32,6 +32,8 @@ type Request struct {
 	Timeout time.Duration
 	// Wrong says that the request breaks the contract on purpose. Any other request that does is a mistake of ours.
 	Wrong bool
+	// Trusted says that the request carries credentials of the configuration, which are to open the door.
+	Trusted bool
 }
 
 // Answer is what came back. Body is in the interface's words; the recorded evidence holds it as it came.

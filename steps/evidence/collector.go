@@ -40,6 +40,8 @@ type Collector struct {
 	enums        map[string]map[string]bool
 	throttled    int
 	impatient    int
+	trusted      map[spec.Side]map[int]int // answers to credentials of the configuration, by status; not those to what is wrong on purpose
+	trustedIDs   map[int]int               // their statuses, by exchange
 	journalErr   error
 }
 
@@ -60,6 +62,7 @@ type Violation struct {
 func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
 	return &Collector{
 		oracle: oracle, redact: redact, journal: journal, start: start,
+		trusted: map[spec.Side]map[int]int{}, trustedIDs: map[int]int{},
 		sequence: map[string]int{}, violations: map[string]*Violation{}, errorAnswers: map[string][]*client.Answer{},
 		answers: map[answerKind]int{}, busy: map[answerKind]int{}, parameters: map[parameter]map[string]bool{}, enums: map[string]map[string]bool{},
 	}
@@ -105,7 +108,23 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, 
 		c.own = append(c.own, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
 	}
 	c.cover(judged, a)
+	if r.Trusted && a != nil && !asksToWait(a) {
+		c.trust(id, r, a)
+	}
 	return id
+}
+
+// trust notes an answer to credentials of the configuration. What is wrong with a request on purpose may be refused
+// before the credentials are looked at: it does not count.
+func (c *Collector) trust(id int, r client.Request, a *client.Answer) {
+	c.trustedIDs[id] = a.Status
+	if r.Wrong {
+		return
+	}
+	if c.trusted[r.Side] == nil {
+		c.trusted[r.Side] = map[int]int{}
+	}
+	c.trusted[r.Side][a.Status]++
 }
 
 // judgedForm is the exchange in the interface's words, as the contract sees it.

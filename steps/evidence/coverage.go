@@ -49,7 +49,7 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 	contentType, _, _ := mime.ParseMediaType(x.Header.Get("Content-Type"))
 	kind := answerKind{x.Side, op.ID, x.Status, contentType}
 	c.answers[kind]++
-	if x.Status == http.StatusTooManyRequests || x.Status == http.StatusServiceUnavailable && x.Header.Get("Retry-After") != "" {
+	if asksToWait(a) {
 		c.busy[kind]++ // obeyed, and counted with what asked to wait; no failure of the target
 		return
 	}
@@ -63,6 +63,25 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 	if known && json.Valid(x.Body) {
 		c.coverEnums(x)
 	}
+}
+
+// asksToWait tells whether an answer says only that the client should come back later.
+func asksToWait(a *client.Answer) bool {
+	return a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != ""
+}
+
+// Trusted counts the answers of a side to credentials of the configuration, by status.
+func (c *Collector) Trusted(side spec.Side) map[int]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.trusted[side])
+}
+
+// TrustedStatus is the status of the exchange where it was made with credentials of the configuration, else 0.
+func (c *Collector) TrustedStatus(exchange int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trustedIDs[exchange]
 }
 
 func (c *Collector) coverParameters(op spec.Operation, x spec.Exchange) {
