@@ -14,8 +14,10 @@ const (
 	theClient     asker = "" // with every credential that is configured
 	nobody        asker = "no credentials"
 	unknownKey    asker = "an unknown API key"
-	emptyKey      asker = "an empty API key"
-	blankKey      asker = "a blank API key" // blanks around a value are no part of it, so most targets see an empty one
+	emptyKey      asker = "an API key that is empty"
+	blankKey      asker = "an API key that is blank" // blanks around a value are no part of it, so most targets see an empty one
+	longerKey     asker = "an API key that is one character too long"
+	otherCaseKey  asker = "an API key that is in another case"
 	anotherTenant asker = "another tenant"
 )
 
@@ -47,6 +49,12 @@ func (r *run) credentials(who asker) http.Header {
 		h[http.CanonicalHeaderKey(names.APIKey)] = []string{""}
 	case blankKey:
 		set(names.APIKey, "   ")
+	case longerKey:
+		set(names.APIKey, c.APIKey+"x")
+		r.besideKey(set)
+	case otherCaseKey:
+		set(names.APIKey, r.config.APIKeyInOtherCase())
+		r.besideKey(set)
 	case anotherTenant:
 		return credentialHeaders(r.config.OtherTenant, names)
 	case schemeAPIKey:
@@ -62,6 +70,14 @@ func (r *run) credentials(who asker) http.Header {
 		return credentialHeaders(preferred(c), names)
 	}
 	return h
+}
+
+// besideKey sends what the valid key is sent with, so that it is the key for which a near miss is refused. What opens the
+// door alone stays away.
+func (r *run) besideKey(set func(name, value string)) {
+	if !r.config.TenantIDAlone {
+		set(r.config.CredentialHeaders.TenantID, r.config.Credentials.TenantID)
+	}
 }
 
 // preferred leaves out the bearer token where there is a key: a target may take only one of them.

@@ -21,7 +21,8 @@ func (w *World) defineAccess(b *book) {
 	b.requires(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme)
 	b.configured(`a credential of another tenant`, w.aCredentialOfAnotherTenant)
 	b.when(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.nobodyTries)
-	b.when(`a client with an API key that is (unknown|empty|blank) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries)
+	b.when(`a client with an API key that is (unknown|empty|blank|one character too long|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries)
+	b.requires(`a client with an API key that is (one character too long|in another case) tries to .+`, w.aNearMiss)
 	b.when(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
 	b.when(`the other tenant tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.otherTenantTries)
 	b.when(`a client with (no credentials|an unknown API key) tries to update its source`, w.strangerUpdates)
@@ -118,8 +119,26 @@ func (w *World) nobodyTries(ctx context.Context, operation string) error {
 }
 
 func (w *World) clientWithKeyTries(ctx context.Context, kind, operation string) error {
-	who := map[string]asker{"unknown": unknownKey, "empty": emptyKey, "blank": blankKey}[kind]
+	if err := w.aNearMiss(kind); err != nil {
+		return err
+	}
+	who := asker("an API key that is " + kind)
+	if kind == "unknown" {
+		who = unknownKey
+	}
 	return w.try(ctx, who, operation)
+}
+
+// aNearMiss needs a valid key to make one from.
+func (w *World) aNearMiss(kind string) error {
+	isNear := kind == "one character too long" || kind == "in another case"
+	switch _, key := w.run.credential(schemeAPIKey); {
+	case isNear && w.run.config.Credentials.APIKey == "":
+		return needs(key)
+	case kind == "in another case" && w.run.config.APIKeyInOtherCase() == "":
+		return skipped("the API key is the same in another case: it has no letters, or is a number in hexadecimal digits")
+	}
+	return nil
 }
 
 func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {

@@ -15,12 +15,10 @@ import (
 // defineCreate holds the sentences about creating a deployment (sections 1, 2 and 7).
 func (w *World) defineCreate(b *book) {
 	b.given(`a new deployment`, w.aNewDeployment)
-	b.configured(`a tag to build from`, w.aTag)
 	b.given(`a source that only the other edition offers`, w.aForeignSource)
 	b.requires(`a source that only the other edition offers`, anyway(w.anEdition), anyway(w.aRefusedBody))
 	b.when(`the client creates a deployment`, w.clientCreates)
 	b.when(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
-	b.when(`the client creates a deployment from the tag that (builds on push|does not build on push)`, w.clientCreatesFromTag)
 	b.when(`the client tries to create a deployment from that source`, w.clientCreatesFromForeignSource)
 	b.when(`the client creates a deployment and sets the read-only fields in the request`, w.clientCreatesWithReadOnly)
 	b.then(`the creation succeeds`, w.creationSucceeds)
@@ -28,7 +26,6 @@ func (w *World) defineCreate(b *book) {
 	b.then(`the request is refused`, w.refused)
 	b.then(`the request is refused as invalid`, w.refusedAsInvalid)
 	b.then(`the refusal makes no deployment`, w.refusalMakesNoDeployment)
-	b.then(`the request is refused, or the deployment does not build on push`, w.refusedOrNoBuildOnPush)
 	b.then(`the request is refused, or the read-only fields are the target's own`, w.refusedOrOwnReadOnly)
 }
 
@@ -54,16 +51,6 @@ func (w *World) canBeRetrieved(ctx context.Context, path string) error {
 		return blocked("%s cannot be retrieved: %s", path, seen(a))
 	}
 	return err
-}
-
-func (w *World) aTag() error {
-	if w.run.config.Source() != config.GitHost {
-		return inapplicable("the target's deployments come from %s, which has no tags", w.run.config.Source())
-	}
-	if w.run.config.Alternatives.TagRef == "" {
-		return needs("alternatives.tag_ref")
-	}
-	return nil
 }
 
 func (w *World) aForeignSource() error {
@@ -109,17 +96,6 @@ func (w *World) createsWith(ctx context.Context, purpose string, changes map[str
 }
 
 func (w *World) clientCreates(ctx context.Context) error { return w.createsWith(ctx, "new", nil) }
-
-func (w *World) clientCreatesFromTag(ctx context.Context, how string) error {
-	return w.createsWith(ctx, "tag", fromTag(w.run.config, how == "builds on push"))
-}
-
-func fromTag(c *config.Config, buildOnPush bool) map[string]any {
-	return map[string]any{
-		"source_config":          map[string]any{"build_on_push": buildOnPush},
-		"source_revision_config": map[string]any{"repo_ref": c.Alternatives.TagRef},
-	}
-}
 
 func (w *World) clientCreatesFromForeignSource(ctx context.Context) error {
 	body := cloneObject(w.run.config.Create.Refused)
@@ -285,66 +261,6 @@ func (w *World) refusalMakesNoDeployment(ctx context.Context) error {
 			}
 		}
 		return violated(refusal, "no deployment after the refusal", "the deployment %s", quoted(found))
-	}
-	return nil
-}
-
-// refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: refuse, or show false (section 2).
-func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
-	act, err := w.last()
-	if err != nil {
-		return err
-	}
-	if act.Refused() && w.deployment.id == "" {
-		if name, named := w.deployment.body["name"].(string); named {
-			return w.noneStandsUnder(ctx, name)
-		}
-		return nil
-	}
-	if !act.OK() && !act.Refused() {
-		return violated(act, "a refusal, or a deployment that does not build on push", "%s", seen(act))
-	}
-	return w.noTagBuildsOnPush(ctx, act, w.deployment.id)
-}
-
-// noneStandsUnder looks for what a refused creation may have left, where the target lists its deployments.
-func (w *World) noneStandsUnder(ctx context.Context, name string) error {
-	found, _, err := w.run.listDeployments(ctx, name)
-	if err != nil {
-		return err
-	}
-	for _, id := range found {
-		if err := w.run.ledger.Created("deployment", id, w.scenario.Key()); err != nil {
-			return err
-		}
-		if err := w.noTagBuildsOnPush(ctx, w.answer, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// noTagBuildsOnPush reads what stands after an act.
-func (w *World) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
-	if act.OK() {
-		if err := w.run.later(ctx, act); err != nil { // what was accepted may take effect in the background
-			return err
-		}
-	}
-	a, err := w.run.awaitFound(ctx, deploymentPath(id))
-	if err != nil {
-		return err
-	}
-	if !a.OK() {
-		return inconclusive("the deployment cannot be read back: %s", seen(a))
-	}
-	ref, push := a.Get("source_revision_config.repo_ref"), a.Get("source_config.build_on_push")
-	if act.OK() && (!ref.Exists() || !push.Exists()) {
-		return inconclusive("the deployment does not show repo_ref and build_on_push: %s", seen(a))
-	}
-	tag := w.run.config.Alternatives.TagRef
-	if push.Type == gjson.True && (ref.String() == tag || ref.String() == strings.TrimPrefix(tag, "refs/tags/")) {
-		return violated(a, "no tag together with build_on_push true", "repo_ref %s with build_on_push true", shown(ref)).at("/source_config/build_on_push")
 	}
 	return nil
 }

@@ -13,6 +13,9 @@ import (
 func (w *World) defineFilter(b *book) {
 	b.given(`a deployment whose revisions have settled`, w.aLongHistory)
 	b.given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
+	b.given(`a status filter that keeps them all`, w.aFilterThatKeepsAll)
+	b.when(`the client lists its revisions with that filter`, w.clientListsWithFilter)
+	b.when(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
 	b.when(`the client filters its revisions by each status that occurs`, w.clientFiltersByOccurring)
 	b.when(`the client filters its revisions by each known status that does not occur`, w.clientFiltersByOthers)
 	b.when(`the client filters its revisions by pairs of statuses`, w.clientFiltersByPairs)
@@ -43,6 +46,34 @@ func (w *World) aMixedHistory(ctx context.Context) error {
 		return skipped("all revisions ended in the same status, so a filter cannot be told from none: set %s", key)
 	}
 	return nil
+}
+
+// aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
+// concern.
+func (w *World) aFilterThatKeepsAll(ctx context.Context) error {
+	filter := "status=" + url.QueryEscape(strings.Join(w.run.knownStatuses, ","))
+	rows, a, err := w.run.listAll(ctx, w.deployment.id, "&"+filter)
+	if err != nil {
+		return err
+	}
+	if !a.OK() || len(rows) < len(w.deployment.revisions) {
+		return blocked("a filter with all thirteen statuses keeps %d of %d revisions: status %d", len(rows), len(w.deployment.revisions), a.Status)
+	}
+	w.subject = []string{filter}
+	return nil
+}
+
+func (w *World) clientListsWithFilter(ctx context.Context) error {
+	return w.list(ctx, w.subject[0], false)
+}
+
+// clientFiltersByNUL sends the character that stores do not take in a text.
+func (w *World) clientFiltersByNUL(ctx context.Context, where string) error {
+	value := "\x00"
+	if where == "ends in" {
+		value = statusDeployed + value
+	}
+	return w.clientFiltersBy(ctx, "status", value)
 }
 
 // statuses reads the status of each revision alone, so that the list is not judged by itself. Revisions by status.

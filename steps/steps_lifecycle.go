@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -93,7 +94,19 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	return err
 }
 
-func (w *World) reachesDeployed() error { return w.run.deployed(w.polled) }
+// reachesDeployed says where the source comes from that is to be built: one that cannot be is no fault of the target.
+func (w *World) reachesDeployed() error {
+	err := w.run.deployed(w.polled)
+	var o *outcome
+	if errors.As(err, &o) && w.run.failedStatus(w.polled.final) {
+		key := "create.body.source_revision_config." + w.run.sourceField()
+		if w.revision != w.deployment.first {
+			_, key = w.run.anotherSource()
+		}
+		o.hinting(key + " must name a source that this target can build; if it does, the target's log of the build tells why it failed")
+	}
+	return err
+}
 
 // everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
 func (w *World) everyStatusKnown() error {

@@ -358,7 +358,8 @@ func (w *World) carriesCommit() error {
 	}
 	got := w.answer.Get("source_revision_config.repo_commit_sha")
 	if !strings.EqualFold(got.String(), w.subject[0]) {
-		return violated(w.answer, "repo_commit_sha "+w.subject[0], "%s", shown(got)).at("/source_revision_config/repo_commit_sha")
+		return violated(w.answer, "repo_commit_sha "+w.subject[0], "%s", shown(got)).at("/source_revision_config/repo_commit_sha").
+			hinting("alternatives.commits must tell the commit that the ref points to now: a branch may have moved since it was written")
 	}
 	return nil
 }

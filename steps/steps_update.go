@@ -136,7 +136,7 @@ func (w *World) patchSource(ctx context.Context, change map[string]any, manner s
 // aSourceForBoth needs a value for each field: a second one, or that of the template.
 func (w *World) aSourceForBoth() error {
 	if w.run.config.Source() != config.GitHost {
-		return skipped("repo_ref and graph_config_path do not apply to deployments from %s", w.run.config.Source())
+		return inapplicable("repo_ref and graph_config_path do not apply to deployments from %s", w.run.config.Source())
 	}
 	for _, field := range bothFields {
 		if w.run.valueFor(field) == "" {

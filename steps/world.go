@@ -48,7 +48,9 @@ func (w *World) noted(remark string) {
 func (w *World) define(b *book) {
 	w.defineAccess(b)
 	w.defineCreate(b)
+	w.defineTag(b)
 	w.defineRetrieve(b)
+	w.defineMoments(b)
 	w.defineLifecycle(b)
 	w.defineUpdate(b)
 	w.defineList(b)

@@ -22,6 +22,7 @@ Feature: Who may use the control plane
 
   @CP-AUTH-2 @must @section-5
   Rule: With an API key that is unknown, empty or blank every operation is refused
+    A key that is almost right is an unknown one.
 
     Scenario Outline: With an API key that is <key> nobody may <operation>
       Given a spare deployment
@@ -45,6 +46,19 @@ Feature: Who may use the control plane
         | blank   | update a deployment    |
         | blank   | list its revisions     |
         | blank   | retrieve a revision    |
+
+      Examples: almost right
+        | key                    | operation             |
+        | one character too long | create a deployment   |
+        | one character too long | retrieve a deployment |
+        | one character too long | update a deployment   |
+        | one character too long | list its revisions    |
+        | one character too long | retrieve a revision   |
+        | in another case        | create a deployment   |
+        | in another case        | retrieve a deployment |
+        | in another case        | update a deployment   |
+        | in another case        | list its revisions    |
+        | in another case        | retrieve a revision   |
 
   @CP-AUTH-3 @must @section-5
   Rule: A refused write leaves nothing behind

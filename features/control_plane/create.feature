@@ -66,6 +66,11 @@ Feature: Creating a deployment
       When the client creates a deployment from the tag that builds on push
       Then the request is refused, or the deployment does not build on push
 
+    Scenario: A deployment from a tag does not build on push by default
+      Given a tag to build from
+      When the client creates a deployment from the tag that says nothing about building on push
+      Then the request is refused, or the deployment does not build on push
+
     Scenario: A deployment from a tag that does not build on push is accepted
       Given a tag to build from
       And a deployment that was created

@@ -63,6 +63,13 @@ Feature: Listing the revisions of a deployment
       Then the list is served
       And it holds exactly 20 revisions
 
+    Scenario: The default limit holds beside a status filter too
+      Given a deployment with more than 20 revisions
+      And a status filter that keeps them all
+      When the client lists its revisions with that filter
+      Then the list is served
+      And it holds exactly 20 revisions
+
   @CP-LIST-5 @must @section-7 @section-8
   Rule: An offset below 0 is refused, and the refusal names it
 
@@ -129,6 +136,19 @@ Feature: Listing the revisions of a deployment
         | one past the end   |
         | far past the end   |
 
+    Scenario Outline: The offset <value> is past any end, or refused
+      Given a deployment that is up
+      When the client lists its revisions with offset "<value>"
+      Then the list is empty, or the request is refused
+
+      Examples: around what fits into 32 and 64 bits
+        | value               |
+        | 2147483647          |
+        | 2147483648          |
+        | 4294967296          |
+        | 9223372036854775807 |
+        | 9223372036854775808 |
+
   @CP-LIST-9 @must @section-4
   Rule: A status filter keeps exactly the revisions with that status
 
@@ -168,6 +188,16 @@ Feature: Listing the revisions of a deployment
         | value        |
         | NO_SUCH      |
         | deployed-ish |
+
+    Scenario Outline: The filter by a status that <what> a NUL character does not keep everything
+      Given a deployment that is up
+      When the client filters its revisions by a status that <what> a NUL character
+      Then the list is empty, or the request is refused
+
+      Examples:
+        | what    |
+        | is      |
+        | ends in |
 
   @CP-LIST-12 @must @section-4 @section-7
   Rule: The filter remote_reconciled is a boolean

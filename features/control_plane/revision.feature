@@ -39,6 +39,11 @@ Feature: Retrieving one revision
       When the client retrieves each of its revisions twice
       Then both reads agree about id and time of creation
 
+    Scenario: The time of creation is the one that was shown while the revision was built
+      Given a deployment that was updated to another source
+      When the client retrieves each of its revisions twice
+      Then each shows the time of creation that it had when it was polled first
+
     Scenario: A revision is not updated before it is created
       Given a deployment that was updated to another source
       When the client retrieves each of its revisions twice

@@ -123,6 +123,11 @@ Feature: Updating a deployment
       When the client retrieves the deployment
       Then its source revision configuration holds what the update asked for
 
+    Scenario: A deployment never names the new revision and shows the values of an earlier one
+      Given a deployment that was updated to another source
+      When the client retrieves the deployment several times
+      Then whenever it names the new revision, it shows what the update asked for
+
   @CP-UPDATE-10 @must @section-1 @section-3
   Rule: The new revision reaches DEPLOYED
 

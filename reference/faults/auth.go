@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/agentconform/agentconform/reference/controlplane"
@@ -46,6 +47,14 @@ func credentials() []Fault {
 		{
 			Name: "unknown-key-is-400", Breaks: "an unknown key is a bad request", Fails: "CP-AUTH-2",
 			Apply: answering401(withUnknownKey, func(a *answer) { a.invalid("header", "x-api-key") }),
+		},
+		{
+			Name: "longer-key-opens", Breaks: "of a key only as many characters are compared as the valid one has", Fails: "CP-AUTH-2",
+			Apply: openToLike(func(given, valid string) bool { return strings.HasPrefix(given, valid) }),
+		},
+		{
+			Name: "key-in-other-case-opens", Breaks: "a key is looked up without regard to its case: the database compares so", Fails: "CP-AUTH-2",
+			Apply: openToLike(strings.EqualFold),
 		},
 		{
 			Name: "refused-update-is-done", Breaks: "an update without credentials is refused, but done", Fails: "CP-AUTH-3",
@@ -101,6 +110,17 @@ func openTo(who func(*http.Request) bool, ops ...operation) Layer {
 			a = capture(next, r)
 		}
 		a.send(w)
+	})
+}
+
+// openToLike takes a key for the valid one where it is like it.
+func openToLike(like func(given, valid string) bool) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		given, valid := r.Header.Get("X-Api-Key"), m.creatorsKey()
+		if isPlane(r) && given != "" && valid != "" && like(given, valid) {
+			r.Header.Set("X-Api-Key", valid)
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

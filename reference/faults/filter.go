@@ -68,6 +68,27 @@ func filters() []Fault {
 			}),
 		},
 		{
+			Name: "filter-lifts-the-default-limit", Breaks: "beside a status filter the default limit is forgotten", Fails: "CP-LIST-4",
+			Apply: onQuery(listRevisions, func(q url.Values) {
+				if q.Has("status") && !q.Has("limit") {
+					q.Set("limit", "100")
+				}
+			}),
+		},
+		{
+			Name: "nul-in-a-status-fails", Breaks: "a NUL character in a status is a server error: the database takes none in a text", Fails: "CP-LIST-11",
+			Also:  map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Apply: failingOn("status", func(value string) bool { return strings.Contains(value, "\x00") }),
+		},
+		{
+			Name: "status-ends-at-nul", Breaks: "a status ends where a NUL character stands in it", Fails: "CP-LIST-11",
+			Apply: onQuery(listRevisions, func(q url.Values) {
+				if status, _, cut := strings.Cut(q.Get("status"), "\x00"); cut {
+					q.Set("status", status)
+				}
+			}),
+		},
+		{
 			Name: "unknown-status-keeps-all", Breaks: "a status that does not exist is passed over", Fails: "CP-LIST-11",
 			Apply: onQuery(listRevisions, func(q url.Values) {
 				if !isStatus(q.Get("status")) {
@@ -118,6 +139,15 @@ func filtering(kept func(all []controlplane.Revision, statuses []controlplane.St
 			all = kept(all, f.Statuses)
 		}
 		return cut(all, f.Page)
+	})
+}
+
+// failingOn answers a list of revisions with a server error where the parameter has such a value.
+func failingOn(parameter string, such func(value string) bool) Layer {
+	return onAnswer(listRevisions, func(r *http.Request, a *answer) {
+		if a.status != http.StatusNotFound && such(r.URL.Query().Get(parameter)) {
+			a.refuse(http.StatusInternalServerError, "Internal Server Error")
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -166,6 +167,18 @@ func offsets() []Fault {
 					q.Set("offset", "0")
 				}
 			}),
+		},
+		{
+			Name: "offset-beyond-32-bits-fails", Breaks: "an offset that does not fit into the database's 32 bits is a server error", Fails: "CP-LIST-8",
+			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Apply: failingOn("offset", func(value string) bool {
+				_, err := strconv.ParseInt(value, 10, 32)
+				return errors.Is(err, strconv.ErrRange)
+			}),
+		},
+		{
+			Name: "offset-beyond-64-bits-is-0", Breaks: "an offset that does not fit into 64 bits overflows, and shows the first page", Fails: "CP-LIST-8",
+			Apply: replacing("offset", "9223372036854775808", "0"),
 		},
 		{
 			Name: "far-offset-is-refused", Breaks: "an offset above 10,000 is refused", Fails: "CP-LIST-8",

@@ -91,6 +91,13 @@ func (m *memory) asOwner(r *http.Request) {
 	maps.Copy(r.Header, owner)
 }
 
+// creatorsKey returns the API key of whoever created first, "" where nobody did.
+func (m *memory) creatorsKey() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.creator.Get("X-Api-Key")
+}
+
 // known says that a deployment was seen.
 func (m *memory) known(id string) bool {
 	m.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/controlplane"
 )
 
@@ -151,6 +152,10 @@ func revision() []Fault {
 			}),
 		},
 		{
+			Name: "created-at-moves", Breaks: "created_at of a revision is the time of its last change, until it is settled", Fails: "CP-REV-4",
+			Apply: both(paced(10*time.Millisecond), readings(func(_ reading, r *controlplane.Revision) { r.CreatedAt = r.UpdatedAt })),
+		},
+		{
 			Name: "updated-at-is-not-set", Breaks: "updated_at of a single revision is the zero time until someone touches it", Fails: "CP-REV-4",
 			Apply: onObject(getRevision, func(r map[string]any) { r["updated_at"] = "0001-01-01T00:00:00Z" }),
 		},
@@ -200,6 +205,11 @@ func revision() []Fault {
 			}),
 		},
 	}
+}
+
+// paced keeps a revision in each status for a while, so that it can be seen on its way.
+func paced(pace time.Duration) Layer {
+	return func(o *reference.Options) { o.Pace = max(o.Pace, pace) }
 }
 
 // onUnknownRevision changes the answer about revisions that no deployment has ever shown, under a deployment that there

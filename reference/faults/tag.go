@@ -13,6 +13,10 @@ func tagRule() []Fault {
 			Apply: breakingTagRule(createDeployment, bothHalves, http.StatusOK),
 		},
 		{
+			Name: "tag-builds-on-push-by-default", Breaks: "build_on_push is true by default, also for a tag", Fails: "CP-CREATE-5",
+			Apply: breakingTagRule(createDeployment, tagOnly, http.StatusOK),
+		},
+		{
 			Name: "refused-tag-stays", Breaks: "a creation from a tag that builds on push is refused, but made", Fails: "CP-CREATE-5",
 			Apply: breakingTagRule(createDeployment, bothHalves, http.StatusBadRequest),
 		},
@@ -99,6 +103,9 @@ func combines(r *http.Request, next http.Handler, brings tagRequest) bool {
 	tag, push := isTag(sourceOf(body)), object(body["source_config"])["build_on_push"]
 	if brings == bothHalves {
 		return tag && push == true
+	}
+	if brings == tagOnly && createDeployment.is(r) {
+		return tag && push == nil
 	}
 	stands := lookAtDeployment(next, r)
 	if brings == tagOnly {

@@ -89,6 +89,14 @@ func newRevisions() []Fault {
 			}),
 		},
 		{
+			Name: "config-lags-now-and-then", Breaks: "every third answer shows the new revision's id with the configuration of the one before: it comes from a copy", Fails: "CP-UPDATE-9",
+			Apply: laggingConfig(func(n int) bool { return n%3 == 0 }),
+		},
+		{
+			Name: "config-lags-at-first", Breaks: "the first answer after an update shows the new revision's id with the configuration of the one before", Fails: "CP-UPDATE-9",
+			Apply: laggingConfig(func(n int) bool { return n == 1 }),
+		},
+		{
 			Name: "deployment-shows-no-config-after-update", Breaks: "after an update a deployment shows nothing in its source revision configuration", Fails: "CP-UPDATE-9",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !getDeployment.is(r) {
@@ -104,6 +112,31 @@ func newRevisions() []Fault {
 			}),
 		},
 	}
+}
+
+// laggingConfig shows the configuration from before the last update in some answers since then, counted from 1.
+func laggingConfig(lags func(n int) bool) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		id := deploymentOf(r)
+		switch {
+		case updateDeployment.is(r) && len(asksFor(r)) > 0:
+			before := lookAtDeployment(next, r)
+			a := capture(next, r)
+			if latest := text(lookAtDeployment(next, r), "latest_revision_id"); a.status < 300 {
+				m.mark(id, before["source_revision_config"])
+				m.mark("latest "+id, latest)
+			}
+			a.send(w)
+		case getDeployment.is(r) && m.marked(id) != nil:
+			a := capture(next, r)
+			if latest := text(a.object(), "latest_revision_id"); latest == m.marked("latest "+id) && lags(m.count(latest)) {
+				a.edit(func(d map[string]any) { d["source_revision_config"] = m.marked(id) })
+			}
+			a.send(w)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 // onUpdateOf changes updates whose only source field that is not null is the given one.

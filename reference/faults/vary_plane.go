@@ -179,6 +179,22 @@ func otherLifecycles() []Variation {
 			Apply: shownAtFirst(2, "UNKNOWN"),
 		},
 		{
+			Name: "first-times-are-finer", Differs: "the first answer about a revision shows created_at to the nanosecond, as it was before it was stored",
+			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !getRevision.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				if created, err := time.Parse(time.RFC3339Nano, text(a.object(), "created_at")); err == nil && m.count(revisionOf(r)) == 1 {
+					a.edit(func(revision map[string]any) {
+						revision["created_at"] = created.Add(321 * time.Nanosecond).Format(time.RFC3339Nano)
+					})
+				}
+				a.send(w)
+			}),
+		},
+		{
 			Name: "superseded-revisions-are-unknown", Differs: "of revisions that are not the latest the status is UNKNOWN for good",
 			Apply: readings(func(of reading, r *controlplane.Revision) {
 				if r.ID != of.deployment.LatestRevisionID {
