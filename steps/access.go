@@ -50,10 +50,10 @@ func (r *run) credentials(who asker) http.Header {
 	case blankKey:
 		set(names.APIKey, "   ")
 	case longerKey:
-		set(names.APIKey, c.APIKey+"x")
+		set(names.APIKey, r.config.MisspeltKey(config.OneMore))
 		r.besideKey(set)
 	case otherCaseKey:
-		set(names.APIKey, r.config.APIKeyInOtherCase())
+		set(names.APIKey, r.config.MisspeltKey(config.OtherCase))
 		r.besideKey(set)
 	case anotherTenant:
 		return credentialHeaders(r.config.OtherTenant, names)

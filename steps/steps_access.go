@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
 )
 
 // defineAccess holds the sentences about credentials (section 5).
@@ -135,8 +136,8 @@ func (w *World) aNearMiss(kind string) error {
 	switch _, key := w.run.credential(schemeAPIKey); {
 	case isNear && w.run.config.Credentials.APIKey == "":
 		return needs(key)
-	case kind == "in another case" && w.run.config.APIKeyInOtherCase() == "":
-		return skipped("the API key is the same in another case: it has no letters, or is a number in hexadecimal digits")
+	case kind == "in another case" && w.run.config.MisspeltKey(config.OtherCase) == "":
+		return inapplicable("the API key is the same in another case: it has no letters, or is a number in hexadecimal digits")
 	}
 	return nil
 }

@@ -128,29 +128,6 @@ func Default() Config {
 	}
 }
 
-// APIKeyInOtherCase returns the API key with small letters for capitals and capitals for small ones: as good as a secret,
-// and another key. It returns "" where it is none: the key has no letters, or is written in hexadecimal digits, as uuids
-// are, and then a target may read the number.
-func (c *Config) APIKeyInOtherCase() string {
-	key := c.Credentials.APIKey
-	if !strings.ContainsFunc(key, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF-", r) }) {
-		return ""
-	}
-	other := strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z':
-			return r - 'a' + 'A'
-		case 'A' <= r && r <= 'Z':
-			return r - 'A' + 'a'
-		}
-		return r
-	}, key)
-	if other == key {
-		return ""
-	}
-	return other
-}
-
 // Source is the source of the deployments that the run creates, in the interface's words.
 func (c *Config) Source() string {
 	s, _ := c.Create.Body["source"].(string)
@@ -186,7 +163,9 @@ func (c *Config) Secrets() map[string]string {
 		add(group.prefix+"_TENANT_ID", group.set.TenantID)
 		add(group.prefix+"_BEARER", group.set.Bearer)
 	}
-	add("OTHER_CASE_OF_API_KEY", c.APIKeyInOtherCase())
+	for _, m := range Misspellings {
+		named(m.named(EnvPrefix+"CREDENTIALS_API_KEY", false), c.MisspeltKey(m))
+	}
 	for i, u := range c.Users {
 		add(envIndex("USERS", i, "TOKEN"), u.Token)
 		for name, value := range u.Headers {

@@ -73,6 +73,14 @@ func pairOf(scheme, secret string) (name, password string, isPair bool) {
 	return strings.Cut(string(pair), ":")
 }
 
+// MisspeltKey returns the API key with this mistake; "" where it changes nothing.
+func (c *Config) MisspeltKey(m Misspelling) string {
+	if wrong := m.of(c.Credentials.APIKey); wrong != c.Credentials.APIKey {
+		return wrong
+	}
+	return ""
+}
+
 // Misspelt returns the headers with which the user would ask, had each secret in them this mistake; nil where it changes
 // nothing.
 func (u User) Misspelt(m Misspelling) map[string]string {
