@@ -94,11 +94,13 @@ inconclusive or interrupted).`,
 
 		SuggestionsMinimumDistance: 2,
 	}
+	root.Version = suiteVersion()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(tellFlags)
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newCompletion(io), newVersion(io))
+	root.AddCommand(newRun(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newCompletion(io), newVersion(io), configTopic())
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {
