@@ -82,11 +82,11 @@ func TestHostileBodies(t *testing.T) {
 // TestAFaultBehindManyItems: nothing escapes because an array is long, and the pointer is that of the whole body.
 func TestAFaultBehindManyItems(t *testing.T) {
 	const before = 3*window + 17
-	threads := "[" + strings.Repeat(`{"thread_id":"t"},`, before) + `{"thread_id":7}` + strings.Repeat(`,{"thread_id":"t"}`, window) + "]"
+	threads := "[" + strings.Repeat(`{"thread_id":"t"},`, before) + `{"thread_id":[]}` + strings.Repeat(`,{"thread_id":"t"}`, window) + "]"
 	got := shared.JudgeResponse(answer("GET", "/threads", 200, threads))
 	require.Len(t, got, 1)
 	assert.Equal(t, fmt.Sprintf("/%d/thread_id", before), got[0].Pointer)
-	assert.Equal(t, "7", got[0].Actual)
+	assert.Equal(t, "[]", got[0].Actual)
 
 	inner := `{"msg":"","type":"","loc":[` + strings.Repeat(`"a",`, window+5) + `null]}`
 	outer := `{"detail":[` + strings.Repeat(`{"msg":"","type":"","loc":[]},`, window+3) + inner + `]}`

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -25,7 +26,7 @@ func joinPath(id, run string) string { return runPath(id, run) + "/join" }
 
 // thread is one that the run created, with who owns it.
 type thread struct {
-	id     string
+	id     string // as a text, whatever it is: the interface shows no type
 	owner  caller
 	answer *client.Answer // of the creation
 	again  bool           // its id was given before in this run
@@ -68,7 +69,7 @@ func (r *run) text(o order) string {
 		if o.written {
 			word = "wait-after-write"
 		}
-		words = fmt.Sprintf("%s=%d %s", word, o.hold.Milliseconds(), words)
+		words = strings.TrimSpace(fmt.Sprintf("%s=%d %s", word, o.hold.Milliseconds(), words))
 	}
 	return strings.TrimSpace(words + " " + r.name("word") + ".")
 }
@@ -101,6 +102,14 @@ func (s *agentServer) createThread(ctx context.Context, who caller, metadata map
 	}
 	t.again = !s.given.add(s.base + " " + t.id)
 	return t, s.ledger.Created("thread", t.id, evidence.Scenario(ctx))
+}
+
+// sent is the id of a thread as the target wrote it: a text or a number.
+func (t *thread) sent() any {
+	if id := t.answer.Get("thread_id"); id.Type == gjson.Number {
+		return json.RawMessage(id.Raw)
+	}
+	return t.id
 }
 
 // newThread creates a thread for a scenario to work with.
@@ -208,7 +217,7 @@ func (s *agentServer) joinCompleted(ctx context.Context, who caller, g *graphRun
 // filter narrows a listing of threads: metadata that they must have, and ids. A nil one sends nothing.
 type filter struct {
 	metadata map[string]any
-	ids      []string
+	ids      []any
 }
 
 // The search operation takes at most so many threads at once in the field. A target may give fewer than it is asked for.

@@ -187,8 +187,8 @@ func TestRollbackVerdicts(t *testing.T) {
 
 func TestFilterBody(t *testing.T) {
 	assert.Equal(t, map[string]any{"limit": 1000, "offset": 2000}, (*filter)(nil).body(2000))
-	f := &filter{metadata: map[string]any{}, ids: []string{"a"}}
-	assert.Equal(t, map[string]any{"limit": 1000, "offset": 0, "metadata": map[string]any{}, "ids": []string{"a"}}, f.body(0))
+	f := &filter{metadata: map[string]any{}, ids: []any{"a"}}
+	assert.Equal(t, map[string]any{"limit": 1000, "offset": 0, "metadata": map[string]any{}, "ids": []any{"a"}}, f.body(0))
 }
 
 func TestRowsOf(t *testing.T) {

@@ -70,7 +70,7 @@ func misspelt(u config.User, name string) (caller, error) {
 	}
 	wrong := u.Misspelt(how)
 	if wrong == nil {
-		return caller{}, skipped("the credentials of the first user are the same in the other case")
+		return caller{}, inapplicable("the credentials of the first user are the same in the other case")
 	}
 	return caller{name: name, header: headerOf(wrong)}, nil
 }

@@ -78,7 +78,7 @@ func (w *World) listOtherwise(ctx context.Context, who caller) error {
 		return asPrecondition(err)
 	}
 	if !serves {
-		return skipped("the target serves no listing of threads but the configured one (agent.listing)")
+		return inapplicable("the target serves no listing of threads but the configured one (agent.listing)")
 	}
 	w.listed.who = who
 	if w.answer, err = w.agent.askOtherCall(ctx, who); err == nil {
@@ -93,11 +93,15 @@ func (w *World) otherUserListsOtherwise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.listOtherwise(ctx, w.run.owner()); err != nil {
+	err = w.run.within(ctx, w.run.config.Timeouts.Request, func() (bool, error) {
+		err := w.listOtherwise(ctx, w.run.owner())
+		return err == nil && (holds(w.listed.rows, w.owned.users.id) || !isList(w.answer)), err
+	})
+	if err != nil {
 		return err
 	}
 	if !holds(w.listed.rows, w.owned.users.id) {
-		return skipped("the other listing call does not show the user's own new thread, so it cannot show that of others")
+		return inapplicable("the other listing call does not show the user's own new thread, so it cannot show that of others")
 	}
 	return w.listOtherwise(ctx, other)
 }

@@ -52,7 +52,8 @@ func (w *World) aTellingList(ctx context.Context) error {
 	if t.id == "" {
 		return inapplicable("the target takes no metadata with a new thread: %s", seen(t.answer))
 	}
-	if err := w.listThreads(ctx, who, nil); err != nil {
+	shown := func(rows []gjson.Result) bool { return holds(rows, t.id) }
+	if err := w.listUntil(ctx, who, nil, shown); err != nil {
 		return err
 	}
 	if !w.listed.marked(mark) {
@@ -117,10 +118,10 @@ func (w *World) aThreadEach(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := w.listThreads(ctx, user, nil); err != nil {
+	w.thread = w.owned.users
+	if err := w.listUntil(ctx, user, nil, showing(w.thread)); err != nil {
 		return err
 	}
-	w.thread = w.owned.users
 	return w.listHoldsThread(ctx)
 }
 
@@ -154,11 +155,14 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 	case "metadata that the threads of both have":
 		f = &filter{metadata: map[string]any{markKey: w.owned.mark}}
 	case "the ids of both threads":
-		f = &filter{ids: []string{w.owned.users.id, w.owned.others.id}}
+		f = &filter{ids: []any{w.owned.users.sent(), w.owned.others.sent()}}
 	case "the user as owner":
-		f = &filter{metadata: map[string]any{ownerKey: w.run.config.Users[0].Identity}}
+		return w.listThreads(ctx, other, &filter{metadata: map[string]any{ownerKey: w.run.config.Users[0].Identity}})
 	}
-	return w.listThreads(ctx, other, f)
+	if f != nil && f.metadata[markKey] != nil && !w.keepsMark() {
+		return w.listThreads(ctx, other, f)
+	}
+	return w.listUntil(ctx, other, f, showing(w.owned.others))
 }
 
 // searchOperation looks whether the target has the search operation beside its list: only that takes filters.
@@ -197,11 +201,16 @@ func (w *World) listHoldsOwn(ctx context.Context) error {
 		return nil
 	}
 	if w.owned.filter == "metadata that the threads of both have" {
-		if shown := w.owned.others.answer.Get("metadata." + markKey); shown.String() != w.owned.mark {
+		if !w.keepsMark() {
 			return inapplicable("the target does not show that it keeps the metadata of a thread, so a list that is filtered by it may be empty")
 		}
 	}
 	return violated(w.answer, "a list with the other user's thread "+w.owned.others.id, "%s", w.listed).hinting(w.listingHint())
+}
+
+// keepsMark tells whether the target shows that it keeps the metadata of a thread.
+func (w *World) keepsMark() bool {
+	return w.owned.others.answer.Get("metadata."+markKey).String() == w.owned.mark
 }
 
 // createOwned needs a user: without a handler there is no owner.
@@ -238,7 +247,7 @@ func (w *World) metadata(ctx context.Context) (gjson.Result, error) {
 	if found := w.answer.Get("metadata"); found.IsObject() {
 		return found, nil
 	}
-	if err := w.listThreads(ctx, who, nil); err != nil {
+	if err := w.listUntil(ctx, who, nil, showing(w.thread)); err != nil {
 		return gjson.Result{}, err
 	}
 	for _, row := range w.listed.rows {

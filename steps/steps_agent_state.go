@@ -47,6 +47,7 @@ var texts = map[string]string{
 	"a text with accents as marks of their own": "Zoe\u0308, nai\u0308ve, cafe\u0301",
 	"a text in other scripts":                   "\u65e5\u672c\u8a9e, \u0395\u03bb\u03bb\u03b7\u03bd\u03b9\u03ba\u03ac, \u05e2\u05d1\u05e8\u05d9\u05ea",
 	"a text with emoji":                         "\U0001f44d\U0001f3fd \U0001f469\u200d\U0001f4bb \U0001f1ea\U0001f1fa",
+	"a text of several lines":                   "One  line,\n\n   and\tanother\n",
 	"a text of 3,000 characters":                strings.Repeat("Every good boy does fine. ", 116)[:2999] + ".",
 }
 

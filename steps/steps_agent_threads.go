@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
 )
 
 // defineThreads holds the sentences about threads and their list (section 4).
@@ -65,6 +67,23 @@ func (w *World) listThreads(ctx context.Context, who caller, f *filter) (err err
 	return err
 }
 
+// listUntil lists the threads again and again until what was to be seen is there, or the time is over: the list may learn
+// of new threads late. What is no list is not asked again.
+func (w *World) listUntil(ctx context.Context, who caller, f *filter, seen func(rows []gjson.Result) bool) error {
+	return w.run.within(ctx, w.run.config.Timeouts.Request, func() (bool, error) {
+		err := w.listThreads(ctx, who, f)
+		return err == nil && (seen(w.listed.rows) || !isList(w.answer)), err
+	})
+}
+
+// showing is for listUntil.
+func showing(t *thread) func([]gjson.Result) bool {
+	return func(rows []gjson.Result) bool { return t == nil || holds(rows, t.id) }
+}
+
+// isList tells whether an answer is a list.
+func isList(a *client.Answer) bool { return a.OK() && a.Get("@this").IsArray() }
+
 func (w *World) callerLists(ctx context.Context, name string) error {
 	who := w.run.owner()
 	if name != theUser {
@@ -73,7 +92,7 @@ func (w *World) callerLists(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return w.listThreads(ctx, who, nil)
+	return w.listUntil(ctx, who, nil, showing(w.thread))
 }
 
 // answerHoldsThread and answerHoldsRun ask for an id that is there; that it is a text is the contract's concern.
@@ -105,7 +124,7 @@ func (w *World) listHoldsThread(ctx context.Context) error {
 		return nil
 	}
 	wrong := violated(w.answer, "an array with the thread "+w.thread.id, "%s", w.listed)
-	if list := w.answer.Get("@this"); !w.answer.OK() || !list.IsArray() {
+	if !isList(w.answer) {
 		wrong = violated(w.answer, "an array of threads", "%s", seen(w.answer))
 	}
 	wrong = wrong.hinting(w.listingHint())

@@ -44,6 +44,11 @@ Feature: The state of a thread
         | a text with emoji                         |
         | a text of 3,000 characters                |
 
+    Scenario: The blanks and lines of an input stay as they are
+      When a run of the user with a text of several lines has completed
+      Then the state holds the messages "human, ai"
+      And the human messages are the input, in its order
+
     Scenario: What a tool has said keeps its kind
       When a run of the user that calls a tool has completed
       Then the state holds the messages "human, tool, ai"

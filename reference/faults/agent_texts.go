@@ -26,6 +26,10 @@ func agentTexts() []Fault {
 			}),
 		},
 		{
+			Name: "texts-are-one-line", Breaks: "several blanks, tabs and line ends are stored as one blank", Fails: "AS-STATE-2",
+			Apply: rewritten(func(text string) string { return strings.Join(strings.Fields(text), " ") }),
+		},
+		{
 			Name: "texts-are-normalised", Breaks: "a letter and the mark behind it are stored as one letter", Fails: "AS-STATE-2",
 			Apply: rewritten(strings.NewReplacer("e\u0308", "\u00eb", "i\u0308", "\u00ef", "e\u0301", "\u00e9").Replace),
 		},

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/reference/agentserver"
 )
 
 // otherAgents are differences that the interface leaves to the agent server.
@@ -17,6 +20,15 @@ func otherAgents() []Variation {
 				a.status, a.body = http.StatusNoContent, nil
 				a.header.Del("Content-Type")
 			}),
+		},
+		{
+			Name: "join-is-a-text", Differs: "a join is answered with a plain text",
+			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) { a.plain("done\n") }),
+		},
+		{Name: "ids-are-numbers", Differs: "the ids of threads and runs are numbers", Apply: numberedIDs()},
+		{
+			Name: "threads-are-listed-late", Differs: "lists of threads learn of a new one after 300 ms",
+			Apply: agentStoring(func(s agentserver.Store) agentserver.Store { return oldThreads{s, 300 * time.Millisecond} }),
 		},
 		{
 			Name: "join-is-null", Differs: "a join is answered with null",
