@@ -30,7 +30,7 @@ func Console(w io.Writer, r *Result, opts ConsoleOptions) error {
 	p.open("BLOCKED", "not judged, because something before them went wrong", magenta, o.blocked)
 	p.open("INCONCLUSIVE", "judged, but nothing was observed that could have shown a violation", magenta, o.inconclusive)
 	p.knownFailures(o.known)
-	p.skipped(o.skipped)
+	p.skipped(o.skipped, skippedInPart(r))
 	p.baseline(r.Baseline)
 	p.closing(r)
 	if p.err != nil {
@@ -192,13 +192,24 @@ func knownInWords(k *Known) string {
 	return k.Reason + " (" + strings.Join(details, ", ") + ")"
 }
 
-func (p *printer) skipped(skipped []*Requirement) {
-	if len(skipped) == 0 {
+func (p *printer) skipped(skipped, inPart []*Requirement) {
+	if len(skipped)+len(inPart) == 0 {
 		return
 	}
-	p.heading("SKIPPED", "these were not judged, for the reason given", dim, len(skipped))
+	if len(skipped) > 0 {
+		p.heading("SKIPPED", "these were not judged, for the reason given", dim, len(skipped))
+	} else {
+		p.heading("SKIPPED IN PART", "these passed, and some of their scenarios were not judged", dim, len(inPart))
+	}
 	for _, g := range byReason(skipped) {
 		p.wrap("  ", "      ", safe.Line(safe.Ellipsis(g.reason, 500))+": "+names(g.requirements))
+	}
+	for i, g := range byReason(inPart) {
+		if i == p.opts.Limit {
+			p.line("  … and more reasons%s", p.more())
+			return
+		}
+		p.wrap("  ", "      ", "in part, "+safe.Line(safe.Ellipsis(g.reason, 500))+": "+names(g.requirements))
 	}
 }
 
@@ -218,7 +229,7 @@ func (p *printer) baseline(b *Baseline) {
 func (p *printer) closing(r *Result) {
 	p.line("")
 	p.wrap("Distance      ", strings.Repeat(" ", 14), safe.Line(DistanceOf(r).String()))
-	p.line("Requirements  %s", countsInWords(r.Counts.Requirements))
+	p.line("Requirements  %s", requirementsInWords(r))
 	p.line("Scenarios     %s", countsInWords(r.Counts.Scenarios))
 	effort := fmt.Sprintf("Effort        %s, %s, seed %d", count(r.Counts.Exchanges, "exchange"), duration(r.Run.DurationMS), r.Run.Seed)
 	if waits := waitsInWords(r.Counts); waits != "" {

@@ -18,6 +18,7 @@ type Distance struct {
 	// Known counts those of Short that the baseline covers.
 	Known  int
 	left   leftOut
+	unkept string // "1 SHOULD is not kept"
 	passed int
 	strict bool
 }
@@ -32,7 +33,7 @@ type Cause struct {
 // violations, when both are about the same place in the answers of one operation, when both are blocked for the
 // same reason, or when the reason of one names the other.
 func DistanceOf(r *Result) Distance {
-	d := Distance{strict: r.Run.Strict, left: leftOutOf(r)}
+	d := Distance{strict: r.Run.Strict, left: leftOutOf(r), unkept: unkeptInWords(notKept(r))}
 	clues := cluesOf(r)
 	var groups causes
 	for _, q := range r.Requirements {
@@ -67,8 +68,12 @@ func (d Distance) String() string {
 	switch {
 	case len(d.Short) == 0 && d.passed == 0:
 		return "nothing that binds was judged"
+	case len(d.Short) == 0 && d.left.n > 0 && d.unkept != "":
+		return "nothing that binds is missing in what was judged, " + d.unkept + ": " + d.left.String() + " judged"
 	case len(d.Short) == 0 && d.left.n > 0:
 		return "nothing is missing in what was judged: " + d.left.String()
+	case len(d.Short) == 0 && d.unkept != "":
+		return "nothing that binds is missing, " + d.unkept
 	case len(d.Short) == 0:
 		return "nothing is missing"
 	}
@@ -81,6 +86,25 @@ func (d Distance) String() string {
 		s += "; " + d.left.String() + " judged"
 	}
 	return s
+}
+
+// unkeptInWords tells of what fails and does not bind: "2 SHOULDs are not kept".
+func unkeptInWords(counts map[Level]int) string {
+	var parts []string
+	all := 0
+	for _, l := range []Level{Should, May} {
+		if n := counts[l]; n > 0 {
+			parts = append(parts, count(n, string(l)))
+			all += n
+		}
+	}
+	switch all {
+	case 0:
+		return ""
+	case 1:
+		return parts[0] + " is not kept"
+	}
+	return strings.Join(parts, " and ") + " are not kept"
 }
 
 // causes tells of the causes: ", 2 with one cause: the fixture could not be updated".

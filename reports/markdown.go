@@ -135,7 +135,7 @@ func (m *markdown) baseline(b *Baseline) {
 
 func (m *markdown) closing(r *Result) {
 	m.printf("| | |\n|---|---|\n| Requirements | %s |\n| Scenarios | %s |\n| Effort | %s in %s |\n| Suite | agentconform %s, interface %s, seed %d |\n",
-		countsInWords(r.Counts.Requirements), countsInWords(r.Counts.Scenarios), count(r.Counts.Exchanges, "exchange"),
+		requirementsInWords(r), countsInWords(r.Counts.Scenarios), count(r.Counts.Exchanges, "exchange"),
 		duration(r.Run.DurationMS), md(r.Suite.Version, 50), md(r.Suite.Interface, 50), r.Run.Seed)
 }
 

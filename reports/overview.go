@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -220,6 +221,48 @@ func subject(r *Result) string {
 		return name
 	}
 	return name + " at " + address
+}
+
+// requirementsInWords lists the verdicts of the requirements: "8 passed, 4 failed, 1 warning". What fails and does not
+// bind is a warning.
+func requirementsInWords(r *Result) string {
+	warnings := 0
+	for _, n := range notKept(r) {
+		warnings += n
+	}
+	counts := maps.Clone(r.Counts.Requirements)
+	if warnings == 0 || counts[Failed] < warnings {
+		return countsInWords(counts)
+	}
+	counts[Failed] -= warnings
+	return countsInWords(counts) + ", " + count(warnings, "warning")
+}
+
+// notKept counts the requirements that fail and do not bind, by level.
+func notKept(r *Result) map[Level]int {
+	counts := map[Level]int{}
+	for _, q := range r.Requirements {
+		if q.Verdict == Failed && !binding(q.Level, r.Run.Strict) {
+			counts[q.Level]++
+		}
+	}
+	return counts
+}
+
+// skippedInPart are the scenarios that were skipped of requirements that passed by others, as if each reason were a
+// requirement's.
+func skippedInPart(r *Result) []*Requirement {
+	var all []*Requirement
+	known := map[string]bool{}
+	for _, q := range r.Requirements {
+		for _, s := range q.Scenarios {
+			if key := q.ID + " " + causeOf(s.Reason); q.Verdict == Passed && s.Verdict == Skipped && !known[key] {
+				known[key] = true
+				all = append(all, &Requirement{ID: q.ID, Reason: s.Reason})
+			}
+		}
+	}
+	return all
 }
 
 // countsInWords lists the verdicts that occur: "8 passed, 4 failed".

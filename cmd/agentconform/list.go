@@ -56,7 +56,7 @@ func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%d requirements, %d scenarios\n\nExcluded:\n", len(c.Requirements), scenarios)
+	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", counted(len(c.Requirements), "requirement"), counted(scenarios, "scenario"))
 	for _, e := range excluded {
 		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
 	}
