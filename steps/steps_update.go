@@ -312,5 +312,8 @@ func (w *World) readOnlyAsBefore(ctx context.Context) error {
 	if before.Get("id").String() != after.Get("id").String() || !was.Equal(is) {
 		return violated(after, fmt.Sprintf("id %s and created_at %s as they were", shown(before.Get("id")), shown(before.Get("created_at"))), "%s", seen(after))
 	}
+	if sent, _ := readOnly()["status"].(string); slices.Contains(w.run.statusesOf(w.before.latest), sent) {
+		return takenOver([]*client.Answer{after}) // the revision had failed by itself, before the update
+	}
 	return takenOver([]*client.Answer{after, revision})
 }

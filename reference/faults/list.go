@@ -215,7 +215,7 @@ func pages() []Fault {
 			Name: "first-of-a-page-is-lost", Breaks: "every page but the first begins one revision too late", Fails: "CP-LIST-6",
 			Apply: lists(func(all []controlplane.Revision, f controlplane.RevisionFilter) []controlplane.Revision {
 				if f.Page.Offset > 0 {
-					f.Page.Offset++
+					f.Page.Offset = min(f.Page.Offset, len(all)) + 1
 				}
 				return cut(keep(all, f.Statuses), f.Page)
 			}),
