@@ -119,8 +119,11 @@ func (r *run) awaitLatestListed(ctx context.Context, id string) error {
 }
 
 // settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
-// update while it builds.
+// update while it builds. A deployment of which one revision hung is not waited for again.
 func (r *run) settle(ctx context.Context, id string) error {
+	if r.hangs(id) {
+		return nil
+	}
 	a, err := r.get(ctx, deploymentPath(id), "")
 	if err != nil {
 		return err
@@ -129,6 +132,9 @@ func (r *run) settle(ctx context.Context, id string) error {
 	if latest == "" {
 		return nil
 	}
-	_, err = r.poll(ctx, id, latest, r.settled)
+	h, err := r.poll(ctx, id, latest, r.settled)
+	if err == nil && h.timedOut {
+		r.noteHanging(id)
+	}
 	return err
 }

@@ -82,17 +82,17 @@ func (r *run) poll(ctx context.Context, deployment, revision string, until func(
 	}
 }
 
-// hangs tells whether an earlier poll of the revision ran out of time.
-func (r *run) hangs(revision string) bool {
+// hangs tells whether an earlier poll of the revision, or of one of the deployment, ran out of time.
+func (r *run) hangs(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.hanging[revision]
+	return r.hanging[id]
 }
 
-func (r *run) noteHanging(revision string) {
+func (r *run) noteHanging(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.hanging[revision] = true
+	r.hanging[id] = true
 }
 
 // transition notes a status for the timeline, once for each revision.

@@ -37,24 +37,19 @@ func (r *run) readOf(revision string) read {
 	return r.reads[revision]
 }
 
-// awaitCalm waits until no revision of the deployment is going to change, and returns the poll that ran out of time,
-// if one did. An earlier revision that stays UNKNOWN counts as settled: the transitions are not part of the interface
-// (section 3), and a target may lose sight of what it has superseded.
+// awaitCalm waits until no revision of the deployment is going to change, and returns the first poll that ran out of
+// time, if one did. An earlier revision that stays UNKNOWN counts as settled: the transitions are not part of the
+// interface (section 3), and a target may lose sight of what it has superseded.
 func (r *run) awaitCalm(ctx context.Context, d *deployment) (late *history, err error) {
-	note := func(h *history, err error) error {
-		if err == nil && h.timedOut && late == nil {
-			late = h
-		}
-		return err
-	}
-	if err := note(r.poll(ctx, d.id, d.latest(), r.settled)); err != nil {
-		return late, err
+	h, err := r.poll(ctx, d.id, d.latest(), r.settled)
+	if err != nil || h.timedOut {
+		return h, err
 	}
 	var unknown []string
 	for _, revision := range d.revisions[:len(d.revisions)-1] {
 		h, err := r.poll(ctx, d.id, revision, func(status string) bool { return status == statusUnknown || r.settled(status) })
-		if err := note(h, err); err != nil {
-			return late, err
+		if err != nil || h.timedOut {
+			return h, err
 		}
 		if h.final == statusUnknown {
 			unknown = append(unknown, revision)
@@ -62,13 +57,13 @@ func (r *run) awaitCalm(ctx context.Context, d *deployment) (late *history, err 
 	}
 	enough := min(r.config.Timeouts.Request, r.config.Timeouts.Poll) // all of them wait at once: each since it was first UNKNOWN
 	for _, revision := range unknown {
-		err := note(r.poll(ctx, d.id, revision, func(status string) bool {
+		h, err := r.poll(ctx, d.id, revision, func(status string) bool {
 			since := r.readOf(revision).unknown
 			return r.settled(status) || !since.IsZero() && time.Since(since) >= enough
-		}))
-		if err != nil {
-			return late, err
+		})
+		if err != nil || h.timedOut {
+			return h, err
 		}
 	}
-	return late, nil
+	return nil, nil
 }

@@ -64,7 +64,7 @@ type run struct {
 	verdicts    map[string]*verdict // by scenario
 	timeline    []reports.Transition
 	transitions map[string]bool
-	hanging     map[string]bool // revisions for which a poll ran out of time
+	hanging     map[string]bool // revisions for which a poll ran out of time, and their deployments where that was waited for
 	reads       map[string]read // by revision
 	fruitless   map[string]bool // kinds of updates of which one made no revision in time
 	serial      map[string]int

@@ -111,10 +111,10 @@ func onMessages(change func(all []map[string]any) []map[string]any) Layer {
 	})
 }
 
-// longUnanswered takes the answer away from a last input of more than four words.
-func longUnanswered(all []map[string]any) []map[string]any {
+// fiveUnanswered takes the answer away from a last input of five words.
+func fiveUnanswered(all []map[string]any) []map[string]any {
 	last := lastExchange(all)
-	if len(strings.Fields(text(last[0], "content"))) > 4 {
+	if len(strings.Fields(text(last[0], "content"))) == 5 {
 		return all[:len(all)-len(last)+1]
 	}
 	return all
