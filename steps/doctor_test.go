@@ -331,7 +331,7 @@ func TestExaminePlan(t *testing.T) {
 	assert.Contains(t, e.on("other_tenant.api_key"), "CP-AUTH-6")
 	assert.Contains(t, e.on("credentials.bearer"), "CP-AUTH-4 in part")
 	assert.Contains(t, e.on("users"), "AS-AUTHZ-*")
-	assert.Equal(t, "note: CP-UPDATE-3: does not apply: image_uri is nothing of deployments from git_host; ", e.on("not applicable"))
+	assert.Equal(t, "note: CP-UPDATE-3: does not apply: deployments from git_host have no image_uri; ", e.on("not applicable"))
 }
 
 func TestConclusion(t *testing.T) {

@@ -58,7 +58,7 @@ func (w *World) aDeploymentThatTakesUpdates(ctx context.Context) (err error) {
 
 func (w *World) alternative(source, field, value string) error {
 	if w.run.config.Source() != source {
-		return inapplicable("%s is nothing of deployments from %s", field, w.run.config.Source())
+		return inapplicable("deployments from %s have no %s", w.run.config.Source(), field)
 	}
 	if value == "" {
 		return needs("alternatives." + field)
@@ -85,7 +85,7 @@ func (w *World) aSourceThatHas(field string) error {
 		source = config.ExternalContainer
 	}
 	if w.run.config.Source() != source {
-		return inapplicable("%s is nothing of deployments from %s", field, w.run.config.Source())
+		return inapplicable("deployments from %s have no %s", w.run.config.Source(), field)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func untilUpdated(o operation, change func(object map[string]any)) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		a := capture(next, r)
 		id := deploymentOf(r)
-		if o == getState {
+		if getState.is(r) {
 			id = segment(r, 2)
 		}
 		switch {
