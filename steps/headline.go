@@ -13,13 +13,13 @@ import (
 // told before any single failure.
 func (r *run) headline(res *reports.Result) string {
 	if r.unreachable != "" {
-		return r.unreachable + ". Nothing was judged."
+		return sentence(r.unreachable) + " Nothing was judged."
 	}
 	if r.interrupted {
 		return "The run was ended before it was complete. What was judged until then stands below."
 	}
 	if down := r.client.Down.Cause(r.address()); down != "" {
-		return down + ". What was judged until then stands below."
+		return sentence(down) + " What was judged until then stands below."
 	}
 	statuses, contentTypes := r.collector.Statuses()
 	total := 0
@@ -103,4 +103,12 @@ func (r *run) address() string {
 		return r.config.Target
 	}
 	return r.config.AgentTarget
+}
+
+// sentence ends a text with a full stop, unless it has an end.
+func sentence(text string) string {
+	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
 }

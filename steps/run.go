@@ -192,7 +192,7 @@ func (r *run) reach(ctx context.Context) error {
 	return err
 }
 
-// Profiles returns the parts of the interface that can be judged with the configuration.
+// applies says why a scenario is not judged at all: its part of the interface is not claimed, or has no address.
 func (r *run) applies(s *features.Scenario) *outcome {
 	profile := s.Requirement.Profile
 	if claimed := r.Select.Profiles; len(claimed) > 0 && !slices.Contains(claimed, profile) {
