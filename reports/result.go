@@ -80,21 +80,25 @@ type Requirement struct {
 	Profile     string     `json:"profile"`     // "control-plane", "agent-server" or "end-to-end"
 	Feature     string     `json:"feature"`     // title of the feature
 	Verdict     Verdict    `json:"verdict"`
-	Reason      string     `json:"reason"` // of the worst scenario
+	Reason      string     `json:"reason"`               // of the worst scenario
+	Skip        *Skip      `json:"skip,omitempty"`       // where it was skipped: why
+	BlockedBy   []Blocker  `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
 	Scenarios   []Scenario `json:"scenarios"`
 	Known       *Known     `json:"known,omitempty"` // set where the baseline covers all that is wrong with it
 }
 
 // Scenario is one test of a requirement.
 type Scenario struct {
-	Name       string  `json:"name"`
-	URI        string  `json:"uri"`
-	Line       int     `json:"line"`
-	Verdict    Verdict `json:"verdict"`
-	Reason     string  `json:"reason"`
-	DurationMS int64   `json:"duration_ms"`
-	Steps      []Step  `json:"steps,omitempty"`
-	Exchanges  []int   `json:"exchanges"` // ids
+	Name       string    `json:"name"`
+	URI        string    `json:"uri"`
+	Line       int       `json:"line"`
+	Verdict    Verdict   `json:"verdict"`
+	Reason     string    `json:"reason"`               // for people; no program decides anything by it
+	Skip       *Skip     `json:"skip,omitempty"`       // where it was skipped: why
+	BlockedBy  []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
+	DurationMS int64     `json:"duration_ms"`
+	Steps      []Step    `json:"steps,omitempty"`
+	Exchanges  []int     `json:"exchanges"` // ids
 }
 
 // Step is one sentence of a scenario. Verdict is empty for a step that was not reached.

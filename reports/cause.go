@@ -1,0 +1,62 @@
+package reports
+
+import "slices"
+
+// Skip says why a scenario or a requirement was not judged.
+type Skip struct {
+	Kind SkipKind `json:"kind"`
+	// Key names what decided it: a key of the configuration, an option of the command, or, where the target lacks
+	// something that the interface leaves open, what it lacks. It may be empty.
+	Key string `json:"key,omitempty"`
+}
+
+// SkipKind tells skips apart.
+type SkipKind string
+
+// The kinds of skips. Only NotApplicable leaves a run whole.
+const (
+	NotApplicable SkipKind = "not-applicable" // the target rightly does not have what the scenario is about
+	NotConfigured SkipKind = "not-configured" // the configuration lacks the key
+	NotSelected   SkipKind = "not-selected"   // the command selected something else
+	NotClaimed    SkipKind = "not-claimed"    // the run is limited to profiles that do not include it
+	OverBudget    SkipKind = "over-budget"    // the budget under the key is used up
+)
+
+// SkipKinds lists the kinds of skips.
+var SkipKinds = []SkipKind{NotApplicable, NotConfigured, NotSelected, NotClaimed, OverBudget}
+
+// Blocker is what kept a scenario from being judged: why it is blocked, or why it is inconclusive.
+type Blocker struct {
+	Kind BlockerKind `json:"kind"`
+	Name string      `json:"name"`
+}
+
+// BlockerKind tells blockers apart.
+type BlockerKind string
+
+// The kinds of blockers, and what their names are.
+const (
+	ByRequirement  BlockerKind = "requirement"  // an ID: that requirement fails by itself, or is itself blocked
+	ByFixture      BlockerKind = "fixture"      // what scenarios share and what could not be brought about
+	ByKey          BlockerKind = "key"          // a key of the configuration that is wrong
+	ByTarget       BlockerKind = "target"       // the address that gave no usable answer
+	ByRun          BlockerKind = "run"          // why the run ended early: "interrupted"
+	BySuite        BlockerKind = "suite"        // a mistake of the suite itself
+	ByPrecondition BlockerKind = "precondition" // the sentence that could not be brought about
+	ByObservation  BlockerKind = "observation"  // the sentence that observed nothing which could show a violation
+)
+
+// BlockerKinds lists the kinds of blockers.
+var BlockerKinds = []BlockerKind{ByRequirement, ByFixture, ByKey, ByTarget, ByRun, BySuite, ByPrecondition, ByObservation}
+
+// SameCause tells whether two requirements were not judged for one cause: they were skipped for the same reason, or the
+// same kept both from being judged.
+func SameCause(a, b *Requirement) bool {
+	switch {
+	case a.Verdict != b.Verdict:
+		return false
+	case a.Skip != nil && b.Skip != nil:
+		return *a.Skip == *b.Skip
+	}
+	return a.Skip == nil && b.Skip == nil && len(a.BlockedBy) > 0 && slices.Equal(a.BlockedBy, b.BlockedBy)
+}
