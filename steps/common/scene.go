@@ -1,0 +1,51 @@
+package common
+
+import (
+	"context"
+	"slices"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Scene is what every scenario carries, whatever it is about. Each scenario has its own.
+type Scene struct {
+	Scenario *features.Scenario // nil until it is known which one it is
+
+	remark string
+	undo   []func()
+	served func(ctx context.Context) error
+}
+
+// AtEnd has f called when the scenario ends, whatever its verdict.
+func (s *Scene) AtEnd(f func()) { s.undo = append(s.undo, f) }
+
+// End calls what was to be done at the end, the last first.
+func (s *Scene) End() {
+	for _, undo := range slices.Backward(s.undo) {
+		undo()
+	}
+}
+
+// Note adds a remark to a scenario that passes: something tolerated.
+func (s *Scene) Note(remark string) {
+	if s.remark != "" {
+		remark = s.remark + "; " + remark
+	}
+	s.remark = remark
+}
+
+// Remark is what was noted.
+func (s *Scene) Remark() string { return s.remark }
+
+// JudgeServed says how to judge whether the request that was just tried is served: that is for the half to say to which
+// it went.
+func (s *Scene) JudgeServed(judge func(ctx context.Context) error) { s.served = judge }
+
+// isServed judges whether the request that was tried is served.
+func (s *Scene) isServed(ctx context.Context) error {
+	if s.served == nil {
+		return outcome.SuiteError("the scenario judges a request that it has not tried")
+	}
+	return s.served(ctx)
+}
