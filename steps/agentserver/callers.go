@@ -90,7 +90,7 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 	case "create a thread":
 		made, err := w.server.CreateThread(ctx, who, nil)
 		if err == nil {
-			w.answer = made.Answer
+			w.scene.Answer = made.Answer
 		}
 		return err
 	case "list the threads":
@@ -105,14 +105,14 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 		}
 		return w.tryRun(ctx, who, t, operation)
 	case "retrieve a run":
-		w.answer, err = w.server.GetRun(ctx, who, g)
+		w.scene.Answer, err = w.server.GetRun(ctx, who, g)
 	case "join a run":
-		w.answer, err = w.server.JoinCompleted(ctx, who, g)
+		w.scene.Answer, err = w.server.JoinCompleted(ctx, who, g)
 		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
 			return outcome.Blocked("the join of a completed run is not answered (AS-RUN-5)")
 		}
 	case "read the state":
-		w.answer, err = w.server.State(ctx, who, t)
+		w.scene.Answer, err = w.server.State(ctx, who, t)
 	}
 	return err
 }
@@ -125,7 +125,7 @@ func (w *callers) tryRun(ctx context.Context, who target.Caller, t *agent.Thread
 	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
 	g, err := w.server.Post(ctx, who, &theirs, o)
 	if err == nil {
-		w.answer, w.foreign = g.Answer, g.Text()
+		w.scene.Answer, w.foreign = g.Answer, g.Text()
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (w *callers) wasRefusedRun(ctx context.Context, name, what string) error {
 		}
 		if w.prior != nil {
 			w.kept = []*agent.GraphRun{w.prior.GraphRun}
-			inTime = w.answer.Sent.Add(w.answer.Took).Before(w.prior.Until)
+			inTime = w.scene.Answer.Sent.Add(w.scene.Answer.Took).Before(w.prior.Until)
 			w.wanted = w.prior.AfterLoss()
 		}
 		return inTime, nil
@@ -157,8 +157,8 @@ func (w *callers) wasRefusedRun(ctx context.Context, name, what string) error {
 		return err
 	case !inTime:
 		return outcome.Inconclusive("the run was over before the attempt was refused, in %d attempts", agent.Attempts)
-	case w.answer.Status < 400:
-		return outcome.Blocked("the attempt was not refused: %s", outcome.Seen(w.answer))
+	case w.scene.Answer.Status < 400:
+		return outcome.Blocked("the attempt was not refused: %s", outcome.Seen(w.scene.Answer))
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func validIsServed(a *client.Answer) error {
 }
 
 func (w *callers) refusedByHandler() error {
-	a, status := w.answer, w.target.Config.Agent.RejectedStatus
+	a, status := w.scene.Answer, w.target.Config.Agent.RejectedStatus
 	if a.Status != status {
 		return outcome.Violated(a, fmt.Sprintf("status %d", status), "%s", outcome.Seen(a)).Hinting("if the handler chooses another status, set agent.rejected_status")
 	}
@@ -181,7 +181,7 @@ func (w *callers) refusedByHandler() error {
 }
 
 func (w *callers) refusalCarriesDetail() error {
-	a, detail := w.answer, w.target.Config.Agent.RejectedDetail
+	a, detail := w.scene.Answer, w.target.Config.Agent.RejectedDetail
 	if a.Status < 400 {
 		return outcome.Blocked("the caller was not refused: %s", outcome.Seen(a))
 	}

@@ -86,7 +86,7 @@ func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 			return err
 		}
 		if last = a; a.OK() {
-			w.left, w.answer = append(w.left, g), a
+			w.left, w.scene.Answer = append(w.left, g), a
 		}
 	}
 	newest := w.started[len(w.started)-1]
@@ -94,9 +94,9 @@ func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 	case len(w.left) == 0:
 		return outcome.Violated(last, "one run that is left", "none of %d", len(w.started))
 	case len(w.left) > 1:
-		return outcome.Unless(ctx, outcome.Violated(w.answer, "one run that is left", "%d of %d", len(w.left), len(w.started)), w.server.PendingIsRemoved, w.server.StaysRemoved)
+		return outcome.Unless(ctx, outcome.Violated(w.scene.Answer, "one run that is left", "%d of %d", len(w.left), len(w.started)), w.server.PendingIsRemoved, w.server.StaysRemoved)
 	case which == "only the last" && w.left[0] != newest:
-		return outcome.Violated(w.answer, "the run "+newest.ID, "the run %s", w.left[0].ID)
+		return outcome.Violated(w.scene.Answer, "the run "+newest.ID, "the run %s", w.left[0].ID)
 	}
 	return nil
 }

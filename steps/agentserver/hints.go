@@ -9,7 +9,7 @@ import (
 
 // idHint names the configuration that may be why a user gets no thread, or no run.
 func (w *World) idHint(field string) string {
-	a := w.answer
+	a := w.scene.Answer
 	switch refused := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden || a.Status == w.target.Config.Agent.RejectedStatus; {
 	case a.OK():
 		return ""

@@ -28,6 +28,7 @@ type owners struct {
 func (w *owners) define(r *common.Registrar) {
 	r.Given(`a list of threads that shows what is known of them`, w.aTellingList, common.Needs(common.Whatever(w.aConfiguredUser)))
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread, common.Needs(w.aConfiguredCaller))
+	r.When(`the other user lists the threads by the other call`, w.otherUserListsOtherwise)
 	r.Given(`a thread each of two users`, w.aThreadEach, common.Needs(common.Whatever(w.aConfiguredOtherUser)))
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that the threads of both have|the ids of both threads|the user as owner)`, w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesSpoofed)
@@ -98,10 +99,10 @@ func (w *owners) wasRefusedThread(ctx context.Context, name string) error {
 
 func (w *owners) listLacksMarked() error {
 	if w.listed.rows == nil {
-		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.answer))
+		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
 	if w.listed.marked(w.owned.mark) {
-		return outcome.Violated(w.answer, "no thread that was refused", "one with the metadata %q", w.owned.mark)
+		return outcome.Violated(w.scene.Answer, "no thread that was refused", "one with the metadata %q", w.owned.mark)
 	}
 	return nil
 }
@@ -184,17 +185,17 @@ func (w *owners) searchOperation(ctx context.Context, who target.Caller) error {
 
 // listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.
 func (w *owners) listHoldsNoForeign() error {
-	if w.answer.Refused() {
-		w.scene.Note(fmt.Sprintf("the target refuses the filter with status %d", w.answer.Status))
+	if w.scene.Answer.Refused() {
+		w.scene.Note(fmt.Sprintf("the target refuses the filter with status %d", w.scene.Answer.Status))
 		return nil
 	}
-	if !w.answer.OK() {
-		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.answer))
+	if !w.scene.Answer.OK() {
+		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
 	foreign, identity := w.owned.users.ID, w.target.Config.Users[0].Identity
 	for i, row := range w.listed.rows {
 		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
-			return outcome.Violated(w.answer, "threads of the other user only", "%s, which is the user's", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
+			return outcome.Violated(w.scene.Answer, "threads of the other user only", "%s, which is the user's", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
 	}
 	return nil
@@ -202,7 +203,7 @@ func (w *owners) listHoldsNoForeign() error {
 
 // listHoldsOwn is what keeps a list that is always empty from passing.
 func (w *owners) listHoldsOwn(ctx context.Context) error {
-	if w.answer.Refused() && w.owned.filter != "no filter" {
+	if w.scene.Answer.Refused() && w.owned.filter != "no filter" {
 		return nil
 	}
 	if agent.Holds(w.listed.rows, w.owned.others.ID) {
@@ -213,7 +214,7 @@ func (w *owners) listHoldsOwn(ctx context.Context) error {
 			return outcome.Inapplicable("thread metadata", "the target does not show that it keeps the metadata of a thread, so a list that is filtered by it may be empty")
 		}
 	}
-	return outcome.Violated(w.answer, "a list with the other user's thread "+w.owned.others.ID, "%s", w.listed).Hinting(w.listingHint())
+	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "%s", w.listed).Hinting(w.listingHint())
 }
 
 // keepsMark tells whether the target shows that it keeps the metadata of a thread.
@@ -251,8 +252,8 @@ func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	if err := w.thread.Usable(); err != nil {
 		return gjson.Result{}, outcome.AsPrecondition(err)
 	}
-	w.answer = w.thread.Answer
-	if found := w.answer.Get("metadata"); found.IsObject() {
+	w.scene.Answer = w.thread.Answer
+	if found := w.scene.Answer.Get("metadata"); found.IsObject() {
 		return found, nil
 	}
 	if err := w.listUntil(ctx, who, nil, showing(w.thread)); err != nil {
@@ -273,7 +274,7 @@ func (w *owners) metadataNamesOwner(ctx context.Context) error {
 	}
 	identity := w.target.Config.Users[0].Identity
 	if found := metadata.Get(ownerKey); found.String() != identity {
-		return outcome.Violated(w.answer, fmt.Sprintf("the owner %q", identity), "%s", outcome.Shown(found)).At("/metadata/" + ownerKey)
+		return outcome.Violated(w.scene.Answer, fmt.Sprintf("the owner %q", identity), "%s", outcome.Shown(found)).At("/metadata/" + ownerKey)
 	}
 	return nil
 }
@@ -284,7 +285,7 @@ func (w *owners) metadataHoldsGiven(ctx context.Context) error {
 		return err
 	}
 	if found := metadata.Get(markKey); found.String() != w.owned.mark {
-		return outcome.Violated(w.answer, fmt.Sprintf("the metadata %q", w.owned.mark), "%s", outcome.Shown(found)).At("/metadata/" + markKey)
+		return outcome.Violated(w.scene.Answer, fmt.Sprintf("the metadata %q", w.owned.mark), "%s", outcome.Shown(found)).At("/metadata/" + markKey)
 	}
 	return nil
 }
@@ -297,7 +298,7 @@ func (w *owners) otherUserListsOtherwise(ctx context.Context) error {
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		err := w.listOtherwise(ctx, w.target.Owner())
-		return err == nil && (agent.Holds(w.listed.rows, w.owned.users.ID) || !isList(w.answer)), err
+		return err == nil && (agent.Holds(w.listed.rows, w.owned.users.ID) || !isList(w.scene.Answer)), err
 	})
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 			return err
 		}
 	}
-	return agent.HoldsOnly(w.answer, w.kept...)
+	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
 // runsElsewhere gives the run in progress twice the time, so that the other one's race is over first.
@@ -153,9 +153,9 @@ func (w *rollbacks) userReplaces(ctx context.Context) error {
 			return false, err
 		}
 		w.rolled, w.current = rb, rb.Next
-		w.answer = rb.Next.Answer
+		w.scene.Answer = rb.Next.Answer
 		if rb.State != nil {
-			w.answer = rb.State
+			w.scene.Answer = rb.State
 		}
 		inTime := true
 		for _, g := range w.aside {

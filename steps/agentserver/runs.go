@@ -74,7 +74,7 @@ func (w *runs) anOwnCompletedRun(ctx context.Context) error {
 	if err := w.nextRunCompletes(ctx); err != nil {
 		return err
 	}
-	return agent.HoldsOnly(w.answer, w.current)
+	return agent.HoldsOnly(w.scene.Answer, w.current)
 }
 
 func (w *runs) aFailingRun(ctx context.Context) error {
@@ -91,7 +91,7 @@ func (w *runs) userStarts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.current, w.answer = g, g.Answer
+	w.current, w.scene.Answer = g, g.Answer
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (w *runs) startLong(ctx context.Context, attempt int) error {
 	if err != nil {
 		return err
 	}
-	w.current, w.answer = g, g.Answer
+	w.current, w.scene.Answer = g, g.Answer
 	return outcome.AsPrecondition(g.Accepted())
 }
 
@@ -160,7 +160,7 @@ func (w *runs) waitBesideJoin(ctx context.Context) error {
 func (w *runs) userStartsOnUnknownThread(ctx context.Context) error {
 	g, err := w.server.Post(ctx, w.target.Owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.target.Owner()}, agent.Order{})
 	if err == nil {
-		w.answer = g.Answer
+		w.scene.Answer = g.Answer
 	}
 	return err
 }
@@ -171,7 +171,7 @@ func (w *runs) startRaw(ctx context.Context, body any, wrong bool) error {
 	request.Wrong = wrong
 	a, err := w.target.Client.Do(ctx, request)
 	if err == nil {
-		w.answer = a
+		w.scene.Answer = a
 	}
 	return err
 }
@@ -204,12 +204,12 @@ func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error 
 }
 
 func (w *runs) userRetrievesRun(ctx context.Context) (err error) {
-	w.answer, err = w.server.GetRun(ctx, w.target.Owner(), w.current)
+	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), w.current)
 	return err
 }
 
 func (w *runs) userRetrievesUnknownRun(ctx context.Context) (err error) {
-	w.answer, err = w.server.GetRun(ctx, w.target.Owner(), &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
+	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
 	return err
 }
 
@@ -218,14 +218,14 @@ func (w *runs) userRetrievesRunElsewhere(ctx context.Context, which string) (err
 	if which == "the other" {
 		elsewhere = w.threads[0]
 	}
-	w.answer, err = w.server.GetRun(ctx, w.target.Owner(), &agent.GraphRun{ID: w.current.ID, Thread: elsewhere})
+	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), &agent.GraphRun{ID: w.current.ID, Thread: elsewhere})
 	return err
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still lie in a queue gets that of a run.
 func (w *runs) userJoins(ctx context.Context) (err error) {
 	if w.current.Complete {
-		w.answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), w.current)
+		w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), w.current)
 		return err
 	}
 	w.joined = w.server.JoinNow(ctx, w.current)
@@ -256,7 +256,7 @@ func (w *runs) acceptedInTime() error {
 }
 
 func (w *runs) answerIsRun() error {
-	a := w.answer
+	a := w.scene.Answer
 	if err := validIsServed(a); err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func (w *runs) answerIsRun() error {
 }
 
 func (w *runs) isErrorStatus() error {
-	if a := w.answer; a.Status < 400 {
+	if a := w.scene.Answer; a.Status < 400 {
 		return outcome.Violated(a, "an error status", "%s", outcome.Seen(a))
 	}
 	return nil
@@ -315,7 +315,7 @@ func (w *runs) joinNotEarly() error {
 func (w *runs) joinAnswersAtOnce(ctx context.Context) error {
 	limit := w.agents.Pace.Prompt()
 	for attempt := 1; ; attempt++ {
-		a := w.answer
+		a := w.scene.Answer
 		if err := joined(a); err != nil {
 			return err
 		}

@@ -61,21 +61,21 @@ func (w *states) runOnNewThread(ctx context.Context, o agent.Order) error {
 }
 
 func (w *states) stateHasMessages() error {
-	if list := w.answer.Get("values.messages"); !w.answer.OK() || !list.IsArray() || len(list.Array()) == 0 {
-		return outcome.Violated(w.answer, "a state with a list of messages", "%s", outcome.Seen(w.answer)).At("/values/messages")
+	if list := w.scene.Answer.Get("values.messages"); !w.scene.Answer.OK() || !list.IsArray() || len(list.Array()) == 0 {
+		return outcome.Violated(w.scene.Answer, "a state with a list of messages", "%s", outcome.Seen(w.scene.Answer)).At("/values/messages")
 	}
 	return nil
 }
 
 // messagesHaveForm takes a text or a list of parts as content.
 func (w *states) messagesHaveForm() error {
-	for i, m := range w.answer.Get("values.messages").Array() {
+	for i, m := range w.scene.Answer.Get("values.messages").Array() {
 		at := fmt.Sprintf("/values/messages/%d", i)
 		if kind := m.Get("type"); kind.Type != gjson.String || kind.Str == "" {
-			return outcome.Violated(w.answer, "a message with a type", "%s", outcome.Shown(m)).At(at + "/type")
+			return outcome.Violated(w.scene.Answer, "a message with a type", "%s", outcome.Shown(m)).At(at + "/type")
 		}
 		if content := m.Get("content"); content.Type != gjson.String && !content.IsArray() {
-			return outcome.Violated(w.answer, "a message with a content", "%s", outcome.Shown(m)).At(at + "/content")
+			return outcome.Violated(w.scene.Answer, "a message with a content", "%s", outcome.Shown(m)).At(at + "/content")
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func (w *states) formIsKept() error {
 }
 
 func (w *states) stateHoldsKinds(kinds string) error {
-	all := agent.MessagesOf(w.answer)
+	all := agent.MessagesOf(w.scene.Answer)
 	if err := w.formIsKept(); err != nil {
 		return err
 	}
@@ -100,20 +100,20 @@ func (w *states) stateHoldsKinds(kinds string) error {
 		found = append(found, m.Kind)
 	}
 	if strings.Join(found, ", ") != kinds {
-		return outcome.Violated(w.answer, "messages of the kinds "+kinds, "%s", agent.ShownMessages(all)).At("/values/messages")
+		return outcome.Violated(w.scene.Answer, "messages of the kinds "+kinds, "%s", agent.ShownMessages(all)).At("/values/messages")
 	}
 	return nil
 }
 
 func (w *states) humanIsInput() error {
 	var found []string
-	for _, m := range agent.MessagesOf(w.answer) {
+	for _, m := range agent.MessagesOf(w.scene.Answer) {
 		if m.Kind == agent.Human {
 			found = append(found, m.Text)
 		}
 	}
 	if !slices.Equal(found, w.current.Inputs) {
-		return outcome.Violated(w.answer, "the human messages "+outcome.Quoted(shortened(w.current.Inputs)), "%s", outcome.Quoted(shortened(found))).At("/values/messages")
+		return outcome.Violated(w.scene.Answer, "the human messages "+outcome.Quoted(shortened(w.current.Inputs)), "%s", outcome.Quoted(shortened(found))).At("/values/messages")
 	}
 	return nil
 }
@@ -130,9 +130,9 @@ func shortened(all []string) []string {
 }
 
 func (w *states) answerRepeats() error {
-	all := agent.MessagesOf(w.answer)
+	all := agent.MessagesOf(w.scene.Answer)
 	if last := all[len(all)-1]; !strings.Contains(last.Text, w.current.Text()) {
-		return outcome.Violated(w.answer, "an answer that repeats "+outcome.Quoted(shortened([]string{w.current.Text()})), "%s", outcome.Quoted(shortened([]string{last.Text}))).At("/values/messages").
+		return outcome.Violated(w.scene.Answer, "an answer that repeats "+outcome.Quoted(shortened([]string{w.current.Text()})), "%s", outcome.Quoted(shortened([]string{last.Text}))).At("/values/messages").
 			Hinting("the graph has to keep the contract of the conformance graph")
 	}
 	return nil
@@ -143,18 +143,18 @@ func (w *states) stateHoldsRun(ctx context.Context) error {
 	if err := w.current.Accepted(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	return outcome.Unless(ctx, agent.HoldsAnswered(w.answer, w.current), w.server.PlainRunsWork)
+	return outcome.Unless(ctx, agent.HoldsAnswered(w.scene.Answer, w.current), w.server.PlainRunsWork)
 }
 
 func (w *states) stateHoldsBoth(ctx context.Context) error {
-	return outcome.Unless(ctx, agent.HoldsOnly(w.answer, w.kept...), w.server.PlainRunsWork)
+	return outcome.Unless(ctx, agent.HoldsOnly(w.scene.Answer, w.kept...), w.server.PlainRunsWork)
 }
 
 // threadHoldsKept judges the state after the last of the user's runs. Where a second run does not add to the first
 // (AS-STATE-3, which binds nobody), what the state says of earlier runs shows nothing; what it must not say, and that
 // each run has completed, still do.
 func (w *states) threadHoldsKept(ctx context.Context) error {
-	wrong := agent.HoldsOnly(w.answer, w.kept...)
+	wrong := agent.HoldsOnly(w.scene.Answer, w.kept...)
 	if wrong == nil {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (w *states) threadHoldsKept(ctx context.Context) error {
 		return outcome.AsPrecondition(err)
 	}
 	incomplete := slices.ContainsFunc(w.kept, func(g *agent.GraphRun) bool { return !g.Complete })
-	if adds || incomplete || w.foreign != "" && mentions(agent.MessagesOf(w.answer), w.foreign) {
+	if adds || incomplete || w.foreign != "" && mentions(agent.MessagesOf(w.scene.Answer), w.foreign) {
 		return wrong
 	}
 	return nil

@@ -25,7 +25,6 @@ type World struct {
 	agents *agent.Agents
 
 	server  *agent.Server
-	answer  *client.Answer    // the last one
 	thread  *agent.Thread     // that the sentences speak of
 	threads []*agent.Thread   // that the scenario has made besides
 	current *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
@@ -133,10 +132,10 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 
 // isServed wants the request that was tried to be served.
 func (w *World) isServed(context.Context) error {
-	if w.answer.OK() {
+	if w.scene.Answer.OK() {
 		return nil
 	}
-	return w.agentServes(w.answer)
+	return w.agentServes(w.scene.Answer)
 }
 
 // agentServes says what is wrong with an answer that is no success. That a user is refused is told here; any other
@@ -159,8 +158,8 @@ func (w *World) listOtherwise(ctx context.Context, who target.Caller) error {
 		return outcome.Inapplicable("agent.listing", "the target serves no listing of threads but the configured one (agent.listing)")
 	}
 	w.listed.who = who
-	if w.answer, err = w.server.AskOtherCall(ctx, who); err == nil {
-		w.listed.rows = agent.RowsOf(w.answer)
+	if w.scene.Answer, err = w.server.AskOtherCall(ctx, who); err == nil {
+		w.listed.rows = agent.RowsOf(w.scene.Answer)
 	}
 	return err
 }
@@ -217,7 +216,7 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 	if err != nil {
 		return outcome.Unless(ctx, err, w.server.PlainRunsWork)
 	}
-	if w.answer, err = w.server.Await(ctx, g); err != nil {
+	if w.scene.Answer, err = w.server.Await(ctx, g); err != nil {
 		return err
 	}
 	w.kept = append(w.kept, g)
@@ -231,7 +230,7 @@ func (w *World) tooSlowFor(g *agent.GraphRun) bool { return 4*w.agents.Pace.Slow
 func (w *World) userReadsState(ctx context.Context) error {
 	a, err := w.server.State(ctx, w.target.Owner(), w.thread)
 	if err == nil {
-		w.answer = a
+		w.scene.Answer = a
 		w.looks = append(w.looks, look{state: a})
 	}
 	return err
@@ -248,14 +247,14 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 	if err != nil {
 		return err
 	}
-	w.thread, w.answer = t, t.Answer
+	w.thread, w.scene.Answer = t, t.Answer
 	w.threads = append(w.threads, t)
 	return nil
 }
 
 func (w *World) listThreads(ctx context.Context, who target.Caller, f *agent.Filter) (err error) {
 	w.listed.who = who
-	w.listed.rows, w.answer, err = w.server.List(ctx, who, f)
+	w.listed.rows, w.scene.Answer, err = w.server.List(ctx, who, f)
 	return err
 }
 
@@ -264,12 +263,12 @@ func (w *World) listThreads(ctx context.Context, who target.Caller, f *agent.Fil
 func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, seen func(rows []gjson.Result) bool) error {
 	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		err := w.listThreads(ctx, who, f)
-		return err == nil && (seen(w.listed.rows) || !isList(w.answer)), err
+		return err == nil && (seen(w.listed.rows) || !isList(w.scene.Answer)), err
 	})
 }
 
 func (w *World) answerHoldsID(field string) error {
-	if a := w.answer; !a.OK() || a.Get(field).String() == "" {
+	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
 		return outcome.Violated(a, "a status of success with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(field))
 	}
 	return nil
@@ -280,13 +279,13 @@ func (w *World) listHoldsThread(ctx context.Context) error {
 	if agent.Holds(w.listed.rows, w.thread.ID) {
 		return nil
 	}
-	wrong := outcome.Violated(w.answer, "an array with the thread "+w.thread.ID, "%s", w.listed)
-	if !isList(w.answer) {
-		wrong = outcome.Violated(w.answer, "an array of threads", "%s", outcome.Seen(w.answer))
+	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "%s", w.listed)
+	if !isList(w.scene.Answer) {
+		wrong = outcome.Violated(w.scene.Answer, "an array of threads", "%s", outcome.Seen(w.scene.Answer))
 	}
 	wrong = wrong.Hinting(w.listingHint())
 	if w.listed.who.User == w.thread.Owner.User {
-		return outcome.Unless(ctx, wrong, func(context.Context) error { return validIsServed(w.answer) })
+		return outcome.Unless(ctx, wrong, func(context.Context) error { return validIsServed(w.scene.Answer) })
 	}
 	return outcome.Unless(ctx, wrong, w.ownersListHolds)
 }

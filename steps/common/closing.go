@@ -33,6 +33,7 @@ type closing struct {
 // answers that this one has not seen may have come to another.
 func DefineClosing(r *Registrar, scene *Scene, t *target.Target, shard bool) {
 	r.Then(`the request is served`, scene.isServed)
+	r.Then(`the request is refused`, scene.Refused)
 	(&closing{target: t, shard: shard}).define(r)
 }
 

@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // Scene is what every scenario carries, whatever it is about. Each scenario has its own.
 type Scene struct {
 	Scenario *features.Scenario // nil until it is known which one it is
+	Answer   *client.Answer     // the last one, of whichever half
 
 	remark string
 	undo   []func()
@@ -37,6 +39,26 @@ func (s *Scene) Note(remark string) {
 
 // Remark is what was noted.
 func (s *Scene) Remark() string { return s.remark }
+
+// Last returns the last answer. That there is none is a mistake in the feature.
+func (s *Scene) Last() (*client.Answer, error) {
+	if s.Answer == nil {
+		return nil, outcome.SuiteError("the scenario judges an answer that it has not asked for")
+	}
+	return s.Answer, nil
+}
+
+// Refused wants the last answer to be a refusal.
+func (s *Scene) Refused() error {
+	a, err := s.Last()
+	if err != nil {
+		return err
+	}
+	if !a.Refused() {
+		return outcome.Violated(a, "a refusal (status 4xx)", "%s", outcome.Seen(a))
+	}
+	return nil
+}
 
 // JudgeServed says how to judge whether the request that was just tried is served: that is for the half to say to which
 // it went.

@@ -180,7 +180,7 @@ func (w *access) strangerAsksForBoth(ctx context.Context, who string) error {
 }
 
 func (w *access) refusedForCredentials() error {
-	a, err := w.last()
+	a, err := w.scene.Last()
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (w *access) refusedForCredentials() error {
 // schemeOpens wants the request to be served. Where it is not, and not for want of credentials, what the client is
 // answered with everything it has tells whether the scheme is to blame.
 func (w *access) schemeOpens(ctx context.Context) error {
-	a, err := w.last()
+	a, err := w.scene.Last()
 	if err != nil || a.OK() {
 		return err
 	}
@@ -201,8 +201,8 @@ func (w *access) schemeOpens(ctx context.Context) error {
 		if err := w.try(ctx, target.TheClient, w.operation); err != nil {
 			return err
 		}
-		if !w.answer.OK() {
-			return outcome.Inconclusive("the request is not served with any credentials: %s", outcome.Seen(w.answer))
+		if !w.scene.Answer.OK() {
+			return outcome.Inconclusive("the request is not served with any credentials: %s", outcome.Seen(w.scene.Answer))
 		}
 	}
 	return outcome.Violated(a, "a status of success", "%s", outcome.Seen(a))
@@ -221,7 +221,7 @@ func (w *access) sameStatus() error {
 
 // asForUnknown compares with what the same asker is told about a deployment that does not exist.
 func (w *access) asForUnknown(ctx context.Context) error {
-	a, err := w.last()
+	a, err := w.scene.Last()
 	if err != nil {
 		return err
 	}
@@ -230,8 +230,8 @@ func (w *access) asForUnknown(ctx context.Context) error {
 	if err := w.try(ctx, w.asker, w.operation); err != nil {
 		return err
 	}
-	if a.Status != w.answer.Status || a.OK() && strings.Contains(string(a.Body), known.First) {
-		return outcome.Violated(a, "the answer to an unknown deployment, status "+strconv.Itoa(w.answer.Status), "%s", outcome.Seen(a))
+	if a.Status != w.scene.Answer.Status || a.OK() && strings.Contains(string(a.Body), known.First) {
+		return outcome.Violated(a, "the answer to an unknown deployment, status "+strconv.Itoa(w.scene.Answer.Status), "%s", outcome.Seen(a))
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (w *access) noDeploymentWithName(ctx context.Context) error {
 		}
 	}
 	if len(found) > 0 {
-		return outcome.Violated(w.answer, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
+		return outcome.Violated(w.scene.Answer, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
 	}
 	if !supported {
 		return outcome.Inconclusive("the list of deployments can no longer be read")

@@ -31,7 +31,6 @@ func (w *creation) define(r *common.Registrar) {
 	r.When(`the client creates a deployment and sets the read-only fields in the request`, w.clientCreatesWithReadOnly, common.Creates(1, 0))
 	r.Then(`the creation succeeds`, w.creationSucceeds)
 	r.Then(`the answer holds the uuids "id" and "latest_revision_id"`, w.answerHoldsIDs)
-	r.Then(`the request is refused`, w.refused)
 	r.Then(`the request is refused as invalid`, w.refusedAsInvalid)
 	r.Then(`the refusal makes no deployment`, w.refusalMakesNoDeployment)
 	r.Then(`the request is refused, or the read-only fields are the target's own`, w.refusedOrOwnReadOnly)
@@ -141,7 +140,7 @@ func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string)
 }
 
 func (w *creation) creationSucceeds() error {
-	a, err := w.last()
+	a, err := w.scene.Last()
 	if err != nil {
 		return err
 	}
@@ -153,9 +152,9 @@ func (w *creation) creationSucceeds() error {
 
 func (w *creation) answerHoldsIDs() error {
 	for _, field := range []string{"id", "latest_revision_id"} {
-		value := w.answer.Get(field)
+		value := w.scene.Answer.Get(field)
 		if value.Type != gjson.String || !isUUID(value.Str) {
-			return outcome.Violated(w.answer, "a uuid as "+field, "%s", outcome.Shown(value)).At("/" + field)
+			return outcome.Violated(w.scene.Answer, "a uuid as "+field, "%s", outcome.Shown(value)).At("/" + field)
 		}
 	}
 	return nil
@@ -164,14 +163,14 @@ func (w *creation) answerHoldsIDs() error {
 // refusedAsInvalid wants a 422 that tells the reasons. Another refusal is tolerated, and noted: the interface shows
 // only the 422, servers in the field answer semantic mistakes with other statuses too.
 func (w *creation) refusedAsInvalid() error {
-	if err := w.refused(); err != nil {
+	if err := w.scene.Refused(); err != nil {
 		return err
 	}
-	if w.answer.Status != http.StatusUnprocessableEntity {
-		w.scene.Note("tolerated: refused with status " + strings.TrimSpace(http.StatusText(w.answer.Status)) + " in place of 422")
+	if w.scene.Answer.Status != http.StatusUnprocessableEntity {
+		w.scene.Note("tolerated: refused with status " + strings.TrimSpace(http.StatusText(w.scene.Answer.Status)) + " in place of 422")
 		return nil
 	}
-	if problem := common.ValidationError(w.answer); problem != nil {
+	if problem := common.ValidationError(w.scene.Answer); problem != nil {
 		return problem
 	}
 	return nil
@@ -180,7 +179,7 @@ func (w *creation) refusedAsInvalid() error {
 // refusalMakesNoDeployment looks for what a refusal may have left: an id in its answer that can be retrieved, or,
 // where the target lists its deployments, the name.
 func (w *creation) refusalMakesNoDeployment(ctx context.Context) error {
-	refusal := w.answer
+	refusal := w.scene.Answer
 	if id := refusal.Get("id").String(); id != "" {
 		a, err := w.plane.Get(ctx, plane.DeploymentPath(id), "")
 		if err != nil {
@@ -210,7 +209,7 @@ func (w *creation) refusalMakesNoDeployment(ctx context.Context) error {
 }
 
 func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
-	a, err := w.last()
+	a, err := w.scene.Last()
 	if err != nil {
 		return err
 	}

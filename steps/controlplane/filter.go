@@ -161,7 +161,7 @@ func (w *filtering) clientPagesThroughFiltered(ctx context.Context) error {
 			if err := w.list(ctx, plane.PageOf(size, offset)+"&status="+url.QueryEscape(list.statuses), false); err != nil {
 				return err
 			}
-			if !w.answer.OK() && offset >= len(list.rows) {
+			if !w.scene.Answer.OK() && offset >= len(list.rows) {
 				break // what a page past the end is answered with is the concern of another requirement
 			}
 			w.statusesOf = append(w.statusesOf, list.statuses)
@@ -247,7 +247,7 @@ func (w *filtering) pagesHoldFiltered() error {
 }
 
 func (w *filtering) emptyOrRefused() error {
-	a, err := w.last()
+	a, err := w.scene.Last()
 	if err != nil {
 		return err
 	}

@@ -109,8 +109,8 @@ func (w *listing) pageThrough(ctx context.Context, size func(page int) int) erro
 			return err
 		}
 		if offset >= len(w.deployment.Revisions) {
-			if last := len(w.answers) - 1; !w.answer.OK() {
-				w.answers, w.answer = w.answers[:last], w.answers[last-1]
+			if last := len(w.answers) - 1; !w.scene.Answer.OK() {
+				w.answers, w.scene.Answer = w.answers[:last], w.answers[last-1]
 			}
 			return nil
 		}
@@ -124,7 +124,7 @@ func (w *listing) canBePaged(ctx context.Context) error {
 		return err
 	}
 	problem := w.everyRevisionOnce()
-	w.answers, w.answer = nil, nil
+	w.answers, w.scene.Answer = nil, nil
 	return problem
 }
 
@@ -133,8 +133,8 @@ func (w *listing) anEmptyList(ctx context.Context) error {
 	if err := w.list(ctx, "offset=1000", false); err != nil {
 		return err
 	}
-	if !w.answer.OK() || len(w.rows()) > 0 {
-		return outcome.Blocked("an offset of 1000 gives no empty list: %s", outcome.Seen(w.answer))
+	if !w.scene.Answer.OK() || len(w.rows()) > 0 {
+		return outcome.Blocked("an offset of 1000 gives no empty list: %s", outcome.Seen(w.scene.Answer))
 	}
 	return nil
 }
@@ -169,15 +169,15 @@ func (w *listing) clientPagesByReturnedOffsets(ctx context.Context, size int) er
 		if err := w.list(ctx, query, false); err != nil {
 			return err
 		}
-		rows, offset := w.answer.Get("resources").Array(), w.answer.Get("offset")
-		if !w.answer.OK() || len(rows) < size || w.seenRows() >= len(w.deployment.Revisions) {
+		rows, offset := w.scene.Answer.Get("resources").Array(), w.scene.Answer.Get("offset")
+		if !w.scene.Answer.OK() || len(rows) < size || w.seenRows() >= len(w.deployment.Revisions) {
 			return nil
 		}
 		if offset.Type != gjson.Number {
 			return outcome.Inconclusive("the list returned no number as offset to pass on: %s", outcome.Shown(offset))
 		}
 		if offset.Num < 0 || offset.Num > math.MaxInt32 {
-			return outcome.Violated(w.answer, "an offset that fetches the next page", "%s", outcome.Shown(offset)).At("/offset")
+			return outcome.Violated(w.scene.Answer, "an offset that fetches the next page", "%s", outcome.Shown(offset)).At("/offset")
 		}
 		query = plane.PageOf(size, int(offset.Int()))
 	}
@@ -202,11 +202,11 @@ func (w *listing) clientListsID(ctx context.Context, id string) error {
 }
 
 func (w *listing) listHasForm() error {
-	if rows := w.answer.Get("resources"); !rows.IsArray() {
-		return outcome.Violated(w.answer, "an array as resources", "%s", outcome.Shown(rows)).At("/resources")
+	if rows := w.scene.Answer.Get("resources"); !rows.IsArray() {
+		return outcome.Violated(w.scene.Answer, "an array as resources", "%s", outcome.Shown(rows)).At("/resources")
 	}
-	if offset := w.answer.Get("offset"); offset.Type != gjson.Number || strings.ContainsAny(offset.Raw, ".eE") {
-		return outcome.Violated(w.answer, "a whole number as offset", "%s", outcome.Shown(offset)).At("/offset")
+	if offset := w.scene.Answer.Get("offset"); offset.Type != gjson.Number || strings.ContainsAny(offset.Raw, ".eE") {
+		return outcome.Violated(w.scene.Answer, "a whole number as offset", "%s", outcome.Shown(offset)).At("/offset")
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (w *listing) holdsWhatLimitAllows() error {
 	}
 	want := min(limit, len(w.deployment.Revisions))
 	if n := len(w.rows()); n != want {
-		return outcome.Violated(w.answer, strconv.Itoa(want)+" revisions", "%d", n).At("/resources")
+		return outcome.Violated(w.scene.Answer, strconv.Itoa(want)+" revisions", "%d", n).At("/resources")
 	}
 	return nil
 }
@@ -227,19 +227,19 @@ func (w *listing) holdsWhatLimitAllows() error {
 func (w *listing) holdsTwenty() error {
 	const defaultLimit = 20
 	if n := len(w.rows()); n != defaultLimit {
-		return outcome.Violated(w.answer, "20 of the "+strconv.Itoa(len(w.deployment.Revisions))+" revisions", "%d", n).At("/resources")
+		return outcome.Violated(w.scene.Answer, "20 of the "+strconv.Itoa(len(w.deployment.Revisions))+" revisions", "%d", n).At("/resources")
 	}
 	return nil
 }
 
 // isEmpty does not judge how nothing is written, as long as there is a place for it.
 func (w *listing) isEmpty() error {
-	rows := w.answer.Get("resources")
+	rows := w.scene.Answer.Get("resources")
 	if !rows.Exists() {
-		return outcome.Inconclusive("the answer has no resources that could be empty: %s", outcome.Seen(w.answer))
+		return outcome.Inconclusive("the answer has no resources that could be empty: %s", outcome.Seen(w.scene.Answer))
 	}
 	if n := len(rows.Array()); n > 0 {
-		return outcome.Violated(w.answer, "no revisions", "%d", n).At("/resources")
+		return outcome.Violated(w.scene.Answer, "no revisions", "%d", n).At("/resources")
 	}
 	return nil
 }
@@ -264,7 +264,7 @@ func (w *listing) everyRevisionOnce() error {
 		delete(times, id)
 	}
 	if len(missing)+len(repeated)+len(times) > 0 {
-		return outcome.Violated(w.answer, "each of the "+strconv.Itoa(len(w.deployment.Revisions))+" revisions once",
+		return outcome.Violated(w.scene.Answer, "each of the "+strconv.Itoa(len(w.deployment.Revisions))+" revisions once",
 			"%d missing, %d repeated, %d unknown", len(missing), len(repeated), len(times)).At("/resources")
 	}
 	return nil

@@ -98,7 +98,7 @@ func (w *retrieval) configFollowsLatest() error {
 			continue
 		}
 		compared++
-		w.answer = a
+		w.scene.Answer = a
 		if err := w.configAsUpdated(); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (w *listing) refusedNamingBoth(first, second string) error {
 }
 
 func (w *listing) refusedNamingAll(parameters ...string) error {
-	a, err := w.last()
+	a, err := w.scene.Last()
 	if err != nil {
 		return err
 	}
@@ -55,12 +55,12 @@ func (w *listing) notFoundNaming() error {
 	if err := w.notFound(); err != nil {
 		return err
 	}
-	text := string(w.answer.Body)
-	if detail := w.answer.Get("detail"); detail.Type == gjson.String {
+	text := string(w.scene.Answer.Body)
+	if detail := w.scene.Answer.Get("detail"); detail.Type == gjson.String {
 		text = detail.Str
 	}
 	if !strings.Contains(strings.ToLower(text), w.deployment.ID) {
-		return outcome.Violated(w.answer, "a detail that names "+w.deployment.ID, "%s", outcome.Seen(w.answer)).At("/detail")
+		return outcome.Violated(w.scene.Answer, "a detail that names "+w.deployment.ID, "%s", outcome.Seen(w.scene.Answer)).At("/detail")
 	}
 	return nil
 }

@@ -163,13 +163,13 @@ func (w *retrieval) isTheCreated() error {
 	if err := w.served(); err != nil {
 		return err
 	}
-	if err := same(w.answer, "id", w.deployment.ID); err != nil {
+	if err := same(w.scene.Answer, "id", w.deployment.ID); err != nil {
 		return err
 	}
-	if err := same(w.answer, "latest_revision_id", w.deployment.First); err != nil {
+	if err := same(w.scene.Answer, "latest_revision_id", w.deployment.First); err != nil {
 		return err
 	}
-	return same(w.answer, "source", w.target.Config.Source())
+	return same(w.scene.Answer, "source", w.target.Config.Source())
 }
 
 func (w *retrieval) eachIsTheAskedFor() error {
@@ -188,8 +188,8 @@ func (w *retrieval) notFoundWithDetail() error {
 	if err := w.notFound(); err != nil {
 		return err
 	}
-	if detail := w.answer.Get("detail"); detail.Type != gjson.String {
-		return outcome.Violated(w.answer, "JSON with a text as detail", "%s", outcome.Seen(w.answer)).At("/detail")
+	if detail := w.scene.Answer.Get("detail"); detail.Type != gjson.String {
+		return outcome.Violated(w.scene.Answer, "JSON with a text as detail", "%s", outcome.Seen(w.scene.Answer)).At("/detail")
 	}
 	return nil
 }
@@ -200,8 +200,8 @@ func (w *retrieval) configAsAsked() error { return w.configHolds(plane.Asked(w.d
 // creation.
 func (w *retrieval) configAsBefore() error {
 	before := w.deployment.Original
-	if before.Get("id").String() != w.answer.Get("id").String() {
-		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(w.answer))
+	if before.Get("id").String() != w.scene.Answer.Get("id").String() {
+		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(w.scene.Answer))
 	}
 	compared := 0
 	for _, field := range []string{"repo_ref", "graph_config_path", "image_uri", "repo_commit_sha"} {
@@ -211,8 +211,8 @@ func (w *retrieval) configAsBefore() error {
 			continue
 		}
 		compared++
-		if got := w.answer.Get(path); got.String() != want.String() {
-			return outcome.Violated(w.answer, field+" "+want.String(), "%s", outcome.Shown(got)).At("/" + pointerOf(path))
+		if got := w.scene.Answer.Get(path); got.String() != want.String() {
+			return outcome.Violated(w.scene.Answer, field+" "+want.String(), "%s", outcome.Shown(got)).At("/" + pointerOf(path))
 		}
 	}
 	if compared == 0 {
@@ -237,8 +237,8 @@ var requiredOfRevision = []string{"id", "created_at", "updated_at", "status", "s
 
 func (w *retrieval) revisionIsComplete() error {
 	for _, field := range requiredOfRevision {
-		if value := w.answer.Get(field); !value.Exists() || value.Type == gjson.Null {
-			return outcome.Violated(w.answer, "the field "+field, "%s", outcome.Shown(value)).At("/" + field)
+		if value := w.scene.Answer.Get(field); !value.Exists() || value.Type == gjson.Null {
+			return outcome.Violated(w.scene.Answer, "the field "+field, "%s", outcome.Shown(value)).At("/" + field)
 		}
 	}
 	return nil
@@ -268,9 +268,9 @@ func (w *retrieval) carriesCommit() error {
 	if err := w.served(); err != nil {
 		return err
 	}
-	got := w.answer.Get("source_revision_config.repo_commit_sha")
+	got := w.scene.Answer.Get("source_revision_config.repo_commit_sha")
 	if !strings.EqualFold(got.String(), w.commit) {
-		return outcome.Violated(w.answer, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At("/source_revision_config/repo_commit_sha").
+		return outcome.Violated(w.scene.Answer, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At("/source_revision_config/repo_commit_sha").
 			Hinting("alternatives.commits must tell the commit that the ref points to now: a branch may have moved since it was written")
 	}
 	return nil

@@ -50,7 +50,7 @@ func fromTag(c *config.Config, buildOnPush bool) map[string]any {
 
 // refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: refuse, or show false (section 2).
 func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
-	act, err := w.last()
+	act, err := w.scene.Last()
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (w *creation) noneStandsUnder(ctx context.Context, name string) error {
 		if err := w.target.Ledger.Created("deployment", id, w.scene.Scenario.Key()); err != nil {
 			return err
 		}
-		if err := w.noTagBuildsOnPush(ctx, w.answer, id); err != nil {
+		if err := w.noTagBuildsOnPush(ctx, w.scene.Answer, id); err != nil {
 			return err
 		}
 	}

@@ -220,10 +220,10 @@ func (w *update) clientUpdatesToTag(ctx context.Context) error {
 	if err := w.plane.TakeRevision(ctx, w.deployment); err != nil {
 		return err
 	}
-	if err := w.patch(ctx, plane.SourceUpdate(map[string]any{"repo_ref": w.target.Config.Alternatives.TagRef}), false); err != nil || !w.answer.OK() {
+	if err := w.patch(ctx, plane.SourceUpdate(map[string]any{"repo_ref": w.target.Config.Alternatives.TagRef}), false); err != nil || !w.scene.Answer.OK() {
 		return err
 	}
-	_, _, err := w.plane.AwaitLatest(ctx, w.answer, "tag", w.deployment.ID, w.deployment.First)
+	_, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, "tag", w.deployment.ID, w.deployment.First)
 	return err
 }
 
@@ -236,7 +236,7 @@ func (w *update) oneNewRevision(ctx context.Context) error {
 	if err := w.served(); err != nil {
 		return err
 	}
-	act := w.answer
+	act := w.scene.Answer
 	latest, _, err := w.plane.AwaitLatest(ctx, act, w.kind, w.deployment.ID, w.before.Latest)
 	if err == nil {
 		err = w.plane.AwaitListed(ctx, w.deployment.ID, latest)
@@ -252,7 +252,7 @@ func (w *update) oneNewRevision(ctx context.Context) error {
 		return err
 	}
 	added := slices.DeleteFunc(slices.Clone(after.Revisions), func(id string) bool { return slices.Contains(w.before.Revisions, id) })
-	w.answer = after.Deployment
+	w.scene.Answer = after.Deployment
 	if len(added) > 0 {
 		w.revision = added[0]
 	}
@@ -263,11 +263,11 @@ func (w *update) oneNewRevision(ctx context.Context) error {
 	return nil
 }
 
-func (w *update) namesItLatest() error { return same(w.answer, "latest_revision_id", w.revision) }
+func (w *update) namesItLatest() error { return same(w.scene.Answer, "latest_revision_id", w.revision) }
 
 // noNewRevision looks twice: a revision that is made in the background would be missed by the first look.
 func (w *update) noNewRevision(ctx context.Context) error {
-	act, err := w.last()
+	act, err := w.scene.Last()
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (w *update) sourceOfCreation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.answer = a
+	w.scene.Answer = a
 	return w.sourceAsAsked()
 }
 

@@ -24,7 +24,6 @@ type World struct {
 	deployment *plane.Deployment
 	other      *plane.Deployment // where a sentence speaks of "another deployment"
 	revision   string            // the id of the revision that the sentences speak of
-	answer     *client.Answer    // the last one
 	answers    []*client.Answer  // all of the last act, where it had several
 	askedIDs   []string          // the ids of what these answers were asked for
 	lists      []wholeList       // whole lists of revisions that the last act read
@@ -50,21 +49,13 @@ func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane
 // Deployment is the one that the sentences speak of.
 func (w *World) Deployment() *plane.Deployment { return w.deployment }
 
-// last returns the last answer. That there is none is a mistake in the feature.
-func (w *World) last() (*client.Answer, error) {
-	if w.answer == nil {
-		return nil, outcome.SuiteError("the scenario judges an answer that it has not asked for")
-	}
-	return w.answer, nil
-}
-
 // do sends a request and remembers its answer.
 func (w *World) do(ctx context.Context, r client.Request) (*client.Answer, error) {
 	a, err := w.target.Client.Do(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	w.answer = a
+	w.scene.Answer = a
 	return a, nil
 }
 
@@ -77,7 +68,7 @@ func (w *World) aNamedTemplate() error {
 }
 
 func (w *World) served() error {
-	a, err := w.last()
+	a, err := w.scene.Last()
 	if err != nil {
 		return err
 	}
@@ -132,17 +123,6 @@ func (w *World) createsWith(ctx context.Context, purpose string, changes map[str
 	return w.creates(ctx, w.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body), body)
 }
 
-func (w *World) refused() error {
-	a, err := w.last()
-	if err != nil {
-		return err
-	}
-	if !a.Refused() {
-		return outcome.Violated(a, "a refusal (status 4xx)", "%s", outcome.Seen(a))
-	}
-	return nil
-}
-
 func (w *World) aLongHistory(ctx context.Context) (err error) {
 	w.deployment, err = w.plane.Shared(ctx, w.plane.Fixtures.Long)
 	return err
@@ -174,11 +154,11 @@ func (w *World) listWhole(ctx context.Context, statuses string) error {
 	if err != nil {
 		return err
 	}
-	w.lists, w.answer = append(w.lists, wholeList{statuses, rows, first}), first
+	w.lists, w.scene.Answer = append(w.lists, wholeList{statuses, rows, first}), first
 	return nil
 }
 
-func (w *World) rows() []gjson.Result { return w.answer.Get("resources").Array() }
+func (w *World) rows() []gjson.Result { return w.scene.Answer.Get("resources").Array() }
 
 // retrieve reads from the control plane as the client, and adds the answer to those of the act.
 func (w *World) retrieve(ctx context.Context, path string, wrong bool) error {
@@ -211,7 +191,7 @@ func (w *World) clientRetrievesBothRevisions(ctx context.Context) error {
 }
 
 func (w *World) notFound() error {
-	a, err := w.last()
+	a, err := w.scene.Last()
 	if err != nil {
 		return err
 	}
@@ -226,8 +206,8 @@ func (w *World) sourceAsAsked() error {
 		return err
 	}
 	want, _ := w.deployment.Body["source"].(string)
-	if got := w.answer.Get("source"); got.String() != want {
-		return outcome.Violated(w.answer, "source "+want, "%s", outcome.Shown(got)).At("/source")
+	if got := w.scene.Answer.Get("source"); got.String() != want {
+		return outcome.Violated(w.scene.Answer, "source "+want, "%s", outcome.Shown(got)).At("/source")
 	}
 	return nil
 }
@@ -246,8 +226,8 @@ func (w *World) configHolds(want map[string]any) error {
 			continue
 		}
 		compared++
-		if got := w.answer.Get("source_revision_config." + field); got.String() != value {
-			return outcome.Violated(w.answer, field+" "+value, "%s", outcome.Shown(got)).At("/source_revision_config/" + field)
+		if got := w.scene.Answer.Get("source_revision_config." + field); got.String() != value {
+			return outcome.Violated(w.scene.Answer, field+" "+value, "%s", outcome.Shown(got)).At("/source_revision_config/" + field)
 		}
 	}
 	if compared == 0 {
