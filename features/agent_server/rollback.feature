@@ -108,7 +108,7 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-9 @should @section-3 @slow
   Rule: A pending join on a run that is rolled back returns
-    Any answer counts, and so does a closed connection, within timeouts.request after the new run has completed.
+    Any answer or a closed connection counts, within timeouts.request after the new run has completed.
 
     Scenario: A join on a run that is rolled back does not hang
       Given a rollback that has removed a run

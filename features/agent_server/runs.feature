@@ -118,7 +118,7 @@ Feature: Runs
         | an unknown multitask strategy |
 
   @AS-RUN-8 @should @section-4
-  Rule: GET of a run under another thread of its user is answered with an HTTP error status
+  Rule: GET of a run under another thread of the user is answered with an HTTP error status
 
     Scenario: A run is not found under another thread of the same user
       Given a completed run

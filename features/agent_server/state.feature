@@ -17,9 +17,9 @@ Feature: The state of a thread
       And each message has a type and a content
 
   @AS-STATE-2 @must @section-2 @section-4
-  Rule: After a run the state holds the input as human messages, tool results as tool messages and the answer as the last ai message
-    The input must be in order, and the text of input and answer unchanged in any script, with accents, emoji and line
-    breaks, and at a length of 3,000 characters.
+  Rule: After a run the state holds the input as human messages in order, tool results as tool, and the answer as the last ai message
+    The text of input and answer must be unchanged in any script, with accents, emoji and line breaks, and at a length
+    of 3,000 characters.
 
     Scenario: The input is there as human, the answer as ai
       When a run of the user with one message has completed
