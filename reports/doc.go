@@ -12,7 +12,6 @@
 //	junit.xml      for CI systems: red exactly when the verdict is not conformant
 //	summary.md     for the page of a CI job or a pull request
 //	cucumber.json  for the reporters of the Cucumber world
-//	result.sarif   for the code-scanning views of code hosts
 //	result.har     the exchanges, for browsers and proxies
 //	badge.svg      for a README
 //

@@ -33,7 +33,6 @@ func authorities() map[string]struct {
 		"junit.xml":     {reports.JUnit, checkJUnit},
 		"summary.md":    {reports.Markdown, checkMarkdown},
 		"badge.svg":     {reports.Badge, checkXML},
-		"result.sarif":  {reports.SARIF, schemaCheck("sarif")},
 		"cucumber.json": {reports.Cucumber, schemaCheck("cucumber")},
 		"result.har":    {reports.HAR, schemaCheck("har-1.2")},
 		"index.html":    {reports.HTML, checkHTML},

@@ -24,7 +24,6 @@ func faces() []face {
 		{"junit.xml", JUnit},
 		{"summary.md", Markdown},
 		{"badge.svg", Badge},
-		{"result.sarif", SARIF},
 		{"cucumber.json", Cucumber},
 		{"index.html", HTML},
 		{"result.har", HAR},
