@@ -58,3 +58,6 @@ func boundedHeaders(h map[string][]string) map[string][]string {
 	}
 	return kept
 }
+
+// FullSize is the length of the whole body in bytes, of which Body may hold only the beginning.
+func (m Message) FullSize() int { return max(m.Size, len(m.Body)) }

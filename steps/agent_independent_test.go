@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/independent"
@@ -52,7 +53,7 @@ func TestHonestDifferences(t *testing.T) {
 		res := judge(t, cfg, nil)
 		t.Logf("%d exchanges in %d ms", res.Counts.Exchanges, res.Run.DurationMS)
 		if !assert.Equal(t, reports.Conformant, res.Verdict) {
-			_ = reports.Console(os.Stderr, res, reports.ConsoleOptions{})
+			_ = console.Write(os.Stderr, res, console.Options{})
 		}
 		for _, q := range res.Requirements {
 			assert.Contains(t, []reports.Verdict{reports.Passed, reports.Skipped}, q.Verdict, "%s: %s", q.ID, q.Reason)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
@@ -66,7 +67,7 @@ func TestIndependentServerIsConformant(t *testing.T) {
 	c := configure(t, s)
 	res := judge(t, c, nil)
 	if res.Verdict != reports.Conformant {
-		_ = reports.Console(os.Stderr, res, reports.ConsoleOptions{})
+		_ = console.Write(os.Stderr, res, console.Options{})
 	}
 	require.Equal(t, reports.Conformant, res.Verdict)
 	assertPlan(t, c, res)

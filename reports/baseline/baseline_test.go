@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
+	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/internal/sample"
 )
 
@@ -71,7 +72,7 @@ func TestApply(t *testing.T) {
 			assert.Equal(t, reports.NonConformant, r.Verdict, "the verdict stays honest")
 			assert.Equal(t, "known.yaml", r.Baseline.File)
 			var b bytes.Buffer
-			require.NoError(t, reports.Console(&b, r, reports.ConsoleOptions{}))
+			require.NoError(t, console.Write(&b, r, console.Options{}))
 			if list := tt.list(a); !tt.ok {
 				assert.Contains(t, b.String(), list[0], "the console shows it")
 			}

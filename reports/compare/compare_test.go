@@ -2,38 +2,19 @@ package compare_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 	"github.com/agentconform/agentconform/reports/internal/sample"
 	"github.com/agentconform/agentconform/reports/safe"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update to write it")
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
-		t.Errorf("%s has changed; run the test with -update if it is meant:\n%.3000s", path, diff)
-	}
-}
 
 func scenario(name string, v reports.Verdict) reports.Scenario {
 	return reports.Scenario{Name: name, Verdict: v}
@@ -134,15 +115,15 @@ func three(t *testing.T) *compare.Table {
 	return table
 }
 
-func TestFaces(t *testing.T) {
+func TestFormats(t *testing.T) {
 	table := three(t)
 	var text, markdown, page bytes.Buffer
 	require.NoError(t, table.Text(&text, false))
 	require.NoError(t, table.Markdown(&markdown))
 	require.NoError(t, table.HTML(&page))
-	golden(t, "three.txt", text.Bytes())
-	golden(t, "three.md", markdown.Bytes())
-	golden(t, "three.html", page.Bytes())
+	reporttest.Golden(t, "three.txt", text.Bytes())
+	reporttest.Golden(t, "three.md", markdown.Bytes())
+	reporttest.Golden(t, "three.html", page.Bytes())
 	assert.Contains(t, text.String(), "nightly has 4 regressions against Example Control Plane 4.0.0")
 	assert.Contains(t, text.String(), "B was CP-OLD-3")
 }
@@ -172,7 +153,7 @@ func TestNothingToCompare(t *testing.T) {
 	assert.ErrorContains(t, err, "name at least two result files")
 }
 
-func TestFacesOfHostileResultsAreHarmless(t *testing.T) {
+func TestFormatsOfHostileResultsAreHarmless(t *testing.T) {
 	for name, hostile := range sample.HostileTexts() {
 		t.Run(name, func(t *testing.T) {
 			bad := sample.Hostile(hostile)
