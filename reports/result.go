@@ -226,6 +226,15 @@ type Message struct {
 	Body    string              `json:"body"`
 	Size    int                 `json:"size,omitempty"`
 	SHA256  string              `json:"sha256,omitempty"`
+	// Secrets are the places of a request at which the suite itself put a secret. Only there is the name of a variable
+	// to be replaced by its value: anywhere else it is text, which may come from the target.
+	Secrets []SecretPlace `json:"secrets,omitempty"`
+}
+
+// SecretPlace is the place of a secret in a request: a header, or a JSON pointer into the body.
+type SecretPlace struct {
+	Header  string `json:"header,omitempty"`
+	Pointer string `json:"pointer,omitempty"`
 }
 
 // Exchanges is the recorded evidence in order of id. Implementations may keep it on disk.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -56,6 +57,15 @@ func NewRedactor(secrets map[string]string) *Redactor {
 	return r
 }
 
+// Record returns a text as it is to be recorded: without secrets, and with whatever in it looks like the name of one
+// escaped, so that only the names that the redactor itself has put there can be taken for names.
+func (r *Redactor) Record(s string) string {
+	return r.Text(placeholder.ReplaceAllString(s, "$$_${1}${2}AGENTCONFORM_"))
+}
+
+// placeholder begins the name of a secret, or what Record has made of a text that did.
+var placeholder = regexp.MustCompile(`\$(_*)(\{?)AGENTCONFORM_`)
+
 // Text returns the text without secrets.
 func (r *Redactor) Text(s string) string { return r.replacer.Replace(s) }
 
@@ -77,12 +87,12 @@ func (r *Redactor) Excerpt(s string) string {
 	return s
 }
 
-// Header returns a copy of the header without secrets.
+// Header returns a copy of the header as it is to be recorded.
 func (r *Redactor) Header(h http.Header) map[string][]string {
 	clean := make(map[string][]string, len(h))
 	for name, values := range h {
 		for _, v := range values {
-			clean[r.Text(name)] = append(clean[r.Text(name)], r.Text(v))
+			clean[r.Record(name)] = append(clean[r.Record(name)], r.Record(v))
 		}
 	}
 	return clean

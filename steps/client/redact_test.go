@@ -2,12 +2,15 @@ package client_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -61,6 +64,34 @@ func TestHeadersAreCopies(t *testing.T) {
 
 func TestCurl(t *testing.T) {
 	r := redactor()
-	line := r.Curl("POST", "http://h/a?b=c&d='x'", map[string][]string{"X-Api-Key": {"$SHORT"}, "Empty": {""}}, `{"a":"it's $HOME"}`)
-	assert.Equal(t, `curl -sS -i -X POST -H 'Empty;' -H 'X-Api-Key: '"$SHORT" --data-raw '{"a":"it'\''s $HOME"}' 'http://h/a?b=c&d='\''x'\'`, line)
+	m := reports.Message{
+		Headers: map[string][]string{"X-Api-Key": {"$SHORT"}, "Empty": {""}, "Other": {"$SHORT"}},
+		Body:    `{"a":"it's $HOME","id":"$SHORT","secrets":[{"name":"n","value":"$SHORT"}]}`,
+		Secrets: []reports.SecretPlace{{Header: "X-Api-Key"}, {Pointer: "/secrets/0/value"}},
+	}
+	line := r.Curl("POST", "http://h/a?b=c&d='x'&e=$SHORT", m)
+	assert.Equal(t, `curl -sS -i -X POST -H 'Empty;' -H 'Other: $SHORT' -H 'X-Api-Key: '"$SHORT" `+
+		`--data-raw '{"a":"it'\''s $HOME","id":"$SHORT","secrets":[{"name":"n","value":"'"$SHORT"'"}]}' 'http://h/a?b=c&d='\''x'\''&e=$SHORT'`, line)
+}
+
+func TestPlacesAreThoseOfTheSuite(t *testing.T) {
+	r := redactor()
+	header := http.Header{"X-Api-Key": {secret}, "Accept": {"*/*"}}
+	body, err := json.Marshal(map[string]any{"repo_ref": secret, "secrets": []any{
+		map[string]any{"name": "a", "value": "plain"}, map[string]any{"name": "b", "value": secret}}})
+	require.NoError(t, err)
+	assert.Equal(t, []reports.SecretPlace{{Header: "X-Api-Key"}, {Pointer: "/secrets/1/value"}}, r.Places(header, body))
+	assert.Empty(t, r.Places(http.Header{"Accept": {"*/*"}}, []byte(`no JSON `+secret)))
+}
+
+func TestWhatLooksLikeAPlaceholderIsEscaped(t *testing.T) {
+	r := redactor()
+	for sent, recorded := range map[string]string{
+		"id-$AGENTCONFORM_X":         "id-$_AGENTCONFORM_X",
+		"${AGENTCONFORM_X}":          "$_{AGENTCONFORM_X}",
+		"$_AGENTCONFORM_X":           "$__AGENTCONFORM_X",
+		"$$AGENTCONFORM_X " + secret: "$$_AGENTCONFORM_X $SHORT",
+	} {
+		assert.Equal(t, recorded, r.Record(sent))
+	}
 }

@@ -144,18 +144,18 @@ func (c *Collector) recordedForm(ctx context.Context, r client.Request, wire []b
 	}
 	x := reports.Exchange{
 		Method:  r.Method,
-		URL:     c.redact.Text(address),
-		Request: reports.Message{Headers: c.redact.Header(r.Header), Body: c.redact.Text(string(wire))},
-		Error:   c.redact.Text(cause),
+		URL:     c.redact.Record(address),
+		Request: reports.Message{Headers: c.redact.Header(r.Header), Body: c.redact.Record(string(wire)), Secrets: c.redact.Places(r.Header, wire)},
+		Error:   c.redact.Record(cause),
 		AtMS:    time.Since(c.start).Milliseconds(),
 	}
 	x.Scenario = attributed(ctx).name
 	if a != nil {
 		x.Status = a.Status
 		x.MS = float64(a.Took.Microseconds()) / 1000
-		x.Response = reports.Message{Headers: c.redact.Header(a.Header), Body: c.redact.Text(string(a.Body))}
+		x.Response = reports.Message{Headers: c.redact.Header(a.Header), Body: c.redact.Record(string(a.Body))}
 	}
-	x.Curl = c.redact.Curl(r.Method, x.URL, x.Request.Headers, x.Request.Body)
+	x.Curl = c.redact.Curl(r.Method, x.URL, x.Request)
 	for _, v := range found {
 		x.Problems = append(x.Problems, c.redact.Excerpt(fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)))
 	}

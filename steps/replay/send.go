@@ -1,12 +1,10 @@
 package replay
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,13 +38,11 @@ type Sender struct {
 	// Recorded are the addresses that the exchanges were sent to; each is replaced by that of the configuration.
 	Recorded reports.Target
 
-	client  *client.Client
-	redact  *client.Redactor
-	secrets *strings.Replacer // puts secrets in the place of their names
-	// secretsInJSON does so in JSON texts.
-	secretsInJSON *strings.Replacer
-	words         [][2]string // what is replaced, the newest first
-	named         []string    // origins of agent servers that the target has named in this replay
+	client *client.Client
+	redact *client.Redactor
+	places config.SecretPlaces
+	words  [][2]string // what is replaced, the newest first
+	named  []string    // origins of agent servers that the target has named in this replay
 }
 
 // patience bounds how long a status may take to become the recorded one.
@@ -77,21 +73,7 @@ func (s *Sender) Send(ctx context.Context, plan []reports.Exchange, each func(St
 }
 
 func (s *Sender) prepare() {
-	known := s.Config.Secrets()
-	s.client, s.redact = client.New(1), client.NewRedactor(known)
-	values := map[string]string{}
-	for value, name := range known {
-		values[name] = value
-	}
-	// The longest name first: one may begin with another.
-	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	var bare, inJSON []string
-	for _, name := range names {
-		quoted, _ := json.Marshal(values[name]) // a text always can be
-		bare = append(bare, name, values[name])
-		inJSON = append(inJSON, name, string(quoted[1:len(quoted)-1]))
-	}
-	s.secrets, s.secretsInJSON = strings.NewReplacer(bare...), strings.NewReplacer(inJSON...)
+	s.client, s.redact, s.places = client.New(1), client.NewRedactor(s.Config.Secrets()), s.Config.SecretPlaces()
 	for _, pair := range [][2]string{
 		{s.Recorded.ControlPlane, s.Config.Target}, {s.Recorded.AgentServer, s.Config.AgentTarget},
 		{origin(s.Recorded.ControlPlane), origin(s.Config.Target)},
@@ -154,22 +136,26 @@ func waits(x reports.Exchange, a *client.Answer) bool {
 	return x.Method == http.MethodGet && x.Status == a.Status && final(was) && is.Type == gjson.String && !final(is.Str)
 }
 
-// request puts an exchange together again, with the secrets that the report left out.
+// request puts an exchange together again, with the secrets that the report left out. A secret goes only where the
+// configuration puts that very secret: what a result file says, which may come from anywhere, never decides that.
 func (s *Sender) request(x reports.Exchange) (client.Request, error) {
-	r := client.Request{Method: x.Method, Base: s.secrets.Replace(s.replaced(x.URL, false)), Header: http.Header{}, Timeout: s.Config.Timeouts.Request}
+	r := client.Request{Method: x.Method, Base: s.replaced(x.URL, false), Header: http.Header{}, Timeout: s.Config.Timeouts.Request}
+	toPlane := s.Config.Target != "" && strings.HasPrefix(r.Base, s.Config.Target+"/v2/deployments")
 	for name, values := range x.Request.Headers {
 		for _, v := range values {
-			r.Header[name] = append(r.Header[name], s.secrets.Replace(v))
+			value, err := s.places.Header(toPlane, name, v)
+			if err != nil {
+				return r, err
+			}
+			r.Header[name] = append(r.Header[name], value)
 		}
 	}
 	if x.Request.Body != "" {
-		r.Body = []byte(s.secretsInJSON.Replace(s.replaced(x.Request.Body, false)))
-	}
-	sent := fmt.Sprint(r.Base, r.Header, string(r.Body))
-	if i := strings.Index(sent, "$"+config.EnvPrefix); i >= 0 {
-		name, _, _ := strings.Cut(sent[i+1:], `"`)
-		name, _, _ = strings.Cut(strings.TrimRight(name, "]} "), " ")
-		return r, fmt.Errorf("the secret %s is not configured: set it in the environment or the file", name)
+		body := s.replaced(x.Request.Body, false)
+		if toPlane {
+			body = s.places.Body(body)
+		}
+		r.Body = []byte(body)
 	}
 	return r, nil
 }
