@@ -1,7 +1,5 @@
 package reports
 
-import "strings"
-
 // Binds tells whether a requirement of this level decides the verdict: a MUST does, and in a strict run a SHOULD too.
 func (l Level) Binds(strict bool) bool { return l == Must || strict && l == Should }
 
@@ -58,7 +56,7 @@ func LeftOutOf(r *Result) LeftOut {
 	l.N = l.All - len(r.Requirements)
 	binds := l.N > 0 // what was not selected is not in the result, and may bind
 	for _, q := range r.Requirements {
-		if q.Verdict == Skipped && !strings.HasPrefix(q.Reason, DoesNotApply) {
+		if q.Verdict == Skipped && leavesOut(q.Skip) {
 			l.N++
 			binds = binds || q.Level.Binds(r.Run.Strict)
 		}
@@ -69,9 +67,9 @@ func LeftOutOf(r *Result) LeftOut {
 	return l
 }
 
-// DoesNotApply begins the reason of a skip that lies in what the target is, and not in how the run was started or
-// configured: nothing is missing where such a requirement was not judged.
-const DoesNotApply = "does not apply: "
+// leavesOut tells whether a skip leaves a run short of the whole. One without a cause, as in files of older versions,
+// does: a target is not called conformant in all by what nobody can tell.
+func leavesOut(s *Skip) bool { return s == nil || s.Kind != NotApplicable }
 
 // Whole tells whether the run judged every requirement that binds and applies to the target. Only such a run finds a
 // target plainly conformant.

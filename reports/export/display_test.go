@@ -23,7 +23,9 @@ func TestDisplayVerdict(t *testing.T) {
 	known := func(q reports.Requirement) reports.Requirement { q.Known = &reports.Known{Reason: "old"}; return q }
 	stale := []string{"known.yaml:3: A-1 passes; remove the entry"}
 	passed, failed := q("A-1", reports.Passed, ""), q("A-2", reports.Failed, "x")
-	budget := q("A-3", reports.Skipped, "the budget is used up: raise max_deployments (now 2)")
+	skipped := func(l reports.Level, kind reports.SkipKind) reports.Requirement {
+		return reports.Requirement{ID: "A-3", Level: l, Verdict: reports.Skipped, Reason: "r", Skip: &reports.Skip{Kind: kind}}
+	}
 	for name, c := range map[string]struct {
 		requirements []reports.Requirement
 		catalogue    int
@@ -31,12 +33,13 @@ func TestDisplayVerdict(t *testing.T) {
 		want, sign   string
 		tone         overview.Tone
 	}{
-		"all judged":         {[]reports.Requirement{passed, q("A-3", reports.Skipped, "does not apply: x is nothing of y")}, 2, nil, "conformant", "✅", overview.ToneGood},
-		"a budget":           {[]reports.Requirement{passed, budget}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
-		"a key":              {[]reports.Requirement{passed, q("A-3", reports.Skipped, "not configured: set users")}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
-		"a key for a SHOULD": {[]reports.Requirement{passed, {ID: "A-3", Level: reports.Should, Verdict: reports.Skipped, Reason: "not configured: set users"}}, 2, nil, "conformant", "✅", overview.ToneGood},
+		"all judged":         {[]reports.Requirement{passed, skipped(reports.Must, reports.NotApplicable)}, 2, nil, "conformant", "✅", overview.ToneGood},
+		"a budget":           {[]reports.Requirement{passed, skipped(reports.Must, reports.OverBudget)}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
+		"a key":              {[]reports.Requirement{passed, skipped(reports.Must, reports.NotConfigured)}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
+		"a key for a SHOULD": {[]reports.Requirement{passed, skipped(reports.Should, reports.NotConfigured)}, 2, nil, "conformant", "✅", overview.ToneGood},
 		"a selection":        {[]reports.Requirement{passed}, 3, nil, "conformant in what was judged: 2 of 3 requirements were not", "✅", overview.ToneGood},
-		"a profile":          {[]reports.Requirement{passed, q("A-3", reports.Skipped, "not claimed: the run is limited to the profile x")}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
+		"a profile":          {[]reports.Requirement{passed, skipped(reports.Must, reports.NotClaimed)}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
+		"an older file":      {[]reports.Requirement{passed, q("A-3", reports.Skipped, "does not apply: nobody can tell")}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
 		"failed":             {[]reports.Requirement{passed, failed}, 2, &reports.Baseline{New: []string{"A-2 is failed"}}, "non-conformant", "❌", overview.ToneBad},
 		"known":              {[]reports.Requirement{passed, known(failed)}, 2, &reports.Baseline{}, "non-conformant, all known: the baseline lets it pass (exit 0)", "⚠️", overview.ToneAllowed},
 		"known and blocked":  {[]reports.Requirement{passed, known(failed), q("A-4", reports.Blocked, "y")}, 3, &reports.Baseline{}, "non-conformant, all known; what else binds could not be judged (exit 3)", "❌", overview.ToneBad},

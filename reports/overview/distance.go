@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,13 +30,14 @@ type Cause struct {
 }
 
 // DistanceOf measures the distance. Two requirements seem to have one cause when the same exchange shows both
-// violations, when both are about the same place in the answers of one operation, when both are blocked for the
-// same reason, or when the reason of one names the other.
+// violations, when both are about the same place in the answers of one operation, when the same thing kept both from
+// being judged ([reports.SameCause]), or when one blocks the other, or the same requirement blocks both.
 func DistanceOf(r *reports.Result) Distance {
 	d := Distance{strict: r.Run.Strict, left: reports.LeftOutOf(r), unkept: unkeptInWords(notKept(r))}
 	clues := cluesOf(r)
 	var groups causes
-	for _, q := range r.Requirements {
+	for i := range r.Requirements {
+		q := &r.Requirements[i]
 		switch {
 		case !q.Level.Binds(r.Run.Strict) || q.Verdict == reports.Skipped:
 			continue
@@ -49,11 +49,11 @@ func DistanceOf(r *reports.Result) Distance {
 		if q.Known != nil {
 			d.Known++
 		}
-		groups.add(q.ID, clues[q.ID])
+		groups.add(q, clues[q.ID])
 	}
 	for _, g := range groups.list {
 		if len(g.members) > 1 {
-			d.Causes = append(d.Causes, Cause{g.members, whatOf(r, g.members)})
+			d.Causes = append(d.Causes, Cause{g.ids(), g.inWords(r)})
 		}
 	}
 	slices.SortStableFunc(d.Causes, func(a, b Cause) int { return len(b.Requirements) - len(a.Requirements) })
@@ -130,24 +130,17 @@ func (d Distance) causes() string {
 	return fmt.Sprintf(", %d of them with %d causes", n, len(d.Causes))
 }
 
-// whatOf says what requirements with one cause have in common: what was found where one of them failed, else why one
-// could not be judged whose reason is not another of them.
-func whatOf(r *reports.Result, ids []string) string {
-	reason := ""
-	for _, q := range r.Requirements {
-		if !slices.Contains(ids, q.ID) {
-			continue
-		}
-		if q.Verdict == reports.Failed {
-			for i := range r.Findings {
-				if r.Findings[i].Requirement == q.ID {
-					return WhatIsWrong(&r.Findings[i])
-				}
+// inWords says what the members have in common: what was found where one of them failed, else why one could not be
+// judged that no other of them blocks.
+func (c cause) inWords(r *reports.Result) string {
+	for _, q := range c.members {
+		for i := range r.Findings {
+			if q.Verdict == reports.Failed && r.Findings[i].Requirement == q.ID {
+				return WhatIsWrong(&r.Findings[i])
 			}
 		}
-		if other := func(id string) bool { return id != q.ID && strings.Contains(q.Reason, id) }; reason == "" || !slices.ContainsFunc(ids, other) {
-			reason = cmp.Or(q.Reason, reason)
-		}
 	}
-	return strings.TrimSuffix(causeOf(reason), ".")
+	roots := c.roots()
+	same := slices.DeleteFunc(slices.Clone(roots), func(q *reports.Requirement) bool { return q != roots[0] && !reports.SameCause(roots[0], q) })
+	return strings.TrimSuffix(reasonOf(same), ".")
 }

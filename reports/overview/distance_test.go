@@ -17,13 +17,17 @@ func TestDistance(t *testing.T) {
 
 	left := sample.Conformant()
 	left.Suite.Requirements += 5
-	left.Requirements[1].Reason = "the budget is used up: raise max_deployments (now 2)"
+	left.Requirements[1].Skip = &reports.Skip{Kind: reports.OverBudget, Key: "max_deployments"}
 	assert.Equal(t, "nothing is missing in what was judged: 8 of 23 requirements were not", overview.DistanceOf(left).String())
 
-	one := func(id, reason string) reports.Requirement {
-		return reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Blocked, Reason: reason}
+	one := func(id, reason string, by ...reports.Blocker) reports.Requirement {
+		return reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Blocked, Reason: reason, BlockedBy: by}
 	}
-	r := &reports.Result{Requirements: []reports.Requirement{one("A-1", "x"), one("A-2", "after B-1."), one("B-1", "y"), one("A-3", "x"), one("C-1", "z")}}
+	fixture := func(name string) reports.Blocker { return reports.Blocker{Kind: reports.ByFixture, Name: name} }
+	r := &reports.Result{Requirements: []reports.Requirement{
+		one("A-1", "x", fixture("f")), one("A-2", "after it", reports.Blocker{Kind: reports.ByRequirement, Name: "B-1"}),
+		one("B-1", "y.", fixture("g")), one("A-3", "x", fixture("f")), one("C-1", "x"),
+	}}
 	r.Requirements[2].Known = &reports.Known{Reason: "r"}
 	d := overview.DistanceOf(r)
 	assert.Equal(t, []overview.Cause{{[]string{"A-2", "B-1"}, "y"}, {[]string{"A-1", "A-3"}, "x"}}, d.Causes)

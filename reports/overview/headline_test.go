@@ -14,6 +14,11 @@ func TestHeadlineOfARunThatHasNone(t *testing.T) {
 	q := func(id string, l reports.Level, v reports.Verdict, reason string) reports.Requirement {
 		return reports.Requirement{ID: id, Level: l, Verdict: v, Title: "Rule " + id, Reason: reason}
 	}
+	gone := func(id string) reports.Requirement {
+		blocked := q(id, reports.Must, reports.Blocked, "no connection.")
+		blocked.BlockedBy = []reports.Blocker{{Kind: reports.ByTarget, Name: "http://host"}}
+		return blocked
+	}
 	tests := []struct {
 		name         string
 		conclusion   reports.Conclusion
@@ -23,7 +28,7 @@ func TestHeadlineOfARunThatHasNone(t *testing.T) {
 		{"conformant", reports.Conformant, []reports.Requirement{q("A-1", reports.Must, reports.Passed, "")}, "Every MUST of the interface that was judged is kept."},
 		{"one failure", reports.NonConformant, []reports.Requirement{q("A-1", reports.Must, reports.Failed, ""), q("A-2", reports.Should, reports.Failed, "")}, "A-1 is violated: Rule A-1."},
 		{"more", reports.NonConformant, []reports.Requirement{q("A-1", reports.Must, reports.Failed, ""), q("A-2", reports.Must, reports.Failed, ""), q("A-3", reports.Must, reports.Failed, "")}, "A-1 and 2 more are violated: Rule A-1."},
-		{"blocked", reports.Incomplete, []reports.Requirement{q("A-1", reports.Must, reports.Blocked, "x"), q("A-2", reports.Must, reports.Blocked, "no connection."), q("A-3", reports.Must, reports.Inconclusive, "no connection.")}, "2 requirements could not be judged: no connection."},
+		{"blocked", reports.Incomplete, []reports.Requirement{q("A-1", reports.Must, reports.Blocked, "x"), gone("A-2"), gone("A-3")}, "2 requirements could not be judged: no connection."},
 		{"all known", reports.NonConformant, []reports.Requirement{{ID: "A-1", Level: reports.Must, Verdict: reports.Failed, Known: &reports.Known{}}, q("A-2", reports.Must, reports.Passed, "")}, "What does not pass is known: A-1."},
 		{"nothing", reports.Incomplete, nil, "Nothing that binds was judged."},
 	}

@@ -1,6 +1,10 @@
 package sample
 
-import "github.com/agentconform/agentconform/reports"
+import (
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+)
 
 type rule struct {
 	id      string
@@ -49,9 +53,19 @@ func (c rule) requirement(n int) reports.Requirement {
 		ID: c.id, Level: c.level, Title: c.title, Section: c.section, Profile: c.profile, Feature: c.feature,
 		Description: "A client relies on it. (interface, section " + c.section + ")", Verdict: verdict, Reason: c.skip,
 	}
+	if c.skip != "" {
+		kind := reports.NotConfigured
+		switch {
+		case strings.HasPrefix(c.skip, reports.DoesNotApply):
+			kind = reports.NotApplicable
+		case strings.HasPrefix(c.skip, "not claimed"):
+			kind = reports.NotClaimed
+		}
+		q.Skip = &reports.Skip{Kind: kind, Key: c.skip}
+	}
 	for i, name := range c.cases {
 		q.Scenarios = append(q.Scenarios, reports.Scenario{
-			Name: name, URI: "features/" + c.uri, Line: 10 + 20*n + i, Verdict: verdict, Reason: c.skip, DurationMS: int64(7 + 13*n%40),
+			Name: name, URI: "features/" + c.uri, Line: 10 + 20*n + i, Verdict: verdict, Reason: c.skip, Skip: q.Skip, DurationMS: int64(7 + 13*n%40),
 			Steps: steps(verdict, name), Exchanges: evidenceOf(c.id, verdict),
 		})
 	}

@@ -37,6 +37,12 @@ func Hostile(text string) *reports.Result {
 	r.Target.Implementation = reports.Implementation{Name: text, Version: text, URL: text, Contact: text}
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
+		if q.Skip != nil {
+			q.Skip = &reports.Skip{Kind: q.Skip.Kind, Key: text}
+		}
+		if q.BlockedBy != nil {
+			q.BlockedBy = []reports.Blocker{{Kind: reports.ByPrecondition, Name: text}}
+		}
 		if q.Reason != "" {
 			q.Reason = text
 		}

@@ -34,11 +34,11 @@ func Faulty() *reports.Result {
 	breakOrder(r)
 	q := requirement(r, "AS-ROLLBACK-5")
 	q.Verdict, q.Reason = reports.Inconclusive, "the prior run was never seen pending: it started within 2 ms in each of 5 attempts"
-	q.Scenarios[0].Verdict, q.Scenarios[0].Reason = q.Verdict, q.Reason
+	block(q, reports.ByObservation, "the prior run is pending")
 	for _, id := range []string{"CP-UPDATE-3", "CP-UPDATE-10"} {
 		q := requirement(r, id)
 		q.Verdict, q.Reason = reports.Blocked, "the deployment of the fixture could not be updated: PATCH answered 500 (see CP-ERROR-3)"
-		q.Scenarios[0].Verdict, q.Scenarios[0].Reason = q.Verdict, q.Reason
+		block(q, reports.ByFixture, "a deployment that takes updates")
 	}
 	r.Verdict = reports.Conclude(r.Requirements, false)
 	r.Headline = "The list of revisions takes a limit of 101, and 2 more MUSTs are violated."
@@ -52,9 +52,11 @@ func Unreachable() *reports.Result {
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		q.Verdict, q.Reason = reports.Blocked, "nothing answers at http://127.0.0.1:8123: connection refused"
+		q.Skip = nil
 		for j := range q.Scenarios {
-			q.Scenarios[j].Verdict, q.Scenarios[j].Reason, q.Scenarios[j].Exchanges = q.Verdict, q.Reason, nil
+			q.Scenarios[j].Exchanges = nil
 		}
+		block(q, reports.ByTarget, "http://127.0.0.1:8123")
 	}
 	r.Run.ID, r.Verdict = "run-unreachable", reports.Incomplete
 	r.Headline = "Nothing answers at http://127.0.0.1:8123: connection refused. Is the server started, and the port right?"
@@ -124,5 +126,14 @@ func requirement(r *reports.Result, id string) *reports.Requirement {
 func must(err error) {
 	if err != nil {
 		panic(err)
+	}
+}
+
+// block gives all scenarios of q its verdict, its reason and one cause.
+func block(q *reports.Requirement, kind reports.BlockerKind, name string) {
+	q.BlockedBy = []reports.Blocker{{Kind: kind, Name: name}}
+	for i := range q.Scenarios {
+		s := &q.Scenarios[i]
+		s.Verdict, s.Reason, s.Skip, s.BlockedBy = q.Verdict, q.Reason, nil, q.BlockedBy
 	}
 }
