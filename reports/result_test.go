@@ -18,15 +18,52 @@ import (
 )
 
 func TestResultFileKeepsItsSchema(t *testing.T) {
+	strict := reporttest.StrictResultSchema(t)
 	for name, r := range reporttest.Results() {
-		t.Run(name, func(t *testing.T) { reporttest.Schema(t, reports.ResultSchema(), written(t, r)) })
+		t.Run(name, func(t *testing.T) {
+			reporttest.Schema(t, reports.ResultSchema(), written(t, r))
+			reporttest.Schema(t, strict, written(t, r))
+		})
 	}
 	for name, text := range sample.HostileTexts() {
 		t.Run("hostile "+name, func(t *testing.T) {
 			doc := written(t, sample.Hostile(text))
-			reporttest.Schema(t, reports.ResultSchema(), doc)
+			reporttest.Schema(t, strict, doc)
 			assert.Equal(t, safe.Visible(string(doc)), string(doc), "nothing in the file can harm a terminal")
 		})
+	}
+}
+
+// TestResultFilesOfLaterVersionsAreRead adds an unknown field to every object of a file.
+func TestResultFilesOfLaterVersionsAreRead(t *testing.T) {
+	now := written(t, sample.Faulty())
+	var doc any
+	require.NoError(t, json.Unmarshal(now, &doc))
+	addLaterField(doc)
+	later, err := json.Marshal(doc)
+	require.NoError(t, err)
+	reporttest.Schema(t, reports.ResultSchema(), later)
+	path := filepath.Join(t.TempDir(), "result.json")
+	require.NoError(t, os.WriteFile(path, later, 0o600))
+	back, err := reports.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(now), string(written(t, back)))
+}
+
+// addLaterField adds a field to every object that is not a map from names to values.
+func addLaterField(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if _, counts := member.(map[string]any); name != "headers" && !(counts && (name == "requirements" || name == "scenarios")) {
+				addLaterField(member)
+			}
+		}
+		v["a_later_field"] = []any{"x"}
+	case []any:
+		for _, item := range v {
+			addLaterField(item)
+		}
 	}
 }
 
