@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
-	"github.com/agentconform/agentconform/reports/internal/sample"
 )
 
 // recorders are the implementations that have to behave the same.
@@ -140,7 +140,7 @@ func TestJournalNeedsLittleMemory(t *testing.T) {
 }
 
 func TestRenumberExchangesAdaptsWhatRefersToThem(t *testing.T) {
-	r := sample.Faulty()
+	r := recorded.Faulty()
 	shown, err := r.Exchanges.Get(r.Findings[0].Exchange)
 	require.NoError(t, err)
 	order := make([]int, r.Exchanges.Len())

@@ -11,8 +11,8 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/export"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
-	"github.com/agentconform/agentconform/reports/internal/sample"
 )
 
 // TestWriteOfTenThousandExchanges holds the promise that a large run needs no more memory than a small one.
@@ -24,7 +24,7 @@ func TestWriteOfTenThousandExchanges(t *testing.T) {
 	require.NoError(t, err)
 	defer journal.Close() //nolint:errcheck // checked elsewhere
 	body := `{"resources":[` + strings.Repeat(`{"id":"0b8f6f0e-9c2d-4f7e-8a43-5a9de1c7b302","status":"DEPLOYED"},`, 75) + `{}]}`
-	r := sample.Faulty()
+	r := recorded.Faulty()
 	for x, err := range r.Exchanges.All() {
 		require.NoError(t, err)
 		_, err = journal.Append(x)

@@ -17,8 +17,8 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/html"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
-	"github.com/agentconform/agentconform/reports/internal/sample"
 )
 
 // withoutAssets keeps the style and the script out of the golden file of the page: they are files themselves.
@@ -95,7 +95,7 @@ func pages(t *testing.T, results map[string]*reports.Result) string {
 
 func TestHTMLShowsTheCause(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, html.Write(&b, sample.Faulty()))
+	require.NoError(t, html.Write(&b, recorded.Faulty()))
 	for _, want := range []string{
 		`<mark><span class="s">&#34;yesterday&#34;</span></mark>`,   // the place of the finding
 		`<mark>/detail</mark> is not there`,                         // a place that is missing
@@ -113,7 +113,7 @@ func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes tens of megabytes")
 	}
-	r := sample.Faulty()
+	r := recorded.Faulty()
 	memory := reports.NewMemory()
 	body := `{"a":"` + strings.Repeat("x", 60<<10) + `"}`
 	for range 7000 {
@@ -130,7 +130,7 @@ func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
 }
 
 func TestHTMLTellsOfAnExchangeThatCannotBeRead(t *testing.T) {
-	r := sample.Faulty()
+	r := recorded.Faulty()
 	r.Exchanges = reporttest.NewUnreadable(t)
 	assert.ErrorContains(t, html.Write(&bytes.Buffer{}, r), "closed")
 }
@@ -215,7 +215,7 @@ func TestHTMLFiltersAndKeys(t *testing.T) {
 
 func TestHTMLOfTwoThousandExchangesDoesNotStutter(t *testing.T) {
 	b := openBrowser(t)
-	page := filepath.Join(pages(t, map[string]*reports.Result{"large": sample.Large(2000)}), "large.html")
+	page := filepath.Join(pages(t, map[string]*reports.Result{"large": recorded.Large(2000)}), "large.html")
 	b.size(1280, 1000, "light")
 	loaded := b.open(page, "")
 	opened := b.eval(`(() => { const start = performance.now(); const x = document.getElementById('x1999'); x.open = true;
@@ -232,8 +232,8 @@ func TestHTMLOfTwoThousandExchangesDoesNotStutter(t *testing.T) {
 func TestHTMLOfAHostileTargetRunsNothing(t *testing.T) {
 	b := openBrowser(t)
 	results := map[string]*reports.Result{}
-	for name, text := range sample.HostileTexts() {
-		results[name] = sample.Hostile(text)
+	for name, text := range recorded.HostileTexts() {
+		results[name] = recorded.Hostile(text)
 	}
 	dir := pages(t, results)
 	b.size(390, 1000, "light")

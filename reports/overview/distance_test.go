@@ -1,24 +1,33 @@
 package overview_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/sample"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/stretchr/testify/assert"
 )
 
 func TestDistance(t *testing.T) {
-	assert.Equal(t, "6 MUSTs short of conformant, 2 with one cause: the deployment of the fixture could not be updated: PATCH answered 500 (see CP-ERROR-3)", overview.DistanceOf(sample.Faulty()).String())
-	assert.Equal(t, "nothing is missing", overview.DistanceOf(sample.Conformant()).String())
-	assert.Equal(t, "15 MUSTs short of conformant, all with one cause: nothing answers at http://127.0.0.1:8123: connection refused", overview.DistanceOf(sample.Unreachable()).String())
+	faulty := overview.DistanceOf(recorded.Faulty())
+	assert.True(t, slices.ContainsFunc(faulty.Causes, func(c overview.Cause) bool {
+		return slices.Contains(c.Requirements, "CP-CONTRACT-list-revisions") && slices.Contains(c.Requirements, "CP-LIST-3")
+	}), "one exchange shows both")
+	assert.Contains(t, faulty.String(), fmt.Sprintf("%d MUSTs short of conformant, ", len(faulty.Short)))
+	assert.Equal(t, "nothing is missing", overview.DistanceOf(recorded.Conformant()).String())
+	unreachable := recorded.Unreachable()
+	unreachable.Suite.Requirements = 0
+	assert.Equal(t, "14 MUSTs short of conformant, all with one cause: http://127.0.0.1:8123 does not answer: connection refused", overview.DistanceOf(unreachable).String())
 	assert.Equal(t, "nothing that binds was judged", overview.DistanceOf(&reports.Result{}).String())
 
-	left := sample.Conformant()
+	left := recorded.Conformant()
 	left.Suite.Requirements += 5
-	left.Requirements[1].Skip = &reports.Skip{Kind: reports.OverBudget, Key: "max_deployments"}
-	assert.Equal(t, "nothing is missing in what was judged: 8 of 23 requirements were not", overview.DistanceOf(left).String())
+	assert.Equal(t, "nothing is missing in what was judged: 6 of 21 requirements were not", overview.DistanceOf(left).String())
+	recorded.Skip(recorded.Requirement(left, "CP-LIST-6"), reports.Skip{Kind: reports.OverBudget, Key: "max_deployments"}, "r")
+	assert.Equal(t, "nothing is missing in what was judged: 7 of 21 requirements were not", overview.DistanceOf(left).String())
 
 	one := func(id, reason string, by ...reports.Blocker) reports.Requirement {
 		return reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Blocked, Reason: reason, BlockedBy: by}

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/sample"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -46,9 +46,9 @@ func Golden(t *testing.T, name string, got []byte) {
 // Results are the results that every exporter is tested with, by name.
 func Results() map[string]*reports.Result {
 	return map[string]*reports.Result{
-		"conformant":  sample.Conformant(),
-		"faulty":      sample.Faulty(),
-		"unreachable": sample.Unreachable(),
+		"conformant":  recorded.Conformant(),
+		"faulty":      recorded.Faulty(),
+		"unreachable": recorded.Unreachable(),
 		"empty":       {Schema: reports.Schema, Verdict: reports.Incomplete},
 	}
 }
@@ -76,9 +76,9 @@ func (e Exporter) Test(t *testing.T) {
 			}
 		})
 	}
-	for name, text := range sample.HostileTexts() {
+	for name, text := range recorded.HostileTexts() {
 		t.Run("hostile "+name, func(t *testing.T) {
-			doc := e.export(t, sample.Hostile(text))
+			doc := e.export(t, recorded.Hostile(text))
 			e.Check(t, doc)
 			assert.True(t, utf8.Valid(doc))
 			assert.Equal(t, safe.Visible(string(doc)), string(doc), "nothing invisible is left, whoever prints the file")

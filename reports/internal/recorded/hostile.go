@@ -1,4 +1,4 @@
-package sample
+package recorded
 
 import (
 	"strings"
@@ -30,7 +30,8 @@ func HostileTexts() map[string]string {
 	}
 }
 
-// Hostile is a faulty run in which every text that can come from a target is the given one.
+// Hostile is the faulty run in which every text that can come from a target is the given one. Of its exchanges it has those
+// behind findings only, so that long texts do not make tests slow.
 func Hostile(text string) *reports.Result {
 	r := Faulty()
 	r.Headline = "The target says: " + text
@@ -47,16 +48,18 @@ func Hostile(text string) *reports.Result {
 			q.Reason = text
 		}
 		for j := range q.Scenarios {
-			if q.Scenarios[j].Reason != "" {
-				q.Scenarios[j].Reason = text
+			s := &q.Scenarios[j]
+			if s.Reason != "" {
+				s.Reason = text
 			}
+			s.Skip, s.BlockedBy = q.Skip, q.BlockedBy
 		}
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		f.Summary, f.Expected, f.Actual, f.Hint, f.Pointer, f.Curl = text, text, text+"\n"+text, text, "/"+text, "curl '"+text+"'"
 	}
-	r.Exchanges = hostileExchanges(r.Exchanges, text)
+	r.Exchanges = hostileExchanges(r, text)
 	r.Timeline = append(r.Timeline, reports.Transition{Revision: text, Status: text, AtMS: 900})
 	r.Ledger = append(r.Ledger, reports.LedgerEntry{Kind: "deployment", ID: text, CreatedBy: text})
 	c := &r.Coverage
@@ -66,16 +69,33 @@ func Hostile(text string) *reports.Result {
 	return r
 }
 
-func hostileExchanges(all reports.Exchanges, text string) *reports.Memory {
-	memory := reports.NewMemory()
-	for x, err := range all.All() {
-		must(err)
-		x.Response.Body, x.Error, x.Curl = text, text, "curl '"+text+"'"
-		x.Response.Headers = map[string][]string{"X-Hostile": {text, text}, text: {"name"}}
-		x.URL += "?" + text
-		x.Problems = []string{text}
-		_, err = memory.Append(x)
-		must(err)
+func hostileExchanges(r *reports.Result, text string) *reports.Memory {
+	memory, kept := reports.NewMemory(), map[int]int{}
+	for i := range r.Findings {
+		old := r.Findings[i].Exchange
+		if kept[old] == 0 && old != 0 {
+			x, err := r.Exchanges.Get(old)
+			must(err)
+			x.Response.Body, x.Error, x.Curl = text, text, "curl '"+text+"'"
+			x.Response.Headers = map[string][]string{"X-Hostile": {text, text}, text: {"name"}}
+			x.URL += "?" + text
+			x.Problems = []string{text}
+			kept[old], err = memory.Append(x)
+			must(err)
+		}
+		r.Findings[i].Exchange = kept[old]
+	}
+	for i := range r.Requirements {
+		for j := range r.Requirements[i].Scenarios {
+			s := &r.Requirements[i].Scenarios[j]
+			var ids []int
+			for _, old := range s.Exchanges {
+				if kept[old] != 0 {
+					ids = append(ids, kept[old])
+				}
+			}
+			s.Exchanges = ids
+		}
 	}
 	return memory
 }
