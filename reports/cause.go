@@ -22,6 +22,9 @@ const (
 	OverBudget    SkipKind = "over-budget"    // the budget under the key is used up
 )
 
+// DoesNotApply begins the reason of a skip that is [NotApplicable], for people: no program decides anything by it.
+const DoesNotApply = "does not apply: "
+
 // SkipKinds lists the kinds of skips.
 var SkipKinds = []SkipKind{NotApplicable, NotConfigured, NotSelected, NotClaimed, OverBudget}
 

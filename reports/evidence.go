@@ -58,3 +58,18 @@ func boundedHeaders(h map[string][]string) map[string][]string {
 	}
 	return kept
 }
+
+// FullSize is the length of the whole body in bytes, of which Body may hold only the beginning.
+func (m Message) FullSize() int { return max(m.Size, len(m.Body)) }
+
+// boundedCause returns a typed cause whose names are cut: they may quote the target.
+func boundedCause(skip *Skip, by []Blocker) (*Skip, []Blocker) {
+	if skip != nil {
+		skip = &Skip{Kind: skip.Kind, Key: safe.Cut(skip.Key, maxHeader)}
+	}
+	var blockers []Blocker
+	for _, b := range by {
+		blockers = append(blockers, Blocker{Kind: b.Kind, Name: safe.Cut(b.Name, maxHeader)})
+	}
+	return skip, blockers
+}

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/sample"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
 // recorders are the implementations that have to behave the same.
@@ -128,25 +129,18 @@ func TestJournalNeedsLittleMemory(t *testing.T) {
 	require.NoError(t, err)
 	defer journal.Close() //nolint:errcheck // checked elsewhere
 	body := strings.Repeat(`{"a":"0123456789"},`, 800)
-	before := heap()
+	before := reporttest.Heap()
 	for range 10_000 {
 		_, err := journal.Append(reports.Exchange{Method: "GET", URL: "/x", Response: reports.Message{Body: body}})
 		require.NoError(t, err)
 	}
-	grown := heap() - before
+	grown := reporttest.Heap() - before
 	assert.Less(t, grown, int64(4<<20), "10,000 exchanges of 15 KB each may keep 4 MB of memory, not 150")
 	runtime.KeepAlive(journal)
 }
 
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 func TestRenumberExchangesAdaptsWhatRefersToThem(t *testing.T) {
-	r := sample.Faulty()
+	r := recorded.Faulty()
 	shown, err := r.Exchanges.Get(r.Findings[0].Exchange)
 	require.NoError(t, err)
 	order := make([]int, r.Exchanges.Len())

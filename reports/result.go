@@ -8,7 +8,7 @@ import (
 // Schema names the version of the result file's format.
 const Schema = "agentconform.result/v1"
 
-// Result is all that a run learned: the content of result.json and the source of every other face.
+// Result is all that a run learned: the content of result.json and the source of every other report.
 type Result struct {
 	Schema       string        `json:"schema"`
 	Suite        Suite         `json:"suite"`

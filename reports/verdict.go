@@ -24,6 +24,9 @@ func Worse(a, b Verdict) Verdict {
 	return b
 }
 
+// Problem tells whether the verdict is one that somebody has to look at: failed, blocked or inconclusive.
+func (v Verdict) Problem() bool { return v == Failed || v == Blocked || v == Inconclusive }
+
 func (v Verdict) rank() int {
 	for i, w := range Verdicts {
 		if v == w {
@@ -52,26 +55,3 @@ const (
 	Should Level = "SHOULD"
 	May    Level = "MAY"
 )
-
-// Conclude derives the conclusion: non-conformant when a MUST failed; conformant when no MUST failed, is blocked
-// or is inconclusive and at least one passed; else incomplete. With strict, a SHOULD counts as a MUST.
-func Conclude(requirements []Requirement, strict bool) Conclusion {
-	passed, open := 0, 0
-	for _, r := range requirements {
-		if r.Level != Must && (!strict || r.Level != Should) {
-			continue
-		}
-		switch r.Verdict {
-		case Failed:
-			return NonConformant
-		case Passed:
-			passed++
-		case Blocked, Inconclusive:
-			open++
-		}
-	}
-	if passed > 0 && open == 0 {
-		return Conformant
-	}
-	return Incomplete
-}

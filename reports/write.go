@@ -138,9 +138,12 @@ func normalised(r *Result) Result {
 	n.Requirements = list(slices.Clone(n.Requirements))
 	for i, q := range n.Requirements {
 		n.Requirements[i].Reason = safe.Cut(q.Reason, maxHeader)
+		n.Requirements[i].Skip, n.Requirements[i].BlockedBy = boundedCause(q.Skip, q.BlockedBy)
 		scenarios := list(slices.Clone(q.Scenarios))
 		for j := range scenarios {
-			scenarios[j].Reason = safe.Cut(scenarios[j].Reason, maxHeader)
+			s := &scenarios[j]
+			s.Reason = safe.Cut(s.Reason, maxHeader)
+			s.Skip, s.BlockedBy = boundedCause(s.Skip, s.BlockedBy)
 			scenarios[j].Exchanges = list(scenarios[j].Exchanges)
 		}
 		n.Requirements[i].Scenarios = scenarios

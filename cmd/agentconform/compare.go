@@ -68,12 +68,12 @@ func writeComparison(dir string, table *compare.Table) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder for the comparison: %w; name another with --out", err)
 	}
-	for name, face := range map[string]func(io.Writer) error{"compare.md": table.Markdown, "compare.html": table.HTML} {
+	for name, write := range map[string]func(io.Writer) error{"compare.md": table.Markdown, "compare.html": table.HTML} {
 		file, err := os.Create(filepath.Join(dir, name))
 		if err != nil {
 			return fmt.Errorf("writing the comparison: %w", err)
 		}
-		if err := errors.Join(face(file), file.Close()); err != nil {
+		if err := errors.Join(write(file), file.Close()); err != nil {
 			return fmt.Errorf("writing the comparison: %w", err)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentconform/agentconform/cmd/agentconform/internal/proof"
+	"github.com/agentconform/agentconform/cmd/agentconform/internal/prover"
 	"github.com/agentconform/agentconform/reference/faults"
-	faces "github.com/agentconform/agentconform/reports/proof"
+	"github.com/agentconform/agentconform/reports/proof"
 )
 
 type proveFlags struct {
@@ -55,9 +55,9 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	}
 	// Hundreds of short runs make much garbage and keep little: collecting it less often is worth a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	result, err := proof.Run(c.Context(), proof.Options{
+	result, err := prover.Run(c.Context(), prover.Options{
 		Only: f.only, Concurrency: f.concurrency, Version: suiteVersion(), Describe: describe,
-		Done: func(row faces.Row, done, total int) {
+		Done: func(row proof.Row, done, total int) {
 			state := "as it should be"
 			if problem := row.Problem; problem != "" {
 				state = problem
@@ -71,10 +71,10 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if err != nil {
 		return err
 	}
-	if err := faces.Write(f.out, result); err != nil {
+	if err := proof.Write(f.out, result); err != nil {
 		return &exit{exitIncomplete, err}
 	}
-	if err := faces.Console(io.out, result); err != nil {
+	if err := proof.Console(io.out, result); err != nil {
 		return err
 	}
 	if len(result.Problems) > 0 {
@@ -87,12 +87,12 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 }
 
 // updateFigures rewrites the figures of the last proof in a page.
-func updateFigures(path string, figures faces.Figures) error {
+func updateFigures(path string, figures proof.Figures) error {
 	page, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("reading the page for the figures: %w", err)
 	}
-	renewed, err := faces.Renew(page, figures)
+	renewed, err := proof.Renew(page, figures)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
+	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/export"
+	"github.com/agentconform/agentconform/reports/markdown"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
@@ -221,7 +224,7 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection step
 }
 
 func (f *runFlags) write(result *reports.Result, screen *screen, io streams) error {
-	if err := reports.Write(f.out, result); err != nil {
+	if err := export.Write(f.out, result); err != nil {
 		return &exit{exitIncomplete, err}
 	}
 	if f.writeBaseline != "" {
@@ -235,7 +238,7 @@ func (f *runFlags) write(result *reports.Result, screen *screen, io streams) err
 	if f.format == formatJSON {
 		return result.WriteJSON(io.out)
 	}
-	return reports.Console(io.out, result, reports.ConsoleOptions{Color: screen.color, Width: screen.width, Out: f.out})
+	return console.Write(io.out, result, console.Options{Color: screen.color, Width: screen.width, Out: f.out})
 }
 
 // summarise appends the summary to the file that a CI system shows with the job.
@@ -247,7 +250,7 @@ func summarise(result *reports.Result, path string) error {
 	if err != nil {
 		return fmt.Errorf("opening GITHUB_STEP_SUMMARY: %w", err)
 	}
-	return errors.Join(reports.Markdown(file, result), file.Close())
+	return errors.Join(markdown.Write(file, result), file.Close())
 }
 
 func seedOr(seed int64) int64 {

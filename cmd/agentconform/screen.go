@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 )
@@ -75,7 +76,7 @@ func (s *screen) show(e steps.Event) {
 	switch e.Kind {
 	case steps.Planned:
 		s.total = e.Total
-		s.say("judging %s: %s, at most %s, seed %d", e.Name, counted(e.Total, "scenario"), counted(e.Deployments, "deployment"), e.Seed)
+		s.say("judging %s: %s, at most %s, seed %d", e.Name, overview.Count(e.Total, "scenario"), overview.Count(e.Deployments, "deployment"), e.Seed)
 	case steps.Started:
 		s.scenario = e.Text + " " + e.Name
 	case steps.Ended:
@@ -92,13 +93,6 @@ func (s *screen) show(e steps.Event) {
 		s.wait(e)
 	}
 	s.draw()
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // wait tells how long the target asks to wait, when that is much longer than it was before, and once that it is

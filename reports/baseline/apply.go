@@ -28,7 +28,7 @@ func (a Assessment) OK() bool {
 }
 
 // Apply compares a result with a baseline on the day of now. It marks what is known in r (Requirement.Known,
-// Finding.Known) and sums up in r.Baseline, so that every face shows it; verdicts and counts stay what they are: a
+// Finding.Known) and sums up in r.Baseline, so that every report shows it; verdicts and counts stay what they are: a
 // known failure is a failure.
 func Apply(r *reports.Result, b *Baseline, now time.Time) Assessment {
 	j := judge{r: r, today: now.UTC().Truncate(24 * time.Hour), file: b.File, marked: map[*reports.Requirement]bool{}}
@@ -64,7 +64,7 @@ func (j *judge) entry(e Entry, flaky bool) {
 	where := fmt.Sprintf("%s:%d: %s", j.file, e.Line, name)
 	q := requirementOf(j.r, e.Requirement)
 	if q == nil {
-		if partial(j.r) {
+		if j.r.Filtered() {
 			j.a.Idle = append(j.a.Idle, where+" was not part of this run")
 			return
 		}
@@ -78,8 +78,8 @@ func (j *judge) entry(e Entry, flaky bool) {
 	switch {
 	case q.Verdict == reports.Skipped:
 		j.a.Idle = append(j.a.Idle, where+" was skipped: "+q.Reason)
-	case !open(q) && flaky:
-	case !open(q):
+	case !q.Verdict.Problem() && flaky:
+	case !q.Verdict.Problem():
 		j.a.Stale = append(j.a.Stale, where+" passes; remove the entry")
 	default:
 		j.cover(e, q, flaky, where)
@@ -112,7 +112,7 @@ func (j *judge) cover(e Entry, q *reports.Requirement, flaky bool, where string)
 func (j *judge) requirements() {
 	for i := range j.r.Requirements {
 		q := &j.r.Requirements[i]
-		if !open(q) {
+		if !q.Verdict.Problem() {
 			continue
 		}
 		findings := findingsOf(j.r, q.ID)
@@ -124,7 +124,7 @@ func (j *judge) requirements() {
 			j.a.Flaky = append(j.a.Flaky, fmt.Sprintf("%s is %s: %s", q.ID, q.Verdict, q.Known.Reason))
 		case q.Known != nil:
 			j.a.Known = append(j.a.Known, fmt.Sprintf("%s is %s: %s", q.ID, q.Verdict, q.Known.Reason))
-		case binds(q, j.r):
+		case q.Level.Binds(j.r.Run.Strict):
 			j.a.New = append(j.a.New, j.newFailure(q, findings))
 		}
 	}
@@ -138,19 +138,6 @@ func (j *judge) newFailure(q *reports.Requirement, findings []*reports.Finding) 
 	}
 	return fmt.Sprintf("%s is %s and not in the baseline: %s", q.ID, q.Verdict, q.Reason)
 }
-
-// open tells whether something is wrong with a requirement, or it could not be judged.
-func open(q *reports.Requirement) bool {
-	return q.Verdict == reports.Failed || q.Verdict == reports.Blocked || q.Verdict == reports.Inconclusive
-}
-
-// binds tells whether a requirement can make the run fail.
-func binds(q *reports.Requirement, r *reports.Result) bool {
-	return q.Level == reports.Must || r.Run.Strict && q.Level == reports.Should
-}
-
-// partial tells whether a filter or a shard has left requirements out of the run.
-func partial(r *reports.Result) bool { return len(r.Requirements) < r.Suite.Requirements }
 
 func requirementOf(r *reports.Result, id string) *reports.Requirement {
 	for i := range r.Requirements {

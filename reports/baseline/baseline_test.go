@@ -13,21 +13,30 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
-	"github.com/agentconform/agentconform/reports/internal/sample"
+	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
 )
 
 var today = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
+// allKnown covers everything that keeps the recorded run from being conformant.
 const allKnown = `version: 1
 known:
-  - {requirement: CP-LIST-3, finding: f-3c1d9a, reason: r, owner: o}
+  - {requirement: CP-LIST-3, finding: 4382bd0699fe, reason: r, owner: o}
   - {requirement: CP-LIST-13, reason: r, owner: o, expires: 2026-03-14}
-  - {requirement: CP-CONTRACT-getRevision, reason: r, owner: o}
-  - {requirement: CP-UPDATE-3, reason: r, owner: o}
-  - {requirement: CP-UPDATE-10, reason: r, owner: o}
+  - {requirement: CP-CONTRACT-list-revisions, reason: r, owner: o}
+  - {requirement: CP-UPDATE-1, reason: r, owner: o}
+  - {requirement: CP-LIST-6, reason: r, owner: o}
+  - {requirement: CP-LIST-7, reason: r, owner: o}
+  - {requirement: AS-ROLLBACK-3, reason: r, owner: o}
+  - {requirement: AS-ROLLBACK-4, reason: r, owner: o}
+  - {requirement: AS-ROLLBACK-5, reason: r, owner: o}
 flaky:
-  - {requirement: AS-ROLLBACK-5, reason: slow machines, owner: o}
+  - {requirement: AS-CONTRACT-list-threads, reason: slow machines, owner: o}
 `
+
+// addedLine is the line of an entry that is added at the end of known.
+const addedLine = "12"
 
 func parse(t *testing.T, doc string) *baseline.Baseline {
 	t.Helper()
@@ -42,6 +51,8 @@ func TestApply(t *testing.T) {
 		return strings.Replace(allKnown, old, new, 1)
 	}
 	add := func(entry string) string { return replace("flaky:", "  - {"+entry+", reason: r, owner: o}\nflaky:") }
+	faulty := recorded.Faulty()
+	faulty.Suite.Requirements = len(faulty.Requirements) // no part of a suite: an unknown requirement is a mistake
 	tests := []struct {
 		name string
 		doc  string
@@ -50,28 +61,29 @@ func TestApply(t *testing.T) {
 		want string
 	}{
 		{"all is known", allKnown, true, func(a baseline.Assessment) []string { return a.Known }, "CP-LIST-3 is failed: r"},
-		{"flaky", allKnown, true, func(a baseline.Assessment) []string { return a.Flaky }, "AS-ROLLBACK-5 is inconclusive: slow machines"},
+		{"flaky", allKnown, true, func(a baseline.Assessment) []string { return a.Flaky }, "AS-CONTRACT-list-threads is inconclusive: slow machines"},
 		{"a new failure", replace("  - {requirement: CP-LIST-13, reason: r, owner: o, expires: 2026-03-14}\n", ""), false,
-			func(a baseline.Assessment) []string { return a.New }, "CP-LIST-13 is failed and not in the baseline: the 404 for an unknown deployment has no string detail (f-77be02)"},
-		{"stale", add("requirement: CP-LIST-1"), false, func(a baseline.Assessment) []string { return a.Stale }, "known.yaml:8: CP-LIST-1 passes; remove the entry"},
-		{"unmatched requirement", add("requirement: CP-LIST-99"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:8: CP-LIST-99: there is no such requirement; remove the entry, or correct its id"},
-		{"unmatched finding", replace("f-3c1d9a", "f-000000"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:3: CP-LIST-3 f-000000: the requirement fails, but not with this finding; remove the entry, or correct its finding"},
+			func(a baseline.Assessment) []string { return a.New }, "CP-LIST-13 is failed and not in the baseline: " + recorded.Finding(faulty, "CP-LIST-13").Summary + " (" + recorded.Finding(faulty, "CP-LIST-13").ID + ")"},
+		{"stale", add("requirement: CP-CREATE-1"), false, func(a baseline.Assessment) []string { return a.Stale }, "known.yaml:" + addedLine + ": CP-CREATE-1 passes; remove the entry"},
+		{"unmatched requirement", add("requirement: CP-LIST-99"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:" + addedLine + ": CP-LIST-99: there is no such requirement; remove the entry, or correct its id"},
+		{"unmatched finding", replace("4382bd0699fe", "000000000000"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:3: CP-LIST-3 000000000000: the requirement fails, but not with this finding; remove the entry, or correct its finding"},
 		{"expired", replace("2026-03-14", "2026-03-13"), false, func(a baseline.Assessment) []string { return a.Expired }, "known.yaml:4: CP-LIST-13: the entry was good until 2026-03-13; repair the fault, or give it a new day"},
-		{"a warning may be known", add("requirement: CP-LIST-15"), true, func(a baseline.Assessment) []string { return a.Known }, "CP-LIST-15 is failed: r"},
-		{"skipped is idle", add("requirement: CP-AUTH-4"), true, func(a baseline.Assessment) []string { return a.Idle }, "known.yaml:8: CP-AUTH-4 was skipped: does not apply: the target has no bearer tokens"},
-		{"flaky passes", replace("AS-ROLLBACK-5", "AS-ROLLBACK-1"), false, func(a baseline.Assessment) []string { return a.New },
-			"AS-ROLLBACK-5 is inconclusive and not in the baseline: the prior run was never seen pending: it started within 2 ms in each of 5 attempts"},
+		{"a warning may be known", add("requirement: CP-GET-3"), true, func(a baseline.Assessment) []string { return a.Known }, "CP-GET-3 is failed: r"},
+		{"skipped is idle", add("requirement: CP-UPDATE-3"), true, func(a baseline.Assessment) []string { return a.Idle }, "known.yaml:" + addedLine + ": CP-UPDATE-3 was skipped: " + recorded.Requirement(faulty, "CP-UPDATE-3").Reason},
+		{"flaky passes", replace("AS-CONTRACT-list-threads", "AS-ROLLBACK-1"), false, func(a baseline.Assessment) []string { return a.New },
+			"AS-CONTRACT-list-threads is inconclusive and not in the baseline: " + recorded.Requirement(faulty, "AS-CONTRACT-list-threads").Reason},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := sample.Faulty()
+			r := recorded.Faulty()
+			r.Suite.Requirements = faulty.Suite.Requirements
 			a := baseline.Apply(r, parse(t, tt.doc), today)
 			assert.Equal(t, tt.ok, a.OK(), "%+v", a)
 			assert.Contains(t, tt.list(a), tt.want)
 			assert.Equal(t, reports.NonConformant, r.Verdict, "the verdict stays honest")
 			assert.Equal(t, "known.yaml", r.Baseline.File)
 			var b bytes.Buffer
-			require.NoError(t, reports.Console(&b, r, reports.ConsoleOptions{}))
+			require.NoError(t, console.Write(&b, r, console.Options{}))
 			if list := tt.list(a); !tt.ok {
 				assert.Contains(t, b.String(), list[0], "the console shows it")
 			}
@@ -80,24 +92,24 @@ func TestApply(t *testing.T) {
 }
 
 func TestApplyMarksWhatIsKnown(t *testing.T) {
-	r := sample.Faulty()
+	r := recorded.Faulty()
 	baseline.Apply(r, parse(t, allKnown), today)
-	assert.Equal(t, &reports.Known{Reason: "r", Owner: "o"}, r.Findings[0].Known)
+	assert.Equal(t, &reports.Known{Reason: "r", Owner: "o"}, recorded.Finding(r, "CP-LIST-3").Known)
 	for _, q := range r.Requirements {
 		if q.ID == "CP-LIST-3" || q.ID == "CP-LIST-13" {
 			require.NotNil(t, q.Known, "each of its findings is known")
 		}
-		if q.ID == "AS-ROLLBACK-5" {
+		if q.ID == "AS-CONTRACT-list-threads" {
 			assert.True(t, q.Known.Flaky)
 		}
 	}
-	assert.Equal(t, 5, r.Baseline.Known)
+	assert.Equal(t, 9, r.Baseline.Known)
 	assert.Equal(t, 1, r.Baseline.Flaky)
 }
 
 func TestAnEntryForOneFindingLeavesTheOthersNew(t *testing.T) {
-	r := sample.Faulty()
-	second := r.Findings[0]
+	r := recorded.Faulty()
+	second := *recorded.Finding(r, "CP-LIST-3")
 	second.ID, second.Summary = "f-second", "limit 0 was taken too"
 	r.Findings = append(r.Findings, second)
 	a := baseline.Apply(r, parse(t, allKnown), today)
@@ -106,40 +118,41 @@ func TestAnEntryForOneFindingLeavesTheOthersNew(t *testing.T) {
 }
 
 func TestARunOfAPartLeavesOtherEntriesIdle(t *testing.T) {
-	r := sample.Conformant()
-	r.Requirements = r.Requirements[:4]
+	r := recorded.Conformant()
+	r.Requirements = r.Requirements[:3]
 	a := baseline.Apply(r, parse(t, "version: 1\nknown: [{requirement: CP-LIST-3, reason: r, owner: o}]\n"), today)
 	assert.True(t, a.OK())
 	assert.Equal(t, []string{"known.yaml:2: CP-LIST-3 was not part of this run"}, a.Idle)
 }
 
 func TestAnInterruptedRunStaysIncomplete(t *testing.T) {
-	r := sample.Faulty()
+	r := recorded.Faulty()
 	r.Verdict = reports.Incomplete
 	assert.False(t, baseline.Apply(r, parse(t, allKnown), today).OK())
 }
 
 func TestWrittenBaselineMakesTheSameRunPass(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "known.yaml")
-	for name, text := range sample.HostileTexts() {
+	for name, text := range recorded.HostileTexts() {
 		require.NoError(t, os.RemoveAll(path))
-		require.NoError(t, baseline.Write(path, sample.Hostile(text)))
+		require.NoError(t, baseline.Write(path, recorded.Hostile(text)))
 		b, err := baseline.Load(path)
 		require.NoError(t, err, name)
-		assert.True(t, baseline.Apply(sample.Hostile(text), b, today).OK(), name)
+		assert.True(t, baseline.Apply(recorded.Hostile(text), b, today).OK(), name)
 	}
 	require.NoError(t, os.RemoveAll(path))
-	require.NoError(t, baseline.Write(path, sample.Faulty()))
+	require.NoError(t, baseline.Write(path, recorded.Faulty()))
 	doc, err := os.ReadFile(path)
 	require.NoError(t, err)
-	assert.Contains(t, string(doc), `  # limit 101 was answered with 200 instead of a refusal
+	finding := recorded.Finding(recorded.Faulty(), "CP-LIST-3")
+	assert.Contains(t, string(doc), "  # "+finding.Summary+`
   - requirement: CP-LIST-3
-    finding: f-3c1d9a
+    finding: `+finding.ID+`
     reason: 'TODO: why is it so, and what will be done about it?'
     owner: 'TODO: who looks after it?'
     expires: 2026-06-12
 `)
-	assert.NotContains(t, string(doc), "CP-LIST-15", "a warning fails no run")
+	assert.NotContains(t, string(doc), "CP-GET-3", "a warning fails no run")
 	entries, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "no temporary file is left")
@@ -148,13 +161,13 @@ func TestWrittenBaselineMakesTheSameRunPass(t *testing.T) {
 func TestWriteKeepsWhatPeopleHaveWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "known.yaml")
 	old := strings.Replace(allKnown, "reason: r, owner: o}", "reason: the release of May, owner: list-team}", 1) // of CP-LIST-3
-	old = strings.Replace(old, "  - {requirement: CP-LIST-13", "  - {requirement: CP-LIST-1, reason: r, owner: o}\n  - {requirement: CP-LIST-13", 1)
+	old = strings.Replace(old, "  - {requirement: CP-LIST-13", "  - {requirement: CP-CREATE-1, reason: r, owner: o}\n  - {requirement: CP-LIST-13", 1)
 	require.NoError(t, os.WriteFile(path, []byte(old), 0o600))
-	require.NoError(t, baseline.Write(path, sample.Faulty()))
+	require.NoError(t, baseline.Write(path, recorded.Faulty()))
 	b, err := baseline.Load(path)
 	require.NoError(t, err)
-	assert.True(t, baseline.Apply(sample.Faulty(), b, today).OK())
-	assert.Len(t, b.Known, 5, "the entry for what passes is gone")
+	assert.True(t, baseline.Apply(recorded.Faulty(), b, today).OK())
+	assert.Len(t, b.Known, 9, "the entry for what passes is gone")
 	assert.Len(t, b.Flaky, 1)
 	doc, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -162,7 +175,7 @@ func TestWriteKeepsWhatPeopleHaveWritten(t *testing.T) {
 	assert.NotContains(t, string(doc), "TODO")
 
 	require.NoError(t, os.WriteFile(path, []byte("version: 9"), 0o600))
-	assert.ErrorContains(t, baseline.Write(path, sample.Faulty()), "repair or remove it")
+	assert.ErrorContains(t, baseline.Write(path, recorded.Faulty()), "repair or remove it")
 }
 
 func TestParseExplainsMistakes(t *testing.T) {
@@ -201,7 +214,7 @@ func TestParseExplainsMistakes(t *testing.T) {
 func TestParseTakesAnEmptyList(t *testing.T) {
 	b := parse(t, "version: 1\nknown:\nflaky: []\n")
 	assert.Empty(t, b.Known)
-	assert.True(t, baseline.Apply(sample.Conformant(), b, today).OK())
+	assert.True(t, baseline.Apply(recorded.Conformant(), b, today).OK())
 }
 
 func FuzzParse(f *testing.F) {
@@ -210,7 +223,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		b, err := baseline.Parse("x", doc)
 		if err == nil {
-			baseline.Apply(sample.Faulty(), b, today)
+			baseline.Apply(recorded.Faulty(), b, today)
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/internal/atomicfile"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -213,22 +213,11 @@ func Write(path string, r *reports.Result) error {
 			return fmt.Errorf("writing the baseline: the file that is there cannot be read: %w; repair or remove it", err)
 		}
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	err := atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(render(r, old))
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("writing the baseline: %w", err)
-	}
-	_, err = temporary.Write(render(r, old))
-	if err == nil {
-		err = temporary.Chmod(0o644)
-	}
-	if closeErr := temporary.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temporary.Name()) // nothing is left behind
 		return fmt.Errorf("writing the baseline: %w", err)
 	}
 	return nil

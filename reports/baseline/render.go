@@ -40,7 +40,7 @@ func render(r *reports.Result, old *Baseline) []byte {
 	expires := r.Run.StartedAt.UTC().Truncate(24 * time.Hour).Add(lifetime)
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
-		if !open(q) || !binds(q, r) || covered(slices.Concat(known, old.Flaky), q, "") {
+		if !q.Verdict.Problem() || !q.Level.Binds(r.Run.Strict) || covered(slices.Concat(known, old.Flaky), q, "") {
 			continue
 		}
 		findings := findingsOf(r, q.ID)
@@ -67,10 +67,10 @@ func applies(r *reports.Result, e Entry) bool {
 	q := requirementOf(r, e.Requirement)
 	switch {
 	case q == nil:
-		return partial(r)
+		return r.Filtered()
 	case q.Verdict == reports.Skipped:
 		return true
-	case !open(q):
+	case !q.Verdict.Problem():
 		return false
 	}
 	return e.Finding == "" || slices.ContainsFunc(findingsOf(r, q.ID), func(f *reports.Finding) bool { return f.ID == e.Finding })

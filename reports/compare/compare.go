@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // Change says how a requirement fares in one result, compared with the first one.
@@ -106,7 +107,7 @@ func (t *Table) Regressed() bool {
 func columnOf(in Input, labels map[string]int) Column {
 	r := in.Result
 	c := Column{
-		Label: in.Label, Suite: r.Suite.Version, Verdict: r.Verdict, Distance: reports.DistanceOf(r).String(), Changes: map[Change]int{},
+		Label: in.Label, Suite: r.Suite.Version, Verdict: r.Verdict, Distance: overview.DistanceOf(r).String(), Changes: map[Change]int{},
 	}
 	if c.Label == "" {
 		c.Label = strings.TrimSpace(r.Target.Implementation.Name + " " + r.Target.Implementation.Version)
@@ -118,7 +119,7 @@ func columnOf(in Input, labels map[string]int) Column {
 		c.Label = fmt.Sprintf("%s (%d)", c.Label, labels[c.Label])
 	}
 	for _, q := range r.Requirements {
-		if q.Level != reports.Must && (!r.Run.Strict || q.Level != reports.Should) {
+		if !q.Level.Binds(r.Run.Strict) {
 			continue
 		}
 		c.Binds++
@@ -195,7 +196,7 @@ func judge(older, newer *reports.Result, before, after *reports.Requirement) (Ch
 	switch {
 	case before == nil && after == nil:
 		return Same, ""
-	case before == nil && partial(older), after == nil && partial(newer):
+	case before == nil && older.Filtered(), after == nil && newer.Filtered():
 		return NotRun, ""
 	case before == nil:
 		return New, ""
@@ -241,6 +242,3 @@ func sameCheckFails(before, after *reports.Requirement) bool {
 	}
 	return slices.ContainsFunc(after.Scenarios, func(s reports.Scenario) bool { return s.Verdict == reports.Failed && passed[s.Name] })
 }
-
-// partial tells whether a filter has left requirements out of a run.
-func partial(r *reports.Result) bool { return len(r.Requirements) < r.Suite.Requirements }

@@ -2,38 +2,20 @@ package compare_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
-	"github.com/agentconform/agentconform/reports/internal/sample"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 	"github.com/agentconform/agentconform/reports/safe"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update to write it")
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
-		t.Errorf("%s has changed; run the test with -update if it is meant:\n%.3000s", path, diff)
-	}
-}
 
 func scenario(name string, v reports.Verdict) reports.Scenario {
 	return reports.Scenario{Name: name, Verdict: v}
@@ -113,44 +95,46 @@ func TestALevelThatRisesIsNamed(t *testing.T) {
 }
 
 func TestAFilterIsNoRemoval(t *testing.T) {
-	part := sample.Conformant()
+	part := recorded.Conformant()
+	all := len(part.Requirements)
 	part.Requirements = part.Requirements[:3]
-	table, err := compare.Of(compare.Input{Result: sample.Conformant()}, compare.Input{Result: part})
+	table, err := compare.Of(compare.Input{Result: recorded.Conformant()}, compare.Input{Result: part})
 	require.NoError(t, err)
-	assert.Equal(t, 15, table.Columns[1].Changes[compare.NotRun])
+	assert.Equal(t, all-3, table.Columns[1].Changes[compare.NotRun])
 	assert.Zero(t, table.Columns[1].Changes[compare.Removed])
 }
 
 // three are the reference, a faulty version of it, and an older file by an older suite.
 func three(t *testing.T) *compare.Table {
 	t.Helper()
-	old := sample.Conformant()
+	old, faulty := recorded.Conformant(), recorded.Faulty()
 	old.Suite.Version, old.Target.Implementation.Version = "1.0.0", "4.0.0"
-	old.Requirements = append(old.Requirements[:3:3], old.Requirements[4:]...)
+	old.Requirements = slices.DeleteFunc(old.Requirements, func(q reports.Requirement) bool { return q.ID == "CP-CREATE-1" })
 	old.Suite.Requirements = len(old.Requirements)
-	old.Requirements[5].ID = "CP-OLD-3" // found again by its title
-	table, err := compare.Of(compare.Input{Result: old}, compare.Input{Result: sample.Conformant()}, compare.Input{Label: "nightly", Result: sample.Faulty()})
+	recorded.Requirement(old, "CP-LIST-7").ID = "CP-OLD-3" // found again by its title
+	faulty.Suite.Requirements = len(faulty.Requirements)
+	table, err := compare.Of(compare.Input{Result: old}, compare.Input{Result: recorded.Conformant()}, compare.Input{Label: "nightly", Result: faulty})
 	require.NoError(t, err)
 	return table
 }
 
-func TestFaces(t *testing.T) {
+func TestFormats(t *testing.T) {
 	table := three(t)
 	var text, markdown, page bytes.Buffer
 	require.NoError(t, table.Text(&text, false))
 	require.NoError(t, table.Markdown(&markdown))
 	require.NoError(t, table.HTML(&page))
-	golden(t, "three.txt", text.Bytes())
-	golden(t, "three.md", markdown.Bytes())
-	golden(t, "three.html", page.Bytes())
-	assert.Contains(t, text.String(), "nightly has 4 regressions against Example Control Plane 4.0.0")
+	reporttest.Golden(t, "three.txt", text.Bytes())
+	reporttest.Golden(t, "three.md", markdown.Bytes())
+	reporttest.Golden(t, "three.html", page.Bytes())
+	assert.Contains(t, text.String(), "nightly has 6 regressions against Example Server 4.0.0")
 	assert.Contains(t, text.String(), "B was CP-OLD-3")
 }
 
 func TestDifferentImplementationsHaveNoRegressions(t *testing.T) {
-	other := sample.Faulty()
+	other := recorded.Faulty()
 	other.Target.Implementation.Name = "Another"
-	table, err := compare.Of(compare.Input{Result: sample.Conformant()}, compare.Input{Result: other})
+	table, err := compare.Of(compare.Input{Result: recorded.Conformant()}, compare.Input{Result: other})
 	require.NoError(t, err)
 	assert.False(t, table.Regressed())
 	var text bytes.Buffer
@@ -160,24 +144,24 @@ func TestDifferentImplementationsHaveNoRegressions(t *testing.T) {
 }
 
 func TestAColumnWithoutANameIsAnAddress(t *testing.T) {
-	nameless := sample.Conformant()
+	nameless := recorded.Conformant()
 	nameless.Target.Implementation = reports.Implementation{}
-	table, err := compare.Of(compare.Input{Result: nameless}, compare.Input{Result: sample.Faulty()})
+	table, err := compare.Of(compare.Input{Result: nameless}, compare.Input{Result: recorded.Faulty()})
 	require.NoError(t, err)
 	assert.Equal(t, nameless.Target.ControlPlane, table.Columns[0].Label)
 }
 
 func TestNothingToCompare(t *testing.T) {
-	_, err := compare.Of(compare.Input{Result: sample.Faulty()})
+	_, err := compare.Of(compare.Input{Result: recorded.Faulty()})
 	assert.ErrorContains(t, err, "name at least two result files")
 }
 
-func TestFacesOfHostileResultsAreHarmless(t *testing.T) {
-	for name, hostile := range sample.HostileTexts() {
+func TestFormatsOfHostileResultsAreHarmless(t *testing.T) {
+	for name, hostile := range recorded.HostileTexts() {
 		t.Run(name, func(t *testing.T) {
-			bad := sample.Hostile(hostile)
+			bad := recorded.Hostile(hostile)
 			bad.Suite.Version, bad.Requirements[0].Title = hostile, hostile
-			table, err := compare.Of(compare.Input{Result: sample.Conformant()}, compare.Input{Label: hostile, Result: bad})
+			table, err := compare.Of(compare.Input{Result: recorded.Conformant()}, compare.Input{Label: hostile, Result: bad})
 			require.NoError(t, err)
 			var text, markdown, page bytes.Buffer
 			require.NoError(t, table.Text(&text, false))

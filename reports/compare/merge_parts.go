@@ -32,7 +32,7 @@ func addRequirements(m, shard *reports.Result, offset int) {
 			mergeScenario(into, s)
 		}
 		if len(into.Scenarios) == 0 && reports.Worse(into.Verdict, q.Verdict) != into.Verdict {
-			into.Verdict, into.Reason = q.Verdict, q.Reason
+			into.Verdict, into.Reason, into.Skip, into.BlockedBy = q.Verdict, q.Reason, q.Skip, q.BlockedBy
 		}
 	}
 }
@@ -51,7 +51,7 @@ func mergeScenario(into *reports.Requirement, s reports.Scenario) {
 	o.Exchanges, o.DurationMS = evidence, duration
 }
 
-// settle derives the verdict of a requirement from its scenarios, and sorts them.
+// settle sorts the scenarios of a requirement, and takes over the verdict of the worst of them, with its reason and cause.
 func settle(q *reports.Requirement) {
 	if len(q.Scenarios) == 0 {
 		return
@@ -65,13 +65,7 @@ func settle(q *reports.Requirement) {
 			worst = s
 		}
 	}
-	if q.Verdict != worst.Verdict || q.Reason == "" {
-		q.Reason = worst.Reason
-	}
-	q.Verdict = worst.Verdict
-	if q.Verdict == reports.Passed {
-		q.Reason = ""
-	}
+	q.Verdict, q.Reason, q.Skip, q.BlockedBy = worst.Verdict, worst.Reason, worst.Skip, worst.BlockedBy
 }
 
 // byPlace orders requirements as they stand in the features: part, file, line.

@@ -6,28 +6,28 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
-	"github.com/agentconform/agentconform/reports/internal/sample"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
-// shards deals the requirements of the faulty sample out to n results. The contract's go to each of them, because
+// shards deals the requirements of the faulty run out to n results. The contract's go to each of them, because
 // each has seen some of the answers.
 func shards(n int) []*reports.Result {
 	var all []*reports.Result
 	for i := range n {
-		s := sample.Faulty()
+		s := recorded.Faulty()
 		s.Run.Shard, s.Run.ID = fmt.Sprintf("%d/%d", i+1, n), fmt.Sprintf("run-%d", i+1)
 		s.Run.StartedAt = s.Run.StartedAt.Add(time.Duration(i) * time.Second)
 		var mine []reports.Requirement
-		for k, q := range sample.Faulty().Requirements {
-			if contract := q.ID == "CP-CONTRACT-getRevision"; k%n == i || contract {
+		for k, q := range recorded.Faulty().Requirements {
+			if contract := q.ID == "CP-CONTRACT-list-revisions"; k%n == i || contract {
 				if contract && i > 0 { // it saw no fault
-					q.Verdict, q.Reason, q.Scenarios[0].Verdict, q.Scenarios[0].Reason = reports.Passed, "", reports.Passed, ""
+					recorded.Pass(&q)
 				}
 				mine = append(mine, q)
 			}
@@ -44,7 +44,7 @@ func TestMerge(t *testing.T) {
 	parts := shards(3)
 	m, err := compare.Merge(parts[2], parts[0], parts[1])
 	require.NoError(t, err)
-	want := sample.Faulty()
+	want := recorded.Faulty()
 	assert.Len(t, m.Requirements, len(want.Requirements))
 	assert.Equal(t, want.Verdict, m.Verdict)
 	assert.Equal(t, want.Counts.Requirements, m.Counts.Requirements, "the worst of its scenarios, wherever they ran")
@@ -52,20 +52,23 @@ func TestMerge(t *testing.T) {
 		assert.NotEmpty(t, q.Scenarios)
 		if q.Verdict != reports.Passed {
 			assert.NotEmpty(t, q.Reason, q.ID)
+			assert.Equal(t, recorded.Requirement(want, q.ID).Skip, q.Skip, q.ID)
+			assert.Equal(t, recorded.Requirement(want, q.ID).BlockedBy, q.BlockedBy, q.ID)
 		}
 	}
 	assert.Equal(t, int64(3141+2000), m.Run.DurationMS)
 	assert.Empty(t, m.Run.Shard)
-	assert.Equal(t, 27, m.Exchanges.Len())
-	x, err := m.Exchanges.Get(10)
+	n := want.Exchanges.Len()
+	assert.Equal(t, 3*n, m.Exchanges.Len())
+	x, err := m.Exchanges.Get(n + 1)
 	require.NoError(t, err)
 	first, err := parts[1].Exchanges.Get(1)
 	require.NoError(t, err)
 	assert.Equal(t, first.URL, x.URL)
-	assert.Equal(t, 10, x.ID)
+	assert.Equal(t, n+1, x.ID)
 	assert.Equal(t, first.AtMS+1000, x.AtMS)
-	_, err = m.Exchanges.Get(28)
-	assert.ErrorContains(t, err, "there is no exchange 28")
+	_, err = m.Exchanges.Get(3*n + 1)
+	assert.ErrorContains(t, err, fmt.Sprint("there is no exchange ", 3*n+1))
 	assert.Len(t, m.Findings, len(want.Findings), "the same finding is one")
 	for _, f := range m.Findings {
 		if f.ID == want.Findings[0].ID {
@@ -75,17 +78,35 @@ func TestMerge(t *testing.T) {
 
 	var b bytes.Buffer
 	require.NoError(t, m.WriteJSON(&b))
-	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(reports.ResultSchema()))
+	reporttest.Schema(t, reporttest.StrictResultSchema(t), b.Bytes())
+}
+
+func TestMergeKeepsTheCauseOfTheWorstScenario(t *testing.T) {
+	a, b := recorded.Conformant(), recorded.Conformant()
+	a.Run.Shard, b.Run.Shard = "1/2", "2/2"
+	skip, by := reports.Skip{Kind: reports.NotConfigured, Key: "users"}, reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"}
+	recorded.Skip(recorded.Requirement(a, "CP-LIST-6"), skip, "not configured")
+	recorded.Block(recorded.Requirement(b, "CP-LIST-6"), by, "no deployment")
+	recorded.Requirement(a, "AS-THREAD-1").Scenarios, recorded.Requirement(b, "AS-THREAD-1").Scenarios = nil, nil
+	recorded.Block(recorded.Requirement(b, "AS-THREAD-1"), by, "no deployment")
+	m, err := compare.Merge(a, b)
 	require.NoError(t, err)
-	compiler := jsonschema.NewCompiler()
-	require.NoError(t, compiler.AddResource("urn:schema", schema))
-	doc, err := jsonschema.UnmarshalJSON(&b)
-	require.NoError(t, err)
-	assert.NoError(t, compiler.MustCompile("urn:schema").Validate(doc))
+	for _, id := range []string{"CP-LIST-6", "AS-THREAD-1"} {
+		q := recorded.Requirement(m, id)
+		assert.Equal(t, reports.Blocked, q.Verdict)
+		assert.Equal(t, "no deployment", q.Reason)
+		assert.Nil(t, q.Skip)
+		assert.Equal(t, []reports.Blocker{by}, q.BlockedBy)
+		for _, s := range q.Scenarios {
+			assert.Nil(t, s.Skip)
+			assert.Equal(t, []reports.Blocker{by}, s.BlockedBy)
+		}
+	}
+	assert.Equal(t, reports.NotApplicable, recorded.Requirement(m, "CP-UPDATE-3").Skip.Kind)
 }
 
 func TestMergeOfAnInterruptedShardIsIncomplete(t *testing.T) {
-	a, b := sample.Conformant(), sample.Conformant()
+	a, b := recorded.Conformant(), recorded.Conformant()
 	a.Run.Shard, b.Run.Shard = "1/2", "2/2"
 	m, err := compare.Merge(a, b)
 	require.NoError(t, err)

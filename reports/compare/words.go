@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // sign shows a verdict in a narrow column.
@@ -70,16 +71,9 @@ func (t *Table) headline() string {
 		return fmt.Sprintf("%d implementations, compared with %s", len(t.Columns), t.Columns[0].Label)
 	}
 	if n := last.Changes[Regression]; n > 0 {
-		return fmt.Sprintf("%s has %s against %s", last.Label, plural(n, "regression"), t.Columns[0].Label)
+		return fmt.Sprintf("%s has %s against %s", last.Label, overview.Count(n, "regression"), t.Columns[0].Label)
 	}
 	return fmt.Sprintf("%s has no regression against %s", last.Label, t.Columns[0].Label)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // changed tells whether any column differs from the first one, or has something to say.

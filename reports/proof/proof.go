@@ -1,5 +1,5 @@
 // Package proof holds the result of a proof, that is, of the suite run against deliberate faults and variations of
-// the reference, and the faces that show it: for each requirement the faults that turn it red, for each harmless
+// the reference, and the reports that show it: for each requirement the faults that turn it red, for each harmless
 // variation that it turned nothing red.
 package proof
 
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // Schema names the version of the format of proof.json.
@@ -136,7 +137,7 @@ func (p *Proof) Conclude() {
 	}
 	for _, q := range p.Requirements {
 		if n := faults[q.ID]; n < Fewest(q.Level) {
-			p.Problems = append(p.Problems, fmt.Sprintf("%s is a %s and has %s, fewer than %d", q.ID, q.Level, counted(n, "fault"), Fewest(q.Level)))
+			p.Problems = append(p.Problems, fmt.Sprintf("%s is a %s and has %s, fewer than %d", q.ID, q.Level, overview.Count(n, "fault"), Fewest(q.Level)))
 		}
 	}
 }
@@ -146,14 +147,7 @@ func (p *Proof) Verdict() string {
 	if len(p.Problems) == 0 {
 		return "the proof holds"
 	}
-	return "the proof fails: " + counted(len(p.Problems), "problem")
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return "the proof fails: " + overview.Count(len(p.Problems), "problem")
 }
 
 // Sentence sums the proof up. Of a part it leaves out what was not tried.

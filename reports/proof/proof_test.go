@@ -96,7 +96,7 @@ func TestFigures(t *testing.T) {
 	assert.ErrorContains(t, err, "shows no figures")
 }
 
-func TestFaces(t *testing.T) {
+func TestFormats(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, proof.Write(dir, sample()))
 	var page, text, document strings.Builder

@@ -1,0 +1,235 @@
+// Package prover runs the suite against the faults and variations of the reference and puts together what that showed.
+package prover
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/proof"
+	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// Options say what to prove.
+type Options struct {
+	Only        []string // names of faults, variations and impostors; empty: all
+	Concurrency int      // runs of the suite at once
+	Version     string
+	// Describe writes into a configuration how a reference is judged.
+	Describe func(*config.Config, *reference.Server)
+	// Done is told of each row when it is known.
+	Done func(row proof.Row, done, total int)
+}
+
+// The time limits of the runs: a fault that hangs must not make the proof wait as a real target may.
+var limits = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
+
+type prover struct {
+	Options
+	catalogue *features.Catalogue
+	oracle    *spec.Oracle
+}
+
+// trial is one run to be made.
+type trial struct {
+	row   proof.Row
+	slow  bool // it is begun before the others, so that it is not waited for alone at the end
+	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
+}
+
+// Run makes all runs and concludes. An error means that the proof could not be made at all.
+func Run(ctx context.Context, o Options) (*proof.Proof, error) {
+	p := &prover{Options: o}
+	var err error
+	if p.catalogue, err = features.Load(); err != nil {
+		return nil, err
+	}
+	if p.oracle, err = spec.New(); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	trials, err := p.trials()
+	if err != nil {
+		return nil, err
+	}
+	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Whole: len(o.Only) == 0}
+	for _, r := range p.catalogue.Requirements {
+		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title})
+	}
+	result.Rows = p.run(ctx, trials)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("the proof was ended before it was complete: %w", context.Cause(ctx))
+	}
+	result.DurationMS = time.Since(start).Milliseconds()
+	result.Conclude()
+	return result, nil
+}
+
+func (p *prover) trials() ([]trial, error) {
+	var all []trial
+	for _, edition := range []string{config.Cloud, config.SelfHosted} {
+		all = append(all, p.reference(proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the reference as it is", Edition: edition}, nil))
+	}
+	for _, v := range faults.Variations() {
+		t := p.reference(proof.Row{Kind: proof.Variation, Name: v.Name, Does: v.Differs, Edition: v.Edition}, v.Apply)
+		t.slow = true
+		all = append(all, t)
+	}
+	for _, i := range faults.Impostors() {
+		all = append(all, p.impostor(i))
+	}
+	for _, f := range faults.All() {
+		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply)
+		t.slow = f.Hangs
+		all = append(all, t)
+	}
+	if len(p.Only) == 0 {
+		return all, nil
+	}
+	for _, name := range p.Only {
+		if !slices.ContainsFunc(all, func(t trial) bool { return t.row.Name == name || t.row.Fails == name }) {
+			return nil, fmt.Errorf("--only %s: no fault, variation or impostor has this name, and no fault breaks a requirement with this ID; prove --list shows all", name)
+		}
+	}
+	return slices.DeleteFunc(all, func(t trial) bool {
+		return !slices.Contains(p.Only, t.row.Name) && !slices.Contains(p.Only, t.row.Fails)
+	}), nil
+}
+
+// reference is a trial of the reference with a layer around it.
+func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
+	return trial{row: row, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
+		options := reference.Options{Edition: row.Edition}
+		if layer != nil {
+			layer(&options)
+		}
+		server, err := reference.Start(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		p.Describe(cfg, server)
+		return func() { _ = server.Close() }, nil // its data is temporary
+	}}
+}
+
+// impostor is a trial of a server that is none, under the configuration of the reference.
+func (p *prover) impostor(i faults.Impostor) trial {
+	row := proof.Row{Kind: proof.Impostor, Name: i.Name, Does: i.Is}
+	return trial{row: row, slow: true, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
+		model, err := reference.Start(ctx, reference.Options{})
+		if err != nil {
+			return nil, err
+		}
+		p.Describe(cfg, model)
+		server := httptest.NewServer(i.Handler())
+		cfg.Target = server.URL
+		return func() {
+			server.CloseClientConnections()
+			server.Close()
+			_ = model.Close()
+		}, nil
+	}}
+}
+
+// run makes the trials, several at once, and returns their rows in order.
+func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
+	rows := make([]proof.Row, len(trials))
+	slots := make(chan struct{}, max(p.Concurrency, 1))
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for _, i := range slowFirst(trials) {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			rows[i] = p.try(ctx, trials[i])
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			p.Done(rows[i], done, len(trials))
+		})
+	}
+	wait.Wait()
+	return rows
+}
+
+// slowFirst returns the indices of the trials in the order in which they are begun.
+func slowFirst(trials []trial) []int {
+	var slow, others []int
+	for i, t := range trials {
+		if t.slow {
+			slow = append(slow, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	return append(slow, others...)
+}
+
+func (p *prover) try(ctx context.Context, t trial) proof.Row {
+	row := t.row
+	row.Red, row.Open = []string{}, []string{}
+	start := time.Now()
+	cfg := config.Default()
+	stop, err := t.start(ctx, &cfg)
+	if err != nil {
+		row.Problem = "could not be started: " + err.Error()
+		return row
+	}
+	defer stop()
+	cfg.Timeouts = limits
+	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
+	if err := cfg.Complete(); err != nil {
+		row.Problem = "cannot be configured: " + err.Error()
+		return row
+	}
+	journal := reports.NewMemory()
+	result, err := steps.Run(ctx, steps.Options{
+		Config: &cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Version: p.Version, Journal: journal,
+	})
+	row.MS = time.Since(start).Milliseconds()
+	if err != nil {
+		row.Problem = "could not be judged: " + err.Error()
+		return row
+	}
+	p.fill(&row, result)
+	if q := p.catalogue.Find(row.Fails); q != nil {
+		row.Problem = row.Judge(q.Level)
+	} else {
+		row.Problem = row.Judge("")
+	}
+	return row
+}
+
+// fill takes from a result what the proof is about.
+func (p *prover) fill(row *proof.Row, result *reports.Result) {
+	row.Verdict = result.Verdict
+	for _, q := range result.Requirements {
+		switch q.Verdict {
+		case reports.Failed:
+			row.Red = append(row.Red, q.ID)
+		case reports.Blocked, reports.Inconclusive:
+			row.Open = append(row.Open, q.ID)
+		}
+	}
+	for _, f := range result.Findings {
+		if row.Fails == "" || f.Requirement == row.Fails {
+			row.Shown = fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual)
+			break
+		}
+	}
+	row.Shown = safe.Cut(row.Shown, 300)
+}

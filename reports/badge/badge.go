@@ -1,0 +1,64 @@
+// Package badge writes the verdict as a small SVG picture.
+package badge
+
+import (
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
+)
+
+// Write writes the badge: the verdict and how many requirements it rests on, to be shown in a README. It holds no text of
+// the target. It fails only where w does.
+func Write(w io.Writer, r *reports.Result) error {
+	label, message, fill := "agentconform", message(r), "#b35900"
+	switch overview.DisplayVerdictOf(r).Tone {
+	case overview.ToneGood:
+		fill = "#1a7f37"
+	case overview.ToneBad:
+		fill = "#cf222e"
+	}
+	// The width of the text is estimated, and textLength makes it fit exactly whatever font there is.
+	left, right := textWidth(label)+12, textWidth(message)+12
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="20" role="img" aria-label="%[2]s: %[3]s">
+<title>%[2]s: %[3]s</title>
+<clipPath id="r"><rect width="%[1]d" height="20" rx="4"/></clipPath>
+<g clip-path="url(#r)"><rect width="%[4]d" height="20" fill="#444c56"/><rect x="%[4]d" width="%[5]d" height="20" fill="%[6]s"/></g>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">
+<text x="6" y="14" textLength="%[7]d">%[2]s</text>
+<text x="%[8]d" y="14" textLength="%[9]d">%[3]s</text>
+</g>
+</svg>
+`
+	if _, err := fmt.Fprintf(w, svg, left+right, label, message, left, right, fill, left-12, left+6, right-12); err != nil {
+		return fmt.Errorf("writing the badge: %w", err)
+	}
+	return nil
+}
+
+// message says the verdict and how much of the interface it is about: a conformance to three requirements out
+// of seventy must not look like one to all.
+func message(r *reports.Result) string {
+	if left := reports.LeftOutOf(r); r.Verdict == reports.Conformant && left.N > 0 {
+		return fmt.Sprintf("conformant in part: %d/%d judged", left.All-left.N, left.All)
+	}
+	passed, binds := 0, 0
+	for _, q := range r.Requirements {
+		if !q.Level.Binds(r.Run.Strict) {
+			continue
+		}
+		binds++
+		if q.Verdict == reports.Passed {
+			passed++
+		}
+	}
+	conclusion := r.Verdict
+	if conclusion != reports.Conformant && conclusion != reports.NonConformant {
+		conclusion = reports.Incomplete
+	}
+	return fmt.Sprintf("%s %d/%d", conclusion, passed, binds)
+}
+
+func textWidth(s string) int { return utf8.RuneCountInString(s)*13/2 + 2 }

@@ -1,0 +1,27 @@
+package badge_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/badge"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
+)
+
+func TestBadge(t *testing.T) {
+	reporttest.Exporter{File: "badge.svg", Write: badge.Write, Check: reporttest.XML, Limit: 10_000}.Test(t)
+}
+
+func TestBadgeCountsBindingRequirements(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, badge.Write(&b, recorded.Faulty()))
+	assert.Contains(t, b.String(), "non-conformant 3/")
+	b.Reset()
+	require.NoError(t, badge.Write(&b, &reports.Result{Verdict: "<script>"}))
+	assert.Contains(t, b.String(), "incomplete 0/0")
+}

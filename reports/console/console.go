@@ -1,0 +1,247 @@
+// Package console shows a result to a person in a terminal.
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+// Options say how a result is shown on a console.
+type Options struct {
+	Color bool   // whether to use colours; the caller knows the terminal and NO_COLOR
+	Width int    // columns to wrap prose at; 0 does not wrap
+	Out   string // folder of the written reports, named as the place where there is more; may be empty
+	Limit int    // how many failures are shown in full; 0 means 20
+}
+
+// Write shows a result: the verdict and the headline in the first line, then each failure from the rule to the curl line,
+// then what could not be judged and why, then the counts, and the verdict again, because a long output ends there. It
+// fails only where w does.
+func Write(w io.Writer, r *reports.Result, opts Options) error {
+	opts.Limit = cmp.Or(opts.Limit, 20)
+	p := &printer{w: w, opts: opts}
+	o := overview.Of(r)
+	p.opening(r)
+	p.failures("FAILED", "these violate the interface", red, o.Failed, o)
+	p.failures("WARNINGS", "these leave the verdict alone", yellow, o.Warnings, o)
+	p.open("BLOCKED", "not judged, because something before them went wrong", magenta, o.Blocked)
+	p.open("INCONCLUSIVE", "judged, but nothing was observed that could have shown a violation", magenta, o.Inconclusive)
+	p.knownFailures(o.Known)
+	p.skipped(o.Skipped, overview.SkippedInPart(r))
+	p.baseline(r.Baseline)
+	p.closing(r)
+	if p.err != nil {
+		return fmt.Errorf("printing the result: %w", p.err)
+	}
+	return nil
+}
+
+// opening prints the verdict, the headline and what was judged.
+func (p *printer) opening(r *reports.Result) {
+	told := p.paint(bold, safe.Line(safe.Ellipsis(overview.Headline(r), 500)))
+	if overview.DisplayVerdictOf(r).Caveat == "" {
+		p.line("%s  %s", p.verdict(r), told)
+	} else {
+		p.line("%s", p.verdict(r))
+		p.line("  %s", told)
+	}
+	p.line("%s", p.paint(dim, "  "+safe.Line(safe.Ellipsis(overview.Subject(r), 500))))
+	if agent := overview.AgentBeside(r); agent != "" {
+		p.line("%s", p.paint(dim, "  agent server "+safe.Line(safe.Ellipsis(agent, 500))))
+	}
+}
+
+func (p *printer) heading(name, what string, c color, n int) {
+	p.line("")
+	p.line("%s %s", p.paint(c+bold, fmt.Sprintf("%s (%d)", name, n)), p.paint(dim, what))
+}
+
+func (p *printer) failures(name, what string, c color, failed []*reports.Requirement, o overview.Overview) {
+	if len(failed) == 0 {
+		return
+	}
+	p.heading(name, what, c, len(failed))
+	for i, q := range failed {
+		if i == p.opts.Limit {
+			p.line("")
+			p.line("  … and %d more: %s%s", len(failed)-i, overview.Names(failed[i:]), p.more())
+			return
+		}
+		p.requirement(q, c)
+		findings := o.Findings[q.ID]
+		if len(findings) == 0 {
+			p.reason(q)
+		}
+		for j, f := range findings {
+			if j == 5 {
+				p.line("    … and %d more findings%s", len(findings)-j, p.more())
+				break
+			}
+			if j > 0 {
+				p.line("")
+			}
+			p.finding(q, f)
+		}
+	}
+}
+
+func (p *printer) more() string {
+	if p.opts.Out == "" {
+		return ""
+	}
+	return " (see " + safe.Line(p.opts.Out) + "/index.html)"
+}
+
+// requirement prints the id, the level, the section and the sentence of the rule.
+func (p *printer) requirement(q *reports.Requirement, c color) {
+	p.line("")
+	p.line("  %s  %s %s", p.paint(c+bold, safe.Line(q.ID)), p.paint(bold, string(q.Level)), p.paint(dim, "· "+safe.Line(overview.Section(q.Section))))
+	p.wrap("  ", "  ", safe.Line(q.Title))
+}
+
+// reason prints why a requirement failed where no finding tells it.
+func (p *printer) reason(q *reports.Requirement) {
+	if s := overview.Worst(q); s != nil {
+		p.scenario(s, overview.FailedStep(s))
+	}
+	p.field("why", cmp.Or(q.Reason, "no reason was recorded"))
+}
+
+func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
+	step := f.Step
+	if s := overview.ScenarioOf(q, f); s != nil {
+		step = cmp.Or(step, overview.FailedStep(s))
+		p.scenario(s, step)
+	}
+	times := ""
+	if f.Count > 1 {
+		times = fmt.Sprintf(" (%d times)", f.Count)
+	}
+	if times != "" || !strings.HasSuffix(step, f.Summary) { // else the step has said it
+		p.field("what", f.Summary+times)
+	}
+	p.difference(f.Expected, f.Actual)
+	if f.Pointer != "" {
+		p.field("where", f.Pointer+" in the answer of "+cmp.Or(f.Operation, "the target"))
+	}
+	if f.Hint != "" {
+		p.field("hint", f.Hint)
+	}
+	if f.Curl != "" {
+		p.verbatim("try it", safe.Line(safe.Cut(f.Curl, 4000)))
+	}
+}
+
+func (p *printer) scenario(s *reports.Scenario, step string) {
+	p.line("    %s", p.paint(dim, safe.Line(fmt.Sprintf("%s:%d  %s", s.URI, s.Line, s.Name))))
+	if step != "" {
+		p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(step, 1000)))
+	}
+}
+
+// open prints requirements that were not judged, by reason: one cause often blocks many.
+func (p *printer) open(name, what string, c color, requirements []*reports.Requirement) {
+	if len(requirements) == 0 {
+		return
+	}
+	p.heading(name, what, c, len(requirements))
+	for i, g := range overview.ByCause(requirements) {
+		if i == p.opts.Limit {
+			p.line("  … and more reasons%s", p.more())
+			return
+		}
+		p.wrap("  ", "  ", safe.Line(safe.Ellipsis(g.Reason, 1000)))
+		for j, q := range g.Requirements {
+			if j == 8 {
+				p.wrap("      ", "      ", "… and "+overview.Names(g.Requirements[j:]))
+				break
+			}
+			p.line("      %s  %s %s", p.paint(c, safe.Line(q.ID)), q.Level, p.paint(dim, safe.Line(q.Title)))
+		}
+	}
+}
+
+func (p *printer) knownFailures(known []*reports.Requirement) {
+	if len(known) == 0 {
+		return
+	}
+	p.heading("KNOWN", "these are in the baseline and do not fail the run", dim, len(known))
+	for _, q := range known {
+		p.wrap("  ", "      ", fmt.Sprintf("%s  %s %s: %s", safe.Line(q.ID), q.Level, q.Verdict, safe.Line(safe.Ellipsis(overview.Known(q.Known), 500))))
+	}
+}
+
+func (p *printer) skipped(skipped, inPart []*reports.Requirement) {
+	if len(skipped)+len(inPart) == 0 {
+		return
+	}
+	if len(skipped) > 0 {
+		p.heading("SKIPPED", "these were not judged, for the reason given", dim, len(skipped))
+	} else {
+		p.heading("SKIPPED IN PART", "these passed, and some of their scenarios were not judged", dim, len(inPart))
+	}
+	for _, g := range overview.ByCause(skipped) {
+		p.wrap("  ", "      ", safe.Line(safe.Ellipsis(g.Reason, 500))+": "+overview.Names(g.Requirements))
+	}
+	for i, g := range overview.ByCause(inPart) {
+		if i == p.opts.Limit {
+			p.line("  … and more reasons%s", p.more())
+			return
+		}
+		p.wrap("  ", "      ", "in part, "+safe.Line(safe.Ellipsis(g.Reason, 500))+": "+overview.Names(g.Requirements))
+	}
+}
+
+// baseline prints what is wrong with the baseline itself.
+func (p *printer) baseline(b *reports.Baseline) {
+	if b == nil || len(b.Stale)+len(b.Unmatched)+len(b.Expired)+len(b.New) == 0 {
+		return
+	}
+	p.heading("BASELINE", "these make the run fail; the file is "+safe.Line(b.File), red, len(b.Stale)+len(b.Unmatched)+len(b.Expired)+len(b.New))
+	for _, sentences := range [][]string{b.New, b.Stale, b.Expired, b.Unmatched} {
+		for _, s := range sentences {
+			p.wrap("  ", "      ", safe.Line(safe.Ellipsis(s, 500)))
+		}
+	}
+}
+
+func (p *printer) closing(r *reports.Result) {
+	p.line("")
+	p.wrap("Distance      ", strings.Repeat(" ", 14), safe.Line(overview.DistanceOf(r).String()))
+	p.line("Requirements  %s", overview.RequirementCounts(r))
+	p.line("Scenarios     %s", overview.VerdictCounts(r.Counts.Scenarios))
+	effort := fmt.Sprintf("Effort        %s, %s, seed %d", overview.Count(r.Counts.Exchanges, "exchange"), overview.Duration(r.Run.DurationMS), r.Run.Seed)
+	if waits := overview.Waits(r.Counts); waits != "" {
+		effort += ", " + waits
+	}
+	p.line("%s", effort)
+	p.leftBehind(r)
+	if p.opts.Out != "" {
+		p.line("Reports       %s/index.html", safe.Line(p.opts.Out))
+	}
+	p.line("%s", p.verdict(r))
+}
+
+// leftBehind tells of deployments that are still at the target, and how they are removed.
+func (p *printer) leftBehind(r *reports.Result) {
+	n := 0
+	for _, e := range r.Ledger {
+		if e.Kind == "deployment" && !e.Removed {
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	command := "agentconform clean"
+	if p.opts.Out != "" {
+		command += " --ledger " + safe.Line(p.opts.Out) + "/ledger.jsonl"
+	}
+	p.line("Left behind   %s: %s", overview.Count(n, "deployment"), command)
+}

@@ -1,0 +1,98 @@
+package console_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
+	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+func show(t *testing.T, r *reports.Result, opts console.Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, console.Write(&b, r, opts))
+	return b.String()
+}
+
+func TestConsole(t *testing.T) {
+	for name, r := range reporttest.Results() {
+		t.Run(name, func(t *testing.T) {
+			got := show(t, r, console.Options{Width: 100, Out: "out"})
+			reporttest.Golden(t, name+".txt", []byte(got))
+			lines := strings.Split(strings.TrimSpace(got), "\n")
+			assert.Contains(t, lines[0], string(r.Verdict))
+			assert.True(t, strings.HasSuffix(lines[len(lines)-1], " "+string(r.Verdict)))
+			assert.NotContains(t, got, "\x1b")
+		})
+	}
+}
+
+func TestConsoleWrapsProseButNotCommands(t *testing.T) {
+	got := show(t, recorded.Faulty(), console.Options{Width: 60})
+	for _, line := range strings.Split(got, "\n") {
+		if !strings.Contains(line, "curl") && !strings.Contains(line, ".feature") && !strings.Contains(line, "✗") && !strings.HasPrefix(line, "    actual") && !strings.HasPrefix(line, "      ") {
+			assert.LessOrEqual(t, utf8.RuneCountInString(line), 84, line)
+		}
+	}
+}
+
+func TestConsoleColours(t *testing.T) {
+	got := show(t, recorded.Faulty(), console.Options{Color: true})
+	assert.Contains(t, got, "\x1b[31;1m✗ non-conformant\x1b[0m")
+	plain := show(t, recorded.Faulty(), console.Options{})
+	for _, code := range []string{"1", "2", "31", "32", "31;1", "32;1", "33;1", "35", "35;1", "2;1"} {
+		got = strings.ReplaceAll(got, "\x1b["+code+"m", "")
+	}
+	assert.Equal(t, plain, strings.ReplaceAll(got, "\x1b[0m", ""), "colours change nothing else")
+}
+
+func TestConsoleStaysShort(t *testing.T) {
+	r := recorded.Faulty()
+	shown := 20 - len(overview.Of(r).Failed)
+	for i := range 60 {
+		r.Requirements = append(r.Requirements, reports.Requirement{ID: fmt.Sprint("X-", i), Level: reports.Must, Verdict: reports.Failed, Title: "x"})
+	}
+	got := show(t, r, console.Options{Out: "out"})
+	assert.Contains(t, got, fmt.Sprintf("… and %d more: X-%d, X-%d", 60-shown, shown, shown+1))
+	assert.Less(t, strings.Count(got, "\n"), 200)
+}
+
+func TestConsoleIsHarmless(t *testing.T) {
+	for name, text := range recorded.HostileTexts() {
+		t.Run(name, func(t *testing.T) {
+			got := show(t, recorded.Hostile(text), console.Options{Width: 80})
+			assert.Equal(t, safe.Terminal(got), got)
+			assert.Less(t, len(got), 200_000, "a target cannot flood the console")
+			for _, line := range strings.Split(got, "\n") {
+				assert.False(t, strings.HasPrefix(line, "::"), "no command for a CI system: %q", line)
+			}
+		})
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestConsoleReportsAWriteError(t *testing.T) {
+	assert.ErrorContains(t, console.Write(brokenPipe{}, recorded.Faulty(), console.Options{}), "broken pipe")
+}
+
+func TestLeftBehind(t *testing.T) {
+	r := &reports.Result{Ledger: []reports.LedgerEntry{{Kind: "deployment", ID: "1"}, {Kind: "deployment", ID: "2", Removed: true}, {Kind: "thread", ID: "3"}}}
+	var b bytes.Buffer
+	require.NoError(t, console.Write(&b, r, console.Options{Out: "out"}))
+	assert.Contains(t, b.String(), "\nLeft behind   1 deployment: agentconform clean --ledger out/ledger.jsonl\n")
+}

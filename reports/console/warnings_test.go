@@ -1,0 +1,32 @@
+package console_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/overview"
+)
+
+func TestWhatDoesNotBindIsAWarning(t *testing.T) {
+	r := &reports.Result{Verdict: reports.Conformant, Requirements: []reports.Requirement{
+		{ID: "A-1", Level: reports.Must, Verdict: reports.Passed, Scenarios: []reports.Scenario{{Verdict: reports.Passed}, {Verdict: reports.Skipped, Reason: "not configured: set users"}, {Verdict: reports.Skipped, Reason: "not configured: set users"}}},
+		{ID: "A-2", Level: reports.Should, Verdict: reports.Failed, Reason: "expected x"},
+	}}
+	reports.Tally(r)
+	assert.Equal(t, 1, r.Counts.Requirements[reports.Failed], "the file counts what failed")
+	assert.Equal(t, "1 passed, 1 warning", overview.RequirementCounts(r))
+	assert.Equal(t, "nothing that binds is missing, 1 SHOULD is not kept", overview.DistanceOf(r).String())
+	var b bytes.Buffer
+	require.NoError(t, console.Write(&b, r, console.Options{}))
+	assert.Contains(t, b.String(), "\nSKIPPED IN PART (1) these passed, and some of their scenarios were not judged\n  in part, not configured: set users: A-1\n")
+	r.Requirements = append(r.Requirements, reports.Requirement{ID: "A-3", Level: reports.May, Verdict: reports.Failed})
+	r.Suite.Requirements = 4
+	assert.Equal(t, "nothing that binds is missing in what was judged, 1 SHOULD and 1 MAY are not kept: 1 of 4 requirements was not judged", overview.DistanceOf(r).String())
+	r.Run.Strict = true
+	assert.Equal(t, "1 passed, 1 failed, 1 warning", overview.RequirementCounts(&reports.Result{Run: r.Run, Requirements: r.Requirements, Counts: reports.Counts{Requirements: map[reports.Verdict]int{reports.Passed: 1, reports.Failed: 2}}}))
+}

@@ -1,0 +1,69 @@
+package export_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/html"
+	"github.com/agentconform/agentconform/reports/markdown"
+	"github.com/agentconform/agentconform/reports/overview"
+)
+
+// TestDisplayVerdict holds what a person reads first and last to the exit code, in every format.
+func TestDisplayVerdict(t *testing.T) {
+	q := func(id string, v reports.Verdict, reason string) reports.Requirement {
+		return reports.Requirement{ID: id, Level: reports.Must, Verdict: v, Reason: reason}
+	}
+	known := func(q reports.Requirement) reports.Requirement { q.Known = &reports.Known{Reason: "old"}; return q }
+	stale := []string{"known.yaml:3: A-1 passes; remove the entry"}
+	passed, failed := q("A-1", reports.Passed, ""), q("A-2", reports.Failed, "x")
+	skipped := func(l reports.Level, kind reports.SkipKind) reports.Requirement {
+		return reports.Requirement{ID: "A-3", Level: l, Verdict: reports.Skipped, Reason: "r", Skip: &reports.Skip{Kind: kind}}
+	}
+	for name, c := range map[string]struct {
+		requirements []reports.Requirement
+		catalogue    int
+		baseline     *reports.Baseline
+		want, sign   string
+		tone         overview.Tone
+	}{
+		"all judged":         {[]reports.Requirement{passed, skipped(reports.Must, reports.NotApplicable)}, 2, nil, "conformant", "✅", overview.ToneGood},
+		"a budget":           {[]reports.Requirement{passed, skipped(reports.Must, reports.OverBudget)}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
+		"a key":              {[]reports.Requirement{passed, skipped(reports.Must, reports.NotConfigured)}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
+		"a key for a SHOULD": {[]reports.Requirement{passed, skipped(reports.Should, reports.NotConfigured)}, 2, nil, "conformant", "✅", overview.ToneGood},
+		"a selection":        {[]reports.Requirement{passed}, 3, nil, "conformant in what was judged: 2 of 3 requirements were not", "✅", overview.ToneGood},
+		"a profile":          {[]reports.Requirement{passed, skipped(reports.Must, reports.NotClaimed)}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
+		"an older file":      {[]reports.Requirement{passed, q("A-3", reports.Skipped, "does not apply: nobody can tell")}, 2, nil, "conformant in what was judged: 1 of 2 requirements was not", "✅", overview.ToneGood},
+		"failed":             {[]reports.Requirement{passed, failed}, 2, &reports.Baseline{New: []string{"A-2 is failed"}}, "non-conformant", "❌", overview.ToneBad},
+		"known":              {[]reports.Requirement{passed, known(failed)}, 2, &reports.Baseline{}, "non-conformant, all known: the baseline lets it pass (exit 0)", "⚠️", overview.ToneAllowed},
+		"known and blocked":  {[]reports.Requirement{passed, known(failed), q("A-4", reports.Blocked, "y")}, 3, &reports.Baseline{}, "non-conformant, all known; what else binds could not be judged (exit 3)", "❌", overview.ToneBad},
+		"known, and stale":   {[]reports.Requirement{passed, known(failed)}, 2, &reports.Baseline{Stale: stale}, "non-conformant, all known, but the baseline does not fit (exit 1): remove known.yaml:3", "❌", overview.ToneBad},
+		"stale":              {[]reports.Requirement{passed}, 1, &reports.Baseline{Stale: stale}, "conformant, but the baseline does not fit (exit 1): remove known.yaml:3", "❌", overview.ToneBad},
+		"stale and more":     {[]reports.Requirement{passed}, 1, &reports.Baseline{Stale: stale, Unmatched: []string{"x"}}, "conformant, but the baseline does not fit (exit 1): remove known.yaml:3, and 1 more", "❌", overview.ToneBad},
+		"expired":            {[]reports.Requirement{passed}, 1, &reports.Baseline{Expired: []string{"k:7: A-1: the entry was"}}, "conformant, but the baseline does not fit (exit 1): the day of k:7 is past", "❌", overview.ToneBad},
+		"all known, blocked": {[]reports.Requirement{passed, known(q("A-4", reports.Blocked, "y"))}, 2, &reports.Baseline{}, "incomplete, all known: the baseline lets it pass (exit 0)", "⚠️", overview.ToneAllowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &reports.Result{Suite: reports.Suite{Requirements: c.catalogue}, Requirements: c.requirements, Verdict: reports.Conclude(c.requirements, false), Baseline: c.baseline}
+			s := overview.DisplayVerdictOf(r)
+			assert.Equal(t, c.want, s.String())
+			assert.Equal(t, c.tone, s.Tone)
+			var terminal, summary, page bytes.Buffer
+			require.NoError(t, console.Write(&terminal, r, console.Options{}))
+			lines := strings.Split(strings.TrimSpace(terminal.String()), "\n")
+			assert.Contains(t, lines[0], c.want)
+			assert.True(t, strings.HasSuffix(lines[len(lines)-1], " "+c.want))
+			require.NoError(t, markdown.Write(&summary, r))
+			assert.Contains(t, strings.SplitN(summary.String(), "\n", 2)[0], "## "+c.sign+" "+string(r.Verdict))
+			require.NoError(t, html.Write(&page, r))
+			assert.Contains(t, page.String(), `<header class="top `+string(c.tone)+`">`)
+			assert.Contains(t, page.String(), "<title>"+c.want)
+		})
+	}
+}

@@ -1,0 +1,29 @@
+package har_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/har"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestHAR(t *testing.T) { // no limit: the archive holds the evidence itself, cut to its bounds
+	reporttest.Exporter{File: "result.har", Write: har.Write, Check: reporttest.SchemaFile("har-1.2.schema.json")}.Test(t)
+}
+
+func TestHARKeepsOddAddresses(t *testing.T) {
+	r := &reports.Result{Exchanges: reports.NewMemory(
+		reports.Exchange{URL: "http://user:secret@h/a b?x=%zz&status=A,B&n=%20#frag"},
+		reports.Exchange{URL: "http://[::1"},
+	)}
+	var b bytes.Buffer
+	require.NoError(t, har.Write(&b, r))
+	reporttest.SchemaFile("har-1.2.schema.json")(t, b.Bytes())
+	assert.Contains(t, b.String(), `"url":"http://h/a%20b?x=%25zz\u0026status=A,B\u0026n=%20"`)
+	assert.NotContains(t, b.String(), "secret")
+	assert.Contains(t, b.String(), `{"name":"n","value":" "}`)
+}

@@ -1,0 +1,101 @@
+package html
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// plain returns the text of a piece of HTML.
+func plain(t require.TestingT, markup string) string {
+	root, err := html.Parse(strings.NewReader("<pre>" + strings.TrimPrefix(markup, "\n")))
+	require.NoError(t, err)
+	var b strings.Builder
+	for n := range root.Descendants() {
+		if n.Type == html.TextNode {
+			b.WriteString(n.Data)
+		}
+	}
+	return b.String()
+}
+
+// marked returns the text that is marked.
+func marked(markup string) string {
+	_, rest, _ := strings.Cut(markup, "<mark>")
+	inside, _, _ := strings.Cut(rest, "</mark>")
+	return inside
+}
+
+func TestPrettyBody(t *testing.T) {
+	items := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n), ",") + "]" }
+	tests := []struct{ name, text, pointer, plain, marked, missing, note string }{
+		{"nothing", " ", "", "", "", "", "no body"},
+		{"no JSON", "<html>", "/a", "<html>", "", "", "not valid JSON, or cut"},
+		{"two values", "{} {}", "", "{} {}", "", "", "not valid JSON, or cut"},
+		{"a scalar", "12.50", "", "12.50", "", "", ""},
+		{"empty containers", `{"a":{},"b":[]}`, "", "{\n  \"a\": {},\n  \"b\": []\n}", "", "", ""},
+		{"numbers and escapes stay", `{"a":1e999,"b":"\ud800\u00e9"}`, "/a", "{\n  \"a\": 1e999,\n  \"b\": \"\\ud800\\u00e9\"\n}", "1e999", "", ""},
+		{"into a list", `{"a":[{"b":1},{"b":2}]}`, "/a/1/b", "{\n  \"a\": [\n    {\n      \"b\": 1\n    },\n    {\n      \"b\": 2\n    }\n  ]\n}", "2", "", ""},
+		{"escaped pointer", `{"a/b":{"~":3}}`, "/a~1b/~0", "{\n  \"a/b\": {\n    \"~\": 3\n  }\n}", "3", "", ""},
+		{"escaped key", `{"\u0061":4}`, "/a", "{\n  \"\\u0061\": 4\n}", "4", "", ""},
+		{"missing: the value around it is marked", `{"a":{}}`, "/a/b", "{\n  \"a\": {}\n}", "{}", "/a/b", ""},
+		{"missing at the top", `{}`, "/a", "{}", "", "/a", ""},
+		{"a long list", items(20), "", "[\n  1,\n  1,\n  1,\n  1,\n  1,\n  1,\n  1,\n  1,\n  … 12 more\n]", "", "", ""},
+		{"a long list, with the place that matters", items(20), "/15", "[\n  1,\n  1,\n  1,\n  1,\n  1,\n  1,\n  1,\n  1,\n  1,\n  … 11 more\n]", "1", "", ""},
+		{"markup", `["<b>"]`, "", "[\n  \"<b>\"\n]", "", "", ""},
+		{"bidi", "[\"\u202e\"]", "", "[\n  \"\\u202e\"\n]", "", "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := prettyBody(tt.text, tt.pointer)
+			assert.Equal(t, tt.plain, plain(t, string(b.HTML)))
+			assert.Equal(t, tt.marked, plain(t, marked(string(b.HTML))))
+			assert.Equal(t, tt.missing, b.Missing)
+			assert.Equal(t, tt.note, b.Note)
+		})
+	}
+}
+
+func TestPrettyBodyIsBounded(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("[", 9000) + strings.Repeat("]", 9000), `{"a":"` + strings.Repeat("x", 1<<20) + `"}`,
+		"{" + strings.TrimSuffix(strings.Repeat(`"k":1,`, 100_000), ",") + "}",
+	} {
+		assert.Less(t, len(prettyBody(text, "/0/0/0").HTML), 100<<10)
+	}
+}
+
+func FuzzPrettyBody(f *testing.F) {
+	f.Add(`{"a":[1,{"b":"\u0061"}],"c":null}`, "/a/1/b")
+	f.Add(`[[],{},"",0]`, "/2")
+	f.Fuzz(func(t *testing.T, text, pointer string) {
+		b := prettyBody(text, pointer)
+		require.Equal(t, strings.Count(string(b.HTML), "<mark>"), strings.Count(string(b.HTML), "</mark>"))
+		require.NotContains(t, string(b.HTML), "<script")
+	})
+}
+
+func TestChartOf(t *testing.T) {
+	assert.Nil(t, chartOf(nil))
+	var many []reports.Transition
+	for i := range 100 {
+		many = append(many, reports.Transition{Revision: strings.Repeat("r", i+1), Status: "CREATING", AtMS: int64(i) * 1_000_000})
+	}
+	c := chartOf(many)
+	assert.Len(t, c.Bars, maxBars)
+	assert.Equal(t, 40, c.Left)
+	assert.LessOrEqual(t, len(c.Ticks), 9)
+	for _, b := range c.Bars {
+		for _, s := range b.Segments {
+			assert.GreaterOrEqual(t, s.X, chartPlot)
+			assert.LessOrEqual(t, s.X+s.Width, chartWidth)
+		}
+	}
+	one := chartOf([]reports.Transition{{Revision: "r", Status: "DEPLOYED"}})
+	assert.Equal(t, "up rest", one.Bars[0].Segments[0].Class)
+}

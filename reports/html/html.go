@@ -1,0 +1,70 @@
+// Package html writes a result as one HTML page for people: from a failure to its cause.
+package html
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
+)
+
+//go:embed page.gohtml style.css script.js
+var sources embed.FS
+
+// Write writes r as one page that needs nothing else: no network, no other file, and no script to be read. Scripts add
+// filters, keys and the evidence of every exchange, which is in the page as data and shown when it is opened. A content
+// security policy in the page forbids all scripts but its own. The page links to the files that are named: the same
+// result in other formats, in the same folder. Write fails where w does, or where an exchange cannot be read.
+func Write(w io.Writer, r *reports.Result, files ...string) error {
+	assets, err := readAssets()
+	if err != nil {
+		return fmt.Errorf("writing the HTML page: %w", err)
+	}
+	p := pageOf(r, assets)
+	p.Files = files
+	if err := assets.page.Execute(w, p); err != nil {
+		return fmt.Errorf("writing the HTML page: %w", err)
+	}
+	if p.exchanges.err != nil {
+		return fmt.Errorf("writing the HTML page: %w", p.exchanges.err)
+	}
+	return nil
+}
+
+// pageAssets are the parts of the page that are the same for all results.
+type pageAssets struct {
+	page   *template.Template
+	style  template.CSS
+	script template.JS
+	policy string
+}
+
+// readAssets reads the assets once.
+var readAssets = sync.OnceValues(func() (*pageAssets, error) {
+	style, err := sources.ReadFile("style.css")
+	if err != nil {
+		return nil, err
+	}
+	script, err := sources.ReadFile("script.js")
+	if err != nil {
+		return nil, err
+	}
+	page, err := template.New("page.gohtml").Funcs(template.FuncMap{"join": strings.Join, "duration": overview.Duration}).ParseFS(sources, "page.gohtml")
+	if err != nil {
+		return nil, err
+	}
+	policy := fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
+	return &pageAssets{page: page, style: template.CSS(style), script: template.JS(script), policy: policy}, nil //nolint:gosec // our own files
+})
+
+func hashOf(source []byte) string {
+	sum := sha256.Sum256(source)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,79 @@
+package markdown_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
+	"github.com/agentconform/agentconform/reports/markdown"
+	"github.com/stretchr/testify/assert"
+)
+
+func TestMarkdown(t *testing.T) {
+	reporttest.Exporter{File: "summary.md", Write: markdown.Write, Check: checkMarkdown, Limit: 3 << 20}.Test(t)
+}
+
+// checkMarkdown makes sure that no markup of the target is left: outside code there is no raw tag but ours, and no
+// link or mention at all.
+func checkMarkdown(t *testing.T, doc []byte) {
+	t.Helper()
+	assert.LessOrEqual(t, len(doc), 500<<10)
+	fence := ""
+	for _, line := range strings.Split(string(doc), "\n") {
+		if fence != "" {
+			if line == fence {
+				fence = ""
+			}
+			continue
+		}
+		if strings.HasPrefix(line, "```") {
+			fence = strings.TrimRight(line, "sh")
+			continue
+		}
+		prose := strings.NewReplacer("<details>", "", "</details>", "", "<summary>", "", "</summary>", "").Replace(withoutCode(line))
+		for i, c := range prose {
+			if strings.ContainsRune("<[`", c) {
+				assert.True(t, i > 0 && prose[i-1] == '\\', "unescaped %q in %.200q", c, line)
+			}
+		}
+		assert.NotContains(t, prose, "://")
+		assert.NotContains(t, prose, "@")
+	}
+	assert.Empty(t, fence, "every code block is closed")
+}
+
+// withoutCode removes code spans: a run of backticks up to the next run of the same length.
+func withoutCode(line string) string {
+	var b strings.Builder
+	for i := 0; i < len(line); {
+		if line[i] == '\\' && i+1 < len(line) {
+			b.WriteString(line[i : i+2])
+			i += 2
+			continue
+		}
+		n := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))
+		if n == 0 {
+			b.WriteByte(line[i])
+			i++
+			continue
+		}
+		end := closing(line[i+n:], n)
+		if end < 0 {
+			b.WriteString(line[i:])
+			break
+		}
+		i += n + end + n
+	}
+	return b.String()
+}
+
+func closing(s string, n int) int {
+	for i := 0; i < len(s); {
+		run := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
+		if run == n {
+			return i
+		}
+		i += max(run, 1)
+	}
+	return -1
+}

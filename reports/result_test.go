@@ -1,0 +1,173 @@
+package reports_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+func TestResultFileKeepsItsSchema(t *testing.T) {
+	strict := reporttest.StrictResultSchema(t)
+	for name, r := range reporttest.Results() {
+		t.Run(name, func(t *testing.T) {
+			reporttest.Schema(t, reports.ResultSchema(), written(t, r))
+			reporttest.Schema(t, strict, written(t, r))
+		})
+	}
+	for name, text := range recorded.HostileTexts() {
+		t.Run("hostile "+name, func(t *testing.T) {
+			doc := written(t, recorded.Hostile(text))
+			reporttest.Schema(t, strict, doc)
+			assert.Equal(t, safe.Visible(string(doc)), string(doc), "nothing in the file can harm a terminal")
+		})
+	}
+}
+
+// TestResultFilesOfLaterVersionsAreRead adds an unknown field to every object of a file.
+func TestResultFilesOfLaterVersionsAreRead(t *testing.T) {
+	now := written(t, recorded.Faulty())
+	var doc any
+	require.NoError(t, json.Unmarshal(now, &doc))
+	addLaterField(doc)
+	later, err := json.Marshal(doc)
+	require.NoError(t, err)
+	reporttest.Schema(t, reports.ResultSchema(), later)
+	path := filepath.Join(t.TempDir(), "result.json")
+	require.NoError(t, os.WriteFile(path, later, 0o600))
+	back, err := reports.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(now), string(written(t, back)))
+}
+
+// addLaterField adds a field to every object that is not a map from names to values.
+func addLaterField(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if _, counts := member.(map[string]any); name != "headers" && !(counts && (name == "requirements" || name == "scenarios")) {
+				addLaterField(member)
+			}
+		}
+		v["a_later_field"] = []any{"x"}
+	case []any:
+		for _, item := range v {
+			addLaterField(item)
+		}
+	}
+}
+
+func TestResultFileIsDeterministic(t *testing.T) {
+	assert.Equal(t, string(written(t, recorded.Faulty())), string(written(t, recorded.Faulty())))
+	assert.Equal(t, string(recorded.JSON()), string(written(t, recorded.Faulty())), "a run is written as it was read")
+}
+
+func TestReadFileGivesBackWhatWasWritten(t *testing.T) {
+	for name, r := range reporttest.Results() {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "result.json")
+			require.NoError(t, os.WriteFile(path, written(t, r), 0o600))
+			back, err := reports.ReadFile(path)
+			require.NoError(t, err)
+			assert.Equal(t, string(written(t, r)), string(written(t, back)))
+			if r.Exchanges != nil && r.Exchanges.Len() > 0 {
+				x, err := back.Exchanges.Get(1)
+				require.NoError(t, err)
+				assert.Equal(t, 1, x.ID)
+			}
+			_, err = back.Exchanges.Get(back.Exchanges.Len() + 1)
+			assert.ErrorContains(t, err, "there is no exchange")
+		})
+	}
+}
+
+func TestReadFileExplainsABadFile(t *testing.T) {
+	good := string(written(t, recorded.Faulty()))
+	replace := func(old, new string) string {
+		require.Contains(t, good, old)
+		return strings.Replace(good, old, new, 1)
+	}
+	tests := []struct{ name, content, want string }{
+		{"empty", "", "line 1: it ends too early; was the run or a copy cut off?"},
+		{"cut off", good[:len(good)/2], "it ends too early"},
+		{"a list", "[]", "a result file is one JSON object"},
+		{"not JSON", "<html>", "line 1: invalid character '<'"},
+		{"other schema", replace(reports.Schema, "agentconform.result/v9"), `its schema is "agentconform.result/v9"`},
+		{"wrong type", replace(`"seed": 42`, `"seed": "x"`), "run: seed: string where int64 is expected"},
+		{"unknown verdict", replace(`"verdict": "non-conformant"`, `"verdict": "great"`), `verdict "great" is unknown`},
+		{"unknown verdict of a requirement", replace(`"verdict": "skipped"`, `"verdict": "fine"`), "unknown verdict"},
+		{"unknown level", replace(`"level": "MUST"`, `"level": "must"`), `unknown level "must"`},
+		{"requirement twice", replace(`"id": "CP-LIST-6"`, `"id": "CP-LIST-3"`), "occurs twice"},
+		{"member twice", replace(`"timeline"`, `"verdict"`), "verdict: the member occurs twice"},
+		{"exchange ids", replace(`{"id":2,`, `{"id":7,`), "exchanges[1]: its id is 7"},
+		{"exchange type", replace(`"method":"`, `"method":5,"x":"`), "exchanges[0]: method: number where string is expected"},
+		{"exchanges no list", `{"exchanges":{}}`, "exchanges: exchanges are a list"},
+		{"finding without exchange", replace(fmt.Sprintf(`"exchange": %d`, recorded.Finding(recorded.Faulty(), "CP-LIST-3").Exchange), `"exchange": 9999`), "there is no exchange 9999"},
+		{"trailing", good + "{}", "something follows"},
+		{"too deep", `{"requirements":` + strings.Repeat("[", 20000), "exceeded max depth"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "result.json")
+			require.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
+			_, err := reports.ReadFile(path)
+			require.ErrorContains(t, err, tt.want)
+			assert.ErrorContains(t, err, path)
+		})
+	}
+	_, err := reports.ReadFile(t.TempDir())
+	assert.ErrorContains(t, err, "no regular file")
+	_, err = reports.ReadFile("there/is/none")
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func written(t *testing.T, r *reports.Result) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, r.WriteJSON(&b))
+	return b.Bytes()
+}
+
+func FuzzReadFile(f *testing.F) {
+	var b bytes.Buffer
+	require.NoError(f, recorded.Faulty().WriteJSON(&b))
+	f.Add(b.Bytes())
+	f.Add([]byte(`{"schema":"agentconform.result/v1","verdict":"incomplete","exchanges":[{"id":1}]}`))
+	path := filepath.Join(f.TempDir(), "result.json")
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		require.NoError(t, os.WriteFile(path, doc, 0o600))
+		r, err := reports.ReadFile(path)
+		if err != nil {
+			return
+		}
+		var again bytes.Buffer
+		require.NoError(t, r.WriteJSON(&again), "what can be read can be written")
+		require.True(t, json.Valid(again.Bytes()))
+	})
+}
+
+func TestTally(t *testing.T) {
+	r := recorded.Faulty()
+	want := r.Counts
+	r.Counts = reports.Counts{Throttled: 3, Cases: 500}
+	want.Throttled, want.Cases = 3, 500
+	reports.Tally(r)
+	assert.Equal(t, want, r.Counts, "as the run itself has counted")
+	all := 0
+	for _, n := range r.Counts.Scenarios {
+		all += n
+	}
+	assert.Equal(t, 41, all)
+	assert.Equal(t, r.Exchanges.Len(), r.Counts.Exchanges)
+}
