@@ -101,7 +101,7 @@ func (w *World) aConfiguredOtherUser() error { return w.aConfiguredCaller(target
 
 func (w *World) aConfiguredUpdate() error {
 	if w.target.Config.Target == "" {
-		return outcome.Needs("target, the address of a control plane")
+		return outcome.Needs("target", ", the address of a control plane")
 	}
 	if err := w.aConfiguredUser(); err != nil {
 		return err

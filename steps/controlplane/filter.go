@@ -49,7 +49,7 @@ func (w *filtering) aMixedHistory(ctx context.Context) error {
 	}
 	if len(statuses) < 2 {
 		_, key := w.plane.BrokenSource()
-		return outcome.Needs(key, ": all revisions ended in the same status, so a filter cannot be told from none")
+		return outcome.NotConfigured(key, "all revisions ended in the same status, so a filter cannot be told from none: set %s", key)
 	}
 	return nil
 }
