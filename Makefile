@@ -4,7 +4,7 @@ GO ?= go
 OUT ?= out
 BIN := bin/agentconform
 
-.PHONY: conformance test build format vet lint modules unit features readme proof clean
+.PHONY: conformance test build format vet lint modules unit features requirements readme proof clean
 
 conformance: build
 	$(BIN) run --out $(OUT)/conformance $(if $(TARGET),--target '$(TARGET)') $(if $(AGENT_TARGET),--agent-target '$(AGENT_TARGET)') $(ARGS)
@@ -37,6 +37,10 @@ unit:
 features:
 	$(MAKE) --no-print-directory conformance
 	$(MAKE) --no-print-directory conformance ARGS="--edition self-hosted"
+
+# Renews the page of the requirements from the features. A test fails when it is stale.
+requirements: build
+	$(BIN) list --format markdown > features/REQUIREMENTS.md
 
 # The commands of the README.
 readme: build

@@ -42,6 +42,7 @@ type Requirement struct {
 	Level       reports.Level
 	Title       string
 	Description string
+	Needs       string   // of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
 	Sections    []string // of the interface
 	Profile     string
 	Feature     string
@@ -75,9 +76,10 @@ func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
 
 // File is one feature file as it was read.
 type File struct {
-	URI       string
-	Content   []byte
-	Scenarios []*Scenario
+	URI         string
+	Description string // of the feature
+	Content     []byte
+	Scenarios   []*Scenario
 }
 
 // Catalogue is what the features say: every requirement in the order of the files.
@@ -126,7 +128,7 @@ func (c *Catalogue) sort() {
 	part := func(profile string) int { return slices.Index([]string{ControlPlane, AgentServer, EndToEnd}, profile) }
 	slices.SortStableFunc(c.Requirements, func(a, b *Requirement) int { return part(a.Profile) - part(b.Profile) })
 	slices.SortStableFunc(c.Files, func(a, b File) int {
-		return part(a.Scenarios[0].Requirement.Profile) - part(b.Scenarios[0].Requirement.Profile)
+		return part(a.profile()) - part(b.profile())
 	})
 }
 
@@ -163,7 +165,7 @@ func (c *Catalogue) add(uri string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	file := File{URI: uri, Content: content}
+	file := File{URI: uri, Description: unindent(doc.Feature.Description), Content: content}
 	names := map[string]int{}
 	for _, pickle := range gherkin.Pickles(*doc, uri, newID) {
 		s := p.scenario(pickle)

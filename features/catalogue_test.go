@@ -1,8 +1,11 @@
 package features_test
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,27 +16,98 @@ import (
 	"github.com/agentconform/agentconform/features"
 )
 
-var row = regexp.MustCompile(`(?m)^\| ((?:CP|AS|E2E)-\S+) \| (MUST|SHOULD|MAY)`)
+// families are the groups of IDs and how many requirements each has. IDs count from 1 without a gap, so a requirement
+// cannot vanish unnoticed.
+var families = map[string]int{
+	"CP-AUTH": 6, "CP-CREATE": 7, "CP-GET": 3, "CP-REV": 6, "CP-POLL": 4, "CP-UPDATE": 11, "CP-LIST": 16, "CP-ERROR": 3,
+	"AS-THREAD": 2, "AS-RUN": 8, "AS-STATE": 3, "AS-ROLLBACK": 9, "AS-AUTH": 7, "AS-AUTHZ": 5, "AS-ERROR": 1,
+	"E2E": 1,
+}
 
-// TestEveryRequirementHasARule holds the list of requirements and the features together, both ways.
+// contracts are the operations of the interface, by the last part of the ID of the requirement about their answers.
+var contracts = []string{
+	"CP-CONTRACT-create-deployment", "CP-CONTRACT-get-deployment", "CP-CONTRACT-update-deployment", "CP-CONTRACT-list-revisions",
+	"CP-CONTRACT-get-revision", "AS-CONTRACT-create-thread", "AS-CONTRACT-create-run", "AS-CONTRACT-join-run",
+	"AS-CONTRACT-get-run", "AS-CONTRACT-get-state", "AS-CONTRACT-list-threads",
+}
+
 func TestEveryRequirementHasARule(t *testing.T) {
-	page, err := os.ReadFile("REQUIREMENTS.md")
-	require.NoError(t, err)
-	listed := map[string]string{}
-	for _, m := range row.FindAllStringSubmatch(string(page), -1) {
-		listed[m[1]] = m[2]
-	}
-	require.Greater(t, len(listed), 80)
 	catalogue, err := features.Load()
 	require.NoError(t, err)
-	for id, level := range listed {
-		r := catalogue.Find(id)
-		if assert.NotNil(t, r, "%s has no rule", id) {
-			assert.Equal(t, level, string(r.Level), id)
+	want := slices.Clone(contracts)
+	for family, n := range families {
+		for i := range n {
+			want = append(want, fmt.Sprintf("%s-%d", family, i+1))
 		}
 	}
+	var got []string
 	for _, r := range catalogue.Requirements {
-		assert.Contains(t, listed, r.ID, "%s:%d has a rule and is not listed", r.URI, r.Line)
+		got = append(got, r.ID)
+	}
+	assert.ElementsMatch(t, want, got, "a requirement was added or removed: change the families or contracts above; never use an ID again")
+}
+
+// TestThePageIsFresh holds the generated page to the features.
+func TestThePageIsFresh(t *testing.T) {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	var want bytes.Buffer
+	require.NoError(t, features.Markdown(&want, catalogue))
+	page, err := os.ReadFile("REQUIREMENTS.md")
+	require.NoError(t, err)
+	if !bytes.Equal(want.Bytes(), page) {
+		t.Fatal("features/REQUIREMENTS.md is stale; run: make requirements")
+	}
+}
+
+// weak finds what makes a title depend on its neighbours.
+var weak = regexp.MustCompile(`(?i)\bso does\b|\bthe same\b|\bsuch\b|^(it|its|they|that|this|these)\b`)
+
+func TestTitlesStandAlone(t *testing.T) {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	seen := map[string]string{}
+	for _, r := range catalogue.Requirements {
+		assert.Regexp(t, `^[A-Z]`, r.Title, r.ID)
+		assert.NotRegexp(t, `[.:;,]$`, r.Title, r.ID)
+		assert.NotRegexp(t, weak, r.Title, r.ID)
+		assert.NotContains(t, seen, r.Title, r.ID)
+		seen[r.Title] = r.ID
+	}
+}
+
+// TestEverySectionIsNamed wants each section of the interface to be judged or excluded.
+func TestEverySectionIsNamed(t *testing.T) {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	excluded, err := features.Excluded()
+	require.NoError(t, err)
+	named := map[string]bool{}
+	for _, r := range catalogue.Requirements {
+		assert.True(t, slices.IsSorted(r.Sections), r.ID)
+		for _, section := range r.Sections {
+			assert.Regexp(t, `^[1-9]$`, section, r.ID)
+			named[section] = true
+		}
+	}
+	for _, e := range excluded {
+		assert.Regexp(t, `^[1-9]$`, e.Section, e.Subject)
+		named[e.Section] = true
+	}
+	assert.Len(t, named, 9, "a section of the interface is neither judged nor excluded")
+}
+
+// TestDescriptionsAreRead wants the sentences that the catalogue reads from descriptions to have the form that it reads.
+func TestDescriptionsAreRead(t *testing.T) {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	for _, r := range catalogue.Requirements {
+		assert.Equal(t, strings.Contains(r.Description, "Requires "), r.Needs != "", "%s: write \"Requires KEY in the configuration.\" on a line of its own", r.ID)
+	}
+	for _, f := range catalogue.Files {
+		assert.NotEmpty(t, f.Description, f.URI)
+		assert.LessOrEqual(t, strings.Count(f.Description, "conforming target"), 1, f.URI)
+		assert.Equal(t, strings.Contains(f.Description, "conforming target"), strings.Contains("\n\n"+f.Description, "\n\nA conforming target may "), f.URI)
 	}
 }
 
@@ -49,6 +123,7 @@ func TestKeywordsAreNotMisspelt(t *testing.T) {
 			assert.Contains(t, []string{"Feature", "Rule", "Background", "Scenario", "Scenario Outline", "Examples"}, m[1], f.URI)
 		}
 		assert.GreaterOrEqual(t, len(f.Scenarios), strings.Count(string(f.Content), "Scenario"), f.URI)
+		assert.Empty(t, step.FindString(f.Description), "%s: a sentence stands in the prose of the feature", f.URI)
 	}
 	for _, r := range catalogue.Requirements {
 		assert.Empty(t, step.FindString(r.Description), "%s:%d: a sentence stands in the prose of the rule", r.URI, r.Line)

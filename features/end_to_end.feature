@@ -1,10 +1,14 @@
 @end-to-end
 Feature: From a source to an answer, and to the next
-  The intended flow, whole: a deployment is created, comes up, serves its users, is updated, and serves them from the
-  new revision. (interface, section 1)
+  The whole intended flow: a deployment is created, reaches DEPLOYED, serves its users, is updated, and serves them
+  from the new revision.
+
+  A conforming target may serve control plane and agent servers on one host under a path prefix, or on two hosts.
 
   @E2E-1 @must @section-1 @slow
-  Rule: The deployed agent server answers from the latest revision that is up
+  Rule: After create, poll to DEPLOYED, PATCH and poll again, the deployed agent server answers from the new revision
+    The first user calls the agent server of the deployment before and after the PATCH.
+    Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: A deployment is created, called, updated, and called again
       Given a second source, whose graph answers differently

@@ -13,6 +13,7 @@ import (
 var (
 	idTag      = regexp.MustCompile(`^@((?:CP|AS|E2E)-[A-Za-z0-9-]+)$`)
 	sectionTag = regexp.MustCompile(`^@section-([0-9.]+)$`)
+	needsLine  = regexp.MustCompile(`(?m)^Requires ((?:.|\n)+?) in the configuration\.$`)
 	levels     = map[string]reports.Level{"@must": reports.Must, "@should": reports.Should, "@may": reports.May}
 )
 
@@ -58,6 +59,9 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 		Feature:     p.feature.Name,
 		URI:         p.uri,
 		Line:        int(rule.Location.Line),
+	}
+	if m := needsLine.FindStringSubmatch(r.Description); m != nil {
+		r.Needs = strings.ReplaceAll(m[1], "\n", " ")
 	}
 	for _, tag := range rule.Tags {
 		if m := idTag.FindStringSubmatch(tag.Name); m != nil {

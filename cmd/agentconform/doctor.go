@@ -14,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
 )
 
 func newDoctor(s streams) *cobra.Command {
@@ -67,7 +68,7 @@ func examine(c *cobra.Command, target *targetFlags, s streams) error {
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
 	}
-	e.Checks = slices.Insert(e.Checks, 0, steps.Check{Finding: steps.Fine, Subject: "configuration", Found: source})
+	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
 	if err := showExamination(s.out, e, newScreen(s, "").color); err != nil {
 		return err
 	}
@@ -100,18 +101,18 @@ func sourceOf(file string, environ []string) string {
 }
 
 // colors of the findings, as the reports use them.
-var colors = map[steps.Finding]string{steps.Fine: "32", steps.Noted: "33", steps.Missing: "36", steps.Problem: "31;1"}
+var colors = map[doctor.State]string{doctor.Fine: "32", doctor.Noted: "33", doctor.Missing: "36", doctor.Problem: "31;1"}
 
-func showExamination(w io.Writer, e *steps.Examination, color bool) error {
+func showExamination(w io.Writer, e *doctor.Examination, color bool) error {
 	widest := 0
 	for _, c := range e.Checks {
 		widest = max(widest, len(c.Subject))
 	}
 	var b strings.Builder
 	for _, c := range e.Checks {
-		word := fmt.Sprintf("%-7s", c.Finding)
+		word := fmt.Sprintf("%-7s", c.State)
 		if color {
-			word = "\x1b[" + colors[c.Finding] + "m" + word + "\x1b[0m"
+			word = "\x1b[" + colors[c.State] + "m" + word + "\x1b[0m"
 		}
 		text := c.Found
 		if c.Remedy != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
 )
 
 // TestDoctorShowsNoSecret examines a target that echoes every credential.
@@ -43,9 +44,9 @@ func TestDoctorShowsNoSecret(t *testing.T) {
 
 func TestShowExamination(t *testing.T) {
 	t.Parallel()
-	e := &steps.Examination{Judged: 1, Total: 2, Checks: []steps.Check{
-		{Finding: steps.Fine, Subject: "plan", Found: "little"},
-		{Finding: steps.Problem, Subject: "control plane", Found: "says \x1b[2J\nnothing", Remedy: "start it"},
+	e := &doctor.Examination{Judged: 1, Total: 2, Checks: []doctor.Check{
+		{State: doctor.Fine, Subject: "plan", Found: "little"},
+		{State: doctor.Problem, Subject: "control plane", Found: "says \x1b[2J\nnothing", Remedy: "start it"},
 	}}
 	var plain, colored strings.Builder
 	require.NoError(t, showExamination(&plain, e, false))

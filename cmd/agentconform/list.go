@@ -11,7 +11,6 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/reports/safe"
 )
 
 func newList(s streams) *cobra.Command {
@@ -19,7 +18,7 @@ func newList(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "list",
 		Short:   "List the requirements with their levels, sections and scenarios",
-		Example: "  agentconform list\n  agentconform list --format markdown > REQUIREMENTS.md",
+		Example: "  agentconform list\n  agentconform list --format markdown > features/REQUIREMENTS.md",
 		Args:    noArguments("--format chooses the form, and grep a requirement: agentconform list | grep CP-LIST"),
 		RunE: func(*cobra.Command, []string) error {
 			catalogue, err := features.Load()
@@ -36,7 +35,7 @@ func newList(s streams) *cobra.Command {
 			case "json":
 				return listJSON(s.out, catalogue, excluded)
 			case "markdown":
-				return listMarkdown(s.out, catalogue, excluded)
+				return features.Markdown(s.out, catalogue)
 			}
 			return fmt.Errorf("--format %s: give table, json or markdown", format)
 		},
@@ -97,20 +96,4 @@ func listJSON(w io.Writer, c *features.Catalogue, excluded []features.Exclusion)
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(document)
-}
-
-func listMarkdown(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
-	feature := ""
-	for _, r := range c.Requirements {
-		if r.Feature != feature {
-			feature = r.Feature
-			fmt.Fprintf(w, "\n## %s\n\n| ID | Level | Requirement | Section | Scenarios |\n| --- | --- | --- | --- | ---: |\n", safe.Markdown(feature))
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %d |\n", r.ID, r.Level, safe.Markdown(r.Title), strings.Join(r.Sections, ", "), len(r.Scenarios))
-	}
-	fmt.Fprint(w, "\n## Excluded\n\n| Subject | Section | Reason |\n| --- | --- | --- |\n")
-	for _, e := range excluded {
-		fmt.Fprintf(w, "| %s | %s | %s |\n", safe.Markdown(e.Subject), e.Section, safe.Markdown(e.Reason))
-	}
-	return nil
 }

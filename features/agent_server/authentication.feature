@@ -1,14 +1,19 @@
 @agent-server
 Feature: Who may use the agent server
-  A custom authentication handler looks at every request. It refuses a caller with the status and the detail that it
-  chooses, or hands the user to the graph. (interface, sections 5 and 7)
+  A custom authentication handler looks at every request to the agent server. It refuses a caller with a status and a
+  detail of its choice, or passes the user to the graph.
+
+  A conforming target may refuse with any status that the handler chose (agent.rejected_status), and in any form that
+  contains the detail of the handler.
 
   Background:
     Given a deployed agent server
 
   @AS-AUTH-1 @must @section-5 @section-7
-  Rule: Without credentials every route answers with the status of the authentication handler
-    The status is the handler's choice, and configured; 401 is the one that the interface shows.
+  Rule: Without credentials every agent-server route is refused with the status of the authentication handler, 401 by default
+    The status is the handler's choice (agent.rejected_status). Judged for existing and for unknown threads, and after
+    an update of the deployment too.
+    Requires users in the configuration.
 
     Scenario Outline: Without credentials nobody may <operation>
       Given a completed run
@@ -45,8 +50,11 @@ Feature: Who may use the agent server
         | start a run      |
         | read the state   |
 
-  @AS-AUTH-2 @must @section-5
-  Rule: So does every route with a token that is unknown, empty or almost right, or with another scheme
+  @AS-AUTH-2 @must @section-5 @section-7
+  Rule: Every agent-server route refuses an unknown token, an empty token and another scheme with the status of the authentication handler
+    Near misses of the first user's token are unknown tokens: the token with one more character at its end, and the
+    token with upper and lower case exchanged. The status is that of agent.rejected_status, 401 by default.
+    Requires users in the configuration.
 
     Scenario Outline: With <credentials> nobody may <operation>
       Given a completed run
@@ -89,8 +97,9 @@ Feature: Who may use the agent server
         | a token in the other case           | read the state   |
 
   @AS-AUTH-3 @must @section-5 @section-7
-  Rule: The refusal carries the detail of the authentication handler
-    Clients look for it as the detail of a JSON object; another form is tolerated, and noted.
+  Rule: A refusal by the authentication handler carries the detail of the handler
+    Clients look for it as the string detail of a JSON object. Another form passes and is noted.
+    Requires users and agent.rejected_detail in the configuration.
 
     Scenario Outline: The refusal of <caller> says why
       Given a detail that the authentication handler gives
@@ -104,7 +113,10 @@ Feature: Who may use the agent server
         | a caller with an unknown token |
 
   @AS-AUTH-4 @must @section-5 @slow
-  Rule: A refused request has no effect
+  Rule: A request without valid credentials creates no thread and no run, and rolls back no run
+    Judged without credentials and with an unknown token. A thread that was created all the same is looked for in the
+    user's list, so this part applies only where the list shows the metadata of threads.
+    Requires users in the configuration.
 
     Scenario Outline: A run that <caller> was refused is not there
       Given a completed run on a thread of its own
@@ -140,7 +152,10 @@ Feature: Who may use the agent server
         | a caller with an unknown token |
 
   @AS-AUTH-5 @must @section-5
-  Rule: With a valid token every route is served
+  Rule: With a valid token every agent-server route is served with a 2xx status
+    Only a refusal of the valid token fails here. Any other error status belongs to the requirement of that operation,
+    and blocks the scenario.
+    Requires users in the configuration.
 
     Scenario Outline: The user may <operation>
       Given a completed run
@@ -156,8 +171,11 @@ Feature: Who may use the agent server
         | join a run       |
         | read the state   |
 
-  @AS-AUTH-6 @must @section-5
-  Rule: The graph is told who the caller is
+  @AS-AUTH-6 @must @section-2 @section-5
+  Rule: The graph receives the identity and the custom fields of the authenticated user in graph_auth_user
+    The conformance graph reads them from config.configurable.graph_auth_user. The custom fields are judged as far as
+    users.fields names them.
+    Requires users in the configuration.
 
     Scenario: The identity of the user reaches the graph
       When the user asks a run who the caller is
@@ -169,7 +187,8 @@ Feature: Who may use the agent server
       Then the run tells the custom fields of the user
 
   @AS-AUTH-7 @must @section-5 @slow
-  Rule: At every request the graph is told about its own caller, and nobody else
+  Rule: Each run receives the user of its own request in graph_auth_user, with two users in turn and at once
+    Requires two users in the configuration.
 
     Scenario Outline: Two users who ask <when> are not taken for each other
       When two users ask runs who the caller is, <when>

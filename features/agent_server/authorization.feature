@@ -1,13 +1,16 @@
 @agent-server
 Feature: What a user may see and change
-  Authorization handlers return a filter that restricts access; a typical one is the owner of a thread. The filter is
-  merged into the metadata of what is created. (interface, section 5)
+  Authorization handlers return a filter that restricts access, typically to the owner of a thread. The filter is
+  merged into the metadata of what is created.
+
+  A conforming target may answer 403 or 404, or another 4xx, for another user's thread; refuse a filter with a 4xx.
 
   Background:
     Given a deployed agent server
 
   @AS-AUTHZ-1 @must @section-5
-  Rule: Another user's thread, its state, its runs and their joins answer with an error status
+  Rule: Reading the state, retrieving a run and joining a run of another user's thread is answered with an HTTP error status
+    Requires two users in the configuration.
 
     Scenario Outline: Another user may not <operation>
       Given a completed run
@@ -21,7 +24,9 @@ Feature: What a user may see and change
         | join a run     |
 
   @AS-AUTHZ-2 @must @section-5 @slow
-  Rule: Another user's thread takes no run, and is unchanged after the attempt
+  Rule: Starting a run on another user's thread is answered with an HTTP error status and leaves the thread unchanged
+    Judged with and without rollback. With rollback, a run in progress of the thread's owner must go on to its end.
+    Requires two users in the configuration.
 
     Scenario Outline: Another user may not start <run>
       Given a completed run on a thread of its own
@@ -46,7 +51,11 @@ Feature: What a user may see and change
       Then the thread holds the user's runs only
 
   @AS-AUTHZ-3 @must @section-5
-  Rule: A list of threads holds one's own only, whatever it is asked for
+  Rule: A listing of threads returns only the caller's threads, whatever filter is sent
+    Sent are no filter, an empty filter, metadata that the threads of both users share, the ids of both threads, and
+    the other user as owner. A filter may be refused with a 4xx. The listing call that is not configured is judged
+    too, where the target serves it.
+    Requires two users in the configuration.
 
     Scenario Outline: A list with <filter> holds no thread of another user
       Given a thread each of two users
@@ -72,7 +81,9 @@ Feature: What a user may see and change
       Then the list holds no thread of the user
 
   @AS-AUTHZ-4 @should @section-5
-  Rule: The filter is merged into the metadata of what is created
+  Rule: The metadata of a new thread names the caller as owner, whatever owner was sent, and keeps the other keys sent
+    The filter of the authorization handler is the typical one, owner with the identity of the caller.
+    Requires users in the configuration.
 
     Scenario: A new thread names its owner
       When the user creates a thread
@@ -88,7 +99,8 @@ Feature: What a user may see and change
       And its metadata names the user as owner
 
   @AS-AUTHZ-5 @may @section-5
-  Rule: A studio user is not filtered, where the authorization handler says so
+  Rule: A studio user can list and read other users' threads and runs where the authorization handler returns an empty filter
+    Requires users and agent.studio_headers in the configuration.
 
     Scenario Outline: A studio user may <operation> of a user
       Given a completed run

@@ -1,13 +1,17 @@
 @agent-server
 Feature: The answers of the agent server keep the contract
-  Every answer that was seen in the run is held to the OpenAPI document, which is open where the interface is
-  silent. (interface, sections 2 and 4)
+  Every answer that the suite has seen is compared with the OpenAPI document of the agent server, which is open where
+  the interface is silent.
+
+  A conforming target may add fields to any object; write thread_id and run_id as strings or integers, and content as
+  a string or an array of parts; answer a join with any JSON, plain text or no body; answer a refusal with any body;
+  take 80 ms and more for every answer, with jitter.
 
   Background:
     Given a deployed agent server
 
   @AS-CONTRACT-create-thread @must @section-2 @section-4 @last
-  Rule: Creating a thread: every answer matches the contract
+  Rule: Every answer to POST /threads matches the OpenAPI contract
 
     Scenario: Every answer to create-thread in this run matches the contract
       Given an answer to "create-thread" that was seen in this run
@@ -15,7 +19,7 @@ Feature: The answers of the agent server keep the contract
       Then the contract has nothing against them
 
   @AS-CONTRACT-create-run @must @section-2 @section-4 @last
-  Rule: Creating a run: every answer matches the contract
+  Rule: Every answer to POST /threads/{thread_id}/runs matches the OpenAPI contract
 
     Scenario: Every answer to create-run in this run matches the contract
       Given an answer to "create-run" that was seen in this run
@@ -23,7 +27,7 @@ Feature: The answers of the agent server keep the contract
       Then the contract has nothing against them
 
   @AS-CONTRACT-join-run @must @section-2 @section-4 @last
-  Rule: Joining a run: every answer matches the contract
+  Rule: Every answer to GET /threads/{thread_id}/runs/{run_id}/join matches the OpenAPI contract
 
     Scenario: Every answer to join-run in this run matches the contract
       Given an answer to "join-run" that was seen in this run
@@ -31,7 +35,7 @@ Feature: The answers of the agent server keep the contract
       Then the contract has nothing against them
 
   @AS-CONTRACT-get-run @must @section-2 @section-4 @last
-  Rule: Retrieving a run: every answer matches the contract
+  Rule: Every answer to GET /threads/{thread_id}/runs/{run_id} matches the OpenAPI contract
 
     Scenario: Every answer to get-run in this run matches the contract
       Given an answer to "get-run" that was seen in this run
@@ -39,7 +43,7 @@ Feature: The answers of the agent server keep the contract
       Then the contract has nothing against them
 
   @AS-CONTRACT-get-state @must @section-2 @section-4 @last
-  Rule: Reading the state of a thread: every answer matches the contract
+  Rule: Every answer to GET /threads/{thread_id}/state matches the OpenAPI contract
 
     Scenario: Every answer to get-state in this run matches the contract
       Given an answer to "get-state" that was seen in this run
@@ -47,7 +51,8 @@ Feature: The answers of the agent server keep the contract
       Then the contract has nothing against them
 
   @AS-CONTRACT-list-threads @must @section-2 @section-4 @last
-  Rule: Listing the threads: every answer matches the contract
+  Rule: Every answer to GET /threads, or POST /threads/search, matches the OpenAPI contract
+    Judged is the call by which the threads of this target are listed (agent.listing).
 
     Scenario: Every answer to list-threads in this run matches the contract
       Given an answer to "list-threads" that was seen in this run

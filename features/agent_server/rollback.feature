@@ -1,14 +1,18 @@
 @agent-server
 Feature: Rolling back a run in progress
-  A new run with the multitask strategy rollback takes the place of a run in progress: the prior run is interrupted
-  and deleted from storage, and the new one starts with its own input. Only a run that has really begun can show
-  whether this is so: the scenarios wait until it has written a message. (interface, sections 3 and 7)
+  A new run with multitask_strategy rollback replaces a run in progress on the same thread: the prior run is
+  interrupted and deleted from storage, and the new run starts with its own input. The scenarios wait until the prior
+  run has written a message, unless they are about a pending run.
+
+  A conforming target may answer 404, 410 or any other 4xx for a run that was rolled back; refuse some of several
+  rollbacks that arrive at one time.
 
   Background:
     Given a deployed agent server
 
-  @AS-ROLLBACK-1 @must @section-3 @slow
-  Rule: The new run is accepted while the prior one is in progress, and completes with its own input
+  @AS-ROLLBACK-1 @must @section-3 @section-4 @slow
+  Rule: A run with multitask_strategy rollback is accepted while another is in progress, and completes with its own input without waiting
+    The run in progress has written a message before the new run is sent.
 
     Scenario: The new run neither is refused nor waits for the prior one
       Given a run in progress that has written
@@ -17,8 +21,10 @@ Feature: Rolling back a run in progress
       And the state holds the run's input and its answer
       And it completes before the time of the prior run is over
 
-  @AS-ROLLBACK-2 @must @section-3 @section-7 @slow
-  Rule: The prior run is gone
+  @AS-ROLLBACK-2 @must @section-3 @section-4 @section-7 @slow
+  Rule: A run in progress that was rolled back can no longer be retrieved: GET is answered with an HTTP error status
+    The run is looked for once the new run has completed. A run that had completed before the rollback was not in
+    progress and is not judged here.
 
     Scenario: The prior run is not found
       Given a run that was rolled back after it had written
@@ -26,15 +32,17 @@ Feature: Rolling back a run in progress
       Then the prior run is gone
 
   @AS-ROLLBACK-3 @must @section-3 @slow
-  Rule: The state after the new run holds the data of the new run only
+  Rule: After a run in progress was rolled back, the thread state holds the messages of the new run only
+    Nothing of the prior run may be left: neither its input nor what it had already written.
 
     Scenario: What the prior run had written is gone
       Given a run that was rolled back after it had written
       When the user reads the state of the thread
       Then the state holds the new run only
 
-  @AS-ROLLBACK-4 @must @section-3 @slow
-  Rule: The prior run never comes back
+  @AS-ROLLBACK-4 @must @section-3 @section-4 @section-7 @slow
+  Rule: A rolled-back run does not reappear after its natural end, neither under GET nor in the thread state
+    Looked at when the prior run would have ended by itself.
 
     Scenario: Nothing of the prior run is there when its time is over
       Given a rollback that has removed a run
@@ -42,10 +50,11 @@ Feature: Rolling back a run in progress
       Then the prior run is gone
       And the state holds the new run only
 
-  @AS-ROLLBACK-5 @must @section-3 @slow
-  Rule: The same holds where the prior run was still pending
-    A run may be pending for a moment after it was accepted. It is pending for longer behind another one, where the
-    target can be asked to let it wait.
+  @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
+  Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state
+    Judged at once and again when the pending run would have ended by itself. A run may be pending for a short time
+    after it was accepted. Where the target accepts multitask_strategy enqueue, which is not part of the interface, it
+    is also pending behind another run.
 
     Scenario Outline: A run that made room <moment> is gone for good
       Given a rollback that has removed a run
@@ -61,7 +70,8 @@ Feature: Rolling back a run in progress
         | while it waited behind another run |
 
   @AS-ROLLBACK-6 @must @section-3
-  Rule: With nothing in progress a run with rollback is a plain run
+  Rule: With no run in progress, a run with multitask_strategy rollback keeps the thread's completed runs and their messages
+    Applies where plain runs keep the messages of earlier runs too (AS-STATE-3).
 
     Scenario: Completed runs and their messages stay
       Given a thread that keeps the messages of its completed runs
@@ -70,7 +80,7 @@ Feature: Rolling back a run in progress
       And the thread holds the user's runs only
 
   @AS-ROLLBACK-7 @must @section-3 @slow
-  Rule: The runs of other threads are untouched
+  Rule: A rollback leaves the runs of other threads unchanged, both completed ones and ones in progress
 
     Scenario: A completed run and a run in progress on other threads stay
       Given a rollback that has removed a run
@@ -81,7 +91,8 @@ Feature: Rolling back a run in progress
       And they end with their own messages
 
   @AS-ROLLBACK-8 @must @section-3 @slow
-  Rule: Of several rollbacks only one run is left
+  Rule: After several rollbacks on a thread one run is left, the last one if sent in sequence, and the state holds its messages only
+    Of rollbacks at one time any run may be the one that is left, and some may be refused.
 
     Scenario: A chain of rollbacks leaves the last run
       Given a rollback that has removed a run
@@ -96,7 +107,8 @@ Feature: Rolling back a run in progress
       And the state holds the messages of the run that is left only
 
   @AS-ROLLBACK-9 @should @section-3 @slow
-  Rule: Who waits in a join on the prior run is released
+  Rule: A pending join on a run that is rolled back returns
+    Any answer or a closed connection counts, within timeouts.request after the new run has completed.
 
     Scenario: A join on a run that is rolled back does not hang
       Given a rollback that has removed a run

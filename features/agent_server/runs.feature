@@ -1,13 +1,15 @@
 @agent-server
 Feature: Runs
-  A run has a graph work on a thread. It goes on after it was accepted; a client joins it to learn when it has
-  completed. (interface, sections 4 and 7)
+  A run executes a graph on a thread. The run goes on after it was accepted, and a client joins it to learn when it
+  has completed.
+
+  A conforming target may answer 404 or any other 4xx for a run or thread that does not exist.
 
   Background:
     Given a deployed agent server
 
-  @AS-RUN-1 @must @section-4 @slow
-  Rule: A run is accepted at once, with an id, and goes on
+  @AS-RUN-1 @must @section-2 @section-4 @slow
+  Rule: POST /threads/{thread_id}/runs answers with a run_id while the run is still in progress
 
     Scenario: Starting a run answers with its id
       Given a thread of the user
@@ -19,7 +21,7 @@ Feature: Runs
       Then it is accepted before its time is over
 
   @AS-RUN-2 @must @section-4
-  Rule: A run can be retrieved
+  Rule: GET of a run returns the run with the run_id asked for, whether in progress or completed
 
     Scenario: A completed run is found
       Given a completed run
@@ -32,7 +34,7 @@ Feature: Runs
       Then the answer is that run
 
   @AS-RUN-3 @must @section-4 @section-7
-  Rule: What does not exist answers with an error status
+  Rule: GET of an unknown run, and GET or POST of a run on an unknown thread, are answered with an HTTP error status
 
     Scenario: An unknown run is not found
       Given a completed run
@@ -49,7 +51,9 @@ Feature: Runs
       Then the answer is an error status
 
   @AS-RUN-4 @must @section-4 @slow
-  Rule: A join answers when the run has completed, and not before
+  Rule: The join of a run is answered when the run has completed, and not before
+    After the join the state holds the input and the answer of the run. A run whose graph raised an error has
+    completed too; its join may be answered with any status.
 
     Scenario: A join waits until the run has completed
       When the user starts a run that takes a while, and joins it
@@ -72,7 +76,8 @@ Feature: Runs
       Then the join is answered
 
   @AS-RUN-5 @must @section-4
-  Rule: A join of a completed run answers at once
+  Rule: The join of a completed run is answered at once
+    At once is within one second, or longer where the target is slow in general.
 
     Scenario: A run that is over is not waited for
       Given a completed run
@@ -80,7 +85,7 @@ Feature: Runs
       Then the join answers at once
 
   @AS-RUN-6 @should @section-4
-  Rule: A run of an unknown graph is refused, and leaves the thread usable
+  Rule: A run with an unknown assistant_id is refused with a 4xx, leaves no messages in the state, and the thread stays usable
 
     Scenario: A run of a graph that is not deployed is refused
       Given a thread of the user
@@ -94,7 +99,9 @@ Feature: Runs
       Then the thread holds the user's runs only
 
   @AS-RUN-7 @should @section-4
-  Rule: A run that makes no sense is refused
+  Rule: A run request with a malformed body or an unknown multitask_strategy is refused with a 4xx
+    Judged are a body that is not valid JSON or not an object, a missing assistant_id, and a number as assistant_id or
+    input.
 
     Scenario Outline: A run with <mistake> is refused
       Given a thread of the user
@@ -111,7 +118,7 @@ Feature: Runs
         | an unknown multitask strategy |
 
   @AS-RUN-8 @should @section-4
-  Rule: A run is found only under its own thread
+  Rule: GET of a run under another thread of the user is answered with an HTTP error status
 
     Scenario: A run is not found under another thread of the same user
       Given a completed run

@@ -1,13 +1,14 @@
 @agent-server
 Feature: The state of a thread
-  The state holds the messages of the thread's runs: what went in as human messages, what the graph answered as ai
-  messages, and what tools have said. (interface, section 2)
+  The state of a thread holds the messages of its runs: the input as human messages, the answers of the graph as ai
+  messages, and the results of tools as tool messages.
 
   Background:
     Given a deployed agent server
 
-  @AS-STATE-1 @must @section-2
-  Rule: The state has a list of messages, each with a type and a content
+  @AS-STATE-1 @must @section-2 @section-4
+  Rule: After a run the thread state has values.messages, an array of objects with type and content
+    The array is not empty, type is a non-empty string, and content is a string or an array of parts.
 
     Scenario: After a run the state has the form of the interface
       Given a completed run
@@ -15,8 +16,10 @@ Feature: The state of a thread
       Then the state has a list of messages
       And each message has a type and a content
 
-  @AS-STATE-2 @must @section-2
-  Rule: After a run the state holds the input and the answer
+  @AS-STATE-2 @must @section-2 @section-4
+  Rule: After a run the state holds the input as human messages in order, tool results as tool, and the answer as the last ai message
+    The text of input and answer must be unchanged in any script, with accents, emoji and line breaks, and at a length
+    of 3,000 characters.
 
     Scenario: The input is there as human, the answer as ai
       When a run of the user with one message has completed
@@ -54,7 +57,7 @@ Feature: The state of a thread
       Then the state holds the messages "human, tool, ai"
 
   @AS-STATE-3 @should @section-2
-  Rule: A second run adds to the messages of the first
+  Rule: A second run on a thread adds its messages after those of the first run
 
     Scenario: The state holds the messages of both runs, in their order
       Given a completed run on a thread of its own

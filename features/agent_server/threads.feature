@@ -1,13 +1,15 @@
 @agent-server
 Feature: Threads
-  A thread is a conversation: it holds the runs of a graph, and the state that they leave. (interface, sections 2
-  and 4)
+  A thread holds the runs of a graph and the state that they leave.
+
+  A conforming target may offer GET /threads or POST /threads/search, or both; show a new thread in the list with a
+  delay.
 
   Background:
     Given a deployed agent server
 
-  @AS-THREAD-1 @must @section-4
-  Rule: A new thread has an id of its own
+  @AS-THREAD-1 @must @section-2 @section-4
+  Rule: POST /threads with an empty object answers with a thread_id, and two new threads have distinct ids
 
     Scenario: Creating a thread answers with its id
       When the user creates a thread
@@ -18,8 +20,9 @@ Feature: Threads
       Then each has an id of its own
 
   @AS-THREAD-2 @must @section-4
-  Rule: The list of threads holds one's own
-    Which call lists the threads is configured: the plain list, or the search operation that is named beside it.
+  Rule: The list of threads is an array that contains the caller's new thread
+    The listing call is configurable (agent.listing): GET /threads, or POST /threads/search. The list is read again
+    for up to timeouts.request.
 
     Scenario: A new thread is in the list
       Given a thread of the user

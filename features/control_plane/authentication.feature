@@ -1,11 +1,12 @@
 @control-plane
 Feature: Who may use the control plane
-  Every operation is protected by one of three schemes: an API key, a tenant ID, a bearer token.
-  (interface, sections 4 and 5)
+  Every operation of the control plane is protected by three schemes: API Key, Tenant ID and Bearer Auth.
+
+  A conforming target may refuse with 401 or 403, with any body.
 
   @CP-AUTH-1 @must @section-5
-  Rule: Without credentials every operation is refused
-    The refusal is a 401 or a 403. Its body is the target's own.
+  Rule: Without credentials every control-plane operation is refused with 401 or 403
+    The body of the refusal is not judged.
 
     Scenario Outline: Without credentials nobody may <operation>
       Given a spare deployment
@@ -21,8 +22,9 @@ Feature: Who may use the control plane
         | retrieve a revision    |
 
   @CP-AUTH-2 @must @section-5
-  Rule: With an API key that is unknown, empty or blank every operation is refused
-    A key that is almost right is an unknown one.
+  Rule: With an unknown, empty or blank API key every control-plane operation is refused with 401 or 403
+    A blank key consists of spaces. Near misses of the configured key are unknown keys: the key with one more
+    character at its end, and the key with upper and lower case exchanged.
 
     Scenario Outline: With an API key that is <key> nobody may <operation>
       Given a spare deployment
@@ -61,7 +63,10 @@ Feature: Who may use the control plane
         | in another case        | retrieve a revision   |
 
   @CP-AUTH-3 @must @section-5
-  Rule: A refused write leaves nothing behind
+  Rule: A create or update request without valid credentials creates no deployment and no revision
+    Judged without credentials and with an unknown API key. A deployment that was created all the same is looked for
+    by its name, so this half applies only where the target offers a list of its deployments, which the interface does
+    not require.
 
     Scenario Outline: A refused update by a client with <credentials> makes no revision
       Given a deployment that takes updates
@@ -84,8 +89,10 @@ Feature: Who may use the control plane
         | an unknown API key |
 
   @CP-AUTH-4 @must @section-4 @section-5
-  Rule: Each declared scheme for which a credential is configured opens every operation
-    The names of the headers for Tenant ID and Bearer Auth are not part of the interface; they are configured.
+  Rule: Each declared scheme (API Key, Tenant ID, Bearer Auth) with a configured credential gives access to every operation
+    The tenant ID is sent together with the API key, unless tenant_id_alone is true. The header names of Tenant ID and
+    Bearer Auth are configurable (credential_headers).
+    Requires credentials.api_key, credentials.tenant_id or credentials.bearer in the configuration.
 
     Scenario Outline: With the scheme <scheme> a client may <operation>
       Given a credential for the scheme <scheme>
@@ -112,7 +119,8 @@ Feature: Who may use the control plane
         | Bearer Auth | retrieve a revision    |
 
   @CP-AUTH-5 @should @section-5
-  Rule: A refusal does not tell whether a deployment exists
+  Rule: Without valid credentials, GET of an existing and of an unknown deployment is refused with identical status codes
+    A refusal must not tell whether a deployment exists. The interface implies this and does not say it.
 
     Scenario Outline: A client with <credentials> cannot tell an existing deployment from an unknown one
       Given a deployment that is up
@@ -125,7 +133,10 @@ Feature: Who may use the control plane
         | an unknown API key |
 
   @CP-AUTH-6 @should @section-5
-  Rule: One tenant's deployments do not exist for another tenant
+  Rule: With another tenant's credentials, requests for a deployment get the status of an unknown one, and PATCH creates no revision
+    The status must be that of an unknown deployment, and the body must not hold the revision. The interface implies
+    the isolation of tenants and does not say it.
+    Requires other_tenant.api_key in the configuration.
 
     Scenario Outline: Another tenant may not <operation>
       Given a credential of another tenant

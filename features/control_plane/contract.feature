@@ -1,10 +1,14 @@
 @control-plane
 Feature: The answers of the control plane keep the contract
-  Every answer that was seen in the run is held to the OpenAPI document: its status is declared, its content
-  type and its body are those of the schema, formats included. (interface, sections 2 and 4)
+  Every answer that the suite has seen is compared with the OpenAPI document of the control plane: the status is
+  declared, and content type and body match the schema, formats included.
+
+  A conforming target may add fields to any object; send application/json with a charset, in upper or lower case;
+  compress bodies with gzip, send them in chunks, slowly or pretty-printed; write date-times with any offset and
+  precision; take 80 ms and more for every answer, with jitter.
 
   @CP-CONTRACT-create-deployment @must @section-2 @section-4 @last
-  Rule: Creating a deployment: every answer matches the contract
+  Rule: Every answer to POST /v2/deployments matches the OpenAPI contract
 
     Scenario: Every answer to create-deployment in this run matches the contract
       Given an answer to "create-deployment" that was seen in this run
@@ -12,7 +16,7 @@ Feature: The answers of the control plane keep the contract
       Then the contract has nothing against them
 
   @CP-CONTRACT-get-deployment @must @section-2 @section-4 @last
-  Rule: Retrieving a deployment: every answer matches the contract
+  Rule: Every answer to GET /v2/deployments/{deployment_id} matches the OpenAPI contract
 
     Scenario: Every answer to get-deployment in this run matches the contract
       Given an answer to "get-deployment" that was seen in this run
@@ -20,7 +24,7 @@ Feature: The answers of the control plane keep the contract
       Then the contract has nothing against them
 
   @CP-CONTRACT-update-deployment @must @section-2 @section-4 @last
-  Rule: Updating a deployment: every answer matches the contract
+  Rule: Every answer to PATCH /v2/deployments/{deployment_id} matches the OpenAPI contract
 
     Scenario: Every answer to update-deployment in this run matches the contract
       Given an answer to "update-deployment" that was seen in this run
@@ -28,7 +32,7 @@ Feature: The answers of the control plane keep the contract
       Then the contract has nothing against them
 
   @CP-CONTRACT-list-revisions @must @section-2 @section-4 @last
-  Rule: Listing the revisions: every answer matches the contract
+  Rule: Every answer to GET /v2/deployments/{deployment_id}/revisions matches the OpenAPI contract
 
     Scenario: Every answer to list-revisions in this run matches the contract
       Given an answer to "list-revisions" that was seen in this run
@@ -36,7 +40,7 @@ Feature: The answers of the control plane keep the contract
       Then the contract has nothing against them
 
   @CP-CONTRACT-get-revision @must @section-2 @section-4 @last
-  Rule: Retrieving a revision: every answer matches the contract
+  Rule: Every answer to GET /v2/deployments/{deployment_id}/revisions/{revision_id} matches the OpenAPI contract
 
     Scenario: Every answer to get-revision in this run matches the contract
       Given an answer to "get-revision" that was seen in this run

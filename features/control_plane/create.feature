@@ -1,18 +1,21 @@
 @control-plane
 Feature: Creating a deployment
-  The first step of the intended flow: create a deployment and learn its id and the id of its first revision.
-  (interface, sections 1 and 2)
+  Creating a deployment is the first step of the intended flow. The answer holds the id of the deployment and the id
+  of its first revision.
 
-  @CP-CREATE-1 @must @section-1
-  Rule: Creating answers with the id of the deployment and of its latest revision
+  A conforming target may answer with 200, 201 or 202.
+
+  @CP-CREATE-1 @must @section-1 @section-2 @section-4
+  Rule: POST /v2/deployments answers 200, 201 or 202 with an object whose id and latest_revision_id are UUID strings
 
     Scenario: A new deployment has an id and a latest revision
       When the client creates a deployment
       Then the creation succeeds
       And the answer holds the uuids "id" and "latest_revision_id"
 
-  @CP-CREATE-2 @must @section-1
-  Rule: The latest revision of a new deployment is its first and only one
+  @CP-CREATE-2 @must @section-1 @section-4
+  Rule: The latest_revision_id of a new deployment names its first and only revision, which can be retrieved and is listed
+    The list of revisions must hold this revision and no other.
 
     Scenario: The first revision can be retrieved, and the list holds just it
       Given a new deployment
@@ -21,7 +24,9 @@ Feature: Creating a deployment
       And the list holds just that revision
 
   @CP-CREATE-3 @must @section-2
-  Rule: A new deployment has the source that was asked for
+  Rule: A new deployment and its first revision show the source and source_revision_config of the create request
+    Compared are repo_ref, graph_config_path and image_uri, as far as the request gives them. Fields that the request
+    does not give are not judged.
 
     Scenario: The source and its configuration are those of the request
       Given a deployment that was created
@@ -36,8 +41,10 @@ Feature: Creating a deployment
       And the revision's source revision configuration holds what was asked for
 
   @CP-CREATE-4 @should @section-7
-  Rule: A request that makes no sense is refused as invalid, and makes no deployment
-    Answered 422 with the reasons. Another status of refusal is tolerated, and noted.
+  Rule: An invalid create request is refused with 422 and an HTTPValidationError, and creates no deployment
+    Judged are a missing or unknown source; a wrong JSON type of source, source_config, source_revision_config,
+    repo_ref or image_uri; a body that is not an object, not valid JSON, or empty. Another 4xx passes and is noted;
+    2xx and 5xx fail.
 
     Scenario Outline: A creation with <mistake> is refused
       When the client tries to create a deployment with <mistake>
@@ -58,8 +65,10 @@ Feature: Creating a deployment
         | no body                           |
 
   @CP-CREATE-5 @must @section-2
-  Rule: No deployment stands with a tag and build_on_push
-    Tags are immutable. The target may refuse the request, or accept it and show build_on_push false.
+  Rule: A deployment created from a repo_ref under refs/tags/ never has build_on_push true, and is accepted with build_on_push false
+    Where the request asks for build_on_push true, or leaves it to the default, the target may refuse the request with
+    a 4xx, or accept it and show build_on_push false. Applies to the source git_host.
+    Requires alternatives.tag_ref in the configuration.
 
     Scenario: A deployment from a tag does not build on push
       Given a tag to build from
@@ -78,8 +87,9 @@ Feature: Creating a deployment
       Then the creation succeeds
 
   @CP-CREATE-6 @must @section-2
-  Rule: A source of the other edition is refused
-    A repository host belongs to the cloud, an external container to self-hosted targets.
+  Rule: The source git_host is refused with a 4xx on a self-hosted target, and external_container on a cloud target
+    The refused request must create no deployment.
+    Requires edition and create.refused in the configuration.
 
     Scenario: A deployment from a source of the other edition is refused
       Given a source that only the other edition offers
@@ -88,7 +98,9 @@ Feature: Creating a deployment
       And the refusal makes no deployment
 
   @CP-CREATE-7 @should @section-2
-  Rule: Read-only fields of a request are not taken over
+  Rule: A create request cannot set read-only fields: they are ignored, or the request is refused with a 4xx
+    Sent are id, latest_revision_id, created_at, updated_at and status, and repo_commit_sha in source_revision_config.
+    Looked at are the answer, the deployment and its first revision.
 
     Scenario: A creation that sets read-only fields does not choose them
       When the client creates a deployment and sets the read-only fields in the request

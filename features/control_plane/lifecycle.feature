@@ -1,10 +1,12 @@
 @control-plane
 Feature: From CREATING to DEPLOYED
-  A client polls the latest revision until its status is DEPLOYED. Which statuses come in between, and in which
-  order, is the target's own. (interface, sections 1 and 3)
+  A client polls the latest revision until its status is DEPLOYED. Transitions between statuses are not judged.
+
+  A conforming target may skip statuses, or pass them too quickly to be seen, and may take minutes for a deployment.
 
   @CP-POLL-1 @must @section-1 @section-3
-  Rule: Polling the latest revision reaches DEPLOYED
+  Rule: The latest revision of a new deployment reaches DEPLOYED in the configured time, showing only the thirteen known statuses
+    The time is timeouts.poll. Polling stops early at CREATE_FAILED, BUILD_FAILED and DEPLOY_FAILED.
 
     Scenario: A new deployment is DEPLOYED in the configured time
       Given a deployment that was created
@@ -17,7 +19,8 @@ Feature: From CREATING to DEPLOYED
       Then every status on the way is known
 
   @CP-POLL-2 @should @section-3 @last
-  Rule: What is DEPLOYED stays DEPLOYED while no later revision exists
+  Rule: A DEPLOYED revision stays DEPLOYED while no later revision exists
+    Read several times, when all other scenarios have ended.
 
     Scenario: A deployed revision is still deployed at the end of the run
       Given a deployment that is up
@@ -25,7 +28,9 @@ Feature: From CREATING to DEPLOYED
       Then the revision is DEPLOYED each time
 
   @CP-POLL-3 @must @section-2 @section-4
-  Rule: The list and the single revision agree about a settled revision
+  Rule: The list of revisions and GET of each revision agree on status, source, source_revision_config and created_at
+    Judged once the revisions have settled, that is when their statuses no longer change. Not compared is updated_at.
+    Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: Every settled revision reads the same alone and in the list
       Given a deployment that was updated to another source
@@ -33,7 +38,10 @@ Feature: From CREATING to DEPLOYED
       Then the list and the single revisions agree
 
   @CP-POLL-4 @should @section-3
-  Rule: A source that cannot be built ends in a failed status
+  Rule: A revision whose source cannot be built ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED, never in DEPLOYED
+    Polling stops at once at each of these four. Where the target refuses the broken source with a 4xx, no revision
+    exists and the requirement does not apply.
+    Requires alternatives.broken_ref or alternatives.broken_image_uri in the configuration.
 
     Scenario: A broken source is never DEPLOYED
       Given a source that cannot be built

@@ -1,9 +1,12 @@
 @control-plane
 Feature: Listing the revisions of a deployment
-  A client pages through everything that was ever built for a deployment. (interface, sections 2, 4 and 8)
+  A client lists the revisions of a deployment, page by page and filtered by status.
 
-  @CP-LIST-1 @must @section-2
-  Rule: The list is an object with the revisions and an offset
+  A conforming target may refuse an offset of 2147483647 or more with a 4xx; answer a status that does not exist with
+  an empty list or with a 4xx.
+
+  @CP-LIST-1 @must @section-2 @section-4
+  Rule: The list of revisions is an object whose resources is an array, never null, and whose offset is an integer
 
     Scenario: The list of a deployment has resources and an offset
       Given a deployment that is up
@@ -17,8 +20,8 @@ Feature: Listing the revisions of a deployment
       When the list is looked at
       Then the list has an array of resources and a whole number as offset
 
-  @CP-LIST-2 @must @section-8
-  Rule: A limit from 1 to 100 is honoured
+  @CP-LIST-2 @must @section-4 @section-8
+  Rule: A limit from 1 to 100 is accepted and returns that many revisions, or all where there are fewer
 
     Scenario Outline: With limit <value> no more than that come back
       Given a deployment with more than 20 revisions
@@ -33,8 +36,8 @@ Feature: Listing the revisions of a deployment
         | 99    |
         | 100   |
 
-  @CP-LIST-3 @must @section-7 @section-8
-  Rule: A limit outside 1 to 100 is refused, and the refusal names it
+  @CP-LIST-3 @must @section-4 @section-7 @section-8
+  Rule: A limit outside 1 to 100, or one that is not an integer, is refused with 422 and an error that names limit
 
     Scenario Outline: The limit "<value>" is refused
       Given a deployment that is up
@@ -55,7 +58,7 @@ Feature: Listing the revisions of a deployment
         | ten   |
 
   @CP-LIST-4 @must @section-4 @section-8
-  Rule: Without a limit 20 revisions come back where there are more
+  Rule: Without limit, exactly 20 revisions are returned where there are more, with and without a status filter
 
     Scenario: The default limit is 20
       Given a deployment with more than 20 revisions
@@ -70,8 +73,8 @@ Feature: Listing the revisions of a deployment
       Then the list is served
       And it holds exactly 20 revisions
 
-  @CP-LIST-5 @must @section-7 @section-8
-  Rule: An offset below 0 is refused, and the refusal names it
+  @CP-LIST-5 @must @section-4 @section-7 @section-8
+  Rule: An offset that is negative or not an integer is refused with 422 and an error that names offset
 
     Scenario Outline: The offset "<value>" is refused
       Given a deployment that is up
@@ -86,7 +89,8 @@ Feature: Listing the revisions of a deployment
         | ten   |
 
   @CP-LIST-6 @must @section-4
-  Rule: Pages by offset hold every revision exactly once
+  Rule: Paging by limit and computed offsets returns every revision exactly once, whatever the page size
+    Compared with the revisions that the suite itself has created.
 
     Scenario Outline: Pages of <size> hold every revision exactly once
       Given a deployment with more than 20 revisions
@@ -107,7 +111,7 @@ Feature: Listing the revisions of a deployment
       Then every revision was seen exactly once
 
   @CP-LIST-7 @must @section-2
-  Rule: The returned offset fetches the next page
+  Rule: Passing the returned offset to the next request fetches the next page, until every revision was returned once
 
     Scenario Outline: Following the returned offset, <size> at a time, sees every revision
       Given a deployment with more than 20 revisions
@@ -122,7 +126,8 @@ Feature: Listing the revisions of a deployment
         | 20   |
 
   @CP-LIST-8 @must @section-4 @section-8
-  Rule: An offset at or past the end answers with an empty page
+  Rule: An offset at or past the end of the list is answered with 200 and no revisions
+    An offset of 2147483647 or more may also be refused with a 4xx.
 
     Scenario Outline: The page <place> is empty
       Given a deployment with more than 20 revisions
@@ -150,7 +155,9 @@ Feature: Listing the revisions of a deployment
         | 9223372036854775808 |
 
   @CP-LIST-9 @must @section-4
-  Rule: A status filter keeps exactly the revisions with that status
+  Rule: Filtering by one status returns exactly the revisions with this status, for each of the thirteen statuses
+    Compared with the statuses that the revisions show when they are retrieved one by one. A status that no revision
+    has must return an empty list.
 
     Scenario: Filtering by each status that occurs keeps exactly its revisions
       Given a deployment whose revisions have settled
@@ -163,7 +170,7 @@ Feature: Listing the revisions of a deployment
       Then each list holds exactly the revisions with that status
 
   @CP-LIST-10 @must @section-4
-  Rule: Several statuses are a union, and the filter comes before paging
+  Rule: Filtering by several comma-separated statuses returns their union, and filters apply before paging
 
     Scenario: Several statuses keep the revisions with any of them
       Given a deployment whose revisions have settled
@@ -177,7 +184,7 @@ Feature: Listing the revisions of a deployment
       Then the pages hold exactly the filtered revisions
 
   @CP-LIST-11 @should @section-4
-  Rule: A status that does not exist keeps nothing, or is refused
+  Rule: Filtering by a status that does not exist returns an empty list or is refused with a 4xx
 
     Scenario Outline: The status filter "<value>" does not keep everything
       Given a deployment that is up
@@ -200,7 +207,8 @@ Feature: Listing the revisions of a deployment
         | ends in |
 
   @CP-LIST-12 @must @section-4 @section-7
-  Rule: The filter remote_reconciled is a boolean
+  Rule: The parameter remote_reconciled accepts true and false; a non-boolean is refused with 422 and an error that names it
+    Non-booleans are maybe, 2 and tru. Which revisions the filter returns is not judged.
 
     Scenario Outline: The filter remote_reconciled takes "<value>"
       Given a deployment that is up
@@ -224,14 +232,15 @@ Feature: Listing the revisions of a deployment
         | tru   |
 
   @CP-LIST-13 @must @section-4 @section-7
-  Rule: The revisions of an unknown deployment are not found, and the answer names its id
+  Rule: Listing the revisions of an unknown deployment is answered with 404 and a detail that contains the deployment id
+    That the detail is a string is judged by CP-ERROR-1.
 
     Scenario: The list of an unknown deployment is not found
       When the client lists the revisions of an unknown deployment
       Then the answer is not found, naming the deployment
 
   @CP-LIST-14 @must @section-4 @section-7
-  Rule: A deployment id that is no uuid is refused, and the refusal names it
+  Rule: Listing revisions with a deployment id that is not a valid UUID is refused with 422 and an error that names deployment_id
 
     Scenario Outline: The list of the deployment "<id>" is refused
       When the client lists the revisions of the deployment with the id "<id>"
@@ -244,7 +253,8 @@ Feature: Listing the revisions of a deployment
         | 00000000-0000-0000-0000-00000000000g  |
 
   @CP-LIST-15 @should @section-4
-  Rule: The order is stable, newest first
+  Rule: The list of revisions is ordered from the newest to the oldest at every read
+    The interface states no order. Clients rely on this one, hence the level.
 
     Scenario: The newest revision comes first, at every read
       Given a deployment with more than 20 revisions
@@ -252,7 +262,7 @@ Feature: Listing the revisions of a deployment
       Then both times the revisions are ordered from the newest to the oldest
 
   @CP-LIST-16 @should @section-2
-  Rule: All revisions of a deployment have its source
+  Rule: Every revision in the list of a deployment has the source of the deployment
 
     Scenario: Every revision in the list has the deployment's source
       Given a deployment with more than 20 revisions

@@ -1,9 +1,9 @@
 @control-plane
 Feature: Retrieving a deployment
-  (interface, sections 1, 2, 4 and 7)
+  A client retrieves a deployment by its id.
 
-  @CP-GET-1 @must @section-1 @section-2
-  Rule: Retrieving answers with the deployment that was created
+  @CP-GET-1 @must @section-1 @section-2 @section-4
+  Rule: GET of a deployment returns the deployment asked for, with the id, source and latest_revision_id of its creation
 
     Scenario: The deployment is the one that was created
       Given a deployment that is up
@@ -16,15 +16,15 @@ Feature: Retrieving a deployment
       Then each answer is the deployment that was asked for
 
   @CP-GET-2 @must @section-4 @section-7
-  Rule: An unknown deployment is not found
+  Rule: GET of an unknown deployment is answered with 404 and a JSON object with a string detail
 
     Scenario: A deployment that was never created is not found
       When the client retrieves an unknown deployment
       Then the answer is not found, with a detail
 
   @CP-GET-3 @should @section-4 @section-7
-  Rule: A deployment id that is no uuid is refused as invalid
-    Answered 422 with the reasons. Another status of refusal is tolerated, and noted.
+  Rule: GET of a deployment id that is not a valid UUID is refused with 422 and an HTTPValidationError
+    Another 4xx passes and is noted; 2xx and 5xx fail.
 
     Scenario Outline: The deployment id "<id>" is refused
       When the client retrieves the deployment with the id "<id>"

@@ -1,0 +1,244 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// Where things are on an agent server (section 4). Ids are the target's own and may need escaping.
+const ThreadsPath = "/threads"
+
+func threadPath(id string) string { return ThreadsPath + "/" + url.PathEscape(id) }
+
+func StatePath(id string) string { return threadPath(id) + "/state" }
+
+func RunsPath(id string) string { return threadPath(id) + "/runs" }
+
+func runPath(id, run string) string { return RunsPath(id) + "/" + url.PathEscape(run) }
+
+func joinPath(id, run string) string { return runPath(id, run) + "/join" }
+
+const RollbackStrategy = "rollback"
+
+// Text is the content of the last human message: the words, and a text that no other run's message contains.
+func (as *Agents) Text(o Order) string {
+	if o.Text != "" {
+		return o.Text
+	}
+	words := o.Words
+	if o.Hold > 0 {
+		word := "wait"
+		if o.written {
+			word = "wait-after-write"
+		}
+		words = strings.TrimSpace(fmt.Sprintf("%s=%d %s", word, o.Hold.Milliseconds(), words))
+	}
+	return strings.TrimSpace(words + " " + as.target.Name("word") + ".")
+}
+
+// ask sends a request and notes how long the answer took.
+func (s *Server) ask(ctx context.Context, who target.Caller, method, path string, body any) (*client.Answer, error) {
+	a, err := s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
+	if err == nil {
+		s.agents.Pace.answers.add(a.Took)
+	}
+	return a, err
+}
+
+// CreateThread creates a thread and enters it in the ledger. What is wrong with the answer is for the caller to say.
+func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata map[string]any) (*Thread, error) {
+	body := map[string]any{}
+	if metadata != nil {
+		body["metadata"] = metadata
+	}
+	a, err := s.ask(ctx, who, http.MethodPost, ThreadsPath, body)
+	if err != nil {
+		return nil, err
+	}
+	t := &Thread{Owner: who, Answer: a}
+	if a.OK() {
+		t.ID = a.Get("thread_id").String()
+	}
+	if t.ID == "" {
+		return t, nil
+	}
+	t.again = !s.agents.threads.Add(s.Base + " " + t.ID)
+	return t, s.target.Ledger.Created("thread", t.ID, evidence.Scenario(ctx))
+}
+
+// NewThread creates a thread for a scenario to work with.
+func (s *Server) NewThread(ctx context.Context, who target.Caller) (*Thread, error) {
+	t, err := s.CreateThread(ctx, who, nil)
+	if err != nil {
+		return nil, err
+	}
+	return t, t.Usable()
+}
+
+// Input is the payload of a run.
+func (s *Server) Input(inputs []string) map[string]any {
+	messages := make([]any, len(inputs))
+	for i, content := range inputs {
+		messages[i] = map[string]any{"role": "user", "content": content}
+	}
+	return map[string]any{"messages": messages}
+}
+
+// Post starts a run. Where it is refused the run has no id.
+func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+	g := &GraphRun{Thread: t, Order: o, Inputs: append(append([]string{}, o.Before...), s.agents.Text(o))}
+	body := map[string]any{"assistant_id": s.target.Config.AssistantID, "input": s.Input(g.Inputs)}
+	if o.Strategy != "" {
+		body["multitask_strategy"] = o.Strategy
+	}
+	a, err := s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, http.MethodPost, RunsPath(t.ID), body))
+	if err != nil {
+		return nil, err
+	}
+	g.Answer, g.begun = a, a.Sent
+	if a.OK() {
+		g.ID = a.Get("run_id").String()
+		t.runs++
+	}
+	return g, nil
+}
+
+// Start starts a run by the thread's owner for a scenario to work with. On a thread that had a run before, a refusal
+// may mean that this one is just coming to its end: a moment later the thread is free.
+func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		g, err := s.Post(ctx, t.Owner, t, o)
+		if err != nil {
+			return nil, err
+		}
+		if busy := g.Answer.Refused() && t.runs > 0 && o.Strategy == ""; !busy || wait > time.Second {
+			return g, g.Accepted()
+		}
+		if err := client.Sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
+	return s.ask(ctx, who, http.MethodGet, runPath(g.Thread.ID, g.ID), nil)
+}
+
+func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*client.Answer, error) {
+	return s.ask(ctx, who, http.MethodGet, StatePath(t.ID), nil)
+}
+
+// join waits for the run to be over. Its answer may take as long as the run.
+func (s *Server) join(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
+	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
+	request.Timeout = g.Order.Hold + s.target.Config.Timeouts.Run
+	return s.target.Client.Do(ctx, request)
+}
+
+// JoinCompleted joins a run that is over. How long the answer takes is judged, and no measure of others.
+func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
+	return s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil))
+}
+
+// Filter narrows a listing of threads: metadata that they must have, and ids. A nil one sends nothing.
+type Filter struct {
+	Metadata map[string]any
+	IDs      []any
+}
+
+// The search operation takes at most so many threads at once in the field. A target may give fewer than it is asked for.
+const searchPage, searchPages = 1000, 50
+
+// List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked;
+// a filter goes to the search operation, since the plain list takes none.
+func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) ([]gjson.Result, *client.Answer, error) {
+	if f == nil && !s.target.Searches() {
+		a, err := s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		return RowsOf(a), a, nil
+	}
+	var all []gjson.Result
+	var last *client.Answer
+	shown := map[string]bool{}
+	for range searchPages {
+		a, err := s.ask(ctx, who, http.MethodPost, ThreadsPath+"/search", f.body(len(all)))
+		if err != nil {
+			return nil, nil, err
+		}
+		before := len(shown)
+		for _, row := range RowsOf(a) {
+			key := row.Get("thread_id").String()
+			if key == "" {
+				key = row.Raw
+			}
+			if !shown[key] {
+				shown[key] = true
+				all = append(all, row)
+			}
+		}
+		if last == nil || len(shown) > before {
+			last = a
+		}
+		if len(shown) == before {
+			break
+		}
+	}
+	return all, last, nil
+}
+
+func (f *Filter) body(offset int) map[string]any {
+	body := map[string]any{"limit": searchPage, "offset": offset}
+	if f != nil && f.Metadata != nil {
+		body["metadata"] = f.Metadata
+	}
+	if f != nil && f.IDs != nil {
+		body["ids"] = f.IDs
+	}
+	return body
+}
+
+// RowsOf returns the threads of a listing, none where it is no list.
+func RowsOf(a *client.Answer) []gjson.Result {
+	if list := a.Get("@this"); a.OK() && list.IsArray() {
+		return list.Array()
+	}
+	return nil
+}
+
+// Holds tells whether a listing holds the thread.
+func Holds(rows []gjson.Result, id string) bool {
+	for _, row := range rows {
+		if row.Get("thread_id").String() == id {
+			return true
+		}
+	}
+	return false
+}
+
+// AskOtherCall lists the threads by it.
+func (s *Server) AskOtherCall(ctx context.Context, who target.Caller) (*client.Answer, error) {
+	if s.target.Searches() {
+		return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
+	}
+	return s.ask(ctx, who, http.MethodPost, ThreadsPath+"/search", (*Filter)(nil).body(0))
+}
+
+// ServesOtherCall tells whether the user is served by the listing of threads that is not configured. A target needs only one.
+func (s *Server) ServesOtherCall(ctx context.Context) (bool, error) {
+	return s.agents.learned.otherListing.Get(ctx, s.agents.maker, "the other listing call", func(ctx context.Context) (bool, error) {
+		a, err := s.AskOtherCall(ctx, s.target.Owner())
+		return err == nil && a.OK(), err
+	})
+}

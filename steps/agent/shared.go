@@ -1,0 +1,204 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// ARollback returns a rollback of a run that had written, which scenarios share. They only look.
+func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
+	return s.agents.learned.rolledBack.Get(ctx, s.agents.maker, "a rollback", func(ctx context.Context) (*Rollback, error) {
+		if err := s.PlainRunsWork(ctx); err != nil {
+			return nil, err
+		}
+		return s.RollBack(ctx, HasWritten)
+	})
+}
+
+// VerifiedRollback is the same, seen to have removed the prior run and its messages. What builds upon that is blocked
+// where it is not so: the requirements about it fail by themselves.
+func (s *Server) VerifiedRollback(ctx context.Context) (*Rollback, error) {
+	return s.agents.learned.verified.Get(ctx, s.agents.maker, "a rollback that removes the prior run", func(ctx context.Context) (*Rollback, error) {
+		rb, err := s.ARollback(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return rb, rb.left
+	})
+}
+
+// leftOf says what a rollback has left of the prior run, nil where that is nothing.
+func (s *Server) leftOf(ctx context.Context, rb *Rollback) (left, err error) {
+	for _, g := range rb.Prior.Line() {
+		a, err := s.GetRun(ctx, rb.Prior.Thread.Owner, g)
+		if err != nil {
+			return nil, err
+		}
+		if left = IsGone(a); left != nil {
+			return left, nil
+		}
+	}
+	state, err := s.State(ctx, rb.Prior.Thread.Owner, rb.Prior.Thread)
+	if err != nil {
+		return nil, err
+	}
+	return HoldsOnly(state, rb.Next), nil
+}
+
+// CameBack blocks what looks as if a rollback had left something where that was not there at first: that it comes back
+// is another requirement's concern.
+func (rb *Rollback) CameBack(context.Context) error {
+	if rb.left == nil {
+		return outcome.Blocked("there was nothing left of the prior run at first: it has come back (AS-ROLLBACK-4)").ByRequirement("AS-ROLLBACK-4")
+	}
+	return nil
+}
+
+// StaysRemoved says what comes back of a run that was rolled back, once its time is over (AS-ROLLBACK-4).
+func (s *Server) StaysRemoved(ctx context.Context) error {
+	rb, err := s.VerifiedRollback(ctx)
+	if err != nil {
+		return err
+	}
+	if err := client.Sleep(ctx, time.Until(rb.Prior.Over)); err != nil {
+		return err
+	}
+	left, err := s.leftOf(ctx, rb)
+	return errors.Join(left, err)
+}
+
+// PendingIsRemoved says what is left of a run that was rolled back as soon as it was accepted (AS-ROLLBACK-5).
+func (s *Server) PendingIsRemoved(ctx context.Context) error {
+	_, err := s.agents.learned.pending.Get(ctx, s.agents.maker, "a rollback of a run that was just accepted", func(ctx context.Context) (*Rollback, error) {
+		rb, err := s.RollBack(ctx, JustStarted)
+		if err != nil {
+			return nil, err
+		}
+		return rb, rb.left
+	})
+	return err
+}
+
+// IsGone says what is wrong with the answer to a look for a run that was rolled back. Any error status will do
+// (section 7: the exact code is not shown).
+func IsGone(a *client.Answer) error {
+	if a.Status < 400 {
+		return outcome.Violated(a, "an error status, since the run was rolled back and deleted", "%s", outcome.Seen(a))
+	}
+	return nil
+}
+
+// SharedCompletedRun returns a completed run on a thread that no scenario changes.
+func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
+	return s.agents.learned.completedRun.Get(ctx, s.agents.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
+		t, err := s.NewThread(ctx, s.target.Owner())
+		if err != nil {
+			return nil, err
+		}
+		g, err := s.Start(ctx, t, Order{})
+		if err != nil {
+			return nil, err
+		}
+		_, err = s.Await(ctx, g)
+		return g, err
+	})
+}
+
+// PlainRunsWork says why messages of this target cannot be told apart: a plain run alone does not leave its input
+// and its answer.
+func (s *Server) PlainRunsWork(ctx context.Context) error {
+	g, err := s.SharedCompletedRun(ctx)
+	if err != nil {
+		return err
+	}
+	if err := HoldsOnly(g.final, g); err != nil {
+		return outcome.Blocked("the state of a thread with one plain run: %v", err).By(reports.ByFixture, "a completed run")
+	}
+	return nil
+}
+
+// JoinsAnswer says why joins cannot be relied on: even that of a completed run hangs (AS-RUN-5).
+func (s *Server) JoinsAnswer(ctx context.Context) error {
+	g, err := s.SharedCompletedRun(ctx)
+	if err != nil {
+		return err
+	}
+	if s.agents.learned.joinHangs.Load() {
+		return outcome.Blocked("joins of completed runs are not answered (AS-RUN-4, AS-RUN-5)").ByRequirement("AS-RUN-4", "AS-RUN-5")
+	}
+	_, err = s.JoinCompleted(ctx, g.Thread.Owner, g)
+	return outcome.AsPrecondition(err)
+}
+
+// JoinsWake says that a join on a run in progress is not answered even when the run completes (AS-RUN-4).
+func (s *Server) JoinsWake(ctx context.Context) error {
+	t, err := s.NewThread(ctx, s.target.Owner())
+	if err != nil {
+		return err
+	}
+	g, err := s.Start(ctx, t, Order{Hold: s.agents.Pace.Hold(0)})
+	if err != nil {
+		return err
+	}
+	j := s.JoinNow(ctx, g)
+	defer j.Leave()
+	if err := j.OrUntil(ctx, g.Answered().Add(g.Order.Hold+s.agents.Pace.Patience())); err != nil {
+		return err
+	}
+	if !j.Over() {
+		return outcome.Blocked("joins on runs in progress are not answered when these complete (AS-RUN-4)").ByRequirement("AS-RUN-4")
+	}
+	return nil
+}
+
+// OtherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
+// that, and not for whose thread it is.
+func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
+	_, err := s.agents.learned.otherServed.Get(ctx, s.agents.maker, "the other user", func(ctx context.Context) (bool, error) {
+		t, err := s.CreateThread(ctx, other, nil)
+		if err != nil {
+			return false, err
+		}
+		if t.ID == "" {
+			return false, outcome.Blocked("users.1 is not let in at all: %s", outcome.Seen(t.Answer)).By(reports.ByKey, "users.1")
+		}
+		a, err := s.State(ctx, other, t)
+		if err != nil || a.OK() {
+			return err == nil, err
+		}
+		g, err := s.Post(ctx, other, t, Order{}) // a thread without a run need not have a state
+		if err == nil && g.ID == "" {
+			err = outcome.Blocked("users.1 is not let in at all: %s", outcome.Seen(g.Answer)).By(reports.ByKey, "users.1")
+		}
+		return err == nil, err
+	})
+	return err
+}
+
+// RunsAdd tells whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).
+func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
+	return s.agents.learned.additive.Get(ctx, s.agents.maker, "two runs on a thread", func(ctx context.Context) (bool, error) {
+		t, err := s.NewThread(ctx, s.target.Owner())
+		if err != nil {
+			return false, err
+		}
+		var runs []*GraphRun
+		for range 2 {
+			g, err := s.Start(ctx, t, Order{})
+			if err != nil {
+				return false, err
+			}
+			if _, err := s.Completed(ctx, g); err != nil {
+				return false, err
+			}
+			runs = append(runs, g)
+		}
+		return HoldsOnly(runs[1].final, runs...) == nil, nil
+	})
+}

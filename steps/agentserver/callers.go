@@ -1,0 +1,317 @@
+package agentserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// The callers and what they try, as the sentences name them.
+const (
+	refusedCallers = `(a caller without credentials|a caller with an unknown token|the other user)`
+	anyCaller      = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme|a token that has one more character|a token in the other case))`
+	anyAttempt     = anyCaller + ` tries to (create a thread|list the threads|list the threads by the other call|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:start|retrieve|join|read) .* of an unknown thread)`
+	twoUsersAsk    = `two users ask runs who the caller is, (in turn|all at once)`
+)
+
+// byOtherCall is the listing of threads that is not configured: search beside the plain list, and the other way round.
+const byOtherCall = "list the threads by the other call"
+
+// callers holds the sentences about who is let in.
+type callers struct {
+	*World
+	introductions []agent.Introduction // what runs said of their callers
+}
+
+// define holds the sentences about authentication (sections 5 and 7).
+func (w *callers) define(r *common.Registrar) {
+	r.Configured(`a detail that the authentication handler gives`, w.aHandlersDetail)
+	r.Configured(`a user with custom fields`, w.aUserWithFields)
+	r.Given(`a run in progress on a thread of its own`, w.anOwnRunInProgress)
+	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun, common.Needs(w.aConfiguredCaller))
+	r.When(anyAttempt, w.callerTries, common.Needs(w.aConfiguredCaller))
+	r.When(`the user asks a run who the caller is`, w.userAsksWho, common.Needs(common.Whatever(w.aConfiguredUser)))
+	r.When(twoUsersAsk, w.usersAskWho, common.Needs(common.Whatever(w.aConfiguredOtherUser)))
+	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
+	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
+	r.Then(`the run tells the (identity|custom fields) of the user`, w.runTells)
+	r.Then(`each run tells about its own caller`, w.eachTellsItsOwn)
+}
+
+func (w *callers) aHandlersDetail() error {
+	if w.target.Config.Agent.RejectedDetail == "" {
+		return outcome.Needs("agent.rejected_detail")
+	}
+	return nil
+}
+
+func (w *callers) aUserWithFields() error {
+	if who, err := w.target.Caller(target.TheUser); err != nil || len(who.User.Fields) == 0 {
+		return outcome.Needs("users.0.fields")
+	}
+	return nil
+}
+
+func (w *callers) anOwnRunInProgress(ctx context.Context) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return err
+	}
+	return w.aRunInProgress(ctx)
+}
+
+// callerTries has the caller do one of the things that an agent server offers, to the run and thread that the
+// sentences speak of. Who may start a run gets a thread for it: the run may be shared by scenarios.
+func (w *callers) callerTries(ctx context.Context, name, operation string) error {
+	who, err := w.callerNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	w.attempted = name
+	w.scene.JudgeServed(w.isServed)
+	t, g := w.thread, w.current
+	operation, unknown := strings.CutSuffix(operation, " of an unknown thread")
+	if unknown {
+		t = &agent.Thread{ID: unlike(t.ID), Owner: t.Owner}
+		g = &agent.GraphRun{ID: g.ID, Thread: t}
+	}
+	switch operation {
+	case "create a thread":
+		made, err := w.server.CreateThread(ctx, who, nil)
+		if err == nil {
+			w.scene.Answer = made.Answer
+		}
+		return err
+	case "list the threads":
+		return w.listThreads(ctx, who, nil)
+	case byOtherCall:
+		return w.listOtherwise(ctx, who)
+	case "start a run", "start a run with rollback":
+		if name == target.TheUser {
+			if t, err = w.server.NewThread(ctx, who); err != nil {
+				return outcome.AsPrecondition(err)
+			}
+		}
+		return w.tryRun(ctx, who, t, operation)
+	case "retrieve a run":
+		w.scene.Answer, err = w.server.GetRun(ctx, who, g)
+	case "join a run":
+		w.scene.Answer, err = w.server.JoinCompleted(ctx, who, g)
+		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
+			return outcome.Blocked("the join of a completed run is not answered (AS-RUN-5)")
+		}
+	case "read the state":
+		w.scene.Answer, err = w.server.State(ctx, who, t)
+	}
+	return err
+}
+
+func (w *callers) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, operation string) error {
+	o := agent.Order{}
+	if strings.HasSuffix(operation, agent.RollbackStrategy) {
+		o.Strategy = agent.RollbackStrategy
+	}
+	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
+	g, err := w.server.Post(ctx, who, &theirs, o)
+	if err == nil {
+		w.scene.Answer, w.foreign = g.Answer, g.Text()
+	}
+	return err
+}
+
+// wasRefusedRun needs the refusal: a request that is served is another requirement's concern. While a run is in
+// progress the attempt has to come before its end.
+func (w *callers) wasRefusedRun(ctx context.Context, name, what string) error {
+	if len(w.kept) == 0 {
+		w.kept = []*agent.GraphRun{w.current}
+	}
+	who, err := w.callerNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	inTime := true
+	err = w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := w.tryRun(ctx, who, w.thread, what); err != nil {
+			return false, err
+		}
+		if w.prior != nil {
+			w.kept = []*agent.GraphRun{w.prior.GraphRun}
+			inTime = w.scene.Answer.Sent.Add(w.scene.Answer.Took).Before(w.prior.Until)
+			w.wanted = w.prior.AfterLoss()
+		}
+		return inTime, nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case !inTime:
+		return outcome.Inconclusive("the run was over before the attempt was refused, in %d attempts", agent.Attempts)
+	case w.scene.Answer.Status < 400:
+		return outcome.Blocked("the attempt was not refused: %s", outcome.Seen(w.scene.Answer))
+	}
+	return nil
+}
+
+// validIsServed blocks where an answer to the user refuses the credentials: that is one requirement's concern,
+// whatever was asked for.
+func validIsServed(a *client.Answer) error {
+	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
+		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a))
+	}
+	return nil
+}
+
+func (w *callers) refusedByHandler() error {
+	a, status := w.scene.Answer, w.target.Config.Agent.RejectedStatus
+	if a.Status != status {
+		return outcome.Violated(a, fmt.Sprintf("status %d", status), "%s", outcome.Seen(a)).Hinting("if the handler chooses another status, set agent.rejected_status")
+	}
+	return nil
+}
+
+func (w *callers) refusalCarriesDetail() error {
+	a, detail := w.scene.Answer, w.target.Config.Agent.RejectedDetail
+	if a.Status < 400 {
+		return outcome.Blocked("the caller was not refused: %s", outcome.Seen(a))
+	}
+	if !agent.SaysText(a, detail) {
+		return outcome.Violated(a, fmt.Sprintf("a refusal with the detail %q", detail), "%s", outcome.Seen(a))
+	}
+	if found := a.Get("detail"); found.Type != gjson.String {
+		w.scene.Note("the detail comes, but not as the detail of a JSON object")
+	}
+	return nil
+}
+
+func (w *callers) userAsksWho(ctx context.Context) error {
+	who, err := w.target.Caller(target.TheUser)
+	if err != nil {
+		return err
+	}
+	said, err := w.server.Whoami(ctx, who, 0)
+	w.introductions = append(w.introductions, said)
+	return err
+}
+
+// usersAskWho lets runs that are asked for at once be in progress at the same time.
+func (w *callers) usersAskWho(ctx context.Context, when string) error {
+	user, err := w.target.Caller(target.TheUser)
+	if err != nil {
+		return err
+	}
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	callers := []target.Caller{user, other, user, other}
+	w.introductions = make([]agent.Introduction, len(callers))
+	if when == "in turn" {
+		for i, who := range callers {
+			if w.introductions[i], err = w.server.Whoami(ctx, who, 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var wait sync.WaitGroup
+	errs := make([]error, len(callers))
+	for i, who := range callers {
+		wait.Go(func() { w.introductions[i], errs[i] = w.server.Whoami(ctx, who, w.agents.Pace.Hold(0)/4) })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+func (w *callers) runTells(what string) error {
+	said := w.introductions[0]
+	fields := map[string]string{"identity": said.Of.User.Identity}
+	if what == "custom fields" {
+		fields = said.Of.User.Fields
+	}
+	for field, value := range fields {
+		if !agent.Tells(said.Text, field, value) {
+			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %q", field, value), "%q", said.Text).At("/values/messages").
+				Hinting(w.fieldHint(said.Of.User, field))
+		}
+	}
+	return nil
+}
+
+// eachTellsItsOwn looks for what belongs to the other user. That a run tells nothing of its caller is another
+// requirement's concern.
+func (w *callers) eachTellsItsOwn() error {
+	first, second := w.introductions[0].Of.User, w.introductions[1].Of.User
+	told := false
+	for _, said := range w.introductions {
+		other := first
+		if said.Of.User == first {
+			other = second
+		}
+		for field, value := range differing(*other, *said.Of.User) {
+			if agent.Tells(said.Text, field, value) && !agent.Tells(said.Text, field, identifying(*said.Of.User)[field]) {
+				return outcome.Violated(said.Answer, fmt.Sprintf("what belongs to %s", said.Of.User.Name), "%s %q, which belongs to %s", field, value, other.Name).At("/values/messages").
+					Hinting(w.fieldHint(said.Of.User, field) + "; " + w.fieldHint(other, field))
+			}
+		}
+		told = told || agent.Tells(said.Text, "identity", said.Of.User.Identity)
+	}
+	if !told {
+		return outcome.Blocked("the runs do not tell who their caller is (AS-AUTH-6): %q", w.introductions[0].Text)
+	}
+	return nil
+}
+
+// identifying returns what the configuration knows of a user.
+func identifying(u config.User) map[string]string {
+	all := map[string]string{"identity": u.Identity}
+	for field, value := range u.Fields {
+		all[field] = value
+	}
+	return all
+}
+
+// differing returns what of the first user differs from the second.
+func differing(u, from config.User) map[string]string {
+	all, other := identifying(u), identifying(from)
+	for field, value := range all {
+		if other[field] == value {
+			delete(all, field)
+		}
+	}
+	return all
+}
+
+// unlike makes an id of the same form that nothing has: a target may look at the form of an id before it asks who wants
+// to know.
+func unlike(id string) string {
+	other := []byte(id)
+	changed := 0
+	for i := len(other) - 1; i >= 0 && changed < 8; i-- {
+		switch c := other[i]; {
+		case c >= '0' && c <= '9':
+			other[i] = '0' + (c-'0'+5)%10
+		case c >= 'a' && c <= 'f':
+			other[i] = 'a' + (c-'a'+3)%6
+		case c >= 'A' && c <= 'F':
+			other[i] = 'A' + (c-'A'+3)%6
+		default:
+			continue
+		}
+		changed++
+	}
+	if changed == 0 {
+		return id + id
+	}
+	return string(other)
+}

@@ -1,0 +1,310 @@
+package agentserver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// The keys of metadata that the sentences speak of.
+const (
+	ownerKey = "owner"        // the typical filter (section 5)
+	markKey  = "agentconform" // by which a scenario knows its own threads
+)
+
+// owners holds the sentences about whose threads are seen and changed.
+type owners struct {
+	*World
+	owned ownership // who owns which threads, and by what they are known
+}
+
+// define holds the sentences about what users may see and change (section 5, items 6 and 7).
+func (w *owners) define(r *common.Registrar) {
+	r.Given(`a list of threads that shows what is known of them`, w.aTellingList, common.Needs(common.Whatever(w.aConfiguredUser)))
+	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread, common.Needs(w.aConfiguredCaller))
+	r.When(`the other user lists the threads by the other call`, w.otherUserListsOtherwise)
+	r.Given(`a thread each of two users`, w.aThreadEach, common.Needs(common.Whatever(w.aConfiguredOtherUser)))
+	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that the threads of both have|the ids of both threads|the user as owner)`, w.otherUserLists)
+	r.When(`the user creates a thread that names another owner`, w.userCreatesSpoofed)
+	r.When(`the user creates a thread with metadata`, w.userCreatesWithMetadata)
+	r.Then(`the list does not hold that thread`, w.listLacksMarked)
+	r.Then(`the list holds no thread of the user`, w.listHoldsNoForeign)
+	r.Then(`the list holds the thread of the other user`, w.listHoldsOwn)
+	r.Then(`its metadata names the user as owner`, w.metadataNamesOwner, common.Needs(common.Whatever(w.aConfiguredUser)))
+	r.Then(`its metadata holds what was given`, w.metadataHoldsGiven)
+}
+
+// ownership is who owns which thread, and by which metadata both are known.
+type ownership struct {
+	mark          string
+	users, others *agent.Thread
+	filter        string
+}
+
+// aTellingList makes a thread with a mark and looks for the mark in the list.
+func (w *owners) aTellingList(ctx context.Context) error {
+	who, err := w.target.Caller(target.TheUser)
+	if err != nil {
+		return err
+	}
+	mark := w.target.Name("shown")
+	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: mark})
+	if err != nil {
+		return err
+	}
+	if t.ID == "" {
+		return outcome.Inapplicable("thread metadata", "the target takes no metadata with a new thread: %s", outcome.Seen(t.Answer))
+	}
+	shown := func(rows []gjson.Result) bool { return agent.Holds(rows, t.ID) }
+	if err := w.listUntil(ctx, who, nil, shown); err != nil {
+		return err
+	}
+	if !w.listed.marked(mark) {
+		return outcome.Inapplicable("thread metadata", "the target's list of threads does not show the metadata, so a thread that was refused cannot be looked for")
+	}
+	return nil
+}
+
+// marked tells whether a list shows a thread with the mark.
+func (l listed) marked(mark string) bool {
+	for _, row := range l.rows {
+		if row.Get("metadata."+markKey).String() == mark {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *owners) wasRefusedThread(ctx context.Context, name string) error {
+	who, err := w.callerNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	w.owned.mark = w.target.Name("refused")
+	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.owned.mark, ownerKey: w.target.Config.Users[0].Identity})
+	if err != nil {
+		return err
+	}
+	if t.Answer.Status < 400 {
+		return outcome.Blocked("the attempt was not refused: %s", outcome.Seen(t.Answer))
+	}
+	return nil
+}
+
+func (w *owners) listLacksMarked() error {
+	if w.listed.rows == nil {
+		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
+	}
+	if w.listed.marked(w.owned.mark) {
+		return outcome.Violated(w.scene.Answer, "no thread that was refused", "one with the metadata %q", w.owned.mark)
+	}
+	return nil
+}
+
+// aThreadEach makes a thread of each user, with the same mark, and makes sure that the user's own list shows the
+// user's: else its absence from other lists would say nothing.
+func (w *owners) aThreadEach(ctx context.Context) error {
+	user, err := w.target.Caller(target.TheUser)
+	if err != nil {
+		return err
+	}
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	w.owned.mark = w.target.Name("listed")
+	for _, each := range []struct {
+		who  target.Caller
+		into **agent.Thread
+	}{{user, &w.owned.users}, {other, &w.owned.others}} {
+		if *each.into, err = w.markedThread(ctx, each.who); err != nil {
+			return err
+		}
+	}
+	w.thread = w.owned.users
+	if err := w.listUntil(ctx, user, nil, showing(w.thread)); err != nil {
+		return err
+	}
+	return w.listHoldsThread(ctx)
+}
+
+// markedThread does without the mark where the target refuses metadata.
+func (w *owners) markedThread(ctx context.Context, who target.Caller) (*agent.Thread, error) {
+	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.owned.mark})
+	if err == nil && t.ID == "" {
+		return w.server.NewThread(ctx, who)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, t.Usable()
+}
+
+func (w *owners) otherUserLists(ctx context.Context, by string) error {
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	if by != "no filter" && !w.target.Searches() {
+		if err := w.searchOperation(ctx, other); err != nil {
+			return err
+		}
+	}
+	w.owned.filter = by
+	var f *agent.Filter
+	switch by {
+	case "an empty filter":
+		f = &agent.Filter{Metadata: map[string]any{}}
+	case "metadata that the threads of both have":
+		f = &agent.Filter{Metadata: map[string]any{markKey: w.owned.mark}}
+	case "the ids of both threads":
+		f = &agent.Filter{IDs: []any{w.owned.users.Sent(), w.owned.others.Sent()}}
+	case "the user as owner":
+		return w.listThreads(ctx, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.target.Config.Users[0].Identity}})
+	}
+	if f != nil && f.Metadata[markKey] != nil && !w.keepsMark() {
+		return w.listThreads(ctx, other, f)
+	}
+	return w.listUntil(ctx, other, f, showing(w.owned.others))
+}
+
+// searchOperation looks whether the target has the search operation beside its list: only that takes filters.
+func (w *owners) searchOperation(ctx context.Context, who target.Caller) error {
+	_, a, err := w.server.List(ctx, who, &agent.Filter{})
+	if err == nil && (!a.OK() || !a.Get("@this").IsArray()) {
+		return outcome.Inapplicable("agent.listing", "the plain list of threads takes no filter, and the target has no search operation that lists them: it answers %d", a.Status)
+	}
+	return err
+}
+
+// listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.
+func (w *owners) listHoldsNoForeign() error {
+	if w.scene.Answer.Refused() {
+		w.scene.Note(fmt.Sprintf("the target refuses the filter with status %d", w.scene.Answer.Status))
+		return nil
+	}
+	if !w.scene.Answer.OK() {
+		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
+	}
+	foreign, identity := w.owned.users.ID, w.target.Config.Users[0].Identity
+	for i, row := range w.listed.rows {
+		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
+			return outcome.Violated(w.scene.Answer, "threads of the other user only", "%s, which is the user's", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
+		}
+	}
+	return nil
+}
+
+// listHoldsOwn is what keeps a list that is always empty from passing.
+func (w *owners) listHoldsOwn(ctx context.Context) error {
+	if w.scene.Answer.Refused() && w.owned.filter != "no filter" {
+		return nil
+	}
+	if agent.Holds(w.listed.rows, w.owned.others.ID) {
+		return nil
+	}
+	if w.owned.filter == "metadata that the threads of both have" {
+		if !w.keepsMark() {
+			return outcome.Inapplicable("thread metadata", "the target does not show that it keeps the metadata of a thread, so a list that is filtered by it may be empty")
+		}
+	}
+	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "%s", w.listed).Hinting(w.listingHint())
+}
+
+// keepsMark tells whether the target shows that it keeps the metadata of a thread.
+func (w *owners) keepsMark() bool {
+	return w.owned.others.Answer.Get("metadata."+markKey).String() == w.owned.mark
+}
+
+// createOwned needs a user: without a handler there is no owner.
+func (w *owners) createOwned(ctx context.Context, metadata map[string]any) error {
+	if _, err := w.target.Caller(target.TheUser); err != nil {
+		return err
+	}
+	return w.createThread(ctx, metadata)
+}
+
+func (w *owners) userCreatesSpoofed(ctx context.Context) error {
+	name := "agentconform-somebody-else"
+	if len(w.target.Config.Users) > 1 {
+		name = w.target.Config.Users[1].Identity
+	}
+	return w.createOwned(ctx, map[string]any{ownerKey: name})
+}
+
+func (w *owners) userCreatesWithMetadata(ctx context.Context) error {
+	w.owned.mark = w.target.Name("kept")
+	return w.createOwned(ctx, map[string]any{markKey: w.owned.mark})
+}
+
+// metadata returns what the target shows of the new thread: in the answer to its creation, else in the list.
+func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
+	who, err := w.target.Caller(target.TheUser)
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	if err := w.thread.Usable(); err != nil {
+		return gjson.Result{}, outcome.AsPrecondition(err)
+	}
+	w.scene.Answer = w.thread.Answer
+	if found := w.scene.Answer.Get("metadata"); found.IsObject() {
+		return found, nil
+	}
+	if err := w.listUntil(ctx, who, nil, showing(w.thread)); err != nil {
+		return gjson.Result{}, err
+	}
+	for _, row := range w.listed.rows {
+		if found := row.Get("metadata"); row.Get("thread_id").String() == w.thread.ID && found.IsObject() {
+			return found, nil
+		}
+	}
+	return gjson.Result{}, outcome.Inconclusive("the target shows no metadata of a thread")
+}
+
+func (w *owners) metadataNamesOwner(ctx context.Context) error {
+	metadata, err := w.metadata(ctx)
+	if err != nil {
+		return err
+	}
+	identity := w.target.Config.Users[0].Identity
+	if found := metadata.Get(ownerKey); found.String() != identity {
+		return outcome.Violated(w.scene.Answer, fmt.Sprintf("the owner %q", identity), "%s", outcome.Shown(found)).At("/metadata/" + ownerKey)
+	}
+	return nil
+}
+
+func (w *owners) metadataHoldsGiven(ctx context.Context) error {
+	metadata, err := w.metadata(ctx)
+	if err != nil {
+		return err
+	}
+	if found := metadata.Get(markKey); found.String() != w.owned.mark {
+		return outcome.Violated(w.scene.Answer, fmt.Sprintf("the metadata %q", w.owned.mark), "%s", outcome.Shown(found)).At("/metadata/" + markKey)
+	}
+	return nil
+}
+
+// otherUserListsOtherwise makes sure that the user's thread would be seen if the list were everybody's.
+func (w *owners) otherUserListsOtherwise(ctx context.Context) error {
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+		err := w.listOtherwise(ctx, w.target.Owner())
+		return err == nil && (agent.Holds(w.listed.rows, w.owned.users.ID) || !isList(w.scene.Answer)), err
+	})
+	if err != nil {
+		return err
+	}
+	if !agent.Holds(w.listed.rows, w.owned.users.ID) {
+		return outcome.Inapplicable("agent.listing", "the other listing call does not show the user's own new thread, so it cannot show that of others")
+	}
+	return w.listOtherwise(ctx, other)
+}

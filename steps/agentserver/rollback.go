@@ -1,0 +1,315 @@
+package agentserver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// rollbacks holds the sentences about runs that make room for others.
+type rollbacks struct {
+	*World
+	rolled *agent.Rollback   // what became of the prior run and the new one
+	aside  []*agent.GraphRun // runs on other threads of the user
+}
+
+// define holds the sentences about runs that make room for others (sections 3 and 7).
+func (w *rollbacks) define(r *common.Registrar) {
+	r.Given(`a run in progress that has written`, w.aRunThatHasWritten)
+	r.Given(`a run that was rolled back (after it had written|as soon as it was accepted|while it waited behind another run)`, w.aRolledBackRun)
+	r.Given(`a rollback that has removed a run`, w.aVerifiedRollback)
+	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
+	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
+	r.Given(`the user waits in a join for it`, w.userWaitsInJoin)
+	r.When(`the user starts another run with rollback`, w.userReplaces)
+	r.When(`the user looks for the prior run`, w.userLooksForPrior)
+	r.When(`the user looks for the prior run and at the state`, w.userLooks)
+	r.When(`the user looks for the prior run and at the state after its time is over`, w.userLooksLater)
+	r.When(`the user's next run on the thread, with rollback, completes`, w.nextRollbackCompletes)
+	r.Then(`the new run is accepted`, w.newRunAccepted)
+	r.Then(`it completes before the time of the prior run is over`, w.newRunPrompt)
+	r.Then(`the prior run is gone`, w.priorIsGone)
+	r.Then(`the state holds the new run only`, w.stateHoldsNewOnly)
+	r.Then(`the earlier runs are found`, w.earlierRunsFound)
+	r.Then(`the runs on the other threads are found`, w.runsElsewhereFound)
+	r.Then(`they end with their own messages`, w.runsElsewhereEnd)
+	r.Then(`the join on the prior run is released`, w.joinReleased)
+}
+
+// look is what the user saw at one time: the prior run, the state, or both.
+type look struct {
+	run, state *client.Answer
+	late       bool // after the prior run's time
+}
+
+func (w *rollbacks) aRunThatHasWritten(ctx context.Context) error {
+	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
+		p, err := w.server.InProgress(ctx, agent.HasWritten, attempt, w.wanted)
+		if err == nil {
+			w.prior = p
+			w.speakOf(p.GraphRun)
+		}
+		return err
+	})
+}
+
+func (w *rollbacks) aRolledBackRun(ctx context.Context, moment string) (err error) {
+	if moment == agent.HasWritten {
+		w.rolled, err = w.server.ARollback(ctx)
+	} else {
+		w.rolled, err = w.server.RollBack(ctx, moment)
+	}
+	if err == nil {
+		w.prior, w.current, w.thread = w.rolled.Prior, w.rolled.Next, w.rolled.Next.Thread
+	}
+	return err
+}
+
+func (w *rollbacks) aVerifiedRollback(ctx context.Context) (err error) {
+	w.rolled, err = w.server.VerifiedRollback(ctx)
+	if err == nil {
+		w.prior, w.current, w.thread = w.rolled.Prior, w.rolled.Next, w.rolled.Next.Thread
+	}
+	return err
+}
+
+func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return err
+	}
+	switch adds, err := w.server.RunsAdd(ctx); {
+	case err != nil:
+		return err
+	case !adds:
+		return outcome.Inapplicable("AS-STATE-3", "plain runs do not keep the messages of earlier ones either (AS-STATE-3), so none can be lost")
+	}
+	if err := w.aThread(ctx); err != nil {
+		return err
+	}
+	for range 2 {
+		if err := w.nextRunCompletes(ctx); err != nil {
+			return err
+		}
+	}
+	return agent.HoldsOnly(w.scene.Answer, w.kept...)
+}
+
+// runsElsewhere gives the run in progress twice the time, so that the other one's race is over first.
+func (w *rollbacks) runsElsewhere(ctx context.Context) error {
+	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
+		var threads [2]*agent.Thread
+		for i := range threads {
+			var err error
+			if threads[i], err = w.server.NewThread(ctx, w.target.Owner()); err != nil {
+				return err
+			}
+		}
+		completed, err := w.server.Start(ctx, threads[0], agent.Order{})
+		if err != nil {
+			return err
+		}
+		if _, err := w.server.Completed(ctx, completed); err != nil {
+			return err
+		}
+		goingOn, err := w.server.Start(ctx, threads[1], agent.Order{Hold: w.agents.HoldFor(attempt+1, 2*w.wanted)})
+		if err != nil {
+			return err
+		}
+		w.aside = []*agent.GraphRun{completed, goingOn}
+		return w.allFound(ctx, w.aside)
+	})
+}
+
+// userWaitsInJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
+// answered while the run goes on.
+func (w *rollbacks) userWaitsInJoin(ctx context.Context) error {
+	return w.prepare(ctx, func(ctx context.Context, _ int) error {
+		if err := w.server.JoinsAnswer(ctx); err != nil {
+			return err
+		}
+		w.joined = w.server.JoinNow(ctx, w.prior.GraphRun)
+		w.scene.AtEnd(w.joined.Leave)
+		if err := w.joined.OrUntil(ctx, time.Now().Add(w.agents.Pace.Slack())); err != nil {
+			return err
+		}
+		if w.joined.Over() && time.Now().Before(w.prior.Until) {
+			return outcome.Blocked("the join has answered while the run was in progress (AS-RUN-4)")
+		}
+		return nil
+	})
+}
+
+// userReplaces wins when all runs that matter were in progress until the new run had been accepted, and that did not
+// wait for the prior one.
+func (w *rollbacks) userReplaces(ctx context.Context) error {
+	return w.race(ctx, func(ctx context.Context) (bool, error) {
+		rb, err := w.server.Replace(ctx, w.prior)
+		if err != nil {
+			return false, err
+		}
+		w.rolled, w.current = rb, rb.Next
+		w.scene.Answer = rb.Next.Answer
+		if rb.State != nil {
+			w.scene.Answer = rb.State
+		}
+		inTime := true
+		for _, g := range w.aside {
+			inTime = inTime && (g.Complete || rb.Next.Answered().Before(g.NotOverBefore()))
+		}
+		won := rb.Settled() && inTime
+		if !won {
+			w.wanted = w.prior.AfterLoss()
+		}
+		return won, nil
+	})
+}
+
+func (w *rollbacks) userLooksForPrior(ctx context.Context) error {
+	for _, g := range w.prior.Line() {
+		a, err := w.server.GetRun(ctx, w.target.Owner(), g)
+		if err != nil {
+			return err
+		}
+		w.looks = append(w.looks, look{run: a})
+	}
+	return nil
+}
+
+func (w *rollbacks) userLooks(ctx context.Context) error {
+	if err := w.userLooksForPrior(ctx); err != nil {
+		return err
+	}
+	return w.userReadsState(ctx)
+}
+
+func (w *rollbacks) userLooksLater(ctx context.Context) error {
+	if err := client.Sleep(ctx, time.Until(w.prior.Over)); err != nil {
+		return err
+	}
+	before := len(w.looks)
+	err := w.userLooks(ctx)
+	for i := range w.looks[before:] {
+		w.looks[before+i].late = true
+	}
+	return err
+}
+
+func (w *rollbacks) nextRollbackCompletes(ctx context.Context) error {
+	return w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
+}
+
+func (w *rollbacks) newRunAccepted() error { return w.rolled.Next.Accepted() }
+
+func (w *rollbacks) newRunPrompt() error {
+	rb := w.rolled
+	switch {
+	case rb.Prompt():
+		return nil
+	case w.tooSlowFor(rb.Prior.GraphRun) || rb.Prior.TooShort() || 2*w.agents.Pace.Turnarounds.Worst() > rb.Prior.Order.Hold:
+		return outcome.Inconclusive("the target is too slow to tell whether the new run has waited for the prior one")
+	}
+	return outcome.Violated(rb.State, "the new run to complete while the prior one would still be in progress",
+		"its answer %s after the prior run had begun, which was to take %s", rb.Done.Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
+}
+
+func (w *rollbacks) priorIsGone(ctx context.Context) error {
+	for _, l := range w.looks {
+		if l.run == nil {
+			continue
+		}
+		if err := agent.IsGone(l.run); err != nil {
+			return w.asSeen(ctx, l, err)
+		}
+	}
+	return nil
+}
+
+func (w *rollbacks) stateHoldsNewOnly(ctx context.Context) error {
+	for _, l := range w.looks {
+		if l.state == nil {
+			continue
+		}
+		if err := agent.HoldsOnly(l.state, w.rolled.Next); err != nil {
+			return w.asSeen(ctx, l, err)
+		}
+	}
+	return nil
+}
+
+// asSeen is for what a look has shown. What was not there at first has come back; and where even a run that had
+// written comes back, that is told by the requirement about those.
+func (w *rollbacks) asSeen(ctx context.Context, l look, wrong error) error {
+	if !l.late {
+		return outcome.Unless(ctx, wrong, w.rolled.CameBack)
+	}
+	if shared, _ := w.server.ARollback(ctx); w.rolled == shared {
+		return wrong
+	}
+	return outcome.Unless(ctx, wrong, w.server.StaysRemoved)
+}
+
+func (w *rollbacks) earlierRunsFound(ctx context.Context) error {
+	return w.allFound(ctx, w.kept[:len(w.kept)-1])
+}
+
+func (w *rollbacks) runsElsewhereFound(ctx context.Context) error {
+	rb := w.rolled
+	if err := rb.Usable(); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	for _, g := range w.aside {
+		if !g.Complete && !rb.Next.Answered().Before(g.NotOverBefore()) {
+			return outcome.Inconclusive("the run on the other thread was over before the rollback, in %d attempts", agent.Attempts)
+		}
+	}
+	return w.allFound(ctx, w.aside)
+}
+
+func (w *rollbacks) allFound(ctx context.Context, runs []*agent.GraphRun) error {
+	for _, g := range runs {
+		a, err := w.server.GetRun(ctx, w.target.Owner(), g)
+		if err != nil {
+			return err
+		}
+		if !a.OK() {
+			return outcome.Violated(a, "the run "+g.ID, "%s", outcome.Seen(a))
+		}
+	}
+	return nil
+}
+
+func (w *rollbacks) runsElsewhereEnd(ctx context.Context) error {
+	for _, g := range w.aside {
+		state, err := w.server.Await(ctx, g)
+		if err != nil {
+			return err
+		}
+		if err := agent.HoldsOnly(state, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *rollbacks) joinReleased(ctx context.Context) error {
+	if err := w.rolled.Usable(); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	limit := w.target.Config.Timeouts.Request
+	if err := w.joined.OrUntil(ctx, time.Now().Add(limit)); err != nil {
+		return err
+	}
+	if busy := (*client.Busy)(nil); errors.As(w.joined.Err, &busy) {
+		return busy
+	}
+	if none := (*client.NoAnswer)(nil); w.joined.Over() && !(errors.As(w.joined.Err, &none) && none.Timeout) {
+		return nil
+	}
+	wrong := outcome.Violated(w.rolled.Next.Answer, "an answer to the join on the prior run", "none within %s after the new run had completed", limit)
+	return outcome.Unless(ctx, wrong, w.server.JoinsWake)
+}

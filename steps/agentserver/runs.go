@@ -1,0 +1,332 @@
+package agentserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// longerHold is beyond what a join may be cut off at in the machinery around an agent server, and short enough for every run
+// of the suite.
+const longerHold = 1200 * time.Millisecond
+
+// userStartsLongerAndJoins has a join wait for longer than the other sentences do.
+func (w *runs) userStartsLongerAndJoins(ctx context.Context) error {
+	w.wanted = longerHold
+	return w.userStartsLongAndJoins(ctx)
+}
+
+// runs holds the sentences about runs and joins.
+type runs struct{ *World }
+
+// define holds the sentences about runs and joins (sections 4 and 7).
+func (w *runs) define(r *common.Registrar) {
+	r.Given(`a completed run`, w.aCompletedRun)
+	r.Given(`a completed run on a thread of its own`, w.anOwnCompletedRun)
+	r.Given(`a run in progress`, w.aRunInProgress)
+	r.Given(`a run that fails`, w.aFailingRun)
+	r.When(`the user starts a run`, w.userStarts)
+	r.When(`the user starts a run that takes a while`, w.userStartsLong)
+	r.When(`the user starts a run that takes a while, and joins it`, w.userStartsLongAndJoins)
+	r.When(`the user starts a run that takes longer, and joins it`, w.userStartsLongerAndJoins)
+	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread)
+	r.When(`the user tries to start a run of an unknown graph`, w.userStartsUnknownGraph)
+	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
+	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
+	r.When(`the user retrieves the run`, w.userRetrievesRun)
+	r.When(`the user retrieves an unknown run of the thread`, w.userRetrievesUnknownRun)
+	r.When(`the user retrieves the run under (an unknown|the other) thread`, w.userRetrievesRunElsewhere)
+	r.When(`the user joins the run`, w.userJoins)
+	r.Then(`the answer holds the id of a run`, w.answerHoldsRun)
+	r.Then(`it is accepted before its time is over`, w.acceptedInTime)
+	r.Then(`the answer is that run`, w.answerIsRun)
+	r.Then(`the answer is an error status`, w.isErrorStatus)
+	r.Then(`the join is answered`, w.joinIsAnswered)
+	r.Then(`the join answers`, w.joinAnswers)
+	r.Then(`the join answers at once`, w.joinAnswersAtOnce)
+	r.Then(`not before the run's time is over`, w.joinNotEarly)
+}
+
+func (w *runs) aCompletedRun(ctx context.Context) error {
+	g, err := w.server.SharedCompletedRun(ctx)
+	if err == nil {
+		w.speakOf(g)
+	}
+	return err
+}
+
+// anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
+// runs have to leave theirs.
+func (w *runs) anOwnCompletedRun(ctx context.Context) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return err
+	}
+	if err := w.aThread(ctx); err != nil {
+		return err
+	}
+	if err := w.nextRunCompletes(ctx); err != nil {
+		return err
+	}
+	return agent.HoldsOnly(w.scene.Answer, w.current)
+}
+
+func (w *runs) aFailingRun(ctx context.Context) error {
+	if err := w.aThread(ctx); err != nil {
+		return err
+	}
+	g, err := w.server.Start(ctx, w.thread, agent.Order{Words: "fail", Hold: w.agents.Pace.Hold(0)})
+	w.current = g
+	return err
+}
+
+func (w *runs) userStarts(ctx context.Context) error {
+	g, err := w.server.Post(ctx, w.target.Owner(), w.thread, agent.Order{})
+	if err != nil {
+		return err
+	}
+	w.current, w.scene.Answer = g, g.Answer
+	return nil
+}
+
+// userStartsLong tries again with more time where the answer came so late that the run may have been over.
+func (w *runs) userStartsLong(ctx context.Context) error {
+	for attempt := range agent.Attempts {
+		if err := w.startLong(ctx, attempt); err != nil {
+			return err
+		}
+		if w.current.Answered().Before(w.current.NotOverBefore()) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (w *runs) startLong(ctx context.Context, attempt int) error {
+	_, _ = w.server.SharedCompletedRun(ctx) // tells how fast runs are here
+	if err := w.aThread(ctx); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	g, err := w.server.Post(ctx, w.target.Owner(), w.thread, agent.Order{Hold: max(w.agents.Pace.Hold(attempt), w.wanted)})
+	if err != nil {
+		return err
+	}
+	w.current, w.scene.Answer = g, g.Answer
+	return outcome.AsPrecondition(g.Accepted())
+}
+
+// userStartsLongAndJoins joins while the run is in progress. A join that has not answered long after the run was
+// seen to be complete is not waited for any longer.
+func (w *runs) userStartsLongAndJoins(ctx context.Context) error {
+	for attempt := range agent.Attempts {
+		if err := w.startLong(ctx, attempt); err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		g := w.current
+		w.joined = w.server.JoinNow(ctx, g)
+		w.scene.AtEnd(w.joined.Leave)
+		if err := w.joined.OrUntil(ctx, g.Answered().Add(g.Order.Hold+w.agents.Pace.Patience())); err != nil {
+			return err
+		}
+		if !w.joined.Over() {
+			if err := w.waitBesideJoin(ctx); err != nil {
+				return err
+			}
+		}
+		if w.joined.Sent.Before(g.NotOverBefore()) {
+			return nil
+		}
+	}
+	return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
+}
+
+func (w *runs) waitBesideJoin(ctx context.Context) error {
+	limit := w.current.Answered().Add(w.current.Order.Hold + w.target.Config.Timeouts.Run)
+	_, _, err := w.server.ReadState(ctx, w.thread, limit, func(a *client.Answer) bool {
+		return w.joined.Over() || w.current.CompleteIn(a)
+	})
+	if err != nil {
+		return err
+	}
+	return w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
+}
+
+func (w *runs) userStartsOnUnknownThread(ctx context.Context) error {
+	g, err := w.server.Post(ctx, w.target.Owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.target.Owner()}, agent.Order{})
+	if err == nil {
+		w.scene.Answer = g.Answer
+	}
+	return err
+}
+
+// startRaw sends a payload of its own for a run on the thread.
+func (w *runs) startRaw(ctx context.Context, body any, wrong bool) error {
+	request := w.target.ToAgent(w.server.Base, w.target.Owner(), http.MethodPost, agent.RunsPath(w.thread.ID), body)
+	request.Wrong = wrong
+	a, err := w.target.Client.Do(ctx, request)
+	if err == nil {
+		w.scene.Answer = a
+	}
+	return err
+}
+
+func (w *runs) userStartsUnknownGraph(ctx context.Context) error {
+	w.foreign = w.agents.Text(agent.Order{})
+	return w.startRaw(ctx, map[string]any{"assistant_id": "agentconform-" + target.UnknownID(), "input": w.server.Input([]string{w.foreign})}, false)
+}
+
+func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error {
+	body := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": w.server.Input([]string{w.target.Name("word")})}
+	var sent any = body
+	switch mistake {
+	case "a body that is no JSON":
+		sent = []byte(`{"assistant_id": `)
+	case "a list in place of the object":
+		sent = []any{body}
+	case "no graph":
+		delete(body, "assistant_id")
+	case "a number as graph":
+		body["assistant_id"] = 42
+	case "a number as input":
+		body["input"] = 42
+	case "an unknown multitask strategy":
+		body["multitask_strategy"] = "agentconform-unknown"
+	default:
+		return errors.New("no mistake is called " + mistake)
+	}
+	return w.startRaw(ctx, sent, true)
+}
+
+func (w *runs) userRetrievesRun(ctx context.Context) (err error) {
+	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), w.current)
+	return err
+}
+
+func (w *runs) userRetrievesUnknownRun(ctx context.Context) (err error) {
+	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
+	return err
+}
+
+func (w *runs) userRetrievesRunElsewhere(ctx context.Context, which string) (err error) {
+	elsewhere := &agent.Thread{ID: target.UnknownID()}
+	if which == "the other" {
+		elsewhere = w.threads[0]
+	}
+	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), &agent.GraphRun{ID: w.current.ID, Thread: elsewhere})
+	return err
+}
+
+// userJoins gives the answer the time that any answer may take. A run that may still lie in a queue gets that of a run.
+func (w *runs) userJoins(ctx context.Context) (err error) {
+	if w.current.Complete {
+		w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), w.current)
+		return err
+	}
+	w.joined = w.server.JoinNow(ctx, w.current)
+	w.scene.AtEnd(w.joined.Leave)
+	end := w.current.Answered().Add(w.current.Order.Hold)
+	if err := w.joined.OrUntil(ctx, end.Add(w.target.Config.Timeouts.Request)); err != nil {
+		return err
+	}
+	if !w.joined.Over() {
+		if err := w.server.JoinsAnswer(ctx); err != nil {
+			return err
+		}
+	}
+	return w.joined.OrUntil(ctx, end.Add(2*w.target.Config.Timeouts.Run)) // its own limit comes first
+}
+
+func (w *runs) answerHoldsRun() error { return w.answerHoldsID("run_id") }
+
+func (w *runs) acceptedInTime() error {
+	g := w.current
+	if g.Answered().Before(g.NotOverBefore()) {
+		return nil
+	}
+	if w.tooSlowFor(g) {
+		return outcome.Inconclusive("the target is too slow to tell whether the answer has waited for the run")
+	}
+	return outcome.Violated(g.Answer, "an answer while the run goes on", "one after %s, for a run of %s", g.Answer.Took.Round(time.Millisecond), g.Order.Hold)
+}
+
+func (w *runs) answerIsRun() error {
+	a := w.scene.Answer
+	if err := validIsServed(a); err != nil {
+		return err
+	}
+	if id := a.Get("run_id"); !a.OK() || id.String() != w.current.ID {
+		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id")
+	}
+	return nil
+}
+
+func (w *runs) isErrorStatus() error {
+	if a := w.scene.Answer; a.Status < 400 {
+		return outcome.Violated(a, "an error status", "%s", outcome.Seen(a))
+	}
+	return nil
+}
+
+func (w *runs) joinAnswers() error {
+	if err := w.joinIsAnswered(); err != nil {
+		return err
+	}
+	return joined(w.joined.Answer)
+}
+
+// joinIsAnswered holds whatever the answer says.
+func (w *runs) joinIsAnswered() error {
+	if !w.joined.Over() {
+		return outcome.Violated(w.current.Answer, "an answer to the join once the run has completed", "none, %s after the run had begun", time.Since(w.current.Answer.Sent).Round(time.Millisecond))
+	}
+	return w.joined.Err
+}
+
+// joined says what is wrong with the answer to a join of the user's own run.
+func joined(a *client.Answer) error {
+	if a.OK() {
+		return nil
+	}
+	if err := validIsServed(a); err != nil {
+		return err
+	}
+	return outcome.Violated(a, "an answer of success to the join", "%s", outcome.Seen(a))
+}
+
+// joinNotEarly allows for a clock that is a little off.
+func (w *runs) joinNotEarly() error {
+	if !w.joined.Over() {
+		return outcome.Inconclusive("the join was not answered, so it was not answered early")
+	}
+	g := w.current
+	if took := w.joined.Ended.Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
+		return outcome.Violated(w.joined.Answer, "an answer when the run is over", "one %s after the start of a run of %s", took.Round(time.Millisecond), g.Order.Hold)
+	}
+	return nil
+}
+
+// joinAnswersAtOnce gives a target that was busy for a moment another chance.
+func (w *runs) joinAnswersAtOnce(ctx context.Context) error {
+	limit := w.agents.Pace.Prompt()
+	for attempt := 1; ; attempt++ {
+		a := w.scene.Answer
+		if err := joined(a); err != nil {
+			return err
+		}
+		switch {
+		case a.Took <= limit:
+			return nil
+		case attempt == agent.Attempts:
+			return outcome.Violated(a, "an answer within "+limit.String(), "one after %s", a.Took.Round(time.Millisecond))
+		}
+		if err := w.userJoins(ctx); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package agentserver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// threads holds the sentences about threads and their list.
+type threads struct{ *World }
+
+// define holds the sentences about threads and their list (section 4).
+func (w *threads) define(r *common.Registrar) {
+	r.Given(`a thread of the user`, w.aThread)
+	r.Given(`another thread of the user`, w.anotherThread)
+	r.When(`the user creates a thread`, w.userCreatesThread)
+	r.When(`the user creates two threads`, w.userCreatesTwoThreads)
+	r.When(`(the user|a studio user) lists the threads`, w.callerLists, common.Needs(w.aListingCaller))
+	r.Then(`the answer holds the id of a thread`, w.answerHoldsThread)
+	r.Then(`each has an id of its own`, w.threadsDiffer)
+	r.Then(`the list holds the thread`, w.listHoldsThread)
+}
+
+func (w *threads) anotherThread(ctx context.Context) error {
+	t, err := w.server.NewThread(ctx, w.target.Owner())
+	w.threads = append(w.threads, t)
+	return err
+}
+
+func (w *threads) userCreatesThread(ctx context.Context) error { return w.createThread(ctx, nil) }
+
+func (w *threads) userCreatesTwoThreads(ctx context.Context) error {
+	for range 2 {
+		if err := w.createThread(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listed is what a list of threads has shown.
+type listed struct {
+	rows []gjson.Result
+	who  target.Caller
+}
+
+// showing is for listUntil.
+func showing(t *agent.Thread) func([]gjson.Result) bool {
+	return func(rows []gjson.Result) bool { return t == nil || agent.Holds(rows, t.ID) }
+}
+
+// isList tells whether an answer is a list.
+func isList(a *client.Answer) bool { return a.OK() && a.Get("@this").IsArray() }
+
+// aListingCaller skips where the configuration lacks the caller. The user is always there: without users it is whoever asks.
+func (w *threads) aListingCaller(name string) error {
+	if name == target.TheUser {
+		return nil
+	}
+	return w.aConfiguredCaller(name)
+}
+
+func (w *threads) callerLists(ctx context.Context, name string) error {
+	who := w.target.Owner()
+	if name != target.TheUser {
+		var err error
+		if who, err = w.callerNamed(ctx, name); err != nil {
+			return err
+		}
+	}
+	return w.listUntil(ctx, who, nil, showing(w.thread))
+}
+
+// answerHoldsThread and answerHoldsRun ask for an id that is there; that it is a text is the contract's concern.
+func (w *threads) answerHoldsThread() error { return w.answerHoldsID("thread_id") }
+
+func (w *threads) threadsDiffer() error {
+	first, second := w.threads[0], w.threads[1]
+	for _, t := range w.threads {
+		if t.ID == "" {
+			return outcome.Blocked("no thread was created: %s", outcome.Seen(t.Answer))
+		}
+	}
+	if first.ID == second.ID {
+		return outcome.Violated(second.Answer, "two threads", "%s twice", first.ID).At("/thread_id")
+	}
+	return nil
+}
+
+func (l listed) String() string {
+	return fmt.Sprintf("a list of %s without it", outcome.Count(len(l.rows), "thread"))
+}

@@ -1,0 +1,303 @@
+package agentserver
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// World is what the sentences about the agent server know in one scenario: the thread and the run that they speak of, and
+// what the user was answered last. The subjects (callers, runs, rollbacks, ...) embed it and add what only they need.
+type World struct {
+	scene  *common.Scene
+	target *target.Target
+	plane  *plane.Plane
+	agents *agent.Agents
+
+	server  *agent.Server
+	thread  *agent.Thread     // that the sentences speak of
+	threads []*agent.Thread   // that the scenario has made besides
+	current *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
+	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
+	joined  *agent.Joining    // a join beside the scenario
+	listed  listed            // the last list of threads
+	looks   []look            // what was seen of the prior run and the state
+	contest
+	attempt
+}
+
+// contest is about a run in progress that another one is to replace in time.
+type contest struct {
+	prior    *agent.Progress                                // the run that is to make room, or just is in progress
+	prepared []func(ctx context.Context, attempt int) error // preconditions that a lost race uses up
+	wanted   time.Duration                                  // how long the run in progress should take, after a lost race
+}
+
+// attempt is what somebody has tried who may not be allowed to.
+type attempt struct {
+	attempted string // who, as the sentence names them
+	foreign   string // what a run was to say that was to be refused
+}
+
+// Define registers the sentences about the agent server for one scenario.
+func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
+	w := &World{scene: scene, target: t, plane: p, agents: agents}
+	r.Given(`a deployed agent server`, w.aDeployedAgentServer, w.usesDeployment())
+	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer,
+		common.Needs(common.Whatever(w.aConfiguredUpdate)), common.Uses(p.Fixtures.Updated))
+	(&threads{World: w}).define(r)
+	(&runs{World: w}).define(r)
+	(&states{World: w}).define(r)
+	(&rollbacks{World: w}).define(r)
+	(&concurrent{World: w}).define(r)
+	(&callers{World: w}).define(r)
+	(&owners{World: w}).define(r)
+}
+
+// usesDeployment tells that the agent server is that of a shared deployment, unless the configuration names one.
+func (w *World) usesDeployment() common.Property {
+	if w.target.Config.AgentTarget != "" || w.target.Config.Target == "" {
+		return common.Uses()
+	}
+	return common.Uses(w.plane.Fixtures.Deployed)
+}
+
+func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
+	w.server, err = w.agents.AgentServer(ctx)
+	return err
+}
+
+// callerNamed returns the caller that a sentence names. The user always comes first, so that what a target keeps of
+// its first caller shows with the others.
+func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, error) {
+	who, err := w.target.Caller(name)
+	if err == nil && name == target.TheOtherUser {
+		if _, err = w.server.SharedCompletedRun(ctx); err == nil {
+			err = w.server.OtherIsLetIn(ctx, who)
+		}
+	}
+	return who, outcome.AsPrecondition(err)
+}
+
+// aConfiguredCaller and its like skip where the configuration lacks the caller.
+func (w *World) aConfiguredCaller(name string) error {
+	_, err := w.target.Caller(name)
+	return err
+}
+
+func (w *World) aConfiguredUser() error { return w.aConfiguredCaller(target.TheUser) }
+
+func (w *World) aConfiguredOtherUser() error { return w.aConfiguredCaller(target.TheOtherUser) }
+
+func (w *World) aConfiguredUpdate() error {
+	if w.target.Config.Target == "" {
+		return outcome.Needs("target, the address of a control plane")
+	}
+	if err := w.aConfiguredUser(); err != nil {
+		return err
+	}
+	return w.plane.SecondSource()
+}
+
+// anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
+// of that is DEPLOYED.
+func (w *World) anUpdatedAgentServer(ctx context.Context) error {
+	if err := w.aConfiguredUpdate(); err != nil {
+		return err
+	}
+	d, err := w.plane.Shared(ctx, w.plane.Fixtures.Updated)
+	if err != nil {
+		return err
+	}
+	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), w.plane.Done)
+	if err != nil {
+		return err
+	}
+	if err := w.plane.Deployed(h); err != nil {
+		return err
+	}
+	w.server, err = w.agents.AgentOf(ctx, d)
+	return err
+}
+
+// isServed wants the request that was tried to be served.
+func (w *World) isServed(context.Context) error {
+	if w.scene.Answer.OK() {
+		return nil
+	}
+	return w.agentServes(w.scene.Answer)
+}
+
+// agentServes says what is wrong with an answer that is no success. That a user is refused is told here; any other
+// trouble with a request that was let in belongs to the requirement about the operation.
+func (w *World) agentServes(a *client.Answer) error {
+	refusals := []int{http.StatusUnauthorized, http.StatusForbidden, w.target.Config.Agent.RejectedStatus}
+	if w.attempted == target.TheUser && !slices.Contains(refusals, a.Status) {
+		return outcome.Blocked("the request is not served, and not for want of credentials: %s", outcome.Seen(a))
+	}
+	return outcome.Violated(a, "a status of success", "%s", outcome.Seen(a))
+}
+
+// listOtherwise has a caller list the threads by the other call, where that serves the user: a target needs only one.
+func (w *World) listOtherwise(ctx context.Context, who target.Caller) error {
+	serves, err := w.server.ServesOtherCall(ctx)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if !serves {
+		return outcome.Inapplicable("agent.listing", "the target serves no listing of threads but the configured one (agent.listing)")
+	}
+	w.listed.who = who
+	if w.scene.Answer, err = w.server.AskOtherCall(ctx, who); err == nil {
+		w.listed.rows = agent.RowsOf(w.scene.Answer)
+	}
+	return err
+}
+
+// speakOf makes a run the one that the sentences speak of.
+func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
+
+func (w *World) aRunInProgress(ctx context.Context) error {
+	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
+		p, err := w.server.InProgress(ctx, agent.JustStarted, attempt, w.wanted)
+		if err == nil {
+			w.prior = p
+			w.speakOf(p.GraphRun)
+		}
+		return err
+	})
+}
+
+// prepare brings a precondition about that a race may use up. A sentence that loses its race has it brought about
+// again, with more time.
+func (w *World) prepare(ctx context.Context, f func(ctx context.Context, attempt int) error) error {
+	w.prepared = append(w.prepared, f)
+	return f(ctx, 0)
+}
+
+// race acts until the race is won, at most a few times.
+func (w *World) race(ctx context.Context, act func(ctx context.Context) (won bool, err error)) error {
+	for attempt := range agent.Attempts {
+		for _, f := range w.prepared {
+			if attempt == 0 {
+				break
+			}
+			if err := f(ctx, attempt); err != nil {
+				return outcome.AsPrecondition(err)
+			}
+		}
+		if won, err := act(ctx); won || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextRunCompletes has the user run the graph once more on the thread. A run in progress there may end first.
+func (w *World) nextRunCompletes(ctx context.Context) error { return w.nextRun(ctx, agent.Order{}) }
+
+func (w *World) nextRun(ctx context.Context, o agent.Order) error {
+	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete {
+		if _, err := w.server.Await(ctx, w.kept[n-1]); err != nil {
+			return err
+		}
+	}
+	g, err := w.server.Start(ctx, w.thread, o)
+	if err != nil {
+		return outcome.Unless(ctx, err, w.server.PlainRunsWork)
+	}
+	if w.scene.Answer, err = w.server.Await(ctx, g); err != nil {
+		return err
+	}
+	w.kept = append(w.kept, g)
+	w.current = g
+	return nil
+}
+
+// tooSlowFor tells whether answers that have nothing to wait for take so long that a run's time is no measure.
+func (w *World) tooSlowFor(g *agent.GraphRun) bool { return 4*w.agents.Pace.Slowest() > g.Order.Hold }
+
+func (w *World) userReadsState(ctx context.Context) error {
+	a, err := w.server.State(ctx, w.target.Owner(), w.thread)
+	if err == nil {
+		w.scene.Answer = a
+		w.looks = append(w.looks, look{state: a})
+	}
+	return err
+}
+
+func (w *World) aThread(ctx context.Context) (err error) {
+	w.thread, err = w.server.NewThread(ctx, w.target.Owner())
+	return err
+}
+
+// createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.
+func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
+	t, err := w.server.CreateThread(ctx, w.target.Owner(), metadata)
+	if err != nil {
+		return err
+	}
+	w.thread, w.scene.Answer = t, t.Answer
+	w.threads = append(w.threads, t)
+	return nil
+}
+
+func (w *World) listThreads(ctx context.Context, who target.Caller, f *agent.Filter) (err error) {
+	w.listed.who = who
+	w.listed.rows, w.scene.Answer, err = w.server.List(ctx, who, f)
+	return err
+}
+
+// listUntil lists the threads again and again until what was to be seen is there, or the time is over: the list may learn
+// of new threads late. What is no list is not asked again.
+func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, seen func(rows []gjson.Result) bool) error {
+	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+		err := w.listThreads(ctx, who, f)
+		return err == nil && (seen(w.listed.rows) || !isList(w.scene.Answer)), err
+	})
+}
+
+func (w *World) answerHoldsID(field string) error {
+	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
+		return outcome.Violated(a, "a status of success with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(field))
+	}
+	return nil
+}
+
+// listHoldsThread asks for an array, and the thread in it.
+func (w *World) listHoldsThread(ctx context.Context) error {
+	if agent.Holds(w.listed.rows, w.thread.ID) {
+		return nil
+	}
+	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "%s", w.listed)
+	if !isList(w.scene.Answer) {
+		wrong = outcome.Violated(w.scene.Answer, "an array of threads", "%s", outcome.Seen(w.scene.Answer))
+	}
+	wrong = wrong.Hinting(w.listingHint())
+	if w.listed.who.User == w.thread.Owner.User {
+		return outcome.Unless(ctx, wrong, func(context.Context) error { return validIsServed(w.scene.Answer) })
+	}
+	return outcome.Unless(ctx, wrong, w.ownersListHolds)
+}
+
+// ownersListHolds says that even the list of the thread's owner lacks it (AS-THREAD-2).
+func (w *World) ownersListHolds(ctx context.Context) error {
+	rows, a, err := w.server.List(ctx, w.thread.Owner, nil)
+	if err == nil && !agent.Holds(rows, w.thread.ID) {
+		err = outcome.Violated(a, "a list with the thread "+w.thread.ID, "%s", outcome.Seen(a))
+	}
+	return err
+}
+
+// listingHint names the configuration that a list without the expected thread may ask for.
+func (w *World) listingHint() string { return target.ListingHint(w.target.Searches()) }

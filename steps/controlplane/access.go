@@ -1,0 +1,256 @@
+package controlplane
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// access holds the sentences about who is let in.
+type access struct {
+	*World
+	asker     target.Asker // who asked
+	operation string       // what for
+	name      string       // of the deployment that was to be refused
+}
+
+// define holds the sentences about credentials (section 5).
+func (w *access) define(r *common.Registrar) {
+	r.Given(`a spare deployment`, w.aSpareDeployment, common.Uses(w.plane.Fixtures.Existing))
+	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments, common.Needs(common.Whatever(w.aNamedTemplate)))
+	r.Given(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme, common.Needs(w.aCredentialForScheme))
+	r.Configured(`a credential of another tenant`, w.aCredentialOfAnotherTenant)
+	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.nobodyTries)
+	r.When(`a client with an API key that is (unknown|empty|blank|one character too long|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss))
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries, common.Creates(1, 0))
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
+	r.When(`the other tenant tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.otherTenantTries)
+	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.strangerUpdates)
+	r.When(`the other tenant tries to update its source`, w.otherTenantUpdates)
+	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a name of its own`, w.strangerCreates)
+	r.When(`a client with (no credentials|an unknown API key) asks for it and for an unknown deployment`, w.strangerAsksForBoth)
+	r.Then(`the request is refused for want of valid credentials`, w.refusedForCredentials)
+	r.Then(`both are refused with the same status`, w.sameStatus)
+	r.Then(`the answer is the one for an unknown deployment`, w.asForUnknown)
+	r.Then(`no deployment has that name`, w.noDeploymentWithName)
+}
+
+func (w *access) aSpareDeployment(ctx context.Context) (err error) {
+	w.deployment, err = w.plane.Shared(ctx, w.plane.Fixtures.Existing)
+	return err
+}
+
+func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
+	if err := w.aNamedTemplate(); err != nil {
+		return err
+	}
+	_, supported, err := w.plane.ListDeployments(ctx, w.target.Name("none"))
+	if err == nil && !supported {
+		return outcome.Inapplicable("GET /v2/deployments", "the target offers no list of deployments (the interface does not ask for one), so a refused creation leaves nothing to look at")
+	}
+	return err
+}
+
+func (w *access) aCredentialForScheme(scheme string) error {
+	if value, key := w.target.Credential(scheme); value == "" {
+		return outcome.Needs(key)
+	}
+	return nil
+}
+
+func (w *access) aCredentialOfAnotherTenant() error {
+	if len(w.target.Credentials(target.AnotherTenant)) == 0 {
+		return outcome.Needs("other_tenant.api_key")
+	}
+	return nil
+}
+
+// try has the asker do one of the five operations of the interface to the deployment.
+func (w *access) try(ctx context.Context, who target.Asker, operation string) error {
+	d := w.deployment
+	var request client.Request
+	switch operation {
+	case "create a deployment":
+		return w.tryCreate(ctx, who)
+	case "retrieve a deployment":
+		request = w.target.ToControlPlane(who, http.MethodGet, plane.DeploymentPath(d.ID), nil)
+	case "update a deployment":
+		// Without a new source the update makes no revision, whoever may do it.
+		request = w.target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(d.ID), plane.SourceUpdate(map[string]any{}))
+	case "list its revisions":
+		request = w.target.ToControlPlane(who, http.MethodGet, plane.RevisionsPath(d.ID), nil)
+	case "retrieve a revision":
+		request = w.target.ToControlPlane(who, http.MethodGet, plane.RevisionPath(d.ID, d.First), nil)
+	}
+	_, err := w.do(ctx, request)
+	return err
+}
+
+// tryCreate enters what is created in the ledger, also where it should not have been.
+func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
+	allowed := who == target.TheClient || target.IsScheme(who)
+	if allowed {
+		if err := w.plane.TakeDeployment(ctx); err != nil {
+			return err
+		}
+	}
+	d := &plane.Deployment{Body: w.plane.Template(w.target.Name("access"), nil)}
+	a, err := w.do(ctx, w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, d.Body))
+	if err == nil && a.Get("id").String() != "" {
+		_ = w.plane.NoteCreated(ctx, d, a) // what is wrong with the answer is another requirement's concern
+	}
+	return err
+}
+
+func (w *access) nobodyTries(ctx context.Context, operation string) error {
+	return w.try(ctx, target.Nobody, operation)
+}
+
+func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string) error {
+	if err := w.aNearMiss(kind); err != nil {
+		return err
+	}
+	who := target.Asker("an API key that is " + kind)
+	if kind == "unknown" {
+		who = target.UnknownKey
+	}
+	return w.try(ctx, who, operation)
+}
+
+// aNearMiss needs a valid key to make one from.
+func (w *access) aNearMiss(kind string) error {
+	isNear := kind == "one character too long" || kind == "in another case"
+	switch _, key := w.target.Credential(target.SchemeAPIKey); {
+	case isNear && w.target.Config.Credentials.APIKey == "":
+		return outcome.Needs(key)
+	case kind == "in another case" && w.target.Config.MisspeltKey(config.OtherCase) == "":
+		return outcome.Inapplicable("credentials.api_key", "the API key is the same in another case: it has no letters, or is a number in hexadecimal digits")
+	}
+	return nil
+}
+
+func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
+	w.operation = operation
+	w.scene.JudgeServed(w.schemeOpens)
+	return w.try(ctx, target.Asker(scheme), operation)
+}
+
+func (w *access) otherTenantTries(ctx context.Context, operation string) error {
+	w.asker = target.AnotherTenant
+	w.operation = operation
+	return w.try(ctx, target.AnotherTenant, operation)
+}
+
+func (w *access) strangerUpdates(ctx context.Context, who string) error {
+	change := w.plane.NextSource(1)
+	_, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodPatch, plane.DeploymentPath(w.deployment.ID), plane.SourceUpdate(change)))
+	return err
+}
+
+func (w *access) otherTenantUpdates(ctx context.Context) error {
+	w.asker, w.operation = target.AnotherTenant, "update a deployment"
+	return w.strangerUpdates(ctx, string(target.AnotherTenant))
+}
+
+func (w *access) strangerCreates(ctx context.Context, who string) error {
+	name := w.target.Name("refused")
+	w.name = name
+	_, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.plane.Template(name, nil)))
+	return err
+}
+
+func (w *access) strangerAsksForBoth(ctx context.Context, who string) error {
+	for _, id := range []string{w.deployment.ID, target.UnknownID()} {
+		a, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodGet, plane.DeploymentPath(id), nil))
+		if err != nil {
+			return err
+		}
+		w.answers = append(w.answers, a)
+	}
+	return nil
+}
+
+func (w *access) refusedForCredentials() error {
+	a, err := w.scene.Last()
+	if err != nil {
+		return err
+	}
+	if !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, a.Status) {
+		return outcome.Violated(a, "status 401 or 403", "%s", outcome.Seen(a))
+	}
+	return nil
+}
+
+// schemeOpens wants the request to be served. Where it is not, and not for want of credentials, what the client is
+// answered with everything it has tells whether the scheme is to blame.
+func (w *access) schemeOpens(ctx context.Context) error {
+	a, err := w.scene.Last()
+	if err != nil || a.OK() {
+		return err
+	}
+	if w.refusedForCredentials() != nil {
+		if err := w.try(ctx, target.TheClient, w.operation); err != nil {
+			return err
+		}
+		if !w.scene.Answer.OK() {
+			return outcome.Inconclusive("the request is not served with any credentials: %s", outcome.Seen(w.scene.Answer))
+		}
+	}
+	return outcome.Violated(a, "a status of success", "%s", outcome.Seen(a))
+}
+
+func (w *access) sameStatus() error {
+	existing, unknown := w.answers[0], w.answers[1]
+	if existing.OK() {
+		return outcome.Blocked("the request was not refused at all: %s", outcome.Seen(existing))
+	}
+	if existing.Status != unknown.Status {
+		return outcome.Violated(existing, "the same status for both", "status %d for the existing deployment and %d for an unknown one", existing.Status, unknown.Status)
+	}
+	return nil
+}
+
+// asForUnknown compares with what the same asker is told about a deployment that does not exist.
+func (w *access) asForUnknown(ctx context.Context) error {
+	a, err := w.scene.Last()
+	if err != nil {
+		return err
+	}
+	known := w.deployment
+	w.deployment = &plane.Deployment{ID: target.UnknownID(), First: target.UnknownID()}
+	if err := w.try(ctx, w.asker, w.operation); err != nil {
+		return err
+	}
+	if a.Status != w.scene.Answer.Status || a.OK() && strings.Contains(string(a.Body), known.First) {
+		return outcome.Violated(a, "the answer to an unknown deployment, status "+strconv.Itoa(w.scene.Answer.Status), "%s", outcome.Seen(a))
+	}
+	return nil
+}
+
+func (w *access) noDeploymentWithName(ctx context.Context) error {
+	found, supported, err := w.plane.ListDeployments(ctx, w.name)
+	if err != nil {
+		return err
+	}
+	for _, id := range found {
+		if err := w.target.Ledger.Created("deployment", id, w.scene.Scenario.Key()); err != nil {
+			return err
+		}
+	}
+	if len(found) > 0 {
+		return outcome.Violated(w.scene.Answer, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
+	}
+	if !supported {
+		return outcome.Inconclusive("the list of deployments can no longer be read")
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package controlplane
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+// filtering holds the sentences about filters of lists.
+type filtering struct {
+	*World
+	query      string   // the filter
+	statusesOf []string // the filter of each page that was read, by answer
+}
+
+// define holds the sentences about filtering the revisions of a deployment (section 4).
+func (w *filtering) define(r *common.Registrar) {
+	r.Given(`a deployment whose revisions have settled`, w.aLongHistory, common.Needs(common.Whatever(w.plane.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
+	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory, common.Needs(common.Whatever(w.plane.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
+	r.Given(`a status filter that keeps them all`, w.aFilterThatKeepsAll)
+	r.When(`the client lists its revisions with that filter`, w.clientListsWithFilter)
+	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
+	r.When(`the client filters its revisions by each status that occurs`, w.clientFiltersByOccurring)
+	r.When(`the client filters its revisions by each known status that does not occur`, w.clientFiltersByOthers)
+	r.When(`the client filters its revisions by pairs of statuses`, w.clientFiltersByPairs)
+	r.When(`the client pages through each filtered list, five at a time`, w.clientPagesThroughFiltered)
+	r.When(`the client filters its revisions by (status|remote_reconciled) "([^"]*)"`, w.clientFiltersBy)
+	r.Then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly)
+	r.Then(`each list holds exactly what the lists of the two statuses hold`, w.pairsAreUnions)
+	r.Then(`the pages hold exactly the filtered revisions`, w.pagesHoldFiltered)
+	r.Then(`the list is empty, or the request is refused`, w.emptyOrRefused)
+}
+
+// aMixedHistory needs two statuses, or a filter cannot be told from none.
+func (w *filtering) aMixedHistory(ctx context.Context) error {
+	if err := w.aLongHistory(ctx); err != nil {
+		return err
+	}
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	if len(statuses) < 2 {
+		_, key := w.plane.BrokenSource()
+		return outcome.Needs(key, ": all revisions ended in the same status, so a filter cannot be told from none")
+	}
+	return nil
+}
+
+// aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
+// concern.
+func (w *filtering) aFilterThatKeepsAll(ctx context.Context) error {
+	filter := "status=" + url.QueryEscape(strings.Join(w.plane.KnownStatuses(), ","))
+	rows, a, err := w.plane.ListAll(ctx, w.deployment.ID, "&"+filter)
+	if err != nil {
+		return err
+	}
+	if !a.OK() || len(rows) < len(w.deployment.Revisions) {
+		return outcome.Blocked("a filter with all thirteen statuses keeps %d of %d revisions: status %d", len(rows), len(w.deployment.Revisions), a.Status)
+	}
+	w.query = filter
+	return nil
+}
+
+func (w *filtering) clientListsWithFilter(ctx context.Context) error {
+	return w.list(ctx, w.query, false)
+}
+
+// clientFiltersByNUL sends the character that stores do not take in a text.
+func (w *filtering) clientFiltersByNUL(ctx context.Context, where string) error {
+	value := "\x00"
+	if where == "ends in" {
+		value = plane.StatusDeployed + value
+	}
+	return w.clientFiltersBy(ctx, "status", value)
+}
+
+// statuses reads the status of each revision alone, so that the list is not judged by itself. Revisions by status.
+func (w *filtering) statuses(ctx context.Context) (map[string][]string, error) {
+	found := map[string][]string{}
+	for _, revision := range w.deployment.Revisions {
+		a, err := w.plane.Get(ctx, plane.RevisionPath(w.deployment.ID, revision), "")
+		if err != nil {
+			return nil, err
+		}
+		if !a.OK() || a.Get("id").String() != revision {
+			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
+		}
+		status := a.Get("status").String()
+		found[status] = append(found[status], revision)
+	}
+	return found, nil
+}
+
+func (w *filtering) clientFiltersByOccurring(ctx context.Context) error {
+	return w.filterBy(ctx, func(revisions []string) bool { return len(revisions) > 0 })
+}
+
+func (w *filtering) clientFiltersByOthers(ctx context.Context) error {
+	return w.filterBy(ctx, func(revisions []string) bool { return len(revisions) == 0 })
+}
+
+// filterBy lists the revisions with each known status whose revisions satisfy the condition.
+func (w *filtering) filterBy(ctx context.Context, when func(revisions []string) bool) error {
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	for _, status := range w.plane.KnownStatuses() {
+		if !when(statuses[status]) {
+			continue
+		}
+		if err := w.listWhole(ctx, status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clientFiltersByPairs puts each status that occurs before and behind another one, so that a target which heeds
+// only the first or only the last is seen. It reads the lists of the two statuses too.
+func (w *filtering) clientFiltersByPairs(ctx context.Context) error {
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	for i, status := range w.plane.KnownStatuses() {
+		if len(statuses[status]) == 0 {
+			continue
+		}
+		next := w.plane.KnownStatuses()[(i+1)%len(w.plane.KnownStatuses())]
+		for _, other := range slices.Sorted(maps.Keys(statuses)) {
+			if other != status {
+				next = other
+			}
+		}
+		for _, filter := range []string{status, next, status + "," + next, next + "," + status} {
+			if err := w.listWhole(ctx, filter); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// clientPagesThroughFiltered reads the list of each status that occurs, and then its pages.
+func (w *filtering) clientPagesThroughFiltered(ctx context.Context) error {
+	const size = 5
+	if err := w.clientFiltersByOccurring(ctx); err != nil {
+		return err
+	}
+	for _, list := range w.lists {
+		for offset := 0; offset < len(list.rows)+size; offset += size {
+			if err := w.list(ctx, plane.PageOf(size, offset)+"&status="+url.QueryEscape(list.statuses), false); err != nil {
+				return err
+			}
+			if !w.scene.Answer.OK() && offset >= len(list.rows) {
+				break // what a page past the end is answered with is the concern of another requirement
+			}
+			w.statusesOf = append(w.statusesOf, list.statuses)
+		}
+		w.answers = w.answers[:len(w.statusesOf)]
+	}
+	return nil
+}
+
+func (w *filtering) clientFiltersBy(ctx context.Context, parameter, value string) error {
+	return w.list(ctx, parameter+"="+url.QueryEscape(value), true)
+}
+
+// filtersKeepExactly compares each filtered list with the statuses that the revisions have alone. A list that was
+// refused keeps none; where none is to be kept, it must be served all the same.
+func (w *filtering) filtersKeepExactly(ctx context.Context) error {
+	if len(w.lists) == 0 {
+		return outcome.Inconclusive("no such status was there to filter by")
+	}
+	statuses, err := w.statuses(ctx)
+	if err != nil {
+		return err
+	}
+	for _, list := range w.lists {
+		want, got := slices.Clone(statuses[list.statuses]), plane.IDs(list.rows)
+		slices.Sort(want)
+		slices.Sort(got)
+		if !list.answer.OK() || !slices.Equal(want, got) {
+			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d, with status %d", len(got), list.answer.Status).At("/resources")
+		}
+	}
+	return nil
+}
+
+// pairsAreUnions compares the list of several statuses with the lists of each: what those hold is the concern of
+// another requirement.
+func (w *filtering) pairsAreUnions() error {
+	single, compared := map[string][]string{}, 0
+	for _, list := range w.lists {
+		got := plane.IDs(list.rows)
+		if !strings.Contains(list.statuses, ",") {
+			single[list.statuses] = got
+			continue
+		}
+		var want []string
+		for status := range strings.SplitSeq(list.statuses, ",") {
+			want = append(want, single[status]...)
+		}
+		compared += len(want)
+		slices.Sort(want)
+		slices.Sort(got)
+		if want = slices.Compact(want); !list.answer.OK() || !slices.Equal(want, got) {
+			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d, with status %d", len(got), list.answer.Status).At("/resources")
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("no filter by a single status keeps anything, so there is nothing to unite")
+	}
+	return nil
+}
+
+// pagesHoldFiltered wants the pages of each filtered list to hold what the whole list holds. A page that was refused
+// holds nothing.
+func (w *filtering) pagesHoldFiltered() error {
+	got := map[string][]string{}
+	for i, a := range w.answers {
+		got[w.statusesOf[i]] = append(got[w.statusesOf[i]], plane.IDs(a.Get("resources").Array())...)
+	}
+	compared := 0
+	for _, list := range w.lists {
+		want, found := plane.IDs(list.rows), got[list.statuses]
+		compared += len(want)
+		slices.Sort(want)
+		slices.Sort(found)
+		if !slices.Equal(want, found) {
+			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses+" over all pages, each once", "%d", len(found)).At("/resources")
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("no filter keeps anything, so there is nothing to page through")
+	}
+	return nil
+}
+
+func (w *filtering) emptyOrRefused() error {
+	a, err := w.scene.Last()
+	if err != nil {
+		return err
+	}
+	rows := a.Get("resources")
+	if a.Refused() || a.OK() && rows.Exists() && len(rows.Array()) == 0 {
+		return nil
+	}
+	return outcome.Violated(a, "an empty list, or a refusal", "%s", outcome.Seen(a))
+}

@@ -1,0 +1,315 @@
+package controlplane
+
+import (
+	"context"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// listing holds the sentences about lists of revisions.
+type listing struct {
+	*World
+	limit  string   // that the client sent
+	faults []string // queries with one faulty parameter each
+}
+
+// define holds the sentences about listing the revisions of a deployment (sections 2, 4, 7 and 8).
+func (w *listing) define(r *common.Registrar) {
+	r.Given(`a deployment with more than 20 revisions`, w.aLongHistory, common.Needs(common.Whatever(w.plane.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
+	r.Given(`a list of its revisions with nothing in it`, w.anEmptyList)
+	r.Given(`its revisions can be paged through by offsets`, w.canBePaged)
+	r.Given(`a limit and an offset that are each refused by name`, w.twoFaults)
+	r.When(`the client lists its revisions`, w.clientLists)
+	r.When(`the client lists its revisions with (limit|offset) "([^"]*)"`, w.clientListsWith)
+	r.When(`the client lists its revisions with both of them`, w.clientListsWithTwoFaults)
+	r.When(`the list is looked at`, func() error { return nil })
+	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
+	r.When(`the client lists all its revisions twice`, w.clientListsAllTwice)
+	r.When(`the client pages through its revisions, (\d+) at a time, by offsets of its own`, w.clientPagesByOwnOffsets)
+	r.When(`the client pages through its revisions, each page larger than the one before, by offsets of its own`, w.clientPagesUnevenly)
+	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`, w.clientPagesByReturnedOffsets)
+	r.When(`the client lists the revisions of an unknown deployment`, w.clientListsUnknown)
+	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`, w.clientListsID)
+	r.Then(`the list is served`, w.served)
+	r.Then(`the list has an array of resources and a whole number as offset`, w.listHasForm)
+	r.Then(`it holds as many revisions as the limit and the history allow`, w.holdsWhatLimitAllows)
+	r.Then(`it holds exactly 20 revisions`, w.holdsTwenty)
+	r.Then(`it is empty`, w.isEmpty)
+	r.Then(`every revision was seen exactly once`, w.everyRevisionOnce)
+	r.Then(`the request is refused with 422, naming "(\w+)"`, w.refusedNaming)
+	r.Then(`the request is refused with 422, naming "(\w+)" and "(\w+)"`, w.refusedNamingBoth)
+	r.Then(`the answer is not found, naming the deployment`, w.notFoundNaming)
+	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.newestFirst)
+	r.Then(`each has the source of the deployment`, w.eachHasSource)
+}
+
+func (w *listing) clientListsWith(ctx context.Context, parameter, value string) error {
+	w.limit = value
+	return w.list(ctx, parameter+"="+url.QueryEscape(value), true)
+}
+
+func (w *listing) clientListsWithTwoFaults(ctx context.Context) error {
+	return w.list(ctx, strings.Join(w.faults, "&"), true)
+}
+
+func (w *listing) clientListsFrom(ctx context.Context, place string) error {
+	offset := len(w.deployment.Revisions)
+	switch place {
+	case "one past the end":
+		offset++
+	case "far past the end":
+		offset += 100_000
+	}
+	return w.list(ctx, plane.PageOf(1, offset), false)
+}
+
+func (w *listing) clientListsAllTwice(ctx context.Context) error {
+	for range 2 {
+		if err := w.listWhole(ctx, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholeList is all that a list holds, whatever its pages.
+type wholeList struct {
+	statuses string // the filter
+	rows     []gjson.Result
+	answer   *client.Answer // the first page
+}
+
+// clientPagesByOwnOffsets reads one page more than the history has, so that a row too many is seen.
+func (w *listing) clientPagesByOwnOffsets(ctx context.Context, size int) error {
+	return w.pageThrough(ctx, func(int) int { return size })
+}
+
+// clientPagesUnevenly finds a target that takes an offset for the number of a page.
+func (w *listing) clientPagesUnevenly(ctx context.Context) error {
+	return w.pageThrough(ctx, func(page int) int { return page })
+}
+
+// pageThrough reads page after page, each of its own size, until one begins past the end. That this one may be no
+// page at all is the concern of another requirement.
+func (w *listing) pageThrough(ctx context.Context, size func(page int) int) error {
+	offset := 0
+	for page := 1; ; page++ {
+		if err := w.list(ctx, plane.PageOf(size(page), offset), false); err != nil {
+			return err
+		}
+		if offset >= len(w.deployment.Revisions) {
+			if last := len(w.answers) - 1; !w.scene.Answer.OK() {
+				w.answers, w.scene.Answer = w.answers[:last], w.answers[last-1]
+			}
+			return nil
+		}
+		offset += size(page)
+	}
+}
+
+// canBePaged reads the whole history in pages of five.
+func (w *listing) canBePaged(ctx context.Context) error {
+	if err := w.clientPagesByOwnOffsets(ctx, 5); err != nil {
+		return err
+	}
+	problem := w.everyRevisionOnce()
+	w.answers, w.scene.Answer = nil, nil
+	return problem
+}
+
+// anEmptyList asks for a page far past the end.
+func (w *listing) anEmptyList(ctx context.Context) error {
+	if err := w.list(ctx, "offset=1000", false); err != nil {
+		return err
+	}
+	if !w.scene.Answer.OK() || len(w.rows()) > 0 {
+		return outcome.Blocked("an offset of 1000 gives no empty list: %s", outcome.Seen(w.scene.Answer))
+	}
+	return nil
+}
+
+// twoFaults finds a faulty value of each parameter that the target refuses as it should when it stands alone.
+func (w *listing) twoFaults(ctx context.Context) error {
+	for _, candidates := range [][]string{{"limit=0", "limit=101", "limit=ten"}, {"offset=-1", "offset=ten"}} {
+		name, _, _ := strings.Cut(candidates[0], "=")
+		refused := ""
+		for _, query := range candidates {
+			if err := w.list(ctx, query, true); err != nil {
+				return err
+			}
+			if w.refusedNaming(name) == nil {
+				refused = query
+				break
+			}
+		}
+		if refused == "" {
+			return outcome.Blocked("no faulty %s is refused by name", name)
+		}
+		w.faults = append(w.faults, refused)
+	}
+	return nil
+}
+
+// clientPagesByReturnedOffsets goes on until a page is empty or the history must have been seen. That there is no
+// offset to pass on is the concern of another requirement.
+func (w *listing) clientPagesByReturnedOffsets(ctx context.Context, size int) error {
+	query := "limit=" + strconv.Itoa(size)
+	for range len(w.deployment.Revisions) + 2 {
+		if err := w.list(ctx, query, false); err != nil {
+			return err
+		}
+		rows, offset := w.scene.Answer.Get("resources").Array(), w.scene.Answer.Get("offset")
+		if !w.scene.Answer.OK() || len(rows) < size || w.seenRows() >= len(w.deployment.Revisions) {
+			return nil
+		}
+		if offset.Type != gjson.Number {
+			return outcome.Inconclusive("the list returned no number as offset to pass on: %s", outcome.Shown(offset))
+		}
+		if offset.Num < 0 || offset.Num > math.MaxInt32 {
+			return outcome.Violated(w.scene.Answer, "an offset that fetches the next page", "%s", outcome.Shown(offset)).At("/offset")
+		}
+		query = plane.PageOf(size, int(offset.Int()))
+	}
+	return nil
+}
+
+func (w *listing) seenRows() int {
+	n := 0
+	for _, a := range w.answers {
+		n += len(a.Get("resources").Array())
+	}
+	return n
+}
+
+func (w *listing) clientListsUnknown(ctx context.Context) error {
+	w.deployment = &plane.Deployment{ID: target.UnknownID()}
+	return w.list(ctx, "", false)
+}
+
+func (w *listing) clientListsID(ctx context.Context, id string) error {
+	return w.listOf(ctx, id, "", true)
+}
+
+func (w *listing) listHasForm() error {
+	if rows := w.scene.Answer.Get("resources"); !rows.IsArray() {
+		return outcome.Violated(w.scene.Answer, "an array as resources", "%s", outcome.Shown(rows)).At("/resources")
+	}
+	if offset := w.scene.Answer.Get("offset"); offset.Type != gjson.Number || strings.ContainsAny(offset.Raw, ".eE") {
+		return outcome.Violated(w.scene.Answer, "a whole number as offset", "%s", outcome.Shown(offset)).At("/offset")
+	}
+	return nil
+}
+
+// holdsWhatLimitAllows wants no more than the limit, and no less where there is more.
+func (w *listing) holdsWhatLimitAllows() error {
+	limit, err := strconv.Atoi(w.limit)
+	if err != nil {
+		return err
+	}
+	want := min(limit, len(w.deployment.Revisions))
+	if n := len(w.rows()); n != want {
+		return outcome.Violated(w.scene.Answer, strconv.Itoa(want)+" revisions", "%d", n).At("/resources")
+	}
+	return nil
+}
+
+func (w *listing) holdsTwenty() error {
+	const defaultLimit = 20
+	if n := len(w.rows()); n != defaultLimit {
+		return outcome.Violated(w.scene.Answer, "20 of the "+strconv.Itoa(len(w.deployment.Revisions))+" revisions", "%d", n).At("/resources")
+	}
+	return nil
+}
+
+// isEmpty does not judge how nothing is written, as long as there is a place for it.
+func (w *listing) isEmpty() error {
+	rows := w.scene.Answer.Get("resources")
+	if !rows.Exists() {
+		return outcome.Inconclusive("the answer has no resources that could be empty: %s", outcome.Seen(w.scene.Answer))
+	}
+	if n := len(rows.Array()); n > 0 {
+		return outcome.Violated(w.scene.Answer, "no revisions", "%d", n).At("/resources")
+	}
+	return nil
+}
+
+// everyRevisionOnce compares with the revisions that the run made itself, not with another list. A page that was
+// refused holds none.
+func (w *listing) everyRevisionOnce() error {
+	times := map[string]int{}
+	for _, a := range w.answers {
+		for _, row := range a.Get("resources").Array() {
+			times[row.Get("id").String()]++
+		}
+	}
+	var missing, repeated []string
+	for _, id := range w.deployment.Revisions {
+		switch n := times[id]; {
+		case n == 0:
+			missing = append(missing, id)
+		case n > 1:
+			repeated = append(repeated, id)
+		}
+		delete(times, id)
+	}
+	if len(missing)+len(repeated)+len(times) > 0 {
+		return outcome.Violated(w.scene.Answer, "each of the "+strconv.Itoa(len(w.deployment.Revisions))+" revisions once",
+			"%d missing, %d repeated, %d unknown", len(missing), len(repeated), len(times)).At("/resources")
+	}
+	return nil
+}
+
+// newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
+func (w *listing) newestFirst() error {
+	if err := w.listsServed(); err != nil {
+		return err
+	}
+	made := func(id string) int { return slices.Index(w.deployment.Revisions, id) }
+	for _, list := range w.lists {
+		order := slices.DeleteFunc(plane.IDs(list.rows), func(id string) bool { return made(id) < 0 })
+		if len(order) < 2 {
+			return outcome.Inconclusive("a list of %d known revisions has no order", len(order))
+		}
+		if !slices.IsSortedFunc(order, func(a, b string) int { return made(b) - made(a) }) {
+			return outcome.Violated(list.answer, "the newest revision first", "another order").At("/resources")
+		}
+	}
+	return nil
+}
+
+func (w *listing) eachHasSource() error {
+	if err := w.listsServed(); err != nil {
+		return err
+	}
+	list := w.lists[0]
+	if len(list.rows) == 0 {
+		return outcome.Inconclusive("the list is empty")
+	}
+	for i, row := range list.rows {
+		if got := row.Get("source"); got.String() != w.target.Config.Source() {
+			return outcome.Violated(list.answer, "source "+w.target.Config.Source(), "%s", outcome.Shown(got)).At("/resources/" + strconv.Itoa(i) + "/source")
+		}
+	}
+	return nil
+}
+
+// listsServed says that a list which cannot be read shows nothing of what stands in it.
+func (w *listing) listsServed() error {
+	for _, list := range w.lists {
+		if !list.answer.OK() {
+			return outcome.Blocked("the list cannot be read: %s", outcome.Seen(list.answer))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package controlplane
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+// defineTag holds the sentences about the rule that a tag and build_on_push exclude each other (section 2).
+func (w *creation) defineTag(r *common.Registrar) {
+	r.Configured(`a tag to build from`, w.aTag)
+	r.When(`the client creates a deployment from the tag that (builds on push|does not build on push|says nothing about building on push)`, w.clientCreatesFromTag, common.Creates(1, 0))
+	r.Then(`the request is refused, or the deployment does not build on push`, w.refusedOrNoBuildOnPush)
+}
+
+func (w *creation) aTag() error {
+	if w.target.Config.Source() != config.GitHost {
+		return outcome.Inapplicable("refs/tags", "the target's deployments come from %s, which has no tags", w.target.Config.Source())
+	}
+	if w.target.Config.Alternatives.TagRef == "" {
+		return outcome.Needs("alternatives.tag_ref")
+	}
+	return nil
+}
+
+func (w *creation) clientCreatesFromTag(ctx context.Context, how string) error {
+	changes := fromTag(w.target.Config, how == "builds on push")
+	if how == "says nothing about building on push" {
+		changes["source_config"] = map[string]any{"build_on_push": nil}
+		if _, given := w.target.Config.Create.Body["source_config"].(map[string]any); !given {
+			delete(changes, "source_config")
+		}
+	}
+	return w.createsWith(ctx, "tag", changes)
+}
+
+func fromTag(c *config.Config, buildOnPush bool) map[string]any {
+	return map[string]any{
+		"source_config":          map[string]any{"build_on_push": buildOnPush},
+		"source_revision_config": map[string]any{"repo_ref": c.Alternatives.TagRef},
+	}
+}
+
+// refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: refuse, or show false (section 2).
+func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
+	act, err := w.scene.Last()
+	if err != nil {
+		return err
+	}
+	if act.Refused() && w.deployment.ID == "" {
+		if name, named := w.deployment.Body["name"].(string); named {
+			return w.noneStandsUnder(ctx, name)
+		}
+		return nil
+	}
+	if !act.OK() && !act.Refused() {
+		return outcome.Violated(act, "a refusal, or a deployment that does not build on push", "%s", outcome.Seen(act))
+	}
+	return w.noTagBuildsOnPush(ctx, act, w.deployment.ID)
+}
+
+// noneStandsUnder looks for what a refused creation may have left, where the target lists its deployments.
+func (w *creation) noneStandsUnder(ctx context.Context, name string) error {
+	found, _, err := w.plane.ListDeployments(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, id := range found {
+		if err := w.target.Ledger.Created("deployment", id, w.scene.Scenario.Key()); err != nil {
+			return err
+		}
+		if err := w.noTagBuildsOnPush(ctx, w.scene.Answer, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noTagBuildsOnPush reads what stands after an act.
+func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
+	if act.OK() {
+		if err := w.target.WaitSettleDelay(ctx, act); err != nil { // what was accepted may take effect in the background
+			return err
+		}
+	}
+	a, err := w.plane.AwaitFound(ctx, plane.DeploymentPath(id))
+	if err != nil {
+		return err
+	}
+	if !a.OK() {
+		return outcome.Inconclusive("the deployment cannot be read back: %s", outcome.Seen(a))
+	}
+	ref, push := a.Get("source_revision_config.repo_ref"), a.Get("source_config.build_on_push")
+	config, _ := w.deployment.Body["source_config"].(map[string]any)
+	_, said := config["build_on_push"]
+	if silent := w.deployment.Body != nil && !said; silent && ref.Exists() && push.Type != gjson.True {
+		return nil // what nobody asked for need not be shown
+	}
+	if act.OK() && (!ref.Exists() || !push.Exists()) {
+		return outcome.Inconclusive("the deployment does not show repo_ref and build_on_push: %s", outcome.Seen(a))
+	}
+	tag := w.target.Config.Alternatives.TagRef
+	if push.Type == gjson.True && (ref.String() == tag || ref.String() == strings.TrimPrefix(tag, "refs/tags/")) {
+		return outcome.Violated(a, "no tag together with build_on_push true", "repo_ref %s with build_on_push true", outcome.Shown(ref)).At("/source_config/build_on_push")
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package endtoend
+
+import (
+	"context"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/controlplane"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// World is what the sentences about a deployment together with its agent server know in one scenario. The deployment is the
+// one that the sentences about the control plane speak of.
+type World struct {
+	target       *target.Target
+	plane        *plane.Plane
+	agents       *agent.Agents
+	controlPlane *controlplane.World
+
+	answer  *client.Answer  // the last one of the agent server
+	current *agent.GraphRun // the last run
+	answers []string        // what the agent server has answered, first to last
+}
+
+// Define registers the sentences about a deployment and its agent server together for one scenario (section 1).
+func Define(r *common.Registrar, t *target.Target, p *plane.Plane, agents *agent.Agents, c *controlplane.World) {
+	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
+	r.Configured(`a second source, whose graph answers differently`, w.plane.SecondSource)
+	r.Given(`the deployment was updated to the second source and is up again`, w.wasUpdated, common.Creates(0, 1))
+	r.When(`the user asks its agent server`, w.userAsksDeployment)
+	r.When(`the user asks its agent server once more`, w.userAsksUntilNew)
+	r.Then(`the agent server answers`, w.agentAnswers)
+	r.Then(`the answer comes from the new revision`, w.answerIsNew)
+}
+
+// askDeployment runs the graph of the deployment's agent server with the same words each time.
+func (w *World) askDeployment(ctx context.Context) error {
+	server, err := w.agents.AgentOf(ctx, w.controlPlane.Deployment())
+	if err != nil {
+		return err
+	}
+	t, err := server.CreateThread(ctx, w.target.Owner(), nil)
+	if err == nil && t.ID == "" {
+		err = outcome.Violated(t.Answer, "a thread with a thread_id", "%s", outcome.Seen(t.Answer))
+	}
+	if err != nil {
+		return err
+	}
+	g, err := server.Start(ctx, t, agent.Order{Text: "agentconform " + w.target.RunID + " asks the deployment."})
+	if err != nil {
+		return err
+	}
+	if w.answer, err = server.Await(ctx, g); err != nil {
+		return err
+	}
+	w.current = g
+	rest, _ := g.After(agent.MessagesOf(w.answer))
+	said := ""
+	if len(rest) > 0 {
+		said = rest[len(rest)-1].Text
+	}
+	w.answers = append(w.answers, said)
+	return nil
+}
+
+// userAsksDeployment asks twice: only where the same revision gives the same answer, another answer tells of another
+// revision.
+func (w *World) userAsksDeployment(ctx context.Context) error {
+	for range 2 {
+		if err := w.askDeployment(ctx); err != nil {
+			return w.unlessAgentsFail(ctx, err)
+		}
+	}
+	if first, second := w.answers[0], w.answers[1]; first != second {
+		return outcome.Inconclusive("the graph answers the same words differently (%.60q, %.60q), so the answer does not tell the revision", first, second)
+	}
+	return nil
+}
+
+func (w *World) agentAnswers(ctx context.Context) error {
+	return w.unlessAgentsFail(ctx, agent.HoldsAnswered(w.answer, w.current))
+}
+
+// unlessAgentsFail blocks what looks wrong where plain runs do not work on the agent server under test either.
+func (w *World) unlessAgentsFail(ctx context.Context, wrong error) error {
+	return outcome.Unless(ctx, wrong, func(ctx context.Context) error {
+		server, err := w.agents.AgentServer(ctx)
+		if err != nil {
+			return err
+		}
+		return server.PlainRunsWork(ctx)
+	})
+}
+
+func (w *World) wasUpdated(ctx context.Context) error {
+	change, _ := w.plane.AnotherSource()
+	if err := w.plane.Update(ctx, w.controlPlane.Deployment(), change); err != nil {
+		return err
+	}
+	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment().ID, w.controlPlane.Deployment().Latest(), w.plane.Done)
+	if err != nil {
+		return err
+	}
+	return w.plane.Deployed(h)
+}
+
+// userAsksUntilNew gives the target as long as one answer may take: what is DEPLOYED may still be on its way to the
+// place where requests are handed on.
+func (w *World) userAsksUntilNew(ctx context.Context) error {
+	start := time.Now()
+	for wait := w.target.Config.Polling.Interval; ; wait = min(2*wait, w.target.Config.Polling.MaxInterval) {
+		if err := w.askDeployment(ctx); err != nil {
+			return err
+		}
+		if w.answerIsNew(ctx) == nil || time.Since(start)+wait > w.target.Config.Timeouts.Request {
+			return nil
+		}
+		if err := client.Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *World) answerIsNew(ctx context.Context) error {
+	if err := w.agentAnswers(ctx); err != nil {
+		return err
+	}
+	if last := w.answers[len(w.answers)-1]; last == w.answers[0] {
+		return outcome.Violated(w.answer, "another answer than that of the first revision", "the same: %q", last).At("/values/messages").
+			Hinting("the second source (alternatives) must hold a graph that answers differently")
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package outcome
+
+import (
+	"context"
+	"errors"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// Judge turns what a step returned into an outcome, by the kind of sentence it stands under: what goes wrong under Given
+// is blocked, since the requirement that owns that behaviour fails by itself. The sentence is what blocks, or what has
+// shown nothing, where the step names no other cause.
+func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome {
+	if err == nil {
+		return nil
+	}
+	o := classify(ctx, given, err)
+	if given && o.Verdict == reports.Failed {
+		o = blockedBy(o, err.Error()) // with what was being done when it went wrong
+	}
+	if len(o.BlockedBy) > 0 {
+		return o
+	}
+	var f *fixtureError
+	switch {
+	case o.Verdict == reports.Blocked && errors.As(err, &f):
+		o.By(reports.ByFixture, f.name)
+	case o.Verdict == reports.Blocked:
+		o.By(reports.ByPrecondition, sentence)
+	case o.Verdict == reports.Inconclusive:
+		o.By(reports.ByObservation, sentence)
+	}
+	return o
+}
+
+// classify gives an outcome to the errors that are none: no answer, an ended run, a mistake of the suite itself.
+func classify(ctx context.Context, given bool, err error) *Outcome {
+	var o *Outcome
+	var none *client.NoAnswer
+	var busy *client.Busy
+	switch {
+	case errors.As(err, &o):
+		same := *o // it may be shared by scenarios
+		return &same
+	case errors.As(err, &busy) && given:
+		return Blocked("%s", busy.Error()).By(reports.ByTarget, busy.Request.Base)
+	case errors.As(err, &busy):
+		return Inconclusive("%s", busy.Error()).By(reports.ByTarget, busy.Request.Base)
+	case errors.As(err, &none) && (none.Timeout || none.Closed):
+		o := Violated(nil, "an answer", "%s", none.Cause)
+		o.Violations[0].Exchange = none.ID
+		o.Violations[0].Operation = none.Request.Method + " " + none.Request.Path
+		return o
+	case errors.As(err, &none):
+		return Inconclusive("%s", none.Error()).By(reports.ByTarget, none.Request.Base)
+	case ctx.Err() != nil:
+		return Inconclusive("not finished: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
+	}
+	return SuiteError("%v", err)
+}
+
+// blockedBy is an outcome that blocks what needs the opposite.
+func blockedBy(o *Outcome, reason string) *Outcome {
+	return &Outcome{Verdict: reports.Blocked, Reason: reason, BlockedBy: o.BlockedBy}
+}
+
+// AsBlocked says of a violation that a step came upon that it is not what the step is to judge.
+func AsBlocked(err error) error {
+	var o *Outcome
+	if errors.As(err, &o) && o.Verdict == reports.Failed {
+		return blockedBy(o, o.Reason)
+	}
+	return err
+}
+
+// AsPrecondition gives what went wrong while a precondition was brought about outside of its sentence the verdict
+// that it would have had there.
+func AsPrecondition(err error) error {
+	var none *client.NoAnswer
+	var busy *client.Busy
+	switch {
+	case Is(err, reports.Failed):
+		return AsBlocked(err)
+	case errors.As(err, &none) && (none.Timeout || none.Closed):
+		return Blocked("%s", none).By(reports.ByTarget, none.Request.Base)
+	case errors.As(err, &busy):
+		return Blocked("%s", busy).By(reports.ByTarget, busy.Request.Base)
+	}
+	return err
+}
+
+// Unless blocks what looks wrong where its cause is another requirement's: the one fault is told once, by the
+// requirement that names it.
+func Unless(ctx context.Context, wrong error, causes ...func(context.Context) error) error {
+	if wrong == nil {
+		return nil
+	}
+	for _, cause := range causes {
+		if err := cause(ctx); err != nil {
+			return AsPrecondition(err)
+		}
+	}
+	return wrong
+}
+
+// fixtureError is what went wrong with something that scenarios share.
+type fixtureError struct {
+	name string
+	err  error
+}
+
+func (e *fixtureError) Error() string { return e.err.Error() }
+func (e *fixtureError) Unwrap() error { return e.err }
+
+// OfFixture says with which fixture the error came up.
+func OfFixture(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fixtureError{name, err}
+}

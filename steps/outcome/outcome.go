@@ -1,0 +1,136 @@
+package outcome
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// Outcome is what a step returns when it did not just pass. It is an error.
+type Outcome struct {
+	Verdict reports.Verdict
+	Reason  string // for people
+	Skip    *reports.Skip
+	// BlockedBy is what kept the step from judging. On a violation it says what blocks those for whom that is a
+	// precondition.
+	BlockedBy  []reports.Blocker
+	Violations []Violation
+}
+
+// Violation is one thing that a step observed to be the opposite of what its sentence says.
+type Violation struct {
+	Summary   string // the step's sentence, unless the step knows better
+	Expected  string
+	Actual    string
+	Hint      string
+	Operation string
+	Pointer   string
+	Exchange  int
+	Count     int
+	Key       string // tells faults apart that one sentence can show; the sentence's pattern by default
+}
+
+func (o *Outcome) Error() string { return o.Reason }
+
+// Violated says that the target did the opposite of what was to be shown. The answer is the evidence; it may be
+// nil where the evidence is that nothing came.
+func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
+	v := Violation{Expected: expected, Actual: fmt.Sprintf(actual, args...), Count: 1}
+	if a != nil {
+		v.Exchange = a.ID
+	}
+	return &Outcome{Verdict: reports.Failed, Reason: "expected " + v.Expected + ", got " + v.Actual, Violations: []Violation{v}}
+}
+
+// At adds the place in the answer's body.
+func (o *Outcome) At(pointer string) *Outcome {
+	o.Violations[0].Pointer = pointer
+	return o
+}
+
+// Hinting adds what to do about it.
+func (o *Outcome) Hinting(hint string) *Outcome {
+	o.Violations[0].Hint = hint
+	return o
+}
+
+// OrNil returns the outcome with its reason, or nothing where there was no violation.
+func (o *Outcome) OrNil() error {
+	if len(o.Violations) == 0 {
+		return nil
+	}
+	var reasons []string
+	for _, v := range o.Violations {
+		reasons = append(reasons, v.Summary)
+	}
+	slices.Sort(reasons)
+	o.Reason = strings.Join(slices.Compact(reasons), "; ")
+	return o
+}
+
+// Blocked says that a precondition could not be brought about.
+func Blocked(cause string, args ...any) *Outcome {
+	return &Outcome{Verdict: reports.Blocked, Reason: fmt.Sprintf(cause, args...)}
+}
+
+// Inconclusive says that nothing was observed that could have shown a violation.
+func Inconclusive(reason string, args ...any) *Outcome {
+	return &Outcome{Verdict: reports.Inconclusive, Reason: fmt.Sprintf(reason, args...)}
+}
+
+// SuiteError says that the suite itself is wrong: nothing was learned about the target.
+func SuiteError(reason string, args ...any) *Outcome {
+	return Inconclusive("the suite itself failed here, please report it: "+reason, args...).By(reports.BySuite, "error")
+}
+
+// By adds what kept the step from judging.
+func (o *Outcome) By(kind reports.BlockerKind, names ...string) *Outcome {
+	for _, name := range names {
+		o.BlockedBy = append(o.BlockedBy, reports.Blocker{Kind: kind, Name: name})
+	}
+	return o
+}
+
+// ByRequirement names the requirements that own the behaviour which kept the step from judging: they fail by themselves.
+func (o *Outcome) ByRequirement(ids ...string) *Outcome { return o.By(reports.ByRequirement, ids...) }
+
+// Inapplicable says that the scenario is about something that this target rightly does not have. It is the only skip
+// that leaves a run whole. The key is that of the configuration which tells, or a name for what the target lacks.
+func Inapplicable(key, reason string, args ...any) *Outcome {
+	return skipped(reports.NotApplicable, key, "does not apply: "+reason, args...)
+}
+
+// Needs skips the scenario because a key of the configuration is missing. An explanation, with the mark before it, may
+// follow the key in the reason.
+func Needs(key string, explanation ...string) *Outcome {
+	return skipped(reports.NotConfigured, key, "not configured: set %s%s", key, strings.Join(explanation, ""))
+}
+
+// OverBudget skips the scenario because the budget under the key is too small.
+func OverBudget(key, reason string, args ...any) *Outcome {
+	return skipped(reports.OverBudget, key, reason, args...)
+}
+
+// NotClaimed skips the scenario because the run is limited to other profiles.
+func NotClaimed(profile, reason string, args ...any) *Outcome {
+	return skipped(reports.NotClaimed, profile, reason, args...)
+}
+
+// NotSelected skips the scenario because the option of the command has selected other ones.
+func NotSelected(option, reason string, args ...any) *Outcome {
+	return skipped(reports.NotSelected, option, reason, args...)
+}
+
+func skipped(kind reports.SkipKind, key, reason string, args ...any) *Outcome {
+	return &Outcome{Verdict: reports.Skipped, Reason: fmt.Sprintf(reason, args...), Skip: &reports.Skip{Kind: kind, Key: key}}
+}
+
+// Is tells whether an error holds an outcome with the verdict.
+func Is(err error, verdict reports.Verdict) bool {
+	var o *Outcome
+	return errors.As(err, &o) && o.Verdict == verdict
+}

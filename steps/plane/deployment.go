@@ -1,0 +1,109 @@
+package plane
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// Deployment is one that the run created, with what it was asked to be.
+type Deployment struct {
+	ID        string
+	First     string         // id of its first revision
+	Body      map[string]any // of the request
+	Answer    *client.Answer // of the creation
+	Update    map[string]any // what an update asked of the source revision configuration, if there was one
+	Original  *client.Answer // the first revision as it was before that update
+	Naming    *client.Answer // the deployment as it first named the latest revision, where that came with an update
+	Revisions []string       // ids of all revisions, in the order in which they were made
+	asked     int            // how many further revisions were asked for, for the budget; the run's lock guards it
+}
+
+// Latest is the id of the newest revision that the run knows of.
+func (d *Deployment) Latest() string { return d.Revisions[len(d.Revisions)-1] }
+
+// Create makes a deployment for the run's own use. Whatever prevents it is the error; only the requirement about
+// creation itself judges it.
+func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]any) (*Deployment, error) {
+	if err := p.TakeDeployment(ctx); err != nil {
+		return nil, err
+	}
+	d := &Deployment{Body: p.Template(p.target.Name(purpose), changes)}
+	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPost, DeploymentsPath, d.Body))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.NoteCreated(ctx, d, a); err != nil {
+		return nil, err
+	}
+	_, err = p.AwaitFound(ctx, DeploymentPath(d.ID))
+	return d, err
+}
+
+// NoteCreated takes the ids from the answer to a creation and enters the deployment in the ledger.
+func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer) error {
+	d.Answer, d.ID, d.First = a, a.Get("id").String(), a.Get("latest_revision_id").String()
+	d.Revisions = []string{d.First}
+	if d.ID != "" {
+		if err := p.target.Ledger.Created("deployment", d.ID, evidence.Scenario(ctx)); err != nil {
+			return err
+		}
+	}
+	if !a.OK() || d.ID == "" || d.First == "" {
+		return outcome.Violated(a, "a deployment with id and latest_revision_id", "%s", outcome.Seen(a))
+	}
+	return nil
+}
+
+func (p *Plane) CreateUp(ctx context.Context, purpose string) (*Deployment, error) {
+	d, err := p.Create(ctx, purpose, nil)
+	if err != nil {
+		return nil, err
+	}
+	return d, p.bringUp(ctx, d)
+}
+
+func (p *Plane) bringUp(ctx context.Context, d *Deployment) error {
+	h, err := p.Poll(ctx, d.ID, d.Latest(), p.Done)
+	if err != nil {
+		return err
+	}
+	return p.Deployed(h)
+}
+
+// Update sends an update by the client and waits until the deployment names a new latest revision.
+func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any) error {
+	if err := p.TakeRevision(ctx, d); err != nil {
+		return err
+	}
+	a, err := p.sendUpdate(ctx, d.ID, change)
+	if err == nil && a.Refused() { // it may be busy with the revision before
+		if err := p.Settle(ctx, d.ID); err != nil {
+			return err
+		}
+		a, err = p.sendUpdate(ctx, d.ID, change)
+	}
+	if err != nil {
+		return err
+	}
+	if !a.OK() {
+		return outcome.Violated(a, "the update to be accepted", "%s", outcome.Seen(a))
+	}
+	latest, naming, err := p.AwaitLatest(ctx, a, KindOf(change), d.ID, d.Latest())
+	if err != nil {
+		return err
+	}
+	if latest == d.Latest() {
+		return outcome.Violated(a, "a new latest revision after the update", "still %s", latest)
+	}
+	d.Revisions, d.Naming = append(d.Revisions, latest), naming
+	return nil
+}
+
+func (p *Plane) sendUpdate(ctx context.Context, id string, change map[string]any) (*client.Answer, error) {
+	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), SourceUpdate(change)))
+}

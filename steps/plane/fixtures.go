@@ -1,0 +1,115 @@
+package plane
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
+)
+
+// Fixture is a deployment that scenarios share: made once, by the first that needs it.
+type Fixture struct {
+	Name  string
+	Cost  Cost          // of making it, beside that of the fixture below it
+	below *Fixture      // the fixture that it is made from, if there is one
+	lease chan struct{} // holds a token while nobody changes the deployment
+	value shared.Value[*Deployment]
+	make  func(ctx context.Context) (*Deployment, error)
+}
+
+// Fixtures are the deployments that scenarios share. At a real target each takes minutes.
+type Fixtures struct {
+	Created  *Fixture // created; perhaps not DEPLOYED yet
+	Deployed *Fixture // the same, DEPLOYED; nobody ever changes it
+	Existing *Fixture // DEPLOYED; nothing that is judged depends on its revisions
+	Leased   *Fixture // DEPLOYED; changed by one scenario at a time
+	Updated  *Fixture // DEPLOYED, then updated to another source, and settled
+	Long     *Fixture // with more than 20 revisions, all settled
+}
+
+func (p *Plane) newFixtures() *Fixtures {
+	made := func(name string, cost Cost, makeIt func(ctx context.Context) (*Deployment, error)) *Fixture {
+		f := &Fixture{Name: name, Cost: cost, make: makeIt, lease: make(chan struct{}, 1)}
+		f.lease <- struct{}{}
+		return f
+	}
+	one := Cost{Deployments: 1}
+	f := &Fixtures{}
+	f.Created = made("a deployment", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "shared", nil) })
+	f.Deployed = made("a deployment that is up", Cost{}, func(ctx context.Context) (*Deployment, error) {
+		d, err := p.Shared(ctx, f.Created)
+		if err != nil {
+			return nil, err
+		}
+		up := *d // the other fixture's is read by those who do not wait
+		return &up, p.bringUp(ctx, &up)
+	})
+	f.Deployed.below = f.Created
+	f.Existing = made("a spare deployment", one, func(ctx context.Context) (*Deployment, error) { return p.CreateUp(ctx, "spare") })
+	f.Leased = made("a deployment that takes updates", one, func(ctx context.Context) (*Deployment, error) { return p.CreateUp(ctx, "changing") })
+	f.Updated = made("a deployment that was updated", Cost{Deployments: 1, Revisions: 1}, p.makeUpdated)
+	f.Long = made("a deployment with a long history", Cost{Deployments: 1, Revisions: longHistory - 1}, p.makeLong)
+	return f
+}
+
+// All returns the fixtures.
+func (f *Fixtures) All() []*Fixture {
+	return []*Fixture{f.Created, f.Deployed, f.Existing, f.Leased, f.Updated, f.Long}
+}
+
+// Needed is the cost of a sentence that needs the fixture: its own, and that of the one below it.
+func (f *Fixture) Needed() []Cost {
+	own := f.Cost
+	own.Fixture = f.Name
+	if f.below == nil {
+		return []Cost{own}
+	}
+	return append(f.below.Needed(), own)
+}
+
+// Shared returns the fixture's deployment, made by whoever comes first.
+func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
+	d, err := f.value.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
+		return f.make(WithAllowance(ctx, f.Name, f.Cost))
+	})
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("fixture: %s: %w", f.Name, err)
+	}
+	return d, err
+}
+
+// Lease returns the fixture's deployment, which nobody else changes until it is given back.
+func (p *Plane) Lease(ctx context.Context, f *Fixture) (d *Deployment, giveBack func(), err error) {
+	if d, err = p.Shared(ctx, f); err != nil {
+		return nil, nil, err
+	}
+	select {
+	case <-f.lease:
+		return d, func() { f.lease <- struct{}{} }, nil
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+}
+
+func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
+	change, key := p.AnotherSource()
+	if change == nil {
+		return nil, outcome.Needs(key)
+	}
+	d, err := p.CreateUp(ctx, "updated")
+	if err != nil {
+		return nil, err
+	}
+	if d.Original, err = p.Get(ctx, RevisionPath(d.ID, d.First), ""); err != nil {
+		return nil, err
+	}
+	if err := p.Update(ctx, d, change); err != nil {
+		return nil, err
+	}
+	d.Update = change
+	if _, err = p.Poll(ctx, d.ID, d.Latest(), p.settled); err != nil {
+		return nil, err
+	}
+	return d, p.AwaitListed(ctx, d.ID, d.Revisions...)
+}

@@ -1,0 +1,90 @@
+package plane
+
+import (
+	"context"
+	"slices"
+
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// longHistory is how many revisions the deployment with a long history gets: more than the default limit of a list
+// (20, section 8), and no multiple of the page sizes that are tried.
+const longHistory = 23
+
+// makeLong makes a deployment with a long history. Where the configuration names a source that cannot be built, one
+// of the revisions fails, so that the revisions do not all end in the same status.
+func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
+	if err := p.LongHistoryFits(); err != nil {
+		return nil, err
+	}
+	d, err := p.CreateUp(ctx, "history")
+	if err != nil {
+		return nil, err
+	}
+	if broken, _ := p.BrokenSource(); broken != nil {
+		if err := p.Update(ctx, d, broken); err != nil {
+			return nil, err
+		}
+		if _, err := p.Poll(ctx, d.ID, d.Latest(), p.settled); err != nil {
+			return nil, err
+		}
+	}
+	for len(d.Revisions) < longHistory {
+		if err := p.Update(ctx, d, p.NextSource(len(d.Revisions))); err != nil {
+			return nil, err
+		}
+	}
+	late, err := p.AwaitSettled(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if late != nil {
+		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s", late.revision, p.target.Config.Timeouts.Poll, late.Final)
+	}
+	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
+		return nil, err
+	}
+	return d, p.noUnknownRevisions(ctx, d)
+}
+
+// LongHistoryFits skips where the budget is too small for it.
+func (p *Plane) LongHistoryFits() error {
+	most := p.target.Config.MaxRevisions
+	if most == 0 || most >= longHistory {
+		return nil
+	}
+	return outcome.OverBudget("max_revisions", "the budget forbids it: raise max_revisions to %d (now %d)", longHistory, most)
+}
+
+// noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be told right from
+// wrong. A list alone is no proof of one, since lists are what is to be judged.
+func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
+	rows, _, err := p.ListAll(ctx, d.ID, "")
+	if err != nil {
+		return nil // a list that cannot be read is for the scenarios to find
+	}
+	unknown := slices.DeleteFunc(IDs(rows), func(id string) bool { return slices.Contains(d.Revisions, id) })
+	for _, id := range unknown[:min(len(unknown), 5)] { // a hostile list may name any number
+		a, err := p.Get(ctx, RevisionPath(d.ID, id), "")
+		if err == nil && a.OK() && a.Get("id").String() == id {
+			return outcome.Blocked("the deployment has the revision %s, which no update asked for", id)
+		}
+	}
+	return nil
+}
+
+// NextSource alternates between the second source and that of the template. Where no second one is configured the
+// same value serves: any value that is not null makes a revision (section 2).
+func (p *Plane) NextSource(n int) map[string]any {
+	if change, _ := p.AnotherSource(); change != nil && n%2 == 1 {
+		return change
+	}
+	same := Asked(p.target.Config.Create.Body)
+	for _, field := range []string{"repo_ref", "image_uri", "graph_config_path"} {
+		if value, ok := same[field].(string); ok {
+			return map[string]any{field: value}
+		}
+	}
+	change, _ := p.AnotherSource()
+	return change
+}

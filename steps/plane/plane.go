@@ -1,0 +1,85 @@
+package plane
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// Plane is the control plane of a target, as one run knows it. It may be used by many goroutines.
+type Plane struct {
+	Fixtures *Fixtures
+
+	target *target.Target
+	maker  *shared.Maker
+	start  time.Time // of the run, for the timeline
+
+	failedStatuses []string
+	knownStatuses  []string
+
+	mu            sync.Mutex
+	deployments   int // how many were asked for, for the budget
+	timeline      []reports.Transition
+	transitions   map[string]bool
+	hanging       map[string]bool // revisions for which a poll ran out of time, and their deployments where that was waited for
+	reads         map[string]Read // by revision
+	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
+}
+
+// New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count from
+// the start.
+func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
+	p := &Plane{
+		target: t, maker: maker, start: start, failedStatuses: spec.FailedStatuses(), knownStatuses: spec.RevisionStatuses(),
+		transitions: map[string]bool{}, hanging: map[string]bool{}, reads: map[string]Read{}, noRevisionFor: map[string]bool{},
+	}
+	p.Fixtures = p.newFixtures()
+	return p
+}
+
+// KnownStatuses returns the statuses of a revision that the interface names (section 3).
+func (p *Plane) KnownStatuses() []string { return p.knownStatuses }
+
+// Timeline returns the statuses that polling saw, each once for each revision, in the order in which they were seen.
+func (p *Plane) Timeline() []reports.Transition {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.timeline)
+}
+
+// scenarioContext is what the context of a scenario's step carries for this package.
+type allowanceKey struct{}
+
+// allowance is what a step may still create.
+type allowance struct {
+	what string
+
+	mu                     sync.Mutex
+	deployments, revisions int
+}
+
+// WithAllowance returns a context in which at most the costs may be created: those that are declared for a sentence, or
+// for a fixture. What goes beyond is a mistake of the suite, since the plan of the run does not know of it.
+func WithAllowance(ctx context.Context, what string, costs ...Cost) context.Context {
+	a := &allowance{what: what}
+	for _, c := range costs {
+		if c.Fixture == "" {
+			a.deployments += c.Deployments
+			a.revisions += c.Revisions
+		}
+	}
+	return context.WithValue(ctx, allowanceKey{}, a)
+}
+
+// Cost is what a sentence or a fixture creates at most.
+type Cost struct {
+	Fixture     string // the shared deployment that it needs; its own cost is paid once in a run
+	Deployments int
+	Revisions   int // beside the first one of each deployment
+}

@@ -1,0 +1,136 @@
+package plane
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// The statuses of a revision that decide something (section 3).
+const (
+	StatusDeployed    = "DEPLOYED"
+	statusSkipped     = "SKIPPED"
+	statusInterrupted = "INTERRUPTED"
+	statusUnknown     = "UNKNOWN"
+)
+
+// History is what polling saw of one revision.
+type History struct {
+	revision string
+	statuses []string // each once, in the order in which they were seen
+	Final    string   // the status at the end of the poll
+	Answer   *client.Answer
+	TimedOut bool
+}
+
+func (p *Plane) FailedStatus(status string) bool { return slices.Contains(p.failedStatuses, status) }
+
+// settled tells whether the status of a revision is not going to change.
+func (p *Plane) settled(status string) bool {
+	return status == StatusDeployed || status == statusSkipped || status == statusInterrupted || p.FailedStatus(status)
+}
+
+// Done tells whether polling may stop: the revision is DEPLOYED, or has failed for good.
+func (p *Plane) Done(status string) bool { return status == StatusDeployed || p.FailedStatus(status) }
+
+// Poll reads the status of a revision until it satisfies the condition, less and less often, for at most the
+// configured time. Running out of time is no error: the history says so. A revision for which the time ran out before
+// is not waited for again, only looked at: one that hangs would else cost every scenario that meets it the whole time.
+func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (*History, error) {
+	h := &History{revision: revision}
+	start := time.Now()
+	for wait := p.target.Config.Polling.Interval; ; wait = min(wait*3/2, p.target.Config.Polling.MaxInterval) {
+		a, err := p.Get(ctx, RevisionPath(deployment, revision), "")
+		if err != nil {
+			return nil, err
+		}
+		status := a.Get("status")
+		if a.Status == http.StatusNotFound && len(h.statuses) == 0 && time.Since(start) < p.target.Config.Timeouts.Request {
+			if err := client.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
+				return nil, err
+			}
+			continue
+		}
+		if !a.OK() || !status.Exists() {
+			return nil, outcome.Violated(a, "the revision with its status", "%s", outcome.Seen(a))
+		}
+		h.Answer, h.Final = a, status.String()
+		p.noteRead(revision, a)
+		if n := len(h.statuses); n == 0 || h.statuses[n-1] != h.Final {
+			h.statuses = append(h.statuses, h.Final)
+			p.transition(revision, h.Final)
+		}
+		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start)})
+		if until(h.Final) {
+			return h, nil
+		}
+		if p.hangs(revision) || time.Since(start)+wait > p.target.Config.Timeouts.Poll {
+			h.TimedOut = true
+			p.noteHanging(revision)
+			return h, nil
+		}
+		jitter := time.Duration(rand.Int64N(int64(wait)/4 + 1))
+		if err := client.Sleep(ctx, wait-wait/8+jitter); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// hangs tells whether an earlier poll of the revision, or of one of the deployment, ran out of time.
+func (p *Plane) hangs(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hanging[id]
+}
+
+func (p *Plane) noteHanging(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hanging[id] = true
+}
+
+// transition notes a status for the timeline, once for each revision.
+func (p *Plane) transition(revision, status string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := revision + " " + status
+	if p.transitions[key] {
+		return
+	}
+	p.transitions[key] = true
+	p.timeline = append(p.timeline, reports.Transition{Revision: revision, Status: status, AtMS: time.Since(p.start).Milliseconds()})
+}
+
+// StatusesOf returns every status that any poll of the run saw of a revision.
+func (p *Plane) StatusesOf(revision string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []string
+	for _, t := range p.timeline {
+		if t.Revision == revision {
+			all = append(all, t.Status)
+		}
+	}
+	return all
+}
+
+// Deployed says what is wrong with a poll that was to end in DEPLOYED.
+func (p *Plane) Deployed(h *History) error {
+	if h.Final == StatusDeployed {
+		return nil
+	}
+	way := strings.Join(h.statuses, ", ")
+	if h.TimedOut {
+		return outcome.Violated(h.Answer, "DEPLOYED within "+p.target.Config.Timeouts.Poll.String(), "%s (seen: %s)", h.Final, way).At("/status").
+			Hinting("raise timeouts.poll if the target needs longer")
+	}
+	return outcome.Violated(h.Answer, "DEPLOYED", "%s (seen: %s)", h.Final, way).At("/status")
+}

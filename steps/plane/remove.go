@@ -1,0 +1,21 @@
+package plane
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// Remove removes a deployment, and says why it could not. The operation is the field's, not the interface's.
+func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
+	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodDelete, DeploymentPath(id), nil))
+	switch {
+	case err != nil:
+		return err.Error()
+	case a.OK() || a.Status == http.StatusNotFound:
+		return ""
+	}
+	return p.target.Redact.Excerpt(outcome.Seen(a))
+}

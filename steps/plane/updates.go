@@ -1,0 +1,110 @@
+package plane
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// asItStands marks the kind of an update that sends a value which stands already.
+const AsItStands = " as it stands"
+
+// KindOf tells updates apart by their fields: what one of a kind did not do, the next is not going to do.
+func KindOf(change map[string]any) string {
+	return strings.Join(slices.Sorted(maps.Keys(change)), " and ")
+}
+
+// AwaitLatest reads the deployment until it names another latest revision than the known one, and returns the answer
+// that does. It returns the known one when none came in time.
+func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id, known string) (latest string, naming *client.Answer, err error) {
+	latest = known
+	err = p.target.RetryFor(ctx, p.appearing(update, kind), func() (bool, error) {
+		a, err := p.Get(ctx, DeploymentPath(id), "")
+		if err != nil {
+			return false, err
+		}
+		if named := a.Get("latest_revision_id").String(); named != "" {
+			latest, naming = named, a
+		}
+		return latest != known, nil
+	})
+	if err == nil && latest == known {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.noRevisionFor[kind] = true
+	}
+	return latest, naming, err
+}
+
+// appearing is how long the revision of an update may take to appear: some answers' time where the update was only
+// accepted (202), else that of one. Where an earlier update made none, the next is waited for no longer than one
+// answer may take, and one of the same kind for a moment only.
+func (p *Plane) appearing(update *client.Answer, kind string) time.Duration {
+	const accepted = 6
+	one := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.noRevisionFor[kind] || p.noRevisionFor[strings.TrimSuffix(kind, AsItStands)]:
+		return p.target.SettleDelay(update)
+	case update.Status == http.StatusAccepted && len(p.noRevisionFor) == 0:
+		return min(p.target.Config.Timeouts.Poll, accepted*one)
+	}
+	return one
+}
+
+// AwaitFound reads what has just been created until it is no longer unknown.
+func (p *Plane) AwaitFound(ctx context.Context, path string) (a *client.Answer, err error) {
+	err = p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
+		a, err = p.Get(ctx, path, "")
+		return err == nil && a.Status != http.StatusNotFound, err
+	})
+	return a, err
+}
+
+// AwaitListed waits until the list of a deployment holds the revisions.
+func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string) error {
+	return p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
+		rows, a, err := p.ListAll(ctx, id, "")
+		if err != nil || !a.OK() {
+			return true, nil // a list that cannot be read is for the scenarios to judge
+		}
+		listed := IDs(rows)
+		return !slices.ContainsFunc(revisions, func(id string) bool { return !slices.Contains(listed, id) }), nil
+	})
+}
+
+// AwaitLatestListed waits until the list holds the revision that the deployment names as its latest.
+func (p *Plane) AwaitLatestListed(ctx context.Context, id string) error {
+	a, err := p.Get(ctx, DeploymentPath(id), "")
+	if err != nil || !a.Get("latest_revision_id").Exists() {
+		return err
+	}
+	return p.AwaitListed(ctx, id, a.Get("latest_revision_id").String())
+}
+
+// Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
+// update while it builds. A deployment of which one revision hung is not waited for again.
+func (p *Plane) Settle(ctx context.Context, id string) error {
+	if p.hangs(id) {
+		return nil
+	}
+	a, err := p.Get(ctx, DeploymentPath(id), "")
+	if err != nil {
+		return err
+	}
+	latest := a.Get("latest_revision_id").String()
+	if latest == "" {
+		return nil
+	}
+	h, err := p.Poll(ctx, id, latest, p.settled)
+	if err == nil && h.TimedOut {
+		p.noteHanging(id)
+	}
+	return err
+}

@@ -1,0 +1,75 @@
+// Package shared holds what the scenarios of a run share: values that the first who needs them has made, and sets that
+// many add to. It knows nothing of what they are.
+package shared
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Maker makes shared values in the background, under the context of the run and not under that of the scenario which
+// happens to come first, since others depend on them too.
+type Maker struct {
+	ctx  context.Context
+	wait sync.WaitGroup
+}
+
+// NewMaker returns a maker whose values are no longer made when the context ends.
+func NewMaker(ctx context.Context) *Maker { return &Maker{ctx: ctx} }
+
+// Wait returns when nothing is being made any more.
+func (m *Maker) Wait() { m.wait.Wait() }
+
+// Value is something that scenarios share: made once, by the first that needs it. Its zero value is ready for use.
+type Value[T any] struct {
+	once  sync.Once
+	ready chan struct{}
+	value T
+	err   error
+}
+
+// Get returns the value, which build makes for the first who asks. The exchanges of that are attributed to the fixture of
+// the name. The error is that of build, as one of the fixture, or that of the context.
+func (v *Value[T]) Get(ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
+	v.once.Do(func() {
+		v.ready = make(chan struct{})
+		m.wait.Go(func() {
+			defer close(v.ready)
+			v.value, v.err = build(evidence.WithScenario(m.ctx, "fixture: "+name, 0))
+		})
+	})
+	select {
+	case <-v.ready:
+		return v.value, outcome.OfFixture(name, v.err)
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// Set is a list without repetitions that many goroutines add to. Its zero value is ready for use.
+type Set[T comparable] struct {
+	mu    sync.Mutex
+	items []T
+}
+
+// Add tells whether the item was not there yet.
+func (s *Set[T]) Add(item T) (isNew bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if isNew = !slices.Contains(s.items, item); isNew {
+		s.items = append(s.items, item)
+	}
+	return isNew
+}
+
+// All returns the items in the order in which they came.
+func (s *Set[T]) All() []T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.items)
+}

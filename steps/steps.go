@@ -1,0 +1,55 @@
+// Package steps runs the specification: Run judges a target by the features and returns the result. It is the front door; what
+// the sentences mean and how the target is spoken with stands in the packages below it (see ARCHITECTURE.md).
+package steps
+
+import (
+	"context"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/suite"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// Options say what a run needs beyond its target's configuration.
+type Options = suite.Options
+
+// Selection says which scenarios are run.
+type Selection = suite.Selection
+
+// DefaultConcurrency is how many scenarios run at once unless the user says otherwise.
+const DefaultConcurrency = suite.DefaultConcurrency
+
+// Event is something a person who watches a run wants to see.
+type Event = target.Event
+
+// What a run tells while it goes on.
+const (
+	Planned   = target.Planned
+	Started   = target.Started
+	Ended     = target.Ended
+	Polled    = target.Polled
+	Throttled = target.Throttled
+	Named     = target.Named
+)
+
+// Run judges the target and returns all that was learned. An error means that there is nothing to report: the
+// journal or the ledger could not be written, or the selection holds no scenario. A target that is out of reach, or
+// a context that ends early, is a result (incomplete), not an error.
+func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }
+
+// Examine looks whether a run could judge the target, and what its configuration lacks. It sends a handful of reading
+// requests and creates nothing. The error is that of the context.
+func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle) (*doctor.Examination, error) {
+	return doctor.Examine(ctx, c, catalogue, oracle)
+}
+
+// Clean removes what earlier runs left at the target, and tells of each what came of it: an empty problem when it is
+// gone.
+func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(e evidence.Left, problem string)) error {
+	return suite.Clean(ctx, c, left, each)
+}

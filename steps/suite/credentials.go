@@ -1,0 +1,106 @@
+package suite
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// blockRejected looks, when all has been seen, whether a side has refused every request with the credentials of the
+// configuration. What went wrong there for want of being let in tells of them, and not of the target.
+func (r *run) blockRejected(selected []*features.Scenario) {
+	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
+		status := r.refusedAll(side)
+		if status == 0 {
+			continue
+		}
+		keys, told := r.credentialsOf(side, status)
+		r.rejected = "the target refuses " + told
+		if side == spec.AgentServer {
+			r.rejected = "the agent server refuses " + told
+		}
+		for _, s := range selected {
+			if v := r.verdicts[s.Key()]; r.needsSide(s, side) && r.failedByRejection(s, v.outcome) {
+				v.outcome = outcome.Blocked("%s", r.rejected).By(reports.ByKey, keys...)
+			}
+		}
+	}
+}
+
+// refusedAll returns the status with which the side has refused every request with the credentials of the
+// configuration, 0 where it has let any in, or was not asked.
+func (r *run) refusedAll(side spec.Side) (status int) {
+	refusals := []int{http.StatusUnauthorized, http.StatusForbidden}
+	if side == spec.AgentServer {
+		refusals = append(refusals, r.target.Config.Agent.RejectedStatus)
+	}
+	most := 0
+	for s, n := range r.target.Collector.Trusted(side) {
+		if !slices.Contains(refusals, s) {
+			return 0
+		}
+		if n > most {
+			status, most = s, n
+		}
+	}
+	return status
+}
+
+// needsSide tells whether a scenario needs to be let in by the side. The control plane also tells where the agent server
+// is, unless the configuration does.
+func (r *run) needsSide(s *features.Scenario, side spec.Side) bool {
+	profile := s.Requirement.Profile
+	if side == spec.AgentServer {
+		return profile != features.ControlPlane
+	}
+	return profile != features.AgentServer || r.target.Config.AgentTarget == ""
+}
+
+// failedByRejection tells whether a scenario ended as it did because the side let nobody in: it could not be judged, or it
+// failed by such a refusal. What is judged of all answers at the end stands.
+func (r *run) failedByRejection(s *features.Scenario, o *outcome.Outcome) bool {
+	switch {
+	case o == nil:
+		return false
+	case o.Verdict == reports.Blocked || o.Verdict == reports.Inconclusive:
+		return true
+	case o.Verdict != reports.Failed || s.Is(features.TagLast):
+		return false
+	}
+	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return r.target.Collector.TrustedStatus(v.Exchange) == 0 })
+}
+
+// credentialsOf names the keys of the credentials that a side was given, and tells what to do about them.
+func (r *run) credentialsOf(side spec.Side, status int) (keys []string, told string) {
+	c := r.target.Config
+	if side == spec.ControlPlane {
+		set := target.Preferred(c.Credentials)
+		for _, each := range []struct{ value, key string }{{set.APIKey, "api_key"}, {set.TenantID, "tenant_id"}, {set.Bearer, "bearer"}} {
+			if each.value != "" {
+				keys = append(keys, "credentials."+each.key)
+			}
+		}
+		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, r.target.Sent("credentials", c.Credentials))
+	}
+	if len(c.Users) == 0 {
+		return []string{"users"}, fmt.Sprintf("callers without credentials (status %d); configure users", status)
+	}
+	var remedies []string
+	for i, u := range c.Users[:min(2, len(c.Users))] {
+		key := fmt.Sprintf("users.%d.token", i)
+		remedy := target.Variable(key)
+		if len(u.Headers) > 0 {
+			key = fmt.Sprintf("users.%d.headers", i)
+			remedy = key
+		}
+		keys, remedies = append(keys, key), append(remedies, remedy)
+	}
+	return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, strings.Join(remedies, " and "))
+}

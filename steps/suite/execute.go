@@ -1,0 +1,197 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/cucumber/godog"
+	messages "github.com/cucumber/messages/go/v21"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// verdict is what was learned of one scenario.
+type verdict struct {
+	outcome  *outcome.Outcome // nil: passed
+	step     int              // index of the step that ended it, -1 when all passed
+	sentence string
+	took     time.Duration
+}
+
+// execute has godog run the scenarios, several at once, in an order that the seed shuffles.
+func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error {
+	if len(scenarios) == 0 {
+		return nil
+	}
+	chosen := map[string]*features.Scenario{}
+	for _, s := range scenarios {
+		chosen[s.URI+"\n"+s.Name] = s
+	}
+	suite := godog.TestSuite{
+		Name: "agentconform",
+		ScenarioInitializer: func(sc *godog.ScenarioContext) {
+			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}, registrar: common.NewRegistrar(r.patterns, sc)}
+			sc.Before(e.before)
+			sc.StepContext().Before(e.beforeStep)
+			sc.StepContext().After(e.afterStep)
+			sc.After(e.after)
+			define(e.registrar, e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0)
+		},
+		Options: &godog.Options{
+			Format:          silent,
+			Output:          io.Discard,
+			FeatureContents: r.contents(scenarios),
+			Concurrency:     r.Concurrency,
+			Randomize:       r.Seed,
+			Strict:          true,
+			DefaultContext:  ctx,
+		},
+	}
+	suite.Run() // its status says nothing that the verdicts do not
+	return r.missing(scenarios)
+}
+
+// contents returns the features that hold the scenarios. Those with scenarios that wait come first, so that the
+// others fill the time.
+func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
+	slow, needed := map[string]bool{}, map[string]bool{}
+	for _, s := range scenarios {
+		needed[s.URI] = true
+		slow[s.URI] = slow[s.URI] || s.Is(features.TagSlow)
+	}
+	var first, then []godog.Feature
+	for _, f := range r.Catalogue.Files {
+		switch {
+		case slow[f.URI]:
+			first = append(first, godog.Feature{Name: f.URI, Contents: f.Content})
+		case needed[f.URI]:
+			then = append(then, godog.Feature{Name: f.URI, Contents: f.Content})
+		}
+	}
+	return append(first, then...)
+}
+
+// missing finds scenarios that godog did not run: an empty run must never look like a good one.
+func (r *run) missing(scenarios []*features.Scenario) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range scenarios {
+		if r.verdicts[s.Key()] == nil {
+			return fmt.Errorf("the suite itself failed, please report it: scenario %s (%s) was not executed", s.Name, s.Key())
+		}
+	}
+	return nil
+}
+
+// execution is one scenario on its way through godog.
+type execution struct {
+	run       *run
+	chosen    map[string]*features.Scenario
+	scene     *common.Scene
+	registrar *common.Registrar
+
+	start   time.Time
+	step    int
+	verdict *verdict
+}
+
+// before finds out which scenario this is. One that is not selected goes no further and leaves no trace.
+func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
+	s := e.chosen[sc.Uri+"\n"+sc.Name]
+	if s == nil {
+		return ctx, godog.ErrSkip
+	}
+	e.start = time.Now()
+	e.scene.Scenario = s
+	e.run.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
+	ctx = evidence.WithScenario(ctx, s.Key()+" "+s.Name, e.run.position(s))
+	if o := e.run.preclude(ctx, s); o != nil {
+		e.end(o, "")
+		return ctx, godog.ErrSkip
+	}
+	return ctx, nil
+}
+
+// preclude says why a scenario is not even begun.
+func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outcome {
+	if o := r.forecast.applies(s); o != nil {
+		return o
+	}
+	if ctx.Err() != nil {
+		return outcome.Inconclusive("not begun: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
+	}
+	if r.unreachable != "" {
+		return outcome.Blocked("%s", r.unreachable).By(reports.ByTarget, r.target.Address())
+	}
+	return nil
+}
+
+// beforeStep lets a step create what its definition says, and no more.
+func (e *execution) beforeStep(ctx context.Context, step *godog.Step) (context.Context, error) {
+	if d := e.registrar.Find(step.Text); d != nil {
+		ctx = d.Allow(ctx)
+	}
+	return ctx, nil
+}
+
+func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godog.StepResultStatus, err error) (context.Context, error) {
+	if e.scene.Scenario == nil || e.verdict != nil {
+		return ctx, nil
+	}
+	switch {
+	case status == godog.StepUndefined || status == godog.StepAmbiguous:
+		e.end(outcome.SuiteError("no single definition for %q", step.Text), step.Text)
+	case err != nil:
+		e.end(outcome.Judge(ctx, step.Type == messages.PickleStepType_CONTEXT, step.Text, err), step.Text)
+	default:
+		e.step++
+	}
+	return ctx, nil
+}
+
+func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
+	e.scene.End()
+	if e.scene.Scenario != nil && e.verdict == nil {
+		e.step = -1
+		e.end(nil, "")
+	}
+	return ctx, nil
+}
+
+// end gives the scenario its verdict, once.
+func (e *execution) end(o *outcome.Outcome, sentence string) {
+	s := e.scene.Scenario
+	if remark := e.scene.Remark(); o == nil && remark != "" {
+		o = &outcome.Outcome{Verdict: reports.Passed, Reason: remark}
+	}
+	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence, took: time.Since(e.start)}
+	e.run.mu.Lock()
+	e.run.verdicts[s.Key()] = e.verdict
+	e.run.mu.Unlock()
+	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed, Elapsed: e.verdict.took}
+	if o != nil {
+		event.Verdict, event.Reason = o.Verdict, e.run.target.Redact.Excerpt(o.Reason)
+	}
+	e.run.target.Progress(event)
+}
+
+// position is the scenario's place in the features, from 1.
+func (r *run) position(s *features.Scenario) int {
+	return slices.Index(r.Catalogue.Scenarios(), s) + 1
+}
+
+// silent is the name of a formatter that says nothing: godog's own mix up scenarios that run at once, and what
+// people see comes from the result.
+const silent = "agentconform-silent"
+
+func init() {
+	godog.Format(silent, "says nothing", func(string, io.Writer) godog.Formatter { return quiet{} })
+}

@@ -1,0 +1,46 @@
+package suite
+
+import "github.com/agentconform/agentconform/features"
+
+// Plan is what scenarios create at most.
+type Plan struct{ Deployments, Revisions int }
+
+// Plan says what the scenarios create at most, whatever the budget, by what the definitions of their sentences say. Of a
+// scenario that the configuration lets end early only what comes before is counted; what only the run finds out is not
+// foreseen.
+func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
+	var p Plan
+	paid := map[string]bool{} // fixtures
+	for _, s := range scenarios {
+		if f.applies(s) != nil {
+			continue
+		}
+		for _, step := range s.Steps {
+			if len(f.lackedBy(step.Text)) > 0 {
+				break
+			}
+			d := f.registrar.Find(step.Text)
+			if d == nil {
+				continue
+			}
+			for _, c := range d.Costs {
+				if c.Fixture != "" && paid[c.Fixture] {
+					continue
+				}
+				paid[c.Fixture] = true
+				p.Deployments += c.Deployments
+				p.Revisions += c.Deployments + c.Revisions
+			}
+		}
+	}
+	return p
+}
+
+// planned says how many deployments the scenarios create at most.
+func (r *run) planned(scenarios []*features.Scenario) int {
+	total := r.forecast.Plan(scenarios).Deployments
+	if most := r.target.Config.MaxDeployments; most > 0 {
+		total = min(total, most)
+	}
+	return total
+}

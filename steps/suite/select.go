@@ -1,0 +1,101 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
+)
+
+// Selection says which scenarios are run. What is not selected does not appear in the result; what is selected and
+// does not apply appears as skipped.
+type Selection struct {
+	Only     []string // IDs of requirements; a trailing "*" stands for any rest
+	Tags     string   // a tag expression: "@must and not @slow"
+	Profiles []string // parts of the interface that the target claims; empty: all
+	Shard    int      // this part, from 1
+	Shards   int      // of so many; 0: all
+}
+
+// apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:
+// a run over nothing proves nothing.
+func (s Selection) apply(c *features.Catalogue) ([]*features.Scenario, error) {
+	tags, err := parseTags(s.Tags)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range s.Only {
+		if !anyRequirement(c, id) {
+			return nil, fmt.Errorf("--only %s: no requirement has this ID; agentconform list shows all", id)
+		}
+	}
+	if err := checkProfiles(s.Profiles); err != nil {
+		return nil, err
+	}
+	if s.Shards < 0 || s.Shards > 0 && (s.Shard < 1 || s.Shard > s.Shards) {
+		return nil, fmt.Errorf("--shard %d/%d: give I/N with I from 1 to N", s.Shard, s.Shards)
+	}
+	var selected []*features.Scenario
+	dealt := 0
+	for _, r := range c.Requirements {
+		if !matchesAny(s.Only, r.ID) {
+			continue
+		}
+		// Whole requirements go to a shard, so that each gets its verdict in one place; but those that judge what all
+		// others have seen go to every shard, since each sees only its own answers.
+		if !r.Scenarios[0].Is(features.TagLast) {
+			dealt++
+			if s.Shards > 0 && (dealt-1)%s.Shards != s.Shard-1 {
+				continue
+			}
+		}
+		for _, scenario := range r.Scenarios {
+			if tags(scenario.Tags) {
+				selected = append(selected, scenario)
+			}
+		}
+	}
+	if len(selected) == 0 {
+		return nil, fmt.Errorf("no scenario is selected: loosen --only, --tags or --shard")
+	}
+	return selected, nil
+}
+
+func checkProfiles(profiles []string) error {
+	for _, p := range profiles {
+		switch p {
+		case features.ControlPlane, features.AgentServer, features.EndToEnd:
+		default:
+			return fmt.Errorf("--profile %s: give %s, %s or %s", p, features.ControlPlane, features.AgentServer, features.EndToEnd)
+		}
+	}
+	return nil
+}
+
+func anyRequirement(c *features.Catalogue, pattern string) bool {
+	for _, r := range c.Requirements {
+		if matches(pattern, r.ID) {
+			return true
+		}
+	}
+	return false
+}
+
+func matchesAny(patterns []string, id string) bool {
+	if len(patterns) == 0 {
+		return true
+	}
+	for _, p := range patterns {
+		if matches(p, id) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(pattern, id string) bool {
+	if prefix, open := strings.CutSuffix(pattern, "*"); open {
+		return strings.HasPrefix(strings.ToUpper(id), strings.ToUpper(prefix))
+	}
+	return strings.EqualFold(pattern, id)
+}

@@ -1,0 +1,144 @@
+package target
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// Asker is who sends a request to the control plane, as the sentences name them.
+type Asker string
+
+// The askers.
+const (
+	TheClient     Asker = "" // with every credential that is configured
+	Nobody        Asker = "no credentials"
+	UnknownKey    Asker = "an unknown API key"
+	emptyKey      Asker = "an API key that is empty"
+	blankKey      Asker = "an API key that is blank" // blanks around a value are no part of it, so most targets see an empty one
+	longerKey     Asker = "an API key that is one character too long"
+	otherCaseKey  Asker = "an API key that is in another case"
+	AnotherTenant Asker = "another tenant"
+)
+
+// The names of the security schemes (section 4).
+const (
+	SchemeAPIKey   = "API Key"
+	SchemeTenantID = "Tenant ID"
+	SchemeBearer   = "Bearer Auth"
+)
+
+// wrongKey is a key that no target knows. It is no secret, and reports show it.
+const wrongKey = "agentconform-unknown-key"
+
+// Credentials returns the headers with which the asker asks. A key that is unknown, empty or blank stands alone, or
+// a second scheme would open the door.
+func (t *Target) Credentials(who Asker) http.Header {
+	c, names := t.Config.Credentials, t.Config.CredentialHeaders
+	h := http.Header{}
+	set := func(name, value string) {
+		if value != "" {
+			h[http.CanonicalHeaderKey(name)] = []string{value}
+		}
+	}
+	switch who {
+	case Nobody:
+	case UnknownKey:
+		set(names.APIKey, wrongKey)
+	case emptyKey:
+		h[http.CanonicalHeaderKey(names.APIKey)] = []string{""}
+	case blankKey:
+		set(names.APIKey, "   ")
+	case longerKey:
+		set(names.APIKey, t.Config.MisspeltKey(config.OneMore))
+		t.besideKey(set)
+	case otherCaseKey:
+		set(names.APIKey, t.Config.MisspeltKey(config.OtherCase))
+		t.besideKey(set)
+	case AnotherTenant:
+		return credentialHeaders(t.Config.OtherTenant, names)
+	case SchemeAPIKey:
+		set(names.APIKey, c.APIKey)
+	case SchemeTenantID:
+		set(names.TenantID, c.TenantID)
+		if !t.Config.TenantIDAlone {
+			set(names.APIKey, c.APIKey)
+		}
+	case SchemeBearer:
+		set(names.Bearer, bearer(names.Bearer, c.Bearer))
+	default:
+		return credentialHeaders(Preferred(c), names)
+	}
+	return h
+}
+
+// besideKey sends what the valid key is sent with, so that it is the key for which a near miss is refused. What opens the
+// door alone stays away.
+func (t *Target) besideKey(set func(name, value string)) {
+	if !t.Config.TenantIDAlone {
+		set(t.Config.CredentialHeaders.TenantID, t.Config.Credentials.TenantID)
+	}
+}
+
+// Preferred leaves out the bearer token where there is a key: a target may take only one of them.
+func Preferred(c config.Credentials) config.Credentials {
+	if c.APIKey != "" {
+		c.Bearer = ""
+	}
+	return c
+}
+
+func credentialHeaders(c config.Credentials, names config.Credentials) http.Header {
+	h := http.Header{}
+	for name, value := range map[string]string{names.APIKey: c.APIKey, names.TenantID: c.TenantID, names.Bearer: bearer(names.Bearer, Preferred(c).Bearer)} {
+		if value != "" {
+			h[http.CanonicalHeaderKey(name)] = []string{value}
+		}
+	}
+	return h
+}
+
+// bearer writes the token as the Authorization header wants it; any other header takes it bare.
+func bearer(header, token string) string {
+	if token != "" && http.CanonicalHeaderKey(header) == "Authorization" {
+		return "Bearer " + token
+	}
+	return token
+}
+
+// Credential returns what is configured for a scheme, and the key that would configure it.
+func (t *Target) Credential(scheme string) (value, key string) {
+	switch scheme {
+	case SchemeTenantID:
+		return t.Config.Credentials.TenantID, "credentials.tenant_id"
+	case SchemeBearer:
+		return t.Config.Credentials.Bearer, "credentials.bearer"
+	}
+	return t.Config.Credentials.APIKey, "credentials.api_key"
+}
+
+// IsScheme tells whether the asker is the client with one scheme only.
+func IsScheme(who Asker) bool {
+	return slices.Contains([]Asker{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
+}
+
+// Sent names the variables of the credentials that were sent, with their headers.
+func (t *Target) Sent(group string, c config.Credentials) string {
+	c, names := Preferred(c), t.Config.CredentialHeaders
+	var all []string
+	for _, each := range []struct{ value, key, header string }{
+		{c.APIKey, "api_key", names.APIKey}, {c.TenantID, "tenant_id", names.TenantID}, {c.Bearer, "bearer", names.Bearer},
+	} {
+		if each.value != "" {
+			all = append(all, Variable(group+"."+each.key)+", sent as "+each.header)
+		}
+	}
+	return strings.Join(all, ", and ")
+}
+
+// Variable is the name of the environment variable that stands for the key.
+func Variable(key string) string {
+	return config.EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}

@@ -1,0 +1,35 @@
+package target
+
+import (
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// EventKind says what happened in a run.
+type EventKind int
+
+// What a run tells while it goes on.
+const (
+	Planned   EventKind = iota // the run begins; Total scenarios are selected
+	Started                    // a scenario begins
+	Ended                      // a scenario has its verdict
+	Polled                     // a revision's status was read
+	Throttled                  // the target asked the client to wait
+	Named                      // the control plane has named the agent server that is judged
+)
+
+// Event is something a person who watches a run wants to see.
+type Event struct {
+	Kind    EventKind
+	Name    string // of the target, the scenario, or the revision that is polled; the address that was named
+	Text    string // the requirement of a scenario, the status of a revision
+	Verdict reports.Verdict
+	Reason  string
+	Total   int
+	Seed    int64
+	// Deployments is how many deployments the selected scenarios are going to create at most.
+	Deployments int
+	Elapsed     time.Duration // since a poll began; or for how long the target asked the client to wait
+	Refused     bool          // the client does not wait, because that is longer than it may
+}

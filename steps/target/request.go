@@ -1,0 +1,64 @@
+package target
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// ToAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
+func (t *Target) ToAgent(base string, who Caller, method, path string, body any) client.Request {
+	request := client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: who.Header.Clone(), Timeout: t.Config.Timeouts.Request}
+	request.Trusted = who.User != nil || who.name == TheUser
+	if request.Header == nil {
+		request.Header = http.Header{}
+	}
+	switch body := body.(type) {
+	case nil:
+	case []byte:
+		request.Body = body
+	default:
+		request.Body = Encode(body)
+	}
+	if request.Body != nil {
+		request.Header["Content-Type"] = []string{"application/json"}
+	}
+	return request
+}
+
+// ToControlPlane makes a request to the control plane by the asker. The body is sent as JSON; a []byte is sent as
+// it is.
+func (t *Target) ToControlPlane(who Asker, method, path string, body any) client.Request {
+	request := client.Request{
+		Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path,
+		Header: t.Credentials(who), Timeout: t.Config.Timeouts.Request, Trusted: who == TheClient || IsScheme(who),
+	}
+	switch body := body.(type) {
+	case nil:
+	case []byte:
+		request.Body = body
+	default:
+		request.Body = Encode(body)
+	}
+	if request.Body != nil {
+		request.Header["Content-Type"] = []string{"application/json"}
+	}
+	return request
+}
+
+// Encode writes a value of maps, lists and scalars as JSON.
+func Encode(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("encoding a request body: %v", err)) // only values that were read from YAML or written here
+	}
+	return text
+}
+
+// UnknownID is the id of nothing.
+func UnknownID() string { return uuid.NewString() }

@@ -1,0 +1,134 @@
+package target
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/shared"
+)
+
+// Target is the server under test. It may be used by many goroutines.
+type Target struct {
+	Config    *config.Config
+	Client    *client.Client
+	Redact    *client.Redactor
+	Collector *evidence.Collector // nil where nothing is judged
+	Ledger    *evidence.Ledger    // nil where nothing is created
+	RunID     string              // in the names of what is created
+	Progress  func(Event)
+
+	called    shared.Set[string]     // addresses of agent servers that were called
+	underTest atomic.Pointer[string] // that of the one that is judged
+
+	mu     sync.Mutex
+	serial map[string]int // of names, by purpose
+}
+
+// Options say what is done with the target.
+type Options struct {
+	Config      *config.Config
+	Concurrency int    // requests in flight, about
+	RunID       string // "" where nothing is created
+	Progress    func(Event)
+
+	// Evidence is kept where the oracle is given.
+	Oracle     *spec.Oracle
+	Journal    evidence.Journal
+	Start      time.Time
+	LedgerFile string // "": in memory only
+}
+
+// New returns the target of a configuration. The error says why the ledger could not be opened.
+func New(o Options) (*Target, error) {
+	if o.Progress == nil {
+		o.Progress = func(Event) {}
+	}
+	t := &Target{
+		Config: o.Config, RunID: o.RunID, Progress: o.Progress, serial: map[string]int{},
+		Redact: client.NewRedactor(o.Config.Secrets()),
+		Client: client.New(max(o.Concurrency, 1)),
+	}
+	t.Client.Vocabulary = client.NewVocabulary(o.Config.Vocabulary)
+	if o.Oracle == nil {
+		return t, nil
+	}
+	ledger, err := evidence.OpenLedger(o.LedgerFile, o.RunID, o.Config.Target)
+	if err != nil {
+		return nil, err
+	}
+	t.Ledger = ledger
+	t.Collector = evidence.New(o.Oracle, t.Redact, o.Journal, o.Start)
+	t.Client.Observe = t.Collector.Observe
+	t.Client.Throttled = func(asked time.Duration, granted bool) {
+		t.Collector.Waited(granted)
+		t.Progress(Event{Kind: Throttled, Elapsed: asked, Refused: !granted})
+	}
+	return t, nil
+}
+
+// Close lets go of the connections and of the ledger.
+func (t *Target) Close() error {
+	t.Client.Close()
+	if t.Ledger == nil {
+		return nil
+	}
+	return t.Ledger.Close()
+}
+
+// Address is that of the control plane, or of the agent server where only that is configured.
+func (t *Target) Address() string {
+	if t.Config.Target != "" {
+		return t.Config.Target
+	}
+	return t.Config.AgentTarget
+}
+
+// Sides are the halves of the interface of which something may be judged.
+func (t *Target) Sides() []spec.Side {
+	if t.Config.Target == "" {
+		return []spec.Side{spec.AgentServer}
+	}
+	return []spec.Side{spec.ControlPlane, spec.AgentServer}
+}
+
+// JudgeAgentAt says at which address the agent server is that the run judges. The control plane has named it.
+func (t *Target) JudgeAgentAt(base string) {
+	t.underTest.Store(&base)
+	t.Progress(Event{Kind: Named, Name: base})
+}
+
+// CallsAgentAt notes that the agent server at the address is called.
+func (t *Target) CallsAgentAt(base string) { t.called.Add(base) }
+
+// AgentAddress is the address of the agent server under test, "" while it is not known.
+func (t *Target) AgentAddress() string {
+	if found := t.underTest.Load(); found != nil {
+		return *found
+	}
+	return t.Config.AgentTarget
+}
+
+// Bases returns the addresses of a side, longer ones first: one may stand below another.
+func (t *Target) Bases(side spec.Side) []string {
+	if side == spec.ControlPlane {
+		return []string{t.Config.Target}
+	}
+	all := t.called.All()
+	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}
+
+// Name makes a name for something that the run creates: it carries the run's id and is used once.
+func (t *Target) Name(purpose string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.serial[purpose]++
+	return fmt.Sprintf("agentconform-%s-%s-%d", t.RunID, purpose, t.serial[purpose])
+}

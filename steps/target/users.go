@@ -1,0 +1,137 @@
+package target
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Searches tells whether threads are listed by the search operation.
+func (t *Target) Searches() bool { return t.Config.Agent.Listing == "search" }
+
+// Caller is who asks the agent server.
+type Caller struct {
+	name   string // as the sentences call them
+	Header http.Header
+	User   *config.User // nil where it is none that is configured
+}
+
+// The callers as the sentences name them.
+const (
+	TheUser        = "the user"
+	TheOtherUser   = "the other user"
+	aStudioUser    = "a studio user"
+	noCredentials  = "a caller without credentials"
+	anUnknownToken = "a caller with an unknown token"
+	anEmptyToken   = "a caller with an empty token"
+	anotherScheme  = "a caller with another scheme"
+	aLongerToken   = "a caller with a token that has one more character"
+	aTurnedToken   = "a caller with a token in the other case"
+)
+
+// Owner is the user who owns what the scenarios create: the first of the configuration, and where there is none, a
+// caller without credentials (the target has no authentication handler then).
+func (t *Target) Owner() Caller {
+	if len(t.Config.Users) == 0 {
+		return Caller{name: TheUser}
+	}
+	u := &t.Config.Users[0]
+	return Caller{name: TheUser, Header: UserHeader(*u), User: u}
+}
+
+// Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
+func (t *Target) Caller(name string) (Caller, error) {
+	if len(t.Config.Users) == 0 {
+		return Caller{}, outcome.Needs("users")
+	}
+	switch name {
+	case TheUser:
+		return t.Owner(), nil
+	case TheOtherUser:
+		if len(t.Config.Users) < 2 {
+			return Caller{}, outcome.Needs("users.1", " (add a second user under users)")
+		}
+		u := &t.Config.Users[1]
+		return Caller{name: name, Header: UserHeader(*u), User: u}, nil
+	case aStudioUser:
+		if len(t.Config.Agent.StudioHeaders) == 0 {
+			return Caller{}, outcome.Needs("agent.studio_headers")
+		}
+		return Caller{name: name, Header: headerOf(t.Config.Agent.StudioHeaders)}, nil
+	case aLongerToken, aTurnedToken:
+		return nearMiss(t.Config.Users[0], name)
+	}
+	return Caller{name: name, Header: wrongHeader(t.Config.Users[0], name)}, nil
+}
+
+// nearMiss is a caller whose token is almost that of the user.
+func nearMiss(u config.User, name string) (Caller, error) {
+	how := config.OneMore
+	if name == aTurnedToken {
+		how = config.OtherCase
+	}
+	wrong := u.Misspelt(how)
+	if wrong == nil {
+		return Caller{}, outcome.Inapplicable("users.0.token", "the credentials of the first user are the same in the other case")
+	}
+	return Caller{name: name, Header: headerOf(wrong)}, nil
+}
+
+// wrongToken is a token that no target knows. It is no secret, and reports show it.
+const wrongToken = "agentconform-unknown-token"
+
+// UserHeader is how a user proves who they are.
+func UserHeader(u config.User) http.Header {
+	if len(u.Headers) > 0 {
+		return headerOf(u.Headers)
+	}
+	return http.Header{"Authorization": {"Bearer " + u.Token}}
+}
+
+func headerOf(values map[string]string) http.Header {
+	h := http.Header{}
+	for name, value := range values {
+		h[http.CanonicalHeaderKey(name)] = []string{value}
+	}
+	return h
+}
+
+// wrongHeader is the user's header with what the kind of caller gets wrong. Another scheme carries a token that
+// would be good under its own.
+func wrongHeader(u config.User, kind string) http.Header {
+	if kind == noCredentials {
+		return http.Header{}
+	}
+	h := UserHeader(u)
+	if kind == anotherScheme {
+		switch scheme, token, both := strings.Cut(h.Get("Authorization"), " "); {
+		case both && strings.EqualFold(scheme, "Basic"):
+			return http.Header{"Authorization": {"Bearer " + token}}
+		case both:
+			return http.Header{"Authorization": {"Basic " + token}}
+		}
+		return http.Header{"Authorization": {"Basic " + wrongToken}}
+	}
+	token := ""
+	if kind == anUnknownToken {
+		token = wrongToken
+	}
+	for name := range h {
+		if scheme, _, both := strings.Cut(h.Get(name), " "); both {
+			h[name] = []string{scheme + " " + token}
+		} else {
+			h[name] = []string{token}
+		}
+	}
+	return h
+}
+
+// ListingHint names the configuration that a list without the expected thread may ask for.
+func ListingHint(searches bool) string {
+	if searches {
+		return "agent.listing is search: if the target lists threads at GET /threads, set it to get"
+	}
+	return "agent.listing is get: if the list is a page, or the target lists threads by the search operation only, set it to search"
+}
