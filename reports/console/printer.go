@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/diff"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
@@ -76,8 +75,8 @@ func (p *printer) verbatim(label, text string) {
 // difference prints what was expected and what was seen: as a difference where that shows more.
 func (p *printer) difference(expected, actual string) {
 	expected, actual = safe.Cut(expected, 4000), safe.Cut(actual, 4000)
-	lines := diff.Lines(expected, actual)
-	if !diff.Shared(lines) {
+	lines := overview.Difference(expected, actual)
+	if lines == nil {
 		p.block("expected", expected, green)
 		p.block("actual", actual, red)
 		return
@@ -90,9 +89,9 @@ func (p *printer) difference(expected, actual string) {
 		}
 		text := string(rune(l.Op)) + " " + safe.Line(l.Text)
 		switch l.Op {
-		case diff.Delete:
+		case '-':
 			text = p.paint(green, text)
-		case diff.Insert:
+		case '+':
 			text = p.paint(red, text)
 		}
 		p.line("%s%s", strings.Repeat(" ", 4+labelWidth), text)

@@ -1,41 +1,31 @@
 package html_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/net/websocket"
 )
 
-// browser is a headless Chromium that is driven over its debugging protocol: enough of it to look at a page.
+// browser is a headless Chromium with one page.
 type browser struct {
-	t       *testing.T
-	conn    *websocket.Conn
-	session string
-	nextID  int
-	events  chan message
+	t   *testing.T
+	ctx context.Context
 
 	mu      sync.Mutex
-	waiting map[int]chan message
-	console []string // errors and warnings
-}
-
-type message struct {
-	ID     int             `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  *struct{ Message string }
+	console []string // messages and script errors
 }
 
 // openBrowser starts Chromium, or skips the test where there is none.
@@ -54,168 +44,92 @@ func openBrowser(t *testing.T) *browser {
 	if program == "" {
 		t.Skip("no chromium is installed: the page is not looked at in a browser (apt-get install chromium)")
 	}
-	profile, err := os.MkdirTemp("", "agentconform-browser-*")
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
-		"--remote-debugging-port=0", "--remote-allow-origins=http://127.0.0.1", "--user-data-dir="+profile, "about:blank")
-	stderr, err := cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		cancel()
-		_ = cmd.Wait()            // killed: its error tells nothing
-		_ = os.RemoveAll(profile) // its helpers may still be writing: what they leave is the system's to clean
-	})
-	address := ""
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() {
-		if _, rest, ok := strings.Cut(lines.Text(), "DevTools listening on "); ok {
-			address = strings.TrimSpace(rest)
-			break
-		}
-	}
-	require.NotEmpty(t, address, "chromium has not opened its debugging port")
-	go func() {
-		for lines.Scan() { // a full pipe would stop the browser
-		}
-	}()
-	conn, err := websocket.Dial(address, "", "http://127.0.0.1")
-	require.NoError(t, err)
-	conn.MaxPayloadBytes = 64 << 20
-	b := &browser{t: t, conn: conn, events: make(chan message, 64), waiting: map[int]chan message{}}
-	done := make(chan struct{})
-	go func() { defer close(done); b.read() }()
-	t.Cleanup(func() {
-		_ = websocket.JSON.Send(conn, map[string]any{"id": 1 << 30, "method": "Browser.close"}) // let it end by itself
-		select {
-		case <-done:
-		case <-time.After(5 * time.Second):
-		}
-		_ = conn.Close()
-		<-done
-	})
-	b.attach()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], // headless, without background networking and sync
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true))
+	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	b := &browser{t: t}
+	ctx, closePage := chromedp.NewContext(allocator, chromedp.WithListener(b.listen))
+	t.Cleanup(closePage)
+	b.ctx = ctx
+	call(b, log.Enable, cdp.Empty{})
 	return b
 }
 
-// read hands answers to those who wait for them, and collects what the page complains about.
-func (b *browser) read() {
-	for {
-		var m message
-		if err := websocket.JSON.Receive(b.conn, &m); err != nil {
-			return
-		}
-		b.mu.Lock()
-		if answer := b.waiting[m.ID]; answer != nil {
-			answer <- m
-			delete(b.waiting, m.ID)
-		}
-		switch m.Method {
-		case "Runtime.exceptionThrown", "Log.entryAdded":
-			b.console = append(b.console, string(m.Params))
-		case "Runtime.consoleAPICalled":
-			b.console = append(b.console, string(m.Params))
-		case "Page.loadEventFired":
-			select {
-			case b.events <- m:
-			default:
-			}
-		}
-		b.mu.Unlock()
+// listen notes what the page complains about.
+func (b *browser) listen(event any) {
+	text := ""
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		text = e.ExceptionDetails.Text
+	case *runtime.EventConsoleAPICalled:
+		text = fmt.Sprint("console.", e.Type)
+	case *log.EventEntryAdded:
+		text = e.Entry.Text
+	default:
+		return
 	}
-}
-
-func (b *browser) call(method string, params map[string]any) json.RawMessage {
-	b.t.Helper()
 	b.mu.Lock()
-	b.nextID++
-	answer := make(chan message, 1)
-	b.waiting[b.nextID] = answer
-	request := map[string]any{"id": b.nextID, "method": method, "params": params}
-	if b.session != "" {
-		request["sessionId"] = b.session
-	}
-	b.mu.Unlock()
-	require.NoError(b.t, websocket.JSON.Send(b.conn, request))
-	select {
-	case m := <-answer:
-		require.Nil(b.t, m.Error, "%s: %v", method, m.Error)
-		return m.Result
-	case <-time.After(30 * time.Second):
-		require.FailNow(b.t, "no answer from the browser", method)
-		return nil
-	}
+	defer b.mu.Unlock()
+	b.console = append(b.console, text)
 }
 
-func (b *browser) attach() {
-	var target struct{ TargetID string }
-	require.NoError(b.t, json.Unmarshal(b.call("Target.createTarget", map[string]any{"url": "about:blank"}), &target))
-	var attached struct{ SessionID string }
-	require.NoError(b.t, json.Unmarshal(b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}), &attached))
-	b.session = attached.SessionID
-	for _, domain := range []string{"Page", "Runtime", "Log"} {
-		b.call(domain+".enable", nil)
-	}
+// call sends a command of the protocol.
+func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
+	b.t.Helper()
+	_, err := chromedp.Call(b.ctx, command, params)
+	require.NoError(b.t, err, command.Method)
 }
 
 // size sets the window; scheme is "light" or "dark".
-func (b *browser) size(width, height int, scheme string) {
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}})
+func (b *browser) size(width, height int64, scheme string) {
+	b.t.Helper()
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 600})
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }
 
-// open loads a file and returns how long that took.
-func (b *browser) open(path, hash string) time.Duration {
+// open loads a file and waits until it is there.
+func (b *browser) open(path, hash string) {
 	b.t.Helper()
 	absolute, err := filepath.Abs(path)
 	require.NoError(b.t, err)
-	b.call("Page.navigate", map[string]any{"url": "about:blank"})
-	<-b.events
-	start := time.Now()
-	b.call("Page.navigate", map[string]any{"url": "file://" + absolute + hash})
-	select {
-	case <-b.events:
-	case <-time.After(30 * time.Second):
-		require.FailNow(b.t, "the page does not load")
-	}
-	return time.Since(start)
+	require.NoError(b.t, chromedp.Do(b.ctx, chromedp.Navigate("about:blank"), chromedp.Navigate("file://"+absolute+hash)))
 }
 
 // eval runs an expression in the page and returns its value as text.
-func (b *browser) eval(format string, args ...any) string {
+func (b *browser) eval(expression string) string {
 	b.t.Helper()
-	var answer struct {
-		Result           struct{ Value any }
-		ExceptionDetails json.RawMessage
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[any](expression, chromedp.EvalAwaitPromise, chromedp.EvalAsValue))
+	if !errors.Is(err, chromedp.ErrJSUndefined) {
+		require.NoError(b.t, err)
 	}
-	raw := b.call("Runtime.evaluate", map[string]any{"expression": fmt.Sprintf(format, args...), "returnByValue": true, "awaitPromise": true})
-	require.NoError(b.t, json.Unmarshal(raw, &answer))
-	require.Empty(b.t, string(answer.ExceptionDetails))
-	return fmt.Sprint(answer.Result.Value)
+	return fmt.Sprint(value)
 }
 
-// key presses a key.
+// key presses a key: a character, or a key with a name. A page that takes the key for itself keeps its text out of a field,
+// as it does for a person; chromedp.KeyEvent sends the text as an event of its own, which nothing keeps out.
 func (b *browser) key(key string) {
-	params := map[string]any{"type": "keyDown", "key": key}
+	b.t.Helper()
+	down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key}
 	if len(key) == 1 {
-		params["text"] = key
+		down.Text = key
 	}
-	b.call("Input.dispatchKeyEvent", params)
-	b.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key})
+	call(b, input.DispatchKeyEvent, down)
+	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: key})
 }
 
 // picture writes what is seen to $AGENTCONFORM_PICTURES/name.png, for a person to look at.
 func (b *browser) picture(name string) {
+	b.t.Helper()
 	dir := os.Getenv("AGENTCONFORM_PICTURES")
 	if dir == "" {
 		return
 	}
-	var shot struct{ Data []byte }
-	require.NoError(b.t, json.Unmarshal(b.call("Page.captureScreenshot", map[string]any{"format": "png"}), &shot))
+	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	require.NoError(b.t, err)
 	require.NoError(b.t, os.MkdirAll(dir, 0o755))
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), shot.Data, 0o644))
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o644))
 }
 
 // complaints returns all that the pages wrote to the console, and every script error.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/diff"
 	"github.com/agentconform/agentconform/reports/overview"
 )
 
@@ -70,7 +69,7 @@ type findingView struct {
 	What      string
 	Scenario  *reports.Scenario
 	KnownText string
-	Diff      []diff.Line // nil where expected and actual have nothing in common
+	Diff      []overview.DiffLine // nil where expected and actual have nothing in common
 	Exchange  *evidence
 }
 
@@ -184,12 +183,9 @@ func requirementViewOf(r *reports.Result, o overview.Overview, q *reports.Requir
 		if i == 20 { // the rest is in result.json
 			break
 		}
-		fv := findingView{Finding: f, What: overview.WhatIsWrong(f), Scenario: overview.ScenarioOf(q, f), Exchange: evidenceFor(exchanges, f)}
+		fv := findingView{Finding: f, What: overview.WhatIsWrong(f), Scenario: overview.ScenarioOf(q, f), Exchange: evidenceFor(exchanges, f), Diff: overview.Difference(f.Expected, f.Actual)}
 		if f.Known != nil {
 			fv.KnownText = overview.Known(f.Known)
-		}
-		if lines := diff.Lines(f.Expected, f.Actual); diff.Shared(lines) {
-			fv.Diff = lines
 		}
 		v.Findings = append(v.Findings, fv)
 		words = append(words, f.Summary, f.Operation)

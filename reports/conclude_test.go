@@ -1,0 +1,62 @@
+package reports_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+func TestSameCause(t *testing.T) {
+	skipped := func(s *reports.Skip) *reports.Requirement {
+		return &reports.Requirement{Verdict: reports.Skipped, Reason: "the same text", Skip: s}
+	}
+	blocked := func(v reports.Verdict, by ...reports.Blocker) *reports.Requirement {
+		return &reports.Requirement{Verdict: v, Reason: "the same text", BlockedBy: by}
+	}
+	users, threads := &reports.Skip{Kind: reports.NotConfigured, Key: "users"}, &reports.Skip{Kind: reports.NotConfigured, Key: "threads"}
+	fixture, key := reports.Blocker{Kind: reports.ByFixture, Name: "x"}, reports.Blocker{Kind: reports.ByKey, Name: "x"}
+	tests := []struct {
+		name string
+		a, b *reports.Requirement
+		want bool
+	}{
+		{"the same skip", skipped(users), skipped(&reports.Skip{Kind: reports.NotConfigured, Key: "users"}), true},
+		{"another key", skipped(users), skipped(threads), false},
+		{"no skip is known", skipped(nil), skipped(nil), false},
+		{"one skip is known", skipped(users), skipped(nil), false},
+		{"the same blocker", blocked(reports.Blocked, fixture), blocked(reports.Blocked, fixture), true},
+		{"another kind", blocked(reports.Blocked, fixture), blocked(reports.Blocked, key), false},
+		{"one more", blocked(reports.Blocked, fixture), blocked(reports.Blocked, fixture, key), false},
+		{"another verdict", blocked(reports.Blocked, fixture), blocked(reports.Inconclusive, fixture), false},
+		{"no blocker is known", blocked(reports.Blocked), blocked(reports.Blocked), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, reports.SameCause(tt.a, tt.b))
+			assert.Equal(t, tt.want, reports.SameCause(tt.b, tt.a))
+		})
+	}
+}
+
+func TestLeftOut(t *testing.T) {
+	skipped := func(l reports.Level, s *reports.Skip) reports.Requirement {
+		return reports.Requirement{Level: l, Verdict: reports.Skipped, Skip: s}
+	}
+	passed := reports.Requirement{Level: reports.Must, Verdict: reports.Passed}
+	of := func(kind reports.SkipKind) *reports.Skip { return &reports.Skip{Kind: kind} }
+	all := []reports.Requirement{passed, skipped(reports.Must, of(reports.NotApplicable))}
+	assert.True(t, reports.Whole(&reports.Result{Requirements: all}))
+	for _, kind := range reports.SkipKinds {
+		r := &reports.Result{Requirements: append(all[:2:2], skipped(reports.Must, of(kind)))}
+		assert.Equal(t, kind == reports.NotApplicable, reports.Whole(r), kind)
+	}
+	older := &reports.Result{Requirements: append(all[:2:2], skipped(reports.Must, nil))}
+	assert.Equal(t, reports.LeftOut{N: 1, All: 3}, reports.LeftOutOf(older), "a skip without a cause may have left something out")
+	should := &reports.Result{Requirements: append(all[:2:2], skipped(reports.Should, of(reports.NotConfigured)))}
+	assert.True(t, reports.Whole(should), "nothing that binds was left out")
+	should.Run.Strict = true
+	assert.False(t, reports.Whole(should))
+	assert.Equal(t, reports.LeftOut{N: 3, All: 5}, reports.LeftOutOf(&reports.Result{Suite: reports.Suite{Requirements: 5}, Requirements: all}))
+}
