@@ -35,7 +35,7 @@ func TestAnExaminationForeseesWhatARunSkips(t *testing.T) {
 		}, []string{"alternatives.image_uri", "alternatives.broken_image_uri"}},
 		"one user, a small budget": {independent.Cloud, func(c *config.Config, _ string) {
 			c.Users, c.Agent.StudioHeaders, c.Create.Refused, c.MaxRevisions = c.Users[:1], nil, nil, 20
-		}, []string{"users.1 (add a second user under users)", "agent.studio_headers", "create.refused"}},
+		}, []string{"users.1", "agent.studio_headers", "create.refused"}},
 		"as little as possible": {independent.Cloud, func(c *config.Config, agent string) {
 			*c = bare(t, c, agent)
 		}, []string{"edition", "credentials.tenant_id", "credentials.bearer", "other_tenant.api_key", "users", "agent.rejected_detail", "users.0.fields",
