@@ -106,7 +106,7 @@ func (w *World) aConfiguredUpdate() error {
 	if err := w.aConfiguredUser(); err != nil {
 		return err
 	}
-	return w.plane.SecondSource()
+	return w.plane.Sources.Second()
 }
 
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision

@@ -48,7 +48,7 @@ func (w *filtering) aMixedHistory(ctx context.Context) error {
 		return err
 	}
 	if len(statuses) < 2 {
-		_, key := w.plane.BrokenSource()
+		_, key := w.plane.Sources.Broken()
 		return outcome.NotConfigured(key, "all revisions ended in the same status, so a filter cannot be told from none: set %s", key)
 	}
 	return nil

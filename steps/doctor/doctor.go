@@ -111,7 +111,7 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 // examineTemplate holds the body of a creation to the contract, as the run does with each of its own requests.
 func (x *examiner) examineTemplate(e *Examination) {
 	const subject = "create.body"
-	body := x.plane.Template("agentconform-doctor", nil)
+	body := x.plane.Sources.Body("agentconform-doctor", nil)
 	request := x.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
 	violations := x.oracle.JudgeRequest(spec.Exchange{Side: request.Side, Method: request.Method, Path: request.Path,
 		RequestHeader: request.Header, RequestBody: request.Body})
