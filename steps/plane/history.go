@@ -14,7 +14,7 @@ const longHistory = 23
 // makeLong makes a deployment with a long history. Where the configuration names a source that cannot be built, one
 // of the revisions fails, so that the revisions do not all end in the same status.
 func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
-	if err := p.LongHistoryFits(); err != nil {
+	if err := p.Sources.LongHistoryFits(); err != nil {
 		return nil, err
 	}
 	d, err := p.CreateUp(ctx, "history")
@@ -48,8 +48,8 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 }
 
 // LongHistoryFits skips where the budget is too small for it.
-func (p *Plane) LongHistoryFits() error {
-	most := p.target.Config.MaxRevisions
+func (s Sources) LongHistoryFits() error {
+	most := s.config.MaxRevisions
 	if most == 0 || most >= longHistory {
 		return nil
 	}
