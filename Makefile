@@ -4,7 +4,7 @@ GO ?= go
 OUT ?= out
 BIN := bin/agentconform
 
-.PHONY: conformance test build format vet lint modules unit features requirements readme proof clean
+.PHONY: conformance test build format vet lint modules unit features requirements readme proof golden clean
 
 conformance: build
 	$(BIN) run --out $(OUT)/conformance $(if $(TARGET),--target '$(TARGET)') $(if $(AGENT_TARGET),--agent-target '$(AGENT_TARGET)') $(ARGS)
@@ -50,6 +50,11 @@ readme: build
 proof: build
 	$(BIN) prove --out $(OUT)/proof --readme README.md
 	@git diff --exit-code --stat README.md || { echo "the figures of the proof in README.md were stale and are renewed: commit them"; exit 1; }
+
+# The run that the tests of the reports use, recorded anew, and the golden files that follow from it: review the difference.
+golden:
+	$(GO) test -count=1 ./cmd/agentconform -run TestRecordedRun -update
+	$(GO) test -count=1 ./reports/badge ./reports/compare ./reports/console ./reports/cucumber ./reports/har ./reports/html ./reports/junit ./reports/markdown -update
 
 clean:
 	rm -rf bin $(OUT)

@@ -44,12 +44,12 @@ func message(r *reports.Result) string {
 	if left := reports.LeftOutOf(r); r.Verdict == reports.Conformant && left.N > 0 {
 		return fmt.Sprintf("conformant in part: %d/%d judged", left.All-left.N, left.All)
 	}
-	passed, binds := 0, 0
+	passed, deciding := 0, 0
 	for _, q := range r.Requirements {
-		if !q.Level.Binds(r.Run.Strict) {
+		if !q.Level.Decides(r.Run.Strict) {
 			continue
 		}
-		binds++
+		deciding++
 		if q.Verdict == reports.Passed {
 			passed++
 		}
@@ -58,7 +58,7 @@ func message(r *reports.Result) string {
 	if conclusion != reports.Conformant && conclusion != reports.NonConformant {
 		conclusion = reports.Incomplete
 	}
-	return fmt.Sprintf("%s %d/%d", conclusion, passed, binds)
+	return fmt.Sprintf("%s %d/%d", conclusion, passed, deciding)
 }
 
 func textWidth(s string) int { return utf8.RuneCountInString(s)*13/2 + 2 }

@@ -19,10 +19,12 @@ import (
 
 var today = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
+var limitFinding = recorded.Finding(recorded.Faulty(), "CP-LIST-3").ID
+
 // allKnown covers everything that keeps the recorded run from being conformant.
-const allKnown = `version: 1
+var allKnown = `version: 1
 known:
-  - {requirement: CP-LIST-3, finding: 4382bd0699fe, reason: r, owner: o}
+  - {requirement: CP-LIST-3, finding: ` + limitFinding + `, reason: r, owner: o}
   - {requirement: CP-LIST-13, reason: r, owner: o, expires: 2026-03-14}
   - {requirement: CP-CONTRACT-list-revisions, reason: r, owner: o}
   - {requirement: CP-UPDATE-1, reason: r, owner: o}
@@ -66,7 +68,7 @@ func TestApply(t *testing.T) {
 			func(a baseline.Assessment) []string { return a.New }, "CP-LIST-13 is failed and not in the baseline: " + recorded.Finding(faulty, "CP-LIST-13").Summary + " (" + recorded.Finding(faulty, "CP-LIST-13").ID + ")"},
 		{"stale", add("requirement: CP-CREATE-1"), false, func(a baseline.Assessment) []string { return a.Stale }, "known.yaml:" + addedLine + ": CP-CREATE-1 passes; remove the entry"},
 		{"unmatched requirement", add("requirement: CP-LIST-99"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:" + addedLine + ": CP-LIST-99: there is no such requirement; remove the entry, or correct its id"},
-		{"unmatched finding", replace("4382bd0699fe", "000000000000"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:3: CP-LIST-3 000000000000: the requirement fails, but not with this finding; remove the entry, or correct its finding"},
+		{"unmatched finding", replace(limitFinding, "000000000000"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:3: CP-LIST-3 000000000000: the requirement fails, but not with this finding; remove the entry, or correct its finding"},
 		{"expired", replace("2026-03-14", "2026-03-13"), false, func(a baseline.Assessment) []string { return a.Expired }, "known.yaml:4: CP-LIST-13: the entry was good until 2026-03-13; repair the fault, or give it a new day"},
 		{"a warning may be known", add("requirement: CP-GET-3"), true, func(a baseline.Assessment) []string { return a.Known }, "CP-GET-3 is failed: r"},
 		{"skipped is idle", add("requirement: CP-UPDATE-3"), true, func(a baseline.Assessment) []string { return a.Idle }, "known.yaml:" + addedLine + ": CP-UPDATE-3 was skipped: " + recorded.Requirement(faulty, "CP-UPDATE-3").Reason},

@@ -14,7 +14,7 @@ import (
 // Change says how a requirement fares in one result, compared with the first one.
 type Change string
 
-// The changes. Only a regression speaks against the target.
+// The changes. Only a regression makes agentconform compare fail.
 const (
 	Same       Change = "same"
 	Regression Change = "regression" // the same check passed and now fails
@@ -48,8 +48,8 @@ type Column struct {
 	Suite    string
 	Verdict  reports.Conclusion
 	Distance string
-	Passed   int // of those that bind
-	Binds    int
+	Passed   int // of those that decide the verdict
+	Deciding int
 	Changes  map[Change]int
 }
 
@@ -119,10 +119,10 @@ func columnOf(in Input, labels map[string]int) Column {
 		c.Label = fmt.Sprintf("%s (%d)", c.Label, labels[c.Label])
 	}
 	for _, q := range r.Requirements {
-		if !q.Level.Binds(r.Run.Strict) {
+		if !q.Level.Decides(r.Run.Strict) {
 			continue
 		}
-		c.Binds++
+		c.Deciding++
 		if q.Verdict == reports.Passed {
 			c.Passed++
 		}

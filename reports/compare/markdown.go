@@ -13,7 +13,7 @@ func (t *Table) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n| | Result | Verdict | Passed | Distance | Suite |\n|---|---|---|---|---|---|\n", md(t.headline(), 300))
 	for i, c := range t.Columns {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d of %d | %s | %s |\n", column(i), md(c.Label, 100), c.Verdict, c.Passed, c.Binds, md(c.Distance, 200), md(c.Suite, 50))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d of %d | %s | %s |\n", column(i), md(c.Label, 100), c.Verdict, c.Passed, c.Deciding, md(c.Distance, 200), md(c.Suite, 50))
 	}
 	var different []Row
 	for _, r := range t.Rows {

@@ -15,7 +15,7 @@ func (t *Table) Text(w io.Writer, color bool) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", safe.Line(safe.Ellipsis(t.headline(), 300)))
 	for i, c := range t.Columns {
-		fmt.Fprintf(&b, "  %s  %s: %s, %d of %d that bind passed, %s (suite %s)\n", column(i), text(c.Label, 60), c.Verdict, c.Passed, c.Binds, text(c.Distance, 200), text(c.Suite, 30))
+		fmt.Fprintf(&b, "  %s  %s: %s, %d of %d that bind passed, %s (suite %s)\n", column(i), text(c.Label, 60), c.Verdict, c.Passed, c.Deciding, text(c.Distance, 200), text(c.Suite, 30))
 	}
 	b.WriteString("\n" + t.header())
 	for _, r := range t.Rows {

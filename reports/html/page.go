@@ -171,7 +171,7 @@ func partName(profile string) string {
 
 func requirementViewOf(r *reports.Result, o overview.Overview, q *reports.Requirement, exchanges reports.Exchanges) requirementView {
 	v := requirementView{Requirement: q, Where: overview.Section(q.Section)}
-	v.Warning = q.Verdict == reports.Failed && !q.Level.Binds(r.Run.Strict)
+	v.Warning = q.Verdict == reports.Failed && !q.Level.Decides(r.Run.Strict)
 	if q.Known != nil {
 		v.KnownText = overview.Known(q.Known)
 	}

@@ -39,7 +39,7 @@ func DistanceOf(r *reports.Result) Distance {
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		switch {
-		case !q.Level.Binds(r.Run.Strict) || q.Verdict == reports.Skipped:
+		case !q.Level.Decides(r.Run.Strict) || q.Verdict == reports.Skipped:
 			continue
 		case q.Verdict == reports.Passed:
 			d.passed++

@@ -111,7 +111,7 @@ func RequirementCounts(r *reports.Result) string {
 func notKept(r *reports.Result) map[reports.Level]int {
 	counts := map[reports.Level]int{}
 	for _, q := range r.Requirements {
-		if q.Verdict == reports.Failed && !q.Level.Binds(r.Run.Strict) {
+		if q.Verdict == reports.Failed && !q.Level.Decides(r.Run.Strict) {
 			counts[q.Level]++
 		}
 	}
