@@ -53,7 +53,7 @@ func (p *placeholders) wrap(next http.Handler) http.Handler {
 			text = p.id.ReplaceAllStringFunc(text, func(id string) string { return id[:len(id)-1] + p.suffix + `"` })
 		}
 		text = strings.ReplaceAll(text, `"detail":"`, `"detail":"`+p.suffix+` `)
-		text = strings.ReplaceAll(text, `"BUILDING"`, `"`+p.suffix+`"`)
+		text = strings.ReplaceAll(text, `"source":"git_host"`, `"source":"`+p.suffix+`"`)
 		text = strings.ReplaceAll(text, `"repo_ref":"main"`, `"repo_ref":"`+p.suffix+`"`)
 		p.mu.Lock()
 		p.sent += strings.Count(text, p.suffix)
