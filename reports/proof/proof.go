@@ -144,7 +144,10 @@ func (p *Proof) Conclude() {
 
 // Verdict says in a few words whether the proof holds.
 func (p *Proof) Verdict() string {
-	if len(p.Problems) == 0 {
+	switch {
+	case len(p.Problems) == 0 && !p.Whole:
+		return "the proof holds for this part: the other faults were not tried"
+	case len(p.Problems) == 0:
 		return "the proof holds"
 	}
 	return "the proof fails: " + overview.Count(len(p.Problems), "problem")
