@@ -86,7 +86,7 @@ func (s *Server) NewThread(ctx context.Context, who target.Caller) (*Thread, err
 }
 
 // Input is the payload of a run.
-func (s *Server) Input(inputs []string) map[string]any {
+func Input(inputs []string) map[string]any {
 	messages := make([]any, len(inputs))
 	for i, content := range inputs {
 		messages[i] = map[string]any{"role": "user", "content": content}
@@ -97,7 +97,7 @@ func (s *Server) Input(inputs []string) map[string]any {
 // Post starts a run. Where it is refused the run has no id.
 func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
 	g := &GraphRun{Thread: t, Order: o, Inputs: append(append([]string{}, o.Before...), s.agents.Text(o))}
-	body := map[string]any{"assistant_id": s.target.Config.AssistantID, "input": s.Input(g.Inputs)}
+	body := map[string]any{"assistant_id": s.target.Config.AssistantID, "input": Input(g.Inputs)}
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy
 	}

@@ -15,7 +15,7 @@ import (
 // The kinds of messages that the interface shows (section 2).
 const (
 	Human = "human"
-	ai    = "ai"
+	AI    = "ai"
 	Tool  = "tool"
 )
 

@@ -109,7 +109,7 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 	case "join a run":
 		w.scene.Answer, err = w.server.JoinCompleted(ctx, who, g)
 		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
-			return outcome.Blocked("the join of a completed run is not answered (AS-RUN-5)")
+			return outcome.Blocked("the join of a completed run is not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
 		}
 	case "read the state":
 		w.scene.Answer, err = w.server.State(ctx, who, t)
@@ -167,7 +167,7 @@ func (w *callers) wasRefusedRun(ctx context.Context, name, what string) error {
 // whatever was asked for.
 func validIsServed(a *client.Answer) error {
 	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
-		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a))
+		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a)).ByRequirement("AS-AUTH-5")
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (w *callers) eachTellsItsOwn() error {
 		told = told || agent.Tells(said.Text, "identity", said.Of.User.Identity)
 	}
 	if !told {
-		return outcome.Blocked("the runs do not tell who their caller is (AS-AUTH-6): %q", w.introductions[0].Text)
+		return outcome.Blocked("the runs do not tell who their caller is (AS-AUTH-6): %q", w.introductions[0].Text).ByRequirement("AS-AUTH-6")
 	}
 	return nil
 }

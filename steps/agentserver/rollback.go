@@ -138,7 +138,7 @@ func (w *rollbacks) userWaitsInJoin(ctx context.Context) error {
 			return err
 		}
 		if w.joined.Over() && time.Now().Before(w.prior.Until) {
-			return outcome.Blocked("the join has answered while the run was in progress (AS-RUN-4)")
+			return outcome.Blocked("the join has answered while the run was in progress (AS-RUN-4)").ByRequirement("AS-RUN-4")
 		}
 		return nil
 	})

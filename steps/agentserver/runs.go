@@ -178,11 +178,11 @@ func (w *runs) startRaw(ctx context.Context, body any, wrong bool) error {
 
 func (w *runs) userStartsUnknownGraph(ctx context.Context) error {
 	w.foreign = w.agents.Text(agent.Order{})
-	return w.startRaw(ctx, map[string]any{"assistant_id": "agentconform-" + target.UnknownID(), "input": w.server.Input([]string{w.foreign})}, false)
+	return w.startRaw(ctx, map[string]any{"assistant_id": "agentconform-" + target.UnknownID(), "input": agent.Input([]string{w.foreign})}, false)
 }
 
 func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error {
-	body := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": w.server.Input([]string{w.target.Name("word")})}
+	body := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": agent.Input([]string{w.target.Name("word")})}
 	var sent any = body
 	switch mistake {
 	case "a body that is no JSON":

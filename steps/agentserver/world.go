@@ -101,12 +101,12 @@ func (w *World) aConfiguredOtherUser() error { return w.aConfiguredCaller(target
 
 func (w *World) aConfiguredUpdate() error {
 	if w.target.Config.Target == "" {
-		return outcome.Needs("target, the address of a control plane")
+		return outcome.Needs("target", ", the address of a control plane")
 	}
 	if err := w.aConfiguredUser(); err != nil {
 		return err
 	}
-	return w.plane.SecondSource()
+	return w.plane.Sources.Second()
 }
 
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision

@@ -103,7 +103,7 @@ func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
 			return err
 		}
 	}
-	d := &plane.Deployment{Body: w.plane.Template(w.target.Name("access"), nil)}
+	d := &plane.Deployment{Body: w.plane.Sources.Body(w.target.Name("access"), nil)}
 	a, err := w.do(ctx, w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, d.Body))
 	if err == nil && a.Get("id").String() != "" {
 		_ = w.plane.NoteCreated(ctx, d, a) // what is wrong with the answer is another requirement's concern
@@ -151,7 +151,7 @@ func (w *access) otherTenantTries(ctx context.Context, operation string) error {
 }
 
 func (w *access) strangerUpdates(ctx context.Context, who string) error {
-	change := w.plane.NextSource(1)
+	change := w.plane.Sources.Next(1)
 	_, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodPatch, plane.DeploymentPath(w.deployment.ID), plane.SourceUpdate(change)))
 	return err
 }
@@ -164,7 +164,7 @@ func (w *access) otherTenantUpdates(ctx context.Context) error {
 func (w *access) strangerCreates(ctx context.Context, who string) error {
 	name := w.target.Name("refused")
 	w.name = name
-	_, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.plane.Template(name, nil)))
+	_, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.plane.Sources.Body(name, nil)))
 	return err
 }
 

@@ -92,7 +92,7 @@ func (w *creation) clientCreatesWithReadOnly(ctx context.Context) error {
 
 // withMistake is a create body that makes no sense, by the name that the features give the mistake.
 func (w *creation) withMistake(mistake, name string) []byte {
-	body := w.plane.Template(name, nil)
+	body := w.plane.Sources.Body(name, nil)
 	switch mistake {
 	case "no source":
 		delete(body, "source")
@@ -101,7 +101,7 @@ func (w *creation) withMistake(mistake, name string) []byte {
 	case "a number as source":
 		body["source"] = 7
 	default:
-		return wrongBody(mistake, body, w.plane.SourceField())
+		return wrongBody(mistake, body, w.plane.Sources.Field())
 	}
 	return target.Encode(body)
 }

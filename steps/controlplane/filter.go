@@ -22,8 +22,8 @@ type filtering struct {
 
 // define holds the sentences about filtering the revisions of a deployment (section 4).
 func (w *filtering) define(r *common.Registrar) {
-	r.Given(`a deployment whose revisions have settled`, w.aLongHistory, common.Needs(common.Whatever(w.plane.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
-	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory, common.Needs(common.Whatever(w.plane.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
+	r.Given(`a deployment whose revisions have settled`, w.aLongHistory, common.Needs(common.Whatever(w.plane.Sources.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
+	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory, common.Needs(common.Whatever(w.plane.Sources.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
 	r.Given(`a status filter that keeps them all`, w.aFilterThatKeepsAll)
 	r.When(`the client lists its revisions with that filter`, w.clientListsWithFilter)
 	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
@@ -48,8 +48,8 @@ func (w *filtering) aMixedHistory(ctx context.Context) error {
 		return err
 	}
 	if len(statuses) < 2 {
-		_, key := w.plane.BrokenSource()
-		return outcome.Needs(key, ": all revisions ended in the same status, so a filter cannot be told from none")
+		_, key := w.plane.Sources.Broken()
+		return outcome.NotConfigured(key, "all revisions ended in the same status, so a filter cannot be told from none: set %s", key)
 	}
 	return nil
 }

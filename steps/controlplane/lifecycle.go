@@ -42,7 +42,7 @@ func (w *lifecycle) anOwnDeployment(ctx context.Context) (err error) {
 }
 
 func (w *lifecycle) aBrokenSource() error {
-	if change, key := w.plane.BrokenSource(); change == nil {
+	if change, key := w.plane.Sources.Broken(); change == nil {
 		return outcome.Needs(key)
 	}
 	return nil
@@ -83,7 +83,7 @@ func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) error {
 }
 
 func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
-	change, _ := w.plane.BrokenSource()
+	change, _ := w.plane.Sources.Broken()
 	request := w.target.ToControlPlane(target.TheClient, "PATCH", plane.DeploymentPath(w.deployment.ID), plane.SourceUpdate(change))
 	a, err := w.do(ctx, request)
 	if err != nil {
@@ -109,9 +109,9 @@ func (w *lifecycle) reachesDeployed() error {
 	err := w.plane.Deployed(w.polled)
 	var o *outcome.Outcome
 	if errors.As(err, &o) && w.plane.FailedStatus(w.polled.Final) {
-		key := "create.body.source_revision_config." + w.plane.SourceField()
+		key := "create.body.source_revision_config." + w.plane.Sources.Field()
 		if w.revision != w.deployment.First {
-			_, key = w.plane.AnotherSource()
+			_, key = w.plane.Sources.Another()
 		}
 		o.Hinting(key + " must name a source that this target can build; if it does, the target's log of the build tells why it failed")
 	}

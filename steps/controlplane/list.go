@@ -26,7 +26,7 @@ type listing struct {
 
 // define holds the sentences about listing the revisions of a deployment (sections 2, 4, 7 and 8).
 func (w *listing) define(r *common.Registrar) {
-	r.Given(`a deployment with more than 20 revisions`, w.aLongHistory, common.Needs(common.Whatever(w.plane.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
+	r.Given(`a deployment with more than 20 revisions`, w.aLongHistory, common.Needs(common.Whatever(w.plane.Sources.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
 	r.Given(`a list of its revisions with nothing in it`, w.anEmptyList)
 	r.Given(`its revisions can be paged through by offsets`, w.canBePaged)
 	r.Given(`a limit and an offset that are each refused by name`, w.twoFaults)

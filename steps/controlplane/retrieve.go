@@ -29,7 +29,7 @@ type retrieval struct {
 func (w *retrieval) define(r *common.Registrar) {
 	r.Given(`a deployment that is up`, w.aDeploymentThatIsUp, common.Uses(w.plane.Fixtures.Deployed))
 	r.Given(`two deployments`, w.twoDeployments, common.Uses(w.plane.Fixtures.Deployed, w.plane.Fixtures.Existing))
-	r.Given(`a deployment that was updated to another source`, w.anUpdatedDeployment, common.Needs(common.Whatever(w.plane.SecondSource)), common.Uses(w.plane.Fixtures.Updated))
+	r.Given(`a deployment that was updated to another source`, w.anUpdatedDeployment, common.Needs(common.Whatever(w.plane.Sources.Second)), common.Uses(w.plane.Fixtures.Updated))
 	r.Configured(`a ref whose commit is known`, w.aKnownCommit)
 	r.Configured(`a second ref whose commit is known`, w.aSecondKnownCommit)
 	r.When(`the client retrieves the deployment`, w.clientRetrieves)

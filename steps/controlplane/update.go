@@ -152,7 +152,7 @@ func (w *update) aSourceForBoth() error {
 		return outcome.Inapplicable("repo_ref", "repo_ref and graph_config_path do not apply to deployments from %s", w.target.Config.Source())
 	}
 	for _, field := range plane.SourceFields {
-		if w.plane.ValueFor(field) == "" {
+		if w.plane.Sources.ValueOf(field) == "" {
 			return outcome.Needs("alternatives." + field)
 		}
 	}
@@ -162,7 +162,7 @@ func (w *update) aSourceForBoth() error {
 func (w *update) clientUpdatesBoth(ctx context.Context) error {
 	change := map[string]any{}
 	for _, field := range plane.SourceFields {
-		change[field] = w.plane.ValueFor(field)
+		change[field] = w.plane.Sources.ValueOf(field)
 	}
 	return w.patchSource(ctx, change, "")
 }
@@ -213,7 +213,7 @@ func (w *update) clientUpdatesReadOnly(ctx context.Context) error {
 
 func (w *update) clientUpdatesWithMistake(ctx context.Context, mistake string) error {
 	body := map[string]any{"source_revision_config": plane.CloneObject(plane.Asked(w.target.Config.Create.Body))}
-	return w.patch(ctx, wrongBody(mistake, body, w.plane.SourceField()), true)
+	return w.patch(ctx, wrongBody(mistake, body, w.plane.Sources.Field()), true)
 }
 
 func (w *update) clientUpdatesToTag(ctx context.Context) error {

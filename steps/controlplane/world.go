@@ -119,7 +119,7 @@ func (w *World) createsWith(ctx context.Context, purpose string, changes map[str
 	if err := w.plane.TakeDeployment(ctx); err != nil {
 		return err
 	}
-	body := w.plane.Template(w.target.Name(purpose), changes)
+	body := w.plane.Sources.Body(w.target.Name(purpose), changes)
 	return w.creates(ctx, w.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body), body)
 }
 

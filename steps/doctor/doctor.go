@@ -15,7 +15,6 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
-	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -82,6 +81,11 @@ type examiner struct {
 	forecast  *suite.Forecast
 }
 
+func newExaminer(t *target.Target, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
+	return &examiner{target: t, plane: plane.New(t, nil, time.Time{}), catalogue: catalogue, oracle: oracle,
+		forecast: suite.Foresee(t.Config, catalogue, suite.Selection{})}
+}
+
 // Examine looks whether a run could judge the target, and what its configuration lacks. It sends a handful of reading
 // requests and creates nothing. The error is that of the context.
 func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle) (*Examination, error) {
@@ -91,8 +95,7 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 		return nil, err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	x := &examiner{target: t, plane: plane.New(t, shared.NewMaker(ctx), time.Now()), catalogue: catalogue, oracle: oracle,
-		forecast: suite.Foresee(c, catalogue, suite.Selection{})}
+	x := newExaminer(t, catalogue, oracle)
 	e := &Examination{Total: len(catalogue.Requirements)}
 	if err := x.examineTarget(ctx, e); err != nil {
 		return nil, err
@@ -108,7 +111,7 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 // examineTemplate holds the body of a creation to the contract, as the run does with each of its own requests.
 func (x *examiner) examineTemplate(e *Examination) {
 	const subject = "create.body"
-	body := x.plane.Template("agentconform-doctor", nil)
+	body := x.plane.Sources.Body("agentconform-doctor", nil)
 	request := x.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
 	violations := x.oracle.JudgeRequest(spec.Exchange{Side: request.Side, Method: request.Method, Path: request.Path,
 		RequestHeader: request.Header, RequestBody: request.Body})
@@ -146,12 +149,12 @@ func (x *examiner) examineGaps(e *Examination) {
 	e.Judged = judged
 	for _, g := range gaps {
 		names := g.Named(x.catalogue)
-		if g.Skip.Kind == reports.NotConfigured {
+		if g.Skip.Kind != reports.NotApplicable {
 			e.add(Missing, g.Skip.Key, "would enable "+names, "")
 		}
 	}
 	for _, g := range gaps {
-		if g.Skip.Kind != reports.NotConfigured && len(g.Whole) > 0 {
+		if g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0 {
 			e.add(Noted, "not applicable", (&suite.Gap{Whole: g.Whole}).Named(x.catalogue)+": "+g.Reason, "")
 		}
 	}

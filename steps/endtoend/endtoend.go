@@ -29,7 +29,7 @@ type World struct {
 // Define registers the sentences about a deployment and its agent server together for one scenario (section 1).
 func Define(r *common.Registrar, t *target.Target, p *plane.Plane, agents *agent.Agents, c *controlplane.World) {
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
-	r.Configured(`a second source, whose graph answers differently`, w.plane.SecondSource)
+	r.Configured(`a second source, whose graph answers differently`, w.plane.Sources.Second)
 	r.Given(`the deployment was updated to the second source and is up again`, w.wasUpdated, common.Creates(0, 1))
 	r.When(`the user asks its agent server`, w.userAsksDeployment)
 	r.When(`the user asks its agent server once more`, w.userAsksUntilNew)
@@ -97,7 +97,7 @@ func (w *World) unlessAgentsFail(ctx context.Context, wrong error) error {
 }
 
 func (w *World) wasUpdated(ctx context.Context) error {
-	change, _ := w.plane.AnotherSource()
+	change, _ := w.plane.Sources.Another()
 	if err := w.plane.Update(ctx, w.controlPlane.Deployment(), change); err != nil {
 		return err
 	}

@@ -27,22 +27,37 @@ type Collector struct {
 	journal Journal
 	start   time.Time
 
-	mu           sync.Mutex
-	places       []place // by exchange, in the order of their ids
-	sequence     map[string]int
-	violations   map[string]*Violation
-	order        []string // keys of violations, first seen first
-	own          []string // mistakes in requests of ours
+	mu         sync.Mutex
+	places     []place // by exchange, in the order of their ids
+	sequence   map[string]int
+	own        []string // mistakes in requests of ours
+	throttled  int
+	impatient  int
+	journalErr error
+	contract
+	seen
+	trust
+}
+
+// contract is what the contract says against answers.
+type contract struct {
+	violations map[string]*Violation
+	order      []string // keys of violations, first seen first
+}
+
+// seen is what was answered to what.
+type seen struct {
 	errorAnswers map[string][]*client.Answer
 	answers      map[answerKind]int
 	busy         map[answerKind]int // of these, how many asked to come back later
 	parameters   map[parameter]map[string]bool
 	enums        map[string]map[string]bool
-	throttled    int
-	impatient    int
-	trusted      map[spec.Side]map[int]int // answers to credentials of the configuration, by status; not those to what is wrong on purpose
-	trustedIDs   map[int]int               // their statuses, by exchange
-	journalErr   error
+}
+
+// trust is how credentials of the configuration were answered.
+type trust struct {
+	bySide     map[spec.Side]map[int]int // by status; not those to what is wrong on purpose
+	byExchange map[int]int               // statuses
 }
 
 type place struct {
@@ -62,9 +77,9 @@ type Violation struct {
 func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
 	return &Collector{
 		oracle: oracle, redact: redact, journal: journal, start: start,
-		trusted: map[spec.Side]map[int]int{}, trustedIDs: map[int]int{},
-		sequence: map[string]int{}, violations: map[string]*Violation{}, errorAnswers: map[string][]*client.Answer{},
-		answers: map[answerKind]int{}, busy: map[answerKind]int{}, parameters: map[parameter]map[string]bool{}, enums: map[string]map[string]bool{},
+		sequence: map[string]int{}, contract: contract{violations: map[string]*Violation{}},
+		trust: trust{map[spec.Side]map[int]int{}, map[int]int{}},
+		seen:  seen{map[string][]*client.Answer{}, map[answerKind]int{}, map[answerKind]int{}, map[parameter]map[string]bool{}, map[string]map[string]bool{}},
 	}
 }
 
@@ -109,22 +124,22 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, 
 	}
 	c.cover(judged, a)
 	if r.Trusted && a != nil && !asksToWait(a) {
-		c.trust(id, r, a)
+		c.noteTrust(id, r, a)
 	}
 	return id
 }
 
-// trust notes an answer to credentials of the configuration. What is wrong with a request on purpose may be refused
+// noteTrust notes an answer to credentials of the configuration. What is wrong with a request on purpose may be refused
 // before the credentials are looked at: it does not count.
-func (c *Collector) trust(id int, r client.Request, a *client.Answer) {
-	c.trustedIDs[id] = a.Status
+func (c *Collector) noteTrust(id int, r client.Request, a *client.Answer) {
+	c.byExchange[id] = a.Status
 	if r.Wrong {
 		return
 	}
-	if c.trusted[r.Side] == nil {
-		c.trusted[r.Side] = map[int]int{}
+	if c.bySide[r.Side] == nil {
+		c.bySide[r.Side] = map[int]int{}
 	}
-	c.trusted[r.Side][a.Status]++
+	c.bySide[r.Side][a.Status]++
 }
 
 // judgedForm is the exchange in the interface's words, as the contract sees it.

@@ -74,14 +74,14 @@ func asksToWait(a *client.Answer) bool {
 func (c *Collector) Trusted(side spec.Side) map[int]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return maps.Clone(c.trusted[side])
+	return maps.Clone(c.bySide[side])
 }
 
 // TrustedStatus is the status of the exchange where it was made with credentials of the configuration, else 0.
 func (c *Collector) TrustedStatus(exchange int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.trustedIDs[exchange]
+	return c.byExchange[exchange]
 }
 
 func (c *Collector) coverParameters(op spec.Operation, x spec.Exchange) {

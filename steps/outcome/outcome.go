@@ -110,6 +110,11 @@ func Needs(key string, explanation ...string) *Outcome {
 	return skipped(reports.NotConfigured, key, "not configured: set %s%s", key, strings.Join(explanation, ""))
 }
 
+// NotConfigured skips the scenario because a key of the configuration is missing, which only the run has found out.
+func NotConfigured(key, reason string, args ...any) *Outcome {
+	return skipped(reports.NotConfigured, key, reason, args...)
+}
+
 // OverBudget skips the scenario because the budget under the key is too small.
 func OverBudget(key, reason string, args ...any) *Outcome {
 	return skipped(reports.OverBudget, key, reason, args...)

@@ -32,7 +32,7 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 	if err := p.TakeDeployment(ctx); err != nil {
 		return nil, err
 	}
-	d := &Deployment{Body: p.Template(p.target.Name(purpose), changes)}
+	d := &Deployment{Body: p.Sources.Body(p.target.Name(purpose), changes)}
 	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPost, DeploymentsPath, d.Body))
 	if err != nil {
 		return nil, err

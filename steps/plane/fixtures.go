@@ -93,7 +93,7 @@ func (p *Plane) Lease(ctx context.Context, f *Fixture) (d *Deployment, giveBack 
 }
 
 func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
-	change, key := p.AnotherSource()
+	change, key := p.Sources.Another()
 	if change == nil {
 		return nil, outcome.Needs(key)
 	}

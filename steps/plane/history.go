@@ -14,14 +14,14 @@ const longHistory = 23
 // makeLong makes a deployment with a long history. Where the configuration names a source that cannot be built, one
 // of the revisions fails, so that the revisions do not all end in the same status.
 func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
-	if err := p.LongHistoryFits(); err != nil {
+	if err := p.Sources.LongHistoryFits(); err != nil {
 		return nil, err
 	}
 	d, err := p.CreateUp(ctx, "history")
 	if err != nil {
 		return nil, err
 	}
-	if broken, _ := p.BrokenSource(); broken != nil {
+	if broken, _ := p.Sources.Broken(); broken != nil {
 		if err := p.Update(ctx, d, broken); err != nil {
 			return nil, err
 		}
@@ -30,7 +30,7 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 		}
 	}
 	for len(d.Revisions) < longHistory {
-		if err := p.Update(ctx, d, p.NextSource(len(d.Revisions))); err != nil {
+		if err := p.Update(ctx, d, p.Sources.Next(len(d.Revisions))); err != nil {
 			return nil, err
 		}
 	}
@@ -48,8 +48,8 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 }
 
 // LongHistoryFits skips where the budget is too small for it.
-func (p *Plane) LongHistoryFits() error {
-	most := p.target.Config.MaxRevisions
+func (s Sources) LongHistoryFits() error {
+	most := s.config.MaxRevisions
 	if most == 0 || most >= longHistory {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
 // NextSource alternates between the second source and that of the template. Where no second one is configured the
 // same value serves: any value that is not null makes a revision (section 2).
 func (p *Plane) NextSource(n int) map[string]any {
-	if change, _ := p.AnotherSource(); change != nil && n%2 == 1 {
+	if change, _ := p.Sources.Another(); change != nil && n%2 == 1 {
 		return change
 	}
 	same := Asked(p.target.Config.Create.Body)
@@ -85,6 +85,6 @@ func (p *Plane) NextSource(n int) map[string]any {
 			return map[string]any{field: value}
 		}
 	}
-	change, _ := p.AnotherSource()
+	change, _ := p.Sources.Another()
 	return change
 }

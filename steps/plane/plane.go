@@ -15,6 +15,7 @@ import (
 // Plane is the control plane of a target, as one run knows it. It may be used by many goroutines.
 type Plane struct {
 	Fixtures *Fixtures
+	Sources  Sources
 
 	target *target.Target
 	maker  *shared.Maker
@@ -36,7 +37,7 @@ type Plane struct {
 // the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
-		target: t, maker: maker, start: start, failedStatuses: spec.FailedStatuses(), knownStatuses: spec.RevisionStatuses(),
+		Sources: Sources{t.Config}, target: t, maker: maker, start: start, failedStatuses: spec.FailedStatuses(), knownStatuses: spec.RevisionStatuses(),
 		transitions: map[string]bool{}, hanging: map[string]bool{}, reads: map[string]Read{}, noRevisionFor: map[string]bool{},
 	}
 	p.Fixtures = p.newFixtures()

@@ -13,42 +13,34 @@ import (
 
 // ToAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
 func (t *Target) ToAgent(base string, who Caller, method, path string, body any) client.Request {
-	request := client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: who.Header.Clone(), Timeout: t.Config.Timeouts.Request}
-	request.Trusted = who.User != nil || who.name == TheUser
-	if request.Header == nil {
-		request.Header = http.Header{}
+	header := who.Header.Clone()
+	if header == nil {
+		header = http.Header{}
 	}
-	switch body := body.(type) {
-	case nil:
-	case []byte:
-		request.Body = body
-	default:
-		request.Body = Encode(body)
-	}
-	if request.Body != nil {
-		request.Header["Content-Type"] = []string{"application/json"}
-	}
-	return request
+	return t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header,
+		Trusted: who.User != nil || who.name == TheUser}, body)
 }
 
 // ToControlPlane makes a request to the control plane by the asker. The body is sent as JSON; a []byte is sent as
 // it is.
 func (t *Target) ToControlPlane(who Asker, method, path string, body any) client.Request {
-	request := client.Request{
-		Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path,
-		Header: t.Credentials(who), Timeout: t.Config.Timeouts.Request, Trusted: who == TheClient || IsScheme(who),
-	}
+	return t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: t.Credentials(who),
+		Trusted: who == TheClient || IsScheme(who)}, body)
+}
+
+func (t *Target) request(r client.Request, body any) client.Request {
+	r.Timeout = t.Config.Timeouts.Request
 	switch body := body.(type) {
 	case nil:
 	case []byte:
-		request.Body = body
+		r.Body = body
 	default:
-		request.Body = Encode(body)
+		r.Body = Encode(body)
 	}
-	if request.Body != nil {
-		request.Header["Content-Type"] = []string{"application/json"}
+	if r.Body != nil {
+		r.Header["Content-Type"] = []string{"application/json"}
 	}
-	return request
+	return r
 }
 
 // Encode writes a value of maps, lists and scalars as JSON.

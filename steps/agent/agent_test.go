@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// stateOf makes the answer to a look at a state with the messages: kind and content in turn. A content that begins
+// with "[" is a list of parts.
+func stateOf(t *testing.T, messages ...string) *client.Answer {
+	t.Helper()
+	list := []map[string]any{}
+	for i := 0; i < len(messages); i += 2 {
+		var content any = messages[i+1]
+		if messages[i+1] != "" && messages[i+1][0] == '[' {
+			content = json.RawMessage(messages[i+1])
+		}
+		list = append(list, map[string]any{"type": messages[i], "content": content})
+	}
+	body, err := json.Marshal(map[string]any{"values": map[string]any{"messages": list}})
+	require.NoError(t, err)
+	return &client.Answer{Status: http.StatusOK, Body: body}
+}
+
+func runOf(o Order, inputs ...string) *GraphRun { return &GraphRun{Order: o, Inputs: inputs} }
+
+func TestMessagesOf(t *testing.T) {
+	state := stateOf(t, Human, "hello", AI, `[{"type":"text","text":"good "},"day",{"type":"image"}]`)
+	assert.Equal(t, []Message{{Human, "hello"}, {AI, "good day"}}, MessagesOf(state))
+	for _, body := range []string{"", "no JSON", "[]", "{}", `{"values":{}}`, `{"values":null}`, `{"values":{"messages":null}}`, `{"values":{"messages":7}}`} {
+		assert.NotPanics(t, func() { MessagesOf(&client.Answer{Body: []byte(body)}) }, body)
+	}
+	role := &client.Answer{Body: []byte(`{"values":{"messages":[{"role":"user","content":"x"}]}}`)}
+	assert.Equal(t, []Message{{"", "x"}}, MessagesOf(role))
+}
+
+func TestHoldsOnly(t *testing.T) {
+	a, b := runOf(Order{}, "one."), runOf(Order{Words: "tool"}, "before", "two.")
+	for name, c := range map[string]struct {
+		state *client.Answer
+		runs  []*GraphRun
+		holds bool
+	}{
+		"one run":          {stateOf(t, Human, "one.", AI, "you said one."), []*GraphRun{a}, true},
+		"other kinds":      {stateOf(t, "", "one.", "", "you said one."), []*GraphRun{a}, true},
+		"two runs":         {stateOf(t, Human, "one.", AI, "x", Human, "before", Human, "two.", Tool, "y", AI, "z"), []*GraphRun{a, b}, true},
+		"wrong order":      {stateOf(t, Human, "before", Human, "two.", Tool, "y", AI, "z", Human, "one.", AI, "x"), []*GraphRun{a, b}, false},
+		"no answer":        {stateOf(t, Human, "one."), []*GraphRun{a}, false},
+		"nothing":          {stateOf(t), []*GraphRun{a}, false},
+		"a foreign answer": {stateOf(t, AI, "left over", Human, "one.", AI, "x"), []*GraphRun{a}, false},
+		"more at the end":  {stateOf(t, Human, "one.", AI, "x", AI, "late"), []*GraphRun{a}, false},
+		"a foreign run":    {stateOf(t, Human, "else", AI, "x", Human, "one.", AI, "x"), []*GraphRun{a}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := HoldsOnly(c.state, c.runs...)
+			assert.Equal(t, c.holds, err == nil, "%v", err)
+		})
+	}
+}
+
+func TestCompleteIn(t *testing.T) {
+	plain, written := runOf(Order{}, "one."), runOf(Order{written: true}, "one.")
+	assert.False(t, plain.begunIn(stateOf(t, Human, "one.")))
+	assert.True(t, plain.CompleteIn(stateOf(t, Human, "one.", AI, "x")))
+	assert.False(t, plain.CompleteIn(stateOf(t, Human, "one1.", AI, "x")))
+	first := stateOf(t, Human, "one.", AI, "working on one.")
+	assert.True(t, written.begunIn(first))
+	assert.False(t, written.CompleteIn(first))
+	assert.Error(t, HoldsAnswered(first, written))
+	assert.NoError(t, HoldsAnswered(first, plain))
+}
+
+func TestTells(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"object":          {`{"identity":"ada","role":"x"}`, true},
+		"pretty":          {"{\n  \"identity\" : \"ada\"\n}", true},
+		"within words":    {"You are:\n```json\n{\"identity\": \"ada\"}\n```", true},
+		"deeper":          {`{"user":{"fields":[{"identity":"ada"}]}}`, true},
+		"another":         {`{"identity":"ada2"}`, false},
+		"in other fields": {`{"identity":"bob","friend":"ada"}`, false},
+		"no JSON":         {"identity is ada", true},
+		"nothing":         {"", false},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, Tells(c.text, "identity", "ada")) })
+	}
+	deep := "{" + strings.Repeat("[", 8<<20) + "}"
+	assert.False(t, Tells(deep, "identity", "ada"), "a hostile depth is not followed")
+	assert.False(t, Tells(deep[:1<<15]+"}", "identity", "ada"))
+	assert.True(t, Tells(`{"level":3}`, "level", "3"), "a custom field may be a number")
+}
+
+func TestSaysText(t *testing.T) {
+	for body, want := range map[string]bool{
+		"go away":                        true,
+		"please go away!":                true,
+		`{"detail":"go\u0020away"}`:      true,
+		`{"error":{"why":["go\taway"]}}`: false,
+		`["x",{"y":"go\u0020away"}]`:     true,
+		`{"detail":null}`:                false,
+		"":                               false,
+	} {
+		assert.Equal(t, want, SaysText(&client.Answer{Body: []byte(body)}, "go away"), body)
+	}
+}
+
+func TestHold(t *testing.T) {
+	p := &Pace{}
+	assert.Equal(t, minHold, p.Hold(0))
+	assert.Equal(t, 4*minHold, p.Hold(2))
+	p.answers.add(80 * time.Millisecond)
+	assert.Equal(t, 960*time.Millisecond, p.Hold(0), "many times what an answer takes")
+	assert.Equal(t, 240*time.Millisecond, p.Slack())
+	for range 32 {
+		p.answers.add(time.Millisecond)
+	}
+	assert.Equal(t, minHold, p.Hold(0), "slowness of long ago is forgotten")
+	p.Turnarounds.add(time.Second)
+	assert.Equal(t, 3*time.Second, p.Hold(0))
+	assert.Equal(t, maxHold, p.Hold(2))
+}
+
+func TestRollbackVerdicts(t *testing.T) {
+	start := time.Now()
+	answered := func(after time.Duration) *client.Answer {
+		return &client.Answer{Status: 200, Sent: start.Add(after), Took: time.Millisecond}
+	}
+	prior := &Progress{GraphRun: &GraphRun{Order: Order{Hold: time.Second}, begun: start}, Until: start.Add(time.Second)}
+	for name, c := range map[string]struct {
+		id              string
+		post, done      time.Duration
+		complete        bool
+		settled, usable bool
+	}{
+		"in time":        {"r", 100 * time.Millisecond, 200 * time.Millisecond, true, true, true},
+		"accepted late":  {"r", 1100 * time.Millisecond, 1200 * time.Millisecond, true, false, false},
+		"completed late": {"r", 100 * time.Millisecond, 1200 * time.Millisecond, true, false, false},
+		"never":          {"r", 100 * time.Millisecond, 1200 * time.Millisecond, false, true, false},
+		"refused":        {"", 100 * time.Millisecond, 0, false, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next := &GraphRun{ID: c.id, Answer: answered(c.post), Inputs: []string{"x"}, Complete: c.complete}
+			rb := &Rollback{Prior: prior, Next: next, State: answered(c.done), Done: start.Add(c.done)}
+			assert.Equal(t, c.settled, rb.Settled())
+			assert.Equal(t, c.usable, rb.Usable() == nil)
+		})
+	}
+}
+
+func TestFilterBody(t *testing.T) {
+	assert.Equal(t, map[string]any{"limit": 1000, "offset": 2000}, (*Filter)(nil).body(2000))
+	f := &Filter{Metadata: map[string]any{}, IDs: []any{"a"}}
+	assert.Equal(t, map[string]any{"limit": 1000, "offset": 0, "metadata": map[string]any{}, "ids": []any{"a"}}, f.body(0))
+}
+
+func TestRowsOf(t *testing.T) {
+	list := &client.Answer{Status: 200, Body: []byte(`[{"thread_id":"a"},{"thread_id":"b"}]`)}
+	assert.True(t, Holds(RowsOf(list), "b"))
+	assert.False(t, Holds(RowsOf(list), "c"))
+	assert.Nil(t, RowsOf(&client.Answer{Status: 404, Body: []byte(`[]`)}))
+	assert.Nil(t, RowsOf(&client.Answer{Status: 200, Body: []byte(`{"threads":[]}`)}))
+}
+
+func TestThreadPaths(t *testing.T) {
+	assert.Equal(t, "/threads/a%2Fb%3Fc/runs/d%20e/join", joinPath("a/b?c", "d e"))
+}
+
+func FuzzMessages(f *testing.F) {
+	f.Add([]byte(`{"values":{"messages":[{"type":"ai","content":["x",{"text":1}]}]}}`))
+	f.Add([]byte(`{"values":[{"messages":{}}]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		a := &client.Answer{Status: 200, Body: body}
+		g := runOf(Order{written: true}, "x")
+		_ = HoldsOnly(a, g)
+		_ = g.CompleteIn(a)
+		_ = Tells(string(body), "identity", "x")
+		_ = SaysText(a, "x")
+	})
+}

@@ -1,0 +1,215 @@
+package steps_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/internal/independent"
+)
+
+// TestHardToTell judges servers that are slow, sparing or unwilling where it is easily taken for a fault, and such whose
+// fault is easily taken for one of these.
+func TestHardToTell(t *testing.T) {
+	t.Parallel()
+	type hard struct {
+		name   string
+		layer  func(*proxy, http.Handler) http.Handler
+		change func(*config.Config)
+		want   map[string]reports.Verdict
+	}
+	together(t, []hard{
+		{name: "a rollback is answered once the prior run was interrupted", layer: answersRollbackLate(1800 * time.Millisecond),
+			change: func(c *config.Config) { c.Timeouts.Request = 5 * time.Second },
+			want:   map[string]reports.Verdict{"AS-ROLLBACK-1": reports.Passed, "AS-ROLLBACK-2": reports.Passed}},
+		{name: "runs lie in a queue for longer than an answer may take", layer: beginsLate(1500 * time.Millisecond),
+			change: func(c *config.Config) { c.Timeouts.Request, c.Timeouts.Run = time.Second, 10*time.Second },
+			want:   map[string]reports.Verdict{"AS-RUN-4": reports.Passed}},
+		{name: "an unknown strategy is taken for interrupt", layer: replaceInRun(`"enqueue"`, `"interrupt"`),
+			want: map[string]reports.Verdict{"AS-ROLLBACK-5": reports.Passed}},
+		{name: "the second user is not let in",
+			change: func(c *config.Config) { c.Users[1].Token = "not-valid-at-all" },
+			want:   map[string]reports.Verdict{"AS-AUTHZ-1": reports.Blocked, "AS-AUTHZ-2": reports.Blocked}},
+		{name: "a join of a run that is rolled back hangs for longer than a run takes", layer: hangsForRolledBack,
+			change: func(c *config.Config) { c.Timeouts.Run = time.Second },
+			want:   map[string]reports.Verdict{"AS-ROLLBACK-9": reports.Failed}},
+		{name: "a page holds three threads", layer: shortPages(3),
+			want: map[string]reports.Verdict{"AS-THREAD-2": reports.Passed, "AS-AUTHZ-3": reports.Passed}},
+		{name: "a page holds three threads, which may be foreign",
+			layer: func(p *proxy, next http.Handler) http.Handler { return shortPages(3)(p, searchesAll(p, next)) },
+			want:  map[string]reports.Verdict{"AS-AUTHZ-3": reports.Failed}},
+	}, func(c hard) string { return c.name }, func(t *testing.T, c hard) {
+		s, err := independent.Start(independent.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		cfg := agentConfig(t, s, c.layer)
+		if c.change != nil {
+			c.change(cfg)
+		}
+		res := judge(t, cfg, func(o *steps.Options) {
+			for id := range c.want {
+				o.Select.Only = append(o.Select.Only, id)
+			}
+		})
+		for _, q := range res.Requirements {
+			assert.Equal(t, c.want[q.ID], q.Verdict, "%s: %s", q.ID, q.Reason)
+		}
+	})
+}
+
+// together tests several cases beside each other, since they wait more than they work: testing itself would let but one
+// for each processor run.
+func together[C any](t *testing.T, cases []C, name func(C) string, test func(*testing.T, C)) {
+	t.Helper()
+	var wait sync.WaitGroup
+	seats := make(chan struct{}, 6)
+	for _, c := range cases {
+		seats <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-seats }()
+			t.Run(name(c), func(t *testing.T) { test(t, c) })
+		})
+	}
+	wait.Wait()
+}
+
+// TestControlPlaneAlone judges a target that does not tell where its agent servers are: nothing is held against it, and
+// nothing is said of what was not judged. Who has said where to look is told where an address is.
+func TestControlPlaneAlone(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	cfg := configure(t, s)
+	cfg.Target = renamed(t, cfg.Target, "custom_url", "elsewhere")
+	cfg.Timeouts.Request = 2 * time.Second
+	const at = `"source_config.elsewhere" ("http://`
+	for path, verdict := range map[string]reports.Verdict{config.Default().AgentURLFrom: reports.Skipped, "nowhere": reports.Blocked} {
+		cfg.AgentURLFrom = path
+		res := judge(t, cfg, nil)
+		for _, q := range res.Requirements {
+			if q.Profile != features.ControlPlane {
+				assert.Equal(t, verdict, q.Verdict, "%s: %s", q.ID, q.Reason)
+				assert.Contains(t, q.Reason, "agent_url_from", q.ID)
+				assert.Contains(t, q.Reason, at, q.ID)
+			}
+		}
+		if assert.False(t, reports.Whole(res) && verdict == reports.Skipped); verdict == reports.Skipped {
+			assert.Equal(t, reports.Conformant, res.Verdict, res.Headline)
+		} else {
+			assert.Equal(t, reports.Incomplete, res.Verdict, res.Headline)
+		}
+	}
+}
+
+// renamed stands before a target and gives a field of its answers another name.
+func renamed(t *testing.T, target, field, name string) string {
+	t.Helper()
+	to, err := url.Parse(target)
+	require.NoError(t, err)
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Header.Set("Accept-Encoding", "identity")
+		},
+		ModifyResponse: func(a *http.Response) error {
+			body, err := io.ReadAll(a.Body)
+			body = bytes.ReplaceAll(body, []byte(`"`+field+`"`), []byte(`"`+name+`"`))
+			a.Body = io.NopCloser(bytes.NewReader(body))
+			a.Header.Set("Content-Length", strconv.Itoa(len(body)))
+			return err
+		},
+	})
+	t.Cleanup(proxy.Close)
+	return proxy.URL
+}
+
+// TestAnswersThatVary judges a deployment whose graph never answers the same: another answer tells of no new revision.
+func TestAnswersThatVary(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	at, err := url.Parse(s.AgentURL)
+	require.NoError(t, err)
+	var asked atomic.Int64
+	agents := rewriting(t, "http://"+at.Host, func(body string) string {
+		return strings.ReplaceAll(body, "voice says", "voice says, for the "+strconv.FormatInt(asked.Add(1), 10)+"th time")
+	})
+	cfg := configure(t, s)
+	cfg.Target = rewriting(t, s.ControlURL, func(body string) string {
+		return strings.ReplaceAll(body, at.Host, strings.TrimPrefix(agents, "http://"))
+	})
+	res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"E2E-1"} })
+	assert.Equal(t, reports.Inconclusive, res.Requirements[0].Verdict)
+	assert.Contains(t, res.Requirements[0].Reason, "answers the same words differently")
+}
+
+// rewriting puts a server before another one that changes the bodies of its answers, and returns its address.
+func rewriting(t *testing.T, address string, change func(body string) string) string {
+	t.Helper()
+	at, err := url.Parse(address)
+	require.NoError(t, err)
+	transport := &http.Transport{}
+	back := httputil.NewSingleHostReverseProxy(at)
+	back.Transport = transport
+	served := plain(back)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := record(served, r)
+		body := change(a.Body.String())
+		a.Body.Reset()
+		a.Body.WriteString(body)
+		send(w, a)
+	}))
+	t.Cleanup(func() { front.Close(); transport.CloseIdleConnections() })
+	return front.URL
+}
+
+// answersRollbackLate answers runs with rollback late, whatever their server did at once.
+func answersRollbackLate(delay time.Duration) func(*proxy, http.Handler) http.Handler {
+	return when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		late := gjson.GetBytes(readBody(r), "multitask_strategy").String() == "rollback"
+		a := record(next, r)
+		if late {
+			time.Sleep(delay)
+		}
+		send(w, a)
+	})
+}
+
+// replaceInRun changes the payloads of runs.
+func replaceInRun(old, with string) func(*proxy, http.Handler) http.Handler {
+	return when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, withBody(r, bytes.ReplaceAll(readBody(r), []byte(old), []byte(with))))
+	})
+}
+
+// shortPages gives fewer threads at once than it is asked for.
+func shortPages(most int) func(*proxy, http.Handler) http.Handler {
+	return when(at("POST", "/search"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+		body := strings.Replace(string(readBody(r)), `"limit":1000`, `"limit":`+strconv.Itoa(most), 1)
+		next.ServeHTTP(w, withBody(r, []byte(body)))
+	})
+}
+
+func withBody(r *http.Request, body []byte) *http.Request {
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return r
+}

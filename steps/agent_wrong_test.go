@@ -1,0 +1,121 @@
+package steps_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/internal/independent"
+)
+
+// wrong is a server that deviates in one way: the independent one behind a proxy that changes requests and answers.
+type wrong struct {
+	name  string
+	fails []string // exactly these requirements
+	alone bool     // one scenario at a time
+	layer func(p *proxy, next http.Handler) http.Handler
+}
+
+func wrongServers() []wrong {
+	return []wrong{
+		{name: "rollback only marks the run interrupted", fails: []string{"AS-ROLLBACK-2"}, layer: keepsRolledBack(func(*seenRun) bool { return true })},
+		{name: "rollback keeps the prior messages", fails: []string{"AS-ROLLBACK-3"}, layer: keepsMessages},
+		{name: "rollback works for pending runs only", fails: []string{"AS-ROLLBACK-2"}, layer: keepsRolledBack(func(r *seenRun) bool { return len(r.messages) > 1 })},
+		{name: "rollback works for running runs only", fails: []string{"AS-ROLLBACK-5"}, layer: keepsRolledBack(func(r *seenRun) bool { return len(r.messages) <= 1 })},
+		{name: "a run comes back after its natural end", fails: []string{"AS-ROLLBACK-4"}, layer: comesBack},
+		{name: "rollback is treated as enqueue", fails: []string{"AS-ROLLBACK-1"}, layer: strategy("enqueue")},
+		{name: "rollback is treated as reject", fails: []string{"AS-ROLLBACK-1"}, layer: strategy("reject")},
+		{name: "rollback is treated as interrupt", fails: []string{"AS-ROLLBACK-2", "AS-ROLLBACK-3"}, layer: strategy("interrupt")},
+		{name: "a run is answered when it is over", fails: []string{"AS-RUN-1"}, layer: waitsOut},
+		{name: "join answers at once", fails: []string{"AS-RUN-4"}, layer: joinsAtOnce},
+		{name: "join hangs", fails: []string{"AS-RUN-4", "AS-RUN-5"}, layer: joinHangs},
+		{name: "messages have a role in place of a type", fails: []string{"AS-CONTRACT-get-state", "AS-STATE-1"}, layer: replaceInState(`"type":`, `"role":`)},
+		{name: "human messages are lost", fails: []string{"AS-STATE-2"}, layer: losesHuman},
+		{name: "the state is served without credentials", fails: []string{"AS-AUTH-1"}, layer: asFirstUser(noToken, "GET", "/state")},
+		{name: "join is served without credentials", fails: []string{"AS-AUTH-1"}, layer: asFirstUser(noToken, "GET", "/join")},
+		{name: "runs are taken without credentials", fails: []string{"AS-AUTH-1"}, layer: asFirstUser(noToken, "POST", "/runs")},
+		{name: "another scheme is taken", fails: []string{"AS-AUTH-2"}, layer: asFirstUser(anotherScheme, "GET", "")},
+		{name: "a foreign state can be read", fails: []string{"AS-AUTHZ-1"}, layer: asFirstUser(secondUser, "GET", "/state")},
+		{name: "a foreign run can be joined", fails: []string{"AS-AUTHZ-1"}, layer: asFirstUser(secondUser, "GET", "/join")},
+		{name: "a foreign thread takes runs", fails: []string{"AS-AUTHZ-2"}, layer: asFirstUser(secondUser, "POST", "/runs")},
+		{name: "a search filter replaces the owner filter", fails: []string{"AS-AUTHZ-3"}, layer: searchesAll},
+		{name: "the first user is taken for the second", fails: []string{"AS-AUTH-7"}, layer: cachesUser},
+		{name: "the owner can be spoofed", fails: []string{"AS-AUTHZ-4"}, layer: spoofsOwner},
+		{name: "a run is found under any thread", fails: []string{"AS-RUN-8", "AS-RUN-3"}, layer: foundAnywhere},
+		{name: "rollback deletes completed runs", fails: []string{"AS-ROLLBACK-6"}, layer: forgetsCompleted},
+		{name: "a run that is refused for want of credentials is done", fails: []string{"AS-AUTH-4"}, layer: refusesAndDoes(noToken, "/runs")},
+		{name: "a thread that is refused for want of credentials is made", fails: []string{"AS-AUTH-4"}, layer: refusesAndDoes(noToken, "/threads")},
+		{name: "a foreign run that is refused is done", fails: []string{"AS-AUTHZ-2"}, layer: refusesAndDoes(secondUser, "/runs")},
+		{name: "join of a completed run hangs", fails: []string{"AS-RUN-5"}, layer: hangsForCompleted},
+		{name: "join of a run that is rolled back hangs", fails: []string{"AS-ROLLBACK-9"}, layer: hangsForRolledBack},
+		{name: "custom fields do not reach the graph", fails: []string{"AS-AUTH-6"}, layer: replaceInState(`role`, `rule`)},
+		{name: "the state of a thread is that of its last run", fails: []string{"AS-STATE-3"}, layer: showsLastRun},
+		{name: "rollback deletes a run of another thread", fails: []string{"AS-ROLLBACK-7"}, layer: forgetsBystander, alone: true},
+	}
+}
+
+// TestWrongServers holds every wrong server to be caught, by the requirements that name what is wrong and no others.
+func TestWrongServers(t *testing.T) {
+	all := wrongServers()
+	if testing.Short() {
+		all = all[:3]
+	}
+	together(t, all, func(w wrong) string { return w.name }, func(t *testing.T, w wrong) {
+		s, err := independent.Start(independent.Options{})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		res := judgeAgent(t, s, w.layer, func(o *steps.Options) {
+			if w.alone {
+				o.Concurrency = 1
+			}
+		})
+		failed := map[string]bool{}
+		for _, q := range res.Requirements {
+			if q.Verdict == reports.Failed {
+				failed[q.ID] = true
+			}
+		}
+		want := slices.Sorted(slices.Values(w.fails))
+		if !assert.Equal(t, want, slices.Sorted(maps.Keys(failed))) {
+			for _, f := range res.Findings {
+				t.Logf("%s %s: expected %s, got %s", f.Requirement, f.Scenario, f.Expected, f.Actual)
+			}
+		}
+		for _, q := range res.Requirements {
+			if q.Verdict == reports.Inconclusive || q.Verdict == reports.Blocked {
+				t.Logf("%s %s: %s", q.Verdict, q.ID, q.Reason)
+			}
+		}
+	})
+}
+
+// judgeAgent judges the agent server alone, behind the layer.
+func judgeAgent(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler, change func(*steps.Options)) *reports.Result {
+	t.Helper()
+	return judge(t, agentConfig(t, s, layer), func(o *steps.Options) {
+		o.Select.Profiles = []string{features.AgentServer}
+		change(o)
+	})
+}
+
+// agentConfig is the configuration for the agent server alone, behind the layer where there is one.
+func agentConfig(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler) *config.Config {
+	t.Helper()
+	c := configure(t, s)
+	c.Target, c.Agent.Listing, c.AgentTarget = "", "search", s.AgentURL
+	if layer != nil {
+		c.AgentTarget = behind(t, s, layer)
+	}
+	c.Timeouts.Request, c.Timeouts.Run = 2*time.Second, 2*time.Second
+	require.NoError(t, c.Complete())
+	return c
+}

@@ -1,0 +1,53 @@
+package steps_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/internal/independent"
+)
+
+// TestWrongCredentialsAccuseNobody gives a run credentials that the target does not know: nothing has failed then, and
+// what has passed without them stays.
+func TestWrongCredentialsAccuseNobody(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	for name, c := range map[string]struct {
+		spoil  func(*config.Config)
+		says   string
+		stands string // a requirement that passes nevertheless
+		side   string
+	}{
+		"the key": {func(c *config.Config) {
+			c.Credentials, c.TenantIDAlone = config.Credentials{APIKey: "a-wrong-key"}, false
+		}, "The target refuses credentials.api_key (status 403); set AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key.", "CP-CONTRACT-create-deployment", features.ControlPlane},
+		"the users": {func(c *config.Config) {
+			c.AgentTarget = s.AgentURL
+			c.Users[0].Token, c.Users[1].Token = "a-wrong-token", "another-one"
+		}, "The agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and AGENTCONFORM_USERS_1_TOKEN.", "CP-CREATE-1", features.AgentServer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := configure(t, s)
+			cfg.Credentials.Bearer = ""
+			c.spoil(cfg)
+			require.NoError(t, cfg.Complete())
+			res := judge(t, cfg, nil)
+			assert.Equal(t, reports.Incomplete, res.Verdict)
+			assert.Equal(t, c.says, res.Headline)
+			assert.Empty(t, res.Findings)
+			for _, q := range res.Requirements {
+				assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
+				if q.ID == c.stands {
+					assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+				}
+			}
+		})
+	}
+}

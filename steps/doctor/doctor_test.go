@@ -1,0 +1,349 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+var sharedOracle = sync.OnceValues(spec.New)
+
+// respond answers every request alike.
+func respond(status int, contentType, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+const (
+	page     = "<!doctype html><title>Welcome</title>"
+	notFound = `{"detail":"no such deployment"}`
+)
+
+var unauthorized = respond(401, "application/json", `{"detail":"no"}`)
+
+// guarded answers those who show the key or a user's token, and refuses all others.
+func guarded(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") == "the-key" || strings.HasPrefix(r.Header.Get("Authorization"), "Bearer token-") {
+			next(w, r)
+			return
+		}
+		unauthorized(w, r)
+	}
+}
+
+func ofPlane(base string) *config.Config {
+	c := config.Default()
+	c.Target, c.Credentials.APIKey = base, "the-key"
+	c.Create.Body = map[string]any{"source": config.GitHost}
+	c.Timeouts.Request = 5 * time.Second
+	return &c
+}
+
+func ofAgent(base string) *config.Config {
+	c := config.Default()
+	c.AgentTarget = base
+	c.Users = []config.User{{Name: "owner", Token: "token-1"}, {Name: "stranger", Token: "token-2"}}
+	c.Timeouts.Request = 5 * time.Second
+	return &c
+}
+
+func examined(t *testing.T, c *config.Config) *Examination {
+	t.Helper()
+	require.NoError(t, c.Complete())
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := sharedOracle()
+	require.NoError(t, err)
+	e, err := Examine(t.Context(), c, catalogue, oracle)
+	require.NoError(t, err)
+	return e
+}
+
+// on returns what was found of the subject, in one line.
+func (e *Examination) on(subject string) string {
+	for _, c := range e.Checks {
+		if c.Subject == subject {
+			return fmt.Sprintf("%s: %s; %s", c.State, c.Found, c.Remedy)
+		}
+	}
+	return ""
+}
+
+func TestExamineControlPlane(t *testing.T) {
+	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	closing := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	moved := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://elsewhere.example/?key="+r.Header.Get("X-Api-Key"), http.StatusMovedPermanently)
+	}
+	busy := func(after string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", after)
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}
+	echo := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `"`+r.Header.Get("X-Api-Key")+`"`)
+	}
+	for name, c := range map[string]struct {
+		handler  http.HandlerFunc
+		says     string // of the control plane
+		alone    string // of the request without credentials
+		testable bool
+	}{
+		"good":                     {guarded(respond(404, "application/json", notFound)), "ok: http://.* answers, and takes the credentials", `ok: refused \(status 401\)`, true},
+		"everybody is let in":      {respond(404, "application/json", notFound), "ok: ", "note: answered with status 404 in place of 401 or 403: CP-AUTH-1 may fail; is that the base address", true},
+		"credentials refused":      {unauthorized, `problem: .* refuses the credentials \(status 401\); check AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key`, "ok: ", false},
+		"credentials forbidden":    {respond(403, "text/html", page), `problem: .* refuses the credentials \(status 403\)`, "ok: ", false},
+		"a web site":               {respond(200, "text/html; charset=utf-8", page), `problem: .* answers with an HTML page \(status 200\); is that the base address, with its path prefix\? \(target\)`, "", false},
+		"a web site without type":  {respond(404, "text/plain", "  "+page), "problem: .*HTML page", "", false},
+		"a page for what is not":   {guarded(respond(404, "text/html", page)), "note: .*HTML page", "ok: ", true},
+		"no JSON":                  {respond(404, "text/plain", "404 page not found"), "problem: .* answers status 404 with 404 page not found; is that the base address", "", false},
+		"no JSON behind a door":    {guarded(respond(404, "text/plain", "nothing here")), "note: .* answers status 404 with nothing here", "ok: ", true},
+		"redirected":               {moved, `problem: .* redirects to "https://elsewhere.example/\?key=\$AGENTCONFORM_CREDENTIALS_API_KEY" \(status 301\); if that is the target`, "", false},
+		"fails":                    {respond(500, "application/json", `{}`), `problem: .* fails with status 500; look into the target's log`, "", false},
+		"fails behind a door":      {guarded(respond(500, "application/json", `{}`)), `note: .* fails with status 500`, "ok: ", true},
+		"a gateway before nothing": {respond(502, "text/html", page), `problem: .* is a gateway with nothing behind it \(status 502\)`, "", false},
+		"busy for long":            {busy("3600"), `problem: .* asks to come back later \(status 429\)`, "", false},
+		"found what is not there":  {guarded(respond(200, "application/json", `{"resources":[],"offset":0}`)), `note: .* answers status 200 with {"resources":\[\],"offset":0}, for an unknown deployment`, "ok: ", true},
+		"an echo":                  {echo, `note: .* answers status 200 with "\$AGENTCONFORM_CREDENTIALS_API_KEY"`, "note: ", true},
+		"hangs up":                 {closing, "problem: .* does not answer: the connection was closed", "", false},
+		"silent":                   {silent, "problem: .* does not answer: no answer within 100ms; look for a firewall or a proxy between, or raise timeouts.request", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(c.handler)
+			t.Cleanup(server.Close)
+			cfg := ofPlane(server.URL)
+			if name == "silent" {
+				cfg.Timeouts.Request = 100 * time.Millisecond
+			}
+			e := examined(t, cfg)
+			assert.Regexp(t, "^"+c.says, e.on("control plane"))
+			assert.Regexp(t, "^"+c.alone, e.on("no credentials"))
+			assert.Equal(t, c.alone == "", e.on("no credentials") == "")
+			assert.Equal(t, c.testable, e.Testable())
+			assert.NotContains(t, fmt.Sprint(e.Checks, e.Conclusion()), "the-key")
+		})
+	}
+}
+
+func TestExamineIsOverInTheTimeOfARequest(t *testing.T) {
+	t.Parallel()
+	again := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(again.Close)
+	c := ofPlane(again.URL)
+	c.Timeouts.Request = 2 * time.Second
+	e := examined(t, c)
+	assert.Regexp(t, "^problem: .* asks to wait, again and again, for more than 2s; wait, or", e.on("control plane"))
+	assert.Contains(t, e.Conclusion(), "This target cannot be tested yet: control plane: ")
+}
+
+func TestExamineEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(silent.Close)
+	interrupted := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(50*time.Millisecond, func() { cancel(interrupted) })
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	_, err = Examine(ctx, ofPlane(silent.URL), catalogue, nil)
+	require.ErrorIs(t, err, interrupted)
+}
+
+func TestExamineUnderTheWrongScheme(t *testing.T) {
+	t.Parallel()
+	plain := httptest.NewServer(unauthorized)
+	t.Cleanup(plain.Close)
+	secure := httptest.NewUnstartedServer(unauthorized)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	dead := httptest.NewServer(unauthorized)
+	dead.Close()
+	for address, says := range map[string]string{
+		strings.Replace(plain.URL, "http:", "https:", 1):  "problem: .* does not answer: .*does not speak TLS: is it an http:// address",
+		strings.Replace(secure.URL, "https:", "http:", 1): "problem: .* wants https; give https:// in target",
+		secure.URL: "problem: .* certificate signed by unknown authority; .*SSL_CERT_FILE",
+		dead.URL:   "problem: .* connection refused; correct target, or start the target",
+	} {
+		assert.Regexp(t, "^"+says, examined(t, ofPlane(address)).on("control plane"))
+	}
+}
+
+func TestSilence(t *testing.T) {
+	r := &examiner{target: &target.Target{Config: ofPlane("http://target.example"), Redact: client.NewRedactor(nil)}}
+	for says, cause := range map[string]error{
+		"correct the name in target":                 &net.DNSError{Err: "no such host", Name: "target.example", IsNotFound: true},
+		"renew it, or set the clock right":           &client.NoAnswer{Cause: "expired", Remedy: "renew it, or set the clock right"},
+		"correct target, or start the target":        errors.New("the cable was cut"),
+		"wait, or lift its rate limit for the tests": errBusy,
+	} {
+		found, remedy := r.silence(&probe{request: client.Request{Base: "http://target.example"}, err: fmt.Errorf("sending: %w", cause)}, "target")
+		assert.Contains(t, found, "http://target.example does not answer: ")
+		assert.Contains(t, remedy, says)
+	}
+}
+
+func TestExamineEachCredential(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(guarded(respond(404, "application/json", notFound)))
+	t.Cleanup(server.Close)
+	c := ofPlane(server.URL)
+	c.Credentials.TenantID, c.Credentials.Bearer, c.TenantIDAlone = "tenant", "token-3", true
+	c.OtherTenant = config.Credentials{APIKey: "another-key"}
+	e := examined(t, c)
+	assert.Equal(t, "note: refused by itself (status 401): CP-AUTH-4 will fail; check AGENTCONFORM_CREDENTIALS_TENANT_ID", e.on("credentials.tenant_id"))
+	assert.Equal(t, "note: refused (status 401): CP-AUTH-6 may fail; check AGENTCONFORM_OTHER_TENANT_API_KEY, sent as X-Api-Key", e.on("other_tenant"))
+	assert.Empty(t, e.on("credentials.api_key"))
+	assert.Empty(t, e.on("credentials.bearer"))
+	assert.True(t, e.Testable())
+}
+
+func TestExamineAgentServer(t *testing.T) {
+	threads := respond(200, "application/json", `[{"thread_id":"a"}]`)
+	only := func(token string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") == "Bearer "+token {
+				threads(w, r)
+				return
+			}
+			unauthorized(w, r)
+		}
+	}
+	search := func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); r.Method == http.MethodPost && r.URL.Path == "/threads/search" && string(body) == `{"limit":1,"offset":0}` {
+			threads(w, r)
+			return
+		}
+		respond(405, "application/json", `{"detail":"no"}`)(w, r)
+	}
+	two := func(*config.Config) {}
+	nobody := func(c *config.Config) { c.Users = nil }
+	for name, c := range map[string]struct {
+		handler  http.HandlerFunc
+		change   func(*config.Config)
+		says     map[string]string
+		testable bool
+	}{
+		"good":                {guarded(threads), two, map[string]string{"agent server": `ok: http://.* lists threads \(GET /threads\)`, "users.1": "ok: ", "no user": `ok: refused \(status 401\)`}, true},
+		"everybody is let in": {threads, two, map[string]string{"agent server": "ok: ", "no user": "note: answered with status 200 in place of 401: AS-AUTH-1 will fail"}, true},
+		"no users":            {threads, nobody, map[string]string{"agent server": "ok: ", "users": "(note|missing): "}, true},
+		"no users, refused":   {unauthorized, nobody, map[string]string{"agent server": `problem: .* refuses the user \(status 401\); configure users`}, false},
+		"the owner refused":   {only("token-2"), two, map[string]string{"agent server": `problem: .* refuses the user \(status 401\); check AGENTCONFORM_USERS_0_TOKEN`}, false},
+		"the other refused":   {only("token-1"), two, map[string]string{"agent server": "ok: ", "users.1": `problem: .* refuses the user \(status 401\); check AGENTCONFORM_USERS_1_TOKEN`}, false},
+		"other headers": {unauthorized, func(c *config.Config) { c.Users[0].Headers = map[string]string{"X-User": "somebody"} },
+			map[string]string{"agent server": "problem: .*; check users.0.headers"}, false},
+		"another status": {guarded(threads), func(c *config.Config) { c.Agent.RejectedStatus = 403 },
+			map[string]string{"no user": "note: refused with status 401 in place of 403: AS-AUTH-1 will fail; set agent.rejected_status"}, true},
+		"no list":       {guarded(respond(404, "application/json", `{"detail":"Not Found"}`)), two, map[string]string{"agent server": "note: GET /threads .* status 404 .*; agent.listing is get: .* set it to search"}, true},
+		"a page":        {guarded(respond(200, "application/json", `{"items":[]}`)), two, map[string]string{"agent server": "note: .*agent.listing"}, true},
+		"a web site":    {respond(200, "text/html", page), two, map[string]string{"agent server": `problem: .*HTML page .*\(agent_target\)`}, false},
+		"no JSON":       {respond(404, "text/plain", "404 page not found"), two, map[string]string{"agent server": "problem: .*404 page not found; is that the base address"}, false},
+		"searched":      {guarded(search), func(c *config.Config) { c.Agent.Listing = "search" }, map[string]string{"agent server": `ok: .*\(POST /threads/search\)`}, true},
+		"not searched":  {guarded(search), two, map[string]string{"agent server": "note: GET /threads .* status 405"}, true},
+		"out of reach":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, two, map[string]string{"agent server": "problem: .*; correct agent_target"}, false},
+		"fails, by 500": {guarded(respond(500, "text/plain", "oh")), two, map[string]string{"agent server": "note: .* fails with status 500"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(c.handler)
+			t.Cleanup(server.Close)
+			cfg := ofAgent(server.URL)
+			c.change(cfg)
+			e := examined(t, cfg)
+			for subject, says := range c.says {
+				assert.Regexp(t, "^"+says, e.on(subject))
+			}
+			assert.Equal(t, c.testable, e.Testable(), e.Conclusion())
+			assert.Equal(t, "missing: would enable CP-*, E2E-1, AS-AUTH-1 in part; ", e.on("target"))
+			assert.Equal(t, "ok: a run creates no deployment, only threads and runs; ", e.on("plan"))
+		})
+	}
+}
+
+func TestExamineTemplate(t *testing.T) {
+	oracle, err := sharedOracle()
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		change func(*config.Config)
+		says   string
+	}{
+		"good":  {func(*config.Config) {}, "ok: a deployment from git_host, which keeps the contract; "},
+		"wrong": {func(c *config.Config) { c.Create.Body["source_config"] = map[string]any{"build_on_push": "no"} }, `problem: breaks the contract at /source_config/build_on_push: expected .*boolean, got .*; correct it`},
+		"twice wrong": {func(c *config.Config) {
+			c.Create.Body["source_revision_config"] = map[string]any{"repo_ref": 7, "graph_config_path": true}
+		}, `problem: .* \(and 1 more\); `},
+		"secret": {func(c *config.Config) { c.Create.Body["source_config"] = "the-key" }, `problem: .*\$AGENTCONFORM_CREDENTIALS_API_KEY`},
+		"the target's words": {func(c *config.Config) {
+			c.Vocabulary = map[string]string{"graph_config_path": "graphs_at", "repo_ref": "repo_ref"}
+			c.Create.Body["source_revision_config"] = map[string]any{"graphs_at": "x", "repo_ref": "main"}
+		}, `note: has the target's own word "graphs_at"; write "graph_config_path"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := ofPlane("http://target.example")
+			c.change(cfg)
+			e := &Examination{}
+			x := newExaminer(&target.Target{Config: cfg, Redact: client.NewRedactor(cfg.Secrets())}, &features.Catalogue{}, oracle)
+			x.examineTemplate(e)
+			assert.Regexp(t, "^"+c.says, e.on("create.body"))
+		})
+	}
+}
+
+func TestExaminePlan(t *testing.T) {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	c := ofPlane("http://target.example")
+	c.MaxDeployments, c.MaxRevisions = 3, 5
+	e := &Examination{}
+	x := newExaminer(&target.Target{Config: c}, catalogue, nil)
+	x.examineGaps(e)
+	x.examinePlan(e)
+	assert.Regexp(t, "^note: a run creates at most [0-9]+ deployments with [0-9]+ revisions; the budget allows 3; raise max_deployments to ", e.on("plan"))
+	assert.Equal(t, "ok: max_deployments 3, max_revisions 5; timeouts: request 5s, poll 15m, run 1m; ", e.on("limits"))
+	assert.Contains(t, e.on("max_revisions"), "missing: would enable CP-LIST-2, ")
+	assert.Contains(t, e.on("alternatives.tag_ref"), "CP-CREATE-5, CP-UPDATE-8")
+	assert.Contains(t, e.on("other_tenant.api_key"), "CP-AUTH-6")
+	assert.Contains(t, e.on("credentials.bearer"), "CP-AUTH-4 in part")
+	assert.Contains(t, e.on("users"), "AS-AUTHZ-*")
+	assert.Equal(t, "note: CP-UPDATE-3: does not apply: deployments from git_host have no image_uri; ", e.on("not applicable"))
+}
+
+func TestConclusion(t *testing.T) {
+	assert.Equal(t, "This target can be tested: 97 of 103 requirements.", (&Examination{Judged: 97, Total: 103}).Conclusion())
+	assert.Equal(t, "This target cannot be tested yet: the configuration lets no requirement be judged.", (&Examination{Total: 103}).Conclusion())
+	e := &Examination{Judged: 97, Total: 103}
+	e.add(Problem, "control plane", "is away", "look for it")
+	e.add(Noted, "create.body", "is odd", "")
+	e.add(Problem, "users.1", "refused", "")
+	assert.Equal(t, "This target cannot be tested yet: control plane: is away; users.1: refused.", e.Conclusion())
+	assert.Equal(t, "1h", brief(time.Hour))
+	assert.Equal(t, "1m30s", brief(90*time.Second))
+	assert.Equal(t, "10s", brief(10*time.Second))
+}

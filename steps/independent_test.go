@@ -1,0 +1,74 @@
+package steps_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/internal/independent"
+)
+
+// configure writes the configuration with which a vendor would have the independent server tested.
+func configure(t *testing.T, s *independent.Server) *config.Config {
+	t.Helper()
+	c := config.Default()
+	c.Target, c.AgentURLFrom, c.Edition = s.ControlURL, s.AgentURLField, s.Edition
+	c.Credentials = config.Credentials(s.Owner)
+	c.OtherTenant = config.Credentials(s.Other)
+	c.CredentialHeaders.TenantID = s.TenantHeader
+	at := s.Sources.Main
+	c.Alternatives = config.Alternatives{RepoRef: s.Sources.Second, TagRef: s.Sources.Tag, BrokenRef: s.Sources.Broken,
+		GraphConfigPath: s.Sources.OtherConfig, Commits: s.Sources.Commits}
+	if s.Edition == independent.SelfHosted {
+		at = s.Sources.Image
+		c.Alternatives = config.Alternatives{ImageURI: s.Sources.SecondImage, BrokenImageURI: s.Sources.BrokenImage}
+	}
+	c.Create.Body, c.Create.Refused = s.CreateBody("template", at), s.RefusedBody("refused")
+	for _, u := range s.Users[:2] {
+		c.Users = append(c.Users, config.User{Name: u.Identity, Token: u.Token, Identity: u.Identity, Fields: map[string]string{"role": u.Role}})
+	}
+	c.Agent.StudioHeaders = map[string]string{"Authorization": "Bearer " + s.Users[2].Token}
+	c.AssistantID, c.Agent.RejectedStatus, c.Agent.RejectedDetail = s.AssistantID, s.RefusedStatus, s.RefusedDetail
+	c.Timeouts.Request, c.Timeouts.Poll = 5*time.Second, 20*time.Second
+	c.Polling.Interval = 5 * time.Millisecond
+	require.NoError(t, c.Complete())
+	return &c
+}
+
+func judge(t *testing.T, c *config.Config, change func(*steps.Options)) *reports.Result {
+	t.Helper()
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	journal := reports.NewMemory()
+	o := steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Journal: journal, ID: "test", Seed: 1, Version: "test"}
+	if change != nil {
+		change(&o)
+	}
+	res, err := steps.Run(context.Background(), o)
+	require.NoError(t, err)
+	return res
+}
+
+func TestIndependentServerIsConformant(t *testing.T) {
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	c := configure(t, s)
+	res := judge(t, c, nil)
+	if res.Verdict != reports.Conformant {
+		_ = console.Write(os.Stderr, res, console.Options{})
+	}
+	require.Equal(t, reports.Conformant, res.Verdict)
+	assertPlan(t, c, res)
+}

@@ -1,0 +1,56 @@
+package outcome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// TestJudge says which verdict a step's return has, by the kind of its sentence.
+func TestJudge(t *testing.T) {
+	const given, when, then = true, false, false
+	live := context.Background()
+	ended, end := context.WithCancelCause(live)
+	end(errors.New("interrupted"))
+	broken := Violated(nil, "a", "b")
+	for name, c := range map[string]struct {
+		ctx     context.Context
+		given   bool
+		err     error
+		verdict reports.Verdict
+		reason  string
+	}{
+		"a violation under Then":             {live, then, broken, reports.Failed, "expected a, got b"},
+		"a violation under When":             {live, when, broken, reports.Failed, "expected a, got b"},
+		"a violation under Given":            {live, given, broken, reports.Blocked, "expected a, got b"},
+		"a wrapped violation under Given":    {live, given, fmt.Errorf("fixture: x: %w", broken), reports.Blocked, "fixture: x: expected a, got b"},
+		"not configured":                     {live, given, Needs("key"), reports.Skipped, "set key"},
+		"nothing observed":                   {live, then, Inconclusive("x"), reports.Inconclusive, "x"},
+		"silence under When":                 {live, when, &client.NoAnswer{Cause: "no answer within 1s", Timeout: true}, reports.Failed, "no answer within 1s"},
+		"silence under Given":                {live, given, &client.NoAnswer{Cause: "no answer within 1s", Timeout: true}, reports.Blocked, "no answer"},
+		"a closed connection under When":     {live, when, &client.NoAnswer{Cause: "closed", Closed: true}, reports.Failed, "closed"},
+		"a target that has gone":             {live, when, &client.NoAnswer{Cause: "cannot connect"}, reports.Inconclusive, "cannot connect"},
+		"the run has ended":                  {ended, when, context.Cause(ended), reports.Inconclusive, "not finished: interrupted"},
+		"a mistake of the suite":             {live, then, errors.New("nil map"), reports.Inconclusive, "the suite itself failed here"},
+		"a mistake of the suite under Given": {live, given, errors.New("nil map"), reports.Inconclusive, "the suite itself failed here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Judge(c.ctx, c.given, "the sentence", c.err)
+			assert.Equal(t, c.verdict, o.Verdict)
+			assert.Contains(t, o.Reason, c.reason)
+		})
+	}
+	assert.Nil(t, Judge(live, then, "the sentence", nil))
+}
+
+func TestSeenIsShort(t *testing.T) {
+	a := &client.Answer{Status: 500, Body: make([]byte, 1<<20)}
+	assert.Less(t, len(Seen(a)), 300)
+	assert.Contains(t, Seen(&client.Answer{Status: 204}), "empty body")
+}

@@ -1,0 +1,144 @@
+package plane
+
+import (
+	"cmp"
+
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Sources are what deployments are made from, as the configuration tells.
+type Sources struct{ config *config.Config }
+
+// Body returns the create body of the configuration under the name, with changes applied. A change to nil takes
+// the key out.
+func (s Sources) Body(name string, changes map[string]any) map[string]any {
+	body := CloneObject(s.config.Create.Body)
+	Rename(body, name)
+	applyChanges(body, changes)
+	return body
+}
+
+// Another returns a change of the source revision configuration to the second source that is configured, and
+// the key that would configure it where none is.
+func (s Sources) Another() (change map[string]any, key string) {
+	a := s.config.Alternatives
+	if s.config.Source() == config.GitHost {
+		return optional("repo_ref", a.RepoRef), "alternatives.repo_ref"
+	}
+	return optional("image_uri", a.ImageURI), "alternatives.image_uri"
+}
+
+// Second skips where no second source is configured.
+func (s Sources) Second() error {
+	if change, key := s.Another(); change == nil {
+		return outcome.Needs(key)
+	}
+	return nil
+}
+
+// Broken is like anotherSource, for a source that cannot be built.
+func (s Sources) Broken() (change map[string]any, key string) {
+	a := s.config.Alternatives
+	if s.config.Source() == config.GitHost {
+		return optional("repo_ref", a.BrokenRef), "alternatives.broken_ref"
+	}
+	return optional("image_uri", a.BrokenImageURI), "alternatives.broken_image_uri"
+}
+
+// Field is the field of the source revision configuration that belongs to the source that is created.
+func (s Sources) Field() string {
+	if s.config.Source() == config.GitHost {
+		return "repo_ref"
+	}
+	return "image_uri"
+}
+
+// ValueOf returns the second value that is configured for a field of a git_host, or that of the template.
+func (s Sources) ValueOf(field string) string {
+	stands, _ := Asked(s.config.Create.Body)[field].(string)
+	if field == "repo_ref" {
+		return cmp.Or(s.config.Alternatives.RepoRef, stands)
+	}
+	return cmp.Or(s.config.Alternatives.GraphConfigPath, stands)
+}
+
+// Next alternates between the second source and that of the template. Where no second one is configured the
+// same value serves: any value that is not null makes a revision (section 2).
+func (s Sources) Next(n int) map[string]any {
+	if change, _ := s.Another(); change != nil && n%2 == 1 {
+		return change
+	}
+	same := Asked(s.config.Create.Body)
+	for _, field := range []string{"repo_ref", "image_uri", "graph_config_path"} {
+		if value, ok := same[field].(string); ok {
+			return map[string]any{field: value}
+		}
+	}
+	change, _ := s.Another()
+	return change
+}
+
+// bothFields make a revision each when they come alone.
+var SourceFields = []string{"repo_ref", "graph_config_path"}
+
+func optional(field, value string) map[string]any {
+	if value == "" {
+		return nil
+	}
+	return map[string]any{field: value}
+}
+
+// Rename gives a body the name where it has one. It gets none where it has none: the interface shows no such field, and
+// a target may refuse what it does not know.
+func Rename(body map[string]any, name string) (named bool) {
+	if _, named = body["name"]; named {
+		body["name"] = name
+	}
+	return named
+}
+
+func applyChanges(object, changes map[string]any) {
+	for key, value := range changes {
+		inner, isObject := value.(map[string]any)
+		existing, _ := object[key].(map[string]any)
+		switch {
+		case value == nil:
+			delete(object, key)
+		case isObject && existing != nil:
+			applyChanges(existing, inner)
+		default:
+			object[key] = value
+		}
+	}
+}
+
+func CloneObject(object map[string]any) map[string]any {
+	clone := make(map[string]any, len(object))
+	for key, value := range object {
+		if inner, ok := value.(map[string]any); ok {
+			value = CloneObject(inner)
+		}
+		clone[key] = value
+	}
+	return clone
+}
+
+// edition returns the source that only the other edition offers.
+func ForeignSource(edition string) string {
+	if edition == config.SelfHosted {
+		return config.GitHost
+	}
+	return config.ExternalContainer
+}
+
+// SourceUpdate is the body of an update of the source revision configuration.
+func SourceUpdate(change map[string]any) map[string]any {
+	return map[string]any{"source_revision_config": change}
+}
+
+// Asked returns what a create body asks of the source revision configuration.
+func Asked(body map[string]any) map[string]any {
+	object, _ := body["source_revision_config"].(map[string]any)
+	return object
+}

@@ -1,0 +1,95 @@
+package suite
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+)
+
+func TestParseTags(t *testing.T) {
+	tags := []string{"@must", "@slow", "@CP-LIST-3"}
+	for expression, want := range map[string]bool{
+		"":                                  true,
+		"@must":                             true,
+		"@MUST":                             true,
+		"@should":                           false,
+		"not @should":                       true,
+		"@must and not @slow":               false,
+		"@should or @slow":                  true,
+		"@should or @slow and @must":        true,
+		"(@should or @slow) and @nothing":   false,
+		"not (@should or @may)":             true,
+		"not not @must":                     true,
+		"@should and @slow or @must":        true,
+		"@should and (@slow or @must)":      false,
+		"NOT @should AND @must":             true,
+		"((((@must))))":                     true,
+		"@cp-list-3 and not(@should)":       true,
+		"@should or (@must and(not @slow))": false,
+	} {
+		match, err := parseTags(expression)
+		require.NoError(t, err, expression)
+		assert.Equal(t, want, match(tags), expression)
+	}
+	for expression, says := range map[string]string{
+		"must": "is no tag", "@": "is no tag", "@a @b": "was not expected", "@a and": "ends too early", "not": "ends too early",
+		"(@a": "closing bracket", "@a)": "was not expected", "and @a": "is no tag", "@a && @b": "was not expected", "~@a": "is no tag",
+	} {
+		_, err := parseTags(expression)
+		assert.ErrorContains(t, err, says, expression)
+	}
+}
+
+func FuzzParseTags(f *testing.F) {
+	f.Add("@a and not (@b or @c)")
+	f.Add("not not not")
+	f.Fuzz(func(_ *testing.T, expression string) {
+		if match, err := parseTags(expression); err == nil {
+			match([]string{"@a"})
+		}
+	})
+}
+
+func TestSelection(t *testing.T) {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	all, err := Selection{}.apply(catalogue)
+	require.NoError(t, err)
+	assert.Equal(t, len(catalogue.Scenarios()), len(all))
+
+	one, err := Selection{Only: []string{"cp-list-3"}}.apply(catalogue)
+	require.NoError(t, err)
+	for _, s := range one {
+		assert.Equal(t, "CP-LIST-3", s.Requirement.ID)
+	}
+	many, err := Selection{Only: []string{"CP-LIST-*"}}.apply(catalogue)
+	require.NoError(t, err)
+	assert.Greater(t, len(many), len(one))
+
+	t.Run("shards hold every requirement once, but for those that judge what all others have seen", func(t *testing.T) {
+		seen, want := map[string]int{}, map[bool]int{false: 1, true: 3}
+		for i := range 3 {
+			part, err := Selection{Shard: i + 1, Shards: 3}.apply(catalogue)
+			require.NoError(t, err)
+			for _, s := range part {
+				seen[s.Key()]++
+			}
+		}
+		assert.Len(t, seen, len(all))
+		for _, s := range all {
+			assert.Equal(t, want[s.Requirement.Scenarios[0].Is(features.TagLast)], seen[s.Key()], s.Key())
+		}
+	})
+	for name, s := range map[string]Selection{
+		"an unknown ID":      {Only: []string{"CP-NONE-1"}},
+		"an unknown profile": {Profiles: []string{"everything"}},
+		"no such shard":      {Shard: 4, Shards: 3},
+		"nothing left":       {Only: []string{"CP-LIST-3"}, Tags: "@should"},
+	} {
+		_, err := s.apply(catalogue)
+		assert.Error(t, err, name)
+	}
+}

@@ -1,0 +1,57 @@
+package steps_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/internal/independent"
+)
+
+// TestATemplateWithoutANameIsSentWithoutOne has a server that knows no name judged: the interface shows no such field.
+func TestATemplateWithoutANameIsSentWithoutOne(t *testing.T) {
+	s, err := independent.Start(independent.Options{Extras: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	to, err := url.Parse(s.ControlURL)
+	require.NoError(t, err)
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	strict := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Method == http.MethodPost && gjson.ValidBytes(body) && gjson.GetBytes(body, "name").Exists() {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = io.WriteString(w, `{"detail":[{"loc":["body","name"],"msg":"Extra inputs are not permitted","type":"extra_forbidden"}]}`)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(strict.Close)
+	c := configure(t, s)
+	c.Target = strict.URL
+	delete(c.Create.Body, "name")
+	delete(c.Create.Refused, "name")
+	res := judge(t, c, nil)
+	assert.Equal(t, reports.Conformant, res.Verdict)
+	var skipped int
+	for _, q := range res.Requirements {
+		for _, scenario := range q.Scenarios {
+			if q.ID == "CP-AUTH-3" && scenario.Verdict == reports.Skipped {
+				assert.Equal(t, "not configured: set create.body.name", scenario.Reason)
+				skipped++
+			}
+		}
+	}
+	assert.Equal(t, 2, skipped, "what looks for deployments by name")
+	assertPlan(t, c, res)
+}
