@@ -31,7 +31,7 @@ modules:
 # browser, large runs.
 unit:
 	$(GO) test -race -short -timeout 10m ./...
-	$(GO) test -timeout 10m ./steps ./reports ./cmd/agentconform
+	$(GO) test -timeout 10m ./steps ./reports ./reports/export ./reports/html ./cmd/agentconform
 
 # The features against the reference, in both editions.
 features:
