@@ -138,7 +138,7 @@ func (m *markdown) baseline(b *reports.Baseline) {
 
 func (m *markdown) closing(r *reports.Result) {
 	m.printf("| | |\n|---|---|\n| Requirements | %s |\n| Scenarios | %s |\n| Effort | %s in %s |\n| Suite | agentconform %s, interface %s, seed %d |\n",
-		overview.RequirementCounts(r), overview.VerdictCounts(r.Counts.Scenarios), overview.Count(r.Counts.Exchanges, "exchange"),
+		overview.RequirementCounts(r), overview.VerdictCounts(r.Counts.Scenarios), reports.Count(r.Counts.Exchanges, "exchange"),
 		overview.Duration(r.Run.DurationMS), safe.Prose(r.Suite.Version, 50), safe.Prose(r.Suite.Interface, 50), r.Run.Seed)
 }
 

@@ -46,7 +46,7 @@ func (r *run) headline(res *reports.Result) string {
 	}
 	switch res.Verdict {
 	case reports.Conformant:
-		told := outcome.Count(res.Counts.Requirements[reports.Passed], "requirement") + " passed, none that "
+		told := reports.Count(res.Counts.Requirements[reports.Passed], "requirement") + " passed, none that "
 		if !reports.Whole(res) {
 			return told + "was judged and binds is open."
 		}
