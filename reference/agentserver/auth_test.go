@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // routes are all routes, for a thread and a run of it.
@@ -76,13 +78,13 @@ func TestWhatBelongsToAnotherDoesNotExist(t *testing.T) {
 	assert.Equal(t, []string{"human: mine", "ai: You said: mine"}, alice.texts(thread))
 
 	for _, body := range []string{"{}", `{"metadata": {"owner": "alice@example.org"}}`, `{"metadata": {}}`, fmt.Sprintf(`{"ids": [%q]}`, thread), `{"limit": 1000}`} {
-		var list []Thread
+		var list []threads.Thread
 		bob.ok("POST", "/threads/search", body).json(t, &list)
 		for _, th := range list {
 			assert.Equal(t, bobs, th.ID, body)
 		}
 	}
-	var list []Thread
+	var list []threads.Thread
 	bob.ok("POST", "/threads/search", `{"metadata": {"owner": "alice@example.org"}}`).json(t, &list)
 	assert.Empty(t, list, "the caller's filter and the owner's both hold")
 }
@@ -90,13 +92,13 @@ func TestWhatBelongsToAnotherDoesNotExist(t *testing.T) {
 func TestTheFilterIsMergedIntoMetadata(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alice := s.alice()
-	var th Thread
+	var th threads.Thread
 	alice.ok("POST", "/threads", `{"metadata": {"owner": "bob@example.org", "kept": true}}`).json(t, &th)
 	want := map[string]any{"owner": "alice@example.org", "kept": true}
 	assert.Equal(t, want, th.Metadata)
 	alice.ok("PATCH", "/threads/"+th.ID, `{"metadata": {"owner": "bob@example.org"}}`).json(t, &th)
 	assert.Equal(t, want, th.Metadata)
-	var r Run
+	var r threads.Run
 	body := `{"assistant_id": "conformance", "input": {"messages": []}, "metadata": {"owner": "bob@example.org", "n": "1"}}`
 	alice.ok("POST", "/threads/"+th.ID+"/runs", body).json(t, &r)
 	assert.Equal(t, map[string]any{"owner": "alice@example.org", "n": "1"}, r.Metadata)
@@ -105,7 +107,7 @@ func TestTheFilterIsMergedIntoMetadata(t *testing.T) {
 func TestStudioUsersAreNotFiltered(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alices, bobs := s.alice().thread(), s.bob().thread()
-	var list []Thread
+	var list []threads.Thread
 	s.studio().ok("GET", "/threads", "").json(t, &list)
 	assert.Len(t, list, 2)
 	for _, thread := range []string{alices, bobs} {
@@ -226,7 +228,7 @@ auth = {"authenticate": authenticate, "on": {
     "threads.create": create, "threads.read": read, "threads.update": update, "threads.delete": delete, "threads.search": search, "*": anything}}
 `, Options{})
 	u := s.nobody()
-	var th Thread
+	var th threads.Thread
 	u.ok("POST", "/threads", `{"metadata": {"a": 1}}`).json(t, &th)
 	assert.Equal(t, map[string]any{"a": 1.0, "by": "x/x/threads.create/p"}, th.Metadata)
 	u.ok("GET", "/threads/"+th.ID, "")
@@ -266,14 +268,14 @@ func TestDecoratorsSeeEverything(t *testing.T) {
 	s := conformanceSite(t, Options{
 		WrapAuthenticator: func(a Authenticator) Authenticator { return watchedAuth{a, &seen} },
 		WrapAuthorizer:    func(a Authorizer) Authorizer { return watchedAuthz{a, &seen} },
-		WrapStore:         func(st Store) Store { return watchedStore{st, &seen} },
-		Strategies:        map[string]Strategy{"rollback": func(r []Run) Plan { return Plan{Interrupt: ids(r)} }},
+		WrapStore:         func(st threads.Store) threads.Store { return watchedStore{st, &seen} },
+		Strategies:        map[string]threads.Strategy{"rollback": func(r []threads.Run) threads.Plan { return threads.Plan{Interrupt: ids(r)} }},
 	})
 	alice := s.alice()
 	thread := alice.thread()
 	prior := alice.run(thread, "prior wait=10000", "")
 	alice.join(thread, alice.run(thread, "next", "rollback"))
-	assert.Equal(t, StatusInterrupted, alice.getRun(thread, prior).Status, "a replaced strategy is used")
+	assert.Equal(t, threads.StatusInterrupted, alice.getRun(thread, prior).Status, "a replaced strategy is used")
 	assert.Subset(t, seen, []string{"authenticate", "authorize", "begin"})
 }
 
@@ -298,11 +300,11 @@ func (w watchedAuthz) Authorize(ctx context.Context, a Access) (Decision, error)
 }
 
 type watchedStore struct {
-	Store
+	threads.Store
 	seen *[]string
 }
 
-func (w watchedStore) BeginRun(ctx context.Context, r Run, s Strategy) (Plan, error) {
+func (w watchedStore) BeginRun(ctx context.Context, r threads.Run, s threads.Strategy) (threads.Plan, error) {
 	*w.seen = append(*w.seen, "begin")
 	return w.Store.BeginRun(ctx, r, s)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // crashFile names, in the environment, the database with which the test binary serves until it is killed.
@@ -78,10 +80,10 @@ func TestNothingAcknowledgedIsLostInACrash(t *testing.T) {
 		u.ok("GET", "/threads/"+thread, "")
 	}
 	assert.Equal(t, []string{"human: quick", "ai: begun quick", "ai: done"}, u.texts(ended))
-	assert.Equal(t, StatusSuccess, u.getRun(ended, endedRun).Status)
+	assert.Equal(t, threads.StatusSuccess, u.getRun(ended, endedRun).Status)
 	for _, run := range []string{slowRun, waiting} {
 		r := u.getRun(slow, run)
-		assert.Equal(t, StatusInterrupted, r.Status)
+		assert.Equal(t, threads.StatusInterrupted, r.Status)
 		assert.Equal(t, reasonStopped, r.Reason)
 		assert.Equal(t, 200, u.join(slow, run).status, "a run that was interrupted has ended")
 	}
@@ -105,7 +107,7 @@ func TestCloseInterruptsAndDeleteDataDeletes(t *testing.T) {
 	for _, run := range []string{running, pending} {
 		go func() { joined <- u.join(thread, run) }()
 	}
-	require.Eventually(t, func() bool { return u.getRun(thread, running).Status == StatusRunning }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return u.getRun(thread, running).Status == threads.StatusRunning }, 5*time.Second, time.Millisecond)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	require.NoError(t, server.Close(ctx))
@@ -124,7 +126,7 @@ func TestCloseInterruptsAndDeleteDataDeletes(t *testing.T) {
 	require.NoError(t, err)
 	u = (&site{t: t, server: server, db: db}).direct().nobody()
 	for _, run := range []string{running, pending} {
-		assert.Equal(t, StatusInterrupted, u.getRun(thread, run).Status)
+		assert.Equal(t, threads.StatusInterrupted, u.getRun(thread, run).Status)
 	}
 	require.NoError(t, server.DeleteData())
 	require.NoError(t, db.View(func(tx *bbolt.Tx) error {

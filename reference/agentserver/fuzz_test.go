@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // Whatever is sent as a run, the answer is JSON, and never our fault.
@@ -23,7 +25,7 @@ func FuzzRunBody(f *testing.F) {
 		assert.True(t, json.Valid([]byte(a.body)))
 		assert.Equal(t, 200, u.do("GET", "/threads/"+thread+"/state", "").status)
 		if a.status == 200 {
-			var r Run
+			var r threads.Run
 			a.json(t, &r)
 			assert.Equal(t, 200, u.join(thread, r.ID).status)
 			assert.Equal(t, 204, u.do("DELETE", "/threads/"+thread+"/runs/"+r.ID, "").status)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/graphs"
 )
 
@@ -199,7 +200,7 @@ func (u as) ok(method, path, body string) answered {
 
 func (u as) thread() string {
 	u.t.Helper()
-	var th Thread
+	var th threads.Thread
 	u.ok("POST", "/threads", "{}").json(u.t, &th)
 	return th.ID
 }
@@ -215,7 +216,7 @@ func runBody(graph, text, strategy string) string {
 
 func (u as) runOf(graph, thread, text, strategy string) string {
 	u.t.Helper()
-	var r Run
+	var r threads.Run
 	u.ok("POST", "/threads/"+thread+"/runs", runBody(graph, text, strategy)).json(u.t, &r)
 	return r.ID
 }
@@ -231,9 +232,9 @@ func (u as) join(thread, run string) answered {
 	return u.do("GET", "/threads/"+thread+"/runs/"+run+"/join", "")
 }
 
-func (u as) getRun(thread, run string) Run {
+func (u as) getRun(thread, run string) threads.Run {
 	u.t.Helper()
-	var r Run
+	var r threads.Run
 	u.ok("GET", "/threads/"+thread+"/runs/"+run, "").json(u.t, &r)
 	return r
 }
@@ -241,7 +242,9 @@ func (u as) getRun(thread, run string) Run {
 // texts are the messages of a thread as "type: content".
 func (u as) texts(thread string) []string {
 	u.t.Helper()
-	var st struct{ Values struct{ Messages []Message } }
+	var st struct {
+		Values struct{ Messages []threads.Message }
+	}
 	u.ok("GET", "/threads/"+thread+"/state", "").json(u.t, &st)
 	out := []string{}
 	for _, m := range st.Values.Messages {
