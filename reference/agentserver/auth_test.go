@@ -46,7 +46,7 @@ func TestEveryRouteRefusesWhoIsUnknown(t *testing.T) {
 		"studio, another key": {"X-Auth-Scheme": "studio", "X-Api-Key": "another"},
 	} {
 		for _, r := range routes(thread, run) {
-			a := as{s, headers}.do(r[0], r[1], r[2])
+			a := as{site: s, headers: headers}.do(r[0], r[1], r[2])
 			assert.Equal(t, 401, a.status, "%s: %s %s", name, r[0], r[1])
 			if !strings.HasPrefix(name, "studio") {
 				assert.Equal(t, "Invalid credentials", a.detail(t), name)
@@ -58,7 +58,7 @@ func TestEveryRouteRefusesWhoIsUnknown(t *testing.T) {
 	for _, r := range routes(thread, run)[:4] {
 		assert.Less(t, alice.do(r[0], r[1], r[2]).status, 300)
 	}
-	assert.Less(t, as{s, map[string]string{"Authorization": "bearer alice-token"}}.do("GET", "/threads", "").status, 300)
+	assert.Less(t, as{site: s, headers: map[string]string{"Authorization": "bearer alice-token"}}.do("GET", "/threads", "").status, 300)
 }
 
 func TestWhatBelongsToAnotherDoesNotExist(t *testing.T) {
@@ -148,7 +148,7 @@ func TestWithoutAHandlerOnlyTheOwnerOfTheKeyIsSeen(t *testing.T) {
 
 	s = newSite(t, appOf(t, files), Options{APIKeyOwner: func(key string) (string, bool) { return "owner of " + key, key == "k1" }})
 	assert.Equal(t, 401, s.nobody().do("GET", "/threads", "").status)
-	keyed := as{s, map[string]string{"X-Api-Key": "k1"}}
+	keyed := as{site: s, headers: map[string]string{"X-Api-Key": "k1"}}
 	thread = keyed.thread()
 	keyed.join(thread, keyed.runOf("main", thread, "x", ""))
 	assert.Equal(t, "ai: owner of k1 User", keyed.texts(thread)[1])
@@ -207,7 +207,7 @@ func TestAHandlerSeesTheRequest(t *testing.T) {
 def auth(request):
     fail_http(418, json.encode([request.method, request.path, request.headers["x-thing"], request.query, type(request), "x-none" in request.headers]))
 `, Options{})
-	a := as{s, map[string]string{"X-THING": "a thing"}}.do("POST", "/threads/search?b=2&a=1&a=3", "{}")
+	a := as{site: s, headers: map[string]string{"X-THING": "a thing"}}.do("POST", "/threads/search?b=2&a=1&a=3", "{}")
 	assert.Equal(t, 418, a.status)
 	var seen []any
 	require.NoError(t, json.Unmarshal([]byte(a.detail(t)), &seen))

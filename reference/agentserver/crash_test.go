@@ -54,7 +54,8 @@ func TestNothingAcknowledgedIsLostInACrash(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
-	s := &site{t: t, url: strings.TrimSpace(line), client: &http.Client{Timeout: 10 * time.Second}}
+	s := &site{t: t, url: strings.TrimSpace(line), client: &http.Client{Timeout: time.Minute}}
+	s.client.Transport = s.checked(http.DefaultTransport)
 	u := s.nobody()
 	ended, slow := u.thread(), u.thread()
 	endedRun := u.runOf("main", ended, "quick", "")

@@ -20,6 +20,8 @@ import (
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/graphs"
+	"github.com/agentconform/agentconform/reference/internal/contractcheck"
+	"github.com/agentconform/agentconform/spec"
 )
 
 const users = `[{"name": "Alice", "token": "alice-token", "identity": "alice@example.org", "role": "developer"},
@@ -89,6 +91,7 @@ func newSite(t testing.TB, app *App, opts Options) *site {
 	ts := httptest.NewServer(server)
 	s := &site{t: t, server: server, url: ts.URL, client: ts.Client(), db: db}
 	s.client.Transport.(*http.Transport).MaxIdleConnsPerHost = 100
+	s.client.Transport = s.checked(s.client.Transport)
 	s.client.Timeout = 30 * time.Second
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -109,8 +112,13 @@ func conformanceSite(t testing.TB, opts Options) *site {
 // direct is the same site without a network in between: no goroutine but those of the server is left behind.
 func (s *site) direct() *site {
 	d := *s
-	d.client = &http.Client{Transport: inProcess{s.server}}
+	d.client = &http.Client{Transport: s.checked(inProcess{s.server})}
 	return &d
+}
+
+// checked holds what passes to the contract's document.
+func (s *site) checked(inner http.RoundTripper) http.RoundTripper {
+	return &contractcheck.Transport{T: s.t, Inner: inner, Side: contractcheck.Only(spec.AgentServer)}
 }
 
 type inProcess struct{ h http.Handler }
@@ -148,16 +156,23 @@ func (a answered) detail(t testing.TB) string {
 type as struct {
 	*site
 	headers map[string]string
+	reason  string // why the document does not allow what is sent
+}
+
+// beyond is the user with requests that the document does not allow and the server accepts.
+func (u as) beyond(reason string) as {
+	u.reason = reason
+	return u
 }
 
 func (s *site) bearer(token string) as {
-	return as{s, map[string]string{"Authorization": "Bearer " + token}}
+	return as{site: s, headers: map[string]string{"Authorization": "Bearer " + token}}
 }
 func (s *site) alice() as  { return s.bearer("alice-token") }
 func (s *site) bob() as    { return s.bearer("bob-token") }
-func (s *site) nobody() as { return as{s, nil} }
+func (s *site) nobody() as { return as{site: s} }
 func (s *site) studio() as {
-	return as{s, map[string]string{"X-Auth-Scheme": "studio", "X-Api-Key": studioKey}}
+	return as{site: s, headers: map[string]string{"X-Auth-Scheme": "studio", "X-Api-Key": studioKey}}
 }
 
 func (u as) do(method, path, body string) answered {
@@ -172,9 +187,15 @@ func (u as) try(ctx context.Context, method, path, body string) (answered, error
 	if body != "" {
 		r = strings.NewReader(body)
 	}
+	if u.reason != "" {
+		ctx = contractcheck.Beyond(ctx, u.reason)
+	}
 	req, err := http.NewRequestWithContext(ctx, method, u.url+path, r)
 	if err != nil {
 		return answered{}, err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	for k, v := range u.headers {
 		req.Header.Set(k, v)

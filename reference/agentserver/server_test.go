@@ -30,7 +30,7 @@ func TestAThreadIsCreatedReadAndListed(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alice := s.alice()
 	var th threads.Thread
-	alice.ok("POST", "/threads", "").json(t, &th)
+	alice.beyond("without a body the thread has no metadata").ok("POST", "/threads", "").json(t, &th)
 	assert.NoError(t, uuid.Validate(th.ID))
 	assert.Equal(t, "idle", th.Status)
 	assert.WithinDuration(t, time.Now(), th.CreatedAt, time.Minute)
@@ -143,7 +143,7 @@ func TestTheConformanceGraphKeepsItsContract(t *testing.T) {
 	thread = alice.thread()
 	parts := `{"assistant_id": "conformance", "input": {"messages": [{"type": "human", "content": [{"type": "text", "text": "in parts"}]}]}}`
 	var r threads.Run
-	alice.ok("POST", "/threads/"+thread+"/runs", parts).json(t, &r)
+	alice.beyond("clients also send a type in place of a role").ok("POST", "/threads/"+thread+"/runs", parts).json(t, &r)
 	alice.join(thread, r.ID)
 	assert.Equal(t, "ai: You said: in parts", alice.texts(thread)[1])
 }
