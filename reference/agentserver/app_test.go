@@ -106,7 +106,7 @@ func TestHostileGraphs(t *testing.T) {
 	}
 	files["good.star"] = echo
 	files["agent.json"] = fmt.Sprintf(`{"graphs": {"good": "good.star:agent", %s}}`, strings.Join(configured, ","))
-	s := newSite(t, appOf(t, files), Options{})
+	s := newSite(t, appOf(t, files), Options{MaxState: 2 << 20}) // what is stored is returned by each join
 	u := s.nobody()
 	runs := map[string][2]string{}
 	for name := range bodies {

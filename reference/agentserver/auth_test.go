@@ -273,7 +273,7 @@ func TestDecoratorsSeeEverything(t *testing.T) {
 	})
 	alice := s.alice()
 	thread := alice.thread()
-	prior := alice.run(thread, "prior wait=10000", "")
+	prior := alice.run(thread, "prior "+unending, "")
 	alice.join(thread, alice.run(thread, "next", "rollback"))
 	assert.Equal(t, threads.StatusInterrupted, alice.getRun(thread, prior).Status, "a replaced strategy is used")
 	assert.Subset(t, seen, []string{"authenticate", "authorize", "begin"})

@@ -34,7 +34,7 @@ func crash(file string) {
 	app, err := loadFiles(map[string]string{
 		"main.star": "def agent(messages, config, ctx):\n  ctx.write('begun ' + messages[-1]['content'])\n  if messages[-1]['content'] == 'slow': ctx.wait(1e9)\n  return 'done'\n"})
 	fail(err)
-	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: time.Second})
+	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: watchdog})
 	fail(err)
 	server, err := New(app, db, "agent", nil, Options{})
 	fail(err)
@@ -54,7 +54,7 @@ func TestNothingAcknowledgedIsLostInACrash(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
-	s := &site{t: t, url: strings.TrimSpace(line), client: &http.Client{Timeout: time.Minute}}
+	s := &site{t: t, url: strings.TrimSpace(line), client: &http.Client{Timeout: watchdog}}
 	s.client.Transport = s.checked(http.DefaultTransport)
 	u := s.nobody()
 	ended, slow := u.thread(), u.thread()
@@ -108,8 +108,8 @@ func TestCloseInterruptsAndDeleteDataDeletes(t *testing.T) {
 	for _, run := range []string{running, pending} {
 		go func() { joined <- u.join(thread, run) }()
 	}
-	require.Eventually(t, func() bool { return u.getRun(thread, running).Status == threads.StatusRunning }, 5*time.Second, time.Millisecond)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	require.Eventually(t, func() bool { return u.getRun(thread, running).Status == threads.StatusRunning }, watchdog, time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), watchdog)
 	defer cancel()
 	require.NoError(t, server.Close(ctx))
 	for range 2 {

@@ -27,11 +27,26 @@ import (
 const users = `[{"name": "Alice", "token": "alice-token", "identity": "alice@example.org", "role": "developer"},
 	{"name": "Bob", "token": "bob-token", "identity": "bob@example.org", "role": "user"}]`
 
+// watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
+const watchdog = 2 * time.Minute
+
+// unending is a wait that the tests end themselves, by stopping the run.
+const unending = "wait=600000"
+
+// writesThenUnending is the same after a first message.
+const writesThenUnending = "wait-after-write=600000"
+
+// share is how much of a large number of repetitions is done. The race detector makes each many times slower, and finds in a
+// few dozen what it finds in hundreds.
+var share = 1
+
+func many(n int) int { return n / share }
+
 const studioKey = "studio-key"
 
 func openDB(t testing.TB, file string) *bbolt.DB {
 	t.Helper()
-	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: 5 * time.Second, NoSync: true})
+	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: watchdog, NoSync: true})
 	require.NoError(t, err)
 	return db
 }
@@ -92,9 +107,9 @@ func newSite(t testing.TB, app *App, opts Options) *site {
 	s := &site{t: t, server: server, url: ts.URL, client: ts.Client(), db: db}
 	s.client.Transport.(*http.Transport).MaxIdleConnsPerHost = 100
 	s.client.Transport = s.checked(s.client.Transport)
-	s.client.Timeout = 30 * time.Second
+	s.client.Timeout = watchdog
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), watchdog)
 		defer cancel()
 		assert.NoError(t, server.Close(ctx))
 		ts.Close()
@@ -285,5 +300,5 @@ func (u as) untilText(thread, text string) {
 			}
 		}
 		return false
-	}, 10*time.Second, 2*time.Millisecond, "no message %q", text)
+	}, watchdog, 2*time.Millisecond, "no message %q", text)
 }

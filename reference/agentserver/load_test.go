@@ -13,10 +13,10 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-func TestAThousandThreadsWithARunEachAtOnce(t *testing.T) {
+func TestManyThreadsWithARunEachAtOnce(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
-	const n = 1000
+	n := many(1000)
 	start := time.Now()
 	var wg sync.WaitGroup
 	ids := make([]string, n)
@@ -33,7 +33,7 @@ func TestAThousandThreadsWithARunEachAtOnce(t *testing.T) {
 	var list []threads.Thread
 	alice.ok("POST", "/threads/search", `{"limit": 1000, "status": "idle"}`).json(t, &list)
 	assert.Len(t, list, n)
-	assert.Eventually(t, s.server.engine.isIdle, 5*time.Second, time.Millisecond)
+	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond)
 	assert.Zero(t, s.server.opts.Pool.Used(), "every script returned what it reserved")
 }
 
@@ -71,7 +71,7 @@ func BenchmarkIdleThreads(b *testing.B) {
 			}
 			wg.Wait()
 		}
-		require.Eventually(b, s.server.engine.isIdle, 5*time.Second, time.Millisecond)
+		require.Eventually(b, s.server.engine.isIdle, watchdog, time.Millisecond)
 		b.ReportMetric(float64(max(0, heap()-before))/n, "B/thread")
 	}
 }
@@ -90,7 +90,8 @@ func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
 	alice := s.alice()
 	ids := []string{alice.thread(), alice.thread(), alice.thread()}
 	var wg sync.WaitGroup
-	for i := range 300 {
+	runs := many(300)
+	for i := range runs {
 		wg.Go(func() {
 			thread := ids[i%len(ids)]
 			run := alice.run(thread, "hello", "enqueue")
@@ -99,8 +100,8 @@ func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	assert.Eventually(t, s.server.engine.isIdle, 5*time.Second, time.Millisecond)
+	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond)
 	for _, thread := range ids {
-		assert.Len(t, alice.texts(thread), 200)
+		assert.Len(t, alice.texts(thread), 2*runs/len(ids))
 	}
 }

@@ -113,14 +113,19 @@ func Judge(x spec.Exchange, sent Sent) error {
 	if v == nil {
 		return fmt.Errorf("there is no side %q", x.Side)
 	}
-	look := seen(x, sent)
-	if _, ok := v.passed.Load(look); ok {
-		return nil
+	look := ""
+	if len(x.RequestBody)+len(x.Body) <= largestSeen {
+		look = seen(x, sent)
+		if _, ok := v.passed.Load(look); ok {
+			return nil
+		}
 	}
 	if err := v.judge(x, sent); err != nil {
 		return fmt.Errorf("%s %s %s with status %d: %w\nrequest: %.500s\nanswer: %.500s", x.Side, x.Method, x.Path, x.Status, err, x.RequestBody, x.Body)
 	}
-	v.passed.Store(look, true)
+	if look != "" {
+		v.passed.Store(look, true)
+	}
 	return nil
 }
 
@@ -202,6 +207,9 @@ var (
 	uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 	times = regexp.MustCompile(`20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\.[0-9]+)?Z`)
 )
+
+// largestSeen is how large exchanges are that are remembered; larger ones are rare.
+const largestSeen = 16 << 10
 
 // seen is what an exchange looks like to a validator: ids and times are alike. Exchanges that look like one that passed are
 // not validated again, since tests repeat the same few thousands of times.
