@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports"
 )
 
 func newList(s streams) *cobra.Command {

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 )

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // headline says in one sentence what a person should know first. A target that is not what the run took it for is
