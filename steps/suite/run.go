@@ -51,7 +51,6 @@ type run struct {
 	target   *target.Target
 	plane    *plane.Plane
 	agents   *agent.Agents
-	patterns *common.Patterns
 	forecast *Forecast
 	start    time.Time
 
@@ -109,7 +108,7 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 		return nil, err
 	}
 	p := plane.New(t, maker, start)
-	return &run{Options: o, target: t, plane: p, agents: agent.New(t, p, maker), patterns: &common.Patterns{},
+	return &run{Options: o, target: t, plane: p, agents: agent.New(t, p, maker),
 		forecast: Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
 }
 
