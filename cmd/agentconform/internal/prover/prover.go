@@ -46,6 +46,7 @@ type prover struct {
 type trial struct {
 	row   proof.Row
 	slow  bool // it is begun before the others, so that it is not waited for alone at the end
+	once  bool // it shows once in the life of a server
 	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 }
 
@@ -97,7 +98,7 @@ func (p *prover) trials() ([]trial, error) {
 	}
 	for _, f := range faults.All() {
 		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply)
-		t.slow = f.Hangs
+		t.slow, t.once = f.Hangs, f.Once
 		all = append(all, t)
 	}
 	if len(p.Only) == 0 {
@@ -214,7 +215,7 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 		row.Problem = row.Judge("")
 	}
 	if p.Replay && row.Kind == proof.Fault && row.Problem == "" {
-		row.Replayed, row.Problem = p.replay(ctx, &cfg, result, row.Fails)
+		row.Replayed, row.Problem = p.replay(ctx, t, &cfg, result)
 	}
 	return row
 }
