@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -185,19 +186,47 @@ func TestAResultFileDecidesNoRequest(t *testing.T) {
 		reports.Requirement{ID: "CP-GET-2", Scenarios: []reports.Scenario{told}})
 	was.Target = reports.Target{ControlPlane: evil.URL, AgentServer: evil.URL}
 	was.Findings = []reports.Finding{{ID: "a", Requirement: "CP-GET-2", Exchange: 1, Scenario: s.Key(), Curl: "curl " + evil.URL}}
-	cfg := config.Default()
-	cfg.Target, cfg.Credentials.APIKey = target.URL, "some-secret-key"
-	cfg.Create.Body = map[string]any{"source": config.GitHost}
-	require.NoError(t, cfg.Complete())
-	oracle, err := spec.New()
-	require.NoError(t, err)
-	answers, left, err := Judge(t.Context(), suite.Options{Config: &cfg, Catalogue: c, Oracle: oracle, Seed: 1, ID: "r"}, was, was.Findings)
-	require.NoError(t, err)
-	assert.Empty(t, left)
+	answers := judgeAt(t, target.URL, was)
 	assert.Len(t, answers, 1)
 	require.NotEmpty(t, heard)
 	for _, request := range heard {
 		assert.True(t, strings.HasPrefix(request, "target GET /v2/deployments/"), request)
 		assert.NotContains(t, request, "mine")
 	}
+}
+
+// judgeAt judges the findings of a result at a control plane.
+func judgeAt(t *testing.T, address string, was *reports.Result) []Answer {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Target, cfg.Credentials.APIKey = address, "some-secret-key"
+	cfg.Create.Body = map[string]any{"source": config.GitHost}
+	require.NoError(t, cfg.Complete())
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	answers, left, err := Judge(t.Context(), suite.Options{Config: &cfg, Catalogue: catalogue(t), Oracle: oracle, Seed: 1, ID: "r"}, was, was.Findings)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	return answers
+}
+
+// TestWhatObservesNothingIsTriedAgain judges a rule about answers that never come, beside one that is decided at once.
+func TestWhatObservesNothingIsTriedAgain(t *testing.T) {
+	var requests atomic.Int32
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	t.Cleanup(target.Close)
+	c := catalogue(t)
+	_, contract := first(t, c, "CP-CONTRACT-get-revision", reports.Failed)
+	was := earlier([]reports.Exchange{{Scenario: firstRequest}},
+		reports.Requirement{ID: "CP-CONTRACT-get-revision", Scenarios: []reports.Scenario{contract}})
+	was.Findings = []reports.Finding{{ID: "a", Requirement: "CP-CONTRACT-get-revision", Exchange: 1}, {ID: "b", Requirement: "CP-NONE-1"}}
+	answers := judgeAt(t, target.URL, was)
+	require.Len(t, answers, 2)
+	assert.Equal(t, reports.Inconclusive, answers[0].Verdict)
+	assert.Contains(t, answers[0].Reason, "get-revision was not answered in this run")
+	assert.Contains(t, answers[1].Reason, "no requirement CP-NONE-1")
+	assert.EqualValues(t, mostRuns, requests.Load(), "each run asks once whether the target is there")
 }
