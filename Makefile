@@ -28,10 +28,10 @@ modules:
 	$(GO) mod tidy -diff
 
 # The tests of every package under the race detector, then, without it, those that are long: many servers, the
-# browser, large runs.
+# browser, large runs, hostile scripts and bodies at full size.
 unit:
 	$(GO) test -race -short -timeout 10m ./...
-	$(GO) test -timeout 10m ./steps ./reports ./cmd/agentconform
+	$(GO) test -timeout 10m ./steps ./reports ./reports/export ./reports/html ./cmd/agentconform ./reference/script ./spec
 
 # The features against the reference, in both editions.
 features:

@@ -155,7 +155,7 @@ func TestCloseWaitsForRequestsInProgress(t *testing.T) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			close(inside)
 			<-r.Context().Done()
-			w.WriteHeader(http.StatusAccepted)
+			w.WriteHeader(http.StatusTeapot)
 		})
 	}})
 	var status int
@@ -164,7 +164,7 @@ func TestCloseWaitsForRequestsInProgress(t *testing.T) {
 	<-inside
 	require.NoError(t, c.server.Close())
 	wg.Wait()
-	require.Equal(t, http.StatusAccepted, status)
+	require.Equal(t, http.StatusTeapot, status)
 }
 
 func TestManyReferencesAtOnce(t *testing.T) {

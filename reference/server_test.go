@@ -7,10 +7,13 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/internal/contractcheck"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 	"go.uber.org/goleak"
@@ -23,9 +26,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// Waiting for what happens in the background.
+// Waiting for what happens in the background. The limit only ends a test that hangs: its length shows nothing.
 const (
-	limit = 10 * time.Second
+	limit = 2 * time.Minute
 	tick  = time.Millisecond
 )
 
@@ -39,9 +42,20 @@ type client struct {
 }
 
 func newClient(t testing.TB, url, key string) client {
-	c := client{t: t, url: url, key: key, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}, Timeout: 10 * time.Second}}
-	t.Cleanup(c.http.CloseIdleConnections)
-	return c
+	connections := &http.Transport{MaxIdleConnsPerHost: 16}
+	t.Cleanup(connections.CloseIdleConnections)
+	checked := &contractcheck.Transport{T: t, Inner: connections, Side: sideOf}
+	return client{t: t, url: url, key: key, http: &http.Client{Transport: checked, Timeout: limit}}
+}
+
+// sideOf tells which half of the interface answers under a path of the reference.
+func sideOf(path string) (spec.Side, string) {
+	rest, isAgent := strings.CutPrefix(path, "/agents/")
+	if !isAgent {
+		return spec.ControlPlane, path
+	}
+	_, below, _ := strings.Cut(rest, "/")
+	return spec.AgentServer, "/" + below
 }
 
 func start(t testing.TB, opts reference.Options) client {

@@ -1,5 +1,7 @@
 package reports
 
+import "fmt"
+
 // Tally fills the counts of r from its requirements and exchanges. What it cannot know it leaves alone: the cases
 // of a scenario that tries generated values, and the throttled answers. There are at least as many cases as
 // scenarios.
@@ -28,4 +30,12 @@ func zeroes() map[Verdict]int {
 		counts[v] = 0
 	}
 	return counts
+}
+
+// Count puts a number and a noun together: "1 run", "3 runs".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

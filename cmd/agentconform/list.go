@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports"
 )
 
 func newList(s streams) *cobra.Command {
@@ -56,7 +56,7 @@ func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", overview.Count(len(c.Requirements), "requirement"), overview.Count(scenarios, "scenario"))
+	fmt.Fprintf(w, "\n%s, %s\n\nExcluded:\n", reports.Count(len(c.Requirements), "requirement"), reports.Count(scenarios, "scenario"))
 	for _, e := range excluded {
 		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -90,13 +91,14 @@ func TestNamesOfSecretsThatTheTargetSendsAreText(t *testing.T) {
 	for _, name := range []string{"$" + variable, "${" + variable + "}", "$_" + variable} {
 		t.Run(name, func(t *testing.T) {
 			var target *placeholders
-			server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: func(next http.Handler) http.Handler {
+			server, err := reference.Start(t.Context(), reference.Options{Pace: 50 * time.Millisecond, WrapHTTP: func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { target.wrap(next).ServeHTTP(w, r) })
 			}})
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, server.Close()) })
 			cfg := config.Default()
 			describe(&cfg, server)
+			cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 10 * time.Millisecond} // within the pace: BUILDING is seen
 			target = newPlaceholders(name, cfg.Credentials.APIKey)
 			file, out := filepath.Join(t.TempDir(), "target.yaml"), filepath.Join(t.TempDir(), "out")
 			text, err := cfg.YAML()

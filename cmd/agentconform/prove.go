@@ -39,7 +39,7 @@ is taken for conformant.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.prove(c, io) },
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, variations or impostors, or IDs of requirements")
+	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, variations or impostors, or IDs of requirements: a part of the proof, with the unmutated reference, and every variation where an ID is given")
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json, proof.md and proof.html")
 	flags.IntVar(&f.concurrency, "concurrency", 12, "runs of the suite at once")
 	flags.StringVar(&f.readme, "readme", "", "write the figures between the proof marks of the `file`")

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 )
@@ -76,7 +75,7 @@ func (s *screen) show(e steps.Event) {
 	switch e.Kind {
 	case steps.Planned:
 		s.total = e.Total
-		s.say("judging %s: %s, at most %s, seed %d", e.Name, overview.Count(e.Total, "scenario"), overview.Count(e.Deployments, "deployment"), e.Seed)
+		s.say("judging %s: %s, at most %s, seed %d", e.Name, reports.Count(e.Total, "scenario"), reports.Count(e.Deployments, "deployment"), e.Seed)
 	case steps.Started:
 		s.scenario = e.Text + " " + e.Name
 	case steps.Ended:

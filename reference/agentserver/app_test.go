@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/graphs"
 )
 
@@ -105,7 +106,7 @@ func TestHostileGraphs(t *testing.T) {
 	}
 	files["good.star"] = echo
 	files["agent.json"] = fmt.Sprintf(`{"graphs": {"good": "good.star:agent", %s}}`, strings.Join(configured, ","))
-	s := newSite(t, appOf(t, files), Options{})
+	s := newSite(t, appOf(t, files), Options{MaxState: 2 << 20}) // what is stored is returned by each join
 	u := s.nobody()
 	runs := map[string][2]string{}
 	for name := range bodies {
@@ -115,7 +116,7 @@ func TestHostileGraphs(t *testing.T) {
 	for name, at := range runs {
 		assert.Equal(t, 200, u.join(at[0], at[1]).status)
 		r := u.getRun(at[0], at[1])
-		assert.Equal(t, StatusError, r.Status, name)
+		assert.Equal(t, threads.StatusError, r.Status, name)
 		assert.NotEmpty(t, r.Reason)
 		t.Logf("%s: %s", name, r.Reason)
 	}

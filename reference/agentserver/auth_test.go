@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // routes are all routes, for a thread and a run of it.
@@ -44,7 +46,7 @@ func TestEveryRouteRefusesWhoIsUnknown(t *testing.T) {
 		"studio, another key": {"X-Auth-Scheme": "studio", "X-Api-Key": "another"},
 	} {
 		for _, r := range routes(thread, run) {
-			a := as{s, headers}.do(r[0], r[1], r[2])
+			a := as{site: s, headers: headers}.do(r[0], r[1], r[2])
 			assert.Equal(t, 401, a.status, "%s: %s %s", name, r[0], r[1])
 			if !strings.HasPrefix(name, "studio") {
 				assert.Equal(t, "Invalid credentials", a.detail(t), name)
@@ -56,7 +58,7 @@ func TestEveryRouteRefusesWhoIsUnknown(t *testing.T) {
 	for _, r := range routes(thread, run)[:4] {
 		assert.Less(t, alice.do(r[0], r[1], r[2]).status, 300)
 	}
-	assert.Less(t, as{s, map[string]string{"Authorization": "bearer alice-token"}}.do("GET", "/threads", "").status, 300)
+	assert.Less(t, as{site: s, headers: map[string]string{"Authorization": "bearer alice-token"}}.do("GET", "/threads", "").status, 300)
 }
 
 func TestWhatBelongsToAnotherDoesNotExist(t *testing.T) {
@@ -76,13 +78,13 @@ func TestWhatBelongsToAnotherDoesNotExist(t *testing.T) {
 	assert.Equal(t, []string{"human: mine", "ai: You said: mine"}, alice.texts(thread))
 
 	for _, body := range []string{"{}", `{"metadata": {"owner": "alice@example.org"}}`, `{"metadata": {}}`, fmt.Sprintf(`{"ids": [%q]}`, thread), `{"limit": 1000}`} {
-		var list []Thread
+		var list []threads.Thread
 		bob.ok("POST", "/threads/search", body).json(t, &list)
 		for _, th := range list {
 			assert.Equal(t, bobs, th.ID, body)
 		}
 	}
-	var list []Thread
+	var list []threads.Thread
 	bob.ok("POST", "/threads/search", `{"metadata": {"owner": "alice@example.org"}}`).json(t, &list)
 	assert.Empty(t, list, "the caller's filter and the owner's both hold")
 }
@@ -90,13 +92,13 @@ func TestWhatBelongsToAnotherDoesNotExist(t *testing.T) {
 func TestTheFilterIsMergedIntoMetadata(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alice := s.alice()
-	var th Thread
+	var th threads.Thread
 	alice.ok("POST", "/threads", `{"metadata": {"owner": "bob@example.org", "kept": true}}`).json(t, &th)
 	want := map[string]any{"owner": "alice@example.org", "kept": true}
 	assert.Equal(t, want, th.Metadata)
 	alice.ok("PATCH", "/threads/"+th.ID, `{"metadata": {"owner": "bob@example.org"}}`).json(t, &th)
 	assert.Equal(t, want, th.Metadata)
-	var r Run
+	var r threads.Run
 	body := `{"assistant_id": "conformance", "input": {"messages": []}, "metadata": {"owner": "bob@example.org", "n": "1"}}`
 	alice.ok("POST", "/threads/"+th.ID+"/runs", body).json(t, &r)
 	assert.Equal(t, map[string]any{"owner": "alice@example.org", "n": "1"}, r.Metadata)
@@ -105,7 +107,7 @@ func TestTheFilterIsMergedIntoMetadata(t *testing.T) {
 func TestStudioUsersAreNotFiltered(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alices, bobs := s.alice().thread(), s.bob().thread()
-	var list []Thread
+	var list []threads.Thread
 	s.studio().ok("GET", "/threads", "").json(t, &list)
 	assert.Len(t, list, 2)
 	for _, thread := range []string{alices, bobs} {
@@ -146,7 +148,7 @@ func TestWithoutAHandlerOnlyTheOwnerOfTheKeyIsSeen(t *testing.T) {
 
 	s = newSite(t, appOf(t, files), Options{APIKeyOwner: func(key string) (string, bool) { return "owner of " + key, key == "k1" }})
 	assert.Equal(t, 401, s.nobody().do("GET", "/threads", "").status)
-	keyed := as{s, map[string]string{"X-Api-Key": "k1"}}
+	keyed := as{site: s, headers: map[string]string{"X-Api-Key": "k1"}}
 	thread = keyed.thread()
 	keyed.join(thread, keyed.runOf("main", thread, "x", ""))
 	assert.Equal(t, "ai: owner of k1 User", keyed.texts(thread)[1])
@@ -205,7 +207,7 @@ func TestAHandlerSeesTheRequest(t *testing.T) {
 def auth(request):
     fail_http(418, json.encode([request.method, request.path, request.headers["x-thing"], request.query, type(request), "x-none" in request.headers]))
 `, Options{})
-	a := as{s, map[string]string{"X-THING": "a thing"}}.do("POST", "/threads/search?b=2&a=1&a=3", "{}")
+	a := as{site: s, headers: map[string]string{"X-THING": "a thing"}}.do("POST", "/threads/search?b=2&a=1&a=3", "{}")
 	assert.Equal(t, 418, a.status)
 	var seen []any
 	require.NoError(t, json.Unmarshal([]byte(a.detail(t)), &seen))
@@ -226,7 +228,7 @@ auth = {"authenticate": authenticate, "on": {
     "threads.create": create, "threads.read": read, "threads.update": update, "threads.delete": delete, "threads.search": search, "*": anything}}
 `, Options{})
 	u := s.nobody()
-	var th Thread
+	var th threads.Thread
 	u.ok("POST", "/threads", `{"metadata": {"a": 1}}`).json(t, &th)
 	assert.Equal(t, map[string]any{"a": 1.0, "by": "x/x/threads.create/p"}, th.Metadata)
 	u.ok("GET", "/threads/"+th.ID, "")
@@ -266,14 +268,14 @@ func TestDecoratorsSeeEverything(t *testing.T) {
 	s := conformanceSite(t, Options{
 		WrapAuthenticator: func(a Authenticator) Authenticator { return watchedAuth{a, &seen} },
 		WrapAuthorizer:    func(a Authorizer) Authorizer { return watchedAuthz{a, &seen} },
-		WrapStore:         func(st Store) Store { return watchedStore{st, &seen} },
-		Strategies:        map[string]Strategy{"rollback": func(r []Run) Plan { return Plan{Interrupt: ids(r)} }},
+		WrapStore:         func(st threads.Store) threads.Store { return watchedStore{st, &seen} },
+		Strategies:        map[string]threads.Strategy{"rollback": func(r []threads.Run) threads.Plan { return threads.Plan{Interrupt: ids(r)} }},
 	})
 	alice := s.alice()
 	thread := alice.thread()
-	prior := alice.run(thread, "prior wait=10000", "")
+	prior := alice.run(thread, "prior "+unending, "")
 	alice.join(thread, alice.run(thread, "next", "rollback"))
-	assert.Equal(t, StatusInterrupted, alice.getRun(thread, prior).Status, "a replaced strategy is used")
+	assert.Equal(t, threads.StatusInterrupted, alice.getRun(thread, prior).Status, "a replaced strategy is used")
 	assert.Subset(t, seen, []string{"authenticate", "authorize", "begin"})
 }
 
@@ -298,11 +300,11 @@ func (w watchedAuthz) Authorize(ctx context.Context, a Access) (Decision, error)
 }
 
 type watchedStore struct {
-	Store
+	threads.Store
 	seen *[]string
 }
 
-func (w watchedStore) BeginRun(ctx context.Context, r Run, s Strategy) (Plan, error) {
+func (w watchedStore) BeginRun(ctx context.Context, r threads.Run, s threads.Strategy) (threads.Plan, error) {
 	*w.seen = append(*w.seen, "begin")
 	return w.Store.BeginRun(ctx, r, s)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // crashFile names, in the environment, the database with which the test binary serves until it is killed.
@@ -32,7 +34,7 @@ func crash(file string) {
 	app, err := loadFiles(map[string]string{
 		"main.star": "def agent(messages, config, ctx):\n  ctx.write('begun ' + messages[-1]['content'])\n  if messages[-1]['content'] == 'slow': ctx.wait(1e9)\n  return 'done'\n"})
 	fail(err)
-	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: time.Second})
+	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: watchdog})
 	fail(err)
 	server, err := New(app, db, "agent", nil, Options{})
 	fail(err)
@@ -52,7 +54,8 @@ func TestNothingAcknowledgedIsLostInACrash(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
-	s := &site{t: t, url: strings.TrimSpace(line), client: &http.Client{Timeout: 10 * time.Second}}
+	s := &site{t: t, url: strings.TrimSpace(line), client: &http.Client{Timeout: watchdog}}
+	s.client.Transport = s.checked(http.DefaultTransport)
 	u := s.nobody()
 	ended, slow := u.thread(), u.thread()
 	endedRun := u.runOf("main", ended, "quick", "")
@@ -78,10 +81,10 @@ func TestNothingAcknowledgedIsLostInACrash(t *testing.T) {
 		u.ok("GET", "/threads/"+thread, "")
 	}
 	assert.Equal(t, []string{"human: quick", "ai: begun quick", "ai: done"}, u.texts(ended))
-	assert.Equal(t, StatusSuccess, u.getRun(ended, endedRun).Status)
+	assert.Equal(t, threads.StatusSuccess, u.getRun(ended, endedRun).Status)
 	for _, run := range []string{slowRun, waiting} {
 		r := u.getRun(slow, run)
-		assert.Equal(t, StatusInterrupted, r.Status)
+		assert.Equal(t, threads.StatusInterrupted, r.Status)
 		assert.Equal(t, reasonStopped, r.Reason)
 		assert.Equal(t, 200, u.join(slow, run).status, "a run that was interrupted has ended")
 	}
@@ -105,8 +108,8 @@ func TestCloseInterruptsAndDeleteDataDeletes(t *testing.T) {
 	for _, run := range []string{running, pending} {
 		go func() { joined <- u.join(thread, run) }()
 	}
-	require.Eventually(t, func() bool { return u.getRun(thread, running).Status == StatusRunning }, 5*time.Second, time.Millisecond)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	require.Eventually(t, func() bool { return u.getRun(thread, running).Status == threads.StatusRunning }, watchdog, time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), watchdog)
 	defer cancel()
 	require.NoError(t, server.Close(ctx))
 	for range 2 {
@@ -124,7 +127,7 @@ func TestCloseInterruptsAndDeleteDataDeletes(t *testing.T) {
 	require.NoError(t, err)
 	u = (&site{t: t, server: server, db: db}).direct().nobody()
 	for _, run := range []string{running, pending} {
-		assert.Equal(t, StatusInterrupted, u.getRun(thread, run).Status)
+		assert.Equal(t, threads.StatusInterrupted, u.getRun(thread, run).Status)
 	}
 	require.NoError(t, server.DeleteData())
 	require.NoError(t, db.View(func(tx *bbolt.Tx) error {

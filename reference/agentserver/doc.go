@@ -7,7 +7,7 @@
 //     files of a source; it is immutable, and several servers may share it.
 //   - A Server serves an App over HTTP. Swap gives it another App, the next revision: threads stay, and runs that are
 //     in progress finish with the App they began with.
-//   - The store (Store, BoltStore) keeps threads, runs and messages, each message with the run that wrote it. What a
+//   - The store (package threads) keeps threads, runs and messages, each message with the run that wrote it. What a
 //     strategy decides about the unfinished runs of a thread happens in the transaction that adds the new run.
 //   - The engine runs scripts: one run of a thread at a time, in the order of their creation.
 //   - Authenticator and Authorizer say who calls and what they may see.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // Why a run ended otherwise than by itself.
@@ -23,7 +25,7 @@ var (
 // Each thread with unfinished runs has a lane. A lane is locked from the question to the store until its queue says the
 // same as the store, so that both change in the same order. Threads without unfinished runs cost nothing here.
 type engine struct {
-	store   Store
+	store   threads.Store
 	log     *slog.Logger
 	maxRuns int
 	base    context.Context // ends when the server stops
@@ -45,11 +47,11 @@ type lane struct {
 
 // execution is an unfinished run in memory.
 type execution struct {
-	run     Run
+	run     threads.Run
 	rev     *revision
 	graph   graph
 	user    User
-	input   []Message
+	input   []threads.Message
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	started bool
@@ -57,7 +59,7 @@ type execution struct {
 	end     error         // why it ended otherwise than by itself; readable after done
 }
 
-func newEngine(store Store, opts Options) *engine {
+func newEngine(store threads.Store, opts Options) *engine {
 	e := &engine{store: store, log: opts.Log, maxRuns: opts.MaxRuns, lanes: map[string]*lane{}, live: map[string]*execution{}}
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
@@ -89,7 +91,7 @@ func (e *engine) leave(ln *lane) {
 }
 
 // begin adds a run to its thread, and ends those that the strategy ends.
-func (e *engine) begin(ctx context.Context, ex *execution, s Strategy) error {
+func (e *engine) begin(ctx context.Context, ex *execution, s threads.Strategy) error {
 	if err := e.admit(); err != nil {
 		return err
 	}
@@ -174,7 +176,7 @@ func (e *engine) advance(ln *lane) {
 }
 
 // finish ends a run by itself, and starts the next of its thread. A run that was dropped meanwhile has no say any more.
-func (e *engine) finish(ex *execution, end Ending) {
+func (e *engine) finish(ex *execution, end threads.Ending) {
 	ln := e.enter(ex.run.ThreadID)
 	defer e.leave(ln)
 	at := slices.Index(ln.queue, ex)
@@ -191,7 +193,7 @@ func (e *engine) finish(ex *execution, end Ending) {
 }
 
 // remove deletes something of a thread in the store and drops the runs that are concerned.
-func (e *engine) remove(threadID string, concerned func(Run) bool, inStore func() error) error {
+func (e *engine) remove(threadID string, concerned func(threads.Run) bool, inStore func() error) error {
 	ln := e.enter(threadID)
 	defer e.leave(ln)
 	if err := inStore(); err != nil {

@@ -8,11 +8,12 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/script"
 )
 
 // execute runs the script of a run and tells how it ended.
-func (e *engine) execute(ex *execution) Ending {
+func (e *engine) execute(ex *execution) threads.Ending {
 	history, err := e.store.StartRun(ex.ctx, ex.run.ThreadID, ex.run.ID, ex.input)
 	if err != nil {
 		return ex.ending(nil, err)
@@ -25,21 +26,21 @@ func (e *engine) execute(ex *execution) Ending {
 }
 
 // ending tells the status of a run from the error of its script.
-func (ex *execution) ending(messages []Message, err error) Ending {
+func (ex *execution) ending(messages []threads.Message, err error) threads.Ending {
 	var limit *script.LimitError
 	switch {
 	case err == nil:
-		return Ending{Status: StatusSuccess, Messages: messages}
+		return threads.Ending{Status: threads.StatusSuccess, Messages: messages}
 	case errors.Is(context.Cause(ex.ctx), errStopping):
-		return Ending{Status: StatusInterrupted, Reason: reasonStopped}
+		return threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped}
 	case errors.As(err, &limit) && limit.What == "time":
-		return Ending{Status: StatusTimeout, Reason: ex.rev.redact(err.Error())}
+		return threads.Ending{Status: threads.StatusTimeout, Reason: ex.rev.redact(err.Error())}
 	}
 	reason := ex.rev.redact(err.Error())
-	if !errors.Is(err, ErrGone) && ex.ctx.Err() == nil {
+	if !errors.Is(err, threads.ErrGone) && ex.ctx.Err() == nil {
 		ex.rev.log.Info("a run failed", "run", ex.run.ID, "graph", ex.run.AssistantID, "error", reason)
 	}
-	return Ending{Status: StatusError, Reason: reason}
+	return threads.Ending{Status: threads.StatusError, Reason: reason}
 }
 
 const reasonStopped = "the server stopped while the run was in progress"
@@ -53,10 +54,10 @@ type runWriter struct {
 }
 
 // run calls the graph and returns the messages that it returned.
-func (w *runWriter) run(history []Message) ([]Message, error) {
+func (w *runWriter) run(history []threads.Message) ([]threads.Message, error) {
 	list := make([]any, len(history))
 	for i, m := range history {
-		list[i] = m.fields()
+		list[i] = m.Fields()
 		if err := w.take(m); err != nil {
 			return nil, err
 		}
@@ -102,7 +103,7 @@ func (w *runWriter) config() (starlark.Value, error) {
 }
 
 // returned reads what a graph may return: messages, one message, a text, {"messages": [...]}, or None.
-func (w *runWriter) returned(v starlark.Value) ([]Message, error) {
+func (w *runWriter) returned(v starlark.Value) ([]threads.Message, error) {
 	data, err := w.session.ToGo(v)
 	if err != nil {
 		return nil, fmt.Errorf("the graph returned what cannot be kept: %w", err)
@@ -114,7 +115,7 @@ func (w *runWriter) returned(v starlark.Value) ([]Message, error) {
 	if !ok && data != nil {
 		list = []any{data}
 	}
-	var out []Message
+	var out []threads.Message
 	for _, x := range list {
 		m, err := w.message(x)
 		if err != nil {
@@ -125,20 +126,20 @@ func (w *runWriter) returned(v starlark.Value) ([]Message, error) {
 	return out, nil
 }
 
-func (w *runWriter) message(v any) (Message, error) {
+func (w *runWriter) message(v any) (threads.Message, error) {
 	if text, ok := v.(string); ok {
 		v = map[string]any{"content": text}
 	}
 	m, err := parseMessage(v, "ai")
 	if err != nil {
-		return Message{}, err
+		return threads.Message{}, err
 	}
 	return m, w.take(m)
 }
 
 // take pays for a message out of what the thread's state may hold.
-func (w *runWriter) take(m Message) error {
-	if w.room -= size(m.fields()); w.room < 0 {
+func (w *runWriter) take(m threads.Message) error {
+	if w.room -= size(m.Fields()); w.room < 0 {
 		return fmt.Errorf("the state of the thread may hold %d MiB and is full: begin a new thread", w.ex.rev.maxState>>20)
 	}
 	return nil
@@ -158,7 +159,7 @@ func (w *runWriter) write(args starlark.Tuple, kwargs []starlark.Tuple) (starlar
 	if err != nil {
 		return nil, err
 	}
-	return starlark.None, w.engine.store.AppendMessages(w.session.Context(), w.ex.run.ThreadID, w.ex.run.ID, []Message{m})
+	return starlark.None, w.engine.store.AppendMessages(w.session.Context(), w.ex.run.ThreadID, w.ex.run.ID, []threads.Message{m})
 }
 
 // wait is ctx.wait(ms): it returns after that many milliseconds and never sooner, unless the run is stopped.

@@ -18,17 +18,35 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/graphs"
+	"github.com/agentconform/agentconform/reference/internal/contractcheck"
+	"github.com/agentconform/agentconform/spec"
 )
 
 const users = `[{"name": "Alice", "token": "alice-token", "identity": "alice@example.org", "role": "developer"},
 	{"name": "Bob", "token": "bob-token", "identity": "bob@example.org", "role": "user"}]`
 
+// watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
+const watchdog = 2 * time.Minute
+
+// unending is a wait that the tests end themselves, by stopping the run.
+const unending = "wait=600000"
+
+// writesThenUnending is the same after a first message.
+const writesThenUnending = "wait-after-write=600000"
+
+// share is how much of a large number of repetitions is done. The race detector makes each many times slower, and finds in a
+// few dozen what it finds in hundreds.
+var share = 1
+
+func many(n int) int { return n / share }
+
 const studioKey = "studio-key"
 
 func openDB(t testing.TB, file string) *bbolt.DB {
 	t.Helper()
-	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: 5 * time.Second, NoSync: true})
+	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: watchdog, NoSync: true})
 	require.NoError(t, err)
 	return db
 }
@@ -88,9 +106,10 @@ func newSite(t testing.TB, app *App, opts Options) *site {
 	ts := httptest.NewServer(server)
 	s := &site{t: t, server: server, url: ts.URL, client: ts.Client(), db: db}
 	s.client.Transport.(*http.Transport).MaxIdleConnsPerHost = 100
-	s.client.Timeout = 30 * time.Second
+	s.client.Transport = s.checked(s.client.Transport)
+	s.client.Timeout = watchdog
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), watchdog)
 		defer cancel()
 		assert.NoError(t, server.Close(ctx))
 		ts.Close()
@@ -108,8 +127,13 @@ func conformanceSite(t testing.TB, opts Options) *site {
 // direct is the same site without a network in between: no goroutine but those of the server is left behind.
 func (s *site) direct() *site {
 	d := *s
-	d.client = &http.Client{Transport: inProcess{s.server}}
+	d.client = &http.Client{Transport: s.checked(inProcess{s.server})}
 	return &d
+}
+
+// checked holds what passes to the contract's document.
+func (s *site) checked(inner http.RoundTripper) http.RoundTripper {
+	return &contractcheck.Transport{T: s.t, Inner: inner, Side: contractcheck.Only(spec.AgentServer)}
 }
 
 type inProcess struct{ h http.Handler }
@@ -147,16 +171,23 @@ func (a answered) detail(t testing.TB) string {
 type as struct {
 	*site
 	headers map[string]string
+	reason  string // why the document does not allow what is sent
+}
+
+// beyond is the user with requests that the document does not allow and the server accepts.
+func (u as) beyond(reason string) as {
+	u.reason = reason
+	return u
 }
 
 func (s *site) bearer(token string) as {
-	return as{s, map[string]string{"Authorization": "Bearer " + token}}
+	return as{site: s, headers: map[string]string{"Authorization": "Bearer " + token}}
 }
 func (s *site) alice() as  { return s.bearer("alice-token") }
 func (s *site) bob() as    { return s.bearer("bob-token") }
-func (s *site) nobody() as { return as{s, nil} }
+func (s *site) nobody() as { return as{site: s} }
 func (s *site) studio() as {
-	return as{s, map[string]string{"X-Auth-Scheme": "studio", "X-Api-Key": studioKey}}
+	return as{site: s, headers: map[string]string{"X-Auth-Scheme": "studio", "X-Api-Key": studioKey}}
 }
 
 func (u as) do(method, path, body string) answered {
@@ -171,9 +202,15 @@ func (u as) try(ctx context.Context, method, path, body string) (answered, error
 	if body != "" {
 		r = strings.NewReader(body)
 	}
+	if u.reason != "" {
+		ctx = contractcheck.Beyond(ctx, u.reason)
+	}
 	req, err := http.NewRequestWithContext(ctx, method, u.url+path, r)
 	if err != nil {
 		return answered{}, err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	for k, v := range u.headers {
 		req.Header.Set(k, v)
@@ -199,7 +236,7 @@ func (u as) ok(method, path, body string) answered {
 
 func (u as) thread() string {
 	u.t.Helper()
-	var th Thread
+	var th threads.Thread
 	u.ok("POST", "/threads", "{}").json(u.t, &th)
 	return th.ID
 }
@@ -215,7 +252,7 @@ func runBody(graph, text, strategy string) string {
 
 func (u as) runOf(graph, thread, text, strategy string) string {
 	u.t.Helper()
-	var r Run
+	var r threads.Run
 	u.ok("POST", "/threads/"+thread+"/runs", runBody(graph, text, strategy)).json(u.t, &r)
 	return r.ID
 }
@@ -231,9 +268,9 @@ func (u as) join(thread, run string) answered {
 	return u.do("GET", "/threads/"+thread+"/runs/"+run+"/join", "")
 }
 
-func (u as) getRun(thread, run string) Run {
+func (u as) getRun(thread, run string) threads.Run {
 	u.t.Helper()
-	var r Run
+	var r threads.Run
 	u.ok("GET", "/threads/"+thread+"/runs/"+run, "").json(u.t, &r)
 	return r
 }
@@ -241,7 +278,9 @@ func (u as) getRun(thread, run string) Run {
 // texts are the messages of a thread as "type: content".
 func (u as) texts(thread string) []string {
 	u.t.Helper()
-	var st struct{ Values struct{ Messages []Message } }
+	var st struct {
+		Values struct{ Messages []threads.Message }
+	}
 	u.ok("GET", "/threads/"+thread+"/state", "").json(u.t, &st)
 	out := []string{}
 	for _, m := range st.Values.Messages {
@@ -261,5 +300,5 @@ func (u as) untilText(thread, text string) {
 			}
 		}
 		return false
-	}, 10*time.Second, 2*time.Millisecond, "no message %q", text)
+	}, watchdog, 2*time.Millisecond, "no message %q", text)
 }

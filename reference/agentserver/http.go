@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // exchange is one request on its way through a handler.
@@ -52,13 +54,13 @@ func (s *Server) dispatch(m methods) http.Handler {
 // answerFailure chooses the status for an error. What is nobody's fault but ours is logged, and not shown.
 func (s *Server) answerFailure(w http.ResponseWriter, r *http.Request, err error) {
 	var chosen *HTTPError
-	var refused *RefusedError
+	var refused *threads.RefusedError
 	switch {
 	case errors.As(err, &chosen):
 		answerError(w, chosen.Status, chosen.Detail)
 	case errors.As(err, &refused):
 		answerError(w, http.StatusConflict, refused.Reason)
-	case errors.Is(err, errStopping), errors.Is(err, ErrClosed), errors.Is(err, errTooMany), errors.Is(err, errJoinTimeout):
+	case errors.Is(err, errStopping), errors.Is(err, threads.ErrClosed), errors.Is(err, errTooMany), errors.Is(err, errJoinTimeout):
 		w.Header().Set("Retry-After", "1")
 		answerError(w, http.StatusServiceUnavailable, "Try again: "+err.Error())
 	case r.Context().Err() != nil && errors.Is(err, context.Canceled):

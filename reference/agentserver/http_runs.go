@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // createRun is POST /threads/{thread_id}/runs: it answers as soon as the run is on record (interface, sections 3 and 4).
@@ -35,13 +37,13 @@ func (s *Server) createRun(x *exchange) error {
 		return httpError(http.StatusNotFound, "Assistant %q not found: the deployed graphs are %s", ask.assistantID, strings.Join(rev.app.Graphs(), ", "))
 	}
 	now := time.Now().UTC()
-	run := Run{
-		ID: newID(), ThreadID: threadID, AssistantID: ask.assistantID, CreatedAt: now, UpdatedAt: now,
-		Status: StatusPending, Metadata: d.metadataOf(ask.metadata), Strategy: ask.strategyName,
+	run := threads.Run{
+		ID: threads.NewID(), ThreadID: threadID, AssistantID: ask.assistantID, CreatedAt: now, UpdatedAt: now,
+		Status: threads.StatusPending, Metadata: d.metadataOf(ask.metadata), Strategy: ask.strategyName,
 	}
 	ex := &execution{run: run, rev: rev, graph: g, user: x.user, input: ask.input}
 	err = s.engine.begin(x.r.Context(), ex, s.opts.Strategies[ask.strategyName])
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, threads.ErrNotFound) {
 		return noThread(threadID)
 	}
 	if err != nil {
@@ -55,7 +57,7 @@ func (s *Server) createRun(x *exchange) error {
 // runRequest is the body of createRun.
 type runRequest struct {
 	assistantID  string
-	input        []Message
+	input        []threads.Message
 	rawInput     map[string]any
 	metadata     map[string]any
 	strategyName string
@@ -100,21 +102,21 @@ func (s *Server) parseRun(body map[string]any) (out runRequest, err error) {
 }
 
 // visibleRun finds a run of a thread that the user may read. A run is found under its own thread only.
-func (s *Server) visibleRun(x *exchange, action string) (Run, error) {
+func (s *Server) visibleRun(x *exchange, action string) (threads.Run, error) {
 	threadID, err := x.pathID("thread_id")
 	if err != nil {
-		return Run{}, err
+		return threads.Run{}, err
 	}
 	runID, err := x.pathID("run_id")
 	if err != nil {
-		return Run{}, err
+		return threads.Run{}, err
 	}
 	if _, _, err := s.visibleThread(x.r.Context(), x.user, action, threadID, map[string]any{"run_id": runID}); err != nil {
-		return Run{}, err
+		return threads.Run{}, err
 	}
 	r, err := s.store.Run(x.r.Context(), threadID, runID)
-	if errors.Is(err, ErrNotFound) {
-		return Run{}, noRun(runID)
+	if errors.Is(err, threads.ErrNotFound) {
+		return threads.Run{}, noRun(runID)
 	}
 	return r, err
 }
@@ -156,7 +158,7 @@ func (s *Server) listRuns(x *exchange) error {
 	from := min(offset, len(runs))
 	page := runs[from:min(from+limit, len(runs))]
 	if page == nil {
-		page = []Run{}
+		page = []threads.Run{}
 	}
 	answer(x.w, http.StatusOK, page)
 	return nil
@@ -168,9 +170,9 @@ func (s *Server) deleteRun(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	err = s.engine.remove(r.ThreadID, func(other Run) bool { return other.ID == r.ID },
+	err = s.engine.remove(r.ThreadID, func(other threads.Run) bool { return other.ID == r.ID },
 		func() error { return s.store.DeleteRun(x.r.Context(), r.ThreadID, r.ID) })
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, threads.ErrNotFound) {
 		return noRun(r.ID)
 	}
 	if err != nil {
@@ -195,21 +197,21 @@ func (s *Server) joinRun(x *exchange) error {
 		return err
 	}
 	r, err = s.store.Run(x.r.Context(), r.ThreadID, r.ID)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, threads.ErrNotFound) {
 		return noRun(r.ID)
 	}
 	if err != nil {
 		return err
 	}
 	state, err := s.store.State(x.r.Context(), r.ThreadID)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, threads.ErrNotFound) {
 		return noThread(r.ThreadID)
 	}
 	if err != nil {
 		return err
 	}
-	values := state.values()
-	if r.Status != StatusSuccess {
+	values := state.Values()
+	if r.Status != threads.StatusSuccess {
 		values["__error__"] = map[string]any{"status": r.Status, "message": r.Reason}
 	}
 	answer(x.w, http.StatusOK, values)

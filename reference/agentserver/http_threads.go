@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"reflect"
 	"time"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // allow asks the authorizer about an action on threads.
@@ -56,18 +58,18 @@ func equalJSON(a, b any) bool {
 }
 
 // visibleThread finds a thread that the user may use for an action. One that is hidden does not exist for the user.
-func (s *Server) visibleThread(ctx context.Context, user User, action, id string, value map[string]any) (Thread, Decision, error) {
+func (s *Server) visibleThread(ctx context.Context, user User, action, id string, value map[string]any) (threads.Thread, Decision, error) {
 	if value == nil {
 		value = map[string]any{}
 	}
 	value["thread_id"] = id
 	d, err := s.allow(ctx, user, action, value)
 	if err != nil {
-		return Thread{}, Decision{}, err
+		return threads.Thread{}, Decision{}, err
 	}
 	t, err := s.store.Thread(ctx, id)
-	if errors.Is(err, ErrNotFound) || err == nil && !matches(t.Metadata, d.Filter) {
-		return Thread{}, Decision{}, noThread(id)
+	if errors.Is(err, threads.ErrNotFound) || err == nil && !matches(t.Metadata, d.Filter) {
+		return threads.Thread{}, Decision{}, noThread(id)
 	}
 	return t, d, err
 }
@@ -93,16 +95,16 @@ func (s *Server) createThread(x *exchange) error {
 		return invalid(`if_exists must be "raise" or "do_nothing"`)
 	}
 	if id == "" {
-		id = newID()
+		id = threads.NewID()
 	}
 	d, err := s.allow(x.r.Context(), x.user, "create", map[string]any{"thread_id": id, "metadata": metadata})
 	if err != nil {
 		return err
 	}
 	now := time.Now().UTC()
-	t := Thread{ID: id, CreatedAt: now, UpdatedAt: now, Metadata: d.metadataOf(metadata), Status: "idle"}
+	t := threads.Thread{ID: id, CreatedAt: now, UpdatedAt: now, Metadata: d.metadataOf(metadata), Status: "idle"}
 	err = s.store.CreateThread(x.r.Context(), t)
-	if errors.Is(err, ErrExists) {
+	if errors.Is(err, threads.ErrExists) {
 		return s.existing(x, id, ifExists, d)
 	}
 	if err != nil {
@@ -155,17 +157,17 @@ func (s *Server) answerThreads(x *exchange, body map[string]any, defaultLimit in
 	if err != nil {
 		return err
 	}
-	threads, err := s.store.Threads(x.r.Context(), func(t Thread) bool {
+	found, err := s.store.Threads(x.r.Context(), func(t threads.Thread) bool {
 		return matches(t.Metadata, d.Filter) && matches(t.Metadata, metadata) &&
 			(ids == nil || ids[t.ID]) && (status == "" || t.Status == status)
 	})
 	if err != nil {
 		return err
 	}
-	from := min(offset, len(threads))
-	page := threads[from:min(from+limit, len(threads))]
+	from := min(offset, len(found))
+	page := found[from:min(from+limit, len(found))]
 	if page == nil {
-		page = []Thread{}
+		page = []threads.Thread{}
 	}
 	answer(x.w, http.StatusOK, page)
 	return nil
@@ -203,7 +205,7 @@ func (s *Server) patchThread(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.store.UpdateThread(x.r.Context(), id, func(t *Thread) error {
+	t, err := s.store.UpdateThread(x.r.Context(), id, func(t *threads.Thread) error {
 		if !matches(t.Metadata, d.Filter) {
 			return noThread(id) // it changed hands since we looked
 		}
@@ -213,7 +215,7 @@ func (s *Server) patchThread(x *exchange) error {
 		maps.Copy(t.Metadata, d.metadataOf(metadata))
 		return nil
 	})
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, threads.ErrNotFound) {
 		return noThread(id)
 	}
 	if err != nil {
@@ -232,8 +234,8 @@ func (s *Server) deleteThread(x *exchange) error {
 	if _, _, err := s.visibleThread(x.r.Context(), x.user, "delete", id, nil); err != nil {
 		return err
 	}
-	err = s.engine.remove(id, func(Run) bool { return true }, func() error { return s.store.DeleteThread(x.r.Context(), id) })
-	if errors.Is(err, ErrNotFound) {
+	err = s.engine.remove(id, func(threads.Run) bool { return true }, func() error { return s.store.DeleteThread(x.r.Context(), id) })
+	if errors.Is(err, threads.ErrNotFound) {
 		return noThread(id)
 	}
 	if err != nil {
@@ -254,7 +256,7 @@ func (s *Server) getState(x *exchange) error {
 		return err
 	}
 	state, err := s.store.State(x.r.Context(), id)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, threads.ErrNotFound) {
 		return noThread(id)
 	}
 	if err != nil {
@@ -266,7 +268,7 @@ func (s *Server) getState(x *exchange) error {
 		metadata["run_id"] = state.RunID
 	}
 	answer(x.w, http.StatusOK, map[string]any{
-		"values":     state.values(),
+		"values":     state.Values(),
 		"next":       []string{},
 		"checkpoint": map[string]any{"thread_id": id, "checkpoint_ns": "", "checkpoint_id": checkpoint},
 		"metadata":   metadata,

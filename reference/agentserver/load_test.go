@@ -2,7 +2,6 @@ package agentserver
 
 import (
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
@@ -10,30 +9,31 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.etcd.io/bbolt"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-func TestAThousandThreadsWithARunEachAtOnce(t *testing.T) {
+func TestManyThreadsWithARunEachAtOnce(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
-	const n = 1000
+	n := many(1000)
 	start := time.Now()
 	var wg sync.WaitGroup
-	threads := make([]string, n)
-	for i := range threads {
+	ids := make([]string, n)
+	for i := range ids {
 		wg.Go(func() {
-			threads[i] = alice.thread()
+			ids[i] = alice.thread()
 			text := fmt.Sprintf("number %d wait-after-write=200", i)
-			assert.Equal(t, 200, alice.join(threads[i], alice.run(threads[i], text, "")).status)
-			assert.Equal(t, []string{"human: " + text, "ai: Working on it: " + text, "ai: You said: " + text}, alice.texts(threads[i]))
+			assert.Equal(t, 200, alice.join(ids[i], alice.run(ids[i], text, "")).status)
+			assert.Equal(t, []string{"human: " + text, "ai: Working on it: " + text, "ai: You said: " + text}, alice.texts(ids[i]))
 		})
 	}
 	wg.Wait()
 	t.Logf("%d threads and runs in %s", n, time.Since(start).Round(time.Millisecond))
-	var list []Thread
+	var list []threads.Thread
 	alice.ok("POST", "/threads/search", `{"limit": 1000, "status": "idle"}`).json(t, &list)
 	assert.Len(t, list, n)
-	assert.Eventually(t, s.server.engine.isIdle, 5*time.Second, time.Millisecond)
+	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond)
 	assert.Zero(t, s.server.opts.Pool.Used(), "every script returned what it reserved")
 }
 
@@ -71,7 +71,7 @@ func BenchmarkIdleThreads(b *testing.B) {
 			}
 			wg.Wait()
 		}
-		require.Eventually(b, s.server.engine.isIdle, 5*time.Second, time.Millisecond)
+		require.Eventually(b, s.server.engine.isIdle, watchdog, time.Millisecond)
 		b.ReportMetric(float64(max(0, heap()-before))/n, "B/thread")
 	}
 }
@@ -84,47 +84,24 @@ func heap() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// BenchmarkCommit compares one writer with many: many share a commit.
-func BenchmarkCommit(b *testing.B) {
-	for _, parallel := range []int{1, 100} {
-		b.Run(fmt.Sprint(parallel), func(b *testing.B) {
-			db, err := bbolt.Open(filepath.Join(b.TempDir(), "b.db"), 0o600, nil)
-			require.NoError(b, err)
-			w := newWriter(db)
-			b.SetParallelism(parallel)
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if err := w.write(func(tx *bbolt.Tx) error {
-						_, err := tx.CreateBucketIfNotExists([]byte("x"))
-						return err
-					}); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-			w.close()
-			require.NoError(b, db.Close())
-		})
-	}
-}
-
 // Many short runs on few threads: each ends, and the engine forgets a thread when its last run has ended, not before.
 func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
-	threads := []string{alice.thread(), alice.thread(), alice.thread()}
+	ids := []string{alice.thread(), alice.thread(), alice.thread()}
 	var wg sync.WaitGroup
-	for i := range 300 {
+	runs := many(300)
+	for i := range runs {
 		wg.Go(func() {
-			thread := threads[i%len(threads)]
+			thread := ids[i%len(ids)]
 			run := alice.run(thread, "hello", "enqueue")
 			assert.Equal(t, 200, alice.join(thread, run).status)
-			assert.Equal(t, StatusSuccess, alice.getRun(thread, run).Status)
+			assert.Equal(t, threads.StatusSuccess, alice.getRun(thread, run).Status)
 		})
 	}
 	wg.Wait()
-	assert.Eventually(t, s.server.engine.isIdle, 5*time.Second, time.Millisecond)
-	for _, thread := range threads {
-		assert.Len(t, alice.texts(thread), 200)
+	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond)
+	for _, thread := range ids {
+		assert.Len(t, alice.texts(thread), 2*runs/len(ids))
 	}
 }

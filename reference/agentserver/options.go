@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/script"
 )
 
@@ -15,8 +16,8 @@ type Options struct {
 	Limits script.Limits // of one run; Limits.Time is how long it may take
 	Pool   *script.Pool  // of all scripts; share one between the servers of a process. nil: one of its own
 
-	DefaultStrategy string              // for runs that name none; empty: DefaultStrategy
-	Strategies      map[string]Strategy // replace or add to Strategies()
+	DefaultStrategy string                      // for runs that name none; empty: DefaultStrategy
+	Strategies      map[string]threads.Strategy // replace or add to Strategies()
 
 	JoinTimeout time.Duration // after which a join gives up, with 503; 0: an hour
 	MaxBody     int64         // bytes of a request; 0: 1 MiB
@@ -32,7 +33,7 @@ type Options struct {
 	APIKeyOwner func(key string) (identity string, ok bool)
 
 	// Decorators around the collaborators: they see everything that passes, and may change it.
-	WrapStore         func(Store) Store
+	WrapStore         func(threads.Store) threads.Store
 	WrapAuthenticator func(Authenticator) Authenticator
 	WrapAuthorizer    func(Authorizer) Authorizer
 }
@@ -58,7 +59,7 @@ func (o Options) withDefaults() Options {
 		o.Owner = "owner"
 	}
 	if o.WrapStore == nil {
-		o.WrapStore = func(s Store) Store { return s }
+		o.WrapStore = func(s threads.Store) threads.Store { return s }
 	}
 	if o.WrapAuthenticator == nil {
 		o.WrapAuthenticator = func(a Authenticator) Authenticator { return a }

@@ -1,18 +1,21 @@
 package agentserver
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 func TestRollbackOfARunThatHasWritten(t *testing.T) {
@@ -22,19 +25,19 @@ func TestRollbackOfARunThatHasWritten(t *testing.T) {
 	done := alice.run(thread, "earlier", "")
 	alice.join(thread, done)
 	bystander := alice.thread()
-	other := alice.run(bystander, "bystander wait=400", "")
+	other := alice.run(bystander, "bystander wait=50", "")
 
-	prior := alice.run(thread, "prior wait-after-write=400", "")
+	prior := alice.run(thread, "prior "+writesThenUnending, "")
 	alice.untilText(thread, "Working on it: prior")
 	released := make(chan answered, 1)
 	go func() { released <- alice.join(thread, prior) }()
-	require.Eventually(t, func() bool { return s.server.engine.isLive(prior) }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.server.engine.isLive(prior) }, watchdog, time.Millisecond)
 
 	next := alice.run(thread, "next", "rollback")
 	select {
 	case a := <-released:
 		assert.GreaterOrEqual(t, a.status, 400)
-	case <-time.After(5 * time.Second):
+	case <-time.After(watchdog):
 		t.Fatal("the client that waits for the run that is rolled back hangs")
 	}
 	assert.Equal(t, 200, alice.join(thread, next).status)
@@ -46,11 +49,26 @@ func TestRollbackOfARunThatHasWritten(t *testing.T) {
 		assert.Equal(t, want, alice.texts(thread))
 	}
 	gone()
-	alice.join(bystander, other) // by now the prior run would have ended
-	time.Sleep(50 * time.Millisecond)
+	alice.join(bystander, other)
+	s.untilScriptsEnd() // after that nothing can write any more
 	gone()
-	assert.Equal(t, StatusSuccess, alice.getRun(bystander, other).Status)
-	assert.Equal(t, StatusSuccess, alice.getRun(thread, done).Status)
+	assert.Equal(t, threads.StatusSuccess, alice.getRun(bystander, other).Status)
+	assert.Equal(t, threads.StatusSuccess, alice.getRun(thread, done).Status)
+}
+
+// untilScriptsEnd waits until no script runs, those of runs that were rolled back included.
+func (s *site) untilScriptsEnd() {
+	s.t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		s.server.engine.scripts.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(watchdog):
+		require.FailNow(s.t, "a script goes on")
+	}
 }
 
 func (e *engine) isLive(run string) bool {
@@ -69,7 +87,7 @@ func TestRollbackOfPendingRuns(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alice := s.alice()
 	thread := alice.thread()
-	running := alice.run(thread, "running wait=10000", "")
+	running := alice.run(thread, "running "+unending, "")
 	pending := []string{alice.run(thread, "pending 1", "enqueue"), alice.run(thread, "pending 2", "enqueue")}
 	last := alice.run(thread, "last", "rollback")
 	alice.join(thread, last)
@@ -84,7 +102,7 @@ func TestTheOtherStrategies(t *testing.T) {
 	alice := s.alice()
 
 	thread := alice.thread()
-	first := alice.run(thread, "first wait-after-write=10000", "")
+	first := alice.run(thread, "first "+writesThenUnending, "")
 	alice.untilText(thread, "Working")
 	for _, strategy := range []string{"", "reject"} {
 		a := alice.do("POST", "/threads/"+thread+"/runs", runBody("conformance", "second", strategy))
@@ -94,11 +112,11 @@ func TestTheOtherStrategies(t *testing.T) {
 	second := alice.run(thread, "second", "interrupt")
 	alice.join(thread, second)
 	interrupted := alice.getRun(thread, first)
-	assert.Equal(t, StatusInterrupted, interrupted.Status)
+	assert.Equal(t, threads.StatusInterrupted, interrupted.Status)
 	assert.NotEmpty(t, interrupted.Reason)
 	assert.Equal(t, 200, alice.join(thread, first).status)
 	assert.Equal(t, []string{
-		"human: first wait-after-write=10000", "ai: Working on it: first wait-after-write=10000", "human: second", "ai: You said: second",
+		"human: first " + writesThenUnending, "ai: Working on it: first " + writesThenUnending, "human: second", "ai: You said: second",
 	}, alice.texts(thread))
 
 	thread = alice.thread()
@@ -136,20 +154,20 @@ func TestRollbackAtTheVeryEndOfARun(t *testing.T) {
 	t.Logf("%d of 60 runs had ended before the rollback", stayed)
 }
 
-// Two hundred races in a row: whatever the order, one run survives each, no goroutine is left, no run is without an end,
-// and the store holds nothing of the losers.
+// Many races in a row: whatever the order, one run survives each, no goroutine is left, no run is without an end, and the
+// store holds nothing of the losers.
 func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	for race := range 200 {
+	for race := range many(200) {
 		thread := alice.thread()
 		ids, joined := make([]string, 4), make([]answered, 4)
 		var started, ended sync.WaitGroup
 		for i := range ids {
 			started.Add(1)
 			ended.Go(func() {
-				ids[i] = alice.run(thread, fmt.Sprintf("racer-%d wait-after-write=60000", i), "rollback")
+				ids[i] = alice.run(thread, fmt.Sprintf("racer-%d %s", i, writesThenUnending), "rollback")
 				started.Done()
 				joined[i] = alice.join(thread, ids[i])
 			})
@@ -175,7 +193,7 @@ func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
 		assert.Equal(t, []string{"human: last", "ai: You said: last"}, alice.texts(thread))
 		assertNothingOf(t, s, thread, ids)
 	}
-	assert.Eventually(t, s.server.engine.isIdle, 5*time.Second, time.Millisecond, "a run or a lane is left in memory")
+	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond, "a run or a lane is left in memory")
 }
 
 // With runs that end while they race, more than one may survive: one that ended before the next began stays. What is in
@@ -184,7 +202,7 @@ func TestRacingRollbacksOfShortRuns(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	for range 60 {
+	for range many(60) {
 		thread := alice.thread()
 		ids, joined := make([]string, 4), make([]answered, 4)
 		var wg sync.WaitGroup
@@ -244,42 +262,39 @@ func losers(ids []string, winners []int) []string {
 // assertNothingOf looks into the database itself: no key and no value of the thread mentions the runs.
 func assertNothingOf(t *testing.T, s *site, thread string, runs []string) {
 	t.Helper()
-	prefix, err := key(thread)
-	require.NoError(t, err)
+	prefix, records := uuid.MustParse(thread), 0
 	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
 		root := tx.Bucket([]byte("agent"))
-		var errs []error
-		for _, name := range [][]byte{bucketRuns, bucketLive, bucketMessages} {
-			errs = append(errs, under(root.Bucket(name), prefix, func(k, v []byte) error {
+		return root.ForEachBucket(func(name []byte) error {
+			c := root.Bucket(name).Cursor()
+			for k, v := c.Seek(prefix[:]); bytes.HasPrefix(k, prefix[:]); k, v = c.Next() {
+				records++
 				for _, id := range runs {
-					binary, err := key(id)
-					if err != nil {
-						return err
-					}
-					if strings.Contains(string(v), id) || strings.Contains(string(k), string(binary)) {
-						return fmt.Errorf("%s of a run that was rolled back is left in %s", id, name)
+					binary := uuid.MustParse(id)
+					if bytes.Contains(v, []byte(id)) || bytes.Contains(k, binary[:]) {
+						return fmt.Errorf("run %s was rolled back, but bucket %s still mentions it", id, name)
 					}
 				}
-				return nil
-			}))
-		}
-		return errors.Join(errs...)
+			}
+			return nil
+		})
 	}))
+	require.NotZero(t, records, "nothing was looked at: the keys do not begin with the thread's id")
 }
 
 func TestDeletingAThreadStopsItsRuns(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alice := s.alice()
 	thread := alice.thread()
-	run := alice.run(thread, "wait=20000", "")
+	run := alice.run(thread, unending, "")
 	released := make(chan answered, 1)
 	go func() { released <- alice.join(thread, run) }()
-	require.Eventually(t, func() bool { return s.server.engine.isLive(run) }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.server.engine.isLive(run) }, watchdog, time.Millisecond)
 	assert.Equal(t, 204, alice.do("DELETE", "/threads/"+thread, "").status)
 	select {
 	case a := <-released:
 		assert.Equal(t, 404, a.status)
-	case <-time.After(5 * time.Second):
+	case <-time.After(watchdog):
 		t.Fatal("join hangs")
 	}
 }

@@ -13,14 +13,16 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // Server serves an App over HTTP. Its routes are relative to its root: /threads and so on (interface, section 4, "Agent server").
 type Server struct {
 	opts   Options
 	rev    atomic.Pointer[revision]
-	bolt   *BoltStore
-	store  Store
+	bolt   *threads.Bolt
+	store  threads.Store
 	auth   Authenticator
 	authz  Authorizer
 	engine *engine
@@ -38,12 +40,12 @@ func New(app *App, db *bbolt.DB, bucket string, env map[string]string, opts Opti
 	if opts.Strategies[opts.DefaultStrategy] == nil {
 		return nil, fmt.Errorf("the default strategy %q is not known: choose one of reject, enqueue, interrupt, rollback", opts.DefaultStrategy)
 	}
-	bolt, err := NewBoltStore(db, bucket)
+	bolt, err := threads.Open(db, bucket)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{opts: opts, bolt: bolt, store: opts.WrapStore(bolt)}
-	if _, err := bolt.EndUnfinished(context.Background(), Ending{Status: StatusInterrupted, Reason: reasonStopped}); err != nil {
+	if _, err := bolt.EndUnfinished(context.Background(), threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped}); err != nil {
 		bolt.Close()
 		return nil, fmt.Errorf("ending the runs that were in progress: %w", err)
 	}
@@ -63,8 +65,8 @@ func (s *Server) Swap(app *App, env map[string]string) { s.rev.Store(newRevision
 func (s *Server) Close(ctx context.Context) error {
 	s.closed.Do(func() {
 		s.err = s.engine.close(ctx)
-		_, err := s.bolt.EndUnfinished(context.WithoutCancel(ctx), Ending{Status: StatusInterrupted, Reason: reasonStopped})
-		if !errors.Is(err, ErrClosed) {
+		_, err := s.bolt.EndUnfinished(context.WithoutCancel(ctx), threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped})
+		if !errors.Is(err, threads.ErrClosed) {
 			s.err = errors.Join(s.err, err)
 		}
 		s.bolt.Close()

@@ -55,8 +55,11 @@ func TestPagesHoldEveryRevisionOnceNewestFirst(t *testing.T) {
 		}
 		require.Equal(t, want, got, "limit %d", limit)
 	}
-	for _, past := range []string{"25", "26", "1000000", "9223372036854775807", "99999999999999999999999"} {
-		page := r.revisions(id, "offset="+past)
+	for past, beyond := range map[string]string{
+		"25": "", "26": "", "1000000": "", "9223372036854775807": "",
+		"99999999999999999999999": "the document allows it, but kin-openapi reads integers of 64 bits only",
+	} {
+		page := r.wantBeyond(beyond, http.StatusOK, "GET", "/v2/deployments/"+id+"/revisions?offset="+past, "")
 		require.Equal(t, "[]", page.Get("resources").Raw, past)
 	}
 }
@@ -81,10 +84,14 @@ func TestTheFilterComesBeforePaging(t *testing.T) {
 		"remote_reconciled=false":                  ids,
 		"remote_reconciled=true":                   {},
 		"remote_reconciled=False&status=CREATING":  {ids[5]},
-		"limit=101&limit=3":                        ids[:3],
+		"limit=101&limit=3":                        ids[:3], // the last one counts
 		"unknown=1&limit=1":                        ids[:1],
 	} {
+		if query == "limit=101&limit=3" {
+			r.beyond = "the first value of the parameter is out of bounds"
+		}
 		got, offset := r.ids(id, query)
+		r.beyond = ""
 		require.Equal(t, want, got, query)
 		if !strings.Contains(query, "offset") {
 			require.Equal(t, len(want), offset, query)

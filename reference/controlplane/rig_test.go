@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/internal/contractcheck"
 	"github.com/agentconform/agentconform/reference/store"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 	"go.uber.org/goleak"
@@ -28,6 +30,9 @@ type rig struct {
 	t      *testing.T
 	server *controlplane.Server
 	store  *store.Store
+
+	// beyond is why the document does not allow the requests that follow, although the server accepts them.
+	beyond string
 
 	mu        sync.Mutex
 	submitted []string
@@ -73,6 +78,25 @@ func (r *rig) note(list *[]string, id string) {
 	*list = append(*list, id)
 }
 
+// serve answers a request, and holds both to the contract's document.
+func (r *rig) serve(req *http.Request) *http.Response {
+	r.t.Helper()
+	if r.beyond != "" {
+		req = req.WithContext(contractcheck.Beyond(req.Context(), r.beyond))
+	}
+	resp, err := (&contractcheck.Transport{T: r.t, Inner: inProcess{r.server}, Side: contractcheck.Only(spec.ControlPlane)}).RoundTrip(req)
+	require.NoError(r.t, err)
+	return resp
+}
+
+type inProcess struct{ http.Handler }
+
+func (p inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	p.ServeHTTP(rec, req)
+	return rec.Result(), nil
+}
+
 // send sends a request as tenant a, unless other headers are given ("Name: value").
 func (r *rig) send(method, target, body string, headers ...string) (*http.Response, gjson.Result) {
 	r.t.Helper()
@@ -84,15 +108,25 @@ func (r *rig) send(method, target, body string, headers ...string) (*http.Respon
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Add(name, value)
 	}
-	rec := httptest.NewRecorder()
-	r.server.ServeHTTP(rec, req)
-	answer, err := io.ReadAll(rec.Body)
+	if body != "" && req.Header.Get("Content-Type") == "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp := r.serve(req)
+	answer, err := io.ReadAll(resp.Body)
 	require.NoError(r.t, err)
 	if len(answer) > 0 {
 		require.True(r.t, json.Valid(answer), "%s", answer)
-		require.Equal(r.t, "application/json", rec.Header().Get("Content-Type"))
+		require.Equal(r.t, "application/json", resp.Header.Get("Content-Type"))
 	}
-	return rec.Result(), gjson.ParseBytes(answer)
+	return resp, gjson.ParseBytes(answer)
+}
+
+// wantBeyond is want for a request that the document does not allow and the server accepts.
+func (r *rig) wantBeyond(reason string, status int, method, target, body string, headers ...string) gjson.Result {
+	r.t.Helper()
+	r.beyond = reason
+	defer func() { r.beyond = "" }()
+	return r.want(status, method, target, body, headers...)
 }
 
 // want sends a request and holds the answer to a status.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // agentBystanders holds the faults at which rollback reaches other threads, and agentWaiters those of joins on the prior
@@ -28,7 +28,7 @@ func agentBystanders() []Fault {
 			Name: "rollback-silences-abandoned-runs", Breaks: "a rollback takes earlier runs in progress on other threads their right to write, if nobody waits for them", Fails: "AS-ROLLBACK-7",
 			Apply: fresh(func() Layer {
 				b := newBystanders()
-				return both(around(b.watch), agentStoring(b.wrap), agentStoring(func(s agentserver.Store) agentserver.Store { return silencedStore{s, b} }))
+				return both(around(b.watch), agentStoring(b.wrap), agentStoring(func(s threads.Store) threads.Store { return silencedStore{s, b} }))
 			}),
 		},
 	}
@@ -69,7 +69,7 @@ func (b *bystanders) swept(run string) bool {
 	return b.runs[run] != nil && b.runs[run].swept
 }
 
-func (b *bystanders) begun(r agentserver.Run, deleted []string) {
+func (b *bystanders) begun(r threads.Run, deleted []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.count++
@@ -91,7 +91,7 @@ func (b *bystanders) sweep(prior *bystander) {
 	}
 }
 
-func (b *bystanders) ended(run string, messages []agentserver.Message) {
+func (b *bystanders) ended(run string, messages []threads.Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	by := b.runs[run]
@@ -102,7 +102,7 @@ func (b *bystanders) ended(run string, messages []agentserver.Message) {
 }
 
 // silenced says that a message is the last word of a run that was swept.
-func (b *bystanders) silenced(m agentserver.Message) bool {
+func (b *bystanders) silenced(m threads.Message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, run := range b.runs {
@@ -113,14 +113,14 @@ func (b *bystanders) silenced(m agentserver.Message) bool {
 	return false
 }
 
-func (b *bystanders) wrap(s agentserver.Store) agentserver.Store { return bystanderStore{s, b} }
+func (b *bystanders) wrap(s threads.Store) threads.Store { return bystanderStore{s, b} }
 
 type bystanderStore struct {
-	agentserver.Store
+	threads.Store
 	seen *bystanders
 }
 
-func (s bystanderStore) BeginRun(ctx context.Context, r agentserver.Run, decide agentserver.Strategy) (agentserver.Plan, error) {
+func (s bystanderStore) BeginRun(ctx context.Context, r threads.Run, decide threads.Strategy) (threads.Plan, error) {
 	plan, err := s.Store.BeginRun(ctx, r, decide)
 	if err == nil {
 		s.seen.begun(r, plan.Delete)
@@ -128,7 +128,7 @@ func (s bystanderStore) BeginRun(ctx context.Context, r agentserver.Run, decide 
 	return plan, err
 }
 
-func (s bystanderStore) FinishRun(ctx context.Context, thread, run string, end agentserver.Ending) error {
+func (s bystanderStore) FinishRun(ctx context.Context, thread, run string, end threads.Ending) error {
 	err := s.Store.FinishRun(ctx, thread, run, end)
 	if err == nil {
 		s.seen.ended(run, end.Messages)
@@ -138,11 +138,11 @@ func (s bystanderStore) FinishRun(ctx context.Context, thread, run string, end a
 
 // silencedStore hides the last words of runs that were swept, as long as their thread has no other run.
 type silencedStore struct {
-	agentserver.Store
+	threads.Store
 	seen *bystanders
 }
 
-func (s silencedStore) State(ctx context.Context, thread string) (agentserver.State, error) {
+func (s silencedStore) State(ctx context.Context, thread string) (threads.State, error) {
 	state, err := s.Store.State(ctx, thread)
 	if runs, _ := s.Runs(ctx, thread); len(runs) == 1 {
 		state.Messages = slices.DeleteFunc(state.Messages, s.seen.silenced)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // agentCompleted holds the faults of rollback where there is nothing to roll back.
@@ -15,11 +15,11 @@ func agentCompleted() []Fault {
 	return []Fault{
 		{
 			Name: "rollback-deletes-completed-runs", Breaks: "a run with rollback deletes every earlier run of the thread", Fails: "AS-ROLLBACK-6",
-			Apply: sweeping(func(completed []agentserver.Run, _ bool) []agentserver.Run { return completed }),
+			Apply: sweeping(func(completed []threads.Run, _ bool) []threads.Run { return completed }),
 		},
 		{
 			Name: "rollback-deletes-the-last-run", Breaks: "a run with rollback deletes the last run, though it has completed", Fails: "AS-ROLLBACK-6",
-			Apply: sweeping(func(completed []agentserver.Run, busy bool) []agentserver.Run {
+			Apply: sweeping(func(completed []threads.Run, busy bool) []threads.Run {
 				if busy || len(completed) == 0 {
 					return nil
 				}
@@ -38,7 +38,7 @@ func agentCompleted() []Fault {
 		},
 		{
 			Name: "rollback-clears-the-state", Breaks: "a run with rollback begins with an empty state, and the completed runs stay", Fails: "AS-ROLLBACK-6",
-			Apply: agentStoring(func(s agentserver.Store) agentserver.Store {
+			Apply: agentStoring(func(s threads.Store) threads.Store {
 				return &clearedStore{Store: s, hidden: map[string][]string{}}
 			}),
 		},
@@ -61,25 +61,25 @@ func agentCompleted() []Fault {
 }
 
 // sweeping deletes completed runs of a thread, newest first, when a run with rollback begins on it.
-func sweeping(choose func(completed []agentserver.Run, busy bool) []agentserver.Run) Layer {
-	return agentStoring(func(s agentserver.Store) agentserver.Store { return sweepingStore{s, choose} })
+func sweeping(choose func(completed []threads.Run, busy bool) []threads.Run) Layer {
+	return agentStoring(func(s threads.Store) threads.Store { return sweepingStore{s, choose} })
 }
 
 type sweepingStore struct {
-	agentserver.Store
-	choose func(completed []agentserver.Run, busy bool) []agentserver.Run
+	threads.Store
+	choose func(completed []threads.Run, busy bool) []threads.Run
 }
 
-func (s sweepingStore) BeginRun(ctx context.Context, r agentserver.Run, decide agentserver.Strategy) (agentserver.Plan, error) {
+func (s sweepingStore) BeginRun(ctx context.Context, r threads.Run, decide threads.Strategy) (threads.Plan, error) {
 	if r.Strategy == "rollback" {
 		all, err := s.Runs(ctx, r.ThreadID)
 		if err != nil {
-			return agentserver.Plan{}, err
+			return threads.Plan{}, err
 		}
-		busy := slices.ContainsFunc(all, agentserver.Run.Unfinished)
-		for _, c := range s.choose(slices.DeleteFunc(all, agentserver.Run.Unfinished), busy) {
-			if err := s.DeleteRun(ctx, c.ThreadID, c.ID); err != nil && !errors.Is(err, agentserver.ErrNotFound) {
-				return agentserver.Plan{}, err
+		busy := slices.ContainsFunc(all, threads.Run.Unfinished)
+		for _, c := range s.choose(slices.DeleteFunc(all, threads.Run.Unfinished), busy) {
+			if err := s.DeleteRun(ctx, c.ThreadID, c.ID); err != nil && !errors.Is(err, threads.ErrNotFound) {
+				return threads.Plan{}, err
 			}
 		}
 	}
@@ -88,13 +88,13 @@ func (s sweepingStore) BeginRun(ctx context.Context, r agentserver.Run, decide a
 
 // clearedStore hides what was in a thread's state when a run with rollback began on it.
 type clearedStore struct {
-	agentserver.Store
+	threads.Store
 
 	mu     sync.Mutex
 	hidden map[string][]string // ids of messages by thread
 }
 
-func (s *clearedStore) BeginRun(ctx context.Context, r agentserver.Run, decide agentserver.Strategy) (agentserver.Plan, error) {
+func (s *clearedStore) BeginRun(ctx context.Context, r threads.Run, decide threads.Strategy) (threads.Plan, error) {
 	state, err := s.Store.State(ctx, r.ThreadID)
 	if err == nil && r.Strategy == "rollback" {
 		s.mu.Lock()
@@ -106,11 +106,11 @@ func (s *clearedStore) BeginRun(ctx context.Context, r agentserver.Run, decide a
 	return s.Store.BeginRun(ctx, r, decide)
 }
 
-func (s *clearedStore) State(ctx context.Context, thread string) (agentserver.State, error) {
+func (s *clearedStore) State(ctx context.Context, thread string) (threads.State, error) {
 	state, err := s.Store.State(ctx, thread)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state.Messages = slices.DeleteFunc(state.Messages, func(m agentserver.Message) bool { return slices.Contains(s.hidden[thread], m.ID) })
+	state.Messages = slices.DeleteFunc(state.Messages, func(m threads.Message) bool { return slices.Contains(s.hidden[thread], m.ID) })
 	if len(state.Messages) == 0 {
 		state.RunID = ""
 	}

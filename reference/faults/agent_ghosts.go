@@ -9,18 +9,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // ghost is a run that was rolled back.
 type ghost struct {
-	run     agentserver.Run // as it was when it was deleted
-	input   []agentserver.Message
-	written []agentserver.Message // input included; nothing where it had not begun
-	last    time.Time             // when it had begun, or written for the last time
-	place   int                   // among the unfinished runs of its thread, from 0
-	by      string                // the run that took its place
-	behind  *ghost                // the first in line that made room with it; itself where it was that
+	run     threads.Run // as it was when it was deleted
+	input   []threads.Message
+	written []threads.Message // input included; nothing where it had not begun
+	last    time.Time         // when it had begun, or written for the last time
+	place   int               // among the unfinished runs of its thread, from 0
+	by      string            // the run that took its place
+	behind  *ghost            // the first in line that made room with it; itself where it was that
 }
 
 // spoken tells whether the run had written something of its own.
@@ -44,19 +44,19 @@ func (g ghost) due() time.Time {
 
 // haunt is what remains of runs that were rolled back.
 type haunt struct {
-	run      func(g ghost) (agentserver.Run, bool) // whether it is found, and as what; nil: it is not
-	messages func(g ghost) []agentserver.Message   // that the state holds before all others; nil: none
+	run      func(g ghost) (threads.Run, bool) // whether it is found, and as what; nil: it is not
+	messages func(g ghost) []threads.Message   // that the state holds before all others; nil: none
 }
 
 // haunted has runs leave something behind when they are rolled back.
 func haunted(h haunt) Layer {
-	return agentStoring(func(s agentserver.Store) agentserver.Store {
+	return agentStoring(func(s threads.Store) threads.Store {
 		return &hauntedStore{Store: s, haunt: h, seen: map[string]*ghost{}, gone: map[string][]ghost{}}
 	})
 }
 
 type hauntedStore struct {
-	agentserver.Store
+	threads.Store
 	haunt haunt
 
 	mu   sync.Mutex
@@ -64,9 +64,9 @@ type hauntedStore struct {
 	gone map[string][]ghost // by thread
 }
 
-func (s *hauntedStore) BeginRun(ctx context.Context, r agentserver.Run, decide agentserver.Strategy) (agentserver.Plan, error) {
-	var unfinished []agentserver.Run
-	plan, err := s.Store.BeginRun(ctx, r, func(all []agentserver.Run) agentserver.Plan {
+func (s *hauntedStore) BeginRun(ctx context.Context, r threads.Run, decide threads.Strategy) (threads.Plan, error) {
+	var unfinished []threads.Run
+	plan, err := s.Store.BeginRun(ctx, r, func(all []threads.Run) threads.Plan {
 		unfinished = all
 		return decide(all)
 	})
@@ -91,7 +91,7 @@ func (s *hauntedStore) BeginRun(ctx context.Context, r agentserver.Run, decide a
 	return plan, nil
 }
 
-func (s *hauntedStore) StartRun(ctx context.Context, thread, run string, input []agentserver.Message) ([]agentserver.Message, error) {
+func (s *hauntedStore) StartRun(ctx context.Context, thread, run string, input []threads.Message) ([]threads.Message, error) {
 	all, err := s.Store.StartRun(ctx, thread, run, input)
 	if err == nil {
 		s.wrote(run, input, true)
@@ -99,7 +99,7 @@ func (s *hauntedStore) StartRun(ctx context.Context, thread, run string, input [
 	return all, err
 }
 
-func (s *hauntedStore) AppendMessages(ctx context.Context, thread, run string, messages []agentserver.Message) error {
+func (s *hauntedStore) AppendMessages(ctx context.Context, thread, run string, messages []threads.Message) error {
 	err := s.Store.AppendMessages(ctx, thread, run, messages)
 	if err == nil {
 		s.wrote(run, messages, false)
@@ -107,7 +107,7 @@ func (s *hauntedStore) AppendMessages(ctx context.Context, thread, run string, m
 	return err
 }
 
-func (s *hauntedStore) wrote(run string, messages []agentserver.Message, input bool) {
+func (s *hauntedStore) wrote(run string, messages []threads.Message, input bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.seen[run]
@@ -124,9 +124,9 @@ func (s *hauntedStore) ghosts(thread string) []ghost {
 	return s.gone[thread]
 }
 
-func (s *hauntedStore) Run(ctx context.Context, thread, run string) (agentserver.Run, error) {
+func (s *hauntedStore) Run(ctx context.Context, thread, run string) (threads.Run, error) {
 	r, err := s.Store.Run(ctx, thread, run)
-	if !errors.Is(err, agentserver.ErrNotFound) || s.haunt.run == nil {
+	if !errors.Is(err, threads.ErrNotFound) || s.haunt.run == nil {
 		return r, err
 	}
 	for _, g := range s.ghosts(thread) {
@@ -139,12 +139,12 @@ func (s *hauntedStore) Run(ctx context.Context, thread, run string) (agentserver
 	return r, err
 }
 
-func (s *hauntedStore) State(ctx context.Context, thread string) (agentserver.State, error) {
+func (s *hauntedStore) State(ctx context.Context, thread string) (threads.State, error) {
 	state, err := s.Store.State(ctx, thread)
 	if err != nil || s.haunt.messages == nil {
 		return state, err
 	}
-	var all []agentserver.Message
+	var all []threads.Message
 	for _, g := range s.ghosts(thread) {
 		left := s.haunt.messages(g)
 		if all = append(all, left...); len(left) > 0 && state.RunID == "" {
@@ -156,13 +156,13 @@ func (s *hauntedStore) State(ctx context.Context, thread string) (agentserver.St
 }
 
 // left keeps a ghost's record as it was, where the condition holds.
-func left(where func(g ghost) bool) func(g ghost) (agentserver.Run, bool) {
-	return func(g ghost) (agentserver.Run, bool) { return g.run, where(g) }
+func left(where func(g ghost) bool) func(g ghost) (threads.Run, bool) {
+	return func(g ghost) (threads.Run, bool) { return g.run, where(g) }
 }
 
 // ended shows a ghost's record with another status.
-func ended(status string, where func(g ghost) bool) func(g ghost) (agentserver.Run, bool) {
-	return func(g ghost) (agentserver.Run, bool) {
+func ended(status string, where func(g ghost) bool) func(g ghost) (threads.Run, bool) {
+	return func(g ghost) (threads.Run, bool) {
 		r := g.run
 		r.Status = status
 		return r, where(g)
@@ -170,8 +170,8 @@ func ended(status string, where func(g ghost) bool) func(g ghost) (agentserver.R
 }
 
 // kept keeps some of a ghost's messages, where the condition holds.
-func kept(where func(g ghost) bool, which func(g ghost) []agentserver.Message) func(g ghost) []agentserver.Message {
-	return func(g ghost) []agentserver.Message {
+func kept(where func(g ghost) bool, which func(g ghost) []threads.Message) func(g ghost) []threads.Message {
+	return func(g ghost) []threads.Message {
 		if !where(g) {
 			return nil
 		}

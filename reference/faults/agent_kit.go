@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // The operations of an agent server.
@@ -39,10 +40,10 @@ func agentOptions(change func(*agentserver.Options)) Layer {
 }
 
 // agentStoring puts a store around that of every agent server.
-func agentStoring(wrap func(agentserver.Store) agentserver.Store) Layer {
+func agentStoring(wrap func(threads.Store) threads.Store) Layer {
 	return agentOptions(func(o *agentserver.Options) {
 		inner := o.WrapStore
-		o.WrapStore = func(s agentserver.Store) agentserver.Store {
+		o.WrapStore = func(s threads.Store) threads.Store {
 			if inner != nil {
 				s = inner(s)
 			}
@@ -52,10 +53,10 @@ func agentStoring(wrap func(agentserver.Store) agentserver.Store) Layer {
 }
 
 // strategy replaces what a multitask strategy does about the unfinished runs of a thread.
-func strategy(name string, decide func(unfinished []agentserver.Run) agentserver.Plan) Layer {
+func strategy(name string, decide func(unfinished []threads.Run) threads.Plan) Layer {
 	return agentOptions(func(o *agentserver.Options) {
 		if o.Strategies == nil {
-			o.Strategies = map[string]agentserver.Strategy{}
+			o.Strategies = map[string]threads.Strategy{}
 		}
 		o.Strategies[name] = decide
 	})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // agentStrategies holds the faults in what rollback does about the prior run and the new one.
@@ -35,9 +36,9 @@ func agentStrategies() []Fault {
 		{
 			Name: "rollback-deletes-pending-runs-only", Breaks: "a run that has begun is interrupted, and only one that has not is deleted", Fails: "AS-ROLLBACK-2",
 			Also: map[string]string{"AS-ROLLBACK-3": "nothing is deleted of a run that has begun, neither the run nor its messages"},
-			Apply: strategy("rollback", func(unfinished []agentserver.Run) (plan agentserver.Plan) {
+			Apply: strategy("rollback", func(unfinished []threads.Run) (plan threads.Plan) {
 				for _, r := range unfinished {
-					if r.Status == agentserver.StatusPending {
+					if r.Status == threads.StatusPending {
 						plan.Delete = append(plan.Delete, r.ID)
 					} else {
 						plan.Interrupt = append(plan.Interrupt, r.ID)
@@ -66,7 +67,7 @@ func agentRemains() []Fault {
 	return []Fault{
 		{
 			Name: "rolled-back-run-is-marked", Breaks: "the messages of the prior run are deleted, and the run is only marked as interrupted", Fails: "AS-ROLLBACK-2",
-			Apply: haunted(haunt{run: ended(agentserver.StatusInterrupted, every)}),
+			Apply: haunted(haunt{run: ended(threads.StatusInterrupted, every)}),
 		},
 		{
 			Name: "rolled-back-run-stays-in-a-cache", Breaks: "the prior run is still found in a cache, as if it were in progress", Fails: "AS-ROLLBACK-2",
@@ -74,15 +75,15 @@ func agentRemains() []Fault {
 		},
 		{
 			Name: "rolled-back-messages-stay", Breaks: "the prior run is deleted, and what it has written stays", Fails: "AS-ROLLBACK-3",
-			Apply: haunted(haunt{messages: kept(every, func(g ghost) []agentserver.Message { return g.written })}),
+			Apply: haunted(haunt{messages: kept(every, func(g ghost) []threads.Message { return g.written })}),
 		},
 		{
 			Name: "rolled-back-input-stays", Breaks: "the input of the prior run stays in the state", Fails: "AS-ROLLBACK-3",
-			Apply: haunted(haunt{messages: kept(every, func(g ghost) []agentserver.Message { return g.input })}),
+			Apply: haunted(haunt{messages: kept(every, func(g ghost) []threads.Message { return g.input })}),
 		},
 		{
 			Name: "rolled-back-checkpoint-stays", Breaks: "what the graph has written before its end stays, and only the input is taken back", Fails: "AS-ROLLBACK-3",
-			Apply: haunted(haunt{messages: kept(ghost.spoken, func(g ghost) []agentserver.Message { return g.written[len(g.input):] })}),
+			Apply: haunted(haunt{messages: kept(ghost.spoken, func(g ghost) []threads.Message { return g.written[len(g.input):] })}),
 		},
 		{
 			Name: "waiting-run-stays", Breaks: "a run that waits behind another one is taken out of the queue, and not deleted", Fails: "AS-ROLLBACK-5",
@@ -90,7 +91,7 @@ func agentRemains() []Fault {
 		},
 		{
 			Name: "waiting-run-comes-back", Breaks: "a run that waited behind another one is taken up when that would have been over", Fails: "AS-ROLLBACK-5",
-			Apply: haunted(haunt{run: ended(agentserver.StatusSuccess, func(g ghost) bool { return waited(g) && time.Now().After(g.due()) })}),
+			Apply: haunted(haunt{run: ended(threads.StatusSuccess, func(g ghost) bool { return waited(g) && time.Now().After(g.due()) })}),
 		},
 		{
 			Name: "waiting-run-leaves-its-input", Breaks: "a message is left of a run that waited behind another one", Fails: "AS-ROLLBACK-5",
@@ -98,7 +99,7 @@ func agentRemains() []Fault {
 		},
 		{
 			Name: "rollback-deletes-the-first-only", Breaks: "of a run in progress and one that waits behind it only the first is deleted", Fails: "AS-ROLLBACK-5",
-			Apply: strategy("rollback", func(unfinished []agentserver.Run) (plan agentserver.Plan) {
+			Apply: strategy("rollback", func(unfinished []threads.Run) (plan threads.Plan) {
 				for _, r := range unfinished[:min(1, len(unfinished))] {
 					plan.Delete = append(plan.Delete, r.ID)
 				}
@@ -107,7 +108,7 @@ func agentRemains() []Fault {
 		},
 		{
 			Name: "rollback-deletes-the-last-only", Breaks: "of a run in progress and one that waits behind it only the last is deleted", Fails: "AS-ROLLBACK-5",
-			Apply: strategy("rollback", func(unfinished []agentserver.Run) (plan agentserver.Plan) {
+			Apply: strategy("rollback", func(unfinished []threads.Run) (plan threads.Plan) {
 				for _, r := range unfinished[max(0, len(unfinished)-1):] {
 					plan.Delete = append(plan.Delete, r.ID)
 				}
@@ -127,7 +128,7 @@ func agentReturns() []Fault {
 	return []Fault{
 		{
 			Name: "rolled-back-run-comes-back", Breaks: "the worker of the prior run goes on, and enters the run again when it is over", Fails: "AS-ROLLBACK-4",
-			Apply: haunted(haunt{run: ended(agentserver.StatusSuccess, due)}),
+			Apply: haunted(haunt{run: ended(threads.StatusSuccess, due)}),
 		},
 		{
 			Name: "rolled-back-answer-comes-back", Breaks: "the worker of the prior run goes on, and its answer is added to the state", Fails: "AS-ROLLBACK-4",
@@ -139,6 +140,6 @@ func agentReturns() []Fault {
 func every(ghost) bool { return true }
 
 // farewell is one message of a run that was rolled back.
-func farewell(g ghost) []agentserver.Message {
-	return []agentserver.Message{{ID: g.run.ID, Type: "ai", Content: "The answer of run " + g.run.ID}}
+func farewell(g ghost) []threads.Message {
+	return []threads.Message{{ID: g.run.ID, Type: "ai", Content: "The answer of run " + g.run.ID}}
 }

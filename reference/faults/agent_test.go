@@ -14,7 +14,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // TestEveryAgentRequirementHasItsFaults asks for two for a MUST, and one for any other.
@@ -130,7 +130,7 @@ func TestAForeignThreadIsServedAsIfToItsOwner(t *testing.T) {
 
 func TestWhatARolledBackRunWasToDo(t *testing.T) {
 	began := time.Now()
-	said := func(content string) []agentserver.Message { return []agentserver.Message{{Content: content}} }
+	said := func(content string) []threads.Message { return []threads.Message{{Content: content}} }
 	first := &ghost{input: said("wait=250 wait-after-write=50 await=9 hello"), last: began}
 	assert.Equal(t, began.Add(300*time.Millisecond), ghost{behind: first}.due())
 	assert.False(t, ghost{input: said("x"), written: said("x")}.spoken())
@@ -161,19 +161,19 @@ func TestTheLastExchange(t *testing.T) {
 func TestWhichBystandersARollbackReaches(t *testing.T) {
 	b := newBystanders()
 	run := func(id, thread, strategy string, deleted ...string) {
-		b.begun(agentserver.Run{ID: id, ThreadID: thread, Strategy: strategy}, deleted)
+		b.begun(threads.Run{ID: id, ThreadID: thread, Strategy: strategy}, deleted)
 	}
 	run("earlier", "a", "enqueue")
 	run("ended", "b", "enqueue")
 	run("party", "c", "rollback")
 	run("prior", "d", "enqueue")
 	run("later", "e", "enqueue")
-	b.ended("ended", []agentserver.Message{{ID: "last"}})
+	b.ended("ended", []threads.Message{{ID: "last"}})
 	run("new", "d", "rollback", "prior")
 	for id, want := range map[string]bool{"earlier": true, "ended": false, "party": false, "prior": false, "later": false, "new": false} {
 		assert.Equal(t, want, b.swept(id), id)
 	}
-	b.ended("earlier", []agentserver.Message{{ID: "word"}})
-	assert.True(t, b.silenced(agentserver.Message{ID: "word"}))
-	assert.False(t, b.silenced(agentserver.Message{ID: "last"}))
+	b.ended("earlier", []threads.Message{{ID: "word"}})
+	assert.True(t, b.silenced(threads.Message{ID: "word"}))
+	assert.False(t, b.silenced(threads.Message{ID: "last"}))
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 func agentThreads() []Fault {
@@ -29,11 +29,11 @@ func agentThreads() []Fault {
 		},
 		{
 			Name: "threads-without-runs-are-not-listed", Breaks: "the list joins threads with their runs, and loses those that have none", Fails: "AS-THREAD-2", Hangs: true,
-			Apply: agentStoring(func(s agentserver.Store) agentserver.Store { return usedThreads{s} }),
+			Apply: agentStoring(func(s threads.Store) threads.Store { return usedThreads{s} }),
 		},
 		{
 			Name: "list-lags-behind", Breaks: "the list comes from an index that takes new threads in once a minute", Fails: "AS-THREAD-2", Hangs: true,
-			Apply: agentStoring(func(s agentserver.Store) agentserver.Store { return oldThreads{s, time.Minute} }),
+			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, time.Minute} }),
 		},
 		{
 			Name: "list-is-an-object", Breaks: "the list of threads is an object with the threads and their number", Fails: "AS-THREAD-2",
@@ -64,11 +64,11 @@ func oneThreadEach() Layer {
 }
 
 // usedThreads lists threads that have runs.
-type usedThreads struct{ agentserver.Store }
+type usedThreads struct{ threads.Store }
 
-func (s usedThreads) Threads(ctx context.Context, match func(agentserver.Thread) bool) ([]agentserver.Thread, error) {
+func (s usedThreads) Threads(ctx context.Context, match func(threads.Thread) bool) ([]threads.Thread, error) {
 	all, err := s.Store.Threads(ctx, match)
-	var used []agentserver.Thread
+	var used []threads.Thread
 	for _, t := range all {
 		if runs, _ := s.Runs(ctx, t.ID); len(runs) > 0 {
 			used = append(used, t)
@@ -79,10 +79,10 @@ func (s usedThreads) Threads(ctx context.Context, match func(agentserver.Thread)
 
 // oldThreads lists threads that have reached an age.
 type oldThreads struct {
-	agentserver.Store
+	threads.Store
 	age time.Duration
 }
 
-func (s oldThreads) Threads(ctx context.Context, match func(agentserver.Thread) bool) ([]agentserver.Thread, error) {
-	return s.Store.Threads(ctx, func(t agentserver.Thread) bool { return time.Since(t.CreatedAt) > s.age && match(t) })
+func (s oldThreads) Threads(ctx context.Context, match func(threads.Thread) bool) ([]threads.Thread, error) {
+	return s.Store.Threads(ctx, func(t threads.Thread) bool { return time.Since(t.CreatedAt) > s.age && match(t) })
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // otherAgents are differences that the interface leaves to the agent server.
@@ -28,7 +28,7 @@ func otherAgents() []Variation {
 		{Name: "ids-are-numbers", Differs: "the ids of threads and runs are numbers", Apply: numberedIDs()},
 		{
 			Name: "threads-are-listed-late", Differs: "lists of threads learn of a new one after 300 ms",
-			Apply: agentStoring(func(s agentserver.Store) agentserver.Store { return oldThreads{s, 300 * time.Millisecond} }),
+			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, 300 * time.Millisecond} }),
 		},
 		{
 			Name: "join-is-null", Differs: "a join is answered with null",

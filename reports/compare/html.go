@@ -1,9 +1,7 @@
 package compare
 
 import (
-	"crypto/sha256"
 	_ "embed" // the template is part of the program
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -29,7 +27,6 @@ func (t *Table) HTML(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
 	}
-	sum := sha256.Sum256([]byte(styleSource))
 	page := struct {
 		*Table
 		Policy   string
@@ -39,7 +36,7 @@ func (t *Table) HTML(w io.Writer) error {
 		Legend   []Change
 	}{
 		Table: t, Headline: visible(t.headline()), Style: template.CSS(styleSource), Parts: t.parts(), //nolint:gosec // our own style
-		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+		Policy: "default-src 'none'; style-src " + safe.PolicyHash(styleSource),
 	}
 	for _, c := range order {
 		for _, col := range t.Columns[1:] {

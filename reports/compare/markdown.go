@@ -11,9 +11,9 @@ import (
 // Markdown writes the comparison as tables: the columns first, then what differs, then all requirements folded away.
 func (t *Table) Markdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n| | Result | Verdict | Passed | Distance | Suite |\n|---|---|---|---|---|---|\n", md(t.headline(), 300))
+	fmt.Fprintf(&b, "## %s\n\n| | Result | Verdict | Passed | Distance | Suite |\n|---|---|---|---|---|---|\n", safe.Prose(t.headline(), 300))
 	for i, c := range t.Columns {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d of %d | %s | %s |\n", column(i), md(c.Label, 100), c.Verdict, c.Passed, c.Deciding, md(c.Distance, 200), md(c.Suite, 50))
+		fmt.Fprintf(&b, "| %s | %s | %s | %d of %d | %s | %s |\n", column(i), safe.Prose(c.Label, 100), c.Verdict, c.Passed, c.Deciding, safe.Prose(c.Distance, 200), safe.Prose(c.Suite, 50))
 	}
 	var different []Row
 	for _, r := range t.Rows {
@@ -49,8 +49,6 @@ func (t *Table) markdownRows(b *strings.Builder, rows []Row) {
 				changes = append(changes, t.change(i, c, false))
 			}
 		}
-		fmt.Fprintf(b, " %s |\n", md(strings.Join(changes, "; "), 600))
+		fmt.Fprintf(b, " %s |\n", safe.Prose(strings.Join(changes, "; "), 600))
 	}
 }
-
-func md(s string, limit int) string { return safe.Markdown(safe.Ellipsis(s, limit)) }

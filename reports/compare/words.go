@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // sign shows a verdict in a narrow column.
@@ -71,7 +70,7 @@ func (t *Table) headline() string {
 		return fmt.Sprintf("%d implementations, compared with %s", len(t.Columns), t.Columns[0].Label)
 	}
 	if n := last.Changes[Regression]; n > 0 {
-		return fmt.Sprintf("%s has %s against %s", last.Label, overview.Count(n, "regression"), t.Columns[0].Label)
+		return fmt.Sprintf("%s has %s against %s", last.Label, reports.Count(n, "regression"), t.Columns[0].Label)
 	}
 	return fmt.Sprintf("%s has no regression against %s", last.Label, t.Columns[0].Label)
 }

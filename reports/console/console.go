@@ -219,7 +219,7 @@ func (p *printer) closing(r *reports.Result) {
 	p.wrap("Distance      ", strings.Repeat(" ", 14), safe.Line(overview.DistanceOf(r).String()))
 	p.line("Requirements  %s", overview.RequirementCounts(r))
 	p.line("Scenarios     %s", overview.VerdictCounts(r.Counts.Scenarios))
-	effort := fmt.Sprintf("Effort        %s, %s, seed %d", overview.Count(r.Counts.Exchanges, "exchange"), overview.Duration(r.Run.DurationMS), r.Run.Seed)
+	effort := fmt.Sprintf("Effort        %s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), overview.Duration(r.Run.DurationMS), r.Run.Seed)
 	if waits := overview.Waits(r.Counts); waits != "" {
 		effort += ", " + waits
 	}
@@ -246,5 +246,5 @@ func (p *printer) leftBehind(r *reports.Result) {
 	if p.opts.Out != "" {
 		command += " --ledger " + safe.Line(p.opts.Out) + "/ledger.jsonl"
 	}
-	p.line("Left behind   %s: %s", overview.Count(n, "deployment"), command)
+	p.line("Left behind   %s: %s", reports.Count(n, "deployment"), command)
 }

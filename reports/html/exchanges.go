@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -176,7 +175,7 @@ func shownSideOf(m reports.Message, left *int) shownSide {
 	}
 	*left -= needed
 	if whole := m.FullSize(); whole > maxShownBody {
-		s.Note = "cut here: " + overview.Count(whole, "byte") + " in all"
+		s.Note = "cut here: " + reports.Count(whole, "byte") + " in all"
 	}
 	return s
 }

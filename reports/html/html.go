@@ -2,9 +2,7 @@
 package html
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 //go:embed page.gohtml style.css script.js
@@ -60,11 +59,6 @@ var readAssets = sync.OnceValues(func() (*pageAssets, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy := fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
+	policy := fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", safe.PolicyHash(string(style)), safe.PolicyHash(string(script)))
 	return &pageAssets{page: page, style: template.CSS(style), script: template.JS(script), policy: policy}, nil //nolint:gosec // our own files
 })
-
-func hashOf(source []byte) string {
-	sum := sha256.Sum256(source)
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}

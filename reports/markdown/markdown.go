@@ -47,8 +47,8 @@ func (m *markdown) full() bool { return m.b.Len() > maxMarkdown }
 func (m *markdown) opening(r *reports.Result) {
 	s := overview.DisplayVerdictOf(r)
 	sign := map[overview.Tone]string{overview.ToneGood: "✅", overview.ToneBad: "❌"}[s.Tone]
-	m.printf("## %s %s%s\n\n", cmp.Or(sign, "⚠️"), s.Word, md(s.Caveat, 500))
-	m.printf("**%s**\n\n", md(overview.Headline(r), 500))
+	m.printf("## %s %s%s\n\n", cmp.Or(sign, "⚠️"), s.Word, safe.Prose(s.Caveat, 500))
+	m.printf("**%s**\n\n", safe.Prose(overview.Headline(r), 500))
 	m.printf("Judged: %s — %s\n\n", safe.MarkdownCode(safe.Ellipsis(overview.Subjects(r), 300)), safe.Markdown(overview.DistanceOf(r).String()))
 }
 
@@ -64,14 +64,14 @@ func (m *markdown) failures(title string, failed []*reports.Requirement, o overv
 		}
 		findings := o.Findings[q.ID]
 		if len(findings) == 0 {
-			m.printf("| %s | %s | %s | | |\n", safe.MarkdownCode(q.ID), q.Level, md(q.Reason, 300))
+			m.printf("| %s | %s | %s | | |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(q.Reason, 300))
 		}
 		for i, f := range findings {
 			if i == 3 {
 				m.printf("| %s | | and %d more | | |\n", safe.MarkdownCode(q.ID), len(findings)-i)
 				break
 			}
-			m.printf("| %s | %s | %s | %s | %s |\n", safe.MarkdownCode(q.ID), q.Level, md(f.Summary, 300), cell(f.Expected), cell(f.Actual))
+			m.printf("| %s | %s | %s | %s | %s |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(f.Summary, 300), cell(f.Expected), cell(f.Actual))
 		}
 	}
 	m.printf("\n")
@@ -86,9 +86,9 @@ func (m *markdown) reproducers(failed []*reports.Requirement, o overview.Overvie
 			if f.Curl == "" || i == 3 || m.b.Len()+b.Len() > maxMarkdown {
 				break
 			}
-			fmt.Fprintf(&b, "**%s** — %s\n\n", md(q.ID, 100), md(q.Title, 300))
+			fmt.Fprintf(&b, "**%s** — %s\n\n", safe.Prose(q.ID, 100), safe.Prose(q.Title, 300))
 			if f.Step != "" {
-				fmt.Fprintf(&b, "Failed at: %s\n\n", md(f.Step, 300))
+				fmt.Fprintf(&b, "Failed at: %s\n\n", safe.Prose(f.Step, 300))
 			}
 			lines := safe.Line(safe.Cut(f.Curl, 2000))
 			if command := overview.ReplayCommand(m.result, f); command != "" {
@@ -112,7 +112,7 @@ func (m *markdown) open(title string, requirements []*reports.Requirement) {
 			m.printf("- … and more\n")
 			break
 		}
-		m.printf("- %s: %s\n", md(g.Reason, 500), codes(g.Requirements))
+		m.printf("- %s: %s\n", safe.Prose(g.Reason, 500), codes(g.Requirements))
 	}
 	m.printf("\n")
 }
@@ -123,7 +123,7 @@ func (m *markdown) known(known []*reports.Requirement) {
 	}
 	m.printf("### Known failures (%d)\n\n", len(known))
 	for _, q := range known {
-		m.printf("- %s %s: %s\n", safe.MarkdownCode(q.ID), q.Verdict, md(overview.Known(q.Known), 500))
+		m.printf("- %s %s: %s\n", safe.MarkdownCode(q.ID), q.Verdict, safe.Prose(overview.Known(q.Known), 500))
 	}
 	m.printf("\n")
 }
@@ -136,7 +136,7 @@ func (m *markdown) baseline(b *reports.Baseline) {
 	for _, sentences := range [][]string{b.New, b.Stale, b.Expired, b.Unmatched} {
 		for _, s := range sentences {
 			if !m.full() {
-				m.printf("- %s\n", md(s, 500))
+				m.printf("- %s\n", safe.Prose(s, 500))
 			}
 		}
 	}
@@ -145,8 +145,8 @@ func (m *markdown) baseline(b *reports.Baseline) {
 
 func (m *markdown) closing(r *reports.Result) {
 	m.printf("| | |\n|---|---|\n| Requirements | %s |\n| Scenarios | %s |\n| Effort | %s in %s |\n| Suite | agentconform %s, interface %s, seed %d |\n",
-		overview.RequirementCounts(r), overview.VerdictCounts(r.Counts.Scenarios), overview.Count(r.Counts.Exchanges, "exchange"),
-		overview.Duration(r.Run.DurationMS), md(r.Suite.Version, 50), md(r.Suite.Interface, 50), r.Run.Seed)
+		overview.RequirementCounts(r), overview.VerdictCounts(r.Counts.Scenarios), reports.Count(r.Counts.Exchanges, "exchange"),
+		overview.Duration(r.Run.DurationMS), safe.Prose(r.Suite.Version, 50), safe.Prose(r.Suite.Interface, 50), r.Run.Seed)
 }
 
 // codes lists ids as code.
@@ -161,9 +161,6 @@ func codes(requirements []*reports.Requirement) string {
 	}
 	return strings.Join(ids, ", ")
 }
-
-// md cuts and escapes prose.
-func md(s string, limit int) string { return safe.Markdown(safe.Ellipsis(s, limit)) }
 
 // cell shows what the target has sent as code, in a cell of a table.
 func cell(s string) string {

@@ -84,7 +84,7 @@ func misfitOf(b *reports.Baseline) string {
 // leftOut says how many requirements a run left out: "8 of 23 requirements were not".
 func leftOut(l reports.LeftOut) string {
 	if l.N == 1 {
-		return fmt.Sprintf("1 of %s was not", Count(l.All, "requirement"))
+		return fmt.Sprintf("1 of %s was not", reports.Count(l.All, "requirement"))
 	}
-	return fmt.Sprintf("%d of %s were not", l.N, Count(l.All, "requirement"))
+	return fmt.Sprintf("%d of %s were not", l.N, reports.Count(l.All, "requirement"))
 }

@@ -78,7 +78,7 @@ func (d Distance) String() string {
 	case len(d.Short) == 0:
 		return "nothing is missing"
 	}
-	s := fmt.Sprintf("%s short of conformant", Count(len(d.Short), what))
+	s := fmt.Sprintf("%s short of conformant", reports.Count(len(d.Short), what))
 	if d.Known > 0 {
 		s += fmt.Sprintf(" (%d known)", d.Known)
 	}
@@ -95,7 +95,7 @@ func unkeptInWords(counts map[reports.Level]int) string {
 	all := 0
 	for _, l := range []reports.Level{reports.Should, reports.May} {
 		if n := counts[l]; n > 0 {
-			parts = append(parts, Count(n, string(l)))
+			parts = append(parts, reports.Count(n, string(l)))
 			all += n
 		}
 	}

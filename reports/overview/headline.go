@@ -21,7 +21,7 @@ func delays(r *reports.Result) string {
 		told = append(told, fmt.Sprintf("The target asked the suite to wait, which took %s of %s.", Duration(min(c.WaitedMS, r.Run.DurationMS)), Duration(r.Run.DurationMS)))
 	}
 	if c.NotWaited > 0 {
-		told = append(told, fmt.Sprintf("The target asked %s to wait longer or more often than the suite does: what hung on those answers was not judged.", Count(c.NotWaited, "time")))
+		told = append(told, fmt.Sprintf("The target asked %s to wait longer or more often than the suite does: what hung on those answers was not judged.", reports.Count(c.NotWaited, "time")))
 	}
 	return strings.Join(told, " ")
 }
@@ -31,7 +31,7 @@ func Waits(c reports.Counts) string {
 	if c.Throttled == 0 {
 		return ""
 	}
-	told := "asked to wait " + Count(c.Throttled, "time")
+	told := "asked to wait " + reports.Count(c.Throttled, "time")
 	if c.WaitedMS > 0 {
 		told += ", for " + Duration(c.WaitedMS)
 	}
@@ -52,7 +52,7 @@ func whatToKnow(r *reports.Result) string {
 		return fmt.Sprintf("%s and %s more are violated: %s.", o.Failed[0].ID, fmt.Sprint(len(o.Failed)-1), strings.TrimSuffix(o.Failed[0].Title, "."))
 	case len(o.Blocked)+len(o.Inconclusive) > 0:
 		g := ByCause(slices.Concat(o.Blocked, o.Inconclusive))[0]
-		return fmt.Sprintf("%s could not be judged: %s.", Count(len(g.Requirements), "requirement"), strings.TrimSuffix(g.Reason, "."))
+		return fmt.Sprintf("%s could not be judged: %s.", reports.Count(len(g.Requirements), "requirement"), strings.TrimSuffix(g.Reason, "."))
 	}
 	if len(o.Known) > 0 {
 		return fmt.Sprintf("What does not pass is known: %s.", Names(o.Known))
@@ -104,7 +104,7 @@ func RequirementCounts(r *reports.Result) string {
 		return VerdictCounts(counts)
 	}
 	counts[reports.Failed] -= warnings
-	return VerdictCounts(counts) + ", " + Count(warnings, "warning")
+	return VerdictCounts(counts) + ", " + reports.Count(warnings, "warning")
 }
 
 // notKept counts the requirements that fail and do not bind, by level.

@@ -85,14 +85,6 @@ func Known(k *reports.Known) string {
 	return k.Reason + " (" + strings.Join(details, ", ") + ")"
 }
 
-// Count puts a number and a noun together: "1 MUST", "3 MUSTs".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // Slug makes an id of a title: lower case, words joined by dashes.
 func Slug(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {

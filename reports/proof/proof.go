@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // Schema names the version of the format of proof.json.
@@ -139,17 +138,20 @@ func (p *Proof) Conclude() {
 	}
 	for _, q := range p.Requirements {
 		if n := faults[q.ID]; n < Fewest(q.Level) {
-			p.Problems = append(p.Problems, fmt.Sprintf("%s is a %s and has %s, fewer than %d", q.ID, q.Level, overview.Count(n, "fault"), Fewest(q.Level)))
+			p.Problems = append(p.Problems, fmt.Sprintf("%s is a %s and has %s, fewer than %d", q.ID, q.Level, reports.Count(n, "fault"), Fewest(q.Level)))
 		}
 	}
 }
 
 // Verdict says in a few words whether the proof holds.
 func (p *Proof) Verdict() string {
-	if len(p.Problems) == 0 {
+	switch {
+	case len(p.Problems) == 0 && !p.Whole:
+		return "the proof holds for this part: the other faults were not tried"
+	case len(p.Problems) == 0:
 		return "the proof holds"
 	}
-	return "the proof fails: " + overview.Count(len(p.Problems), "problem")
+	return "the proof fails: " + reports.Count(len(p.Problems), "problem")
 }
 
 // Sentence sums the proof up. Of a part it leaves out what was not tried.

@@ -127,7 +127,7 @@ func TestAPartSaysNothingOfTheRest(t *testing.T) {
 		assert.NotContains(t, page.String(), absent)
 	}
 	require.NoError(t, proof.Console(&console, p))
-	assert.Contains(t, console.String(), "1 of 1 deliberate faults caught by the requirement they break, each turning 1 requirement red in the median (1 at most)\nthe proof holds")
+	assert.Contains(t, console.String(), "1 of 1 deliberate faults caught by the requirement they break, each turning 1 requirement red in the median (1 at most)\nthe proof holds for this part: the other faults were not tried")
 
 	p.Rows = nil
 	assert.Equal(t, "no fault and no variation was tried", p.Sentence())

@@ -2,6 +2,8 @@ package safe
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"strings"
@@ -122,4 +124,13 @@ func Shell(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Prose cuts prose to a limit in bytes and makes it harmless in Markdown.
+func Prose(s string, limit int) string { return Markdown(Ellipsis(s, limit)) }
+
+// PolicyHash names a script or a style sheet of ours in the content security policy of a page: "'sha256-…'".
+func PolicyHash(source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

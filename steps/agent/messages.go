@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -55,7 +56,7 @@ func textOf(content gjson.Result) string {
 // order, and nothing else. It asks for no kinds: they are another requirement's concern.
 func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	all := MessagesOf(state)
-	expected := "the messages of exactly " + outcome.Count(len(runs), "run")
+	expected := "the messages of exactly " + reports.Count(len(runs), "run")
 	at := 0
 	for _, g := range runs {
 		for _, input := range g.Inputs {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -95,5 +96,5 @@ func (w *threads) threadsDiffer() error {
 }
 
 func (l listed) String() string {
-	return fmt.Sprintf("a list of %s without it", outcome.Count(len(l.rows), "thread"))
+	return fmt.Sprintf("a list of %s without it", reports.Count(len(l.rows), "thread"))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
@@ -163,7 +162,7 @@ func (x *examiner) examineGaps(e *Examination) {
 func (x *examiner) examinePlan(e *Examination) {
 	p, c := x.forecast.Plan(x.catalogue.Scenarios()), x.target.Config
 	const subject = "plan"
-	found := fmt.Sprintf("a run creates at most %s with %s", outcome.Count(p.Deployments, "deployment"), outcome.Count(p.Revisions, "revision"))
+	found := fmt.Sprintf("a run creates at most %s with %s", reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
 	switch most := c.MaxDeployments; {
 	case c.Target == "":
 		e.add(Fine, subject, "a run creates no deployment, only threads and runs", "")

@@ -10,14 +10,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Count puts a number and a noun together: "1 run", "3 runs".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // Seen describes an answer in a few words for a person.
 func Seen(a *client.Answer) string {
 	text := strings.Join(strings.Fields(string(a.Body)), " ")

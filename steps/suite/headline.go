@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // headline says in one sentence what a person should know first. A target that is not what the run took it for is
@@ -46,7 +45,7 @@ func (r *run) headline(res *reports.Result) string {
 	}
 	switch res.Verdict {
 	case reports.Conformant:
-		told := outcome.Count(res.Counts.Requirements[reports.Passed], "requirement") + " passed, none that "
+		told := reports.Count(res.Counts.Requirements[reports.Passed], "requirement") + " passed, none that "
 		if !reports.Whole(res) {
 			return told + "was judged and binds is open."
 		}

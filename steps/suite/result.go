@@ -68,7 +68,7 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 		res.Verdict = reports.Incomplete
 	}
 	res.Headline = fmt.Sprintf("The suite sent %s against the contract; check create.body, or report it: %s",
-		outcome.Count(len(mistakes), "request"), r.target.Redact.Excerpt(mistakes[0]))
+		reports.Count(len(mistakes), "request"), r.target.Redact.Excerpt(mistakes[0]))
 }
 
 func (r *run) shard() string {

@@ -21,6 +21,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var material = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(toy.Graphs()) })
 
+// watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
+const watchdog = 2 * time.Minute
+
 // rig is a pipeline with all that it stands on, and a record of the statuses that were stored.
 type rig struct {
 	t        *testing.T
@@ -35,7 +38,8 @@ type rig struct {
 
 	mu      sync.Mutex
 	seen    map[string][]controlplane.Status
-	changed chan struct{} // closed and replaced at every change
+	order   []controlplane.Revision // every status of every revision, in the order in which they were stored
+	changed chan struct{}           // closed and replaced at every change
 }
 
 func newRig(t *testing.T, configure func(*pipeline.Options, *toy.Runtime)) *rig {
@@ -74,6 +78,7 @@ func (r *rig) observe(rev controlplane.Revision) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen[rev.ID] = append(r.seen[rev.ID], rev.Status)
+	r.order = append(r.order, rev)
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
@@ -87,7 +92,7 @@ func (r *rig) statuses(revision string) []controlplane.Status {
 // await returns when the revision has had the status.
 func (r *rig) await(revision string, status controlplane.Status) {
 	r.t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(watchdog)
 	for {
 		r.mu.Lock()
 		seen, changed := r.seen[revision], r.changed

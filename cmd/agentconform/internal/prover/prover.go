@@ -101,16 +101,26 @@ func (p *prover) trials() ([]trial, error) {
 		t.slow, t.once = f.Hangs, f.Once
 		all = append(all, t)
 	}
-	if len(p.Only) == 0 {
+	return selected(all, p.Only)
+}
+
+// selected are the trials with the names and those that break the requirements with the IDs. The unmutated reference is
+// always among them, and every variation where an ID is given: a requirement that fails on these proves nothing.
+func selected(all []trial, only []string) ([]trial, error) {
+	if len(only) == 0 {
 		return all, nil
 	}
-	for _, name := range p.Only {
-		if !slices.ContainsFunc(all, func(t trial) bool { return t.row.Name == name || t.row.Fails == name }) {
+	byID := false
+	for _, name := range only {
+		isID := slices.ContainsFunc(all, func(t trial) bool { return t.row.Fails == name })
+		byID = byID || isID
+		if !isID && !slices.ContainsFunc(all, func(t trial) bool { return t.row.Name == name }) {
 			return nil, fmt.Errorf("--only %s: no fault, variation or impostor has this name, and no fault breaks a requirement with this ID; prove --list shows all", name)
 		}
 	}
 	return slices.DeleteFunc(all, func(t trial) bool {
-		return !slices.Contains(p.Only, t.row.Name) && !slices.Contains(p.Only, t.row.Fails)
+		isNamed := slices.Contains(only, t.row.Name) || slices.Contains(only, t.row.Fails)
+		return !isNamed && t.row.Kind != proof.Pristine && (t.row.Kind != proof.Variation || !byID)
 	}), nil
 }
 

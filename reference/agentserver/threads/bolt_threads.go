@@ -1,4 +1,4 @@
-package agentserver
+package threads
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 )
 
 // CreateThread implements ThreadStore.
-func (s *BoltStore) CreateThread(ctx context.Context, t Thread) error {
+func (s *Bolt) CreateThread(ctx context.Context, t Thread) error {
 	k, err := key(t.ID)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (s *BoltStore) CreateThread(ctx context.Context, t Thread) error {
 }
 
 // Thread implements ThreadStore.
-func (s *BoltStore) Thread(ctx context.Context, id string) (t Thread, err error) {
+func (s *Bolt) Thread(ctx context.Context, id string) (t Thread, err error) {
 	k, err := key(id)
 	if err != nil {
 		return Thread{}, err
@@ -41,7 +41,7 @@ func (s *BoltStore) Thread(ctx context.Context, id string) (t Thread, err error)
 }
 
 // Threads implements ThreadStore.
-func (s *BoltStore) Threads(ctx context.Context, match func(Thread) bool) ([]Thread, error) {
+func (s *Bolt) Threads(ctx context.Context, match func(Thread) bool) ([]Thread, error) {
 	var out []Thread
 	err := s.view(ctx, func(tab tables) error {
 		return tab.threads.ForEach(func(k, v []byte) error {
@@ -95,7 +95,7 @@ func (t tables) lastRun(thread []byte) (r Run, err error) {
 }
 
 // UpdateThread implements ThreadStore.
-func (s *BoltStore) UpdateThread(ctx context.Context, id string, change func(*Thread) error) (t Thread, err error) {
+func (s *Bolt) UpdateThread(ctx context.Context, id string, change func(*Thread) error) (t Thread, err error) {
 	k, err := key(id)
 	if err != nil {
 		return Thread{}, err
@@ -118,7 +118,7 @@ func (s *BoltStore) UpdateThread(ctx context.Context, id string, change func(*Th
 }
 
 // DeleteThread implements ThreadStore.
-func (s *BoltStore) DeleteThread(ctx context.Context, id string) error {
+func (s *Bolt) DeleteThread(ctx context.Context, id string) error {
 	k, err := key(id)
 	if err != nil {
 		return err

@@ -6,12 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/google/uuid"
 )
-
-// newID makes an id. Ids are ordered by time: the store keeps runs in order by them.
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // unmarshal decodes one JSON value and keeps numbers as they are written.
 func unmarshal(data []byte, into any) error {

@@ -1,4 +1,4 @@
-package agentserver
+package threads
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 )
 
 // BeginRun implements RunStore: what the strategy decides and the new run are one transaction.
-func (s *BoltStore) BeginRun(ctx context.Context, r Run, strategy Strategy) (plan Plan, err error) {
+func (s *Bolt) BeginRun(ctx context.Context, r Run, strategy Strategy) (plan Plan, err error) {
 	k, err := key(r.ThreadID, r.ID)
 	if err != nil {
 		return Plan{}, err
@@ -89,7 +89,7 @@ func (t tables) writable(threadID, runID string) (k []byte, r Run, err error) {
 }
 
 // StartRun implements RunStore.
-func (s *BoltStore) StartRun(ctx context.Context, threadID, runID string, input []Message) (all []Message, err error) {
+func (s *Bolt) StartRun(ctx context.Context, threadID, runID string, input []Message) (all []Message, err error) {
 	err = s.update(ctx, func(tab tables) error {
 		k, r, err := tab.writable(threadID, runID)
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *BoltStore) StartRun(ctx context.Context, threadID, runID string, input 
 }
 
 // AppendMessages implements RunStore.
-func (s *BoltStore) AppendMessages(ctx context.Context, threadID, runID string, messages []Message) error {
+func (s *Bolt) AppendMessages(ctx context.Context, threadID, runID string, messages []Message) error {
 	return s.update(ctx, func(tab tables) error {
 		k, _, err := tab.writable(threadID, runID)
 		if err != nil {
@@ -121,11 +121,11 @@ func (s *BoltStore) AppendMessages(ctx context.Context, threadID, runID string, 
 }
 
 // FinishRun implements RunStore.
-func (s *BoltStore) FinishRun(ctx context.Context, threadID, runID string, end Ending) error {
+func (s *Bolt) FinishRun(ctx context.Context, threadID, runID string, end Ending) error {
 	return s.update(ctx, func(tab tables) error { return s.end(tab, threadID, runID, end) })
 }
 
-func (s *BoltStore) end(tab tables, threadID, runID string, end Ending) error {
+func (s *Bolt) end(tab tables, threadID, runID string, end Ending) error {
 	k, r, err := tab.writable(threadID, runID)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *BoltStore) end(tab tables, threadID, runID string, end Ending) error {
 }
 
 // append adds messages to a thread, each with the run that wrote it.
-func (s *BoltStore) append(tab tables, thread []byte, runID string, messages []Message) error {
+func (s *Bolt) append(tab tables, thread []byte, runID string, messages []Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
@@ -153,12 +153,12 @@ func (s *BoltStore) append(tab tables, thread []byte, runID string, messages []M
 }
 
 // DeleteRun implements RunStore.
-func (s *BoltStore) DeleteRun(ctx context.Context, threadID, runID string) error {
+func (s *Bolt) DeleteRun(ctx context.Context, threadID, runID string) error {
 	return s.update(ctx, func(tab tables) error { return tab.deleteRun(threadID, runID) })
 }
 
 // Run implements RunStore.
-func (s *BoltStore) Run(ctx context.Context, threadID, runID string) (r Run, err error) {
+func (s *Bolt) Run(ctx context.Context, threadID, runID string) (r Run, err error) {
 	k, err := key(threadID, runID)
 	if err != nil {
 		return Run{}, err
@@ -168,7 +168,7 @@ func (s *BoltStore) Run(ctx context.Context, threadID, runID string) (r Run, err
 }
 
 // Runs implements RunStore.
-func (s *BoltStore) Runs(ctx context.Context, threadID string) (out []Run, err error) {
+func (s *Bolt) Runs(ctx context.Context, threadID string) (out []Run, err error) {
 	k, err := key(threadID)
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (s *BoltStore) Runs(ctx context.Context, threadID string) (out []Run, err e
 }
 
 // State implements RunStore.
-func (s *BoltStore) State(ctx context.Context, threadID string) (st State, err error) {
+func (s *Bolt) State(ctx context.Context, threadID string) (st State, err error) {
 	k, err := key(threadID)
 	if err != nil {
 		return State{}, err
@@ -215,7 +215,7 @@ func (t tables) state(thread []byte) (st State, err error) {
 }
 
 // EndUnfinished implements RunStore.
-func (s *BoltStore) EndUnfinished(ctx context.Context, end Ending) (n int, err error) {
+func (s *Bolt) EndUnfinished(ctx context.Context, end Ending) (n int, err error) {
 	err = s.update(ctx, func(tab tables) error {
 		n = 0
 		var keys [][]byte

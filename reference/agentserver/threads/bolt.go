@@ -1,4 +1,4 @@
-package agentserver
+package threads
 
 import (
 	"bytes"
@@ -13,13 +13,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// BoltStore is the Store of the reference, in one bucket of an embedded database.
+// Bolt is the Store of the reference, in one bucket of an embedded database.
 //
 //	threads   thread                 -> Thread
 //	runs      thread, run            -> Run     (run ids are ordered by time, so these are in order of creation)
 //	live      thread, run            -> nothing (the runs that have not finished)
 //	messages  thread, number (8)     -> the message and the id of the run that wrote it
-type BoltStore struct {
+type Bolt struct {
 	db     *bbolt.DB
 	name   []byte
 	writer *writer
@@ -39,9 +39,9 @@ type storedMessage struct {
 	Message Message   `json:"message"`
 }
 
-// NewBoltStore opens the store in the named bucket, and makes it where there is none. Close ends it; the database stays open.
-func NewBoltStore(db *bbolt.DB, bucket string) (*BoltStore, error) {
-	s := &BoltStore{db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() }}
+// Open opens the store in the named bucket, and makes it where there is none. Close ends it; the database stays open.
+func Open(db *bbolt.DB, bucket string) (*Bolt, error) {
+	s := &Bolt{db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() }}
 	err := db.Update(func(tx *bbolt.Tx) error {
 		root, err := tx.CreateBucketIfNotExists(s.name)
 		for _, b := range [][]byte{bucketThreads, bucketRuns, bucketLive, bucketMessages} {
@@ -59,10 +59,10 @@ func NewBoltStore(db *bbolt.DB, bucket string) (*BoltStore, error) {
 }
 
 // Close waits for the writes that were begun and refuses later ones.
-func (s *BoltStore) Close() { s.writer.close() }
+func (s *Bolt) Close() { s.writer.close() }
 
 // Drop deletes everything in the store. It is closed by that.
-func (s *BoltStore) Drop() error {
+func (s *Bolt) Drop() error {
 	s.writer.close()
 	err := s.db.Update(func(tx *bbolt.Tx) error {
 		if tx.Bucket(s.name) == nil {
@@ -79,7 +79,7 @@ func (s *BoltStore) Drop() error {
 // tables are the buckets within one transaction.
 type tables struct{ threads, runs, live, messages *bbolt.Bucket }
 
-func (s *BoltStore) tables(tx *bbolt.Tx) (tables, error) {
+func (s *Bolt) tables(tx *bbolt.Tx) (tables, error) {
 	root := tx.Bucket(s.name)
 	if root == nil {
 		return tables{}, ErrClosed
@@ -87,7 +87,7 @@ func (s *BoltStore) tables(tx *bbolt.Tx) (tables, error) {
 	return tables{root.Bucket(bucketThreads), root.Bucket(bucketRuns), root.Bucket(bucketLive), root.Bucket(bucketMessages)}, nil
 }
 
-func (s *BoltStore) view(ctx context.Context, do func(tables) error) error {
+func (s *Bolt) view(ctx context.Context, do func(tables) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *BoltStore) view(ctx context.Context, do func(tables) error) error {
 }
 
 // update does not look at the context once it has begun: the caller could not tell what became of its write.
-func (s *BoltStore) update(ctx context.Context, do func(tables) error) error {
+func (s *Bolt) update(ctx context.Context, do func(tables) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

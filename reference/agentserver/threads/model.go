@@ -1,10 +1,12 @@
-package agentserver
+package threads
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // The statuses of a run.
@@ -50,8 +52,8 @@ type Message struct {
 	Extra   map[string]any
 }
 
-// fields is the message as one flat object.
-func (m Message) fields() map[string]any {
+// Fields is the message as one flat object.
+func (m Message) Fields() map[string]any {
 	out := maps.Clone(m.Extra)
 	if out == nil {
 		out = map[string]any{}
@@ -61,7 +63,7 @@ func (m Message) fields() map[string]any {
 }
 
 // MarshalJSON writes one flat object.
-func (m Message) MarshalJSON() ([]byte, error) { return json.Marshal(m.fields()) }
+func (m Message) MarshalJSON() ([]byte, error) { return json.Marshal(m.Fields()) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (m *Message) UnmarshalJSON(data []byte) error {
@@ -86,8 +88,8 @@ type State struct {
 	At       time.Time // when it did
 }
 
-// values is the state's "values" object: empty before the first run.
-func (s State) values() map[string]any {
+// Values is the state's "values" object: empty before the first run.
+func (s State) Values() map[string]any {
 	if s.RunID == "" {
 		return map[string]any{}
 	}
@@ -98,71 +100,5 @@ func (s State) values() map[string]any {
 	return map[string]any{"messages": messages}
 }
 
-// messageTypes are the types of messages by the roles and types that clients and graphs use.
-var messageTypes = map[string]string{
-	"user": "human", "human": "human",
-	"assistant": "ai", "ai": "ai",
-	"system": "system", "developer": "system",
-	"tool": "tool", "function": "tool",
-}
-
-// maxContentDepth bounds the nesting of what clients send: it is walked again and again.
-const maxContentDepth = 32
-
-// parseMessage reads a message as clients and graphs write it: with a role or a type, and a content.
-func parseMessage(v any, defaultType string) (Message, error) {
-	fields, ok := v.(map[string]any)
-	if !ok {
-		return Message{}, fmt.Errorf("a message is an object with role and content")
-	}
-	extra := maps.Clone(fields)
-	typ := defaultType
-	for _, key := range []string{"type", "role"} {
-		given, ok := fields[key]
-		delete(extra, key)
-		if !ok {
-			continue
-		}
-		name, _ := given.(string)
-		if typ = messageTypes[name]; typ == "" {
-			return Message{}, fmt.Errorf("%s is none of user, human, assistant, ai, system, tool", key)
-		}
-	}
-	if typ == "" {
-		return Message{}, fmt.Errorf("a message has a role")
-	}
-	content, ok := fields["content"]
-	switch content.(type) {
-	case string, []any:
-	default:
-		ok = false
-	}
-	if !ok {
-		return Message{}, fmt.Errorf("the content of a message is a string or an array")
-	}
-	id, _ := fields["id"].(string)
-	if id == "" {
-		id = newID()
-	}
-	delete(extra, "id")
-	delete(extra, "content")
-	return Message{ID: id, Type: typ, Content: content, Extra: extra}, nil
-}
-
-// depth is how deeply a JSON value is nested.
-func depth(v any) int {
-	deepest := 0
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			deepest = max(deepest, depth(x))
-		}
-	case map[string]any:
-		for _, x := range v {
-			deepest = max(deepest, depth(x))
-		}
-	default:
-		return 0
-	}
-	return deepest + 1
-}
+// NewID makes an id. Ids are ordered by time: the store keeps runs in order by them.
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }

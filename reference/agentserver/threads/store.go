@@ -1,4 +1,4 @@
-package agentserver
+package threads
 
 import (
 	"context"
@@ -62,3 +62,14 @@ type Ending struct {
 	Reason   string
 	Messages []Message
 }
+
+// Plan is what becomes of the unfinished runs of a thread when a new run arrives.
+type Plan struct {
+	Refuse    string   // why the new run is not accepted; empty: it is
+	Delete    []string // run ids: deleted, with every message they wrote
+	Interrupt []string // run ids: ended as they are, their messages stay
+}
+
+// Strategy decides about the unfinished runs of a thread, oldest first. It must not touch anything: the store calls it
+// inside of the transaction that then does what it says (interface, section 3, "Run rollback rule").
+type Strategy func(unfinished []Run) Plan

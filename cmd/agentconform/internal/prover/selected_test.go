@@ -1,0 +1,36 @@
+package prover
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports/proof"
+)
+
+// TestAPartOfTheProofHasItsControls wants the unmutated reference in every part, and the variations beside a requirement.
+func TestAPartOfTheProofHasItsControls(t *testing.T) {
+	all := func() []trial {
+		return []trial{
+			{row: proof.Row{Kind: proof.Pristine, Name: "reference"}}, {row: proof.Row{Kind: proof.Variation, Name: "v"}},
+			{row: proof.Row{Kind: proof.Impostor, Name: "i"}}, {row: proof.Row{Kind: proof.Fault, Name: "f", Fails: "CP-A-1"}},
+			{row: proof.Row{Kind: proof.Fault, Name: "g", Fails: "CP-B-1"}},
+		}
+	}
+	for only, want := range map[string][]string{
+		"f":      {"reference", "f"},
+		"i":      {"reference", "i"},
+		"CP-A-1": {"reference", "v", "f"},
+	} {
+		chosen, err := selected(all(), []string{only})
+		require.NoError(t, err)
+		var names []string
+		for _, c := range chosen {
+			names = append(names, c.row.Name)
+		}
+		assert.Equal(t, want, names, only)
+	}
+	_, err := selected(all(), []string{"nothing"})
+	assert.ErrorContains(t, err, "--only nothing")
+}

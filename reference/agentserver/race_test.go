@@ -1,0 +1,5 @@
+//go:build race
+
+package agentserver
+
+func init() { share = 5 }
