@@ -77,7 +77,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return &exit{exitIncomplete, err}
 	}
 	if len(left) > 0 {
-		fmt.Fprintf(io.err, "not removed: %d deployments; remove them with agentconform clean --ledger %s\n", len(left), safe.Line(ledger))
+		fmt.Fprintf(io.err, "not removed: %s; remove with agentconform clean --ledger %s\n", reports.Count(len(left), "deployment"), safe.Line(ledger))
 	}
 	return failed(tellAnswers(answers, io))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -93,7 +94,7 @@ func (t *test) judge(was, now *reports.Result) (a Answer, again bool) {
 	}
 	for _, half := range now.Target.Rejecting {
 		if t.judges[0].Requirement.Profile == half || t.judges[0].Requirement.Profile == features.EndToEnd {
-			a.Verdict, a.Reason = reports.Inconclusive, fmt.Sprintf("the %s refuses the credentials of the configuration", half)
+			a.Verdict, a.Reason = reports.Inconclusive, fmt.Sprintf("the %s refuses the credentials of the configuration", strings.ReplaceAll(half, "-", " "))
 		}
 	}
 	return a, false

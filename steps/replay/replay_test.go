@@ -149,7 +149,7 @@ func TestJudge(t *testing.T) {
 		"the race is lost":   {test: simple, now: reports.Result{Requirements: []reports.Requirement{as(get, reports.Inconclusive, "too fast", 0)}}, want: reports.Inconclusive, reason: "inconclusive: too fast", again: true},
 		"it was not run":     {test: simple, want: reports.Inconclusive, reason: "skipped: it was not run"},
 		"credentials are refused": {test: simple, now: reports.Result{Target: reports.Target{Rejecting: []string{"control-plane"}}, Requirements: []reports.Requirement{as(get, reports.Passed, "", 3)}},
-			want: reports.Inconclusive, reason: "the control-plane refuses the credentials of the configuration"},
+			want: reports.Inconclusive, reason: "the control plane refuses the credentials of the configuration"},
 		"an answer is as bad as it was": {test: closing, now: reports.Result{Findings: shown("a", contract), Requirements: []reports.Requirement{as(contract, reports.Failed, "", 2), as(list, reports.Passed, "", 3)}}, want: reports.Failed, reason: "expected x, got y"},
 		"all answers are good":          {test: closing, now: reports.Result{Requirements: []reports.Requirement{good, as(list, reports.Passed, "", 3)}}, want: reports.Passed},
 		"another known finding is left": {test: closing, now: reports.Result{Findings: shown("known", contract), Requirements: []reports.Requirement{as(contract, reports.Failed, "", 2), as(list, reports.Passed, "", 3)}}, want: reports.Passed},
