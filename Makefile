@@ -27,11 +27,11 @@ modules:
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 
-# The tests of every package under the race detector, then, without it, those that are long: many servers, the
-# browser, large runs, hostile scripts and bodies at full size.
+# The tests of every package under the race detector. Those whose names end in _Long (many servers, the browser, large
+# runs, hostile bodies at full size) do less there or nothing, and run in full without it.
 unit:
-	$(GO) test -race -short -timeout 10m ./...
-	$(GO) test -timeout 10m ./steps ./reports ./reports/export ./reports/html ./cmd/agentconform ./reference/script ./spec
+	$(GO) test -race -short -vet=off -timeout 10m ./...
+	$(GO) test -run '_Long$$' -vet=off -timeout 10m $$(git grep -l 'func Test.*_Long(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 # The features against the reference, in both editions.
 features:
@@ -53,7 +53,7 @@ proof: build
 
 # The run that the tests of the reports use, recorded anew, and the golden files that follow from it: review the difference.
 golden:
-	$(GO) test -count=1 ./cmd/agentconform -run TestRecordedRun -update
+	$(GO) test -count=1 ./cmd/agentconform -run TestRecordedRun_Long -update
 	$(GO) test -count=1 ./reports/badge ./reports/compare ./reports/console ./reports/cucumber ./reports/har ./reports/html ./reports/junit ./reports/markdown -update
 
 clean:

@@ -121,7 +121,7 @@ func TestJournalLeavesNoFile(t *testing.T) {
 	assert.ErrorContains(t, err, "is the folder there")
 }
 
-func TestJournalNeedsLittleMemory(t *testing.T) {
+func TestJournalNeedsLittleMemory_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes a hundred and fifty megabytes")
 	}

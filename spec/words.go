@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/pb33f/libopenapi/datamodel/high/base"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // enum is a field that takes one of several values.

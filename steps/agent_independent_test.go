@@ -17,8 +17,8 @@ import (
 	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
-// TestHonestDifferences judges the independent server in the forms that the interface allows: none may cost a point.
-func TestHonestDifferences(t *testing.T) {
+// TestHonestDifferences_Long judges the independent server in the forms that the interface allows: none may cost a point.
+func TestHonestDifferences_Long(t *testing.T) {
 	type honest struct {
 		name    string
 		options independent.Options
@@ -102,8 +102,8 @@ func TestWithoutUsers(t *testing.T) {
 	}
 }
 
-// TestRunsThatBeginLate judges a server whose runs lie in a queue for long before they begin.
-func TestRunsThatBeginLate(t *testing.T) {
+// TestRunsThatBeginLate_Long judges a server whose runs lie in a queue for long before they begin.
+func TestRunsThatBeginLate_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("every run takes long")
 	}

@@ -63,8 +63,8 @@ func wrongServers() []wrong {
 	}
 }
 
-// TestWrongServers holds every wrong server to be caught, by the requirements that name what is wrong and no others.
-func TestWrongServers(t *testing.T) {
+// TestWrongServers_Long holds every wrong server to be caught, by the requirements that name what is wrong and no others.
+func TestWrongServers_Long(t *testing.T) {
 	all := wrongServers()
 	if testing.Short() {
 		all = all[:3]

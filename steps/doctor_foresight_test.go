@@ -19,9 +19,9 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// TestAnExaminationForeseesWhatARunSkips takes keys out of a configuration, has the target judged, and holds what was
+// TestAnExaminationForeseesWhatARunSkips_Long takes keys out of a configuration, has the target judged, and holds what was
 // foreseen of each scenario to its verdict, both ways. What is foreseen to be created is held to what was.
-func TestAnExaminationForeseesWhatARunSkips(t *testing.T) {
+func TestAnExaminationForeseesWhatARunSkips_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tried without the race detector")
 	}

@@ -44,9 +44,9 @@ var (
 	}
 )
 
-// TestRecordedRun judges the faulty reference again and holds the recorded run to it, so that the tests of the reports
+// TestRecordedRun_Long judges the faulty reference again and holds the recorded run to it, so that the tests of the reports
 // see what runs really produce. With -update it records the run anew.
-func TestRecordedRun(t *testing.T) {
+func TestRecordedRun_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges a faulty server, which takes seconds")
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestVerdictsDoNotDependOnTheOrder judges the reference twenty times, each time in another order: the verdict of
+// TestVerdictsDoNotDependOnTheOrder_Long judges the reference twenty times, each time in another order: the verdict of
 // every scenario must be the same.
-func TestVerdictsDoNotDependOnTheOrder(t *testing.T) {
+func TestVerdictsDoNotDependOnTheOrder_Long(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	oracle, err := spec.New()
@@ -38,7 +38,11 @@ func TestVerdictsDoNotDependOnTheOrder(t *testing.T) {
 		}
 		return verdicts
 	}
-	const runs, atOnce = 20, 4
+	const atOnce = 4
+	runs := int64(20)
+	if testing.Short() {
+		runs = 3
+	}
 	want := judge(t, 1)
 	slots := make(chan struct{}, atOnce)
 	var wait sync.WaitGroup

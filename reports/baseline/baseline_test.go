@@ -184,7 +184,7 @@ func TestParseExplainsMistakes(t *testing.T) {
 	entry := "- {requirement: A-1, reason: r, owner: o"
 	tests := []struct{ name, doc, want string }{
 		{"empty", "", `known.yaml: the file is empty; a baseline without entries is "version: 1"`},
-		{"no YAML", "version: [", "known.yaml: line 1: did not find expected node content; the file must be YAML"},
+		{"no YAML", "version: [", "known.yaml: line 2, column 1: did not find expected node content; the file must be YAML"},
 		{"a list", "- a", "known.yaml:1: the baseline must be a mapping with the keys version, known, flaky"},
 		{"no version", "known: []", `known.yaml:1: the version is missing; add "version: 1"`},
 		{"other version", "version: 2", `known.yaml:1: version "2" is not known; this program reads version 1`},

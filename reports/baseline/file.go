@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/internal/atomicfile"
@@ -66,7 +66,7 @@ func Parse(path string, doc []byte) (*Baseline, error) {
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: the file is empty; a baseline without entries is \"version: 1\"", path)
 		}
-		return nil, fmt.Errorf("%s: %s; the file must be YAML", path, strings.TrimPrefix(safe.Line(err.Error()), "yaml: "))
+		return nil, fmt.Errorf("%s: %s; the file must be YAML", path, safe.Line(yamlProblem(err)))
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
@@ -78,6 +78,18 @@ func Parse(path string, doc []byte) (*Baseline, error) {
 	}
 	b.File = path
 	return b, p.twice(b)
+}
+
+// yamlProblem says where a text stops being YAML, and why.
+func yamlProblem(err error) string {
+	var at *yaml.LoadError
+	switch {
+	case !errors.As(err, &at):
+		return err.Error()
+	case at.Mark.Line == 0:
+		return at.Message
+	}
+	return fmt.Sprintf("line %d, column %d: %s", at.Mark.Line, at.Mark.Column, at.Message)
 }
 
 // parser reads nodes one by one, because the decoder of the library does not tell the line of a wrong value. The

@@ -14,8 +14,8 @@ import (
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
-// TestLargeRunsNeedNoMoreMemory holds the promise that a run of many exchanges is written with the memory of one of few.
-func TestLargeRunsNeedNoMoreMemory(t *testing.T) {
+// TestLargeRunsNeedNoMoreMemory_Long holds the promise that a run of many exchanges is written with the memory of one of few.
+func TestLargeRunsNeedNoMoreMemory_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes a hundred megabytes")
 	}

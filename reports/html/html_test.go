@@ -116,7 +116,7 @@ func TestHTMLShowsTheCause(t *testing.T) {
 	}
 }
 
-func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
+func TestHTMLOfManyExchangesIsBounded_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes tens of megabytes")
 	}
@@ -140,7 +140,7 @@ func TestHTMLTellsOfAnExchangeThatCannotBeRead(t *testing.T) {
 	assert.ErrorContains(t, html.Write(&bytes.Buffer{}, r), "closed")
 }
 
-func TestHTMLInABrowser(t *testing.T) {
+func TestHTMLInABrowser_Long(t *testing.T) {
 	b := openBrowser(t)
 	dir := pages(t, reporttest.Results())
 	for _, look := range []struct {
@@ -157,7 +157,7 @@ func TestHTMLInABrowser(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
+func TestHTMLIsReadableWithoutScriptsAndOnPaper_Long(t *testing.T) {
 	b := openBrowser(t)
 	r := recorded.Faulty() // of up to three failures the details are open
 	for _, id := range []string{"CP-LIST-13", "AS-ROLLBACK-3"} {
@@ -184,7 +184,7 @@ func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-func TestHTMLFiltersAndKeys(t *testing.T) {
+func TestHTMLFiltersAndKeys_Long(t *testing.T) {
 	b := openBrowser(t)
 	page := filepath.Join(pages(t, reporttest.Results()), "faulty.html")
 	b.size(1280, 1000, "light")
@@ -238,9 +238,9 @@ func TestHTMLFiltersAndKeys(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-// TestHTMLOfManyExchangesDoesLittleAtOnce counts what the browser has to hold and to do: the evidence of an exchange is
+// TestHTMLOfManyExchangesDoesLittleAtOnce_Long counts what the browser has to hold and to do: the evidence of an exchange is
 // built when it is opened, and only that.
-func TestHTMLOfManyExchangesDoesLittleAtOnce(t *testing.T) {
+func TestHTMLOfManyExchangesDoesLittleAtOnce_Long(t *testing.T) {
 	b := openBrowser(t)
 	few, many := recorded.Large(200), recorded.Large(2000)
 	dir := pages(t, map[string]*reports.Result{"few": few, "many": many})
@@ -268,7 +268,7 @@ func TestHTMLOfManyExchangesDoesLittleAtOnce(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-func TestHTMLOfAHostileTargetRunsNothing(t *testing.T) {
+func TestHTMLOfAHostileTargetRunsNothing_Long(t *testing.T) {
 	b := openBrowser(t)
 	results := map[string]*reports.Result{}
 	for name, text := range recorded.HostileTexts() {

@@ -3,6 +3,7 @@ package common
 import (
 	"context"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/cucumber/godog"
@@ -10,48 +11,72 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// Patterns are the compiled patterns of sentences. They are compiled once for a run: godog asks for the definitions of
-// every scenario anew.
-type Patterns struct {
-	mu       sync.Mutex
-	compiled map[string]*regexp.Regexp
-	found    map[string]string // patterns by sentence
+// Definitions are those of all sentences. They are the same for every scenario of a run: godog asks for the functions of
+// each scenario anew, but what the sentences match, need and create is worked out once.
+type Definitions struct {
+	mu        sync.RWMutex
+	byPattern map[string]*Definition
+	found     map[string]*Definition // by sentence
 }
 
-// Of returns the pattern that the sentence matches: what stays the same when its values differ. Where none does, it
-// returns the sentence.
-func (p *Patterns) Of(sentence string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if pattern, known := p.found[sentence]; known {
-		return pattern
+// NewDefinitions returns none yet.
+func NewDefinitions() *Definitions {
+	return &Definitions{byPattern: map[string]*Definition{}, found: map[string]*Definition{}}
+}
+
+// Find returns the definition of a sentence, or nil.
+func (ds *Definitions) Find(sentence string) *Definition {
+	ds.mu.RLock()
+	d, known := ds.found[sentence]
+	ds.mu.RUnlock()
+	if known {
+		return d
 	}
-	if p.found == nil {
-		p.found = map[string]string{}
-	}
-	p.found[sentence] = sentence
-	for pattern, re := range p.compiled {
-		if re.MatchString(sentence) {
-			p.found[sentence] = pattern
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	for _, each := range ds.byPattern {
+		if strings.HasPrefix(sentence, each.prefix) && each.sentence.MatchString(sentence) {
+			d = each
 			break
 		}
 	}
-	return p.found[sentence]
+	ds.found[sentence] = d
+	return d
 }
 
-// sentence compiles a pattern to match whole sentences.
-func (p *Patterns) sentence(pattern string) *regexp.Regexp {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if re := p.compiled[pattern]; re != nil {
-		return re
+// Pattern returns the pattern that the sentence matches: what stays the same when its values differ. Where none does, it
+// returns the sentence.
+func (ds *Definitions) Pattern(sentence string) string {
+	if d := ds.Find(sentence); d != nil {
+		return d.Pattern
 	}
-	re := regexp.MustCompile("^(?:" + pattern + ")$")
-	if p.compiled == nil {
-		p.compiled = map[string]*regexp.Regexp{}
+	return sentence
+}
+
+// define returns the definition of the pattern, made with the properties where it is new.
+func (ds *Definitions) define(pattern string, properties []Property) *Definition {
+	ds.mu.RLock()
+	d := ds.byPattern[pattern]
+	ds.mu.RUnlock()
+	if d != nil {
+		return d
 	}
-	p.compiled[pattern] = re
-	return re
+	d = &Definition{Pattern: pattern, prefix: literal(pattern), sentence: regexp.MustCompile("^(?:" + pattern + ")$")}
+	for _, p := range properties {
+		p(d)
+	}
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	ds.byPattern[pattern] = d
+	return d
+}
+
+// literal is what every sentence of a pattern begins with.
+func literal(pattern string) string {
+	if i := strings.IndexAny(pattern, `([\.*+?|{^$`); i >= 0 {
+		return pattern[:max(i-1, 0)] // what follows a character may make it optional
+	}
+	return pattern
 }
 
 // Definition is one sentence: its pattern, what it needs of the configuration, and what it creates at the target.
@@ -59,6 +84,7 @@ type Definition struct {
 	Pattern string
 	Costs   []plane.Cost
 
+	prefix   string // of its sentences
 	sentence *regexp.Regexp
 	needs    []func(captured string) error
 }
@@ -77,16 +103,15 @@ func (d *Definition) Lacks(sentence string) (found []error) {
 	return found
 }
 
-// Registrar takes the definitions of the sentences of one scenario.
+// Registrar registers the functions of the sentences for one scenario.
 type Registrar struct {
-	definitions map[string]*Definition // by pattern
-	patterns    *Patterns
+	definitions *Definitions
 	scenario    *godog.ScenarioContext // nil where nothing is to be executed
 }
 
-// NewRegistrar returns one that registers with godog; where the scenario is nil it only lists the definitions.
-func NewRegistrar(patterns *Patterns, scenario *godog.ScenarioContext) *Registrar {
-	return &Registrar{definitions: map[string]*Definition{}, patterns: patterns, scenario: scenario}
+// NewRegistrar returns one that registers with godog; where the scenario is nil it only fills the definitions.
+func NewRegistrar(definitions *Definitions, scenario *godog.ScenarioContext) *Registrar {
+	return &Registrar{definitions, scenario}
 }
 
 // Property says more about a definition than its function.
@@ -122,45 +147,30 @@ func Creates(deployments, revisions int) Property {
 }
 
 // Given registers a precondition.
-func (r *Registrar) Given(pattern string, definition any, properties ...Property) {
-	re := r.note(pattern, properties)
-	if r.scenario != nil {
-		r.scenario.Given(re, definition)
+func (r *Registrar) Given(pattern string, function any, properties ...Property) {
+	if d := r.definitions.define(pattern, properties); r.scenario != nil {
+		r.scenario.Given(d.sentence, function)
 	}
 }
 
 // When registers an act.
-func (r *Registrar) When(pattern string, definition any, properties ...Property) {
-	re := r.note(pattern, properties)
-	if r.scenario != nil {
-		r.scenario.When(re, definition)
+func (r *Registrar) When(pattern string, function any, properties ...Property) {
+	if d := r.definitions.define(pattern, properties); r.scenario != nil {
+		r.scenario.When(d.sentence, function)
 	}
 }
 
 // Then registers a judgement.
-func (r *Registrar) Then(pattern string, definition any, properties ...Property) {
-	re := r.note(pattern, properties)
-	if r.scenario != nil {
-		r.scenario.Then(re, definition)
+func (r *Registrar) Then(pattern string, function any, properties ...Property) {
+	if d := r.definitions.define(pattern, properties); r.scenario != nil {
+		r.scenario.Then(d.sentence, function)
 	}
 }
 
-// Configured registers a precondition that the configuration alone decides: its definition is also its check.
-func (r *Registrar) Configured(pattern string, definition func() error) {
-	r.Given(pattern, definition, Needs(Whatever(definition)))
+// Configured registers a precondition that the configuration alone decides: its function is also its check.
+func (r *Registrar) Configured(pattern string, function func() error) {
+	r.Given(pattern, function, Needs(Whatever(function)))
 }
-
-func (r *Registrar) note(pattern string, properties []Property) *regexp.Regexp {
-	d := &Definition{Pattern: pattern, sentence: r.patterns.sentence(pattern)}
-	for _, p := range properties {
-		p(d)
-	}
-	r.definitions[pattern] = d
-	return d.sentence
-}
-
-// Find returns the definition of a sentence, or nil.
-func (r *Registrar) Find(sentence string) *Definition { return r.definitions[r.patterns.Of(sentence)] }
 
 // Allow returns a context in which a step may create what its definition says, and no more.
 func (d *Definition) Allow(ctx context.Context) context.Context {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // EnvPrefix begins the name of every environment variable that is part of the configuration.
@@ -130,7 +130,7 @@ func setText(v reflect.Value, key, text, source string) []*Error {
 	if problems := check(doc.Content[0], v.Type(), source, key); len(problems) > 0 {
 		return problems
 	}
-	if err := doc.Content[0].Decode(v.Addr().Interface()); err != nil {
+	if err := doc.Content[0].Load(v.Addr().Interface(), bounded); err != nil {
 		return []*Error{{Source: source, Key: key, Problem: err.Error(), Remedy: "correct the value"}}
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // keys says of every key what it is for, in one line. Files that are written carry it, and the reference is made of it.

@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v4/plugin/limit"
 )
 
 // DefaultFile is read from the working folder when no file is named.
@@ -99,6 +100,21 @@ func reason(err error) string {
 	return err.Error()
 }
 
+// bounded bounds what aliases may expand to. The library does that for texts by itself, but not for nodes.
+var bounded = yaml.WithPlugin(limit.New())
+
+// yamlProblem says where a text stops being YAML, and why.
+func yamlProblem(err error) string {
+	var at *yaml.LoadError
+	switch {
+	case !errors.As(err, &at):
+		return err.Error()
+	case at.Mark.Line == 0:
+		return at.Message
+	}
+	return fmt.Sprintf("line %d, column %d: %s", at.Mark.Line, at.Mark.Column, at.Message)
+}
+
 func (l *loader) parse(source string, content []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc yaml.Node
@@ -107,7 +123,7 @@ func (l *loader) parse(source string, content []byte) error {
 		return nil // an empty file says nothing wrong
 	}
 	if err != nil {
-		return &Error{Source: source, Problem: "is no YAML: " + strings.TrimPrefix(err.Error(), "yaml: "), Remedy: "check indentation and quotes at that line"}
+		return &Error{Source: source, Problem: "is no YAML: " + yamlProblem(err), Remedy: "check indentation and quotes at that line"}
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return &Error{Source: source, Problem: "holds more than one YAML document", Remedy: "keep one"}
@@ -122,8 +138,8 @@ func (l *loader) parse(source string, content []byte) error {
 		return problems[i]
 	}
 	l.mistaken(problems...)
-	if err := doc.Content[0].Decode(l.config); err != nil && len(problems) == 0 { // else it says the same again
-		return &Error{Source: source, Problem: err.Error(), Remedy: "correct the value at that line"}
+	if err := doc.Content[0].Load(l.config, bounded); err != nil && len(problems) == 0 { // else it says the same again
+		return &Error{Source: source, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,15 @@ users:
   - {name: owner, token: token-1}
 timeouts: {poll: 90s}
 `
+
+// aliases are lists in a body, each with the one before it twice: written out, the last one has 2 to the power of n items.
+func aliases(n int) string {
+	text := "    a0: &a0 [x]\n"
+	for i := range n {
+		text += fmt.Sprintf("    a%d: &a%d [*a%d, *a%d]\n", i+1, i+1, i, i)
+	}
+	return text
+}
 
 func load(t *testing.T, file string, environ []string, flags map[string]string) (*config.Config, error) {
 	t.Helper()
@@ -86,7 +96,9 @@ func TestMistakes(t *testing.T) {
 		"a text for a boolean":      {file: with("tenant_id_alone: perhaps"), says: []string{"tenant_id_alone", "true or false"}},
 		"a bad duration":            {file: with("polling: {interval: 5}"), says: []string{"polling.interval", "no duration", "10s"}},
 		"a duration of nothing":     {file: with("polling: {interval: 0s}"), says: []string{"polling.interval", "above zero"}},
-		"no YAML":                   {file: "target: [", says: []string{"no YAML"}},
+		"no YAML":                   {file: "target: [", says: []string{"no YAML", "line 2, column 1"}},
+		"aliases of aliases":        {file: strings.Replace(valid, "  body:\n", "  body:\n"+aliases(40), 1), says: []string{"excessive aliasing"}},
+		"aliases in a variable":     {file: valid, environ: []string{"AGENTCONFORM_CREATE_BODY=" + strings.ReplaceAll(aliases(40), "    a", "a")}, says: []string{"AGENTCONFORM_CREATE_BODY", "excessive aliasing"}},
 		"two documents":             {file: valid + "---\na: b\n", says: []string{"more than one YAML document"}},
 		"a list at the top":         {file: "- a\n", says: []string{"give it the keys target"}},
 		"no address":                {file: valid, flags: map[string]string{"target": "control.example"}, says: []string{"target", "no http or https address"}},

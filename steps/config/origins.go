@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // origins says where each key was given: "agentconform.yaml:12", "environment AGENTCONFORM_TARGET". The empty key stands

@@ -38,12 +38,12 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}, registrar: common.NewRegistrar(r.patterns, sc)}
+			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}}
 			sc.Before(e.before)
 			sc.StepContext().Before(e.beforeStep)
 			sc.StepContext().After(e.afterStep)
 			sc.After(e.after)
-			define(e.registrar, e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0)
+			define(common.NewRegistrar(r.forecast.sentences, sc), e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0)
 		},
 		Options: &godog.Options{
 			Format:          silent,
@@ -93,10 +93,9 @@ func (r *run) missing(scenarios []*features.Scenario) error {
 
 // execution is one scenario on its way through godog.
 type execution struct {
-	run       *run
-	chosen    map[string]*features.Scenario
-	scene     *common.Scene
-	registrar *common.Registrar
+	run    *run
+	chosen map[string]*features.Scenario
+	scene  *common.Scene
 
 	start   time.Time
 	step    int
@@ -136,7 +135,7 @@ func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outco
 
 // beforeStep lets a step create what its definition says, and no more.
 func (e *execution) beforeStep(ctx context.Context, step *godog.Step) (context.Context, error) {
-	if d := e.registrar.Find(step.Text); d != nil {
+	if d := e.run.forecast.sentences.Find(step.Text); d != nil {
 		ctx = d.Allow(ctx)
 	}
 	return ctx, nil

@@ -21,17 +21,17 @@ type Forecast struct {
 	config    *config.Config
 	catalogue *features.Catalogue
 	selection Selection
-	registrar *common.Registrar
+	sentences *common.Definitions
 	lacked    map[string][]*outcome.Outcome // by sentence
 }
 
 // Foresee asks the definitions, without executing any.
 func Foresee(c *config.Config, catalogue *features.Catalogue, s Selection) *Forecast {
 	f := &Forecast{config: c, catalogue: catalogue, selection: s, lacked: map[string][]*outcome.Outcome{},
-		registrar: common.NewRegistrar(&common.Patterns{}, nil)}
+		sentences: common.NewDefinitions()}
 	t := &target.Target{Config: c}
 	p := plane.New(t, nil, time.Time{})
-	define(f.registrar, &common.Scene{}, t, p, agent.New(t, p, nil), s.Shards > 0)
+	define(common.NewRegistrar(f.sentences, nil), &common.Scene{}, t, p, agent.New(t, p, nil), s.Shards > 0)
 	return f
 }
 
@@ -53,7 +53,7 @@ func (f *Forecast) lackedBy(sentence string) []*outcome.Outcome {
 		return found
 	}
 	var found []*outcome.Outcome
-	if d := f.registrar.Find(sentence); d != nil {
+	if d := f.sentences.Find(sentence); d != nil {
 		for _, err := range d.Lacks(sentence) {
 			var o *outcome.Outcome
 			if errors.As(err, &o) {

@@ -19,7 +19,7 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
 			if len(f.lackedBy(step.Text)) > 0 {
 				break
 			}
-			d := f.registrar.Find(step.Text)
+			d := f.sentences.Find(step.Text)
 			if d == nil {
 				continue
 			}

@@ -167,7 +167,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	}
 	key := v.Key
 	if key == "" {
-		key = r.patterns.Of(sentence)
+		key = r.forecast.sentences.Pattern(sentence)
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])

@@ -52,7 +52,6 @@ type run struct {
 	maker    *shared.Maker
 	plane    *plane.Plane
 	agents   *agent.Agents
-	patterns *common.Patterns
 	forecast *Forecast
 	start    time.Time
 
@@ -111,7 +110,7 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 		return nil, err
 	}
 	p := plane.New(t, maker, start)
-	return &run{Options: o, target: t, maker: maker, plane: p, agents: agent.New(t, p, maker), patterns: &common.Patterns{},
+	return &run{Options: o, target: t, maker: maker, plane: p, agents: agent.New(t, p, maker),
 		forecast: Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
 }
 
