@@ -39,58 +39,59 @@ type test struct {
 	missing string // why it cannot be judged by this version
 }
 
-// planner finds in the catalogue what the result names.
-type planner struct {
-	catalogue *features.Catalogue
-	was       *reports.Result
+// pair is a scenario of the earlier run and the same one of this version; nil where that has none of its name.
+type pair struct {
+	requirement string
+	was         reports.Scenario
+	now         *features.Scenario
 }
 
-func (p *planner) plan(f reports.Finding) *test {
-	t := &test{finding: f}
-	i := slices.IndexFunc(p.was.Requirements, func(q reports.Requirement) bool { return q.ID == f.Requirement })
-	if i < 0 {
-		t.missing = "the result has no requirement " + f.Requirement
-		return t
+func pairs(c *features.Catalogue, was *reports.Result) (all []pair) {
+	type name struct{ requirement, scenario string }
+	known := map[name]*features.Scenario{}
+	for _, s := range c.Scenarios() {
+		known[name{s.Requirement.ID, s.Name}] = s
 	}
-	for _, s := range p.was.Requirements[i].Scenarios {
-		if s.Verdict != reports.Failed || p.ofAnother(f, key(s)) {
+	for _, q := range was.Requirements {
+		for _, s := range q.Scenarios {
+			all = append(all, pair{q.ID, s, known[name{q.ID, s.Name}]})
+		}
+	}
+	return all
+}
+
+// plan says how a finding of the earlier run is judged again.
+func plan(f reports.Finding, was *reports.Result, all []pair) *test {
+	t := &test{finding: f}
+	for _, s := range all {
+		if s.requirement != f.Requirement || s.was.Verdict != reports.Failed || isOfAnother(f, was, key(s.was)) {
 			continue
 		}
-		now := p.find(f.Requirement, s.Name)
-		if now == nil {
-			t.missing = fmt.Sprintf("this version has no scenario %q of %s", s.Name, f.Requirement)
+		if s.now == nil {
+			t.missing = fmt.Sprintf("this version has no scenario %q of %s", s.was.Name, f.Requirement)
 			return t
 		}
-		t.judges = append(t.judges, now)
+		t.judges = append(t.judges, s.now)
 	}
 	if len(t.judges) == 0 {
-		t.missing = "the result has no failed scenario of it"
-	} else if t.judges[0].Is(features.TagLast) {
-		p.findEvidence(t)
+		t.missing = "the result has no failed scenario of " + f.Requirement
+	} else if t.seesAll() {
+		t.findEvidence(was, all)
 	}
 	return t
 }
 
-// ofAnother tells whether a scenario shows another finding of the requirement than this one.
-func (p *planner) ofAnother(f reports.Finding, key string) bool {
-	return f.Scenario != "" && key != f.Scenario && slices.ContainsFunc(p.was.Findings, func(g reports.Finding) bool {
+// isOfAnother tells whether a scenario shows another finding of the requirement than this one.
+func isOfAnother(f reports.Finding, was *reports.Result, key string) bool {
+	return f.Scenario != "" && key != f.Scenario && slices.ContainsFunc(was.Findings, func(g reports.Finding) bool {
 		return g.Requirement == f.Requirement && g.Scenario == key
 	})
 }
 
-func (p *planner) find(requirement, name string) *features.Scenario {
-	for _, s := range p.catalogue.Scenarios() {
-		if s.Requirement.ID == requirement && s.Name == name {
-			return s
-		}
-	}
-	return nil
-}
-
 // findEvidence finds the scenario that made the exchange which shows the finding, or else one that used the fixture which
 // made it.
-func (p *planner) findEvidence(t *test) {
-	x, err := p.was.Exchanges.Get(t.finding.Exchange)
+func (t *test) findEvidence(was *reports.Result, all []pair) {
+	x, err := was.Exchanges.Get(t.finding.Exchange)
 	if err != nil {
 		t.missing = "the result has no exchange that shows it"
 		return
@@ -98,24 +99,19 @@ func (p *planner) findEvidence(t *test) {
 	if x.Scenario == firstRequest {
 		return // every run makes it
 	}
-	fixture, _ := strings.CutPrefix(x.Scenario, "fixture: ")
-	var used *reports.Scenario
-	for _, q := range p.was.Requirements {
-		for _, s := range q.Scenarios {
-			now := p.find(q.ID, s.Name)
-			if now == nil {
-				continue
+	best := notUsed
+	for _, s := range all {
+		if s.now == nil {
+			continue
+		}
+		if key(s.was)+" "+s.was.Name == x.Scenario {
+			if !slices.Contains(t.judges, s.now) { // which makes its own requests
+				t.shows, t.steps = s.now, passedSteps(s.was)
 			}
-			if key(s)+" "+s.Name == x.Scenario {
-				if slices.Contains(t.judges, now) {
-					return // it makes its own requests
-				}
-				t.shows, t.steps = now, passedSteps(s)
-				return
-			}
-			if slices.Contains(s.Fixtures, fixture) && (used == nil || rank(s) < rank(*used)) {
-				used, t.shows, t.steps = &s, now, passedSteps(s)
-			}
+			return
+		}
+		if r := rank(s.was, strings.TrimPrefix(x.Scenario, "fixture: ")); r < best {
+			best, t.shows, t.steps = r, s.now, passedSteps(s.was)
 		}
 	}
 	if t.shows == nil {
@@ -123,10 +119,16 @@ func (p *planner) findEvidence(t *test) {
 	}
 }
 
-// rank prefers scenarios that passed, and of these the ones that need least.
-func rank(s reports.Scenario) int {
-	if s.Verdict != reports.Passed {
-		return 1000
+// notUsed ranks what does not use a fixture.
+const notUsed = 1 << 20
+
+// rank prefers of the scenarios that used a fixture those that passed, and of these the ones that need least.
+func rank(s reports.Scenario, fixture string) int {
+	switch {
+	case !slices.Contains(s.Fixtures, fixture):
+		return notUsed
+	case s.Verdict != reports.Passed:
+		return notUsed - 1
 	}
 	return len(s.Fixtures)
 }

@@ -24,12 +24,12 @@ const mostRuns = 3
 // Judge runs the scenarios of the findings again, all in one run, and those that were inconclusive up to twice more. The
 // options are those of a run; Select and Journal are set here. It also returns what could not be removed at the target.
 func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding) ([]Answer, []reports.LedgerEntry, error) {
-	p := &planner{o.Catalogue, was}
+	all := pairs(o.Catalogue, was)
 	answers := make([]Answer, len(findings))
 	open := map[int]*test{} // by index of the finding
 	for i, f := range findings {
 		answers[i] = Answer{Finding: f, Verdict: reports.Inconclusive}
-		if t := p.plan(f); t.missing != "" {
+		if t := plan(f, was, all); t.missing != "" {
 			answers[i].Reason = t.missing
 		} else {
 			open[i] = t

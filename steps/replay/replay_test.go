@@ -69,7 +69,7 @@ func TestPlan(t *testing.T) {
 		reports.Requirement{ID: "CP-CONTRACT-list-revisions", Scenarios: []reports.Scenario{wasContract}},
 		reports.Requirement{ID: "CP-GET-2", Scenarios: []reports.Scenario{{Name: "of another version", Verdict: reports.Failed}}},
 		reports.Requirement{ID: "CP-GET-3", Scenarios: []reports.Scenario{{Name: "passed", Verdict: reports.Passed}}})
-	p := &planner{c, was}
+	all := pairs(c, was)
 	for name, each := range map[string]struct {
 		finding reports.Finding
 		judges  *features.Scenario
@@ -84,9 +84,9 @@ func TestPlan(t *testing.T) {
 		"no exchange":               {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions"}, missing: "no exchange that shows it"},
 		"a scenario that is gone":   {finding: reports.Finding{Requirement: "CP-GET-2"}, missing: `this version has no scenario "of another version" of CP-GET-2`},
 		"none that failed":          {finding: reports.Finding{Requirement: "CP-GET-3"}, missing: "no failed scenario"},
-		"an unknown requirement":    {finding: reports.Finding{Requirement: "CP-NONE-1"}, missing: "no requirement CP-NONE-1"},
+		"an unknown requirement":    {finding: reports.Finding{Requirement: "CP-NONE-1"}, missing: "no failed scenario of CP-NONE-1"},
 	} {
-		got := p.plan(each.finding)
+		got := plan(each.finding, was, all)
 		if each.missing != "" {
 			assert.Contains(t, got.missing, each.missing, name)
 			continue
@@ -107,9 +107,8 @@ func TestEachFindingHasItsScenarios(t *testing.T) {
 	}
 	was := earlier(nil, reports.Requirement{ID: q.ID, Scenarios: all})
 	was.Findings = []reports.Finding{{ID: "a", Requirement: q.ID, Scenario: q.Scenarios[0].Key()}, {ID: "b", Requirement: q.ID, Scenario: q.Scenarios[1].Key()}}
-	p := &planner{c, was}
-	assert.Equal(t, []*features.Scenario{q.Scenarios[0], q.Scenarios[2]}, p.plan(was.Findings[0]).judges)
-	assert.Equal(t, []*features.Scenario{q.Scenarios[1], q.Scenarios[2]}, p.plan(was.Findings[1]).judges)
+	assert.Equal(t, []*features.Scenario{q.Scenarios[0], q.Scenarios[2]}, plan(was.Findings[0], was, pairs(c, was)).judges)
+	assert.Equal(t, []*features.Scenario{q.Scenarios[1], q.Scenarios[2]}, plan(was.Findings[1], was, pairs(c, was)).judges)
 }
 
 func TestJudge(t *testing.T) {
@@ -228,6 +227,6 @@ func TestWhatObservesNothingIsTriedAgain(t *testing.T) {
 	require.Len(t, answers, 2)
 	assert.Equal(t, reports.Inconclusive, answers[0].Verdict)
 	assert.Contains(t, answers[0].Reason, "get-revision was not answered in this run")
-	assert.Contains(t, answers[1].Reason, "no requirement CP-NONE-1")
+	assert.Contains(t, answers[1].Reason, "no failed scenario of CP-NONE-1")
 	assert.EqualValues(t, mostRuns, requests.Load(), "each run asks once whether the target is there")
 }
