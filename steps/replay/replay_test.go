@@ -61,9 +61,11 @@ func TestPlan(t *testing.T) {
 	get, wasGet := first(t, c, "CP-GET-1", reports.Failed)
 	list, wasList := first(t, c, "CP-LIST-1", reports.Passed)
 	contract, wasContract := first(t, c, "CP-CONTRACT-list-revisions", reports.Failed)
+	stays, wasStays := first(t, c, "CP-POLL-2", reports.Failed)
 	wasList.Fixtures = []string{"a deployment", "a deployment that is up"}
 	wasList.Steps = []reports.Step{{Verdict: reports.Passed}, {Verdict: reports.Passed}}
-	was := earlier([]reports.Exchange{{Scenario: list.Key() + " " + list.Name}, {Scenario: "fixture: a deployment that is up"}, {Scenario: firstRequest}, {Scenario: "fixture: of another version"}},
+	was := earlier([]reports.Exchange{{Scenario: list.Key() + " " + list.Name}, {Scenario: "fixture: a deployment that is up"}, {Scenario: firstRequest}, {Scenario: "fixture: of another version"}, {Scenario: stays.Key() + " " + stays.Name}},
+		reports.Requirement{ID: "CP-POLL-2", Scenarios: []reports.Scenario{wasStays}},
 		reports.Requirement{ID: "CP-GET-1", Scenarios: []reports.Scenario{wasGet, {Name: "gone", Verdict: reports.Passed}}},
 		reports.Requirement{ID: "CP-LIST-1", Scenarios: []reports.Scenario{wasList}},
 		reports.Requirement{ID: "CP-CONTRACT-list-revisions", Scenarios: []reports.Scenario{wasContract}},
@@ -79,6 +81,7 @@ func TestPlan(t *testing.T) {
 		"its scenario":              {finding: reports.Finding{Requirement: "CP-GET-1"}, judges: get},
 		"the contract, by scenario": {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions", Exchange: 1}, judges: contract, shows: list},
 		"the contract, by fixture":  {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions", Exchange: 2}, judges: contract, shows: list},
+		"requests of its own":       {finding: reports.Finding{Requirement: "CP-POLL-2", Exchange: 5}, judges: stays},
 		"what every run asks":       {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions", Exchange: 3}, judges: contract},
 		"an unknown fixture":        {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions", Exchange: 4}, missing: "this version has no scenario that makes the request"},
 		"no exchange":               {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions"}, missing: "no exchange that shows it"},
@@ -95,6 +98,16 @@ func TestPlan(t *testing.T) {
 		assert.Equal(t, []*features.Scenario{each.judges}, got.judges, name)
 		assert.Equal(t, each.shows, got.shows, name)
 	}
+}
+
+func TestTheScenarioThatUsedAFixture(t *testing.T) {
+	little := reports.Scenario{Verdict: reports.Passed, Fixtures: []string{"a"}}
+	much := reports.Scenario{Verdict: reports.Passed, Fixtures: []string{"a", "b"}}
+	failed := reports.Scenario{Verdict: reports.Failed, Fixtures: []string{"a"}}
+	assert.Less(t, rank(little, "a"), rank(much, "a"))
+	assert.Less(t, rank(much, "a"), rank(failed, "a"))
+	assert.Less(t, rank(failed, "a"), notUsed)
+	assert.Equal(t, notUsed, rank(little, "b"))
 }
 
 // TestEachFindingHasItsScenarios holds the scenario that shows another finding of the requirement back.
