@@ -30,7 +30,7 @@ modules:
 # The tests of every package under the race detector. Those whose names end in _Long (many servers, the browser, large
 # runs, hostile bodies at full size) do less there or nothing, and run in full without it.
 unit:
-	$(GO) test -race -short -vet=off -timeout 10m ./...
+	$(GO) test -race -short -vet=off -parallel 4 -timeout 10m ./...
 	$(GO) test -run '_Long$$' -vet=off -timeout 10m $$(git grep -l 'func Test.*_Long(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 # The features against the reference, in both editions.

@@ -74,32 +74,32 @@ func TestWithoutUsers(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	cfg := configure(t, s)
 	cfg.Target, cfg.AgentTarget = "", openFor(t, s)
-	for name, users := range map[string][]config.User{"users": nil, "users.1": cfg.Users[:1]} {
-		t.Run(name, func(t *testing.T) {
-			one := *cfg
-			one.Users = users
-			res := judge(t, &one, nil)
-			for _, q := range res.Requirements {
-				want := reports.Passed
-				switch q.ID {
-				case "AS-AUTH-7", "AS-AUTHZ-1", "AS-AUTHZ-2", "AS-AUTHZ-3":
-					want = reports.Skipped
-				}
-				if users == nil && (q.Feature == "Who may use the agent server" || q.Feature == "What a user may see and change") {
-					want = reports.Skipped
-				}
-				if q.Profile != features.AgentServer {
-					continue
-				}
-				if users == nil || want == reports.Skipped {
-					assert.Equal(t, want, q.Verdict, "%s: %s", q.ID, q.Reason)
-				}
-				if want == reports.Skipped {
-					assert.Contains(t, q.Reason, name, q.ID)
-				}
+	missing := map[string][]config.User{"users": nil, "users.1": cfg.Users[:1]}
+	together(t, []string{"users", "users.1"}, func(key string) string { return key }, func(t *testing.T, name string) {
+		users := missing[name]
+		one := *cfg
+		one.Users = users
+		res := judge(t, &one, nil)
+		for _, q := range res.Requirements {
+			want := reports.Passed
+			switch q.ID {
+			case "AS-AUTH-7", "AS-AUTHZ-1", "AS-AUTHZ-2", "AS-AUTHZ-3":
+				want = reports.Skipped
 			}
-		})
-	}
+			if users == nil && (q.Feature == "Who may use the agent server" || q.Feature == "What a user may see and change") {
+				want = reports.Skipped
+			}
+			if q.Profile != features.AgentServer {
+				continue
+			}
+			if users == nil || want == reports.Skipped {
+				assert.Equal(t, want, q.Verdict, "%s: %s", q.ID, q.Reason)
+			}
+			if want == reports.Skipped {
+				assert.Contains(t, q.Reason, name, q.ID)
+			}
+		}
+	})
 }
 
 // TestRunsThatBeginLate_Long judges a server whose runs lie in a queue for long before they begin.

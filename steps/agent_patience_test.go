@@ -101,9 +101,11 @@ func TestControlPlaneAlone(t *testing.T) {
 	cfg.Target = renamed(t, cfg.Target, "custom_url", "elsewhere")
 	cfg.Timeouts.Request = 2 * time.Second
 	const at = `"source_config.elsewhere" ("http://`
-	for path, verdict := range map[string]reports.Verdict{config.Default().AgentURLFrom: reports.Skipped, "nowhere": reports.Blocked} {
-		cfg.AgentURLFrom = path
-		res := judge(t, cfg, nil)
+	wanted := map[string]reports.Verdict{config.Default().AgentURLFrom: reports.Skipped, "nowhere": reports.Blocked}
+	together(t, []string{config.Default().AgentURLFrom, "nowhere"}, func(path string) string { return path }, func(t *testing.T, path string) {
+		verdict, alone := wanted[path], *cfg
+		alone.AgentURLFrom = path
+		res := judge(t, &alone, nil)
 		for _, q := range res.Requirements {
 			if q.Profile != features.ControlPlane {
 				assert.Equal(t, verdict, q.Verdict, "%s: %s", q.ID, q.Reason)
@@ -116,7 +118,7 @@ func TestControlPlaneAlone(t *testing.T) {
 		} else {
 			assert.Equal(t, reports.Incomplete, res.Verdict, res.Headline)
 		}
-	}
+	})
 }
 
 // renamed stands before a target and gives a field of its answers another name.

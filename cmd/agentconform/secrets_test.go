@@ -21,9 +21,9 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestSecretsReachNothing judges a target that echoes every credential wherever it can, and looks for them in
+// TestSecretsReachNothing_Long judges a target that echoes every credential wherever it can, and looks for them in
 // everything that was written and printed.
-func TestSecretsReachNothing(t *testing.T) {
+func TestSecretsReachNothing_Long(t *testing.T) {
 	server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: echo})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
@@ -37,7 +37,11 @@ func TestSecretsReachNothing(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 
 	var printed bytes.Buffer
-	for _, format := range []string{"plain", "json"} {
+	formats := []string{"plain", "json"}
+	if testing.Short() {
+		formats = formats[:1]
+	}
+	for _, format := range formats {
 		code := execute(context.Background(), []string{"run", "--config", file, "--out", out, "--format", format, "--seed", "3",
 			"--write-baseline", filepath.Join(out, "baseline.yaml")}, streams{out: &printed, err: &printed})
 		assert.Equal(t, exitNonConformant, code, "the echo is a fault too, so that findings are written")
