@@ -38,6 +38,7 @@ type Target struct {
 	ControlPlane   string         `json:"control_plane"`
 	AgentServer    string         `json:"agent_server"`
 	Implementation Implementation `json:"implementation"`
+	Rejecting      []string       `json:"rejecting,omitempty"` // halves that refused every request with the configured credentials
 }
 
 // Implementation is what the target's makers say it is, from the configuration.
@@ -98,7 +99,8 @@ type Scenario struct {
 	BlockedBy  []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
 	DurationMS int64     `json:"duration_ms"`
 	Steps      []Step    `json:"steps,omitempty"`
-	Exchanges  []int     `json:"exchanges"` // ids
+	Fixtures   []string  `json:"fixtures,omitempty"` // what it shares with others: their evidence stands under "fixture: ..."
+	Exchanges  []int     `json:"exchanges"`          // ids
 }
 
 // Step is one sentence of a scenario. Verdict is empty for a step that was not reached.

@@ -18,6 +18,7 @@ type proveFlags struct {
 	out, readme string
 	concurrency int
 	list        bool
+	replay      bool
 }
 
 func newProve(io streams) *cobra.Command {
@@ -42,6 +43,7 @@ is taken for conformant.`,
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json, proof.md and proof.html")
 	flags.IntVar(&f.concurrency, "concurrency", 12, "runs of the suite at once")
 	flags.StringVar(&f.readme, "readme", "", "write the figures between the proof marks of the `file`")
+	flags.BoolVar(&f.replay, "replay", false, "also judge the findings of each fault again: at the faulty server, the reference, a dead port, and with wrong credentials")
 	flags.BoolVar(&f.list, "list", false, "list the faults, variations and impostors, and prove nothing")
 	return c
 }
@@ -56,7 +58,7 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	// Hundreds of short runs make much garbage and keep little: collecting it less often is worth a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	result, err := prover.Run(c.Context(), prover.Options{
-		Only: f.only, Concurrency: f.concurrency, Version: suiteVersion(), Describe: describe,
+		Only: f.only, Concurrency: f.concurrency, Replay: f.replay, Version: suiteVersion(), Describe: describe,
 		Done: func(row proof.Row, done, total int) {
 			state := "as it should be"
 			if problem := row.Problem; problem != "" {
@@ -77,6 +79,9 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if err := proof.Console(io.out, result); err != nil {
 		return err
 	}
+	if f.replay {
+		fmt.Fprintln(io.out, replayed(result))
+	}
 	if len(result.Problems) > 0 {
 		return failed(exitNonConformant)
 	}
@@ -84,6 +89,18 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 		return updateFigures(f.readme, result.Figures())
 	}
 	return nil
+}
+
+// replayed sums up what became of findings that were judged again.
+func replayed(p *proof.Proof) string {
+	findings, faults := 0, 0
+	for _, r := range p.Rows {
+		if r.Replayed > 0 {
+			faults++
+		}
+		findings += r.Replayed
+	}
+	return fmt.Sprintf("replay: %d findings of %d faults still fail at the faulty server, pass at the reference, and cannot be told at a dead port or with wrong credentials", findings, faults)
 }
 
 // updateFigures rewrites the figures of the last proof in a page.

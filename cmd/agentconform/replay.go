@@ -8,9 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/replay"
 )
 
@@ -23,14 +25,16 @@ func newReplay(io streams) *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay ID|FILE",
-		Short: "Send the exchanges behind a finding again, and show what is different",
-		Long: `Send the exchanges behind a finding again, to the same or another target, and show what is different.
+		Short: "Judge findings of an earlier run again: do they still fail?",
+		Long: `Judge findings of an earlier run again, at the same or another target: run the scenarios that showed them, and say of
+each finding whether it still fails.
 
-ID is the id of a finding or the ID of a requirement, looked up in the result file of the last run. FILE is a result
-file; every finding in it is replayed. What a finding needs, such as the creation of its deployment, is sent before
-it, with the ids that the target gives now.
+ID is the ID of a finding or of a requirement, looked up in the result file of the last run. FILE is a result file; every
+finding in it is judged. The result file says which scenarios to run, and nothing of what is sent. As in a run, what the
+scenarios create is removed at the end; what stays is in ledger.jsonl beside the result file (agentconform clean).
 
-Exit codes: 0 the target answers differently now, 1 it answers as it did, 2 wrong usage, 3 nothing could be sent.`,
+Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none is seen to fail, and at least
+one could not be judged (no answer, credentials refused, a precondition failed, inconclusive or skipped).`,
 		Example: `  agentconform replay CP-LIST-3 --config vendor.yaml
   agentconform replay 3f2a91c04b7d --config vendor.yaml --target http://127.0.0.1:8080
   agentconform replay out/result.json --config vendor.yaml`,
@@ -54,32 +58,34 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	if cfg.Target == "" && cfg.AgentTarget == "" {
 		return errors.New("no target is configured: name one with --config, --target or --agent-target (the bundled reference of a run is gone when the run ends)")
 	}
-	again := 0
-	for _, finding := range findings {
-		same, err := replayOne(c, cfg, result, finding, io)
-		if err != nil {
-			return &exit{exitIncomplete, err}
-		}
-		if same {
-			again++
-		}
+	catalogue, err := features.Load()
+	if err != nil {
+		return err
 	}
-	if len(findings) == 1 && again == 1 {
-		fmt.Fprintln(io.out, "the finding is answered as it was")
-	} else if len(findings) == 1 {
-		fmt.Fprintln(io.out, "the finding is answered differently now")
-	} else {
-		fmt.Fprintf(io.out, "%d of %d findings are answered as they were\n", again, len(findings))
+	oracle, err := spec.New()
+	if err != nil {
+		return err
 	}
-	if again > 0 {
-		return failed(exitNonConformant)
+	screen := newScreen(io, "")
+	ledger := filepath.Join(filepath.Dir(f.result), "ledger.jsonl")
+	answers, left, err := replay.Judge(c.Context(), steps.Options{
+		Config: cfg, Catalogue: catalogue, Oracle: oracle, Seed: seedOr(result.Run.Seed), ID: runID(), Version: suiteVersion(),
+		LedgerFile: ledger, Progress: screen.show,
+	}, result, findings)
+	screen.close()
+	if err != nil {
+		return &exit{exitIncomplete, err}
 	}
-	return nil
+	if len(left) > 0 {
+		fmt.Fprintf(io.err, "not removed: %s; remove with agentconform clean --ledger %s\n", reports.Count(len(left), "deployment"), safe.Line(ledger))
+	}
+	return failed(tellAnswers(answers, io))
 }
 
 // findings reads the result and finds what is meant: all that a file holds, or those that have the name.
 func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		f.result = name
 		result, err := reports.ReadFile(name)
 		if err != nil {
 			return nil, nil, err
@@ -97,30 +103,29 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	return result, findings, err
 }
 
-// replayOne tells whether the last answer, the one that shows the finding, is as it was.
-func replayOne(c *cobra.Command, cfg *config.Config, result *reports.Result, finding reports.Finding, io streams) (same bool, err error) {
-	fmt.Fprintf(io.out, "%s %s: %s\n", finding.Requirement, finding.ID, safe.Line(finding.Summary))
-	plan, err := replay.Plan(result, finding)
-	if err != nil {
-		return false, err
-	}
-	sender := &replay.Sender{Config: cfg, Recorded: result.Target}
-	err = sender.Send(c.Context(), plan, func(s replay.Step) {
-		state := "as it was"
-		if same = s.Same(); !same {
-			state = fmt.Sprintf("was %d", s.Was.Status)
+// tellAnswers prints a line for each finding and, where there are several, one for all. A finding that still fails decides
+// the exit code, then one that could not be judged.
+func tellAnswers(answers []replay.Answer, io streams) int {
+	count := map[reports.Verdict]int{}
+	for _, a := range answers {
+		count[a.Verdict]++
+		told := "passes now"
+		switch a.Verdict {
+		case reports.Failed:
+			told = "still fails: " + a.Reason
+		case reports.Inconclusive:
+			told = "cannot tell, because " + a.Reason
 		}
-		fmt.Fprintf(io.out, "  %s %s → %s (%s)\n", s.Was.Method, safe.Line(s.URL), answered(s), state)
-		for _, d := range s.Differences {
-			fmt.Fprintf(io.out, "      %s\n", safe.Line(d))
-		}
-	})
-	return same, err
-}
-
-func answered(s replay.Step) string {
-	if s.Status == 0 {
-		return safe.Line(s.Error)
+		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s", a.Finding.Requirement, a.Finding.ID, a.Finding.Summary, told), 1000)))
 	}
-	return fmt.Sprint(s.Status)
+	if len(answers) > 1 {
+		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d cannot be told\n", count[reports.Failed], len(answers), count[reports.Passed], count[reports.Inconclusive])
+	}
+	switch {
+	case count[reports.Failed] > 0:
+		return exitNonConformant
+	case count[reports.Inconclusive] > 0:
+		return exitIncomplete
+	}
+	return exitConformant
 }

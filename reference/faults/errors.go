@@ -62,7 +62,7 @@ func errorBodies() []Fault {
 			Apply: onProblems(func(problem map[string]any) { delete(problem, "type") }),
 		},
 		{
-			Name: "first-request-fails", Breaks: "the first request after the start is answered 500: nothing is warm yet", Fails: "CP-ERROR-3",
+			Name: "first-request-fails", Breaks: "the first request after the start is answered 500: nothing is warm yet", Fails: "CP-ERROR-3", Once: true,
 			Apply: fresh(func() Layer {
 				var warm atomic.Bool
 				return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -21,6 +21,8 @@ type Fault struct {
 	// Hangs says that the suite waits out its limits for what the fault keeps from happening: a proof takes longest
 	// with it.
 	Hangs bool
+	// Once says that it shows once in the life of a server: who wants to see it again has to start another.
+	Once  bool
 	Apply Layer
 }
 

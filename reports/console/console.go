@@ -25,7 +25,7 @@ type Options struct {
 // fails only where w does.
 func Write(w io.Writer, r *reports.Result, opts Options) error {
 	opts.Limit = cmp.Or(opts.Limit, 20)
-	p := &printer{w: w, opts: opts}
+	p := &printer{w: w, opts: opts, result: r}
 	o := overview.Of(r)
 	p.opening(r)
 	p.failures("FAILED", "these violate the interface", red, o.Failed, o)
@@ -135,6 +135,9 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	}
 	if f.Curl != "" {
 		p.verbatim("try it", safe.Line(safe.Cut(f.Curl, 4000)))
+	}
+	if command := overview.ReplayCommand(p.result, f); command != "" {
+		p.verbatim("replay", safe.Line(safe.Cut(command, 4000)))
 	}
 }
 

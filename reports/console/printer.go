@@ -31,6 +31,8 @@ type printer struct {
 	w    io.Writer
 	opts Options
 	err  error
+
+	result *reports.Result
 }
 
 // line prints one line. Text of the target has to be safe before it comes here.

@@ -66,6 +66,7 @@ type requirementView struct {
 
 type findingView struct {
 	*reports.Finding
+	Replay    string // the command that judges it again
 	What      string
 	Scenario  *reports.Scenario
 	KnownText string
@@ -183,7 +184,7 @@ func requirementViewOf(r *reports.Result, o overview.Overview, q *reports.Requir
 		if i == 20 { // the rest is in result.json
 			break
 		}
-		fv := findingView{Finding: f, What: overview.WhatIsWrong(f), Scenario: overview.ScenarioOf(q, f), Exchange: evidenceFor(exchanges, f), Diff: overview.Difference(f.Expected, f.Actual)}
+		fv := findingView{Finding: f, Replay: overview.ReplayCommand(r, f), What: overview.WhatIsWrong(f), Scenario: overview.ScenarioOf(q, f), Exchange: evidenceFor(exchanges, f), Diff: overview.Difference(f.Expected, f.Actual)}
 		if f.Known != nil {
 			fv.KnownText = overview.Known(f.Known)
 		}

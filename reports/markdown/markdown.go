@@ -17,7 +17,7 @@ const maxMarkdown = 200 << 10
 
 // Write writes the summary of r, failures first, bounded so that CI systems show it. It fails only where w does.
 func Write(w io.Writer, r *reports.Result) error {
-	m := &markdown{}
+	m := &markdown{result: r}
 	o := overview.Of(r)
 	m.opening(r)
 	m.failures("Failed", o.Failed, o)
@@ -34,7 +34,10 @@ func Write(w io.Writer, r *reports.Result) error {
 	return nil
 }
 
-type markdown struct{ b strings.Builder }
+type markdown struct {
+	b      strings.Builder
+	result *reports.Result
+}
 
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.b, format, args...) }
 
@@ -75,7 +78,7 @@ func (m *markdown) failures(title string, failed []*reports.Requirement, o overv
 	m.reproducers(failed, o)
 }
 
-// reproducers folds the curl lines away: they are long, and only who repairs the fault needs them.
+// reproducers folds the commands away: they are long, and only who repairs the fault needs them.
 func (m *markdown) reproducers(failed []*reports.Requirement, o overview.Overview) {
 	var b strings.Builder
 	for _, q := range failed {
@@ -87,11 +90,15 @@ func (m *markdown) reproducers(failed []*reports.Requirement, o overview.Overvie
 			if f.Step != "" {
 				fmt.Fprintf(&b, "Failed at: %s\n\n", safe.Prose(f.Step, 300))
 			}
-			b.WriteString(safe.MarkdownBlock("sh", safe.Line(safe.Cut(f.Curl, 2000))) + "\n")
+			lines := safe.Line(safe.Cut(f.Curl, 2000))
+			if command := overview.ReplayCommand(m.result, f); command != "" {
+				lines = safe.Line(safe.Cut(command, 2000)) + "\n" + lines
+			}
+			b.WriteString(safe.MarkdownBlock("sh", lines) + "\n")
 		}
 	}
 	if b.Len() > 0 {
-		m.printf("<details><summary>How to see it: the requests as curl lines</summary>\n\n%s</details>\n\n", b.String())
+		m.printf("<details><summary>How to see it: the replay commands, and the requests as curl lines</summary>\n\n%s</details>\n\n", b.String())
 	}
 }
 

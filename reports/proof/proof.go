@@ -56,6 +56,8 @@ type Row struct {
 	Shown   string             `json:"shown,omitempty"`
 	Problem string             `json:"problem,omitempty"`
 	MS      int64              `json:"ms"`
+	// Replayed is how many findings were judged again, with the right answer each time.
+	Replayed int `json:"replayed,omitempty"`
 }
 
 // Radius is how many requirements went red because of the row.

@@ -1,6 +1,6 @@
-// Package replay sends recorded exchanges again, to the same or another target, and tells what is different.
+// Package replay judges findings of an earlier run again: it runs the scenarios that showed them, with what they need, and
+// says of each finding whether it still fails.
 //
-// A finding is replayed with what led to it: the exchanges of its scenario up to the one that shows it, and before
-// them those that created the deployments, threads and runs that they name. Ids that come back differently are
-// replaced in everything that follows. Exchanges that were made at the same time are sent one after the other.
+// The result file says which scenarios to run, by their names. It never says what to send: requests come from the
+// definitions of this version and the configuration alone, since a result file may come from anywhere.
 package replay

@@ -1,172 +1,149 @@
 package replay
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 )
 
 // Find returns the findings that a name stands for: the id of one, or the ID of a requirement.
 func Find(r *reports.Result, name string) ([]reports.Finding, error) {
 	var found []reports.Finding
+	var all []string
 	for _, f := range r.Findings {
 		if f.ID == name || strings.EqualFold(f.Requirement, name) {
 			found = append(found, f)
 		}
+		all = append(all, f.ID+" ("+f.Requirement+")")
+	}
+	if len(all) == 0 {
+		all = []string{"no findings"}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("the result holds no finding and no failed requirement %q; it has %s", name, names(r))
+		return nil, fmt.Errorf("the result has no finding with the ID %q and none of a requirement with this ID; it has %s", name, strings.Join(all, ", "))
 	}
 	return found, nil
 }
 
-func names(r *reports.Result) string {
-	if len(r.Findings) == 0 {
-		return "no findings at all"
-	}
-	var all []string
-	for _, f := range r.Findings {
-		all = append(all, f.ID+" ("+f.Requirement+")")
-	}
-	return strings.Join(all, ", ")
+// test is how a finding is judged again.
+type test struct {
+	finding reports.Finding
+	judges  []*features.Scenario // of the finding's requirement
+	// shows is the scenario that brings about the answer which a rule about all answers of a run judges; nil for other
+	// rules. It had got as far as steps.
+	shows   *features.Scenario
+	steps   int
+	missing string // why it cannot be judged by this version
 }
 
-// Plan returns what is to be sent for a finding, in the order in which it was sent. The last one shows the finding.
-func Plan(r *reports.Result, f reports.Finding) ([]reports.Exchange, error) {
-	if f.Exchange == 0 {
-		return nil, fmt.Errorf("finding %s has no exchange that shows it", f.ID)
-	}
-	shows, err := r.Exchanges.Get(f.Exchange)
-	if err != nil {
-		return nil, err
-	}
-	p := &planner{chosen: map[int]reports.Exchange{}, origin: map[string]int{}}
-	for x, err := range r.Exchanges.All() {
-		if err != nil {
-			return nil, err
-		}
-		p.all = append(p.all, x)
-	}
-	slices.SortStableFunc(p.all, before)
-	p.findOrigins()
-	for _, x := range p.all {
-		if x.Scenario == shows.Scenario && before(x, shows) <= 0 && !strings.HasPrefix(x.Scenario, "fixture:") {
-			p.choose(x)
-		}
-	}
-	p.choose(shows)
-	var plan []reports.Exchange
-	for _, x := range p.all {
-		if _, ok := p.chosen[x.ID]; ok && x.ID != shows.ID {
-			plan = append(plan, x)
-		}
-	}
-	return append(withoutPolls(plan, shows), shows), nil
+// pair is a scenario of the earlier run and the same one of this version; nil where that has none of its name.
+type pair struct {
+	requirement string
+	was         reports.Scenario
+	now         *features.Scenario
 }
 
-// withoutPolls leaves out reads that only found that something had not come to its end: the later read that did
-// waits for it.
-func withoutPolls(plan []reports.Exchange, shows reports.Exchange) []reports.Exchange {
-	return slices.DeleteFunc(plan, func(x reports.Exchange) bool {
-		status := statusIn(x.Response.Body)
-		return x.Method == http.MethodGet && status != "" && !final(status) && slices.ContainsFunc(append(plan, shows), func(later reports.Exchange) bool {
-			return later.Method == x.Method && later.URL == x.URL && before(x, later) < 0
-		})
+func pairs(c *features.Catalogue, was *reports.Result) (all []pair) {
+	type name struct{ requirement, scenario string }
+	known := map[name]*features.Scenario{}
+	for _, s := range c.Scenarios() {
+		known[name{s.Requirement.ID, s.Name}] = s
+	}
+	for _, q := range was.Requirements {
+		for _, s := range q.Scenarios {
+			all = append(all, pair{q.ID, s, known[name{q.ID, s.Name}]})
+		}
+	}
+	return all
+}
+
+// plan says how a finding of the earlier run is judged again.
+func plan(f reports.Finding, was *reports.Result, all []pair) *test {
+	t := &test{finding: f}
+	for _, s := range all {
+		if s.requirement != f.Requirement || s.was.Verdict != reports.Failed || isOfAnother(f, was, key(s.was)) {
+			continue
+		}
+		if s.now == nil {
+			t.missing = fmt.Sprintf("this version has no scenario %q of %s", s.was.Name, f.Requirement)
+			return t
+		}
+		t.judges = append(t.judges, s.now)
+	}
+	if len(t.judges) == 0 {
+		t.missing = "the result has no failed scenario of " + f.Requirement
+	} else if t.seesAll() {
+		t.findEvidence(was, all)
+	}
+	return t
+}
+
+// isOfAnother tells whether a scenario shows another finding of the requirement than this one.
+func isOfAnother(f reports.Finding, was *reports.Result, key string) bool {
+	return f.Scenario != "" && key != f.Scenario && slices.ContainsFunc(was.Findings, func(g reports.Finding) bool {
+		return g.Requirement == f.Requirement && g.Scenario == key
 	})
 }
 
-func statusIn(body string) string {
-	if !json.Valid([]byte(body)) {
-		return ""
-	}
-	return gjson.Get(body, "status").String()
-}
-
-// final tells whether a revision or a run with the status has come to its end.
-func final(status string) bool {
-	return strings.HasSuffix(status, "_FAILED") ||
-		slices.Contains([]string{"DEPLOYED", "SKIPPED", "INTERRUPTED", "success", "error", "timeout", "interrupted"}, status)
-}
-
-// before compares exchanges by when they were answered.
-func before(a, b reports.Exchange) int {
-	return cmp.Or(cmp.Compare(a.AtMS, b.AtMS), cmp.Compare(a.ID, b.ID))
-}
-
-// planner closes a set of exchanges over what they need.
-type planner struct {
-	all    []reports.Exchange // in the order in which they were answered
-	chosen map[int]reports.Exchange
-	origin map[string]int // by id of a thing: index of the exchange whose answer showed it first
-}
-
-func (p *planner) findOrigins() {
-	for i, x := range p.all {
-		for _, id := range idsIn(x.Response.Body) {
-			if _, known := p.origin[id]; !known {
-				p.origin[id] = i
-			}
-		}
-	}
-}
-
-// choose takes an exchange and what came before it: who showed the ids that it names first, and, where that was a
-// read, the writes to the same thing until then.
-func (p *planner) choose(x reports.Exchange) {
-	if _, ok := p.chosen[x.ID]; ok {
+// findEvidence finds the scenario that made the exchange which shows the finding, or else one that used the fixture which
+// made it.
+func (t *test) findEvidence(was *reports.Result, all []pair) {
+	x, err := was.Exchanges.Get(t.finding.Exchange)
+	if err != nil {
+		t.missing = "the result has no exchange that shows it"
 		return
 	}
-	p.chosen[x.ID] = x
-	for id, i := range p.origin {
-		origin := p.all[i]
-		if before(origin, x) >= 0 || !strings.Contains(x.URL, id) && !strings.Contains(x.Request.Body, id) {
+	if x.Scenario == firstRequest {
+		return // every run makes it
+	}
+	best := notUsed
+	for _, s := range all {
+		if s.now == nil {
 			continue
 		}
-		p.choose(origin)
-		if origin.Method == http.MethodGet {
-			p.chooseWrites(origin)
-		}
-	}
-}
-
-func (p *planner) chooseWrites(read reports.Exchange) {
-	for _, w := range p.all {
-		if before(w, read) < 0 && w.Method != http.MethodGet && w.Status < 300 && strings.HasPrefix(read.URL, w.URL) {
-			p.choose(w)
-		}
-	}
-}
-
-// idsIn returns the values of the fields of a JSON object that are ids by their name.
-func idsIn(body string) []string {
-	if !json.Valid([]byte(body)) {
-		return nil
-	}
-	var ids []string
-	var walk func(v gjson.Result, depth int)
-	walk = func(v gjson.Result, depth int) {
-		if depth > 4 {
+		if key(s.was)+" "+s.was.Name == x.Scenario {
+			if !slices.Contains(t.judges, s.now) { // which makes its own requests
+				t.shows, t.steps = s.now, passedSteps(s.was)
+			}
 			return
 		}
-		v.ForEach(func(key, value gjson.Result) bool {
-			if isID(key.String()) && value.Type == gjson.String && len(value.Str) >= 8 {
-				ids = append(ids, value.Str)
-			}
-			if value.IsObject() || value.IsArray() {
-				walk(value, depth+1)
-			}
-			return true
-		})
+		if r := rank(s.was, strings.TrimPrefix(x.Scenario, "fixture: ")); r < best {
+			best, t.shows, t.steps = r, s.now, passedSteps(s.was)
+		}
 	}
-	walk(gjson.Parse(body), 0)
-	return ids
+	if t.shows == nil {
+		t.missing = fmt.Sprintf("this version has no scenario that makes the request which shows it (%s)", x.Scenario)
+	}
 }
 
-func isID(field string) bool { return field == "id" || strings.HasSuffix(field, "_id") }
+// notUsed ranks what does not use a fixture.
+const notUsed = 1 << 20
+
+// rank prefers of the scenarios that used a fixture those that passed, and of these the ones that need least.
+func rank(s reports.Scenario, fixture string) int {
+	switch {
+	case !slices.Contains(s.Fixtures, fixture):
+		return notUsed
+	case s.Verdict != reports.Passed:
+		return notUsed - 1
+	}
+	return len(s.Fixtures)
+}
+
+// firstRequest is what every run asks first, to see whether the target is there.
+const firstRequest = "fixture: the first request"
+
+func key(s reports.Scenario) string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
+
+// passedSteps is how far a scenario got.
+func passedSteps(s reports.Scenario) (n int) {
+	for _, step := range s.Steps {
+		if step.Verdict == reports.Passed {
+			n++
+		}
+	}
+	return n
+}

@@ -16,6 +16,9 @@ import (
 type Maker struct {
 	ctx  context.Context
 	wait sync.WaitGroup
+
+	mu   sync.Mutex
+	uses map[string][]string // by what evidence is attributed to: names of values
 }
 
 // NewMaker returns a maker whose values are no longer made when the context ends.
@@ -23,6 +26,35 @@ func NewMaker(ctx context.Context) *Maker { return &Maker{ctx: ctx} }
 
 // Wait returns when nothing is being made any more.
 func (m *Maker) Wait() { m.wait.Wait() }
+
+// attribution is what the evidence of a value's making is attributed to.
+func attribution(name string) string { return "fixture: " + name }
+
+// Uses returns the names of the values that the scenario asked for, and of those that they are made from.
+func (m *Maker) Uses(scenario string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := slices.Clone(m.uses[scenario])
+	for i := 0; i < len(found); i++ {
+		for _, below := range m.uses[attribution(found[i])] {
+			if !slices.Contains(found, below) {
+				found = append(found, below)
+			}
+		}
+	}
+	return found
+}
+
+func (m *Maker) noteUse(scenario, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.uses == nil {
+		m.uses = map[string][]string{}
+	}
+	if !slices.Contains(m.uses[scenario], name) {
+		m.uses[scenario] = append(m.uses[scenario], name)
+	}
+}
 
 // Value is something that scenarios share: made once, by the first that needs it. Its zero value is ready for use.
 type Value[T any] struct {
@@ -35,11 +67,12 @@ type Value[T any] struct {
 // Get returns the value, which build makes for the first who asks. The exchanges of that are attributed to the fixture of
 // the name. The error is that of build, as one of the fixture, or that of the context.
 func (v *Value[T]) Get(ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
+	m.noteUse(evidence.Scenario(ctx), name)
 	v.once.Do(func() {
 		v.ready = make(chan struct{})
 		m.wait.Go(func() {
 			defer close(v.ready)
-			v.value, v.err = build(evidence.WithScenario(m.ctx, "fixture: "+name, 0))
+			v.value, v.err = build(evidence.WithScenario(m.ctx, attribution(name), 0))
 		})
 	})
 	select {

@@ -21,6 +21,7 @@ func (r *run) blockRejected(selected []*features.Scenario) {
 		if status == 0 {
 			continue
 		}
+		r.rejecting = append(r.rejecting, string(side))
 		keys, told := r.credentialsOf(side, status)
 		r.rejected = "the target refuses " + told
 		if side == spec.AgentServer {

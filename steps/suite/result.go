@@ -24,7 +24,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite:  reports.Suite{Version: r.Version, Interface: specVersion, Requirements: len(r.Catalogue.Requirements)},
-		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.AgentAddress(), Implementation: r.target.Config.Implementation},
+		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.AgentAddress(), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Text(r.Command), Strict: r.Strict, Shard: r.shard()},
 		Requirements: []reports.Requirement{},
@@ -97,6 +97,7 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 		scenario.Steps = append(scenario.Steps, shown)
 	}
 	scenario.Exchanges = append(scenario.Exchanges, r.target.Collector.Of(s.Key()+" "+s.Name)...)
+	scenario.Fixtures = r.maker.Uses(s.Key() + " " + s.Name)
 	last := len(res.Requirements) - 1
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
 		q := s.Requirement

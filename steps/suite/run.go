@@ -49,14 +49,16 @@ const DefaultConcurrency = 8
 type run struct {
 	Options
 	target   *target.Target
+	maker    *shared.Maker
 	plane    *plane.Plane
 	agents   *agent.Agents
 	forecast *Forecast
 	start    time.Time
 
-	unreachable string // why the target could not be asked at all
-	rejected    string // why, where a side has refused every request with the credentials of the configuration
-	interrupted bool   // the context ended before the scenarios did
+	unreachable string   // why the target could not be asked at all
+	rejecting   []string // sides that have refused every request with the credentials of the configuration
+	rejected    string   // why, where a side has refused every request with the credentials of the configuration
+	interrupted bool     // the context ended before the scenarios did
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
@@ -108,7 +110,7 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 		return nil, err
 	}
 	p := plane.New(t, maker, start)
-	return &run{Options: o, target: t, plane: p, agents: agent.New(t, p, maker),
+	return &run{Options: o, target: t, maker: maker, plane: p, agents: agent.New(t, p, maker),
 		forecast: Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
 }
 

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
@@ -10,6 +11,7 @@ import (
 // Selection says which scenarios are run. What is not selected does not appear in the result; what is selected and
 // does not apply appears as skipped.
 type Selection struct {
+	Keys     []string // of scenarios ("uri:line"); empty: all
 	Only     []string // IDs of requirements; a trailing "*" stands for any rest
 	Tags     string   // a tag expression: "@must and not @slow"
 	Profiles []string // parts of the interface that the target claims; empty: all
@@ -50,7 +52,7 @@ func (s Selection) apply(c *features.Catalogue) ([]*features.Scenario, error) {
 			}
 		}
 		for _, scenario := range r.Scenarios {
-			if tags(scenario.Tags) {
+			if tags(scenario.Tags) && (len(s.Keys) == 0 || slices.Contains(s.Keys, scenario.Key())) {
 				selected = append(selected, scenario)
 			}
 		}

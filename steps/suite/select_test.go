@@ -69,6 +69,10 @@ func TestSelection(t *testing.T) {
 	require.NoError(t, err)
 	assert.Greater(t, len(many), len(one))
 
+	two, err := Selection{Keys: []string{all[0].Key(), all[2].Key()}}.apply(catalogue)
+	require.NoError(t, err)
+	assert.Equal(t, []*features.Scenario{all[0], all[2]}, two)
+
 	t.Run("shards hold every requirement once, but for those that judge what all others have seen", func(t *testing.T) {
 		seen, want := map[string]int{}, map[bool]int{false: 1, true: 3}
 		for i := range 3 {

@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Only        []string // names of faults, variations and impostors; empty: all
 	Concurrency int      // runs of the suite at once
+	Replay      bool     // judge the findings of each fault again, at four targets
 	Version     string
 	// Describe writes into a configuration how a reference is judged.
 	Describe func(*config.Config, *reference.Server)
@@ -38,12 +39,14 @@ type prover struct {
 	Options
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
+	pristine  map[string]*config.Config // references as they are, by edition; where findings are replayed
 }
 
 // trial is one run to be made.
 type trial struct {
 	row   proof.Row
 	slow  bool // it is begun before the others, so that it is not waited for alone at the end
+	once  bool // it shows once in the life of a server
 	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 }
 
@@ -66,6 +69,11 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	for _, r := range p.catalogue.Requirements {
 		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title})
 	}
+	stop, err := p.startPristine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
 	result.Rows = p.run(ctx, trials)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the proof was ended before it was complete: %w", context.Cause(ctx))
@@ -90,7 +98,7 @@ func (p *prover) trials() ([]trial, error) {
 	}
 	for _, f := range faults.All() {
 		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply)
-		t.slow = f.Hangs
+		t.slow, t.once = f.Hangs, f.Once
 		all = append(all, t)
 	}
 	return selected(all, p.Only)
@@ -200,16 +208,11 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 		return row
 	}
 	defer stop()
-	cfg.Timeouts = limits
-	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
-	if err := cfg.Complete(); err != nil {
+	if err := hurry(&cfg); err != nil {
 		row.Problem = "cannot be configured: " + err.Error()
 		return row
 	}
-	journal := reports.NewMemory()
-	result, err := steps.Run(ctx, steps.Options{
-		Config: &cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Version: p.Version, Journal: journal,
-	})
+	result, err := steps.Run(ctx, p.options(&cfg))
 	row.MS = time.Since(start).Milliseconds()
 	if err != nil {
 		row.Problem = "could not be judged: " + err.Error()
@@ -221,7 +224,21 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 	} else {
 		row.Problem = row.Judge("")
 	}
+	if p.Replay && row.Kind == proof.Fault && row.Problem == "" {
+		row.Replayed, row.Problem = p.replay(ctx, t, &cfg, result)
+	}
 	return row
+}
+
+func (p *prover) options(cfg *config.Config) steps.Options {
+	return steps.Options{Config: cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Version: p.Version, Journal: reports.NewMemory()}
+}
+
+// hurry completes a configuration with the limits of a proof.
+func hurry(cfg *config.Config) error {
+	cfg.Timeouts = limits
+	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
+	return cfg.Complete()
 }
 
 // fill takes from a result what the proof is about.
