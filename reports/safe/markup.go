@@ -118,14 +118,6 @@ func isPlainBytes(doc []byte) bool {
 	return true
 }
 
-// Shell quotes s as one word of a POSIX shell.
-func Shell(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,%+@") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // Prose cuts prose to a limit in bytes and makes it harmless in Markdown.
 func Prose(s string, limit int) string { return Markdown(Ellipsis(s, limit)) }
 

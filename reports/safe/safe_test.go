@@ -58,12 +58,6 @@ func TestMarkdown(t *testing.T) {
 	assert.Equal(t, "````json\n```\nx\n````\n", safe.MarkdownBlock("json", "```\nx"))
 }
 
-func TestShell(t *testing.T) {
-	assert.Equal(t, "plain/word", safe.Shell("plain/word"))
-	assert.Equal(t, `'it'\''s $HOME'`, safe.Shell("it's $HOME"))
-	assert.Equal(t, "''", safe.Shell(""))
-}
-
 func TestCut(t *testing.T) {
 	assert.Equal(t, "abc", safe.Cut("abc", 3))
 	assert.Equal(t, "a… (cut, 4 bytes in all)", safe.Cut("aéb", 2))

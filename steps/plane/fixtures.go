@@ -53,11 +53,6 @@ func (p *Plane) newFixtures() *Fixtures {
 	return f
 }
 
-// All returns the fixtures.
-func (f *Fixtures) All() []*Fixture {
-	return []*Fixture{f.Created, f.Deployed, f.Existing, f.Leased, f.Updated, f.Long}
-}
-
 // Needed is the cost of a sentence that needs the fixture: its own, and that of the one below it.
 func (f *Fixture) Needed() []Cost {
 	own := f.Cost

@@ -72,19 +72,3 @@ func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
 	}
 	return nil
 }
-
-// NextSource alternates between the second source and that of the template. Where no second one is configured the
-// same value serves: any value that is not null makes a revision (section 2).
-func (p *Plane) NextSource(n int) map[string]any {
-	if change, _ := p.Sources.Another(); change != nil && n%2 == 1 {
-		return change
-	}
-	same := Asked(p.target.Config.Create.Body)
-	for _, field := range []string{"repo_ref", "image_uri", "graph_config_path"} {
-		if value, ok := same[field].(string); ok {
-			return map[string]any{field: value}
-		}
-	}
-	change, _ := p.Sources.Another()
-	return change
-}
