@@ -1,5 +1,5 @@
-// Package steps runs the specification: Run judges a target by the features and returns the result. It is the front door; what
-// the sentences mean and how the target is spoken with stands in the packages below it (see ARCHITECTURE.md).
+// Package steps runs the specification: Run judges a target by the features and returns the result. What the
+// sentences mean and how the target is spoken with stands in the packages below it (see ARCHITECTURE.md).
 package steps
 
 import (

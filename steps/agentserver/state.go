@@ -151,7 +151,7 @@ func (w *states) stateHoldsBoth(ctx context.Context) error {
 }
 
 // threadHoldsKept judges the state after the last of the user's runs. Where a second run does not add to the first
-// (AS-STATE-3, which binds nobody), what the state says of earlier runs shows nothing; what it must not say, and that
+// (AS-STATE-3 is only a SHOULD), what the state says of earlier runs shows nothing; what it must not say, and that
 // each run has completed, still do.
 func (w *states) threadHoldsKept(ctx context.Context) error {
 	wrong := agent.HoldsOnly(w.scene.Answer, w.kept...)

@@ -32,7 +32,7 @@ type Request struct {
 	Timeout time.Duration
 	// Wrong says that the request breaks the contract on purpose. Any other request that does is a mistake of ours.
 	Wrong bool
-	// Trusted says that the request carries credentials of the configuration, which are to open the door.
+	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.
 	Trusted bool
 }
 

@@ -25,7 +25,7 @@ type Config struct {
 
 	Credentials       Credentials `yaml:"credentials"`
 	CredentialHeaders Credentials `yaml:"credential_headers"`
-	TenantIDAlone     bool        `yaml:"tenant_id_alone"` // the Tenant ID opens the door without a key beside it
+	TenantIDAlone     bool        `yaml:"tenant_id_alone"` // the Tenant ID is accepted without a key beside it
 	OtherTenant       Credentials `yaml:"other_tenant"`
 
 	// Vocabulary maps a word of the interface to the target's own spelling of it: enum values of source, and names

@@ -190,7 +190,7 @@ func (w *access) refusedForCredentials() error {
 	return nil
 }
 
-// schemeOpens wants the request to be served. Where it is not, and not for want of credentials, what the client is
+// schemeOpens wants the request to be served. Where it is not, and not because of the credentials, what the client is
 // answered with everything it has tells whether the scheme is to blame.
 func (w *access) schemeOpens(ctx context.Context) error {
 	a, err := w.scene.Last()

@@ -68,7 +68,7 @@ func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
 }
 
 // clientListsAndRetrievesEach waits first until nothing changes any more: only settled revisions must agree. It
-// retrieves each before and after the list, so that what changes from read to read is not laid at the list's door.
+// retrieves each before and after the list, so that what changes from read to read is not held against the list.
 func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) error {
 	if _, err := w.plane.AwaitSettled(ctx, w.deployment); err != nil {
 		return outcome.AsBlocked(err)

@@ -39,7 +39,7 @@ func (p *Plane) ReadOf(revision string) Read {
 
 // AwaitSettled waits until no revision of the deployment is going to change, and returns the first poll that ran out of
 // time, if one did. An earlier revision that stays UNKNOWN counts as settled: the transitions are not part of the
-// interface (section 3), and a target may lose sight of what it has superseded.
+// interface (section 3), and a target may stop reporting what it has superseded.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
 	h, err := p.Poll(ctx, d.ID, d.Latest(), p.settled)
 	if err != nil || h.TimedOut {

@@ -8,7 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Remove removes a deployment, and says why it could not. The operation is the field's, not the interface's.
+// Remove removes a deployment, and says why it could not. The operation is a vendor extension.
 func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodDelete, DeploymentPath(id), nil))
 	switch {

@@ -63,7 +63,7 @@ func pageOfDeployments(limit, offset int, name string) string {
 	return PageOf(limit, offset) + "&name_contains=" + url.QueryEscape(name)
 }
 
-// ListDeployments reads the deployments with a name. The operation is the field's, not the interface's: where the
+// ListDeployments reads the deployments with a name. The operation is a vendor extension: where the
 // target has none, supported is false.
 func (p *Plane) ListDeployments(ctx context.Context, name string) (found []string, supported bool, err error) {
 	const size, most = 100, 20

@@ -14,7 +14,7 @@ import (
 )
 
 // blockRejected looks, when all has been seen, whether a side has refused every request with the credentials of the
-// configuration. What went wrong there for want of being let in tells of them, and not of the target.
+// configuration. What went wrong there because nobody was let in is about them, and not about the target.
 func (r *run) blockRejected(selected []*features.Scenario) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		status := r.refusedAll(side)

@@ -58,7 +58,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 }
 
 // reportSuiteErrors tells of requests of ours that break the contract though no scenario meant them to. Nothing that was learned
-// by them speaks against the target, and nothing makes it conformant.
+// by them counts against the target, and nothing makes it conformant.
 func (r *run) reportSuiteErrors(res *reports.Result) {
 	mistakes := r.target.Collector.OwnMistakes()
 	if len(mistakes) == 0 {

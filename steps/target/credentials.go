@@ -34,7 +34,7 @@ const (
 const wrongKey = "agentconform-unknown-key"
 
 // Credentials returns the headers with which the asker asks. A key that is unknown, empty or blank stands alone, or
-// a second scheme would open the door.
+// a second scheme would be accepted in its place.
 func (t *Target) Credentials(who Asker) http.Header {
 	c, names := t.Config.Credentials, t.Config.CredentialHeaders
 	h := http.Header{}
@@ -74,8 +74,8 @@ func (t *Target) Credentials(who Asker) http.Header {
 	return h
 }
 
-// besideKey sends what the valid key is sent with, so that it is the key for which a near miss is refused. What opens the
-// door alone stays away.
+// besideKey sends what the valid key is sent with, so that it is the key for which a near miss is refused. What is
+// accepted by itself is not sent.
 func (t *Target) besideKey(set func(name, value string)) {
 	if !t.Config.TenantIDAlone {
 		set(t.Config.CredentialHeaders.TenantID, t.Config.Credentials.TenantID)
