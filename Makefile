@@ -31,7 +31,7 @@ modules:
 # runs, hostile bodies at full size) do less there or nothing, and run in full without it.
 unit:
 	$(GO) test -race -short -vet=off -parallel 4 -timeout 10m ./...
-	$(GO) test -run '_Long$$' -vet=off -timeout 10m $$(git grep -l 'func Test.*_Long(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+	$(GO) test -run '_Long$$' -vet=off -timeout 10m $$(grep -rl --include='*_test.go' 'func Test.*_Long(' . | xargs -n1 dirname | sort -u)
 
 # The features against the reference, in both editions.
 features:

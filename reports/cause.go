@@ -43,7 +43,7 @@ const (
 	ByFixture      BlockerKind = "fixture"      // what scenarios share and what could not be brought about
 	ByKey          BlockerKind = "key"          // a key of the configuration that is wrong
 	ByTarget       BlockerKind = "target"       // the address that gave no usable answer
-	ByRun          BlockerKind = "run"          // why the run ended early: "interrupted"
+	ByRun          BlockerKind = "run"          // that the run ended early: "ended"
 	BySuite        BlockerKind = "suite"        // a mistake of the suite itself
 	ByPrecondition BlockerKind = "precondition" // the sentence that could not be brought about
 	ByObservation  BlockerKind = "observation"  // the sentence that observed nothing which could show a violation

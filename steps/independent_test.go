@@ -1,11 +1,14 @@
 package steps_test
 
 import (
+	"compress/gzip"
 	"context"
+	"encoding/json"
 	"os"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
@@ -71,4 +74,25 @@ func TestIndependentServerIsConformant(t *testing.T) {
 	}
 	require.Equal(t, reports.Conformant, res.Verdict)
 	assertPlan(t, c, res)
+	assert.Equal(t, storedVerdicts(t, "independent"), verdictsOf(res.Requirements))
+}
+
+// storedVerdicts reads the verdicts of the version before on the same server.
+func storedVerdicts(t *testing.T, name string) map[string]reports.Verdict {
+	file, err := os.Open("../reports/testdata/results/" + name + ".json.gz")
+	require.NoError(t, err)
+	defer file.Close() //nolint:errcheck // only read
+	packed, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	var before struct{ Requirements []reports.Requirement }
+	require.NoError(t, json.NewDecoder(packed).Decode(&before))
+	return verdictsOf(before.Requirements)
+}
+
+func verdictsOf(requirements []reports.Requirement) map[string]reports.Verdict {
+	all := map[string]reports.Verdict{}
+	for _, q := range requirements {
+		all[q.ID] = q.Verdict
+	}
+	return all
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/agentconform/agentconform/steps/replay"
 )
 
-// TestReplayOfFaults judges the findings of one server with faults of all kinds again, where they must still fail, at the
+// TestReplayOfFaults_Long judges the findings of one server with faults of all kinds again, where they must still fail, at the
 // reference as it is, at a dead port, and with wrong credentials. prove --replay does so for each fault alone.
-func TestReplayOfFaults(t *testing.T) {
+func TestReplayOfFaults_Long(t *testing.T) {
 	t.Parallel()
 	names := map[string]string{
 		"limit-101-is-served":             "CP-LIST-3",

@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestVerdictsDoNotDependOnTheOrder_Long judges the reference twenty times, each time in another order: the verdict of
+// TestVerdictsDoNotDependOnTheOrder_Long judges the reference ten times, each time in another order: the verdict of
 // every scenario must be the same.
 func TestVerdictsDoNotDependOnTheOrder_Long(t *testing.T) {
 	catalogue, err := features.Load()
@@ -39,7 +39,7 @@ func TestVerdictsDoNotDependOnTheOrder_Long(t *testing.T) {
 		return verdicts
 	}
 	const atOnce = 4
-	runs := int64(20)
+	runs := int64(10)
 	if testing.Short() {
 		runs = 3
 	}

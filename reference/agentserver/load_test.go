@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-func TestManyThreadsWithARunEachAtOnce(t *testing.T) {
+func TestManyThreadsWithARunEachAtOnce_Long(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
 	n := many(1000)
@@ -85,7 +85,7 @@ func heap() int64 {
 }
 
 // Many short runs on few threads: each ends, and the engine forgets a thread when its last run has ended, not before.
-func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
+func TestTheEngineForgetsWhatHasEnded_Long(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
 	ids := []string{alice.thread(), alice.thread(), alice.thread()}

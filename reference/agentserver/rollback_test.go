@@ -156,7 +156,7 @@ func TestRollbackAtTheVeryEndOfARun(t *testing.T) {
 
 // Many races in a row: whatever the order, one run survives each, no goroutine is left, no run is without an end, and the
 // store holds nothing of the losers.
-func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
+func TestRacingRollbacksLeaveExactlyOne_Long(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
@@ -198,7 +198,7 @@ func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
 
 // With runs that end while they race, more than one may survive: one that ended before the next began stays. What is in
 // the state is whole runs, in order, and nothing of those that are gone.
-func TestRacingRollbacksOfShortRuns(t *testing.T) {
+func TestRacingRollbacksOfShortRuns_Long(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())

@@ -73,6 +73,14 @@ func credentials() []Fault {
 			Apply: forbidden(withScheme("Authorization"), updateDeployment),
 		},
 		{
+			Name: "bearer-creates-nothing", Breaks: "with a bearer token a creation is refused as invalid: the tenant is not read from it", Fails: "CP-AUTH-4",
+			Apply: onAnswer(createDeployment, func(r *http.Request, a *answer) {
+				if withScheme("Authorization")(r) {
+					a.refuse(http.StatusUnprocessableEntity, "no tenant")
+				}
+			}),
+		},
+		{
 			Name: "tenant-id-opens-no-revision", Breaks: "the tenant ID does not open a single revision", Fails: "CP-AUTH-4",
 			Apply: forbidden(withScheme("X-Tenant-Id"), getRevision),
 		},

@@ -15,19 +15,22 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Where things are on an agent server (section 4). Ids are the target's own and may need escaping.
+// ThreadsPath is where the threads of an agent server are (section 4). Ids are the target's own and may need escaping.
 const ThreadsPath = "/threads"
 
 func threadPath(id string) string { return ThreadsPath + "/" + url.PathEscape(id) }
 
+// StatePath is where the state of a thread is.
 func StatePath(id string) string { return threadPath(id) + "/state" }
 
+// RunsPath is where the runs of a thread are.
 func RunsPath(id string) string { return threadPath(id) + "/runs" }
 
 func runPath(id, run string) string { return RunsPath(id) + "/" + url.PathEscape(run) }
 
 func joinPath(id, run string) string { return runPath(id, run) + "/join" }
 
+// RollbackStrategy is the multitask_strategy that the interface defines (section 3).
 const RollbackStrategy = "rollback"
 
 // Text is the content of the last human message: the words, and a text that no other run's message contains.
@@ -130,10 +133,12 @@ func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, erro
 	}
 }
 
+// GetRun asks for the run.
 func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
 	return s.ask(ctx, who, http.MethodGet, runPath(g.Thread.ID, g.ID), nil)
 }
 
+// State asks for the state of the thread.
 func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*client.Answer, error) {
 	return s.ask(ctx, who, http.MethodGet, StatePath(t.ID), nil)
 }

@@ -7,6 +7,7 @@ import (
 
 const concurrentRuns = 5
 
+// StartInTurn starts runs one after the other. Each has to be accepted.
 func (s *Server) StartInTurn(ctx context.Context, t *Thread, o Order) ([]*GraphRun, error) {
 	var all []*GraphRun
 	for range concurrentRuns {

@@ -82,7 +82,7 @@ func (s *Server) surelyOver(ctx context.Context, waiting *Joining, early bool) e
 	return nil
 }
 
-// Completed is await for a run that a scenario needs whole.
+// Completed is Await for a run that a scenario needs whole.
 func (s *Server) Completed(ctx context.Context, g *GraphRun) (*client.Answer, error) {
 	state, err := s.Await(ctx, g)
 	if err != nil {

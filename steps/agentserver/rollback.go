@@ -86,7 +86,7 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !adds:
-		return outcome.Inapplicable("AS-STATE-3", "plain runs do not keep the messages of earlier ones either (AS-STATE-3), so none can be lost")
+		return outcome.Inapplicable("messages of earlier runs", "plain runs do not keep the messages of earlier ones either (AS-STATE-3), so none can be lost")
 	}
 	if err := w.aThread(ctx); err != nil {
 		return err

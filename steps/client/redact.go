@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,6 +12,7 @@ import (
 // Redactor replaces secrets by the names under which reports show them.
 type Redactor struct {
 	replacer *strings.Replacer
+	recorder *strings.Replacer // also escapes what looks like a name
 	names    []string
 	shapes   []string // of all secrets, longest first
 }
@@ -53,18 +53,14 @@ func NewRedactor(secrets map[string]string) *Redactor {
 		pairs = append(pairs, shape, shapes[shape])
 	}
 	r.replacer = strings.NewReplacer(pairs...)
+	r.recorder = strings.NewReplacer(append(pairs, "$AGENTCONFORM_", "$_AGENTCONFORM_", "${AGENTCONFORM_", "$_{AGENTCONFORM_")...)
 	slices.Sort(r.names)
 	return r
 }
 
 // Record returns a text as it is to be recorded: without secrets, and with whatever in it looks like the name of one
-// escaped, so that only the names that the redactor itself has put there can be taken for names.
-func (r *Redactor) Record(s string) string {
-	return r.Text(placeholder.ReplaceAllString(s, "$$_${1}${2}AGENTCONFORM_"))
-}
-
-// placeholder begins the name of a secret, or what Record has made of a text that did.
-var placeholder = regexp.MustCompile(`\$(_*)(\{?)AGENTCONFORM_`)
+// escaped ("$_AGENTCONFORM_..."), so that only the names that the redactor itself has put there can be taken for names.
+func (r *Redactor) Record(s string) string { return r.recorder.Replace(s) }
 
 // Text returns the text without secrets.
 func (r *Redactor) Text(s string) string { return r.replacer.Replace(s) }

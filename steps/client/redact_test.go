@@ -89,7 +89,7 @@ func TestWhatLooksLikeAPlaceholderIsEscaped(t *testing.T) {
 	for sent, recorded := range map[string]string{
 		"id-$AGENTCONFORM_X":         "id-$_AGENTCONFORM_X",
 		"${AGENTCONFORM_X}":          "$_{AGENTCONFORM_X}",
-		"$_AGENTCONFORM_X":           "$__AGENTCONFORM_X",
+		"$_AGENTCONFORM_X":           "$_AGENTCONFORM_X",
 		"$$AGENTCONFORM_X " + secret: "$$_AGENTCONFORM_X $SHORT",
 	} {
 		assert.Equal(t, recorded, r.Record(sent))

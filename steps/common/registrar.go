@@ -73,6 +73,9 @@ func (ds *Definitions) define(pattern string, properties []Property) *Definition
 
 // literal is what every sentence of a pattern begins with.
 func literal(pattern string) string {
+	if strings.Contains(strings.SplitN(pattern, "(", 2)[0], "|") {
+		return "" // one of several sentences
+	}
 	if i := strings.IndexAny(pattern, `([\.*+?|{^$`); i >= 0 {
 		return pattern[:max(i-1, 0)] // what follows a character may make it optional
 	}

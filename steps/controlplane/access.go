@@ -198,6 +198,7 @@ func (w *access) schemeOpens(ctx context.Context) error {
 		return err
 	}
 	if w.refusedForCredentials() != nil {
+		ctx = plane.WithAllowance(ctx, "the request with all credentials", plane.Cost{Deployments: 1}) // the one that was not served
 		if err := w.try(ctx, target.TheClient, w.operation); err != nil {
 			return err
 		}

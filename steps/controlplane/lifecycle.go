@@ -90,7 +90,7 @@ func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 		return err
 	}
 	if a.Refused() {
-		return outcome.Inapplicable("broken source refused", "the target refuses the broken source at once (status %d), so no revision of it can be watched", a.Status)
+		return outcome.Inapplicable("revisions of broken sources", "the target refuses the broken source at once (status %d), so no revision of it can be watched", a.Status)
 	}
 	latest, _, err := w.plane.AwaitLatest(ctx, a, "broken source", w.deployment.ID, w.deployment.Latest())
 	if err != nil {

@@ -149,7 +149,7 @@ func (w *update) patchSource(ctx context.Context, change map[string]any, manner 
 // aSourceForBoth needs a value for each field: a second one, or that of the template.
 func (w *update) aSourceForBoth() error {
 	if w.target.Config.Source() != config.GitHost {
-		return outcome.Inapplicable("repo_ref", "repo_ref and graph_config_path do not apply to deployments from %s", w.target.Config.Source())
+		return outcome.Inapplicable("repo_ref and graph_config_path", "repo_ref and graph_config_path do not apply to deployments from %s", w.target.Config.Source())
 	}
 	for _, field := range plane.SourceFields {
 		if w.plane.Sources.ValueOf(field) == "" {

@@ -22,10 +22,10 @@ func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome
 	if len(o.BlockedBy) > 0 {
 		return o
 	}
-	var f *fixtureError
+	fixture := fixtureOf(err)
 	switch {
-	case o.Verdict == reports.Blocked && errors.As(err, &f):
-		o.By(reports.ByFixture, f.name)
+	case o.Verdict == reports.Blocked && fixture != "":
+		o.By(reports.ByFixture, fixture)
 	case o.Verdict == reports.Blocked:
 		o.By(reports.ByPrecondition, sentence)
 	case o.Verdict == reports.Inconclusive:
@@ -69,7 +69,7 @@ func blockedBy(o *Outcome, reason string) *Outcome {
 func AsBlocked(err error) error {
 	var o *Outcome
 	if errors.As(err, &o) && o.Verdict == reports.Failed {
-		return blockedBy(o, o.Reason)
+		return OfFixture(fixtureOf(err), blockedBy(o, o.Reason))
 	}
 	return err
 }
@@ -113,10 +113,18 @@ type fixtureError struct {
 func (e *fixtureError) Error() string { return e.err.Error() }
 func (e *fixtureError) Unwrap() error { return e.err }
 
-// OfFixture says with which fixture the error came up.
+// fixtureOf names the fixture in which an error came up: the innermost, where fixtures are made from others.
+func fixtureOf(err error) (name string) {
+	for f := (*fixtureError)(nil); errors.As(err, &f); err = f.err {
+		name = f.name
+	}
+	return name
+}
+
+// OfFixture says with which fixture the error came up; the name is empty where it was none.
 func OfFixture(name string, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || name == "" {
+		return err
 	}
 	return &fixtureError{name, err}
 }

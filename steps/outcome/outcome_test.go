@@ -54,3 +54,29 @@ func TestSeenIsShort(t *testing.T) {
 	assert.Less(t, len(Seen(a)), 300)
 	assert.Contains(t, Seen(&client.Answer{Status: 204}), "empty body")
 }
+
+// TestWhatBlocksIsNamed wants the cause that comes nearest to the fault: a requirement that a step names, else the innermost
+// fixture, else the sentence itself.
+func TestWhatBlocksIsNamed(t *testing.T) {
+	broken := Violated(nil, "a", "b")
+	nested := OfFixture("the agent server", fmt.Errorf("fixture: x: %w", OfFixture("a deployment", broken)))
+	for name, c := range map[string]struct {
+		given bool
+		err   error
+		want  reports.Blocker
+	}{
+		"a violation under Given":    {true, broken, reports.Blocker{Kind: reports.ByPrecondition, Name: "the sentence"}},
+		"a fixture of a fixture":     {true, nested, reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"}},
+		"a fixture elsewhere":        {false, AsPrecondition(nested), reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"}},
+		"a requirement":              {true, Blocked("x").ByRequirement("CP-A-1"), reports.Blocker{Kind: reports.ByRequirement, Name: "CP-A-1"}},
+		"a requirement in a fixture": {true, OfFixture("a run", Violated(nil, "a", "b").ByRequirement("AS-A-1")), reports.Blocker{Kind: reports.ByRequirement, Name: "AS-A-1"}},
+		"nothing was seen":           {false, Inconclusive("x"), reports.Blocker{Kind: reports.ByObservation, Name: "the sentence"}},
+		"no answer":                  {false, &client.NoAnswer{Cause: "refused", Request: client.Request{Base: "http://t"}}, reports.Blocker{Kind: reports.ByTarget, Name: "http://t"}},
+		"a mistake of the suite":     {false, errors.New("nil map"), reports.Blocker{Kind: reports.BySuite, Name: "error"}},
+	} {
+		o := Judge(context.Background(), c.given, "the sentence", c.err)
+		assert.Equal(t, []reports.Blocker{c.want}, o.BlockedBy, name)
+	}
+	Judge(context.Background(), true, "the sentence", broken)
+	assert.Empty(t, broken.BlockedBy, "an outcome that scenarios share stays as it is")
+}

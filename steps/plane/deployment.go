@@ -59,6 +59,7 @@ func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer
 	return nil
 }
 
+// CreateUp is Create for a deployment that is DEPLOYED.
 func (p *Plane) CreateUp(ctx context.Context, purpose string) (*Deployment, error) {
 	d, err := p.Create(ctx, purpose, nil)
 	if err != nil {

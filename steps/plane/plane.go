@@ -54,7 +54,7 @@ func (p *Plane) Timeline() []reports.Transition {
 	return slices.Clone(p.timeline)
 }
 
-// scenarioContext is what the context of a scenario's step carries for this package.
+// allowanceKey is for the allowance in a context.
 type allowanceKey struct{}
 
 // allowance is what a step may still create.

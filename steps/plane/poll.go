@@ -31,6 +31,7 @@ type History struct {
 	TimedOut bool
 }
 
+// FailedStatus tells whether a status says that a revision has failed for good (section 3).
 func (p *Plane) FailedStatus(status string) bool { return slices.Contains(p.failedStatuses, status) }
 
 // settled tells whether the status of a revision is not going to change.

@@ -37,7 +37,7 @@ func (s Sources) Second() error {
 	return nil
 }
 
-// Broken is like anotherSource, for a source that cannot be built.
+// Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
 	a := s.config.Alternatives
 	if s.config.Source() == config.GitHost {
@@ -79,7 +79,7 @@ func (s Sources) Next(n int) map[string]any {
 	return change
 }
 
-// bothFields make a revision each when they come alone.
+// SourceFields make a revision each when they come alone.
 var SourceFields = []string{"repo_ref", "graph_config_path"}
 
 func optional(field, value string) map[string]any {
@@ -113,6 +113,7 @@ func applyChanges(object, changes map[string]any) {
 	}
 }
 
+// CloneObject copies an object and the objects within it.
 func CloneObject(object map[string]any) map[string]any {
 	clone := make(map[string]any, len(object))
 	for key, value := range object {
@@ -124,7 +125,7 @@ func CloneObject(object map[string]any) map[string]any {
 	return clone
 }
 
-// edition returns the source that only the other edition offers.
+// ForeignSource returns the source that only the other edition offers.
 func ForeignSource(edition string) string {
 	if edition == config.SelfHosted {
 		return config.GitHost

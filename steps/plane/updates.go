@@ -11,7 +11,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// asItStands marks the kind of an update that sends a value which stands already.
+// AsItStands marks the kind of an update that sends a value which stands already.
 const AsItStands = " as it stands"
 
 // KindOf tells updates apart by their fields: what one of a kind did not do, the next is not going to do.

@@ -27,7 +27,7 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
 				if c.Fixture != "" && paid[c.Fixture] {
 					continue
 				}
-				paid[c.Fixture] = true
+				paid[c.Fixture] = c.Fixture != ""
 				p.Deployments += c.Deployments
 				p.Revisions += c.Deployments + c.Revisions
 			}

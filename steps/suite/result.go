@@ -150,9 +150,9 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) {
 
 func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
 	f := reports.Finding{
-		Requirement: s.Requirement.ID, Summary: v.Summary, Step: sentence, Scenario: s.Key(),
+		Requirement: s.Requirement.ID, Summary: r.target.Redact.Text(v.Summary), Step: sentence, Scenario: s.Key(),
 		Expected: r.target.Redact.Text(v.Expected), Actual: r.target.Redact.Excerpt(v.Actual), Hint: v.Hint,
-		Operation: v.Operation, Pointer: v.Pointer, Count: v.Count, Exchange: v.Exchange,
+		Operation: r.target.Redact.Text(v.Operation), Pointer: r.target.Redact.Text(v.Pointer), Count: v.Count, Exchange: v.Exchange,
 	}
 	if v.Exchange > 0 {
 		if x, err := r.Journal.Get(v.Exchange); err == nil {

@@ -74,7 +74,11 @@ func nearMiss(u config.User, name string) (Caller, error) {
 	}
 	wrong := u.Misspelt(how)
 	if wrong == nil {
-		return Caller{}, outcome.Inapplicable("users.0.token", "the credentials of the first user are the same in the other case")
+		key := "users.0.token"
+		if len(u.Headers) > 0 {
+			key = "users.0.headers"
+		}
+		return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same in the other case")
 	}
 	return Caller{name: name, Header: headerOf(wrong)}, nil
 }
