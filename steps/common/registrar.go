@@ -2,12 +2,15 @@ package common
 
 import (
 	"context"
+	"maps"
+	"reflect"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/cucumber/godog"
-
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
@@ -35,13 +38,20 @@ func (ds *Definitions) Find(sentence string) *Definition {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	for _, each := range ds.byPattern {
-		if strings.HasPrefix(sentence, each.prefix) && each.sentence.MatchString(sentence) {
+		if each.matches(sentence) {
 			d = each
 			break
 		}
 	}
 	ds.found[sentence] = d
 	return d
+}
+
+// All returns the definitions, in no order.
+func (ds *Definitions) All() []*Definition {
+	ds.mu.RLock()
+	defer ds.mu.RUnlock()
+	return slices.Collect(maps.Values(ds.byPattern))
 }
 
 // Pattern returns the pattern that the sentence matches: what stays the same when its values differ. Where none does, it
@@ -54,14 +64,14 @@ func (ds *Definitions) Pattern(sentence string) string {
 }
 
 // define returns the definition of the pattern, made with the properties where it is new.
-func (ds *Definitions) define(pattern string, properties []Property) *Definition {
+func (ds *Definitions) define(kind Kind, pattern string, properties []Property) *Definition {
 	ds.mu.RLock()
 	d := ds.byPattern[pattern]
 	ds.mu.RUnlock()
 	if d != nil {
 		return d
 	}
-	d = &Definition{Pattern: pattern, prefix: literal(pattern), sentence: regexp.MustCompile("^(?:" + pattern + ")$")}
+	d = &Definition{Pattern: pattern, Kind: kind, prefix: literal(pattern), sentence: regexp.MustCompile("^(?:" + pattern + ")$")}
 	for _, p := range properties {
 		p(d)
 	}
@@ -85,12 +95,32 @@ func literal(pattern string) string {
 // Definition is one sentence: its pattern, what it needs of the configuration, and what it creates at the target.
 type Definition struct {
 	Pattern string
+	Kind    Kind
 	Costs   []plane.Cost
 
 	prefix   string // of its sentences
 	sentence *regexp.Regexp
 	needs    []func(captured string) error
 }
+
+func (d *Definition) matches(sentence string) bool {
+	return strings.HasPrefix(sentence, d.prefix) && d.sentence.MatchString(sentence)
+}
+
+// Defines tells whether the definition is one of the sentence.
+func (d *Definition) Defines(kind Kind, sentence string) bool {
+	return d.Kind == kind && d.matches(sentence)
+}
+
+// Kind is the kind of a sentence, by its keyword.
+type Kind string
+
+// The kinds of sentences: precondition, act and judgement.
+const (
+	Given Kind = "Given"
+	When  Kind = "When"
+	Then  Kind = "Then"
+)
 
 // Lacks returns what the sentence needs and the configuration lacks: the errors that would skip the scenario.
 func (d *Definition) Lacks(sentence string) (found []error) {
@@ -106,15 +136,45 @@ func (d *Definition) Lacks(sentence string) (found []error) {
 	return found
 }
 
-// Registrar registers the functions of the sentences for one scenario.
+// Registrar takes the functions of the sentences for one scenario, and calls them. godog gets one step that matches every
+// sentence: matching hundreds of patterns anew for each scenario would take an eighth of the time of a run.
 type Registrar struct {
 	definitions *Definitions
-	scenario    *godog.ScenarioContext // nil where nothing is to be executed
+	functions   map[*Definition]any
 }
 
-// NewRegistrar returns one that registers with godog; where the scenario is nil it only fills the definitions.
-func NewRegistrar(definitions *Definitions, scenario *godog.ScenarioContext) *Registrar {
-	return &Registrar{definitions, scenario}
+// NewRegistrar returns one that fills the definitions where they are new.
+func NewRegistrar(definitions *Definitions) *Registrar {
+	return &Registrar{definitions, map[*Definition]any{}}
+}
+
+// Call calls the function of a sentence of the kind. That there is none is a mistake of the suite.
+func (r *Registrar) Call(ctx context.Context, kind Kind, sentence string) error {
+	d := r.definitions.Find(sentence)
+	if d == nil || d.Kind != kind {
+		return outcome.SuiteError("no definition for %s %q", kind, sentence)
+	}
+	function := reflect.ValueOf(r.functions[d])
+	var arguments []reflect.Value
+	captured := d.sentence.FindStringSubmatch(sentence)[1:]
+	for i := range function.Type().NumIn() {
+		switch in := function.Type().In(i); in.Kind() {
+		case reflect.Interface:
+			arguments = append(arguments, reflect.ValueOf(ctx))
+			continue
+		case reflect.Int:
+			n, err := strconv.Atoi(captured[0])
+			if err != nil {
+				return outcome.SuiteError("%q: %v", sentence, err)
+			}
+			arguments = append(arguments, reflect.ValueOf(n))
+		default:
+			arguments = append(arguments, reflect.ValueOf(captured[0]))
+		}
+		captured = captured[1:]
+	}
+	err, _ := function.Call(arguments)[0].Interface().(error)
+	return err
 }
 
 // Property says more about a definition than its function.
@@ -151,23 +211,17 @@ func Creates(deployments, revisions int) Property {
 
 // Given registers a precondition.
 func (r *Registrar) Given(pattern string, function any, properties ...Property) {
-	if d := r.definitions.define(pattern, properties); r.scenario != nil {
-		r.scenario.Given(d.sentence, function)
-	}
+	r.functions[r.definitions.define(Given, pattern, properties)] = function
 }
 
 // When registers an act.
 func (r *Registrar) When(pattern string, function any, properties ...Property) {
-	if d := r.definitions.define(pattern, properties); r.scenario != nil {
-		r.scenario.When(d.sentence, function)
-	}
+	r.functions[r.definitions.define(When, pattern, properties)] = function
 }
 
 // Then registers a judgement.
 func (r *Registrar) Then(pattern string, function any, properties ...Property) {
-	if d := r.definitions.define(pattern, properties); r.scenario != nil {
-		r.scenario.Then(d.sentence, function)
-	}
+	r.functions[r.definitions.define(Then, pattern, properties)] = function
 }
 
 // Configured registers a precondition that the configuration alone decides: its function is also its check.

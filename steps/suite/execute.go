@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"time"
 
@@ -38,12 +39,13 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}}
+			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}, sentences: common.NewRegistrar(r.forecast.sentences)}
 			sc.Before(e.before)
 			sc.StepContext().Before(e.beforeStep)
 			sc.StepContext().After(e.afterStep)
 			sc.After(e.after)
-			define(common.NewRegistrar(r.forecast.sentences, sc), e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0)
+			sc.Step(everySentence, e.execute)
+			define(e.sentences, e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0)
 		},
 		Options: &godog.Options{
 			Format:          silent,
@@ -97,9 +99,11 @@ type execution struct {
 	chosen map[string]*features.Scenario
 	scene  *common.Scene
 
-	start   time.Time
-	step    int
-	verdict *verdict
+	sentences *common.Registrar
+	kind      common.Kind // of the present step
+	start     time.Time
+	step      int
+	verdict   *verdict
 }
 
 // before finds out which scenario this is. One that is not selected goes no further and leaves no trace.
@@ -133,8 +137,18 @@ func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outco
 	return nil
 }
 
+// everySentence matches the text of any step.
+var everySentence = regexp.MustCompile(`(?s)^(.*)$`)
+
+// execute executes the present step.
+func (e *execution) execute(ctx context.Context, sentence string) error {
+	return e.sentences.Call(ctx, e.kind, sentence)
+}
+
 // beforeStep lets a step create what its definition says, and no more.
 func (e *execution) beforeStep(ctx context.Context, step *godog.Step) (context.Context, error) {
+	e.kind = map[messages.PickleStepType]common.Kind{messages.PickleStepType_CONTEXT: common.Given,
+		messages.PickleStepType_ACTION: common.When, messages.PickleStepType_OUTCOME: common.Then}[step.Type]
 	if d := e.run.forecast.sentences.Find(step.Text); d != nil {
 		ctx = d.Allow(ctx)
 	}
@@ -149,7 +163,7 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 	case status == godog.StepUndefined || status == godog.StepAmbiguous:
 		e.end(outcome.SuiteError("no single definition for %q", step.Text), step.Text)
 	case err != nil:
-		e.end(outcome.Judge(ctx, step.Type == messages.PickleStepType_CONTEXT, step.Text, err), step.Text)
+		e.end(outcome.Judge(ctx, e.kind == common.Given, step.Text, err), step.Text)
 	default:
 		e.step++
 	}

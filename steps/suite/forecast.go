@@ -31,7 +31,7 @@ func Foresee(c *config.Config, catalogue *features.Catalogue, s Selection) *Fore
 		sentences: common.NewDefinitions()}
 	t := &target.Target{Config: c}
 	p := plane.New(t, nil, time.Time{})
-	define(common.NewRegistrar(f.sentences, nil), &common.Scene{}, t, p, agent.New(t, p, nil), s.Shards > 0)
+	define(common.NewRegistrar(f.sentences), &common.Scene{}, t, p, agent.New(t, p, nil), s.Shards > 0)
 	return f
 }
 
