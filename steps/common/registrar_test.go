@@ -14,6 +14,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
+func shared(_ *plane.Deployment, err error) error { return err }
+
 func register(build func(*Registrar, *plane.Plane)) (*Definitions, *plane.Plane) {
 	c := config.Default()
 	definitions := NewDefinitions()
@@ -66,6 +68,7 @@ func TestASentenceCreatesNoMoreThanItSays(t *testing.T) {
 		"a second revision":   p.TakeRevision(ctx, &plane.Deployment{}),
 		"one without a cost":  p.TakeDeployment(definitions.Find("it says nothing").Allow(t.Context())),
 		"one beside a shared": p.TakeDeployment(definitions.Find("it uses one").Allow(t.Context())),
+		"another fixture":     shared(p.Shared(definitions.Find("it uses one").Allow(t.Context()), p.Fixtures.Long)),
 	} {
 		o := outcome.Judge(t.Context(), false, "it creates one", err)
 		require.NotNil(t, o, name)

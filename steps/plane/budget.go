@@ -34,6 +34,15 @@ func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
 	return nil
 }
 
+// mayUse holds the use of a shared deployment to what was declared for the sentence.
+func mayUse(ctx context.Context, f *Fixture) error {
+	a, _ := ctx.Value(allowanceKey{}).(*allowance)
+	if a == nil || a.fixtures[f.Name] {
+		return nil
+	}
+	return outcome.SuiteError("%q uses the fixture %q and does not say so: declare it where it is registered", a.what, f.Name)
+}
+
 // spend holds a creation to what was declared for the sentence or the fixture that it is for.
 func spend(ctx context.Context, what string, part func(*allowance) *int) error {
 	a, _ := ctx.Value(allowanceKey{}).(*allowance)

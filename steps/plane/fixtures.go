@@ -65,8 +65,15 @@ func (f *Fixture) Needed() []Cost {
 
 // Shared returns the fixture's deployment, made by whoever comes first.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
+	if err := mayUse(ctx, f); err != nil {
+		return nil, err
+	}
 	d, err := f.value.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
-		return f.make(WithAllowance(ctx, f.Name, f.Cost))
+		costs := []Cost{f.Cost}
+		if f.below != nil {
+			costs = append(costs, f.below.Needed()...)
+		}
+		return f.make(WithAllowance(ctx, f.Name, costs...))
 	})
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("fixture: %s: %w", f.Name, err)

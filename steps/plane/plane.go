@@ -59,7 +59,8 @@ type allowanceKey struct{}
 
 // allowance is what a step may still create.
 type allowance struct {
-	what string
+	what     string
+	fixtures map[string]bool
 
 	mu                     sync.Mutex
 	deployments, revisions int
@@ -68,12 +69,14 @@ type allowance struct {
 // WithAllowance returns a context in which at most the costs may be created: those that are declared for a sentence, or
 // for a fixture. What goes beyond is a mistake of the suite, since the plan of the run does not know of it.
 func WithAllowance(ctx context.Context, what string, costs ...Cost) context.Context {
-	a := &allowance{what: what}
+	a := &allowance{what: what, fixtures: map[string]bool{}}
 	for _, c := range costs {
-		if c.Fixture == "" {
-			a.deployments += c.Deployments
-			a.revisions += c.Revisions
+		if c.Fixture != "" {
+			a.fixtures[c.Fixture] = true
+			continue
 		}
+		a.deployments += c.Deployments
+		a.revisions += c.Revisions
 	}
 	return context.WithValue(ctx, allowanceKey{}, a)
 }
