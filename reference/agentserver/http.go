@@ -114,7 +114,7 @@ func (s *Server) body(x *exchange, mayBeAbsent bool) (map[string]any, error) {
 		return nil, invalid("The body is no JSON: it is not encoded as UTF-8")
 	}
 	var v any
-	if err := unmarshal(data, &v); err != nil {
+	if err := threads.Unmarshal(data, &v); err != nil {
 		return nil, invalid("The body is no JSON: %s", err)
 	}
 	object, ok := v.(map[string]any)

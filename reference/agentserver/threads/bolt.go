@@ -140,7 +140,7 @@ func get(b *bbolt.Bucket, k []byte, into any) error {
 	if data == nil {
 		return ErrNotFound
 	}
-	return unmarshal(data, into)
+	return Unmarshal(data, into)
 }
 
 // under yields what has a key that starts with prefix, in the order of the keys.

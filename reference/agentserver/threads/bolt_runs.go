@@ -71,7 +71,7 @@ func (t tables) deleteRun(threadID, runID string) error {
 	}
 	err = deleteUnder(t.messages, k[:16], func(v []byte) (bool, error) {
 		var m storedMessage
-		err := unmarshal(v, &m)
+		err := Unmarshal(v, &m)
 		return m.Run == runID, err
 	})
 	return errors.Join(err, t.live.Delete(k), t.runs.Delete(k))
@@ -176,7 +176,7 @@ func (s *Bolt) Runs(ctx context.Context, threadID string) (out []Run, err error)
 	err = s.view(ctx, func(tab tables) error {
 		return under(tab.runs, k, func(_, v []byte) error {
 			var r Run
-			err := unmarshal(v, &r)
+			err := Unmarshal(v, &r)
 			out = append(out, r)
 			return err
 		})
@@ -204,7 +204,7 @@ func (s *Bolt) State(ctx context.Context, threadID string) (st State, err error)
 func (t tables) state(thread []byte) (st State, err error) {
 	err = under(t.messages, thread, func(_, v []byte) error {
 		var m storedMessage
-		if err := unmarshal(v, &m); err != nil {
+		if err := Unmarshal(v, &m); err != nil {
 			return fmt.Errorf("reading a message: %w", err)
 		}
 		st.Messages = append(st.Messages, m.Message)

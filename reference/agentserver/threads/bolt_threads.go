@@ -46,7 +46,7 @@ func (s *Bolt) Threads(ctx context.Context, match func(Thread) bool) ([]Thread, 
 	err := s.view(ctx, func(tab tables) error {
 		return tab.threads.ForEach(func(k, v []byte) error {
 			var t Thread
-			if err := unmarshal(v, &t); err != nil {
+			if err := Unmarshal(v, &t); err != nil {
 				return fmt.Errorf("reading a thread: %w", err)
 			}
 			var err error
@@ -91,7 +91,7 @@ func (t tables) lastRun(thread []byte) (r Run, err error) {
 	if !bytes.HasPrefix(k, thread) {
 		return Run{}, ErrNotFound
 	}
-	return r, unmarshal(v, &r)
+	return r, Unmarshal(v, &r)
 }
 
 // UpdateThread implements ThreadStore.

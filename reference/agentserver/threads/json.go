@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// unmarshal decodes one JSON value and keeps numbers as they are written.
-func unmarshal(data []byte, into any) error {
+// Unmarshal decodes one JSON value and keeps numbers as they are written.
+func Unmarshal(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {

@@ -68,7 +68,7 @@ func (m Message) MarshalJSON() ([]byte, error) { return json.Marshal(m.Fields())
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var fields map[string]any
-	if err := unmarshal(data, &fields); err != nil {
+	if err := Unmarshal(data, &fields); err != nil {
 		return fmt.Errorf("reading a message: %w", err)
 	}
 	m.ID, _ = fields["id"].(string)
