@@ -2,7 +2,9 @@ package features
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,9 +19,6 @@ import (
 
 //go:embed *.feature control_plane/*.feature agent_server/*.feature
 var files embed.FS
-
-// FS returns the embedded feature files.
-func FS() fs.FS { return files }
 
 // Profiles are the parts of the interface that a target may claim.
 const (
@@ -36,6 +35,10 @@ const (
 	TagSlow = "@slow"
 )
 
+// Subjects are the tags of features and rules that say what a violation puts at risk. Reports name failures of
+// security first, then those of rollback, then those without a tag, and those of form last.
+var Subjects = []string{"@security", "@rollback", "@form"}
+
 // Requirement is one Rule: a sentence of the interface that can be observed from outside.
 type Requirement struct {
 	ID          string
@@ -45,6 +48,7 @@ type Requirement struct {
 	Needs       string   // of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
 	Sections    []string // of the interface
 	Profile     string
+	Subject     string // "security", "rollback", "form", or "" for everything between
 	Feature     string
 	URI         string
 	Line        int
@@ -140,6 +144,19 @@ func (c *Catalogue) Find(id string) *Requirement {
 		}
 	}
 	return nil
+}
+
+// Digest identifies the requirements: "sha256:" and the hash over the names and contents of all feature files, in the order
+// of their names.
+func (c *Catalogue) Digest() string {
+	files := slices.Clone(c.Files)
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.URI, b.URI) })
+	sum := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(sum, "%d %s %d\n", len(f.URI), f.URI, len(f.Content)) // the lengths keep names and contents apart
+		sum.Write(f.Content)
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
 // Scenarios returns every scenario in the order of the files.

@@ -188,3 +188,19 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestDigestHoldsNamesAndContents(t *testing.T) {
+	digest := func(files ...features.File) string { return (&features.Catalogue{Files: files}).Digest() }
+	a, b := features.File{URI: "a", Content: []byte("x")}, features.File{URI: "b", Content: []byte("y")}
+	assert.Regexp(t, `^sha256:[0-9a-f]{64}$`, digest(a, b))
+	assert.Equal(t, digest(a, b), digest(b, a), "the order is fixed")
+	for what, other := range map[string]string{
+		"a file less":     digest(a),
+		"another name":    digest(a, features.File{URI: "c", Content: b.Content}),
+		"other content":   digest(a, features.File{URI: "b", Content: []byte("z")}),
+		"a moved border":  digest(features.File{URI: "ax"}, b),
+		"swapped content": digest(features.File{URI: "a", Content: b.Content}, features.File{URI: "b", Content: a.Content}),
+	} {
+		assert.NotEqual(t, digest(a, b), other, what)
+	}
+}

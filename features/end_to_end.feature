@@ -1,5 +1,5 @@
 @end-to-end
-Feature: From a source to an answer, and to the next
+Feature: Create, deploy, call, update and call again
   The whole intended flow: a deployment is created, reaches DEPLOYED, serves its users, is updated, and serves them
   from the new revision.
 
@@ -12,9 +12,9 @@ Feature: From a source to an answer, and to the next
 
     Scenario: A deployment is created, called, updated, and called again
       Given a second source, whose graph answers differently
-      And a deployment of its own that is up
-      When the user asks its agent server
+      And a DEPLOYED deployment created for this scenario
+      When the user calls its agent server
       Then the agent server answers
-      Given the deployment was updated to the second source and is up again
-      When the user asks its agent server once more
+      Given the deployment was updated to the second source and is DEPLOYED again
+      When the user calls its agent server again
       Then the answer comes from the new revision

@@ -2,28 +2,19 @@ package features
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"io"
 	"regexp"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // head is the beginning of the page of requirements. It says first that the page is generated.
-const head = `<!-- Generated from the features. Do not edit: change the Rule, then run: make requirements -->
-
-# The requirements
-
-Every requirement is a ` + "`Rule`" + ` of a feature in this folder, with a stable ID. This page is generated from
-them; they hold the details, the scenarios and the examples. The sections are those of the
-[interface](../spec/INTERFACE.md). An ID is never used again for another requirement.
-
-- MUST: the interface says so. A violation makes the target non-conformant.
-- SHOULD: the interface implies it, or clients rely on it. A violation is a warning; with ` + "`--strict`" + ` it counts like that of a MUST.
-- MAY: optional, and judged only where the target's configuration declares it.
-- (r): judged only where the configuration has what the requirement needs, beyond the addresses, ` + "`credentials.api_key`" + ` and
-  ` + "`create.body`" + `. [The keys](#what-r-requirements-need) are listed below. Without them the requirement is skipped, and the reason
-  names the key.
-`
+//
+//go:embed head.md
+var head string
 
 // parts are the profiles in the order of the page.
 var parts = []struct{ profile, title string }{
@@ -120,4 +111,23 @@ var technical = regexp.MustCompile("[A-Za-z0-9]*(?:/[A-Za-z0-9_{}]+)+/?|[a-z]+(?
 // marked returns a text with its technical names as code, fit for a cell of a table.
 func marked(text string) string {
 	return technical.ReplaceAllString(strings.ReplaceAll(text, "|", `\|`), "`$0`")
+}
+
+//go:embed excluded.yaml
+var excludedFile []byte
+
+// Exclusion is something that the interface mentions and no requirement judges.
+type Exclusion struct {
+	Subject string `yaml:"subject" json:"subject"`
+	Section string `yaml:"section" json:"section"`
+	Reason  string `yaml:"reason" json:"reason"`
+}
+
+// Excluded returns what no requirement judges, with the reasons.
+func Excluded() ([]Exclusion, error) {
+	var list []Exclusion
+	if err := yaml.Unmarshal(excludedFile, &list); err != nil {
+		return nil, fmt.Errorf("reading the excluded subjects: %w", err)
+	}
+	return list, nil
 }

@@ -3,6 +3,7 @@ package features
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	messages "github.com/cucumber/messages/go/v21"
@@ -56,6 +57,7 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 		Title:       rule.Name,
 		Description: unindent(rule.Description),
 		Profile:     p.profile(),
+		Subject:     p.subject(),
 		Feature:     p.feature.Name,
 		URI:         p.uri,
 		Line:        int(rule.Location.Line),
@@ -70,8 +72,10 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 			r.Sections = append(r.Sections, m[1])
 		} else if level, ok := levels[tag.Name]; ok {
 			r.Level = level
+		} else if slices.Contains(Subjects, tag.Name) {
+			r.Subject = strings.TrimPrefix(tag.Name, "@")
 		} else if tag.Name != TagLast && tag.Name != TagSlow {
-			return nil, fmt.Errorf("%s:%d: rule tag %s is none of an ID, a level, a section, %s and %s", p.uri, r.Line, tag.Name, TagLast, TagSlow)
+			return nil, fmt.Errorf("%s:%d: rule tag %s is none of an ID, a level, a section, %s, %s and %s", p.uri, r.Line, tag.Name, strings.Join(Subjects, ", "), TagLast, TagSlow)
 		}
 	}
 	if r.ID == "" || r.Level == "" || len(r.Sections) == 0 || r.Profile == "" {
@@ -93,6 +97,16 @@ func (p *parser) profile() string {
 		switch name := strings.TrimPrefix(tag.Name, "@"); name {
 		case ControlPlane, AgentServer, EndToEnd:
 			return name
+		}
+	}
+	return ""
+}
+
+// subject is what the feature's tags say of all its rules.
+func (p *parser) subject() string {
+	for _, tag := range p.feature.Tags {
+		if slices.Contains(Subjects, tag.Name) {
+			return strings.TrimPrefix(tag.Name, "@")
 		}
 	}
 	return ""

@@ -2,6 +2,8 @@ package reference
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,14 +12,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentconform/agentconform/reference/agentserver"
-	"github.com/agentconform/agentconform/reference/controlplane"
-	"github.com/agentconform/agentconform/reference/script"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/graphs"
+	"github.com/agentconform/agentconform/reference/script"
+	"github.com/agentconform/agentconform/reference/store"
 )
 
-// agents runs the agent servers of all deployments, each with its data in a bucket of its own. It is the Runtime of
+// agents runs the agent servers of all deployments, each with its data in a separate bucket. It is the Runtime of
 // the pipeline.
 type agents struct {
 	db        *bbolt.DB
@@ -40,7 +46,7 @@ func (b build) GraphNames() []string { return b.Graphs() }
 
 // Build implements controlplane.Runtime.
 func (a *agents) Build(ctx context.Context, tree fs.FS, configPath string) (controlplane.Build, error) {
-	app, err := agentserver.Load(tree, configPath, agentserver.LoadOptions{Context: ctx, Pool: a.pool})
+	app, err := agentserver.Load(ctx, tree, configPath, a.pool)
 	if err != nil {
 		return nil, err
 	}
@@ -130,3 +136,61 @@ func bucket(deploymentID string) string { return "agent " + deploymentID }
 
 // closeTimeout bounds the wait for each kind of work in progress at Close.
 const closeTimeout = 5 * time.Second
+
+// builtinAgent is the name under which the built-in agent server is served, instead of a deployment id.
+const builtinAgent = "conformance"
+
+// conformanceMaterial makes the fixtures' material once: it takes a while, and never changes.
+var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(graphs.FS) })
+
+// deployBuiltinAgent puts the built-in agent server in service. It belongs to no deployment.
+func deployBuiltinAgent(ctx context.Context, runtime controlplane.Runtime, secrets fixtures.Secrets) error {
+	files, err := fs.Sub(graphs.FS, graphs.Conformance)
+	if err != nil {
+		return err
+	}
+	app, err := runtime.Build(ctx, files, fixtures.GraphConfigPath)
+	if err != nil {
+		return fmt.Errorf("build the built-in agent server: %w", err)
+	}
+	env, err := secrets.Env()
+	if err != nil {
+		return err
+	}
+	if err := runtime.Deploy(ctx, builtinAgent, app, env); err != nil {
+		return fmt.Errorf("put the built-in agent server in service: %w", err)
+	}
+	return nil
+}
+
+func tenants(secrets fixtures.Secrets) []controlplane.Tenant {
+	tenant := func(name string, c fixtures.Credentials) controlplane.Tenant {
+		return controlplane.Tenant{Name: name, APIKey: c.APIKey, TenantID: c.TenantID, Bearer: c.Bearer}
+	}
+	return []controlplane.Tenant{tenant("owner", secrets.Owner), tenant("other", secrets.OtherTenant)}
+}
+
+// keyOwners tells agent servers whose an API key is: each knows the key of the tenant that it was deployed for.
+func keyOwners(db *store.Store, secrets fixtures.Secrets) func(context.Context, string) (func(string) (string, bool), error) {
+	known := tenants(secrets)
+	return func(ctx context.Context, deploymentID string) (func(string) (string, bool), error) {
+		name := known[0].Name // the built-in one is the first tenant's
+		if deploymentID != builtinAgent {
+			d, _, err := db.Work(ctx, deploymentID)
+			if err != nil {
+				return nil, err
+			}
+			name = d.Tenant
+		}
+		for _, t := range known {
+			if t.Name == name {
+				want := sha256.Sum256([]byte(t.APIKey))
+				return func(key string) (string, bool) {
+					got := sha256.Sum256([]byte(key))
+					return name, subtle.ConstantTimeCompare(got[:], want[:]) == 1
+				}, nil
+			}
+		}
+		return nil, fmt.Errorf("unknown tenant %s", name)
+	}
+}

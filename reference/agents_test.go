@@ -87,7 +87,7 @@ func TestThePipelineDeploysARealAgentServer(t *testing.T) {
 			require.Equal(t, http.StatusNotFound, status)
 			status, _ = c.at(set.StudioHeaders, "GET", agent+"/threads/"+thread, nil)
 			require.Equal(t, http.StatusOK, status, "the developer sees all threads")
-			foreign := map[string]string{"X-Auth-Scheme": "studio", "X-Api-Key": set.Stranger.APIKey}
+			foreign := map[string]string{"X-Auth-Scheme": "studio", "X-Api-Key": set.OtherTenant.APIKey}
 			status, _ = c.at(foreign, "GET", agent+"/threads/"+thread, nil)
 			require.Equal(t, http.StatusUnauthorized, status, "the developer of another tenant does not")
 

@@ -2,16 +2,16 @@
 // agent servers that it deploys, and the sources to deploy them from.
 //
 // [Start] puts the parts together and serves them on one address: the control plane at its root, every deployed
-// agent server under /agents/<deployment id>, and a standing one, which runs the conformance graph from the start,
-// under /agents/conformance. Each part is a package of its own that knows nothing of the others:
+// agent server under /agents/<deployment id>, and a built-in one, which runs the conformance graph from the start,
+// under /agents/conformance. Each part is a package that does not depend on the others:
 //
-//	controlplane            what requests mean and what is answered
-//	controlplane/pipeline   from a new revision to an agent server in service
+//	controlplane            requests and answers of the control plane
+//	controlplane/pipeline   builds and deploys a new revision
 //	agentserver             threads, runs, authentication
 //	source                  git repositories and container images
 //	store                   one file with everything in it
-//	fixtures                something to deploy, and credentials
+//	fixtures                example sources to deploy, and credentials
 //
-// It is meant to be read, and copied from. It is not meant to be exposed to strangers: whoever has a key may have it
-// read any repository on the machine that it can read itself.
+// It is meant to be read, and copied from. Do not expose it to the internet: a caller with a key can make it
+// read any repository on the machine that the process can read.
 package reference

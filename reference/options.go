@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"time"
@@ -30,15 +31,9 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
-	if o.Listen == "" {
-		o.Listen = "127.0.0.1:0"
-	}
-	if o.Edition == "" {
-		o.Edition = string(controlplane.Cloud)
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
+	o.Edition = cmp.Or(o.Edition, string(controlplane.Cloud))
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -84,7 +84,7 @@ func TestAnOpenAddressIsShownAsOneThatCanBeReached(t *testing.T) {
 func TestCredentialsAreNewForEachReference(t *testing.T) {
 	a, b := start(t, reference.Options{}), start(t, reference.Options{})
 	require.NotEqual(t, a.server.Fixtures().Owner, b.server.Fixtures().Owner)
-	require.NotEqual(t, a.server.Fixtures().Owner, a.server.Fixtures().Stranger)
+	require.NotEqual(t, a.server.Fixtures().Owner, a.server.Fixtures().OtherTenant)
 	require.NotEqual(t, a.server.Fixtures().Users[0].Token, a.server.Fixtures().Users[1].Token)
 	b.key = a.key
 	status, _ := b.do("GET", "/v2/deployments", nil)
@@ -119,7 +119,7 @@ func TestPartsCanBeWrapped(t *testing.T) {
 	})
 	id := c.create().Get("id").String()
 	require.Equal(t, id, <-submitted)
-	c.key = c.server.Fixtures().Stranger.APIKey
+	c.key = c.server.Fixtures().OtherTenant.APIKey
 	status, _ := c.do("GET", "/v2/deployments/"+id, nil)
 	require.Equal(t, http.StatusOK, status)
 	status, _ = c.do("GET", "/teapot", nil)

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,8 +37,8 @@ type Server struct {
 // ControlPlaneURL is the address of the control plane.
 func (s *Server) ControlPlaneURL() string { return s.url }
 
-// AgentURL is the address of the standing agent server, which runs the conformance graph from the start.
-func (s *Server) AgentURL() string { return s.agentURL(standing) }
+// AgentURL is the address of the built-in agent server, which runs the conformance graph from the start.
+func (s *Server) AgentURL() string { return s.agentURL(builtinAgent) }
 
 func (s *Server) agentURL(id string) string { return s.url + agentsPath + id }
 
@@ -87,10 +88,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.atClose(func() error { return ignoreClosed(listener.Close()) })
-	s.url = strings.TrimSuffix(s.opts.PublicURL, "/")
-	if s.url == "" {
-		s.url = "http://" + reachable(listener.Addr())
-	}
+	s.url = cmp.Or(strings.TrimSuffix(s.opts.PublicURL, "/"), "http://"+reachable(listener.Addr()))
 	handler, err := s.assemble(ctx, db, secrets)
 	if err != nil {
 		return err
@@ -187,7 +185,7 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 	if err != nil {
 		return nil, err
 	}
-	if err := deployStanding(ctx, runtime, secrets); err != nil {
+	if err := deployBuiltinAgent(ctx, runtime, secrets); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(db.Sweep(ctx), work.Recover(ctx)); err != nil {
@@ -197,7 +195,7 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 }
 
 // serve answers requests until Close. At Close the requests in progress see their context end, and are waited for:
-// what they stand on is closed after them.
+// what they use is closed after them.
 func (s *Server) serve(listener net.Listener, handler http.Handler) {
 	ctx, cancel := context.WithCancel(context.Background())
 	entrance := newGate(handler)

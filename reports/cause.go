@@ -23,10 +23,26 @@ const (
 )
 
 // DoesNotApply begins the reason of a skip that is [NotApplicable], for people: no program decides anything by it.
-const DoesNotApply = "does not apply: "
+const DoesNotApply = "not applicable: "
 
 // SkipKinds lists the kinds of skips.
 var SkipKinds = []SkipKind{NotApplicable, NotConfigured, NotSelected, NotClaimed, OverBudget}
+
+// Scope says whether a run judged every requirement that applies to the target.
+type Scope string
+
+// The scopes. What is not applicable never makes a part; what was not configured, selected, claimed or affordable does.
+const (
+	ScopeWhole Scope = "whole"
+	ScopePart  Scope = "part"
+)
+
+// NotJudged is a requirement that was left out of a run, and why.
+type NotJudged struct {
+	ID   string   `json:"id"`
+	Kind SkipKind `json:"kind"`
+	Key  string   `json:"key,omitempty"` // as in [Skip]
+}
 
 // Blocker is what kept a scenario from being judged: why it is blocked, or why it is inconclusive.
 type Blocker struct {

@@ -37,43 +37,23 @@ func ConcludeKnown(r *Result) Conclusion {
 		}
 		rest[i] = q
 	}
-	if known == 0 || r.Verdict != Conclude(r.Requirements, r.Run.Strict) {
-		return r.Verdict // the run had another reason, such as an interruption
+	if known == 0 || r.Verdict != ConcludeRun(r) {
+		return r.Verdict // the run had another reason, such as a mistake of the suite
 	}
-	return Conclude(rest, r.Run.Strict)
+	other := *r
+	other.Requirements = rest
+	return ConcludeRun(&other)
 }
 
-// LeftOut counts the requirements that a run left out: they apply to the target as far as is known, and were not
-// judged, because they were not selected, or because a budget, a profile, an address or a key did not allow it.
-type LeftOut struct {
-	N   int // left out; 0 where none of them decides the verdict
-	All int // in the catalogue
-}
-
-// LeftOutOf counts what the run r left out.
-func LeftOutOf(r *Result) LeftOut {
-	l := LeftOut{All: max(r.Suite.Requirements, len(r.Requirements))}
-	l.N = l.All - len(r.Requirements)
-	decides := l.N > 0 // a requirement that was not selected is not in the result: its level is unknown
-	for _, q := range r.Requirements {
-		if q.Verdict == Skipped && leavesOut(q.Skip) {
-			l.N++
-			decides = decides || q.Level.Decides(r.Run.Strict)
-		}
+// ConcludeRun is the conclusion of a run: [Conclude], and incomplete where the run was stopped, where no successful answer of
+// a half was seen that was judged, or where a part does not do.
+func ConcludeRun(r *Result) Conclusion {
+	c := Conclude(r.Requirements, r.Run.Strict)
+	if c == Conformant && (r.Run.Stopped != "" || len(r.Unseen) > 0 || r.Run.Whole && !Whole(r)) {
+		return Incomplete
 	}
-	if !decides {
-		l.N = 0
-	}
-	return l
+	return c
 }
-
-// leavesOut tells whether a skipped requirement counts as left out. A skip without a typed cause, as in files of older
-// versions, does: otherwise such a file would claim a complete run that nobody can verify.
-func leavesOut(s *Skip) bool { return s == nil || s.Kind != NotApplicable }
-
-// Whole tells whether the run judged every requirement that decides the verdict and applies to the target. Only the
-// verdict of such a run is shown as conformant without a caveat.
-func Whole(r *Result) bool { return LeftOutOf(r).N == 0 }
 
 // Filtered tells whether the result lacks requirements of the catalogue, because a filter or a shard left them out.
 func (r *Result) Filtered() bool { return len(r.Requirements) < r.Suite.Requirements }

@@ -55,8 +55,49 @@ func TestLeftOut(t *testing.T) {
 	older := &reports.Result{Requirements: append(all[:2:2], skipped(reports.Must, nil))}
 	assert.Equal(t, reports.LeftOut{N: 1, All: 3}, reports.LeftOutOf(older), "a skip without a cause may have left something out")
 	should := &reports.Result{Requirements: append(all[:2:2], skipped(reports.Should, of(reports.NotConfigured)))}
-	assert.True(t, reports.Whole(should), "nothing that binds was left out")
-	should.Run.Strict = true
-	assert.False(t, reports.Whole(should))
+	assert.False(t, reports.Whole(should), "a SHOULD that was left out makes a part, too")
 	assert.Equal(t, reports.LeftOut{N: 3, All: 5}, reports.LeftOutOf(&reports.Result{Suite: reports.Suite{Requirements: 5}, Requirements: all}))
+}
+
+func TestScope(t *testing.T) {
+	skipped := func(id string, s reports.Skip) reports.Requirement {
+		return reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Skipped, Skip: &s}
+	}
+	passed := reports.Requirement{ID: "A-1", Level: reports.Must, Verdict: reports.Passed}
+	r := &reports.Result{Requirements: []reports.Requirement{passed, skipped("A-2", reports.Skip{Kind: reports.NotApplicable})}}
+	reports.SetScope(r, nil)
+	assert.Equal(t, reports.ScopeWhole, r.Scope)
+	assert.Equal(t, []reports.NotJudged{{ID: "A-2", Kind: reports.NotApplicable}}, r.NotJudged, "listed, and no part")
+	r.Run.Whole = true
+	assert.Equal(t, reports.Conformant, reports.ConcludeRun(r))
+
+	reports.SetScope(r, []reports.NotJudged{{ID: "A-3", Kind: reports.NotSelected, Key: "--only"}})
+	assert.Equal(t, reports.ScopePart, r.Scope)
+	assert.Equal(t, reports.Incomplete, reports.ConcludeRun(r))
+	r.Run.Whole = false
+	assert.Equal(t, reports.Conformant, reports.ConcludeRun(r))
+	r.Run.Whole = true
+	r.Requirements = append(r.Requirements, reports.Requirement{ID: "A-4", Level: reports.Must, Verdict: reports.Failed})
+	assert.Equal(t, reports.NonConformant, reports.ConcludeRun(r), "a failure is one in a part too")
+}
+
+func TestWhatMakesARunIncomplete(t *testing.T) {
+	passed := reports.Requirement{ID: "A-1", Level: reports.Must, Verdict: reports.Passed}
+	known := reports.Requirement{ID: "A-2", Level: reports.Must, Verdict: reports.Failed, Known: &reports.Known{Reason: "old"}}
+	for name, change := range map[string]func(*reports.Result){
+		"stopped": func(r *reports.Result) { r.Run.Stopped = "Ctrl-C" },
+		"unseen":  func(r *reports.Result) { r.Unseen = []string{"agent-server"} },
+		"not nearly": func(r *reports.Result) {
+			r.Run.Whole, r.Scope, r.NotJudged = true, reports.ScopePart, []reports.NotJudged{{ID: "A-3", Kind: reports.NotSelected}}
+		},
+	} {
+		r := &reports.Result{Requirements: []reports.Requirement{passed}, Scope: reports.ScopeWhole}
+		assert.Equal(t, reports.Conformant, reports.ConcludeRun(r), name)
+		change(r)
+		assert.Equal(t, reports.Incomplete, reports.ConcludeRun(r), name)
+		r.Requirements = append(r.Requirements, known)
+		assert.Equal(t, reports.NonConformant, reports.ConcludeRun(r), name)
+		r.Verdict = reports.NonConformant
+		assert.Equal(t, reports.Incomplete, reports.ConcludeKnown(r), "%s: a baseline does not make up for it", name)
+	}
 }

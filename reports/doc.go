@@ -7,7 +7,7 @@
 // [Result.RenumberExchanges] makes their ids independent of which scenario was quicker, [Tally] counts, [Conclude] derives
 // the verdict, and [Result.WriteJSON] writes result.json, whose JSON Schema is [ResultSchema]. [ReadFile] reads it again.
 //
-// The packages beside it build on the model, never the other way round:
+// The other packages build on the model, never the other way round:
 //
 //	overview    what several exporters show: groups by cause, headline, distance, words
 //	console     the result for a person in a terminal

@@ -4,7 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports/safe"
 )
@@ -61,6 +66,26 @@ func boundedHeaders(h map[string][]string) map[string][]string {
 
 // FullSize is the length of the whole body in bytes, of which Body may hold only the beginning.
 func (m Message) FullSize() int { return max(m.Size, len(m.Body)) }
+
+// secretPointers are the places of a body at which the suite puts secrets.
+var secretPointers = regexp.MustCompile(`^/secrets/[0-9]{1,9}/value$`)
+
+// SecretSpans are the recorded places of secrets in the body, as byte offsets of JSON texts with their quotation marks, in
+// their order.
+func (m Message) SecretSpans() [][2]int {
+	var found [][2]int
+	for _, place := range m.Secrets {
+		if !secretPointers.MatchString(place.Pointer) {
+			continue
+		}
+		value := gjson.Get(m.Body, strings.ReplaceAll(strings.TrimPrefix(place.Pointer, "/"), "/", "."))
+		if value.Type == gjson.String && value.Index > 0 {
+			found = append(found, [2]int{value.Index, value.Index + len(value.Raw)})
+		}
+	}
+	slices.SortFunc(found, func(a, b [2]int) int { return a[0] - b[0] })
+	return found
+}
 
 // boundedCause returns a typed cause whose names are cut: they may quote the target.
 func boundedCause(skip *Skip, by []Blocker) (*Skip, []Blocker) {

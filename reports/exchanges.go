@@ -120,7 +120,7 @@ func reordered[T any](items []T, order []int) ([]T, error) {
 }
 
 func noSuchExchange(id, n int) error {
-	return fmt.Errorf("there is no exchange %d: the ids go from 1 to %d", id, n)
+	return fmt.Errorf("no exchange %d: ids are 1 to %d", id, n)
 }
 
 // RenumberExchanges gives the exchanges of r new ids, as [Recorder] says, and adapts all that refers to them. A run
@@ -139,6 +139,9 @@ func (r *Result) RenumberExchanges(order []int) error {
 	}
 	for i := range r.Findings {
 		r.Findings[i].Exchange = renamed[r.Findings[i].Exchange]
+		for j, link := range r.Findings[i].Exchanges {
+			r.Findings[i].Exchanges[j].Exchange = renamed[link.Exchange]
+		}
 	}
 	for i := range r.Requirements {
 		for j := range r.Requirements[i].Scenarios {

@@ -46,7 +46,7 @@ func TestRecorders(t *testing.T) {
 			assert.ErrorContains(t, rec.Renumber([]int{1, 2, 2}), "named twice")
 			assert.ErrorContains(t, rec.Renumber([]int{0, 1, 2}), "unknown")
 			_, err := rec.Get(4)
-			assert.ErrorContains(t, err, "the ids go from 1 to 3")
+			assert.ErrorContains(t, err, "ids are 1 to 3")
 			require.NoError(t, rec.Close())
 			require.NoError(t, rec.Close())
 		})

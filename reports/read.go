@@ -29,7 +29,7 @@ func ReadFile(path string) (*Result, error) {
 		return nil, fmt.Errorf("reading a result file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("reading %s: it is no regular file; name the result.json of a run", path)
+		return nil, fmt.Errorf("reading %s: not a regular file; use the result.json of a run", path)
 	}
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("reading %s: %d bytes are more than a result file may have (%d)", path, info.Size(), int64(maxFile))
@@ -203,11 +203,19 @@ func check(r *Result) error {
 		if f.Exchange < 0 || f.Exchange > exchanges {
 			return fmt.Errorf("finding %s: %w", f.ID, noSuchExchange(f.Exchange, exchanges))
 		}
+		for _, link := range f.Exchanges {
+			if link.Exchange < 1 || link.Exchange > exchanges {
+				return fmt.Errorf("finding %s: %w", f.ID, noSuchExchange(link.Exchange, exchanges))
+			}
+			if !slices.Contains(Parts, link.Part) {
+				return fmt.Errorf("finding %s: exchange %d has the unknown part %q", f.ID, link.Exchange, link.Part)
+			}
+		}
 	}
 	return nil
 }
 
-// stored reads exchanges from a result file. It opens the file for each use: nobody has to close it.
+// stored reads exchanges from a result file. It opens the file for each use, so that it need not be closed.
 type stored struct {
 	path  string
 	index []span

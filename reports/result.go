@@ -15,7 +15,10 @@ type Result struct {
 	Target       Target        `json:"target"`
 	Run          Run           `json:"run"`
 	Verdict      Conclusion    `json:"verdict"`
-	Headline     string        `json:"headline,omitempty"` // one sentence: what is wrong, or what was shown
+	Scope        Scope         `json:"scope,omitempty"`      // "whole" or "part"; empty in files of older versions
+	NotJudged    []NotJudged   `json:"not_judged,omitempty"` // what makes it a part, in the order of the features
+	Unseen       []string      `json:"unseen,omitempty"`     // halves that were judged without a successful answer: "control-plane", "agent-server"
+	Headline     string        `json:"headline,omitempty"`   // one sentence: what is wrong, or what was shown
 	Counts       Counts        `json:"counts"`
 	Requirements []Requirement `json:"requirements"`
 	Findings     []Finding     `json:"findings"`
@@ -28,9 +31,11 @@ type Result struct {
 
 // Suite says which suite and which interface judged.
 type Suite struct {
-	Version      string `json:"version"`      // of agentconform
-	Interface    string `json:"interface"`    // of the interface description, "0.1.0"
-	Requirements int    `json:"requirements"` // how many the catalogue holds
+	Version      string `json:"version"`          // of agentconform
+	Commit       string `json:"commit,omitempty"` // of its source, where the build recorded it; with "+dirty" if the source was changed
+	Interface    string `json:"interface"`        // of the interface description, "0.1.0"
+	Requirements int    `json:"requirements"`     // how many the catalogue holds
+	Digest       string `json:"digest,omitempty"` // of the requirements: "sha256:" and 64 hexadecimal digits over all features
 }
 
 // Target says what was judged.
@@ -55,9 +60,12 @@ type Run struct {
 	Seed       int64     `json:"seed"`
 	StartedAt  time.Time `json:"started_at"`
 	DurationMS int64     `json:"duration_ms"`
-	Command    string    `json:"command"`
+	Command    string    `json:"command"`             // the command line, quoted for a shell
+	Arguments  []string  `json:"arguments,omitempty"` // of the program, without its name; absent in files of older versions
 	Strict     bool      `json:"strict,omitempty"`
-	Shard      string    `json:"shard,omitempty"` // "I/N"
+	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
+	Stopped    string    `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
+	Shard      string    `json:"shard,omitempty"`         // "I/N"
 }
 
 // Counts sums the run up. Cases counts Examples rows and generated values as well as plain scenarios.
@@ -75,11 +83,12 @@ type Counts struct {
 type Requirement struct {
 	ID          string     `json:"id"`
 	Level       Level      `json:"level"`
-	Title       string     `json:"title"`       // the sentence of the Rule
-	Description string     `json:"description"` // the Rule's prose, may be empty
-	Section     string     `json:"section"`     // of the interface, "4, 8"
-	Profile     string     `json:"profile"`     // "control-plane", "agent-server" or "end-to-end"
-	Feature     string     `json:"feature"`     // title of the feature
+	Title       string     `json:"title"`             // the sentence of the Rule
+	Description string     `json:"description"`       // the Rule's prose, may be empty
+	Section     string     `json:"section"`           // of the interface, "4, 8"
+	Profile     string     `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
+	Feature     string     `json:"feature"`           // title of the feature
+	Subject     string     `json:"subject,omitempty"` // what a violation puts at risk: "security", "rollback", "form", or "" for the rest
 	Verdict     Verdict    `json:"verdict"`
 	Reason      string     `json:"reason"`               // of the worst scenario
 	Skip        *Skip      `json:"skip,omitempty"`       // where it was skipped: why
@@ -99,7 +108,7 @@ type Scenario struct {
 	BlockedBy  []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
 	DurationMS int64     `json:"duration_ms"`
 	Steps      []Step    `json:"steps,omitempty"`
-	Fixtures   []string  `json:"fixtures,omitempty"` // what it shares with others: their evidence stands under "fixture: ..."
+	Fixtures   []string  `json:"fixtures,omitempty"` // what it shares with others: their evidence is recorded under "fixture: ..."
 	Exchanges  []int     `json:"exchanges"`          // ids
 }
 
@@ -125,10 +134,31 @@ type Finding struct {
 	Operation   string `json:"operation"`      // operation id of the contract, "" when no single one is at fault
 	Pointer     string `json:"pointer"`        // JSON pointer into the answer's body, "" when it is not about one place
 	Count       int    `json:"count"`
-	Exchange    int    `json:"exchange"` // id of the first exchange that shows it; 0 when there is none
-	Curl        string `json:"curl"`     // reproduces it; secrets appear as shell variables
+	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0 when there is none
+	Exchanges   []Link `json:"exchanges,omitempty"` // all that led to it, the fixture's included, in the order in which they were sent
+	Compared    string `json:"compared,omitempty"`  // what was compared with what, where the expected value came from an earlier exchange
+	Curl        string `json:"curl"`                // reproduces it; secrets appear as shell variables
 	Known       *Known `json:"known,omitempty"`
 }
+
+// Link is one exchange of the chain that led to a finding, and its part in it.
+type Link struct {
+	Exchange int  `json:"exchange"` // id
+	Part     Part `json:"part"`
+}
+
+// Part is what an exchange is for in the story of a finding.
+type Part string
+
+// The parts of exchanges.
+const (
+	SetUp       Part = "set-up"      // under Given, or of a fixture
+	Act         Part = "act"         // under When
+	Observation Part = "observation" // under Then, or the exchange that shows the violation
+)
+
+// Parts lists the parts in the order of a scenario.
+var Parts = []Part{SetUp, Act, Observation}
 
 // Known says why a failure is expected: an entry of the baseline.
 type Known struct {

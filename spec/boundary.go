@@ -71,7 +71,7 @@ func booleanCases() []Case {
 		{Value: "true", Valid: true, Why: "a boolean"},
 		{Value: "false", Valid: true, Why: "a boolean"},
 		{Value: "maybe", Why: "not a boolean"},
-		{Value: "2", Why: "a number that is no boolean"},
+		{Value: "2", Why: "a number, not a boolean"},
 	}
 }
 
@@ -82,7 +82,7 @@ func uuidCases() []Case {
 		{Value: strings.ToUpper(good), Valid: true, Why: "a uuid in capitals"},
 		{Value: good[:len(good)-1], Why: "one digit short"},
 		{Value: good + "0", Why: "one digit more"},
-		{Value: "g" + good[1:], Why: "a letter that is no digit"},
+		{Value: "g" + good[1:], Why: "a letter, not a digit"},
 		{Value: "not-a-uuid", Why: "not a uuid"},
 	}
 }

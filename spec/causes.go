@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// judgeValue holds a value to a schema. Values with very long arrays are judged in parts, and the first part that is
+// judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part that is
 // wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of hundreds.
 func judgeValue(schema *jsonschema.Schema, value any, longest int) []Violation {
 	if longest <= window {
@@ -56,7 +56,7 @@ func visit(e *jsonschema.ValidationError, yield func(*jsonschema.ValidationError
 	return true
 }
 
-// explain says what one cause means. Each missing field is a fault of its own, at the place where it is missed.
+// explain says what one cause means. Each missing field is a separate fault, at the place where it is missing.
 func explain(e *jsonschema.ValidationError, value any, starts []int) []Violation {
 	pointer, at := resolve(value, e.InstanceLocation, starts)
 	if missing, ok := e.ErrorKind.(*kind.Required); ok {

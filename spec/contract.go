@@ -1,18 +1,15 @@
 package spec
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
+	"slices"
+	"strings"
 
-	"github.com/pb33f/libopenapi"
-	"github.com/pb33f/libopenapi-validator/config"
-	"github.com/pb33f/libopenapi-validator/schema_validation"
-	"github.com/pb33f/libopenapi/datamodel"
-	"github.com/pb33f/libopenapi/datamodel/high/base"
-	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
-	"github.com/pb33f/libopenapi/orderedmap"
+	"github.com/pb33f/libopenapi-validator/openapi_vocabulary"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 )
@@ -26,9 +23,6 @@ const (
 )
 
 const jsonType = "application/json"
-
-// openapiVersion selects the dialect of the schemas.
-const openapiVersion = 3.1
 
 // contract is one document, compiled.
 type contract struct {
@@ -56,29 +50,26 @@ type response struct {
 }
 
 type compiler struct {
-	side    Side
-	model   *v3.Document
-	options *config.ValidationOptions
+	side Side
+	root *yaml.Node
 }
 
 func compile(side Side, document []byte) (*contract, error) {
-	// No reference leads out of the documents, and nothing may be fetched.
-	doc, err := libopenapi.NewDocumentWithConfiguration(document, &datamodel.DocumentConfiguration{})
+	root, err := parse(document)
 	if err != nil {
 		return nil, fmt.Errorf("reading the %s document: %w", side, err)
 	}
-	model, err := doc.BuildV3Model()
-	if err != nil {
-		return nil, fmt.Errorf("building the model of the %s document: %w", side, err)
-	}
-	c := &compiler{side: side, model: &model.Model, options: config.NewValidationOptions(config.WithFormatAssertions())}
-	defer c.options.Release()
+	c := &compiler{side: side, root: root}
 	result := &contract{enums: c.enums()}
-	for path, item := range c.model.Paths.PathItems.FromOldest() {
-		for method, op := range operationsOf(item) {
-			compiled, err := c.operation(path, method, item, op)
+	for path, item := range fields(child(root, "paths")) {
+		for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodPatch, http.MethodDelete} {
+			declared := child(item, strings.ToLower(method))
+			if declared == nil {
+				continue
+			}
+			compiled, err := c.operation(path, method, item, declared)
 			if err != nil {
-				return nil, fmt.Errorf("compiling operation %s of the %s document: %w", op.OperationId, side, err)
+				return nil, fmt.Errorf("compiling operation %s of the %s document: %w", text(declared, "operationId"), side, err)
 			}
 			result.operations = append(result.operations, compiled)
 		}
@@ -86,50 +77,32 @@ func compile(side Side, document []byte) (*contract, error) {
 	return result, nil
 }
 
-// operationsOf lists the operations of a path in a fixed order.
-func operationsOf(item *v3.PathItem) iter.Seq2[string, *v3.Operation] {
-	return func(yield func(string, *v3.Operation) bool) {
-		for _, o := range []struct {
-			method    string
-			operation *v3.Operation
-		}{
-			{http.MethodPost, item.Post},
-			{http.MethodGet, item.Get},
-			{http.MethodPatch, item.Patch},
-			{http.MethodDelete, item.Delete},
-		} {
-			if o.operation != nil && !yield(o.method, o.operation) {
-				return
-			}
-		}
-	}
-}
-
-func (c *compiler) operation(path, method string, item *v3.PathItem, op *v3.Operation) (*operation, error) {
+func (c *compiler) operation(path, method string, item, declared *yaml.Node) (*operation, error) {
 	result := &operation{
-		Operation:  Operation{ID: op.OperationId, Side: c.side, Method: method, Path: path, Field: flag(op.Extensions, extField)},
+		Operation: Operation{
+			ID: text(declared, "operationId"), Side: c.side, Method: method, Path: path, Field: flag(declared, extField),
+		},
 		segments:   segmentsOf(path),
 		parameters: map[string]*parameter{},
 		responses:  map[string]*response{},
 	}
-	for _, p := range append(append([]*v3.Parameter{}, item.Parameters...), op.Parameters...) {
+	for _, p := range slices.Concat(items(child(item, "parameters")), items(child(declared, "parameters"))) {
 		compiled, err := c.parameter(p)
 		if err != nil {
-			return nil, fmt.Errorf("parameter %s: %w", p.Name, err)
+			return nil, fmt.Errorf("parameter %s: %w", text(p, "name"), err)
 		}
-		result.parameters[p.Name] = compiled
+		result.parameters[compiled.Name] = compiled
 		result.Parameters = append(result.Parameters, compiled.Parameter)
 	}
-	if op.RequestBody != nil {
-		schema, err := c.schema(op.RequestBody.Content.GetOrZero(jsonType), schema_validation.SchemaValidationPurposeRequestBody)
+	if body := child(declared, "requestBody"); body != nil {
+		schema, err := jsonSchema(body)
 		if err != nil {
 			return nil, fmt.Errorf("request body: %w", err)
 		}
-		result.body = schema
-		result.bodyMissing = op.RequestBody.Required == nil || !*op.RequestBody.Required
+		result.body, result.bodyMissing = schema, !flag(body, "required")
 	}
-	for status, r := range op.Responses.Codes.FromOldest() {
-		compiled, err := c.response(status, r)
+	for status, r := range fields(child(declared, "responses")) {
+		compiled, err := newResponse(status, r)
 		if err != nil {
 			return nil, fmt.Errorf("response %s: %w", status, err)
 		}
@@ -139,81 +112,88 @@ func (c *compiler) operation(path, method string, item *v3.PathItem, op *v3.Oper
 	return result, nil
 }
 
-func (c *compiler) parameter(p *v3.Parameter) (*parameter, error) {
-	schema := p.Schema.Schema()
+func (c *compiler) parameter(declared *yaml.Node) (*parameter, error) {
+	schema := child(declared, "schema")
 	result := &parameter{Parameter: Parameter{
-		Name: p.Name, In: p.In, Required: p.Required != nil && *p.Required,
-		Format: schema.Format, Minimum: schema.Minimum, Maximum: schema.Maximum, Enum: texts(schema.Enum),
+		Name: text(declared, "name"), In: text(declared, "in"), Required: flag(declared, "required"),
+		Format: text(schema, "format"), Enum: texts(schema, "enum"),
 	}}
-	for _, t := range schema.Type {
-		if t == "null" {
+	var bounds struct {
+		Minimum, Maximum *float64
+		Default          any
+	}
+	if err := schema.Decode(&bounds); err != nil {
+		return nil, fmt.Errorf("reading the bounds: %w", err)
+	}
+	result.Minimum, result.Maximum, result.Default = bounds.Minimum, bounds.Maximum, bounds.Default
+	for _, name := range append(texts(schema, "type"), text(schema, "type")) { // a list of types, or one
+		switch name {
+		case "":
+		case "null":
 			result.Nullable = true
-		} else {
-			result.Type = t
+		default:
+			result.Type = name
 		}
 	}
-	if schema.Default != nil {
-		if err := schema.Default.Decode(&result.Default); err != nil {
-			return nil, fmt.Errorf("reading the default: %w", err)
-		}
-	}
-	if name := text(p.Extensions, extCommaSeparated); name != "" {
-		items := c.model.Components.Schemas.GetOrZero(name)
-		if items == nil {
+	if name := text(declared, extCommaSeparated); name != "" {
+		item := lookup(c.root, "#/components/schemas/"+name)
+		if item == nil {
 			return nil, fmt.Errorf("%s names the unknown schema %q", extCommaSeparated, name)
 		}
-		result.List, result.Enum = true, texts(items.Schema().Enum)
+		result.List, result.Enum = true, texts(item, "enum")
 	}
-	compiled, err := c.compileSchema(schema, schema_validation.SchemaValidationPurposeGeneric)
+	compiled, err := compileSchema(schema)
 	result.schema = compiled
 	return result, err
 }
 
-func (c *compiler) response(status string, r *v3.Response) (*response, error) {
-	result := &response{Response: Response{Status: status, BodyOptional: flag(r.Extensions, extBodyOptional)}}
-	if r.Content == nil || r.Content.Len() == 0 {
-		return result, nil
-	}
-	for contentType := range r.Content.KeysFromOldest() {
+func newResponse(status string, declared *yaml.Node) (*response, error) {
+	result := &response{Response: Response{Status: status, BodyOptional: flag(declared, extBodyOptional)}}
+	for contentType := range fields(child(declared, "content")) {
 		result.ContentTypes = append(result.ContentTypes, contentType)
 	}
-	schema, err := c.schema(r.Content.GetOrZero(jsonType), schema_validation.SchemaValidationPurposeResponseBody)
+	if len(result.ContentTypes) == 0 {
+		return result, nil
+	}
+	schema, err := jsonSchema(declared)
 	result.schema = schema
 	return result, err
 }
 
-func (c *compiler) schema(media *v3.MediaType, purpose schema_validation.SchemaValidationPurpose) (*jsonschema.Schema, error) {
-	if media == nil || media.Schema == nil {
+// jsonSchema compiles the schema of a body that is JSON.
+func jsonSchema(body *yaml.Node) (*jsonschema.Schema, error) {
+	schema := child(child(child(body, "content"), jsonType), "schema")
+	if schema == nil {
 		return nil, errors.New("no schema for " + jsonType)
 	}
-	return c.compileSchema(media.Schema.Schema(), purpose)
+	return compileSchema(schema)
 }
 
-func (c *compiler) compileSchema(schema *base.Schema, purpose schema_validation.SchemaValidationPurpose) (*jsonschema.Schema, error) {
-	compiled, err := schema_validation.CompileSchemaForValidation(schema, purpose, c.options, openapiVersion)
+// compileSchema compiles a schema as the validators of libopenapi-validator do: with the keywords of OpenAPI 3.1, and
+// formats asserted. Its package helpers would do this too, but takes longer to build than all else that the suite needs.
+func compileSchema(schema *yaml.Node) (*jsonschema.Schema, error) {
+	var value any
+	if err := schema.Decode(&value); err != nil {
+		return nil, fmt.Errorf("reading the schema: %w", err)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("writing the schema as JSON: %w", err)
+	}
+	resource, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("reading the schema as JSON: %w", err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	compiler.RegisterVocabulary(openapi_vocabulary.NewOpenAPIVocabulary(openapi_vocabulary.Version31))
+	compiler.AssertVocabs()
+	if err := compiler.AddResource("schema", resource); err != nil {
+		return nil, fmt.Errorf("reading the schema: %w", err)
+	}
+	compiled, err := compiler.Compile("schema")
 	if err != nil {
 		return nil, fmt.Errorf("compiling the schema: %w", err)
 	}
-	return compiled.CompiledSchema, nil
-}
-
-type extensions = *orderedmap.Map[string, *yaml.Node]
-
-func flag(e extensions, name string) bool {
-	return text(e, name) == "true"
-}
-
-func text(e extensions, name string) string {
-	if node := e.GetOrZero(name); node != nil {
-		return node.Value
-	}
-	return ""
-}
-
-func texts(nodes []*yaml.Node) []string {
-	var result []string
-	for _, n := range nodes {
-		result = append(result, n.Value)
-	}
-	return result
+	return compiled, nil
 }

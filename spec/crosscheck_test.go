@@ -1,3 +1,5 @@
+//go:build !race
+
 package spec
 
 import (
@@ -19,36 +21,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// judged is one answer, what the oracle must say of it, and why the other judges say otherwise where they do.
-type judged struct {
-	name string
-	x    Exchange
-	want []string // "pointer keyword" of each violation; none for a good answer
-
-	// pb33f explains a different verdict of libopenapi-validator's high-level validator, kin one of kin-openapi.
-	// Verdicts are compared as good or bad. An explanation where there is no difference is an error too.
-	pb33f, kin string
-}
-
-// TestTheOracleAgreesWithItsPeers runs each row past three judges.
-func TestTheOracleAgreesWithItsPeers(t *testing.T) {
-	rows := append(controlPlaneRows(), agentServerRows()...)
-	require.GreaterOrEqual(t, len(rows), 60, "the table is too short to show anything")
+// TestTheOracleAgreesWithItsPeers_Long holds each row to two other judges. The larger of them takes longer to build than
+// the suite, and one build, without the race detector, is enough.
+func TestTheOracleAgreesWithItsPeers_Long(t *testing.T) {
 	peers := newPeers(t)
-	names := map[string]bool{}
-	for _, row := range rows {
-		require.False(t, names[row.name], "two rows are named %q", row.name)
-		names[row.name] = true
+	for _, row := range rows() {
 		t.Run(row.name, func(t *testing.T) {
-			var got []string
-			for _, v := range shared.JudgeResponse(row.x) {
-				got = append(got, v.Pointer+" "+v.Keyword)
-				assert.Equal(t, row.x.Status, v.Status)
-				assert.NotEmpty(t, v.Operation)
-				assert.NotEmpty(t, v.Expected)
-				assert.NotEmpty(t, v.Actual)
-			}
-			assert.Equal(t, row.want, got)
 			good := len(row.want) == 0
 			compareVerdicts(t, "libopenapi-validator", good, peers.pb33f(row.x), row.pb33f)
 			compareVerdicts(t, "kin-openapi", good, peers.kin(row.x), row.kin)
@@ -130,8 +108,8 @@ func (p *peers) kin(x Exchange) error {
 	return err
 }
 
-// TestBothLibrariesTakeBothDocuments holds the documents to the OpenAPI specification.
-func TestBothLibrariesTakeBothDocuments(t *testing.T) {
+// TestBothLibrariesTakeBothDocuments_Long holds the documents to the OpenAPI specification.
+func TestBothLibrariesTakeBothDocuments_Long(t *testing.T) {
 	peers := newPeers(t)
 	for _, side := range Sides() {
 		t.Run(string(side), func(t *testing.T) {

@@ -21,11 +21,12 @@
 //
 // # How
 //
-// libopenapi reads the documents and libopenapi-validator compiles their schemas, with format assertions, into the
-// schemas that its own validators run. The oracle selects the response and runs the compiled schema itself instead of
-// calling the high-level validator, for three reasons: that one takes an empty body and the body null for every schema, it
-// knows no media type but the one declared (an answer may say application/problem+json), and it copies the whole body for
-// every error, with which a hostile target can exhaust the memory. The tests hold the oracle to both the high-level validator and to kin-openapi, and explain where they differ.
+// The schemas of the documents are compiled as libopenapi-validator compiles them: with its vocabulary of OpenAPI 3.1 and
+// with format assertions, by the compiler that its own validators run. The oracle selects the response and runs the
+// compiled schema itself instead of calling the high-level validator, for three reasons: that one takes an empty body and
+// the body null for every schema, it knows no media type but the one declared (an answer may say
+// application/problem+json), and it copies the whole body for every error, with which a hostile target can exhaust the
+// memory. The tests compare the oracle with both the high-level validator and kin-openapi, and explain where they differ.
 //
 // A target may be hostile: nesting is bounded, numbers are not expanded, very long arrays are judged in parts, and what
 // is quoted in a violation is short.

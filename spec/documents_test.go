@@ -259,7 +259,8 @@ func TestEveryValueOfTheInterface(t *testing.T) {
 // right with keywords that speak of an array as a whole, or that join schemas.
 func TestTheKeywordsThatTheOracleReliesOn(t *testing.T) {
 	forbidden := []string{"minItems", "maxItems", "uniqueItems", "contains", "prefixItems", "unevaluatedItems", "anyOf", "oneOf",
-		"allOf", "not", "if", "const", "pattern", "patternProperties", "propertyNames", "dependentRequired", "additionalProperties"}
+		"allOf", "not", "if", "const", "pattern", "patternProperties", "propertyNames", "dependentRequired", "additionalProperties",
+		"writeOnly"}
 	for _, side := range Sides() {
 		d := document(t, side)
 		walk(d.at, "", func(path string, fields map[string]any) {
@@ -267,6 +268,34 @@ func TestTheKeywordsThatTheOracleReliesOn(t *testing.T) {
 				assert.NotContains(t, fields, keyword, "%s %s", side, path)
 			}
 		})
+	}
+}
+
+// TestRequestsRequireNothingThatOnlyTheServerSets: validators do not ask a request for a field that is readOnly. The oracle
+// compiles a schema the same way for both directions.
+func TestRequestsRequireNothingThatOnlyTheServerSets(t *testing.T) {
+	for _, side := range Sides() {
+		d := document(t, side)
+		for _, op := range shared.Operations(side) {
+			declared := d.get("paths", op.Path, strings.ToLower(op.Method))
+			if _, ok := declared.at.(map[string]any)["requestBody"]; ok {
+				requiresNoReadOnly(t, op.ID, declared.get("requestBody", "content", "application/json", "schema"))
+			}
+		}
+	}
+}
+
+func requiresNoReadOnly(t *testing.T, path string, schema node) {
+	keywords := schema.at.(map[string]any)
+	properties, _ := keywords["properties"].(map[string]any)
+	required, _ := keywords["required"].([]any)
+	for name := range properties {
+		property := schema.get("properties", name)
+		assert.False(t, property.at.(map[string]any)["readOnly"] == true && slices.Contains(required, any(name)), "%s/%s", path, name)
+		requiresNoReadOnly(t, path+"/"+name, property)
+	}
+	if keywords["items"] != nil {
+		requiresNoReadOnly(t, path+"/*", schema.get("items"))
 	}
 }
 

@@ -31,7 +31,7 @@ func excerptBytes(body []byte) string {
 	return excerptText(string(body[:min(len(body), 4*excerptLimit)]))
 }
 
-// excerptAt quotes what stands at an offset, with a little before it.
+// excerptAt quotes the text at an offset, with some text before it.
 func excerptAt(body []byte, offset int) string {
 	if offset >= len(body) {
 		return "the end"

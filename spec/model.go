@@ -85,7 +85,7 @@ type Operation struct {
 	Side   Side
 	Method string
 	Path   string // the template: "/v2/deployments/{deployment_id}"
-	// Field is set where only servers in the field have the operation: it is documented and never judged.
+	// Field marks a vendor extension: an operation that is not part of the interface. It is documented and never judged.
 	Field      bool
 	Parameters []Parameter
 	Responses  []Response

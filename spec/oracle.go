@@ -64,7 +64,7 @@ func (op Operation) clone() Operation {
 }
 
 // JudgeResponse lists what is wrong with an answer, each fault once and in a fixed order. Nil means that it keeps the
-// contract, or that the contract does not speak of it: an operation that is not in the documents or is the field's own,
+// contract, or that the contract does not cover it: an operation that is not in the documents or is a vendor extension,
 // a 429 or a 5xx, a request without an answer.
 func (o *Oracle) JudgeResponse(x Exchange) []Violation {
 	op := o.find(x.Side, x.Method, x.Path)

@@ -29,7 +29,7 @@ func TestJudgeRequest(t *testing.T) {
 		{name: "an unknown status", method: "GET", path: revisionsPath, query: "status=DEPLOYED,UP", want: bad("/query/status enum")},
 		{name: "no boolean", method: "GET", path: revisionsPath, query: "remote_reconciled=1", want: bad("/query/remote_reconciled type")},
 		{name: "a query that is broken", method: "GET", path: revisionsPath, query: "limit=%zz", want: bad("/query parameter")},
-		{name: "a deployment id that is no uuid", method: "GET", path: "/v2/deployments/x/revisions", want: bad("/path/deployment_id format")},
+		{name: "a deployment id that is not a valid UUID", method: "GET", path: "/v2/deployments/x/revisions", want: bad("/path/deployment_id format")},
 		{name: "an escape that is broken", method: "GET", path: "/v2/deployments/%zz/revisions", want: bad("/path/deployment_id format")},
 		{name: "two ids that are no uuids", method: "GET", path: "/v2/deployments/x/revisions/y", want: bad("/path/deployment_id format", "/path/revision_id format")},
 		{name: "a body where none belongs", method: "GET", path: revisionsPath, body: "{}", want: bad("/body body")},

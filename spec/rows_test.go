@@ -4,7 +4,45 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
+
+// judged is one answer, what the oracle must say of it, and why the other judges say otherwise where they do.
+type judged struct {
+	name string
+	x    Exchange
+	want []string // "pointer keyword" of each violation; none for a good answer
+
+	// pb33f explains a different verdict of libopenapi-validator's high-level validator, kin one of kin-openapi.
+	// Verdicts are compared as good or bad. An explanation where there is no difference is an error too.
+	pb33f, kin string
+}
+
+func rows() []judged { return append(controlPlaneRows(), agentServerRows()...) }
+
+// TestTheOracleJudgesEachRow; two other judges see the rows in TestTheOracleAgreesWithItsPeers_Long.
+func TestTheOracleJudgesEachRow(t *testing.T) {
+	require.GreaterOrEqual(t, len(rows()), 60, "the table is too short to show anything")
+	names := map[string]bool{}
+	for _, row := range rows() {
+		require.False(t, names[row.name], "two rows are named %q", row.name)
+		names[row.name] = true
+		t.Run(row.name, func(t *testing.T) {
+			var got []string
+			for _, v := range shared.JudgeResponse(row.x) {
+				got = append(got, v.Pointer+" "+v.Keyword)
+				assert.Equal(t, row.x.Status, v.Status)
+				assert.NotEmpty(t, v.Operation)
+				assert.NotEmpty(t, v.Expected)
+				assert.NotEmpty(t, v.Actual)
+			}
+			assert.Equal(t, row.want, got)
+		})
+	}
+}
 
 // The bodies that rows vary.
 const (

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pb33f/libopenapi/datamodel/high/base"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -14,41 +13,20 @@ type enum struct {
 	values []string
 }
 
-// enums finds the fields with listed values. A list with a name of its own is reported for the first field that has it.
+// enums finds the fields with listed values. A named list is reported for the first field that has it.
 func (c *compiler) enums() []enum {
 	var result []enum
-	seen := map[string]bool{}
-	for name, proxy := range c.model.Components.Schemas.FromOldest() {
-		properties := proxy.Schema().Properties
-		if properties == nil {
-			continue
-		}
-		for field, property := range properties.FromOldest() {
-			schema := property.Schema()
-			values := valuesOf(schema)
-			reference := property.GetReference()
-			if len(values) == 0 || reference != "" && seen[reference] {
-				continue
+	seen := map[*yaml.Node]bool{}
+	for name, schema := range fields(lookup(c.root, "#/components/schemas")) {
+		for field, property := range fields(child(schema, "properties")) {
+			values := append(texts(property, "enum"), texts(property, extKnownValues)...)
+			if len(values) > 0 && !seen[property] {
+				seen[property] = true
+				result = append(result, enum{name: name + "." + field, values: values})
 			}
-			seen[reference] = true
-			result = append(result, enum{name: name + "." + field, values: values})
 		}
 	}
 	return result
-}
-
-func valuesOf(schema *base.Schema) []string {
-	if len(schema.Enum) > 0 {
-		return texts(schema.Enum)
-	}
-	return listed(schema, extKnownValues)
-}
-
-func listed(schema *base.Schema, extension string) []string {
-	if node := schema.Extensions.GetOrZero(extension); node != nil {
-		return texts(node.Content)
-	}
-	return nil
 }
 
 // Enums lists the values of each field that has a list of them, by names such as "Revision.status". For "Message.type" and

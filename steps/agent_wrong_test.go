@@ -52,8 +52,8 @@ func wrongServers() []wrong {
 		{name: "the owner can be spoofed", fails: []string{"AS-AUTHZ-4"}, layer: spoofsOwner},
 		{name: "a run is found under any thread", fails: []string{"AS-RUN-8", "AS-RUN-3"}, layer: foundAnywhere},
 		{name: "rollback deletes completed runs", fails: []string{"AS-ROLLBACK-6"}, layer: forgetsCompleted},
-		{name: "a run that is refused for want of credentials is done", fails: []string{"AS-AUTH-4"}, layer: refusesAndDoes(noToken, "/runs")},
-		{name: "a thread that is refused for want of credentials is made", fails: []string{"AS-AUTH-4"}, layer: refusesAndDoes(noToken, "/threads")},
+		{name: "a run that is refused without valid credentials is done", fails: []string{"AS-AUTH-4"}, layer: refusesAndDoes(noToken, "/runs")},
+		{name: "a thread that is refused without valid credentials is made", fails: []string{"AS-AUTH-4"}, layer: refusesAndDoes(noToken, "/threads")},
 		{name: "a foreign run that is refused is done", fails: []string{"AS-AUTHZ-2"}, layer: refusesAndDoes(secondUser, "/runs")},
 		{name: "join of a completed run hangs", fails: []string{"AS-RUN-5"}, layer: hangsForCompleted},
 		{name: "join of a run that is rolled back hangs", fails: []string{"AS-ROLLBACK-9"}, layer: hangsForRolledBack},
@@ -67,12 +67,12 @@ func wrongServers() []wrong {
 func TestWrongServers_Long(t *testing.T) {
 	all := wrongServers()
 	if testing.Short() {
-		all = all[:3]
+		all = all[:1]
 	}
 	together(t, all, func(w wrong) string { return w.name }, func(t *testing.T, w wrong) {
 		s, err := independent.Start(independent.Options{})
 		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		t.Cleanup(s.Close)
 		res := judgeAgent(t, s, w.layer, func(o *steps.Options) {
 			if w.alone {
 				o.Concurrency = 1

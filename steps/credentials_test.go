@@ -18,7 +18,7 @@ func TestWrongCredentialsAccuseNobody(t *testing.T) {
 	t.Parallel()
 	s, err := independent.Start(independent.Options{})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	t.Cleanup(s.Close)
 	for name, c := range map[string]struct {
 		spoil  func(*config.Config)
 		says   string
@@ -27,11 +27,11 @@ func TestWrongCredentialsAccuseNobody(t *testing.T) {
 	}{
 		"the key": {func(c *config.Config) {
 			c.Credentials, c.TenantIDAlone = config.Credentials{APIKey: "a-wrong-key"}, false
-		}, "The target refuses credentials.api_key (status 403); set AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key.", "CP-CONTRACT-create-deployment", features.ControlPlane},
+		}, "the target refuses credentials.api_key (status 403); set AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key", "CP-CONTRACT-create-deployment", features.ControlPlane},
 		"the users": {func(c *config.Config) {
 			c.AgentTarget = s.AgentURL
 			c.Users[0].Token, c.Users[1].Token = "a-wrong-token", "another-one"
-		}, "The agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and AGENTCONFORM_USERS_1_TOKEN.", "CP-CREATE-1", features.AgentServer},
+		}, "the agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and AGENTCONFORM_USERS_1_TOKEN", "CP-CREATE-1", features.AgentServer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := configure(t, s)

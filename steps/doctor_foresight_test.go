@@ -46,7 +46,7 @@ func TestAnExaminationForeseesWhatARunSkips_Long(t *testing.T) {
 			t.Parallel()
 			s, err := independent.Start(independent.Options{Edition: c.edition})
 			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, s.Close()) })
+			t.Cleanup(s.Close)
 			cfg := configure(t, s)
 			c.strip(cfg, s.AgentURL)
 			require.NoError(t, cfg.Complete())

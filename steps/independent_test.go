@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,11 +48,17 @@ func configure(t *testing.T, s *independent.Server) *config.Config {
 	return &c
 }
 
+// What all runs share, as they do in a proof.
+var (
+	loadCatalogue = sync.OnceValues(features.Load)
+	newOracle     = sync.OnceValues(spec.New)
+)
+
 func judge(t *testing.T, c *config.Config, change func(*steps.Options)) *reports.Result {
 	t.Helper()
-	catalogue, err := features.Load()
+	catalogue, err := loadCatalogue()
 	require.NoError(t, err)
-	oracle, err := spec.New()
+	oracle, err := newOracle()
 	require.NoError(t, err)
 	journal := reports.NewMemory()
 	o := steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Journal: journal, ID: "test", Seed: 1, Version: "test"}
@@ -66,7 +73,7 @@ func judge(t *testing.T, c *config.Config, change func(*steps.Options)) *reports
 func TestIndependentServerIsConformant(t *testing.T) {
 	s, err := independent.Start(independent.Options{})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	t.Cleanup(s.Close)
 	c := configure(t, s)
 	res := judge(t, c, nil)
 	if res.Verdict != reports.Conformant {

@@ -19,7 +19,7 @@ func TestTokensGoNowhereElse(t *testing.T) {
 	t.Parallel()
 	s, err := independent.Start(independent.Options{})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	t.Cleanup(s.Close)
 	at, err := url.Parse(s.AgentURL)
 	require.NoError(t, err)
 	for name, c := range map[string]struct{ address, reason string }{
@@ -37,7 +37,7 @@ func TestTokensGoNowhereElse(t *testing.T) {
 			assert.Equal(t, reports.Incomplete, res.Verdict)
 			for _, q := range res.Requirements {
 				assert.Equal(t, reports.Blocked, q.Verdict, "%s: %s", q.ID, q.Reason)
-				assert.Contains(t, q.Reason, "no user's token is sent to the address that the deployment tells at "+cfg.AgentURLFrom)
+				assert.Contains(t, q.Reason, "no user's token is sent to the agent server address that the deployment has at "+cfg.AgentURLFrom)
 				assert.Contains(t, q.Reason, c.reason)
 				assert.Less(t, len(q.Reason), 600)
 			}

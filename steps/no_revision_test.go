@@ -23,7 +23,7 @@ func TestUpdatesThatMakeNothingDoNotTakeThePollingTime(t *testing.T) {
 	t.Parallel()
 	s, err := independent.Start(independent.Options{})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	t.Cleanup(s.Close)
 	to, err := url.Parse(s.ControlURL)
 	require.NoError(t, err)
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}

@@ -1,5 +1,5 @@
 // Package steps runs the specification: Run judges a target by the features and returns the result. What the
-// sentences mean and how the target is spoken with stands in the packages below it (see ARCHITECTURE.md).
+// sentences mean and how requests are sent is in the packages below it (see ARCHITECTURE.md).
 package steps
 
 import (
@@ -18,16 +18,19 @@ import (
 // Options say what a run needs beyond its target's configuration.
 type Options = suite.Options
 
+// Stopped is the cause of a context that ends a run early. The result says what it was.
+type Stopped = suite.Stopped
+
 // Selection says which scenarios are run.
 type Selection = suite.Selection
 
 // DefaultConcurrency is how many scenarios run at once unless the user says otherwise.
 const DefaultConcurrency = suite.DefaultConcurrency
 
-// Event is something a person who watches a run wants to see.
+// Event is one step of the progress of a run.
 type Event = target.Event
 
-// What a run tells while it goes on.
+// The kinds of events.
 const (
 	Planned   = target.Planned
 	Started   = target.Started
@@ -42,14 +45,14 @@ const (
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }
 
-// Examine looks whether a run could judge the target, and what its configuration lacks. It sends a handful of reading
+// Examine checks whether a run could judge the target, and what its configuration lacks. It sends a handful of reading
 // requests and creates nothing. The error is that of the context.
 func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle) (*doctor.Examination, error) {
 	return doctor.Examine(ctx, c, catalogue, oracle)
 }
 
-// Clean removes what earlier runs left at the target, and tells of each what came of it: an empty problem when it is
-// gone.
+// Clean removes what earlier runs left at the target, and reports each with a problem, which is
+// empty when it was removed.
 func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(e evidence.Left, problem string)) error {
 	return suite.Clean(ctx, c, left, each)
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// noArguments refuses arguments of a command that is steered by flags, and says which flag may have been meant.
+// noArguments refuses arguments of a command that takes flags only, and says which flag may have been meant.
 func noArguments(instead string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
 		}
-		return fmt.Errorf("%s takes no arguments, and %q is one; %s", c.Name(), args[0], instead)
+		return fmt.Errorf("%s takes no arguments, got %q; %s", c.Name(), args[0], instead)
 	}
 }
 
-// arguments wants from least to most arguments (0: as many as one likes), which the sentence tells.
+// arguments accepts from least to most arguments (most 0: any number); the sentence says which.
 func arguments(least, most int, sentence string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) >= least && (most == 0 || len(args) <= most) {
 			return nil
 		}
-		return fmt.Errorf("%s takes %s; %d given", c.Name(), sentence, len(args))
+		return fmt.Errorf("%s takes %s; got %d arguments", c.Name(), sentence, len(args))
 	}
 }
 
@@ -39,6 +39,10 @@ func knownCommand(c *cobra.Command, args []string) error {
 func meant(names []string) string {
 	if len(names) == 0 {
 		return ""
+	}
+	last := len(names) - 1
+	if last > 0 {
+		names = []string{strings.Join(names[:last], ", "), names[last]}
 	}
 	return "did you mean " + strings.Join(names, " or ") + "? "
 }

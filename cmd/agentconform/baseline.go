@@ -1,31 +1,50 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
+	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // loadBaseline reads the known failures before anything is run: a mistake in the file must not cost a run.
-func (f *runFlags) loadBaseline() (*baseline.Baseline, error) {
+func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
 	if f.baseline == "" {
 		return nil, nil
 	}
-	return baseline.Load(f.baseline)
+	known, err := baseline.Load(f.baseline)
+	if err != nil {
+		return nil, err
+	}
+	if ids := known.Incomplete(); len(ids) > 0 {
+		f.tell(io, "warning: %s: fill in the reason and owner of %s", known.File, strings.Join(ids, ", "))
+	}
+	return known, nil
+}
+
+// summaryOf says what was written to a baseline, and which fields to fill in.
+func summaryOf(b *baseline.Baseline) string {
+	text := fmt.Sprintf("wrote %s with %s", b.File, countEntries(len(b.Known)+len(b.Flaky)))
+	if ids := b.Incomplete(); len(ids) > 0 {
+		text += "; fill in the reason and owner of " + strings.Join(ids, ", ")
+	}
+	return text
+}
+
+func countEntries(n int) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
 }
 
 // concluded returns the exit code of a run, where known failures do not count and entries that do not fit do.
 func concluded(result *reports.Result, known *baseline.Baseline) int {
-	if known == nil {
-		return exitCode(result)
+	if known != nil {
+		baseline.Apply(result, known, time.Now())
 	}
-	assessment := baseline.Apply(result, known, time.Now())
-	if assessment.OK() {
-		return exitConformant
-	}
-	if assessment.Conclusion == reports.Incomplete && len(assessment.Stale)+len(assessment.Unmatched)+len(assessment.Expired) == 0 {
-		return exitIncomplete
-	}
-	return exitNonConformant
+	return overview.DisplayVerdictOf(result).Exit
 }

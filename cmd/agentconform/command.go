@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -20,16 +19,13 @@ const (
 	exitIncomplete    = 3
 )
 
-// version is set by the linker in releases.
-var version = ""
-
 // streams are where the program reads and writes.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// exit is an error that ends the program with a code. One without a message has already been told.
+// exit is an error that ends the program with a code. One without a message was reported already.
 type exit struct {
 	code int
 	err  error
@@ -50,6 +46,13 @@ func failed(code int) error {
 		return nil
 	}
 	return &exit{code: code}
+}
+
+// tellInterrupt says that an interrupted command goes on to remove what it created, until the returned function is called.
+func tellInterrupt(ctx context.Context, io streams) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		fmt.Fprintln(io.err, "Interrupted: cleaning up. Ctrl-C again quits at once and may leave deployments")
+	})
 }
 
 // execute runs the command line and returns the exit code. What is no exit of ours is a mistake in the use.
@@ -74,18 +77,20 @@ func execute(ctx context.Context, args []string, io streams) int {
 func newRoot(io streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "agentconform",
-		Short: "Tell whether a server keeps the control plane and agent server interface, and show why not",
-		Long: `agentconform tells whether a server keeps the deployment control plane and agent server interface, and shows why not.
+		Short: "Conformance test suite for agent control planes and agent servers",
+		Long: `agentconform is a conformance test suite for the deployment control plane and agent server interface.
 
-The requirements are Gherkin features (agentconform list). A run sends real requests to the target, judges each
-answer against the requirements and the OpenAPI contract, and ends in one verdict.
+The requirements are Gherkin features (agentconform list). A run sends real requests to the target, checks each answer
+against the requirements and the OpenAPI contract, and writes reports. It creates deployments at the target and removes
+them at the end.
 
-Exit codes: 0 conformant, 1 non-conformant, 2 wrong usage or configuration, 3 incomplete (out of reach, blocked,
-inconclusive or interrupted).`,
-		Example: `  agentconform run                                    judge the bundled reference
-  agentconform doctor --config agentconform.yaml      tell whether a target can be tested, and what is missing
-  agentconform run --config agentconform.yaml         judge the target of a configuration
-  agentconform serve --write-config reference.yaml    serve the reference, and write how to judge it`,
+Exit codes: 0 conformant, 1 non-conformant, 2 wrong usage or configuration, 3 incomplete (target unreachable, blocked,
+inconclusive or stopped, and no MUST failed).`,
+		Example: `  agentconform run                                    test the bundled reference
+  agentconform doctor --config agentconform.yaml      check whether a target can be tested, and what is missing
+  agentconform run --config agentconform.yaml         test the target of a configuration
+  agentconform explain CP-LIST-3                      show a requirement in full
+  agentconform serve --write-config reference.yaml    serve the reference, and write a configuration for it`,
 		Args:                  knownCommand,
 		RunE:                  func(c *cobra.Command, _ []string) error { return c.Help() },
 		DisableFlagsInUseLine: true,
@@ -94,42 +99,26 @@ inconclusive or interrupted).`,
 
 		SuggestionsMinimumDistance: 2,
 	}
-	root.Version = suiteVersion()
+	root.Version = fullVersion(suiteVersion(), suiteCommit())
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(tellFlags)
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newCompletion(io), newVersion(io), configTopic())
+	root.AddCommand(newRun(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newExplain(io), newCompletion(io), newVersion(io), configTopic())
+	describeHelp(root)
+	return root
+}
+
+// describeHelp gives the help command that cobra makes our texts.
+func describeHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {
 			c.Args = knownCommand
+			c.Short = "Show the help of a command or topic"
+			c.Long = "Show the help of a command, or of the topic config (the keys of the configuration)."
+			c.Example = "  agentconform help run\n  agentconform help config"
 		}
 	}
-	return root
-}
-
-func newVersion(io streams) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: "  agentconform version      # what a report of a fault should name",
-		Args:    noArguments("leave it out"),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(io.out, "agentconform "+suiteVersion())
-			return err
-		},
-	}
-}
-
-// suiteVersion is that of the release, else what the build knows of the module.
-func suiteVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "0.1.0-dev"
 }

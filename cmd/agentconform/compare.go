@@ -15,20 +15,24 @@ import (
 
 func newCompare(s streams) *cobra.Command {
 	var out string
+	var all bool
 	var labels []string
+	var color colorMode
 	c := &cobra.Command{
 		Use:   "compare RESULT RESULT...",
-		Short: "Put implementations, or versions of one, side by side",
-		Long: `Put the results of several runs side by side: implementations, or versions of one, in the order of time.
+		Short: "Compare results: several implementations, or versions of one",
+		Long: `Compare the results of several runs: of several implementations, or of versions of one implementation, oldest first.
 
-Regressions, fixed and new requirements, and those that the suite itself renamed or dropped, are told apart: an update
-of the suite is no regression of the target. Exit code 1 means that the last of several versions has a regression.`,
+Regressions of the target are separated from changes of the suite: requirements that a newer suite added, renamed or
+removed are no regressions.
+
+Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 wrong usage.`,
 		Example: `  agentconform compare before/result.json after/result.json
   agentconform compare a.json b.json c.json --label ours --label theirs --label reference --out comparison`,
 		Args: arguments(2, 0, "two result files or more, such as before/result.json after/result.json"),
 		RunE: func(_ *cobra.Command, files []string) error {
 			if len(labels) > 0 && len(labels) != len(files) {
-				return fmt.Errorf("--label is given %d times for %d results: give one for each, or none", len(labels), len(files))
+				return fmt.Errorf("%s for %s: give one --label for each result, or none", reports.Count(len(labels), "--label"), reports.Count(len(files), "result"))
 			}
 			inputs := make([]compare.Input, len(files))
 			for i, file := range files {
@@ -50,7 +54,7 @@ of the suite is no regression of the target. Exit code 1 means that the last of 
 					return err
 				}
 			}
-			if err := table.Text(s.out, newScreen(s, "").color); err != nil {
+			if err := table.Text(s.out, compare.TextOptions{Color: color.colored(s, false), All: all}); err != nil {
 				return err
 			}
 			if table.Regressed() {
@@ -59,14 +63,16 @@ of the suite is no regression of the target. Exit code 1 means that the last of 
 			return nil
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "`folder` for compare.md and compare.html (default: none is written)")
-	c.Flags().StringArrayVar(&labels, "label", nil, "`name` of a result, in the order of the results")
+	color.addColor(c)
+	c.Flags().StringVar(&out, "out", "", "`folder` for compare.md and compare.html (default: they are not written)")
+	c.Flags().BoolVar(&all, "all", false, "list all judged requirements, not only those that differ")
+	c.Flags().StringArrayVar(&labels, "label", nil, "`name` of a result; once for each, in their order")
 	return c
 }
 
 func writeComparison(dir string, table *compare.Table) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making the folder for the comparison: %w; name another with --out", err)
+		return fmt.Errorf("creating the folder for the comparison: %w; name another with --out", err)
 	}
 	for name, write := range map[string]func(io.Writer) error{"compare.md": table.Markdown, "compare.html": table.HTML} {
 		file, err := os.Create(filepath.Join(dir, name))
@@ -81,40 +87,52 @@ func writeComparison(dir string, table *compare.Table) error {
 }
 
 func newMerge(s streams) *cobra.Command {
-	var out, known string
+	f := &runFlags{}
 	c := &cobra.Command{
 		Use:   "merge RESULT...",
-		Short: "Make one result of the shards of a run",
-		Example: `  agentconform run --shard 1/2 --out s1 && agentconform run --shard 2/2 --out s2
+		Short: "Merge the results of the shards of a run into one",
+		Long: `Merge the results of all shards of a run (agentconform run --shard I/N) into one, with a verdict for the whole, and
+write the reports. All shards must have tested the same target with the same version of the suite and the same flags.
+
+Exit codes: as of run; 2 if a shard is missing or does not belong to the others.`,
+		Example: `  agentconform run --shard 1/2 --out s1
+  agentconform run --shard 2/2 --out s2
   agentconform merge s1/result.json s2/result.json --out out`,
 		Args: arguments(1, 0, "the result file of each shard, such as s1/result.json s2/result.json"),
-		RunE: func(_ *cobra.Command, files []string) error {
-			f := &runFlags{out: out, baseline: known}
-			entries, err := f.loadBaseline()
-			if err != nil {
-				return err
-			}
-			shards := make([]*reports.Result, len(files))
-			for i, file := range files {
-				if shards[i], err = reports.ReadFile(file); err != nil {
-					return err
-				}
-			}
-			merged, err := compare.Merge(shards...)
-			if err != nil {
-				return err
-			}
-			if err := os.MkdirAll(out, 0o755); err != nil {
-				return fmt.Errorf("making the folder for the reports: %w; name another with --out", err)
-			}
-			code := concluded(merged, entries)
-			if err := f.write(merged, newScreen(s, ""), s); err != nil {
-				return err
-			}
-			return failed(code)
-		},
+		RunE: func(_ *cobra.Command, files []string) error { return f.merge(files, s) },
 	}
-	c.Flags().StringVar(&out, "out", defaultOut, "`folder` for the reports of the whole")
-	c.Flags().StringVar(&known, "baseline", "", "`file` of known failures, which do not fail the run")
+	f.color.addColor(c)
+	c.Flags().StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
+	c.Flags().StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
+	c.Flags().BoolVar(&f.requireWhole, "require-whole", false, "a merged run that did not test every applicable requirement is incomplete (exit code 3)")
 	return c
+}
+
+func (f *runFlags) merge(files []string, s streams) error {
+	known, err := f.loadBaseline(s)
+	if err != nil {
+		return err
+	}
+	shards := make([]*reports.Result, len(files))
+	for i, file := range files {
+		if shards[i], err = reports.ReadFile(file); err != nil {
+			return err
+		}
+	}
+	merged, err := compare.Merge(shards...)
+	if err != nil {
+		return err
+	}
+	merged.Run.Whole = f.requireWhole
+	if merged.Verdict == reports.Conformant {
+		merged.Verdict = reports.ConcludeRun(merged)
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return fmt.Errorf("creating the folder for the reports: %w; name another with --out", err)
+	}
+	code := concluded(merged, known)
+	if err := f.write(merged, f.screen(s), s); err != nil {
+		return err
+	}
+	return failed(code)
 }

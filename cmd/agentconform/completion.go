@@ -6,16 +6,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newCompletion takes the place of the one that cobra makes, which answers a shell that it does not know with its help
-// and success.
+// newCompletion replaces the command of cobra, which prints its help and succeeds for an unknown shell.
 func newCompletion(io streams) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:   "completion SHELL",
-		Short: "Print the script with which a shell completes commands, flags and IDs",
-		Long: `Print the script with which a shell completes commands, flags and the IDs of requirements: for bash (which needs its
-bash-completion package), zsh, fish or powershell. It works in every shell that is started after the script was put in its place.`,
-		Example: `  source <(agentconform completion bash)              # in this shell only
+		Short: "Print the completion script of a shell: commands, flags and IDs",
+		Long: `Print the completion script for bash (requires its bash-completion package), zsh, fish or powershell. It completes
+commands, flags and the IDs of requirements. Install it as shown below, then start a new shell.`,
+		Example: `  source <(agentconform completion bash)              # for this shell only
   agentconform completion bash > ~/.local/share/bash-completion/completions/agentconform
   agentconform completion zsh > "${fpath[1]}/_agentconform"
   agentconform completion fish > ~/.config/fish/completions/agentconform.fish
@@ -33,7 +32,7 @@ bash-completion package), zsh, fish or powershell. It works in every shell that 
 			case "powershell":
 				return c.Root().GenPowerShellCompletionWithDesc(io.out)
 			}
-			return fmt.Errorf("there is no completion for %q; give bash, zsh, fish or powershell", args[0])
+			return fmt.Errorf("no completion for %q; give bash, zsh, fish or powershell", args[0])
 		},
 	}
 }

@@ -19,30 +19,31 @@ import (
 
 func newDoctor(s streams) *cobra.Command {
 	var target targetFlags
+	var color colorMode
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell whether a target can be tested, and what is missing",
-		Long: `Tell whether a target can be tested, and what is missing: whether its addresses answer and take the credentials,
-whether the create template keeps the contract, which keys of the configuration would enable which requirements, and
-what a run would create. It only reads, and creates nothing at the target. Without a target it examines the bundled
-reference.
+		Short: "Check whether a target can be tested, and what is missing",
+		Long: `Check whether a target can be tested: whether its addresses answer and accept the credentials, whether create.body matches
+the contract, which missing keys of the configuration would enable which requirements, and how many deployments a run would
+create. It only reads and creates nothing at the target. Without a target it checks the bundled reference.
 
-Each line begins with ok, note (a run will tell more), missing (a key that would enable requirements) or problem (no
-run makes sense before it is solved).
+Each line begins with ok, note (a run will show more), missing (a key that would enable requirements) or problem (must be
+solved before a run).
 
 Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it cannot be tested yet.`,
 		Example: `  agentconform doctor
   agentconform doctor --config vendor.yaml
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform doctor --config vendor.yaml --target https://control.example
   agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, s) },
+		Args: noArguments("name the target with --target or --config"),
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, color, s) },
 	}
 	target.add(c)
+	color.addColor(c)
 	return c
 }
 
-func examine(c *cobra.Command, target *targetFlags, s streams) error {
+func examine(c *cobra.Command, target *targetFlags, color colorMode, s streams) error {
 	cfg, err := target.load(c)
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func examine(c *cobra.Command, target *targetFlags, s streams) error {
 			return &exit{exitIncomplete, err}
 		}
 		defer stop()
-		source = "the bundled reference, since no target is named"
+		source = "the bundled reference, because no target is configured"
 	}
 	catalogue, err := features.Load()
 	if err != nil {
@@ -69,7 +70,7 @@ func examine(c *cobra.Command, target *targetFlags, s streams) error {
 		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
 	}
 	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
-	if err := showExamination(s.out, e, newScreen(s, "").color); err != nil {
+	if err := showExamination(s.out, e, color.colored(s, false)); err != nil {
 		return err
 	}
 	if !e.Testable() {
@@ -95,7 +96,7 @@ func sourceOf(file string, environ []string) string {
 		}
 	}
 	if len(from) == 0 {
-		return "from flags only: there is no " + config.DefaultFile + " here, and no variable " + config.EnvPrefix + "..."
+		return "from flags only: no " + config.DefaultFile + " here, no variable " + config.EnvPrefix + "... set"
 	}
 	return "from " + strings.Join(from, ", ")
 }

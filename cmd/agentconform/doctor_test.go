@@ -52,7 +52,7 @@ func TestShowExamination(t *testing.T) {
 	require.NoError(t, showExamination(&colored, e, true))
 	assert.Equal(t, "ok       plan           little\n"+
 		"problem  control plane  says \\x1b[2J ⏎ nothing; start it\n\n"+
-		"This target cannot be tested yet: control plane: says \\x1b[2J ⏎ nothing.\n", plain.String())
+		"The target cannot be tested yet: control plane: says \\x1b[2J ⏎ nothing.\n", plain.String())
 	without := strings.NewReplacer("\x1b[32m", "", "\x1b[31;1m", "", "\x1b[0m", "").Replace(colored.String())
 	assert.NotEqual(t, colored.String(), without)
 	assert.Equal(t, plain.String(), without, "colours change nothing else")

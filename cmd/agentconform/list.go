@@ -16,10 +16,15 @@ import (
 func newList(s streams) *cobra.Command {
 	format := "table"
 	c := &cobra.Command{
-		Use:     "list",
-		Short:   "List the requirements with their levels, sections and scenarios",
-		Example: "  agentconform list\n  agentconform list --format markdown > features/REQUIREMENTS.md",
-		Args:    noArguments("--format chooses the form, and grep a requirement: agentconform list | grep CP-LIST"),
+		Use:   "list",
+		Short: "List the requirements with level, sections and number of scenarios",
+		Long: `List all requirements with their level, the sections of the interface that they come from and their scenarios, and what
+no requirement covers. agentconform explain ID shows one requirement in full.`,
+		Example: `  agentconform list
+  agentconform list | grep CP-LIST
+  agentconform list --format json
+  agentconform list --format markdown > features/REQUIREMENTS.md`,
+		Args: noArguments("agentconform explain ID shows one requirement"),
 		RunE: func(*cobra.Command, []string) error {
 			catalogue, err := features.Load()
 			if err != nil {
@@ -80,6 +85,14 @@ type listedScenario struct {
 	Line int    `json:"line"`
 }
 
+func listedOf(r *features.Requirement) listed {
+	row := listed{ID: r.ID, Level: string(r.Level), Title: r.Title, Sections: r.Sections, Profile: r.Profile, Feature: r.Feature}
+	for _, s := range r.Scenarios {
+		row.Scenarios = append(row.Scenarios, listedScenario{s.Name, s.URI, s.Line})
+	}
+	return row
+}
+
 func listJSON(w io.Writer, c *features.Catalogue, excluded []features.Exclusion) error {
 	var document struct {
 		Requirements []listed             `json:"requirements"`
@@ -87,11 +100,7 @@ func listJSON(w io.Writer, c *features.Catalogue, excluded []features.Exclusion)
 	}
 	document.Excluded = excluded
 	for _, r := range c.Requirements {
-		row := listed{ID: r.ID, Level: string(r.Level), Title: r.Title, Sections: r.Sections, Profile: r.Profile, Feature: r.Feature}
-		for _, s := range r.Scenarios {
-			row.Scenarios = append(row.Scenarios, listedScenario{s.Name, s.URI, s.Line})
-		}
-		document.Requirements = append(document.Requirements, row)
+		document.Requirements = append(document.Requirements, listedOf(r))
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

@@ -25,26 +25,30 @@ func newProve(io streams) *cobra.Command {
 	f := &proveFlags{}
 	c := &cobra.Command{
 		Use:   "prove",
-		Short: "Prove that every requirement can fail, and that nothing harmless trips it",
-		Long: `Run the suite against deliberate faults and variations of the reference, and write the matrix.
+		Short: "Self-test: run the suite against mutants of the reference",
+		Long: `Self-test of the suite by mutation testing. It runs the suite against
+- mutants: the reference with one fault each. The requirement that the fault breaks must kill the mutant, that is, fail;
+- equivalent mutants: the reference with one difference that the interface allows. A failure is a false positive;
+- null implementations: servers that implement nothing. They must not be reported conformant.
+The mutation score is the number of killed mutants of all mutants. A mutant that is only blocked or inconclusive has survived;
+so has one that fails a requirement that its fault does not declare. The results are written to proof.json, proof.md and
+proof.html.
 
-The proof fails when a fault is missed or caught only as blocked or inconclusive, when a fault turns a requirement
-red that it does not declare, when a variation turns anything red, and when a server that is no implementation at all
-is taken for conformant.`,
+Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 		Example: `  agentconform prove
   agentconform prove --list
   agentconform prove --only CP-LIST-3 --out proof
-  agentconform serve --fault limit-101-is-served      see one fault for yourself`,
-		Args: noArguments("--only chooses faults, variations or requirements"),
+  agentconform serve --fault limit-101-is-served      serve one fault, to run the suite against it`,
+		Args: noArguments("choose mutants or requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.prove(c, io) },
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, variations or impostors, or IDs of requirements: a part of the proof, with the unmutated reference, and every variation where an ID is given")
+	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, equivalent mutants or null implementations, or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json, proof.md and proof.html")
-	flags.IntVar(&f.concurrency, "concurrency", 12, "runs of the suite at once")
-	flags.StringVar(&f.readme, "readme", "", "write the figures between the proof marks of the `file`")
-	flags.BoolVar(&f.replay, "replay", false, "also judge the findings of each fault again: at the faulty server, the reference, a dead port, and with wrong credentials")
-	flags.BoolVar(&f.list, "list", false, "list the faults, variations and impostors, and prove nothing")
+	flags.IntVar(&f.concurrency, "concurrency", 12, "runs at the same time")
+	flags.StringVar(&f.readme, "readme", "", "write the figures between the proof markers of the `file`")
+	flags.BoolVar(&f.replay, "replay", false, "also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
+	flags.BoolVar(&f.list, "list", false, "list the faults, equivalent mutants and null implementations, and exit")
 	return c
 }
 
@@ -55,12 +59,12 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if f.concurrency < 1 || f.concurrency > 64 {
 		return fmt.Errorf("--concurrency %d: give a number from 1 to 64", f.concurrency)
 	}
-	// Hundreds of short runs make much garbage and keep little: collecting it less often is worth a sixth of the time.
+	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	result, err := prover.Run(c.Context(), prover.Options{
 		Only: f.only, Concurrency: f.concurrency, Replay: f.replay, Version: suiteVersion(), Describe: describe,
 		Done: func(row proof.Row, done, total int) {
-			state := "as it should be"
+			state := "ok"
 			if problem := row.Problem; problem != "" {
 				state = problem
 			}
@@ -91,7 +95,7 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	return nil
 }
 
-// replayed sums up what became of findings that were judged again.
+// replayed sums up the replays.
 func replayed(p *proof.Proof) string {
 	findings, faults := 0, 0
 	for _, r := range p.Rows {
@@ -100,14 +104,14 @@ func replayed(p *proof.Proof) string {
 		}
 		findings += r.Replayed
 	}
-	return fmt.Sprintf("replay: %d findings of %d faults still fail at the faulty server, pass at the reference, and cannot be told at a dead port or with wrong credentials", findings, faults)
+	return fmt.Sprintf("replay: %d findings of %d faults still fail against the faulty server, pass against the reference, and are inconclusive at a closed port or with wrong credentials", findings, faults)
 }
 
-// updateFigures rewrites the figures of the last proof in a page.
+// updateFigures replaces the figures of the last self-test in a page.
 func updateFigures(path string, figures proof.Figures) error {
 	page, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("reading the page for the figures: %w", err)
+		return fmt.Errorf("reading the page to update its figures: %w", err)
 	}
 	renewed, err := proof.Renew(page, figures)
 	if err != nil {
@@ -118,15 +122,15 @@ func updateFigures(path string, figures proof.Figures) error {
 
 func listDeviations(io streams) error {
 	t := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "KIND\tNAME\tBREAKS\tWHAT IT DOES")
+	fmt.Fprintln(t, "KIND\tNAME\tBREAKS\tDESCRIPTION")
 	for _, d := range faults.All() {
 		fmt.Fprintf(t, "fault\t%s\t%s\t%s\n", d.Name, d.Fails, d.Breaks)
 	}
-	for _, d := range faults.Variations() {
-		fmt.Fprintf(t, "variation\t%s\t\t%s\n", d.Name, d.Differs)
+	for _, d := range faults.EquivalentMutants() {
+		fmt.Fprintf(t, "equivalent\t%s\t\t%s\n", d.Name, d.Differs)
 	}
-	for _, d := range faults.Impostors() {
-		fmt.Fprintf(t, "impostor\t%s\t\t%s\n", d.Name, d.Is)
+	for _, d := range faults.NullImplementations() {
+		fmt.Fprintf(t, "null\t%s\t\t%s\n", d.Name, d.Is)
 	}
 	return t.Flush()
 }

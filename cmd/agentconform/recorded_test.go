@@ -89,7 +89,7 @@ func judgeFaulty(t *testing.T) *reports.Result {
 	t.Cleanup(func() { require.NoError(t, journal.Close()) })
 	result, err := steps.Run(t.Context(), steps.Options{
 		Config: &cfg, Catalogue: catalogue, Oracle: oracle, Select: steps.Selection{Only: recordedRequirements}, Concurrency: 1, Seed: 42,
-		ID: "5eed0042", Version: "1.2.0", Command: "agentconform run --config example.yaml", Journal: journal,
+		ID: "5eed0042", Version: "1.2.0", Arguments: []string{"run", "--config", "example.yaml"}, Journal: journal,
 	})
 	require.NoError(t, err)
 	return result

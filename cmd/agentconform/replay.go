@@ -25,16 +25,17 @@ func newReplay(io streams) *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay ID|FILE",
-		Short: "Judge findings of an earlier run again: do they still fail?",
-		Long: `Judge findings of an earlier run again, at the same or another target: run the scenarios that showed them, and say of
-each finding whether it still fails.
+		Short: "Test findings of an earlier run again: do they still fail?",
+		Long: `Test findings of an earlier run again, against the same or another target: run the scenarios that showed them, and report
+for each finding whether it still fails.
 
-ID is the ID of a finding or of a requirement, looked up in the result file of the last run. FILE is a result file; every
-finding in it is judged. The result file says which scenarios to run, and nothing of what is sent. As in a run, what the
-scenarios create is removed at the end; what stays is in ledger.jsonl beside the result file (agentconform clean).
+ID is the ID of a finding or of a requirement in the result file of the last run (--result). FILE is a result file: all
+its findings are tested. Only the scenarios to run are taken from the result file; addresses, credentials and requests are
+not. Deployments that the scenarios create are removed at the end; those that could not be removed are in ledger.jsonl
+beside the result file (agentconform clean).
 
-Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none is seen to fail, and at least
-one could not be judged (no answer, credentials refused, a precondition failed, inconclusive or skipped).`,
+Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none fails, but at least one
+could not be tested (target unreachable, credentials refused, a precondition failed, inconclusive or skipped).`,
 		Example: `  agentconform replay CP-LIST-3 --config vendor.yaml
   agentconform replay 3f2a91c04b7d --config vendor.yaml --target http://127.0.0.1:8080
   agentconform replay out/result.json --config vendor.yaml`,
@@ -42,7 +43,7 @@ one could not be judged (no answer, credentials refused, a precondition failed, 
 		RunE: func(c *cobra.Command, args []string) error { return f.replay(c, args[0], io) },
 	}
 	f.target.add(c)
-	c.Flags().StringVar(&f.result, "result", filepath.Join(defaultOut, "result.json"), "result `file` in which an ID is looked up")
+	c.Flags().StringVar(&f.result, "result", filepath.Join(defaultOut, "result.json"), "result `file` that holds the ID")
 	return c
 }
 
@@ -56,7 +57,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return err
 	}
 	if cfg.Target == "" && cfg.AgentTarget == "" {
-		return errors.New("no target is configured: name one with --config, --target or --agent-target (the bundled reference of a run is gone when the run ends)")
+		return errors.New("no target is configured: name one with --config, --target or --agent-target (the bundled reference ends with its run)")
 	}
 	catalogue, err := features.Load()
 	if err != nil {
@@ -66,7 +67,8 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	if err != nil {
 		return err
 	}
-	screen := newScreen(io, "")
+	defer tellInterrupt(c.Context(), io)()
+	screen := newScreen(io, display{})
 	ledger := filepath.Join(filepath.Dir(f.result), "ledger.jsonl")
 	answers, left, err := replay.Judge(c.Context(), steps.Options{
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Seed: seedOr(result.Run.Seed), ID: runID(), Version: suiteVersion(),
@@ -77,7 +79,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return &exit{exitIncomplete, err}
 	}
 	if len(left) > 0 {
-		fmt.Fprintf(io.err, "not removed: %s; remove with agentconform clean --ledger %s\n", reports.Count(len(left), "deployment"), safe.Line(ledger))
+		fmt.Fprintf(io.err, "not cleaned up: %s; remove with agentconform clean --ledger %s\n", reports.Count(len(left), "deployment"), safe.Line(ledger))
 	}
 	return failed(tellAnswers(answers, io))
 }
@@ -91,7 +93,7 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 			return nil, nil, err
 		}
 		if len(result.Findings) == 0 {
-			return nil, nil, fmt.Errorf("%s holds no findings: there is nothing to replay", name)
+			return nil, nil, fmt.Errorf("%s holds no findings: nothing to replay", name)
 		}
 		return result, result.Findings, nil
 	}
@@ -109,17 +111,17 @@ func tellAnswers(answers []replay.Answer, io streams) int {
 	count := map[reports.Verdict]int{}
 	for _, a := range answers {
 		count[a.Verdict]++
-		told := "passes now"
+		result := "passes now"
 		switch a.Verdict {
 		case reports.Failed:
-			told = "still fails: " + a.Reason
+			result = "still fails: " + a.Reason
 		case reports.Inconclusive:
-			told = "cannot tell, because " + a.Reason
+			result = "inconclusive: " + a.Reason
 		}
-		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s", a.Finding.Requirement, a.Finding.ID, a.Finding.Summary, told), 1000)))
+		fmt.Fprintln(io.out, safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s", a.Finding.Requirement, a.Finding.ID, a.Finding.Summary, result), 1000)))
 	}
 	if len(answers) > 1 {
-		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d cannot be told\n", count[reports.Failed], len(answers), count[reports.Passed], count[reports.Inconclusive])
+		fmt.Fprintf(io.out, "%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(answers), count[reports.Passed], count[reports.Inconclusive])
 	}
 	switch {
 	case count[reports.Failed] > 0:

@@ -2,24 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/baseline"
-	"github.com/agentconform/agentconform/reports/console"
-	"github.com/agentconform/agentconform/reports/export"
-	"github.com/agentconform/agentconform/reports/markdown"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -28,14 +18,17 @@ import (
 type runFlags struct {
 	target                   targetFlags
 	out, tags, shard, format string
-	only, profiles           []string
+	only, skip, profiles     []string
 	baseline, writeBaseline  string
-	strict                   bool
+	strict, requireWhole     bool
+	keep                     bool
+	failFast, quiet, verbose bool
 	concurrency              int
 	timeout                  time.Duration
 	seed                     int64
 	edition                  string
-	command                  string
+	color                    colorMode
+	arguments                []string // of the program
 }
 
 // targetFlags say what is judged.
@@ -44,7 +37,7 @@ type targetFlags struct{ target, agentTarget, config string }
 func (t *targetFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&t.target, "target", "", "base `URL` of the control plane")
 	c.Flags().StringVar(&t.agentTarget, "agent-target", "", "base `URL` of a deployed agent server")
-	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it is there)")
+	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it exists)")
 }
 
 // load reads the configuration with these flags over it. The flags name what is judged: with one of them, the other
@@ -55,7 +48,7 @@ func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
 		given["target"], given["agent_target"] = t.target, t.agentTarget
 	}
 	if c.Flags().Changed("config") && t.config == "" {
-		return nil, errors.New("--config is empty: name a file, or leave the flag out")
+		return nil, errors.New("--config is empty: name a file, or remove the flag")
 	}
 	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given})
 }
@@ -67,47 +60,69 @@ func newRun(io streams) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "Judge a target: the bundled reference, unless one is named",
-		Long: `Judge a target and write the reports.
+		Short: "Test a target, by default the bundled reference, and write the reports",
+		Long: `Test a target and write the reports.
 
-Without a target the bundled reference is started in the process and judged over real HTTP. With --agent-target alone
-only the agent server's requirements are judged. With --target alone the agent server is the one that the control plane
-deploys in this run. A configuration file may name either or both; flags replace both of its addresses.
+Without a target, run starts the bundled reference in the same process and tests it over HTTP. With --agent-target alone,
+only the requirements of the agent server are tested. With --target alone, the agent server is the one that the control
+plane deploys during the run. A configuration file may name either or both; if one of the flags is given, both addresses
+of the file are ignored.
 
-Credentials come from the configuration file or the environment, never from flags: AGENTCONFORM_CREDENTIALS_API_KEY
-and, for every other key of the configuration, AGENTCONFORM_ and its name.`,
+Credentials come from the configuration file or the environment, never from flags: AGENTCONFORM_CREDENTIALS_API_KEY. Every
+other key of the configuration has a variable too (agentconform help config).
+
+The verdict and each failure are written to standard output, progress and warnings to standard error.
+
+Exit codes: 0 conformant, 1 a MUST failed, 2 wrong usage or configuration, 3 incomplete (target unreachable, blocked,
+inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure, or an entry that no longer applies.`,
 		Example: `  agentconform run
   agentconform run --edition self-hosted
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform run --config vendor.yaml --target https://control.example
   agentconform run --agent-target https://agents.example/my-agent --config vendor.yaml
-  agentconform run --only 'CP-LIST-*' --out out
-  agentconform run --tags '@must and not @slow' --shard 1/4`,
-		Args: noArguments("--target or --config names what is judged, and --only the requirements"),
+  agentconform run --only 'CP-LIST-*' --fail-fast --verbose
+  agentconform run --skip CP-LIST-13,AS-ROLLBACK-5
+  agentconform run --tags '@must and not @slow' --shard 1/4
+  agentconform run --config vendor.yaml --quiet --require-whole`,
+		Args: noArguments("name the target with --target or --config, and requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			f.command = "agentconform " + strings.Join(os.Args[1:], " ")
+			f.arguments = os.Args[1:]
 			return f.run(c, io)
 		},
 	}
 	f.target.add(c)
+	f.color.addColor(c)
+	f.addSelection(c)
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
-	flags.StringSliceVar(&f.profiles, "profile", nil, "parts of the interface that the target claims: control-plane, agent-server, end-to-end")
-	flags.StringSliceVar(&f.only, "only", nil, "`IDs` of the requirements to judge; CP-LIST-* stands for all that begin so")
-	flags.StringVar(&f.tags, "tags", "", "judge scenarios that match the tag `expression`")
-	flags.IntVar(&f.concurrency, "concurrency", steps.DefaultConcurrency, "scenarios in flight")
-	flags.BoolVar(&f.strict, "strict", false, "let a SHOULD decide the verdict as a MUST does")
+	flags.IntVar(&f.concurrency, "concurrency", steps.DefaultConcurrency, "scenarios that run at the same time")
+	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST")
+	flags.BoolVar(&f.keep, "keep", false, "leave what the run created at the target; agentconform clean removes it")
+	flags.BoolVar(&f.requireWhole, "require-whole", false, "a run that did not test every applicable requirement is incomplete (exit code 3)")
+	flags.BoolVar(&f.failFast, "fail-fast", false, "end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments removed")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
-	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the failures of this run as a baseline to the `file`")
-	flags.StringVar(&f.shard, "shard", "", "judge part `I/N` of the requirements")
-	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time (0: no limit)")
-	flags.Int64Var(&f.seed, "seed", 0, "order of the scenarios (0: a random one, which the report tells)")
-	flags.StringVar(&f.format, "format", "", "console output: pretty, plain or json (default: pretty on a terminal, else plain)")
-	flags.StringVar(&f.edition, "edition", "", "edition of the bundled reference: cloud or self-hosted (without a target only)")
-	_ = c.RegisterFlagCompletionFunc("only", completeRequirements)
+	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
+	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time, such as 10m (0: no limit)")
+	flags.Int64Var(&f.seed, "seed", 0, "order of the scenarios (0: random; the reports show it)")
+	flags.StringVar(&f.format, "format", "", "output: pretty, plain or json (default pretty on a terminal, else plain)")
+	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
+	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time")
+	flags.StringVar(&f.edition, "edition", "", "edition of the bundled reference: cloud or self-hosted (only without a target)")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"pretty", "plain", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{features.ControlPlane, features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// addSelection adds the flags that say which scenarios are run.
+func (f *runFlags) addSelection(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringSliceVar(&f.profiles, "profile", nil, "parts of the interface that the target implements: control-plane, agent-server, end-to-end")
+	flags.StringSliceVar(&f.only, "only", nil, "`IDs` of the requirements to test; CP-LIST-* matches all that begin with CP-LIST-")
+	flags.StringSliceVar(&f.skip, "skip", nil, "`IDs` of requirements not to test; they are reported as skipped")
+	flags.StringVar(&f.tags, "tags", "", "run the scenarios that match the tag `expression`")
+	flags.StringVar(&f.shard, "shard", "", "run part `I/N` of the requirements (agentconform merge joins the results)")
+	_ = c.RegisterFlagCompletionFunc("only", completeRequirements)
+	_ = c.RegisterFlagCompletionFunc("skip", completeRequirements)
+	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{features.ControlPlane, features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func completeRequirements(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -122,15 +137,19 @@ func completeRequirements(*cobra.Command, []string, string) ([]string, cobra.She
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// check refuses flags that make no sense, before anything is started.
+// check refuses invalid flags, before anything is started.
 func (f *runFlags) check() error {
 	switch {
 	case f.concurrency < 1 || f.concurrency > 256:
 		return fmt.Errorf("--concurrency %d: give a number from 1 to 256", f.concurrency)
 	case f.timeout < 0:
 		return fmt.Errorf("--timeout %s: give a duration above zero, such as 10m", f.timeout)
+	case f.requireWhole && f.shard != "":
+		return errors.New("--require-whole is for the whole run, and a shard is a part: give it to agentconform merge")
+	case f.quiet && f.verbose:
+		return errors.New("--quiet and --verbose exclude each other: give one of them")
 	case f.seed < 0:
-		return fmt.Errorf("--seed %d: give a number above zero, or leave it out for a random order", f.seed)
+		return fmt.Errorf("--seed %d: give a number above zero, or remove the flag for a random order", f.seed)
 	case f.out == "":
 		return errors.New("--out is empty: name a folder for the reports")
 	case f.format != "" && f.format != formatPretty && f.format != formatPlain && f.format != formatJSON:
@@ -142,7 +161,7 @@ func (f *runFlags) check() error {
 }
 
 func (f *runFlags) selection() (steps.Selection, error) {
-	s := steps.Selection{Only: f.only, Tags: f.tags, Profiles: f.profiles}
+	s := steps.Selection{Only: f.only, Skip: f.skip, Tags: f.tags, Profiles: f.profiles}
 	if f.shard == "" {
 		return s, nil
 	}
@@ -165,11 +184,12 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if err != nil {
 		return err
 	}
-	known, err := f.loadBaseline()
+	known, err := f.loadBaseline(io)
 	if err != nil {
 		return err
 	}
 	ctx := c.Context()
+	defer tellInterrupt(ctx, io)()
 	if cfg.Target == "" && cfg.AgentTarget == "" {
 		stop, err := startBundled(ctx, cfg, f.edition)
 		if err != nil {
@@ -177,102 +197,12 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		}
 		defer stop()
 	} else if f.edition != "" {
-		return errors.New("--edition chooses the edition of the bundled reference, and a target is named: leave one of them out")
+		return errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
 	}
 	if f.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("the run's time (--timeout %s) was over", f.timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &steps.Stopped{By: "--timeout " + f.timeout.String()})
 		defer cancel()
 	}
 	return f.judge(ctx, cfg, selection, known, io)
-}
-
-// judge runs the suite and writes everything that is told of it.
-func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection steps.Selection, known *baseline.Baseline, io streams) error {
-	catalogue, err := features.Load()
-	if err != nil {
-		return err
-	}
-	oracle, err := spec.New()
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return fmt.Errorf("making the folder for the reports: %w; name another with --out", err)
-	}
-	journal, err := reports.NewJournal(f.out)
-	if err != nil {
-		return err
-	}
-	defer journal.Close()
-	screen := newScreen(io, f.format)
-	result, err := steps.Run(ctx, steps.Options{
-		Config: cfg, Catalogue: catalogue, Oracle: oracle, Select: selection,
-		Concurrency: f.concurrency, Strict: f.strict, Seed: seedOr(f.seed), ID: runID(),
-		Version: suiteVersion(), Command: f.command,
-		Journal: journal, LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: screen.show,
-	})
-	screen.close()
-	if err != nil {
-		return err
-	}
-	code := concluded(result, known)
-	if err := f.write(result, screen, io); err != nil {
-		return err
-	}
-	return failed(code)
-}
-
-func (f *runFlags) write(result *reports.Result, screen *screen, io streams) error {
-	if err := export.Write(f.out, result); err != nil {
-		return &exit{exitIncomplete, err}
-	}
-	if f.writeBaseline != "" {
-		if err := baseline.Write(f.writeBaseline, result); err != nil {
-			return &exit{exitIncomplete, err}
-		}
-	}
-	if err := summarise(result, os.Getenv("GITHUB_STEP_SUMMARY")); err != nil {
-		fmt.Fprintln(io.err, "agentconform:", err)
-	}
-	if f.format == formatJSON {
-		return result.WriteJSON(io.out)
-	}
-	return console.Write(io.out, result, console.Options{Color: screen.color, Width: screen.width, Out: f.out})
-}
-
-// summarise appends the summary to the file that a CI system shows with the job.
-func summarise(result *reports.Result, path string) error {
-	if path == "" {
-		return nil
-	}
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("opening GITHUB_STEP_SUMMARY: %w", err)
-	}
-	return errors.Join(markdown.Write(file, result), file.Close())
-}
-
-func seedOr(seed int64) int64 {
-	if seed == 0 {
-		return time.Now().UnixNano()%1_000_000 + 1
-	}
-	return seed
-}
-
-// runID names what the run creates at the target.
-func runID() string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
-
-func exitCode(r *reports.Result) int {
-	switch r.Verdict {
-	case reports.Conformant:
-		return exitConformant
-	case reports.NonConformant:
-		return exitNonConformant
-	}
-	return exitIncomplete
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +28,8 @@ const (
 type screen struct {
 	out    io.Writer
 	live   bool // the line may change
-	silent bool
+	silent bool // shows nothing
+	all    bool // shows every scenario that has ended
 	color  bool // of the result on standard output
 	width  int  // of the result; 0: not a terminal
 
@@ -43,15 +45,24 @@ type screen struct {
 	polled   string
 	drawn    time.Time
 	polls    map[string]string
+	causes   map[string]bool // that were shown already
 }
 
-func newScreen(s streams, format string) *screen {
-	view := &screen{out: s.err, start: time.Now(), silent: format == formatJSON, polls: map[string]string{}}
+// display says how a run is shown.
+type display struct {
+	format         string
+	color          colorMode
+	quiet, verbose bool
+}
+
+func newScreen(s streams, d display) *screen {
+	plain := d.format == formatPlain
+	view := &screen{out: s.err, start: time.Now(), all: d.verbose, polls: map[string]string{}, causes: map[string]bool{}, color: d.color.colored(s, plain)}
+	view.silent = d.quiet || d.format == formatJSON && !d.verbose
 	_, view.live = terminal(s.err)
-	view.live = view.live && format != formatPlain && !view.silent
-	if width, ok := terminal(s.out); ok && format != formatPlain {
+	view.live = view.live && !plain && !view.silent && !view.all
+	if width, ok := terminal(s.out); ok && !plain {
 		view.width = width
-		view.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
 	return view
 }
@@ -75,15 +86,15 @@ func (s *screen) show(e steps.Event) {
 	switch e.Kind {
 	case steps.Planned:
 		s.total = e.Total
-		s.say("judging %s: %s, at most %s, seed %d", e.Name, reports.Count(e.Total, "scenario"), reports.Count(e.Deployments, "deployment"), e.Seed)
+		creates := "creates up to " + reports.Count(e.Deployments, "deployment")
+		if e.Deployments == 0 {
+			creates = "creates no deployment"
+		}
+		s.say("running %s against %s; %s; seed %d", reports.Count(e.Total, "scenario"), e.Name, creates, e.Seed)
 	case steps.Started:
 		s.scenario = e.Text + " " + e.Name
 	case steps.Ended:
-		s.done++
-		if e.Verdict != reports.Passed && e.Verdict != reports.Skipped {
-			s.bad++
-			s.say("[%d/%d] %s %s: %s", s.done, s.total, e.Verdict, e.Text, e.Name)
-		}
+		s.end(e)
 	case steps.Polled:
 		s.poll(e)
 	case steps.Named:
@@ -94,13 +105,48 @@ func (s *screen) show(e steps.Event) {
 	s.draw()
 }
 
+// end counts a scenario that has its verdict, and shows it where it is a problem or every scenario is to be shown.
+func (s *screen) end(e steps.Event) {
+	s.done++
+	problem := e.Verdict.Problem()
+	if problem {
+		s.bad++
+	}
+	begun := !slices.ContainsFunc(e.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
+	switch {
+	case s.all && begun:
+		s.say("[%d/%d] %s %s: %s (%s)%s", s.done, s.total, e.Verdict, e.Text, e.Name, e.Elapsed.Round(time.Millisecond), reasonOf(e))
+	case problem:
+		s.notPassed(e)
+	}
+}
+
+// notPassed tells of a scenario that has failed, and once of each cause that keeps scenarios from being judged.
+func (s *screen) notPassed(e steps.Event) {
+	if len(e.BlockedBy) > 0 {
+		cause := fmt.Sprint(e.Verdict, e.BlockedBy)
+		if s.causes[cause] {
+			return
+		}
+		s.causes[cause] = true
+	}
+	s.say("[%d/%d] %s %s: %s%s", s.done, s.total, e.Verdict, e.Text, e.Name, reasonOf(e))
+}
+
+func reasonOf(e steps.Event) string {
+	if e.Reason == "" {
+		return ""
+	}
+	return ": " + safe.Ellipsis(e.Reason, 200)
+}
+
 // wait tells how long the target asks to wait, when that is much longer than it was before, and once that it is
-// more than the suite does.
+// longer than the suite waits.
 func (s *screen) wait(e steps.Event) {
 	if e.Refused {
 		if !s.refused {
 			s.refused = true
-			s.say("the target asks to wait %s, longer or more often than the suite does: what hangs on the answer is not judged", e.Elapsed.Round(time.Second))
+			s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped", e.Elapsed.Round(time.Second))
 		}
 		return
 	}

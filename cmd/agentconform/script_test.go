@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/agentconform/agentconform/steps/config"
@@ -24,7 +26,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"agentconform": main, "proxy": proxy, "badtarget": badTarget, "await": await})
 }
 
-func TestScripts(t *testing.T) {
+// TestScripts_Long runs the commands as a user does. Under the race detector it runs one script: each start of the program
+// costs a second there.
+func TestScripts_Long(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
@@ -75,6 +79,7 @@ func badTarget() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		},
 		"limited": limited(3),
+		"kept":    kept,
 		"empty": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, "{}")
@@ -89,6 +94,21 @@ func badTarget() {
 		},
 	}
 	until(kinds[os.Args[2]], os.Args[1])
+}
+
+// kept creates deployments, and never answers a request to remove one.
+func kept(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	switch r.Method {
+	case http.MethodPost:
+		w.WriteHeader(http.StatusCreated)
+		fmt.Fprintf(w, `{"id": %q, "latest_revision_id": %q}`, uuid.NewString(), uuid.NewString())
+	case http.MethodDelete:
+		<-r.Context().Done()
+	default:
+		_, _ = io.WriteString(w, `{"status": "BUILDING"}`)
+	}
 }
 
 // limited asks the first few clients to wait for a second, and serves the others nothing.

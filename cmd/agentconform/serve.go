@@ -25,22 +25,25 @@ func newServe(io streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the reference implementation",
-		Long: `Serve the reference implementation: a control plane that deploys agent servers, and a standing agent server that
-runs the conformance graph. It prints one line when it is ready and serves until it is interrupted.`,
+		Long: `Serve the reference implementation: a control plane that deploys agent servers, and an agent server that runs the
+conformance graph from the start. It prints one line with both addresses when it is ready, and serves until Ctrl-C or
+SIGTERM. --fault makes it violate the interface on purpose, to see what a run reports.
+
+Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
   agentconform run --config reference.yaml
   agentconform serve --fault limit-101-is-served --write-config faulty.yaml
   agentconform serve --edition self-hosted --data ./reference-data --pace 200ms`,
-		Args: noArguments("--listen names the address, and --data the folder"),
+		Args: noArguments("set the address with --listen, and the folder with --data"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c, io) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
-	flags.StringVar(&f.data, "data", "", "`folder` that keeps the data (default: none is kept)")
-	flags.StringVar(&f.edition, "edition", "", "cloud (the default) or self-hosted")
-	flags.StringSliceVar(&f.faults, "fault", nil, "`names` of faults or variations to serve the reference with (prove --list shows them)")
-	flags.DurationVar(&f.pace, "pace", 0, "how long a revision stays in each status at least")
-	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration that judges this server to the `file`")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 chooses a free port")
+	flags.StringVar(&f.data, "data", "", "`folder` for the data (default: nothing is kept)")
+	flags.StringVar(&f.edition, "edition", "", "cloud or self-hosted (default cloud)")
+	flags.StringSliceVar(&f.faults, "fault", nil, "`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
+	flags.DurationVar(&f.pace, "pace", 0, "minimum time that a revision stays in each status, such as 200ms")
+	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration for this server to the `file`")
 	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -92,14 +95,14 @@ func (f *serveFlags) explained(err error) error {
 	var network *net.OpError
 	switch {
 	case errors.As(err, &network) && network.Op == "listen":
-		return fmt.Errorf("%w; name another address with --listen, where port 0 takes a free one: --listen 127.0.0.1:0", err)
+		return fmt.Errorf("%w; choose another address with --listen; port 0 chooses a free port: --listen 127.0.0.1:0", err)
 	case f.data != "":
-		return fmt.Errorf("%w; --data names another folder", err)
+		return fmt.Errorf("%w; choose another folder with --data", err)
 	}
 	return err
 }
 
-// write leaves the configuration to its owner alone: it holds credentials.
+// write makes the configuration readable by its owner only: it contains credentials.
 func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
 	describe(&cfg, server)
@@ -109,7 +112,7 @@ func (f *serveFlags) write(server *reference.Server) error {
 		return err
 	}
 	if err := os.WriteFile(f.writeConfig, text, 0o600); err != nil {
-		return fmt.Errorf("writing the configuration: %w; name another file with --write-config", err)
+		return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func TestVerdictsDoNotDependOnTheOrder_Long(t *testing.T) {
 	const atOnce = 4
 	runs := int64(10)
 	if testing.Short() {
-		runs = 3
+		runs = 2
 	}
 	want := judge(t, 1)
 	slots := make(chan struct{}, atOnce)

@@ -13,8 +13,9 @@ func configTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
 		Short: "The keys of the configuration, with their defaults",
-		Long: "The configuration is a YAML file, " + config.DefaultFile + " in the working folder or the one of --config. Each key can also be given by\n" +
-			"the environment: " + config.EnvPrefix + " and its name, nested ones joined by _ (" + config.EnvPrefix + "TIMEOUTS_POLL). Flags win over the\n" +
-			"environment, and it over the file. The keys, with their defaults:\n\n" + strings.TrimRight(config.Reference(), "\n"),
+		Long: "The configuration is a YAML file: the one named with --config, else " + config.DefaultFile + " in the working folder. Each key\n" +
+			"has an environment variable too: " + config.EnvPrefix + " and the name of the key in capitals; nested keys are joined with _, such\n" +
+			"as " + config.EnvPrefix + "TIMEOUTS_POLL. Flags override the environment, the environment overrides the file.\n\n" +
+			"agentconform serve --write-config FILE writes an example with all keys. The keys, with their defaults:\n\n" + strings.TrimRight(config.Reference(), "\n"),
 	}
 }

@@ -1,6 +1,6 @@
-@agent-server
-Feature: Who may use the agent server
-  A custom authentication handler looks at every request to the agent server. It refuses a caller with a status and a
+@agent-server @security
+Feature: Authentication at the agent server
+  A custom authentication handler checks every request to the agent server. It refuses a caller with a status and a
   detail of its choice, or passes the user to the graph.
 
   A conforming target may refuse with any status that the handler chose (agent.rejected_status), and in any form that
@@ -15,29 +15,29 @@ Feature: Who may use the agent server
     an update of the deployment too.
     Requires users in the configuration.
 
-    Scenario Outline: Without credentials nobody may <operation>
-      Given a completed run
+    Scenario Outline: Without credentials the request to <operation> is refused
+      Given a completed run, or an unknown one
       When a caller without credentials tries to <operation>
       Then the caller is refused with the status of the authentication handler
 
       Examples:
-        | operation                          |
-        | create a thread                    |
-        | list the threads                   |
-        | list the threads by the other call |
-        | start a run                        |
-        | retrieve a run                     |
-        | join a run                         |
-        | read the state                     |
+        | operation                                        |
+        | create a thread                                  |
+        | list the threads                                 |
+        | list the threads with the other listing endpoint |
+        | start a run                                      |
+        | retrieve a run                                   |
+        | join a run                                       |
+        | read the state                                   |
 
-      Examples: whether or not the thread exists
+      Examples: unknown threads
         | operation                           |
         | start a run of an unknown thread    |
         | retrieve a run of an unknown thread |
         | join a run of an unknown thread     |
         | read the state of an unknown thread |
 
-    Scenario Outline: After an update of the deployment nobody may <operation> without credentials either
+    Scenario Outline: After an update of the deployment, without credentials, the request to <operation> is refused
       Given the agent server of a deployment that was updated
       And a thread of the user
       When a caller without credentials tries to <operation>
@@ -56,36 +56,36 @@ Feature: Who may use the agent server
     token with upper and lower case exchanged. The status is that of agent.rejected_status, 401 by default.
     Requires users in the configuration.
 
-    Scenario Outline: With <credentials> nobody may <operation>
-      Given a completed run
+    Scenario Outline: With <credentials> the request to <operation> is refused
+      Given a completed run, or an unknown one
       When a caller with <credentials> tries to <operation>
       Then the caller is refused with the status of the authentication handler
 
       Examples:
-        | credentials      | operation                          |
-        | an unknown token | create a thread                    |
-        | an unknown token | list the threads                   |
-        | an unknown token | list the threads by the other call |
-        | an unknown token | start a run                        |
-        | an unknown token | retrieve a run                     |
-        | an unknown token | join a run                         |
-        | an unknown token | read the state                     |
-        | an empty token   | create a thread                    |
-        | an empty token   | list the threads                   |
-        | an empty token   | list the threads by the other call |
-        | an empty token   | start a run                        |
-        | an empty token   | retrieve a run                     |
-        | an empty token   | join a run                         |
-        | an empty token   | read the state                     |
-        | another scheme   | create a thread                    |
-        | another scheme   | list the threads                   |
-        | another scheme   | list the threads by the other call |
-        | another scheme   | start a run                        |
-        | another scheme   | retrieve a run                     |
-        | another scheme   | join a run                         |
-        | another scheme   | read the state                     |
+        | credentials      | operation                                        |
+        | an unknown token | create a thread                                  |
+        | an unknown token | list the threads                                 |
+        | an unknown token | list the threads with the other listing endpoint |
+        | an unknown token | start a run                                      |
+        | an unknown token | retrieve a run                                   |
+        | an unknown token | join a run                                       |
+        | an unknown token | read the state                                   |
+        | an empty token   | create a thread                                  |
+        | an empty token   | list the threads                                 |
+        | an empty token   | list the threads with the other listing endpoint |
+        | an empty token   | start a run                                      |
+        | an empty token   | retrieve a run                                   |
+        | an empty token   | join a run                                       |
+        | an empty token   | read the state                                   |
+        | another scheme   | create a thread                                  |
+        | another scheme   | list the threads                                 |
+        | another scheme   | list the threads with the other listing endpoint |
+        | another scheme   | start a run                                      |
+        | another scheme   | retrieve a run                                   |
+        | another scheme   | join a run                                       |
+        | another scheme   | read the state                                   |
 
-      Examples: credentials that are almost right
+      Examples: near misses of the token
         | credentials                         | operation        |
         | a token that has one more character | create a thread  |
         | a token that has one more character | list the threads |
@@ -101,9 +101,9 @@ Feature: Who may use the agent server
     Clients look for it as the string detail of a JSON object. Another form passes and is noted.
     Requires users and agent.rejected_detail in the configuration.
 
-    Scenario Outline: The refusal of <caller> says why
-      Given a detail that the authentication handler gives
-      And a completed run
+    Scenario Outline: The refusal of <caller> carries the detail of the handler
+      Given a configured detail of the authentication handler
+      And a completed run, or an unknown one
       When <caller> tries to read the state
       Then the refusal carries the detail
 
@@ -114,34 +114,34 @@ Feature: Who may use the agent server
 
   @AS-AUTH-4 @must @section-5 @slow
   Rule: A request without valid credentials creates no thread and no run, and rolls back no run
-    Judged without credentials and with an unknown token. A thread that was created all the same is looked for in the
-    user's list, so this part applies only where the list shows the metadata of threads.
+    Judged without credentials and with an unknown token. A thread that was created all the same is searched for in
+    the user's list, so this part applies only where the list shows the metadata of threads.
     Requires users in the configuration.
 
-    Scenario Outline: A run that <caller> was refused is not there
-      Given a completed run on a thread of its own
+    Scenario Outline: A run that <caller> was refused was not created
+      Given a completed run on a new thread
       And <caller> was refused a run on it
       When the user's next run on the thread completes
-      Then the thread holds the user's runs only
+      Then the state holds the messages of the user's runs only
 
       Examples:
         | caller                         |
         | a caller without credentials   |
         | a caller with an unknown token |
 
-    Scenario Outline: A run with rollback that <caller> was refused leaves the run in progress alone
-      Given a run in progress on a thread of its own
+    Scenario Outline: A run with rollback that <caller> was refused does not affect the run in progress
+      Given a run in progress on a new thread
       And <caller> was refused a run with rollback on it
       When the user's next run on the thread completes
-      Then the thread holds the user's runs only
+      Then the state holds the messages of the user's runs only
 
       Examples:
         | caller                         |
         | a caller without credentials   |
         | a caller with an unknown token |
 
-    Scenario Outline: A thread that <caller> was refused is not there
-      Given a list of threads that shows what is known of them
+    Scenario Outline: A thread that <caller> was refused was not created
+      Given a list of threads that shows their metadata
       And <caller> was refused a thread in the name of the user
       When the user lists the threads
       Then the list does not hold that thread
@@ -157,10 +157,10 @@ Feature: Who may use the agent server
     and blocks the scenario.
     Requires users in the configuration.
 
-    Scenario Outline: The user may <operation>
+    Scenario Outline: With a valid token the request to <operation> is answered with 2xx
       Given a completed run
       When the user tries to <operation>
-      Then the request is served
+      Then the request is answered with 2xx
 
       Examples:
         | operation        |
@@ -178,21 +178,21 @@ Feature: Who may use the agent server
     Requires users in the configuration.
 
     Scenario: The identity of the user reaches the graph
-      When the user asks a run who the caller is
-      Then the run tells the identity of the user
+      When the user starts a run that reports its caller
+      Then the run reports the identity of the user
 
     Scenario: The custom fields of the user reach the graph
       Given a user with custom fields
-      When the user asks a run who the caller is
-      Then the run tells the custom fields of the user
+      When the user starts a run that reports its caller
+      Then the run reports the custom fields of the user
 
   @AS-AUTH-7 @must @section-5 @slow
   Rule: Each run receives the user of its own request in graph_auth_user, with two users in turn and at once
     Requires two users in the configuration.
 
-    Scenario Outline: Two users who ask <when> are not taken for each other
-      When two users ask runs who the caller is, <when>
-      Then each run tells about its own caller
+    Scenario Outline: The runs of two users, <when>, report their own caller
+      When two users start runs that report their caller, <when>
+      Then each run reports its own caller
 
       Examples:
         | when        |

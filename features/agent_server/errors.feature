@@ -1,6 +1,6 @@
-@agent-server
-Feature: What the agent server never says
-  Server errors of the agent server, judged on all answers that the suite has seen.
+@agent-server @form
+Feature: Server errors of the agent server
+  Statuses of 500 or above, judged on all answers that the suite has received.
 
   A conforming target may answer some requests with 429, or with 503 and Retry-After, which the suite obeys and
   counts.
@@ -10,10 +10,10 @@ Feature: What the agent server never says
 
   @AS-ERROR-1 @must @section-7 @last
   Rule: The agent server never answers with a status of 500 or above
-    Judged on all answers that the suite has seen. A 503 with Retry-After is not judged: the suite waits, sends the
+    Judged on all answers that the suite has received. A 503 with Retry-After is not judged: the suite waits, sends the
     request again, and counts the 503.
 
-    Scenario: No request of this run was answered with a status of 500 or above by the agent server
+    Scenario: The agent server answered no request of this run with a status of 500 or above
       Given an agent server that answered in this run
-      When all its answers are looked at
-      Then none is a server error
+      When all its answers are read
+      Then none has a status of 500 or above

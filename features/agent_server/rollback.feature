@@ -1,11 +1,11 @@
-@agent-server
+@agent-server @rollback
 Feature: Rolling back a run in progress
   A new run with multitask_strategy rollback replaces a run in progress on the same thread: the prior run is
   interrupted and deleted from storage, and the new run starts with its own input. The scenarios wait until the prior
   run has written a message, unless they are about a pending run.
 
   A conforming target may answer 404, 410 or any other 4xx for a run that was rolled back; refuse some of several
-  rollbacks that arrive at one time.
+  rollbacks that arrive at the same time.
 
   Background:
     Given a deployed agent server
@@ -14,41 +14,41 @@ Feature: Rolling back a run in progress
   Rule: A run with multitask_strategy rollback is accepted while another is in progress, and completes with its own input without waiting
     The run in progress has written a message before the new run is sent.
 
-    Scenario: The new run neither is refused nor waits for the prior one
-      Given a run in progress that has written
+    Scenario: The new run is accepted and does not wait for the prior run
+      Given a run in progress that has written a message
       When the user starts another run with rollback
       Then the new run is accepted
       And the state holds the run's input and its answer
-      And it completes before the time of the prior run is over
+      And it completes before the natural end of the prior run
 
   @AS-ROLLBACK-2 @must @section-3 @section-4 @section-7 @slow
   Rule: A run in progress that was rolled back can no longer be retrieved: GET is answered with an HTTP error status
-    The run is looked for once the new run has completed. A run that had completed before the rollback was not in
+    GET of the run is sent after the new run has completed. A run that had completed before the rollback was not in
     progress and is not judged here.
 
-    Scenario: The prior run is not found
-      Given a run that was rolled back after it had written
-      When the user looks for the prior run
-      Then the prior run is gone
+    Scenario: The prior run can no longer be retrieved
+      Given a run that was rolled back after it had written a message
+      When the user retrieves the prior run
+      Then the prior run can no longer be retrieved
 
   @AS-ROLLBACK-3 @must @section-3 @slow
   Rule: After a run in progress was rolled back, the thread state holds the messages of the new run only
-    Nothing of the prior run may be left: neither its input nor what it had already written.
+    No message of the prior run may remain: neither its input nor what it had already written.
 
-    Scenario: What the prior run had written is gone
-      Given a run that was rolled back after it had written
+    Scenario: The state holds no message of the prior run
+      Given a run that was rolled back after it had written a message
       When the user reads the state of the thread
-      Then the state holds the new run only
+      Then the state holds the messages of the new run only
 
   @AS-ROLLBACK-4 @must @section-3 @section-4 @section-7 @slow
   Rule: A rolled-back run does not reappear after its natural end, neither under GET nor in the thread state
-    Looked at when the prior run would have ended by itself.
+    Judged when the prior run would have ended by itself.
 
-    Scenario: Nothing of the prior run is there when its time is over
+    Scenario: The prior run does not reappear after its natural end
       Given a rollback that has removed a run
-      When the user looks for the prior run and at the state after its time is over
-      Then the prior run is gone
-      And the state holds the new run only
+      When the user retrieves the prior run and reads the state after the natural end of the prior run
+      Then the prior run can no longer be retrieved
+      And the state holds the messages of the new run only
 
   @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
   Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state
@@ -56,63 +56,63 @@ Feature: Rolling back a run in progress
     after it was accepted. Where the target accepts multitask_strategy enqueue, which is not part of the interface, it
     is also pending behind another run.
 
-    Scenario Outline: A run that made room <moment> is gone for good
+    Scenario Outline: A run that was rolled back <moment> can no longer be retrieved, and leaves no message
       Given a rollback that has removed a run
       And a run that was rolled back <moment>
-      When the user looks for the prior run and at the state
-      And the user looks for the prior run and at the state after its time is over
-      Then the prior run is gone
-      And the state holds the new run only
+      When the user retrieves the prior run and reads the state
+      And the user retrieves the prior run and reads the state after the natural end of the prior run
+      Then the prior run can no longer be retrieved
+      And the state holds the messages of the new run only
 
       Examples:
-        | moment                            |
-        | as soon as it was accepted        |
-        | while it waited behind another run |
+        | moment                                  |
+        | as soon as it was accepted              |
+        | while it was pending behind another run |
 
   @AS-ROLLBACK-6 @must @section-3
   Rule: With no run in progress, a run with multitask_strategy rollback keeps the thread's completed runs and their messages
     Applies where plain runs keep the messages of earlier runs too (AS-STATE-3).
 
-    Scenario: Completed runs and their messages stay
+    Scenario: Completed runs and their messages are kept
       Given a thread that keeps the messages of its completed runs
       When the user's next run on the thread, with rollback, completes
-      Then the earlier runs are found
-      And the thread holds the user's runs only
+      Then the earlier runs can be retrieved
+      And the state holds the messages of the user's runs only
 
   @AS-ROLLBACK-7 @must @section-3 @slow
   Rule: A rollback leaves the runs of other threads unchanged, both completed ones and ones in progress
 
-    Scenario: A completed run and a run in progress on other threads stay
+    Scenario: A completed run and a run in progress on other threads are unchanged
       Given a rollback that has removed a run
       And a completed run and a run in progress on other threads of the user
-      And a run in progress that has written
+      And a run in progress that has written a message
       When the user starts another run with rollback
-      Then the runs on the other threads are found
-      And they end with their own messages
+      Then the runs on the other threads can be retrieved
+      And they complete with their own messages
 
   @AS-ROLLBACK-8 @must @section-3 @slow
   Rule: After several rollbacks on a thread one run is left, the last one if sent in sequence, and the state holds its messages only
-    Of rollbacks at one time any run may be the one that is left, and some may be refused.
+    Of rollbacks sent at the same time any run may be the one that is left, and some may be refused.
 
-    Scenario: A chain of rollbacks leaves the last run
+    Scenario: Rollbacks in sequence leave the last run only
       Given a rollback that has removed a run
       When the user starts five runs with rollback, one after the other
-      Then only the last of these runs is left
-      And the state holds the messages of the run that is left only
+      Then only the last of these runs can be retrieved
+      And the state holds the messages of that run only
 
-    Scenario: Rollbacks at the same time leave one run
+    Scenario: Rollbacks at the same time leave exactly one run
       Given a rollback that has removed a run
       When the user starts five runs with rollback, all at once
-      Then exactly one of these runs is left
-      And the state holds the messages of the run that is left only
+      Then exactly one of these runs can be retrieved
+      And the state holds the messages of that run only
 
   @AS-ROLLBACK-9 @should @section-3 @slow
   Rule: A pending join on a run that is rolled back returns
     Any answer or a closed connection counts, within timeouts.request after the new run has completed.
 
-    Scenario: A join on a run that is rolled back does not hang
+    Scenario: A pending join returns when its run is rolled back
       Given a rollback that has removed a run
-      And a run in progress that has written
-      And the user waits in a join for it
+      And a run in progress that has written a message
+      And a pending join of the user on that run
       When the user starts another run with rollback
-      Then the join on the prior run is released
+      Then the join on the prior run returns

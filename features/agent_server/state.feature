@@ -10,56 +10,56 @@ Feature: The state of a thread
   Rule: After a run the thread state has values.messages, an array of objects with type and content
     The array is not empty, type is a non-empty string, and content is a string or an array of parts.
 
-    Scenario: After a run the state has the form of the interface
+    Scenario: After a run the state has messages with type and content
       Given a completed run
       When the user reads the state of the thread
-      Then the state has a list of messages
-      And each message has a type and a content
+      Then the state has a non-empty array "values.messages"
+      And each message has a "type" and a "content"
 
   @AS-STATE-2 @must @section-2 @section-4
   Rule: After a run the state holds the input as human messages in order, tool results as tool, and the answer as the last ai message
     The text of input and answer must be unchanged in any script, with accents, emoji and line breaks, and at a length
     of 3,000 characters.
 
-    Scenario: The input is there as human, the answer as ai
+    Scenario: The input is a human message, and the answer an ai message
       When a run of the user with one message has completed
-      Then the state holds the messages "human, ai"
-      And the human messages are the input, in its order
-      And the last message repeats the last one of the input
+      Then the messages of the state have the types "human, ai"
+      And the human messages are the input, in order
+      And the last message repeats the last message of the input
 
     Scenario: Several messages keep their order
       When a run of the user with three messages has completed
-      Then the state holds the messages "human, human, human, ai"
-      And the human messages are the input, in its order
-      And the last message repeats the last one of the input
+      Then the messages of the state have the types "human, human, human, ai"
+      And the human messages are the input, in order
+      And the last message repeats the last message of the input
 
-    Scenario Outline: Neither input nor answer is changed by <text>
+    Scenario Outline: Input and answer are unchanged with <text>
       When a run of the user with <text> has completed
-      Then the state holds the messages "human, ai"
-      And the human messages are the input, in its order
-      And the last message repeats the last one of the input
+      Then the messages of the state have the types "human, ai"
+      And the human messages are the input, in order
+      And the last message repeats the last message of the input
 
       Examples:
-        | text                                      |
-        | a text with accented letters              |
-        | a text with accents as marks of their own |
-        | a text in other scripts                   |
-        | a text with emoji                         |
-        | a text of 3,000 characters                |
+        | text                            |
+        | a string with accented letters  |
+        | a string with combining accents |
+        | a string in other scripts       |
+        | a string with emoji             |
+        | a string of 3,000 characters    |
 
-    Scenario: The blanks and lines of an input stay as they are
-      When a run of the user with a text of several lines has completed
-      Then the state holds the messages "human, ai"
-      And the human messages are the input, in its order
+    Scenario: Whitespace and line breaks of an input are unchanged
+      When a run of the user with a string of several lines has completed
+      Then the messages of the state have the types "human, ai"
+      And the human messages are the input, in order
 
-    Scenario: What a tool has said keeps its kind
+    Scenario: The result of a tool is a tool message
       When a run of the user that calls a tool has completed
-      Then the state holds the messages "human, tool, ai"
+      Then the messages of the state have the types "human, tool, ai"
 
   @AS-STATE-3 @should @section-2
   Rule: A second run on a thread adds its messages after those of the first run
 
-    Scenario: The state holds the messages of both runs, in their order
-      Given a completed run on a thread of its own
+    Scenario: The state holds the messages of both runs, in order
+      Given a completed run on a new thread
       When the user's next run on the thread completes
-      Then the state holds both runs, one after the other
+      Then the state holds the messages of both runs, in order

@@ -1,6 +1,6 @@
 @agent-server
 Feature: Threads
-  A thread holds the runs of a graph and the state that they leave.
+  A thread holds the runs of a graph and the resulting state.
 
   A conforming target may offer GET /threads or POST /threads/search, or both; show a new thread in the list with a
   delay.
@@ -11,17 +11,17 @@ Feature: Threads
   @AS-THREAD-1 @must @section-2 @section-4
   Rule: POST /threads with an empty object answers with a thread_id, and two new threads have distinct ids
 
-    Scenario: Creating a thread answers with its id
+    Scenario: Creating a thread answers with a thread_id
       When the user creates a thread
-      Then the answer holds the id of a thread
+      Then the answer holds a "thread_id"
 
-    Scenario: Two new threads are two
+    Scenario: Two new threads have distinct ids
       When the user creates two threads
-      Then each has an id of its own
+      Then their ids are distinct
 
   @AS-THREAD-2 @must @section-4
   Rule: The list of threads is an array that contains the caller's new thread
-    The listing call is configurable (agent.listing): GET /threads, or POST /threads/search. The list is read again
+    The listing endpoint is configurable (agent.listing): GET /threads, or POST /threads/search. The list is read again
     for up to timeouts.request.
 
     Scenario: A new thread is in the list

@@ -1,5 +1,5 @@
-@control-plane
-Feature: Who may use the control plane
+@control-plane @security
+Feature: Authentication at the control plane
   Every operation of the control plane is protected by three schemes: API Key, Tenant ID and Bearer Auth.
 
   A conforming target may refuse with 401 or 403, with any body.
@@ -8,48 +8,48 @@ Feature: Who may use the control plane
   Rule: Without credentials every control-plane operation is refused with 401 or 403
     The body of the refusal is not judged.
 
-    Scenario Outline: Without credentials nobody may <operation>
-      Given a spare deployment
+    Scenario Outline: Without credentials the request to <operation> is refused with 401 or 403
+      Given an existing deployment, or an unknown id
       When a client without credentials tries to <operation>
-      Then the request is refused for want of valid credentials
+      Then the request is refused with 401 or 403
 
       Examples:
-        | operation              |
-        | create a deployment    |
-        | retrieve a deployment  |
-        | update a deployment    |
-        | list its revisions     |
-        | retrieve a revision    |
+        | operation             |
+        | create a deployment   |
+        | retrieve a deployment |
+        | update a deployment   |
+        | list its revisions    |
+        | retrieve a revision   |
 
   @CP-AUTH-2 @must @section-5
-  Rule: With an unknown, empty or blank API key every control-plane operation is refused with 401 or 403
-    A blank key consists of spaces. Near misses of the configured key are unknown keys: the key with one more
+  Rule: With an unknown, empty or whitespace API key every control-plane operation is refused with 401 or 403
+    A whitespace key consists of spaces only. Near misses of the configured key are unknown keys: the key with one more
     character at its end, and the key with upper and lower case exchanged.
 
-    Scenario Outline: With an API key that is <key> nobody may <operation>
-      Given a spare deployment
+    Scenario Outline: With an API key that is <key> the request to <operation> is refused with 401 or 403
+      Given an existing deployment, or an unknown id
       When a client with an API key that is <key> tries to <operation>
-      Then the request is refused for want of valid credentials
+      Then the request is refused with 401 or 403
 
       Examples:
-        | key     | operation              |
-        | unknown | create a deployment    |
-        | unknown | retrieve a deployment  |
-        | unknown | update a deployment    |
-        | unknown | list its revisions     |
-        | unknown | retrieve a revision    |
-        | empty   | create a deployment    |
-        | empty   | retrieve a deployment  |
-        | empty   | update a deployment    |
-        | empty   | list its revisions     |
-        | empty   | retrieve a revision    |
-        | blank   | create a deployment    |
-        | blank   | retrieve a deployment  |
-        | blank   | update a deployment    |
-        | blank   | list its revisions     |
-        | blank   | retrieve a revision    |
+        | key        | operation             |
+        | unknown    | create a deployment   |
+        | unknown    | retrieve a deployment |
+        | unknown    | update a deployment   |
+        | unknown    | list its revisions    |
+        | unknown    | retrieve a revision   |
+        | empty      | create a deployment   |
+        | empty      | retrieve a deployment |
+        | empty      | update a deployment   |
+        | empty      | list its revisions    |
+        | empty      | retrieve a revision   |
+        | whitespace | create a deployment   |
+        | whitespace | retrieve a deployment |
+        | whitespace | update a deployment   |
+        | whitespace | list its revisions    |
+        | whitespace | retrieve a revision   |
 
-      Examples: almost right
+      Examples: near misses of the configured key
         | key                    | operation             |
         | one character too long | create a deployment   |
         | one character too long | retrieve a deployment |
@@ -64,24 +64,24 @@ Feature: Who may use the control plane
 
   @CP-AUTH-3 @must @section-5
   Rule: A create or update request without valid credentials creates no deployment and no revision
-    Judged without credentials and with an unknown API key. A deployment that was created all the same is looked for
-    by its name, so this half applies only where the target offers a list of its deployments, which the interface does
-    not require.
+    Judged without credentials and with an unknown API key. A deployment that was created all the same is searched
+    for by its name, so this half applies only where the target can list its deployments, which the interface does not
+    require.
 
-    Scenario Outline: A refused update by a client with <credentials> makes no revision
-      Given a deployment that takes updates
+    Scenario Outline: An update request with <credentials> creates no revision
+      Given a deployment that no other scenario changes
       When a client with <credentials> tries to update its source
-      Then the deployment has no new revision
+      Then no revision was created
 
       Examples:
         | credentials        |
         | no credentials     |
         | an unknown API key |
 
-    Scenario Outline: A refused creation by a client with <credentials> makes no deployment
+    Scenario Outline: A create request with <credentials> creates no deployment
       Given a target that can list its deployments
-      When a client with <credentials> tries to create a deployment with a name of its own
-      Then no deployment has that name
+      When a client with <credentials> tries to create a deployment with a unique name
+      Then no deployment with that name is listed
 
       Examples:
         | credentials        |
@@ -94,38 +94,38 @@ Feature: Who may use the control plane
     Bearer Auth are configurable (credential_headers).
     Requires credentials.api_key, credentials.tenant_id or credentials.bearer in the configuration.
 
-    Scenario Outline: With the scheme <scheme> a client may <operation>
+    Scenario Outline: With the scheme <scheme> the request to <operation> is answered with 2xx
       Given a credential for the scheme <scheme>
-      And a spare deployment
+      And another existing deployment
       When a client with the scheme <scheme> tries to <operation>
-      Then the request is served
+      Then the request is answered with 2xx
 
       Examples:
-        | scheme      | operation              |
-        | API Key     | create a deployment    |
-        | API Key     | retrieve a deployment  |
-        | API Key     | update a deployment    |
-        | API Key     | list its revisions     |
-        | API Key     | retrieve a revision    |
-        | Tenant ID   | create a deployment    |
-        | Tenant ID   | retrieve a deployment  |
-        | Tenant ID   | update a deployment    |
-        | Tenant ID   | list its revisions     |
-        | Tenant ID   | retrieve a revision    |
-        | Bearer Auth | create a deployment    |
-        | Bearer Auth | retrieve a deployment  |
-        | Bearer Auth | update a deployment    |
-        | Bearer Auth | list its revisions     |
-        | Bearer Auth | retrieve a revision    |
+        | scheme      | operation             |
+        | API Key     | create a deployment   |
+        | API Key     | retrieve a deployment |
+        | API Key     | update a deployment   |
+        | API Key     | list its revisions    |
+        | API Key     | retrieve a revision   |
+        | Tenant ID   | create a deployment   |
+        | Tenant ID   | retrieve a deployment |
+        | Tenant ID   | update a deployment   |
+        | Tenant ID   | list its revisions    |
+        | Tenant ID   | retrieve a revision   |
+        | Bearer Auth | create a deployment   |
+        | Bearer Auth | retrieve a deployment |
+        | Bearer Auth | update a deployment   |
+        | Bearer Auth | list its revisions    |
+        | Bearer Auth | retrieve a revision   |
 
   @CP-AUTH-5 @should @section-5
   Rule: Without valid credentials, GET of an existing and of an unknown deployment is refused with identical status codes
-    A refusal must not tell whether a deployment exists. The interface implies this and does not say it.
+    A refusal must not reveal whether a deployment exists. The interface implies this, but does not state it.
 
-    Scenario Outline: A client with <credentials> cannot tell an existing deployment from an unknown one
-      Given a deployment that is up
-      When a client with <credentials> asks for it and for an unknown deployment
-      Then both are refused with the same status
+    Scenario Outline: With <credentials>, GET of an existing and of an unknown deployment has the same status
+      Given an existing deployment
+      When a client with <credentials> retrieves it and an unknown deployment
+      Then both requests are refused with the same status
 
       Examples:
         | credentials        |
@@ -135,24 +135,24 @@ Feature: Who may use the control plane
   @CP-AUTH-6 @should @section-5
   Rule: With another tenant's credentials, requests for a deployment get the status of an unknown one, and PATCH creates no revision
     The status must be that of an unknown deployment, and the body must not hold the revision. The interface implies
-    the isolation of tenants and does not say it.
+    the isolation of tenants, but does not state it.
     Requires other_tenant.api_key in the configuration.
 
-    Scenario Outline: Another tenant may not <operation>
-      Given a credential of another tenant
-      And a deployment that is up
+    Scenario Outline: The request of another tenant to <operation> is answered as for an unknown deployment
+      Given credentials of another tenant
+      And an existing deployment
       When the other tenant tries to <operation>
-      Then the answer is the one for an unknown deployment
+      Then the answer has the status for an unknown deployment
 
       Examples:
-        | operation              |
-        | retrieve a deployment  |
-        | list its revisions     |
-        | retrieve a revision    |
+        | operation             |
+        | retrieve a deployment |
+        | list its revisions    |
+        | retrieve a revision   |
 
-    Scenario: Another tenant cannot update a deployment
-      Given a credential of another tenant
-      And a deployment that takes updates
+    Scenario: An update request of another tenant creates no revision
+      Given credentials of another tenant
+      And a deployment that no other scenario changes
       When the other tenant tries to update its source
-      Then the deployment has no new revision
-      And the answer is the one for an unknown deployment
+      Then no revision was created
+      And the answer has the status for an unknown deployment

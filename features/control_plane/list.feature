@@ -8,26 +8,26 @@ Feature: Listing the revisions of a deployment
   @CP-LIST-1 @must @section-2 @section-4
   Rule: The list of revisions is an object whose resources is an array, never null, and whose offset is an integer
 
-    Scenario: The list of a deployment has resources and an offset
-      Given a deployment that is up
+    Scenario: The list has an array of resources and an integer offset
+      Given an existing deployment
       When the client lists its revisions
-      Then the list is served
-      And the list has an array of resources and a whole number as offset
+      Then the list is answered with 2xx
+      And the list has an array "resources" and an integer "offset"
 
-    Scenario: A list with nothing in it is an empty array
-      Given a deployment that is up
-      And a list of its revisions with nothing in it
-      When the list is looked at
-      Then the list has an array of resources and a whole number as offset
+    Scenario: An empty list has an empty array of resources
+      Given an existing deployment
+      And an empty list of its revisions
+      When the list is read
+      Then the list has an array "resources" and an integer "offset"
 
   @CP-LIST-2 @must @section-4 @section-8
   Rule: A limit from 1 to 100 is accepted and returns that many revisions, or all where there are fewer
 
-    Scenario Outline: With limit <value> no more than that come back
-      Given a deployment with more than 20 revisions
+    Scenario Outline: Limit <value> returns that many revisions, or all
+      Given a deployment whose revisions are known
       When the client lists its revisions with limit "<value>"
-      Then the list is served
-      And it holds as many revisions as the limit and the history allow
+      Then the list is answered with 2xx
+      And it holds as many revisions as the limit allows, or all
 
       Examples:
         | value |
@@ -36,22 +36,22 @@ Feature: Listing the revisions of a deployment
         | 99    |
         | 100   |
 
-  @CP-LIST-3 @must @section-4 @section-7 @section-8
+  @CP-LIST-3 @must @section-4 @section-7 @section-8 @form
   Rule: A limit outside 1 to 100, or one that is not an integer, is refused with 422 and an error that names limit
 
-    Scenario Outline: The limit "<value>" is refused
-      Given a deployment that is up
+    Scenario Outline: The limit "<value>" is refused with 422
+      Given an existing deployment
       When the client lists its revisions with limit "<value>"
-      Then the request is refused with 422, naming "limit"
+      Then the request is refused with 422 and an error that names "limit"
 
-      Examples: beyond the bounds
+      Examples: out of range
         | value                |
         | 0                    |
         | 101                  |
         | -1                   |
         | 99999999999999999999 |
 
-      Examples: no whole number
+      Examples: not an integer
         | value |
         | 1.5   |
         |       |
@@ -60,26 +60,26 @@ Feature: Listing the revisions of a deployment
   @CP-LIST-4 @must @section-4 @section-8
   Rule: Without limit, exactly 20 revisions are returned where there are more, with and without a status filter
 
-    Scenario: The default limit is 20
+    Scenario: Without limit, 20 revisions are returned
       Given a deployment with more than 20 revisions
       When the client lists its revisions
-      Then the list is served
+      Then the list is answered with 2xx
       And it holds exactly 20 revisions
 
-    Scenario: The default limit holds beside a status filter too
+    Scenario: Without limit and with a status filter, 20 revisions are returned
       Given a deployment with more than 20 revisions
-      And a status filter that keeps them all
+      And a status filter that matches all of them
       When the client lists its revisions with that filter
-      Then the list is served
+      Then the list is answered with 2xx
       And it holds exactly 20 revisions
 
-  @CP-LIST-5 @must @section-4 @section-7 @section-8
+  @CP-LIST-5 @must @section-4 @section-7 @section-8 @form
   Rule: An offset that is negative or not an integer is refused with 422 and an error that names offset
 
-    Scenario Outline: The offset "<value>" is refused
-      Given a deployment that is up
+    Scenario Outline: The offset "<value>" is refused with 422
+      Given an existing deployment
       When the client lists its revisions with offset "<value>"
-      Then the request is refused with 422, naming "offset"
+      Then the request is refused with 422 and an error that names "offset"
 
       Examples:
         | value |
@@ -90,12 +90,12 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-6 @must @section-4
   Rule: Paging by limit and computed offsets returns every revision exactly once, whatever the page size
-    Compared with the revisions that the suite itself has created.
+    The pages are compared with the revisions that the suite has created, or with the list of an existing deployment.
 
-    Scenario Outline: Pages of <size> hold every revision exactly once
-      Given a deployment with more than 20 revisions
-      When the client pages through its revisions, <size> at a time, by offsets of its own
-      Then every revision was seen exactly once
+    Scenario Outline: Pages of <size> return every revision exactly once
+      Given a deployment whose revisions are known
+      When the client pages through its revisions, <size> at a time, by computed offsets
+      Then every revision was returned exactly once
 
       Examples:
         | size |
@@ -105,19 +105,19 @@ Feature: Listing the revisions of a deployment
         | 20   |
         | 50   |
 
-    Scenario: Pages that do not begin at a multiple of their size hold every revision exactly once
-      Given a deployment with more than 20 revisions
-      When the client pages through its revisions, each page larger than the one before, by offsets of its own
-      Then every revision was seen exactly once
+    Scenario: Pages that do not begin at a multiple of their size return every revision exactly once
+      Given a deployment whose revisions are known
+      When the client pages through its revisions, each page larger than the one before, by computed offsets
+      Then every revision was returned exactly once
 
   @CP-LIST-7 @must @section-2
   Rule: Passing the returned offset to the next request fetches the next page, until every revision was returned once
 
-    Scenario Outline: Following the returned offset, <size> at a time, sees every revision
-      Given a deployment with more than 20 revisions
-      And its revisions can be paged through by offsets
+    Scenario Outline: Paging by the returned offset, <size> at a time, returns every revision exactly once
+      Given a deployment whose revisions are known
+      And paging through its revisions by computed offsets works
       When the client pages through its revisions, <size> at a time, by the returned offsets
-      Then every revision was seen exactly once
+      Then every revision was returned exactly once
 
       Examples:
         | size |
@@ -125,28 +125,28 @@ Feature: Listing the revisions of a deployment
         | 7    |
         | 20   |
 
-  @CP-LIST-8 @must @section-4 @section-8
+  @CP-LIST-8 @must @section-4 @section-8 @form
   Rule: An offset at or past the end of the list is answered with 200 and no revisions
     An offset of 2147483647 or more may also be refused with a 4xx.
 
-    Scenario Outline: The page <place> is empty
-      Given a deployment with more than 20 revisions
+    Scenario Outline: The list from <place> is empty
+      Given a deployment whose revisions are known
       When the client lists its revisions from <place>
-      Then the list is served
-      And it is empty
+      Then the list is answered with 2xx
+      And it holds no revision
 
       Examples:
-        | place              |
-        | the end            |
-        | one past the end   |
-        | far past the end   |
+        | place            |
+        | the end          |
+        | one past the end |
+        | far past the end |
 
-    Scenario Outline: The offset <value> is past any end, or refused
-      Given a deployment that is up
+    Scenario Outline: The offset <value> returns an empty list, or is refused with 4xx
+      Given an existing deployment
       When the client lists its revisions with offset "<value>"
-      Then the list is empty, or the request is refused
+      Then the list is empty, or the request is refused with 4xx
 
-      Examples: around what fits into 32 and 64 bits
+      Examples: around the limits of 32-bit and 64-bit integers
         | value               |
         | 2147483647          |
         | 2147483648          |
@@ -156,15 +156,15 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-9 @must @section-4
   Rule: Filtering by one status returns exactly the revisions with this status, for each of the thirteen statuses
-    Compared with the statuses that the revisions show when they are retrieved one by one. A status that no revision
+    The lists are compared with the statuses under GET of each revision. A status that no revision
     has must return an empty list.
 
-    Scenario: Filtering by each status that occurs keeps exactly its revisions
+    Scenario: Filtering by a status that occurs returns exactly the revisions with this status
       Given a deployment whose revisions have settled
       When the client filters its revisions by each status that occurs
       Then each list holds exactly the revisions with that status
 
-    Scenario: Filtering by a status that does not occur keeps nothing
+    Scenario: Filtering by a status that does not occur returns an empty list
       Given a deployment whose revisions have settled
       When the client filters its revisions by each known status that does not occur
       Then each list holds exactly the revisions with that status
@@ -172,58 +172,58 @@ Feature: Listing the revisions of a deployment
   @CP-LIST-10 @must @section-4
   Rule: Filtering by several comma-separated statuses returns their union, and filters apply before paging
 
-    Scenario: Several statuses keep the revisions with any of them
+    Scenario: Filtering by two statuses returns the revisions with either
       Given a deployment whose revisions have settled
       When the client filters its revisions by pairs of statuses
-      Then each list holds exactly what the lists of the two statuses hold
+      Then each list is the union of the lists of its two statuses
 
-    Scenario: The pages of a filtered list hold the filtered revisions only
+    Scenario: The pages of a filtered list return exactly the filtered revisions
       Given a deployment whose revisions have settled in different statuses
-      And its revisions can be paged through by offsets
+      And paging through its revisions by computed offsets works
       When the client pages through each filtered list, five at a time
       Then the pages hold exactly the filtered revisions
 
-  @CP-LIST-11 @should @section-4
+  @CP-LIST-11 @should @section-4 @form
   Rule: Filtering by a status that does not exist returns an empty list or is refused with a 4xx
 
-    Scenario Outline: The status filter "<value>" does not keep everything
-      Given a deployment that is up
+    Scenario Outline: The status filter "<value>" returns an empty list, or is refused with 4xx
+      Given an existing deployment
       When the client filters its revisions by status "<value>"
-      Then the list is empty, or the request is refused
+      Then the list is empty, or the request is refused with 4xx
 
       Examples:
         | value        |
         | NO_SUCH      |
         | deployed-ish |
 
-    Scenario Outline: The filter by a status that <what> a NUL character does not keep everything
-      Given a deployment that is up
+    Scenario Outline: A status filter that <what> a NUL character returns an empty list, or is refused with 4xx
+      Given an existing deployment
       When the client filters its revisions by a status that <what> a NUL character
-      Then the list is empty, or the request is refused
+      Then the list is empty, or the request is refused with 4xx
 
       Examples:
         | what    |
         | is      |
         | ends in |
 
-  @CP-LIST-12 @must @section-4 @section-7
+  @CP-LIST-12 @must @section-4 @section-7 @form
   Rule: The parameter remote_reconciled accepts true and false; a non-boolean is refused with 422 and an error that names it
-    Non-booleans are maybe, 2 and tru. Which revisions the filter returns is not judged.
+    The values maybe, 2 and tru are sent as non-booleans. Which revisions the filter returns is not judged.
 
-    Scenario Outline: The filter remote_reconciled takes "<value>"
-      Given a deployment that is up
+    Scenario Outline: The filter remote_reconciled accepts "<value>"
+      Given an existing deployment
       When the client filters its revisions by remote_reconciled "<value>"
-      Then the list is served
+      Then the list is answered with 2xx
 
       Examples:
         | value |
         | true  |
         | false |
 
-    Scenario Outline: The filter remote_reconciled refuses "<value>", and the refusal names it
-      Given a deployment that is up
+    Scenario Outline: The filter remote_reconciled refuses "<value>" with 422
+      Given an existing deployment
       When the client filters its revisions by remote_reconciled "<value>"
-      Then the request is refused with 422, naming "remote_reconciled"
+      Then the request is refused with 422 and an error that names "remote_reconciled"
 
       Examples:
         | value |
@@ -231,32 +231,32 @@ Feature: Listing the revisions of a deployment
         | 2     |
         | tru   |
 
-  @CP-LIST-13 @must @section-4 @section-7
+  @CP-LIST-13 @must @section-4 @section-7 @form
   Rule: Listing the revisions of an unknown deployment is answered with 404 and a detail that contains the deployment id
     That the detail is a string is judged by CP-ERROR-1.
 
-    Scenario: The list of an unknown deployment is not found
+    Scenario: The list of an unknown deployment is answered with 404
       When the client lists the revisions of an unknown deployment
-      Then the answer is not found, naming the deployment
+      Then the request is answered with 404 and a detail that contains the deployment id
 
-  @CP-LIST-14 @must @section-4 @section-7
+  @CP-LIST-14 @must @section-4 @section-7 @form
   Rule: Listing revisions with a deployment id that is not a valid UUID is refused with 422 and an error that names deployment_id
 
-    Scenario Outline: The list of the deployment "<id>" is refused
+    Scenario Outline: The list of the deployment "<id>" is refused with 422
       When the client lists the revisions of the deployment with the id "<id>"
-      Then the request is refused with 422, naming "deployment_id"
+      Then the request is refused with 422 and an error that names "deployment_id"
 
       Examples:
-        | id                                    |
-        | not-a-uuid                            |
-        | 12345                                 |
-        | 00000000-0000-0000-0000-00000000000g  |
+        | id                                   |
+        | not-a-uuid                           |
+        | 12345                                |
+        | 00000000-0000-0000-0000-00000000000g |
 
   @CP-LIST-15 @should @section-4
   Rule: The list of revisions is ordered from the newest to the oldest at every read
     The interface states no order. Clients rely on this one, hence the level.
 
-    Scenario: The newest revision comes first, at every read
+    Scenario: The newest revision comes first at every read
       Given a deployment with more than 20 revisions
       When the client lists all its revisions twice
       Then both times the revisions are ordered from the newest to the oldest
@@ -264,7 +264,7 @@ Feature: Listing the revisions of a deployment
   @CP-LIST-16 @should @section-2
   Rule: Every revision in the list of a deployment has the source of the deployment
 
-    Scenario: Every revision in the list has the deployment's source
-      Given a deployment with more than 20 revisions
+    Scenario: Every revision in the list has the source of the deployment
+      Given a deployment whose revisions are known
       When the client lists all its revisions twice
-      Then each has the source of the deployment
+      Then each revision has the "source" of the deployment

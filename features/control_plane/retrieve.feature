@@ -5,30 +5,30 @@ Feature: Retrieving a deployment
   @CP-GET-1 @must @section-1 @section-2 @section-4
   Rule: GET of a deployment returns the deployment asked for, with the id, source and latest_revision_id of its creation
 
-    Scenario: The deployment is the one that was created
-      Given a deployment that is up
+    Scenario: A deployment has the id, source and latest_revision_id of its creation
+      Given an existing deployment
       When the client retrieves the deployment
-      Then the deployment has the id, source and latest revision of the one that was created
+      Then the deployment has the "id", "source" and "latest_revision_id" of its creation
 
-    Scenario: Of two deployments each is answered under its own id
+    Scenario: Each of two deployments is returned under its own id
       Given two deployments
-      When the client retrieves both
+      When the client retrieves both deployments
       Then each answer is the deployment that was asked for
 
-  @CP-GET-2 @must @section-4 @section-7
+  @CP-GET-2 @must @section-4 @section-7 @form
   Rule: GET of an unknown deployment is answered with 404 and a JSON object with a string detail
 
-    Scenario: A deployment that was never created is not found
+    Scenario: An unknown deployment is answered with 404
       When the client retrieves an unknown deployment
-      Then the answer is not found, with a detail
+      Then the request is answered with 404 and a string "detail"
 
-  @CP-GET-3 @should @section-4 @section-7
+  @CP-GET-3 @should @section-4 @section-7 @form
   Rule: GET of a deployment id that is not a valid UUID is refused with 422 and an HTTPValidationError
     Another 4xx passes and is noted; 2xx and 5xx fail.
 
-    Scenario Outline: The deployment id "<id>" is refused
+    Scenario Outline: The deployment id "<id>" is refused with 422
       When the client retrieves the deployment with the id "<id>"
-      Then the request is refused as invalid
+      Then the request is refused with 422 and an HTTPValidationError, or with another 4xx
 
       Examples:
         | id                                    |

@@ -35,14 +35,6 @@ type handler struct {
 	on           map[string]starlark.Callable // by "threads.read", "threads" or "*"
 }
 
-// LoadOptions bound what the files of a source may do while they are loaded.
-type LoadOptions struct {
-	Context context.Context // nil: no end
-	Limits  script.Limits
-	Pool    *script.Pool
-	Print   func(text string)
-}
-
 // LoadError is a mistake in a source: the configuration file, a script, or an object in it. It names file, line and column,
 // and the remedy.
 type LoadError struct {
@@ -59,17 +51,14 @@ func (e *LoadError) Error() string {
 
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// Load reads the graph configuration file of a source and loads what it names (interface, section 5, item 3).
-func Load(tree fs.FS, configPath string, opts LoadOptions) (*App, error) {
-	ctx := opts.Context
-	if ctx == nil {
-		ctx = context.Background()
-	}
+// Load reads the graph configuration file of a source and loads what it names (interface, section 5, item 3), with memory
+// of the pool.
+func Load(ctx context.Context, tree fs.FS, configPath string, pool *script.Pool) (*App, error) {
 	config, err := graphconfig.Read(tree, configPath)
 	if err != nil {
 		return nil, &LoadError{Err: err}
 	}
-	loader := script.NewLoader(tree, config.Folders, hostNames(), script.Options{Limits: opts.Limits, Pool: opts.Pool, Print: opts.Print})
+	loader := script.NewLoader(tree, config.Folders, hostNames(), script.Options{Pool: pool})
 	app := &App{graphs: map[string]graph{}, env: config.Env}
 	for _, name := range config.Names() {
 		what := fmt.Sprintf("graph %q", name)
@@ -99,9 +88,6 @@ func Load(tree fs.FS, configPath string, opts LoadOptions) (*App, error) {
 // Graphs lists the names of the graphs.
 func (a *App) Graphs() []string { return slices.Sorted(maps.Keys(a.graphs)) }
 
-// HasAuth tells whether the source brings an authentication handler.
-func (a *App) HasAuth() bool { return a.handler != nil }
-
 // object loads the file of a reference and finds the object. An error in the file has its own place; that the file or the
 // object is missing is a mistake of the configuration, so its place is given.
 func object(ctx context.Context, loader *script.Loader, ref graphconfig.Ref, what string) (starlark.Value, error) {
@@ -112,8 +98,7 @@ func object(ctx context.Context, loader *script.Loader, ref graphconfig.Ref, wha
 			return v, nil
 		}
 	}
-	var located *script.Error
-	if errors.As(err, &located) && located.Line == 0 {
+	if located, ok := errors.AsType[*script.Error](err); ok && located.Line == 0 {
 		err = fmt.Errorf("%s: %w: correct %q, or the file", ref.Pos, err, ref)
 	}
 	return nil, &LoadError{what, err}

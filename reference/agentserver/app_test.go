@@ -16,18 +16,16 @@ import (
 
 func TestTheConformanceSourcesLoad(t *testing.T) {
 	for _, folder := range []string{graphs.Conformance, graphs.ConformanceNext} {
-		tree, err := fs.Sub(graphs.FS, folder)
-		require.NoError(t, err)
 		for _, config := range []string{"agent.json", "alternative.json"} {
-			app, err := Load(tree, config, LoadOptions{})
+			app, err := Load(t.Context(), sourceOf(t, folder), config, nil)
 			require.NoError(t, err)
 			assert.Equal(t, []string{graphs.Graph}, app.Graphs())
-			assert.True(t, app.HasAuth())
+			assert.True(t, app.handler != nil)
 		}
 	}
 	tree, err := fs.Sub(graphs.FS, graphs.Broken)
 	require.NoError(t, err)
-	_, err = Load(tree, "agent.json", LoadOptions{})
+	_, err = Load(t.Context(), tree, "agent.json", nil)
 	assert.ErrorContains(t, err, `graph "conformance": graph.star:`)
 }
 
@@ -50,7 +48,7 @@ func TestMistakesInASource(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		"no file":             {map[string]string{}, []string{`graph "main"`, "agent.json:1:21", "main.star", "no such file", "correct"}},
+		"no file":             {map[string]string{}, []string{`graph "main"`, "agent.json:1:21", "main.star", "file not found", "correct"}},
 		"no object":           {map[string]string{"main.star": "def other(): pass\nx = 1\n"}, []string{`graph "main"`, "agent.json:1:21", `no object "agent"`, "other, x"}},
 		"a syntax error":      {map[string]string{"main.star": "def agent(messages, config):\n  return (\n"}, []string{"main.star:3:1", "want"}},
 		"an unknown name":     {map[string]string{"main.star": "def agent(messages, config):\n  return nobody\n"}, []string{"main.star:2:10", "undefined: nobody"}},

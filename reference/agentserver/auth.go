@@ -3,8 +3,13 @@ package agentserver
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/agentconform/agentconform/reference/script"
 )
 
 // HTTPError is an answer that is decided where the reason is known.
@@ -73,30 +78,95 @@ const (
 	headerAPIKey = "x-api-key"
 )
 
-// keyAuthenticator knows API keys: it serves servers without a handler, and the visual development environment.
-type keyAuthenticator struct {
-	owner   string
-	ofKey   func(key string) (identity string, ok bool) // nil: no key is asked for
-	handler func() Authenticator                        // of the current App; yields nil where there is none
-}
+// currentAuth authenticates and authorizes with the revision that is current when it is asked.
+type currentAuth struct{ server *Server }
 
-func (a keyAuthenticator) Authenticate(ctx context.Context, r Request) (User, error) {
-	if r.Headers[headerScheme] == schemeStudio && a.ofKey != nil {
-		identity, ok := a.ofKey(r.Headers[headerAPIKey])
-		if !ok {
-			return User{}, httpError(http.StatusUnauthorized, "Invalid API key")
-		}
-		return owner(identity, true), nil
+// Authenticate asks the handler, if there is one. API keys are for servers without, and for the visual development environment.
+func (c currentAuth) Authenticate(ctx context.Context, r Request) (User, error) {
+	rev, opts := c.server.rev.Load(), c.server.opts
+	studio := r.Headers[headerScheme] == schemeStudio && opts.APIKeyOwner != nil
+	switch {
+	case rev.app.handler != nil && !studio:
+		return scriptAuth{rev, opts.Log}.Authenticate(ctx, r)
+	case opts.APIKeyOwner == nil:
+		return owner(opts.Owner, false), nil
 	}
-	if h := a.handler(); h != nil {
-		return h.Authenticate(ctx, r)
-	}
-	if a.ofKey == nil {
-		return owner(a.owner, false), nil
-	}
-	identity, ok := a.ofKey(r.Headers[headerAPIKey])
-	if !ok {
+	identity, ok := opts.APIKeyOwner(r.Headers[headerAPIKey])
+	switch {
+	case !ok && studio:
+		return User{}, httpError(http.StatusUnauthorized, "Invalid API key")
+	case !ok:
 		return User{}, httpError(http.StatusUnauthorized, "Missing or invalid API key: send it as X-Api-Key")
 	}
-	return owner(identity, false), nil
+	return owner(identity, studio), nil
+}
+
+func (c currentAuth) Authorize(ctx context.Context, a Access) (Decision, error) {
+	rev := c.server.rev.Load()
+	if rev.app.handler == nil {
+		return Decision{Value: a.Value}, nil
+	}
+	return scriptAuth{rev, c.server.opts.Log}.Authorize(ctx, a)
+}
+
+// The kinds of users, which scripts see as type(user).
+const (
+	kindUser   = "User"
+	kindStudio = "StudioUser"
+)
+
+// User is who sent a request: what the authentication handler returned (interface, section 2, "Authenticated user object").
+type User struct {
+	Identity string
+	Fields   map[string]any // all of the object, identity included
+	Studio   bool           // from the visual development environment (interface, section 5, item 7)
+}
+
+// owner is the user of a server without an authentication handler: the owner of the API key.
+func owner(identity string, studio bool) User {
+	return User{Identity: identity, Studio: studio, Fields: map[string]any{"identity": identity, "display_name": identity}}
+}
+
+func (u User) kind() string {
+	if u.Studio {
+		return kindStudio
+	}
+	return kindUser
+}
+
+// record is the user as scripts see it.
+func (u User) record(s *script.Session) (*script.Record, error) {
+	return s.Record(u.kind(), maps.Clone(u.Fields))
+}
+
+// hostNames are what graphs and handlers find in addition to the names of the language:
+//
+//	fail_http(status, detail)   ends a handler: the request is answered with this status and detail
+//	is_studio_user(user)        tells whether the user comes from the visual development environment
+func hostNames() starlark.StringDict {
+	return starlark.StringDict{
+		"fail_http":      script.Func("fail_http", failHTTP),
+		"is_studio_user": script.Func("is_studio_user", isStudioUser),
+	}
+}
+
+func failHTTP(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var status int
+	var detail string
+	if err := starlark.UnpackArgs("fail_http", args, kwargs, "status", &status, "detail?", &detail); err != nil {
+		return nil, err
+	}
+	if status < 400 || status > 599 {
+		return nil, fmt.Errorf("fail_http: the status of a refusal is 400 to 599, not %d", status)
+	}
+	return nil, &HTTPError{status, detail}
+}
+
+func isStudioUser(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var user starlark.Value
+	if err := starlark.UnpackPositionalArgs("is_studio_user", args, kwargs, 1, &user); err != nil {
+		return nil, err
+	}
+	r, ok := user.(*script.Record)
+	return starlark.Bool(ok && r.Kind() == kindStudio), nil
 }

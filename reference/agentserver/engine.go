@@ -22,8 +22,8 @@ var (
 
 // engine runs the runs: those of one thread one after the other, those of different threads at the same time.
 //
-// Each thread with unfinished runs has a lane. A lane is locked from the question to the store until its queue says the
-// same as the store, so that both change in the same order. Threads without unfinished runs cost nothing here.
+// Each thread with unfinished runs has a queue. A queue is locked from the question to the store until its runs are the
+// same as in the store, so that both change in the same order. Threads without unfinished runs cost nothing here.
 type engine struct {
 	store   threads.Store
 	log     *slog.Logger
@@ -33,15 +33,15 @@ type engine struct {
 	scripts sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows, and is never held while waiting
-	lanes   map[string]*lane
+	queues  map[string]*threadQueue
 	live    map[string]*execution // by run id
 	closing bool
 }
 
-type lane struct {
+type threadQueue struct {
 	thread string
 	mu     sync.Mutex
-	queue  []*execution // the first one runs, or is about to
+	runs   []*execution // the first one runs, or is about to
 	users  int          // guarded by engine.mu: who holds mu or waits for it
 }
 
@@ -60,33 +60,33 @@ type execution struct {
 }
 
 func newEngine(store threads.Store, opts Options) *engine {
-	e := &engine{store: store, log: opts.Log, maxRuns: opts.MaxRuns, lanes: map[string]*lane{}, live: map[string]*execution{}}
+	e := &engine{store: store, log: opts.Log, maxRuns: opts.MaxRuns, queues: map[string]*threadQueue{}, live: map[string]*execution{}}
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
 
-// enter locks the lane of a thread. Leave it.
-func (e *engine) enter(thread string) *lane {
+// enter locks the queue of a thread. Leave it.
+func (e *engine) enter(thread string) *threadQueue {
 	e.mu.Lock()
-	ln := e.lanes[thread]
-	if ln == nil {
-		ln = &lane{thread: thread}
-		e.lanes[thread] = ln
+	tq := e.queues[thread]
+	if tq == nil {
+		tq = &threadQueue{thread: thread}
+		e.queues[thread] = tq
 	}
-	ln.users++
+	tq.users++
 	e.mu.Unlock()
-	ln.mu.Lock()
-	return ln
+	tq.mu.Lock()
+	return tq
 }
 
-// leave unlocks a lane, and forgets it where nobody needs it. Its queue is looked at only where there is no other user, so
-// it cannot change meanwhile.
-func (e *engine) leave(ln *lane) {
-	ln.mu.Unlock()
+// leave unlocks a queue, and removes it if it is not needed. Its runs are read only where there is no other user, so
+// they cannot change meanwhile.
+func (e *engine) leave(tq *threadQueue) {
+	tq.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if ln.users--; ln.users == 0 && len(ln.queue) == 0 {
-		delete(e.lanes, ln.thread)
+	if tq.users--; tq.users == 0 && len(tq.runs) == 0 {
+		delete(e.queues, tq.thread)
 	}
 }
 
@@ -95,8 +95,8 @@ func (e *engine) begin(ctx context.Context, ex *execution, s threads.Strategy) e
 	if err := e.admit(); err != nil {
 		return err
 	}
-	ln := e.enter(ex.run.ThreadID)
-	defer e.leave(ln)
+	tq := e.enter(ex.run.ThreadID)
+	defer e.leave(tq)
 	ex.ctx, ex.cancel = context.WithCancelCause(e.base)
 	ex.done = make(chan struct{})
 	e.setLive(ex, true) // before anyone can read of the run in the store and join it
@@ -106,10 +106,10 @@ func (e *engine) begin(ctx context.Context, ex *execution, s threads.Strategy) e
 		e.setLive(ex, false)
 		return err
 	}
-	e.drop(ln, plan.Delete, errRolledBack)
-	e.drop(ln, plan.Interrupt, errInterrupted)
-	ln.queue = append(ln.queue, ex)
-	e.advance(ln)
+	e.drop(tq, plan.Delete, errRolledBack)
+	e.drop(tq, plan.Interrupt, errInterrupted)
+	tq.runs = append(tq.runs, ex)
+	e.advance(tq)
 	return nil
 }
 
@@ -125,20 +125,20 @@ func (e *engine) admit() error {
 	return nil
 }
 
-// drop takes runs out of a lane that have ended in the store: their scripts are stopped, and who waits is released.
-func (e *engine) drop(ln *lane, ids []string, why error) {
+// drop takes runs out of a queue that have ended in the store: their scripts are stopped, and who waits is released.
+func (e *engine) drop(tq *threadQueue, ids []string, why error) {
 	for _, id := range ids {
-		at := slices.IndexFunc(ln.queue, func(ex *execution) bool { return ex.run.ID == id })
+		at := slices.IndexFunc(tq.runs, func(ex *execution) bool { return ex.run.ID == id })
 		if at < 0 {
 			continue
 		}
-		ex := ln.queue[at]
-		ln.queue = slices.Delete(ln.queue, at, at+1)
+		ex := tq.runs[at]
+		tq.runs = slices.Delete(tq.runs, at, at+1)
 		e.release(ex, why)
 	}
 }
 
-// release ends an execution that is no longer in a lane.
+// release ends an execution that is no longer in a queue.
 func (e *engine) release(ex *execution, why error) {
 	ex.end = why
 	ex.cancel(why)
@@ -156,9 +156,9 @@ func (e *engine) setLive(ex *execution, live bool) {
 	}
 }
 
-// advance starts the first run of a lane.
-func (e *engine) advance(ln *lane) {
-	if len(ln.queue) == 0 || ln.queue[0].started {
+// advance starts the first run of a queue.
+func (e *engine) advance(tq *threadQueue) {
+	if len(tq.runs) == 0 || tq.runs[0].started {
 		return
 	}
 	e.mu.Lock()
@@ -166,20 +166,16 @@ func (e *engine) advance(ln *lane) {
 	if e.closing {
 		return // what has not begun is ended by close
 	}
-	ex := ln.queue[0]
+	ex := tq.runs[0]
 	ex.started = true
-	e.scripts.Add(1)
-	go func() {
-		defer e.scripts.Done()
-		e.finish(ex, e.execute(ex))
-	}()
+	e.scripts.Go(func() { e.finish(ex, e.execute(ex)) })
 }
 
 // finish ends a run by itself, and starts the next of its thread. A run that was dropped meanwhile has no say any more.
 func (e *engine) finish(ex *execution, end threads.Ending) {
-	ln := e.enter(ex.run.ThreadID)
-	defer e.leave(ln)
-	at := slices.Index(ln.queue, ex)
+	tq := e.enter(ex.run.ThreadID)
+	defer e.leave(tq)
+	at := slices.Index(tq.runs, ex)
 	if at < 0 {
 		return
 	}
@@ -187,26 +183,26 @@ func (e *engine) finish(ex *execution, end threads.Ending) {
 	if err != nil {
 		e.log.Error("a run could not be ended in the store", "run", ex.run.ID, "status", end.Status, "error", err)
 	}
-	ln.queue = slices.Delete(ln.queue, at, at+1)
+	tq.runs = slices.Delete(tq.runs, at, at+1)
 	e.release(ex, nil)
-	e.advance(ln)
+	e.advance(tq)
 }
 
 // remove deletes something of a thread in the store and drops the runs that are concerned.
 func (e *engine) remove(threadID string, concerned func(threads.Run) bool, inStore func() error) error {
-	ln := e.enter(threadID)
-	defer e.leave(ln)
+	tq := e.enter(threadID)
+	defer e.leave(tq)
 	if err := inStore(); err != nil {
 		return err
 	}
 	var dropped []string
-	for _, ex := range ln.queue {
+	for _, ex := range tq.runs {
 		if concerned(ex.run) {
 			dropped = append(dropped, ex.run.ID)
 		}
 	}
-	e.drop(ln, dropped, errRolledBack)
-	e.advance(ln)
+	e.drop(tq, dropped, errRolledBack)
+	e.advance(tq)
 	return nil
 }
 
@@ -245,24 +241,24 @@ func (e *engine) close(ctx context.Context) error {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	for _, ln := range e.allLanes() {
-		ln.mu.Lock()
-		for _, ex := range ln.queue {
+	for _, tq := range e.allQueues() {
+		tq.mu.Lock()
+		for _, ex := range tq.runs {
 			e.release(ex, errStopping)
 		}
-		ln.queue = nil
-		e.leave(ln)
+		tq.runs = nil
+		e.leave(tq)
 	}
 	return err
 }
 
-func (e *engine) allLanes() []*lane {
+func (e *engine) allQueues() []*threadQueue {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var all []*lane
-	for _, ln := range e.lanes {
-		ln.users++
-		all = append(all, ln)
+	var all []*threadQueue
+	for _, tq := range e.queues {
+		tq.users++
+		all = append(all, tq)
 	}
 	return all
 }

@@ -106,7 +106,7 @@ func (w *runWriter) config() (starlark.Value, error) {
 func (w *runWriter) returned(v starlark.Value) ([]threads.Message, error) {
 	data, err := w.session.ToGo(v)
 	if err != nil {
-		return nil, fmt.Errorf("the graph returned what cannot be kept: %w", err)
+		return nil, fmt.Errorf("the graph returned a value that cannot be stored: %w", err)
 	}
 	if fields, ok := data.(map[string]any); ok && fields["messages"] != nil {
 		data = fields["messages"]
@@ -137,10 +137,10 @@ func (w *runWriter) message(v any) (threads.Message, error) {
 	return m, w.take(m)
 }
 
-// take pays for a message out of what the thread's state may hold.
+// take counts a message against the limit of the thread's state.
 func (w *runWriter) take(m threads.Message) error {
 	if w.room -= size(m.Fields()); w.room < 0 {
-		return fmt.Errorf("the state of the thread may hold %d MiB and is full: begin a new thread", w.ex.rev.maxState>>20)
+		return fmt.Errorf("the state of the thread has reached its limit of %d MiB: create a new thread", w.ex.rev.maxState>>20)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (w *runWriter) wait(args starlark.Tuple, kwargs []starlark.Tuple) (starlark
 	n, ok := starlark.AsFloat(ms)
 	const longest = 1e12 // about thirty years; more does not fit a duration
 	if !ok || n < 0 || n > longest {
-		return nil, fmt.Errorf("wait takes a number of milliseconds that is not negative, and got a %s that is none", ms.Type())
+		return nil, fmt.Errorf("wait expects a non-negative number of milliseconds, got %s", ms.Type())
 	}
 	return starlark.None, pause(w.session.Context(), time.Duration(n*float64(time.Millisecond)))
 }

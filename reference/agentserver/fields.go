@@ -1,11 +1,16 @@
 package agentserver
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/url"
 	"strconv"
 
 	"github.com/google/uuid"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 // The readers of optional fields of a body. A null is the same as an absent field.
@@ -35,11 +40,17 @@ func uuidField(body map[string]any, name string) (string, error) {
 	if s == "" || err != nil {
 		return "", err
 	}
-	u, err := uuid.Parse(s)
-	if err != nil || len(s) != 36 {
+	id, ok := parseID(s)
+	if !ok {
 		return "", invalid("%s must be a uuid", name)
 	}
-	return u.String(), nil
+	return id, nil
+}
+
+// parseID reads a uuid in its usual form of 36 characters.
+func parseID(s string) (string, bool) {
+	u, err := uuid.Parse(s)
+	return u.String(), err == nil && len(s) == 36
 }
 
 func uuidsField(body map[string]any, name string) (map[string]bool, error) {
@@ -53,16 +64,16 @@ func uuidsField(body map[string]any, name string) (map[string]bool, error) {
 	out := map[string]bool{}
 	for _, v := range list {
 		s, _ := v.(string)
-		u, err := uuid.Parse(s)
-		if err != nil || len(s) != 36 {
+		id, ok := parseID(s)
+		if !ok {
 			return nil, invalid("%s must be an array of uuids", name)
 		}
-		out[u.String()] = true
+		out[id] = true
 	}
 	return out, nil
 }
 
-// intField reads a whole number between two bounds.
+// intField reads an integer between two bounds.
 func intField(body map[string]any, name string, otherwise, lowest, highest int) (int, error) {
 	switch v := body[name].(type) {
 	case nil:
@@ -72,7 +83,7 @@ func intField(body map[string]any, name string, otherwise, lowest, highest int) 
 			return n, nil
 		}
 	}
-	return 0, invalid("%s must be a whole number from %d to %d", name, lowest, highest)
+	return 0, invalid("%s must be an integer from %d to %d", name, lowest, highest)
 }
 
 // queryNumbers makes fields of a body out of query parameters.
@@ -84,4 +95,70 @@ func queryNumbers(q url.Values, names ...string) map[string]any {
 		}
 	}
 	return out
+}
+
+// messageTypes are the types of messages by the roles and types that clients and graphs use.
+var messageTypes = map[string]string{
+	"user": "human", "human": "human",
+	"assistant": "ai", "ai": "ai",
+	"system": "system", "developer": "system",
+	"tool": "tool", "function": "tool",
+}
+
+// maxContentDepth bounds the nesting of what clients send: it is walked again and again.
+const maxContentDepth = 32
+
+// parseMessage reads a message as clients and graphs write it: with a role or a type, and a content.
+func parseMessage(v any, defaultType string) (threads.Message, error) {
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return threads.Message{}, fmt.Errorf("a message is an object with role and content")
+	}
+	extra := maps.Clone(fields)
+	typ := defaultType
+	for _, key := range []string{"type", "role"} {
+		given, ok := fields[key]
+		delete(extra, key)
+		if !ok {
+			continue
+		}
+		name, _ := given.(string)
+		if typ = messageTypes[name]; typ == "" {
+			return threads.Message{}, fmt.Errorf("%s is none of user, human, assistant, ai, system, tool", key)
+		}
+	}
+	if typ == "" {
+		return threads.Message{}, fmt.Errorf("a message has a role")
+	}
+	content, ok := fields["content"]
+	switch content.(type) {
+	case string, []any:
+	default:
+		ok = false
+	}
+	if !ok {
+		return threads.Message{}, fmt.Errorf("the content of a message is a string or an array")
+	}
+	id, _ := fields["id"].(string)
+	delete(extra, "id")
+	delete(extra, "content")
+	return threads.Message{ID: cmp.Or(id, threads.NewID()), Type: typ, Content: content, Extra: extra}, nil
+}
+
+// depth is how deeply a JSON value is nested.
+func depth(v any) int {
+	deepest := 0
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			deepest = max(deepest, depth(x))
+		}
+	case map[string]any:
+		for _, x := range v {
+			deepest = max(deepest, depth(x))
+		}
+	default:
+		return 0
+	}
+	return deepest + 1
 }

@@ -54,11 +54,25 @@ func openDB(t testing.TB, file string) *bbolt.DB {
 // conformanceApp loads the conformance graph.
 func conformanceApp(t testing.TB, folder string) *App {
 	t.Helper()
-	tree, err := fs.Sub(graphs.FS, folder)
-	require.NoError(t, err)
-	app, err := Load(tree, "agent.json", LoadOptions{})
+	app, err := Load(t.Context(), sourceOf(t, folder), "agent.json", nil)
 	require.NoError(t, err)
 	return app
+}
+
+// sourceOf is a source of the conformance graph: the files of the folder over those of the first revision.
+func sourceOf(t testing.TB, folder string) fs.FS {
+	t.Helper()
+	source := fstest.MapFS{}
+	for _, each := range []string{graphs.Conformance, folder} {
+		entries, err := graphs.FS.ReadDir(each)
+		require.NoError(t, err)
+		for _, entry := range entries {
+			text, err := graphs.FS.ReadFile(each + "/" + entry.Name())
+			require.NoError(t, err)
+			source[entry.Name()] = &fstest.MapFile{Data: text}
+		}
+	}
+	return source
 }
 
 // appOf loads a source with one graph, main.star:agent, and a handler, auth.star:auth, if that is there.
@@ -81,7 +95,7 @@ func loadFiles(files map[string]string) (*App, error) {
 		}
 		tree["agent.json"] = &fstest.MapFile{Data: []byte(config + "}")}
 	}
-	return Load(tree, "agent.json", LoadOptions{})
+	return Load(context.Background(), tree, "agent.json", nil)
 }
 
 const echo = "def agent(messages, config):\n  return 'heard ' + messages[-1]['content']\n"
@@ -98,7 +112,7 @@ type site struct {
 func newSite(t testing.TB, app *App, opts Options) *site {
 	t.Helper()
 	db := openDB(t, filepath.Join(t.TempDir(), "agent.db"))
-	if opts.APIKeyOwner == nil && app.HasAuth() {
+	if opts.APIKeyOwner == nil && app.handler != nil {
 		opts.APIKeyOwner = func(key string) (string, bool) { return "developer", key == studioKey }
 	}
 	server, err := New(app, db, "agent", map[string]string{"CONFORMANCE_USERS": users}, opts)

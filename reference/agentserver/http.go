@@ -11,19 +11,19 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/google/uuid"
-
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-// exchange is one request on its way through a handler.
+// exchange is one request in a handler, with the ids of its path.
 type exchange struct {
-	w    http.ResponseWriter
-	r    *http.Request
-	user User
+	w               http.ResponseWriter
+	r               *http.Request
+	user            User
+	threadID, runID string
 }
 
-type endpoint func(*exchange) error
+// endpoint returns what is answered, nil where the answer has no body.
+type endpoint func(*exchange) (any, error)
 
 // methods are the endpoints of a path by method.
 type methods map[string]endpoint
@@ -42,16 +42,26 @@ func (s *Server) dispatch(m methods) http.Handler {
 			return
 		}
 		user, err := s.auth.Authenticate(r.Context(), requestOf(r))
+		x := &exchange{w: w, r: r, user: user}
+		var v any
 		if err == nil {
-			err = do(&exchange{w: w, r: r, user: user})
+			err = x.readPath()
 		}
-		if err != nil {
+		if err == nil {
+			v, err = do(x)
+		}
+		switch {
+		case err != nil:
 			s.answerFailure(w, r, err)
+		case v == nil:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			answer(w, http.StatusOK, v)
 		}
 	})
 }
 
-// answerFailure chooses the status for an error. What is nobody's fault but ours is logged, and not shown.
+// answerFailure chooses the status for an error. An internal error is logged, and not shown.
 func (s *Server) answerFailure(w http.ResponseWriter, r *http.Request, err error) {
 	var chosen *HTTPError
 	var refused *threads.RefusedError
@@ -64,7 +74,7 @@ func (s *Server) answerFailure(w http.ResponseWriter, r *http.Request, err error
 		w.Header().Set("Retry-After", "1")
 		answerError(w, http.StatusServiceUnavailable, "Try again: "+err.Error())
 	case r.Context().Err() != nil && errors.Is(err, context.Canceled):
-		// The client has gone: there is no one to answer.
+		// The client closed the connection: there is no one to answer.
 	default:
 		s.opts.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", s.rev.Load().redact(err.Error()))
 		answerError(w, http.StatusInternalServerError, "Internal server error")
@@ -82,21 +92,27 @@ func answer(w http.ResponseWriter, status int, v any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // a client that has gone cannot be told
+	_, _ = w.Write(append(data, '\n')) // the client may have closed the connection
 }
 
 func invalid(format string, args ...any) error {
 	return httpError(http.StatusUnprocessableEntity, format, args...)
 }
 
-// pathID reads an id of the path. All ids are uuids, in the one form that the server writes itself.
-func (x *exchange) pathID(name string) (string, error) {
-	id := x.r.PathValue(name)
-	u, err := uuid.Parse(id)
-	if err != nil || len(id) != 36 {
-		return "", invalid("Invalid %s: it must be a uuid", strings.ReplaceAll(name, "_", " "))
+// readPath reads the ids of the path. All ids are uuids, in the one form that the server writes itself.
+func (x *exchange) readPath() error {
+	ok := true
+	if id := x.r.PathValue("thread_id"); id != "" {
+		if x.threadID, ok = parseID(id); !ok {
+			return invalid("Invalid thread id: it must be a uuid")
+		}
 	}
-	return u.String(), nil
+	if id := x.r.PathValue("run_id"); id != "" {
+		if x.runID, ok = parseID(id); !ok {
+			return invalid("Invalid run id: it must be a uuid")
+		}
+	}
+	return nil
 }
 
 // body decodes the JSON object that a request sends. An absent body is allowed where the object may be empty.
@@ -111,11 +127,11 @@ func (s *Server) body(x *exchange, mayBeAbsent bool) (map[string]any, error) {
 	case len(data) == 0 && mayBeAbsent:
 		return map[string]any{}, nil
 	case !utf8.Valid(data):
-		return nil, invalid("The body is no JSON: it is not encoded as UTF-8")
+		return nil, invalid("The body is not valid JSON: it is not encoded as UTF-8")
 	}
 	var v any
 	if err := threads.Unmarshal(data, &v); err != nil {
-		return nil, invalid("The body is no JSON: %s", err)
+		return nil, invalid("The body is not valid JSON: %s", err)
 	}
 	object, ok := v.(map[string]any)
 	if !ok {

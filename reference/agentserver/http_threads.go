@@ -1,7 +1,7 @@
 package agentserver
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -14,8 +14,8 @@ import (
 )
 
 // allow asks the authorizer about an action on threads.
-func (s *Server) allow(ctx context.Context, user User, action string, value map[string]any) (Decision, error) {
-	return s.authz.Authorize(ctx, Access{User: user, Resource: "threads", Action: action, Value: value})
+func (s *Server) allow(x *exchange, action string, value map[string]any) (Decision, error) {
+	return s.authz.Authorize(x.r.Context(), Access{User: x.user, Resource: "threads", Action: action, Value: value})
 }
 
 // metadataOf is the payload's metadata with the filter merged into it: what a caller writes there is overwritten
@@ -58,156 +58,128 @@ func equalJSON(a, b any) bool {
 }
 
 // visibleThread finds a thread that the user may use for an action. One that is hidden does not exist for the user.
-func (s *Server) visibleThread(ctx context.Context, user User, action, id string, value map[string]any) (threads.Thread, Decision, error) {
+func (s *Server) visibleThread(x *exchange, action string, value map[string]any) (threads.Thread, Decision, error) {
 	if value == nil {
 		value = map[string]any{}
 	}
-	value["thread_id"] = id
-	d, err := s.allow(ctx, user, action, value)
+	value["thread_id"] = x.threadID
+	d, err := s.allow(x, action, value)
 	if err != nil {
 		return threads.Thread{}, Decision{}, err
 	}
-	t, err := s.store.Thread(ctx, id)
+	t, err := s.store.Thread(x.r.Context(), x.threadID)
 	if errors.Is(err, threads.ErrNotFound) || err == nil && !matches(t.Metadata, d.Filter) {
-		return threads.Thread{}, Decision{}, noThread(id)
+		return threads.Thread{}, Decision{}, noThread(x.threadID)
 	}
 	return t, d, err
 }
 
 func noThread(id string) error { return httpError(http.StatusNotFound, "Thread %s not found", id) }
 
+// orMissing says what is missing where the store has not found it.
+func orMissing(err, missing error) error {
+	if errors.Is(err, threads.ErrNotFound) {
+		return missing
+	}
+	return err
+}
+
+// page is the part of a list that was asked for; an empty one is an array too.
+func page[T any](all []T, limit, offset int) []T {
+	from := min(offset, len(all))
+	return append([]T{}, all[from:min(from+limit, len(all))]...)
+}
+
 // createThread is POST /threads.
-func (s *Server) createThread(x *exchange) error {
+func (s *Server) createThread(x *exchange) (any, error) {
 	body, err := s.body(x, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	id, err := uuidField(body, "thread_id")
-	if err != nil {
-		return err
-	}
-	metadata, err := objectField(body, "metadata")
-	if err != nil {
-		return err
+	id, errID := uuidField(body, "thread_id")
+	metadata, errMetadata := objectField(body, "metadata")
+	if err := cmp.Or(errID, errMetadata); err != nil {
+		return nil, err
 	}
 	ifExists, err := stringField(body, "if_exists")
 	if err != nil || ifExists != "" && ifExists != "raise" && ifExists != "do_nothing" {
-		return invalid(`if_exists must be "raise" or "do_nothing"`)
+		return nil, invalid(`if_exists must be "raise" or "do_nothing"`)
 	}
-	if id == "" {
-		id = threads.NewID()
-	}
-	d, err := s.allow(x.r.Context(), x.user, "create", map[string]any{"thread_id": id, "metadata": metadata})
+	id = cmp.Or(id, threads.NewID())
+	d, err := s.allow(x, "create", map[string]any{"thread_id": id, "metadata": metadata})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now := time.Now().UTC()
 	t := threads.Thread{ID: id, CreatedAt: now, UpdatedAt: now, Metadata: d.metadataOf(metadata), Status: "idle"}
 	err = s.store.CreateThread(x.r.Context(), t)
 	if errors.Is(err, threads.ErrExists) {
-		return s.existing(x, id, ifExists, d)
+		t, err = s.store.Thread(x.r.Context(), id)
+		if err == nil && (ifExists != "do_nothing" || !matches(t.Metadata, d.Filter)) {
+			return nil, httpError(http.StatusConflict, "Thread %s exists already", id)
+		}
 	}
-	if err != nil {
-		return err
-	}
-	answer(x.w, http.StatusOK, t)
-	return nil
-}
-
-// existing answers to the creation of a thread that is there already.
-func (s *Server) existing(x *exchange, id, ifExists string, d Decision) error {
-	t, err := s.store.Thread(x.r.Context(), id)
-	if err != nil {
-		return err
-	}
-	if ifExists != "do_nothing" || !matches(t.Metadata, d.Filter) {
-		return httpError(http.StatusConflict, "Thread %s exists already", id)
-	}
-	answer(x.w, http.StatusOK, t)
-	return nil
+	return t, err
 }
 
 // listThreads is GET /threads.
-func (s *Server) listThreads(x *exchange) error {
+func (s *Server) listThreads(x *exchange) (any, error) {
 	return s.answerThreads(x, queryNumbers(x.r.URL.Query(), "limit", "offset"), 100)
 }
 
 // searchThreads is POST /threads/search.
-func (s *Server) searchThreads(x *exchange) error {
+func (s *Server) searchThreads(x *exchange) (any, error) {
 	body, err := s.body(x, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return s.answerThreads(x, body, 10)
 }
 
 // answerThreads lists the threads that match both what the caller asks for and what the caller may see.
-func (s *Server) answerThreads(x *exchange, body map[string]any, defaultLimit int) error {
+func (s *Server) answerThreads(x *exchange, body map[string]any, defaultLimit int) (any, error) {
 	limit, errLimit := intField(body, "limit", defaultLimit, 1, 1000)
 	offset, errOffset := intField(body, "offset", 0, 0, math.MaxInt32)
 	metadata, errMetadata := objectField(body, "metadata")
 	ids, errIDs := uuidsField(body, "ids")
 	status, errStatus := stringField(body, "status")
-	for _, err := range []error{errLimit, errOffset, errMetadata, errIDs, errStatus} {
-		if err != nil {
-			return err
-		}
+	if err := cmp.Or(errLimit, errOffset, errMetadata, errIDs, errStatus); err != nil {
+		return nil, err
 	}
-	d, err := s.allow(x.r.Context(), x.user, "search", map[string]any{"metadata": metadata, "limit": limit, "offset": offset})
+	d, err := s.allow(x, "search", map[string]any{"metadata": metadata, "limit": limit, "offset": offset})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, err := s.store.Threads(x.r.Context(), func(t threads.Thread) bool {
 		return matches(t.Metadata, d.Filter) && matches(t.Metadata, metadata) &&
 			(ids == nil || ids[t.ID]) && (status == "" || t.Status == status)
 	})
-	if err != nil {
-		return err
-	}
-	from := min(offset, len(found))
-	page := found[from:min(from+limit, len(found))]
-	if page == nil {
-		page = []threads.Thread{}
-	}
-	answer(x.w, http.StatusOK, page)
-	return nil
+	return page(found, limit, offset), err
 }
 
 // getThread is GET /threads/{thread_id}.
-func (s *Server) getThread(x *exchange) error {
-	id, err := x.pathID("thread_id")
-	if err != nil {
-		return err
-	}
-	t, _, err := s.visibleThread(x.r.Context(), x.user, "read", id, nil)
-	if err != nil {
-		return err
-	}
-	answer(x.w, http.StatusOK, t)
-	return nil
+func (s *Server) getThread(x *exchange) (any, error) {
+	t, _, err := s.visibleThread(x, "read", nil)
+	return t, err
 }
 
 // patchThread is PATCH /threads/{thread_id}: the metadata sent is merged into the thread's.
-func (s *Server) patchThread(x *exchange) error {
-	id, err := x.pathID("thread_id")
-	if err != nil {
-		return err
-	}
+func (s *Server) patchThread(x *exchange) (any, error) {
 	body, err := s.body(x, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	metadata, err := objectField(body, "metadata")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, d, err := s.visibleThread(x.r.Context(), x.user, "update", id, map[string]any{"metadata": metadata})
+	_, d, err := s.visibleThread(x, "update", map[string]any{"metadata": metadata})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t, err := s.store.UpdateThread(x.r.Context(), id, func(t *threads.Thread) error {
+	t, err := s.store.UpdateThread(x.r.Context(), x.threadID, func(t *threads.Thread) error {
 		if !matches(t.Metadata, d.Filter) {
-			return noThread(id) // it changed hands since we looked
+			return noThread(x.threadID) // it changed hands since we looked
 		}
 		if t.Metadata == nil {
 			t.Metadata = map[string]any{}
@@ -215,64 +187,39 @@ func (s *Server) patchThread(x *exchange) error {
 		maps.Copy(t.Metadata, d.metadataOf(metadata))
 		return nil
 	})
-	if errors.Is(err, threads.ErrNotFound) {
-		return noThread(id)
-	}
-	if err != nil {
-		return err
-	}
-	answer(x.w, http.StatusOK, t)
-	return nil
+	return t, orMissing(err, noThread(x.threadID))
 }
 
 // deleteThread is DELETE /threads/{thread_id}.
-func (s *Server) deleteThread(x *exchange) error {
-	id, err := x.pathID("thread_id")
-	if err != nil {
-		return err
+func (s *Server) deleteThread(x *exchange) (any, error) {
+	if _, _, err := s.visibleThread(x, "delete", nil); err != nil {
+		return nil, err
 	}
-	if _, _, err := s.visibleThread(x.r.Context(), x.user, "delete", id, nil); err != nil {
-		return err
-	}
-	err = s.engine.remove(id, func(threads.Run) bool { return true }, func() error { return s.store.DeleteThread(x.r.Context(), id) })
-	if errors.Is(err, threads.ErrNotFound) {
-		return noThread(id)
-	}
-	if err != nil {
-		return err
-	}
-	x.w.WriteHeader(http.StatusNoContent)
-	return nil
+	err := s.engine.remove(x.threadID, func(threads.Run) bool { return true },
+		func() error { return s.store.DeleteThread(x.r.Context(), x.threadID) })
+	return nil, orMissing(err, noThread(x.threadID))
 }
 
 // getState is GET /threads/{thread_id}/state (interface, section 2, "Thread state").
-func (s *Server) getState(x *exchange) error {
-	id, err := x.pathID("thread_id")
+func (s *Server) getState(x *exchange) (any, error) {
+	t, _, err := s.visibleThread(x, "read", nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t, _, err := s.visibleThread(x.r.Context(), x.user, "read", id, nil)
+	state, err := s.store.State(x.r.Context(), x.threadID)
 	if err != nil {
-		return err
-	}
-	state, err := s.store.State(x.r.Context(), id)
-	if errors.Is(err, threads.ErrNotFound) {
-		return noThread(id)
-	}
-	if err != nil {
-		return err
+		return nil, orMissing(err, noThread(x.threadID))
 	}
 	at, checkpoint, metadata := t.CreatedAt, any(nil), map[string]any{}
 	if state.RunID != "" {
 		at, checkpoint = state.At, state.Messages[len(state.Messages)-1].ID
 		metadata["run_id"] = state.RunID
 	}
-	answer(x.w, http.StatusOK, map[string]any{
+	return map[string]any{
 		"values":     state.Values(),
 		"next":       []string{},
-		"checkpoint": map[string]any{"thread_id": id, "checkpoint_ns": "", "checkpoint_id": checkpoint},
+		"checkpoint": map[string]any{"thread_id": x.threadID, "checkpoint_ns": "", "checkpoint_id": checkpoint},
 		"metadata":   metadata,
 		"created_at": at,
-	})
-	return nil
+	}, nil
 }

@@ -1,7 +1,7 @@
 package agentserver
 
 import (
-	"context"
+	"cmp"
 	"log/slog"
 	"maps"
 	"time"
@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Log    *slog.Logger  // nil: nothing is logged
 	Limits script.Limits // of one run; Limits.Time is how long it may take
-	Pool   *script.Pool  // of all scripts; share one between the servers of a process. nil: one of its own
+	Pool   *script.Pool  // of all scripts; share one between the servers of a process. nil: a separate one
 
 	DefaultStrategy string                      // for runs that name none; empty: DefaultStrategy
 	Strategies      map[string]threads.Strategy // replace or add to Strategies()
@@ -39,25 +39,17 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Pool == nil {
-		o.Pool = script.NewPool(script.DefaultPool)
-	}
-	if o.DefaultStrategy == "" {
-		o.DefaultStrategy = DefaultStrategy
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Pool = cmp.Or(o.Pool, script.NewPool(script.DefaultPool))
+	o.DefaultStrategy = cmp.Or(o.DefaultStrategy, DefaultStrategy)
 	all := Strategies()
 	maps.Copy(all, o.Strategies)
 	o.Strategies = all
-	o.JoinTimeout = or(o.JoinTimeout, time.Hour)
-	o.MaxBody = or(o.MaxBody, 1<<20)
-	o.MaxRuns = or(o.MaxRuns, 20_000)
-	o.MaxState = or(o.MaxState, 16<<20)
-	if o.Owner == "" {
-		o.Owner = "owner"
-	}
+	o.JoinTimeout = cmp.Or(o.JoinTimeout, time.Hour)
+	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
+	o.MaxRuns = cmp.Or(o.MaxRuns, 20_000)
+	o.MaxState = cmp.Or(o.MaxState, 16<<20)
+	o.Owner = cmp.Or(o.Owner, "owner")
 	if o.WrapStore == nil {
 		o.WrapStore = func(s threads.Store) threads.Store { return s }
 	}
@@ -70,35 +62,47 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func or[T int | int64 | time.Duration](v, otherwise T) T {
-	if v == 0 {
-		return otherwise
+// Strategies are the multitask strategies by name.
+func Strategies() map[string]threads.Strategy {
+	return map[string]threads.Strategy{
+		"reject":    reject,
+		"enqueue":   enqueue,
+		"interrupt": interrupt,
+		"rollback":  rollback,
 	}
-	return v
 }
 
-// currentAuth authenticates and authorizes with the revision that is current when it is asked.
-type currentAuth struct{ server *Server }
+// DefaultStrategy is used for a run that names none.
+const DefaultStrategy = "enqueue"
 
-func (c currentAuth) Authenticate(ctx context.Context, r Request) (User, error) {
-	rev := c.server.rev.Load()
-	opts := c.server.opts
-	return keyAuthenticator{owner: opts.Owner, ofKey: opts.APIKeyOwner, handler: rev.authenticator(opts.Log)}.Authenticate(ctx, r)
+// maxQueue bounds how many runs may wait on one thread.
+const maxQueue = 1000
+
+func reject(unfinished []threads.Run) threads.Plan {
+	if len(unfinished) > 0 {
+		return threads.Plan{Refuse: "the thread has a run in progress: wait for it, or choose another multitask_strategy"}
+	}
+	return threads.Plan{}
 }
 
-func (c currentAuth) Authorize(ctx context.Context, a Access) (Decision, error) {
-	rev := c.server.rev.Load()
-	if rev.app.handler == nil {
-		return Decision{Value: a.Value}, nil
+// enqueue leaves everything as it is: the engine runs the new run when those before it have ended.
+func enqueue(unfinished []threads.Run) threads.Plan {
+	if len(unfinished) >= maxQueue {
+		return threads.Plan{Refuse: "too many runs wait on the thread: wait for some of them"}
 	}
-	return scriptAuth{rev, c.server.opts.Log}.Authorize(ctx, a)
+	return threads.Plan{}
 }
 
-func (r *revision) authenticator(log *slog.Logger) func() Authenticator {
-	return func() Authenticator {
-		if r.app.handler == nil {
-			return nil
-		}
-		return scriptAuth{r, log}
+func interrupt(unfinished []threads.Run) threads.Plan {
+	return threads.Plan{Interrupt: ids(unfinished)}
+}
+
+func rollback(unfinished []threads.Run) threads.Plan { return threads.Plan{Delete: ids(unfinished)} }
+
+func ids(runs []threads.Run) []string {
+	out := make([]string, len(runs))
+	for i, r := range runs {
+		out[i] = r.ID
 	}
+	return out
 }

@@ -24,8 +24,8 @@ func TestRollbackOfARunThatHasWritten(t *testing.T) {
 	thread := alice.thread()
 	done := alice.run(thread, "earlier", "")
 	alice.join(thread, done)
-	bystander := alice.thread()
-	other := alice.run(bystander, "bystander wait=50", "")
+	otherThread := alice.thread()
+	other := alice.run(otherThread, "other thread wait=50", "")
 
 	prior := alice.run(thread, "prior "+writesThenUnending, "")
 	alice.untilText(thread, "Working on it: prior")
@@ -49,10 +49,10 @@ func TestRollbackOfARunThatHasWritten(t *testing.T) {
 		assert.Equal(t, want, alice.texts(thread))
 	}
 	gone()
-	alice.join(bystander, other)
+	alice.join(otherThread, other)
 	s.untilScriptsEnd() // after that nothing can write any more
 	gone()
-	assert.Equal(t, threads.StatusSuccess, alice.getRun(bystander, other).Status)
+	assert.Equal(t, threads.StatusSuccess, alice.getRun(otherThread, other).Status)
 	assert.Equal(t, threads.StatusSuccess, alice.getRun(thread, done).Status)
 }
 
@@ -80,7 +80,7 @@ func (e *engine) isLive(run string) bool {
 func (e *engine) isIdle() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.live) == 0 && len(e.lanes) == 0
+	return len(e.live) == 0 && len(e.queues) == 0
 }
 
 func TestRollbackOfPendingRuns(t *testing.T) {
@@ -130,7 +130,7 @@ func TestTheOtherStrategies(t *testing.T) {
 	assert.Equal(t, want, alice.texts(thread), "runs of a thread keep their order")
 
 	_, err := New(conformanceApp(t, "conformance"), s.db, "other", nil, Options{DefaultStrategy: "explode"})
-	assert.ErrorContains(t, err, "choose one of")
+	assert.ErrorContains(t, err, "use one of")
 }
 
 // A run that has just ended by itself is none of rollback's business; one that has not is deleted. Nothing in between.
@@ -193,7 +193,7 @@ func TestRacingRollbacksLeaveExactlyOne_Long(t *testing.T) {
 		assert.Equal(t, []string{"human: last", "ai: You said: last"}, alice.texts(thread))
 		assertNothingOf(t, s, thread, ids)
 	}
-	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond, "a run or a lane is left in memory")
+	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond, "a run or a queue is left in memory")
 }
 
 // With runs that end while they race, more than one may survive: one that ended before the next began stays. What is in

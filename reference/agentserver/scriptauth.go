@@ -136,8 +136,7 @@ func (a scriptAuth) handlerOf(access Access) (string, starlark.Callable) {
 // failed turns an error of a handler into an answer: what the handler chose with fail_http, else a 500 that says which
 // handler failed and where. Secrets of the environment are taken out of both the answer and the log.
 func (a scriptAuth) failed(function string, err error) error {
-	var chosen *HTTPError
-	if errors.As(err, &chosen) {
+	if chosen, ok := errors.AsType[*HTTPError](err); ok {
 		return &HTTPError{chosen.Status, a.rev.redact(chosen.Detail)}
 	}
 	ref := a.rev.app.handler.ref

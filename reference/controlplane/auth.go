@@ -50,7 +50,7 @@ func newGuard(tenants []Tenant) guard {
 }
 
 // identify returns the tenant to whom every presented credential belongs. One credential is enough; but a wrong,
-// empty or foreign one is never made good by another beside it.
+// empty or foreign one is not replaced by a valid second one.
 func (g guard) identify(h http.Header) (tenant string, ok bool) {
 	presented, ok := credentials(h)
 	if !ok {

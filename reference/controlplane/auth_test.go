@@ -91,14 +91,14 @@ func TestEachSchemeOpensEveryOperation(t *testing.T) {
 func TestAnotherTenantsDeploymentsDoNotExist(t *testing.T) {
 	r := newRig(t, controlplane.Cloud)
 	id, revision := r.create(gitBody)
-	stranger := "X-Api-Key: key-b"
+	otherTenant := "X-Api-Key: key-b"
 	requests := operations(id, revision)
 	delete(requests, "create")
 	delete(requests, "list")
 	for operation, request := range requests {
-		answer := r.want(http.StatusNotFound, request[0], request[1], request[2], stranger)
+		answer := r.want(http.StatusNotFound, request[0], request[1], request[2], otherTenant)
 		require.Equal(t, "Deployment ID "+id+" not found.", answer.Get("detail").String(), operation)
 	}
-	require.Empty(t, r.want(200, "GET", "/v2/deployments", "", stranger).Get("resources").Array())
+	require.Empty(t, r.want(200, "GET", "/v2/deployments", "", otherTenant).Get("resources").Array())
 	require.Equal(t, 1, r.count(id))
 }

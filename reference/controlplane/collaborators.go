@@ -48,7 +48,7 @@ type RevisionFilter struct {
 	Page             Page
 }
 
-// Pipeline works on what stands in the store. Its methods return at once.
+// Pipeline works on what is in the store. Its methods return at once.
 type Pipeline interface {
 	// Submit says that a deployment has a new revision.
 	Submit(deploymentID string)
@@ -65,7 +65,7 @@ type Runtime interface {
 	// new one is up. env holds the deployment's secrets. An error ends the revision in DEPLOY_FAILED and leaves the
 	// old one in service.
 	Deploy(ctx context.Context, deploymentID string, b Build, env map[string]string) error
-	// Remove takes a deployment out of service and deletes its data. It is no error if there is none.
+	// Remove takes a deployment out of service and deletes its data. It is not an error if there is none.
 	Remove(ctx context.Context, deploymentID string) error
 	// Handler returns the agent server in service for a deployment, nil when there is none. Its routes are relative
 	// to the deployment's address.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Status is where a revision stands (interface, section 3).
+// Status is the status of a revision (interface, section 3).
 type Status string
 
 // The thirteen statuses of a revision. The reference never shows Unknown: it always knows.

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 
@@ -142,9 +143,7 @@ func checkApplies(source Source, c SourceRevisionConfig, problems *validate.Prob
 // merge lays what was sent over what is there, and leaves both as they are.
 func merge(c SourceConfig, u updateRequest) SourceConfig {
 	merged := c
-	if u.repoURL != nil {
-		merged.RepoURL = u.repoURL
-	}
+	merged.RepoURL = cmp.Or(u.repoURL, c.RepoURL)
 	if u.buildOnPush != nil {
 		merged.BuildOnPush = *u.buildOnPush
 	}
@@ -156,7 +155,7 @@ func merge(c SourceConfig, u updateRequest) SourceConfig {
 	return merged
 }
 
-// secretsAfter returns the secrets that stand after a change.
+// secretsAfter returns the secrets after a change.
 func secretsAfter(stored []Secret, changes []secretChange) []Secret {
 	if changes == nil {
 		return stored

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -56,7 +57,7 @@ func (s *service) update(ctx context.Context, tenant, id string, req updateReque
 	return d, err
 }
 
-// apply brings an update to a stored deployment. The rules are held against what would stand afterwards, so that an
+// apply brings an update to a stored deployment. The rules are checked against the result, so that an
 // update may change a ref and build_on_push together.
 func (s *service) apply(d *Deployment, req updateRequest) (*Revision, error) {
 	if req.source != nil && *req.source != string(d.Source) {
@@ -106,7 +107,7 @@ func (s *service) redeploy(ctx context.Context, tenant, id, revisionID string) (
 	return d.Latest, nil
 }
 
-// remove accepts a deployment for removal; from then on nobody sees it.
+// remove accepts a deployment for removal; from then on it is not found.
 func (s *service) remove(ctx context.Context, tenant, id string) error {
 	_, err := s.store.UpdateDeployment(ctx, tenant, id, func(d *Deployment) (*Revision, error) {
 		d.Deleted = true
@@ -118,7 +119,7 @@ func (s *service) remove(ctx context.Context, tenant, id string) error {
 	return err
 }
 
-// checkTagRule holds build_on_push to false where the ref is a tag: tags are immutable (interface, section 2).
+// checkTagRule refuses build_on_push with a tag ref: tags are immutable (interface, section 2).
 func checkTagRule(config SourceConfig, built SourceRevisionConfig) error {
 	if config.BuildOnPush && built.isTag() {
 		return &RuleError{"source_config.build_on_push must be false when repo_ref is a tag (" + *built.RepoRef + "): tags are immutable."}
@@ -129,16 +130,10 @@ func checkTagRule(config SourceConfig, built SourceRevisionConfig) error {
 // overlay returns what a new revision is built from: what was asked for, and the latest revision's for the rest.
 // The commit is resolved anew.
 func overlay(latest, asked SourceRevisionConfig) SourceRevisionConfig {
-	pick := func(asked, latest *string) *string {
-		if asked != nil {
-			return asked
-		}
-		return latest
-	}
 	return SourceRevisionConfig{
-		RepoRef:         pick(asked.RepoRef, latest.RepoRef),
-		GraphConfigPath: pick(asked.GraphConfigPath, latest.GraphConfigPath),
-		ImageURI:        pick(asked.ImageURI, latest.ImageURI),
+		RepoRef:         cmp.Or(asked.RepoRef, latest.RepoRef),
+		GraphConfigPath: cmp.Or(asked.GraphConfigPath, latest.GraphConfigPath),
+		ImageURI:        cmp.Or(asked.ImageURI, latest.ImageURI),
 	}
 }
 

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"encoding/json"
+	"maps"
 	"time"
 )
 
@@ -45,9 +46,7 @@ func (s *Server) showDeployment(d Deployment) deploymentView {
 	if d.ActiveRevisionID != "" {
 		view.ActiveRevisionID = &d.ActiveRevisionID
 	}
-	for key, value := range d.SourceConfig.Other {
-		view.SourceConfig[key] = value
-	}
+	maps.Copy(view.SourceConfig, d.SourceConfig.Other)
 	for key, value := range map[string]any{
 		"repo_url": d.SourceConfig.RepoURL, "build_on_push": d.SourceConfig.BuildOnPush, "custom_url": s.agentURL(d.ID),
 	} {

@@ -5,8 +5,8 @@ import "slices"
 func agentServer() []Fault {
 	return slices.Concat(
 		agentThreads(), agentRuns(), agentMistakes(), agentJoins(), agentStates(), agentTexts(),
-		agentStrategies(), agentRemains(), agentReturns(), agentCompleted(), agentRivals(), agentBystanders(), agentWaiters(),
-		agentRefusals(), agentDoors(), agentEffects(), agentUsers(), agentForeigners(), agentListings(), agentMetadata(),
+		agentStrategies(), agentRemains(), agentReappearances(), agentCompleted(), agentConcurrent(), agentOtherThreads(), agentPendingJoins(),
+		agentRefusals(), agentAuthBypass(), agentEffects(), agentUsers(), agentForeignThreads(), agentListings(), agentMetadata(),
 		agentErrors(), agentContract(), agentRevisions(),
 	)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 )
 
-// agentErrors holds the faults that are server errors.
+// agentErrors returns the faults that cause 5xx answers.
 func agentErrors() []Fault {
 	return []Fault{
 		{
-			Name: "unknown-thread-crashes", Breaks: "a run on an unknown thread is a server error", Fails: "AS-ERROR-1",
+			Name: "unknown-thread-crashes", Breaks: "create run on an unknown thread returns 500", Fails: "AS-ERROR-1",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				a := capture(next, r)
 				if createRun.is(r) && a.status == http.StatusNotFound && !d.known(threadOf(r)) {
@@ -24,17 +24,17 @@ func agentErrors() []Fault {
 			}),
 		},
 		{
-			Name: "rolled-back-run-crashes", Breaks: "looking for a run that was rolled back is a server error", Fails: "AS-ERROR-1",
+			Name: "rolled-back-run-crashes", Breaks: "get run of a rolled-back run returns 500", Fails: "AS-ERROR-1",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				onUnfound(w, r, next, func(a *answer) {
-					if d.home(runOf(r)) == threadOf(r) {
+					if d.threadOfRun(runOf(r)) == threadOf(r) {
 						a.refuse(http.StatusInternalServerError, "Internal Server Error")
 					}
 				})
 			}),
 		},
 		{
-			Name: "foreign-thread-crashes", Breaks: "the state of another user's thread is a bad gateway", Fails: "AS-ERROR-1",
+			Name: "foreign-thread-crashes", Breaks: "get state of another user's thread returns 502", Fails: "AS-ERROR-1",
 			Apply: onStatus(getState, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.refuse(http.StatusBadGateway, "Bad Gateway")
 			}),
@@ -42,45 +42,45 @@ func agentErrors() []Fault {
 	}
 }
 
-// agentContract holds the faults in answers that nothing but the contract looks at.
+// agentContract returns the faults that only the contract checks detect.
 func agentContract() []Fault {
 	return []Fault{
 		{
-			Name: "new-thread-is-no-json", Breaks: "a new thread is JSON, and says that it is plain text", Fails: "AS-CONTRACT-create-thread",
+			Name: "new-thread-is-no-json", Breaks: "create thread returns JSON with Content-Type text/plain", Fails: "AS-CONTRACT-create-thread",
 			Apply: saying(createThread, "text/plain; charset=utf-8"),
 		},
 		{
-			Name: "new-thread-is-203", Breaks: "a new thread is answered with status 203", Fails: "AS-CONTRACT-create-thread",
+			Name: "new-thread-is-203", Breaks: "create thread returns 203", Fails: "AS-CONTRACT-create-thread",
 			Apply: withStatus(createThread, http.StatusNonAuthoritativeInfo),
 		},
 		{
-			Name: "new-run-is-no-json", Breaks: "a new run is JSON, and says nothing about its type", Fails: "AS-CONTRACT-create-run",
+			Name: "new-run-is-no-json", Breaks: "create run returns JSON with an empty Content-Type", Fails: "AS-CONTRACT-create-run",
 			Apply: saying(createRun, ""),
 		},
 		{
-			Name: "new-run-is-206", Breaks: "a new run is answered with status 206", Fails: "AS-CONTRACT-create-run",
+			Name: "new-run-is-206", Breaks: "create run returns 206", Fails: "AS-CONTRACT-create-run",
 			Apply: withStatus(createRun, http.StatusPartialContent),
 		},
 		{
-			Name: "join-breaks-off", Breaks: "the answer of a join lacks its last bracket", Fails: "AS-CONTRACT-join-run",
+			Name: "join-breaks-off", Breaks: "join returns JSON without the closing brace", Fails: "AS-CONTRACT-join-run",
 			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) {
 				a.body = []byte(strings.TrimSuffix(strings.TrimSpace(string(a.body)), "}"))
 			}),
 		},
 		{
-			Name: "join-is-html", Breaks: "the answer of a join says that it is HTML", Fails: "AS-CONTRACT-join-run",
+			Name: "join-is-html", Breaks: "join returns JSON with Content-Type text/html", Fails: "AS-CONTRACT-join-run",
 			Apply: saying(joinRun, "text/html"),
 		},
 		{
-			Name: "run-is-no-json", Breaks: "a run is JSON, and says that it is an octet stream", Fails: "AS-CONTRACT-get-run",
+			Name: "run-is-no-json", Breaks: "get run returns JSON with Content-Type application/octet-stream", Fails: "AS-CONTRACT-get-run",
 			Apply: saying(getRun, "application/octet-stream"),
 		},
 		{
-			Name: "run-is-203", Breaks: "a run is answered with status 203", Fails: "AS-CONTRACT-get-run",
+			Name: "run-is-203", Breaks: "get run returns 203", Fails: "AS-CONTRACT-get-run",
 			Apply: withStatus(getRun, http.StatusNonAuthoritativeInfo),
 		},
 		{
-			Name: "tool-has-no-content", Breaks: "the content of what a tool has said is null", Fails: "AS-CONTRACT-get-state",
+			Name: "tool-has-no-content", Breaks: "the content of tool messages is null", Fails: "AS-CONTRACT-get-state",
 			Apply: onEachMessage(func(m map[string]any) {
 				if m["type"] == "tool" {
 					m["content"] = nil
@@ -88,45 +88,45 @@ func agentContract() []Fault {
 			}),
 		},
 		{
-			Name: "state-is-no-json", Breaks: "a state is JSON, and says that it is plain text", Fails: "AS-CONTRACT-get-state",
+			Name: "state-is-no-json", Breaks: "get state returns JSON with Content-Type text/plain", Fails: "AS-CONTRACT-get-state",
 			Apply: saying(getState, "text/plain"),
 		},
 		{
-			Name: "list-counts-itself", Breaks: "the list of threads ends with an object that holds their number", Fails: "AS-CONTRACT-list-threads",
+			Name: "list-counts-itself", Breaks: "list threads returns an extra last element with the total", Fails: "AS-CONTRACT-list-threads",
 			Apply: onStatus(listThreads, http.StatusOK, func(_ *http.Request, a *answer) {
 				rows := a.array()
 				a.json(append(rows, map[string]any{"total": len(rows)}))
 			}),
 		},
 		{
-			Name: "list-of-threads-is-no-json", Breaks: "the list of threads is JSON, and says that it is plain text", Fails: "AS-CONTRACT-list-threads",
+			Name: "list-of-threads-is-no-json", Breaks: "list threads returns JSON with Content-Type text/plain", Fails: "AS-CONTRACT-list-threads",
 			Apply: saying(listThreads, "text/plain"),
 		},
 	}
 }
 
-// withStatus gives successful answers of an operation another status of success.
+// withStatus replaces status 200 of an operation with another 2xx status.
 func withStatus(op operation, status int) Layer {
 	return onStatus(op, http.StatusOK, func(_ *http.Request, a *answer) { a.status = status })
 }
 
-// agentRevisions holds the faults on the way from an update to the agent server.
+// agentRevisions returns the faults between an update and the agent server.
 func agentRevisions() []Fault {
 	return []Fault{
 		{
-			Name: "update-never-reaches-the-agent-server", Breaks: "a new revision is DEPLOYED, and the agent server goes on with the first one", Fails: "E2E-1",
+			Name: "update-never-reaches-the-agent-server", Breaks: "the agent server still runs the first revision after an update is DEPLOYED", Fails: "E2E-1",
 			Apply: redeploying(func(r *updatedRuntime, ctx context.Context, id string, b controlplane.Build, env map[string]string) error {
 				return nil
 			}),
 		},
 		{
-			Name: "five-words-are-not-answered", Breaks: "a run with an input of five words ends without an answer", Fails: "E2E-1",
-			Also:  map[string]string{"AS-STATE-2": "one of its texts has five words, too"},
+			Name: "five-words-are-not-answered", Breaks: "a run with an input of five words gets no answer", Fails: "E2E-1",
+			Also:  map[string]string{"AS-STATE-2": "one of its inputs also has five words"},
 			Apply: onMessages(fiveUnanswered),
 		},
 		{
-			Name: "first-revision-answers-no-five-words", Breaks: "until the deployment is updated, a run with an input of five words ends without an answer", Fails: "E2E-1",
-			Also: map[string]string{"AS-STATE-2": "one of its texts has five words, too"},
+			Name: "first-revision-answers-no-five-words", Breaks: "a run with an input of five words gets no answer until the deployment is updated", Fails: "E2E-1",
+			Also: map[string]string{"AS-STATE-2": "one of its inputs also has five words"},
 			Apply: untilUpdated(getState, func(s map[string]any) {
 				values := object(s["values"])
 				if all := items(values["messages"]); len(all) > 0 {
@@ -135,7 +135,7 @@ func agentRevisions() []Fault {
 			}),
 		},
 		{
-			Name: "update-silences-the-agent-server", Breaks: "a new revision is DEPLOYED, and its graph answers nothing", Fails: "E2E-1",
+			Name: "updated-agent-server-answers-nothing", Breaks: "runs get no answer after an update of the deployment", Fails: "E2E-1",
 			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				a := capture(next, r)
 				switch {
@@ -151,14 +151,14 @@ func agentRevisions() []Fault {
 			}),
 		},
 		{
-			Name: "update-takes-the-agent-server-down", Breaks: "a new revision is DEPLOYED, and no agent server is in service any more", Fails: "E2E-1",
+			Name: "update-takes-the-agent-server-down", Breaks: "the agent server is down after an update is DEPLOYED", Fails: "E2E-1",
 			Apply: redeploying(func(r *updatedRuntime, _ context.Context, id string, _ controlplane.Build, _ map[string]string) error {
 				r.down.Store(id, true)
 				return nil
 			}),
 		},
 		{
-			Name: "updated-deployment-has-another-address", Breaks: "a deployment that was updated tells the address of another agent server", Fails: "E2E-1",
+			Name: "updated-deployment-has-another-address", Breaks: "custom_url is the address of another agent server after an update", Fails: "E2E-1",
 			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				a := capture(next, r)
 				switch {
@@ -167,7 +167,7 @@ func agentRevisions() []Fault {
 				case getDeployment.is(r) && m.marked(deploymentOf(r)) != nil:
 					a.edit(func(d map[string]any) {
 						config := object(d["source_config"])
-						config["custom_url"] = strings.Replace(text(config, "custom_url"), deploymentOf(r), standing, 1)
+						config["custom_url"] = strings.Replace(text(config, "custom_url"), deploymentOf(r), builtinAgent, 1)
 					})
 				}
 				a.send(w)
@@ -176,7 +176,7 @@ func agentRevisions() []Fault {
 	}
 }
 
-// redeploying changes what is done when a revision takes the place of another one.
+// redeploying replaces what happens when a revision replaces another one.
 func redeploying(again func(r *updatedRuntime, ctx context.Context, id string, b controlplane.Build, env map[string]string) error) Layer {
 	return running(func(r controlplane.Runtime) controlplane.Runtime { return &updatedRuntime{Runtime: r, again: again} })
 }
@@ -194,7 +194,7 @@ func (r *updatedRuntime) Deploy(ctx context.Context, id string, b controlplane.B
 	return r.Runtime.Deploy(ctx, id, b, env)
 }
 
-// Handler has nobody answer where the agent server is down.
+// Handler returns nil if the agent server is down.
 func (r *updatedRuntime) Handler(id string) http.Handler {
 	if _, down := r.down.Load(id); down {
 		return nil

@@ -10,16 +10,16 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-// agentCompleted holds the faults of rollback where there is nothing to roll back.
+// agentCompleted returns the faults of a rollback on a thread whose runs have completed.
 func agentCompleted() []Fault {
 	return []Fault{
 		{
-			Name: "rollback-deletes-completed-runs", Breaks: "a run with rollback deletes every earlier run of the thread", Fails: "AS-ROLLBACK-6",
-			Apply: sweeping(func(completed []threads.Run, _ bool) []threads.Run { return completed }),
+			Name: "rollback-deletes-completed-runs", Breaks: "a run with rollback deletes all completed runs of the thread", Fails: "AS-ROLLBACK-6",
+			Apply: deletingCompleted(func(completed []threads.Run, _ bool) []threads.Run { return completed }),
 		},
 		{
-			Name: "rollback-deletes-the-last-run", Breaks: "a run with rollback deletes the last run, though it has completed", Fails: "AS-ROLLBACK-6",
-			Apply: sweeping(func(completed []threads.Run, busy bool) []threads.Run {
+			Name: "rollback-deletes-the-last-run", Breaks: "a run with rollback on an idle thread deletes the last completed run", Fails: "AS-ROLLBACK-6",
+			Apply: deletingCompleted(func(completed []threads.Run, busy bool) []threads.Run {
 				if busy || len(completed) == 0 {
 					return nil
 				}
@@ -27,7 +27,7 @@ func agentCompleted() []Fault {
 			}),
 		},
 		{
-			Name: "rollback-hides-completed-runs", Breaks: "completed runs are not found after a run with rollback, though their messages stay", Fails: "AS-ROLLBACK-6",
+			Name: "rollback-hides-completed-runs", Breaks: "get run returns 404 for completed runs after a rollback; their messages remain", Fails: "AS-ROLLBACK-6",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				a := capture(next, r)
 				if getRun.is(r) && text(a.object(), "multitask_strategy") != "rollback" && len(d.rollbacks(threadOf(r))) > 0 {
@@ -37,13 +37,13 @@ func agentCompleted() []Fault {
 			}),
 		},
 		{
-			Name: "rollback-clears-the-state", Breaks: "a run with rollback begins with an empty state, and the completed runs stay", Fails: "AS-ROLLBACK-6",
+			Name: "rollback-clears-the-state", Breaks: "a run with rollback removes all earlier messages from the state; the completed runs remain", Fails: "AS-ROLLBACK-6",
 			Apply: agentStoring(func(s threads.Store) threads.Store {
 				return &clearedStore{Store: s, hidden: map[string][]string{}}
 			}),
 		},
 		{
-			Name: "rollback-of-nothing-is-refused", Breaks: "a run with rollback is refused on a thread that has completed its runs", Fails: "AS-ROLLBACK-6",
+			Name: "rollback-of-nothing-is-refused", Breaks: "a run with rollback gets 409 if all earlier runs of the thread have completed", Fails: "AS-ROLLBACK-6",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !createRun.is(r) || d.latest(threadOf(r)) == nil || bodyOf(r)["multitask_strategy"] != "rollback" {
 					next.ServeHTTP(w, r)
@@ -60,17 +60,17 @@ func agentCompleted() []Fault {
 	}
 }
 
-// sweeping deletes completed runs of a thread, newest first, when a run with rollback begins on it.
-func sweeping(choose func(completed []threads.Run, busy bool) []threads.Run) Layer {
-	return agentStoring(func(s threads.Store) threads.Store { return sweepingStore{s, choose} })
+// deletingCompleted deletes completed runs of a thread, newest first, when a run with rollback is created on it.
+func deletingCompleted(choose func(completed []threads.Run, busy bool) []threads.Run) Layer {
+	return agentStoring(func(s threads.Store) threads.Store { return deletingStore{s, choose} })
 }
 
-type sweepingStore struct {
+type deletingStore struct {
 	threads.Store
 	choose func(completed []threads.Run, busy bool) []threads.Run
 }
 
-func (s sweepingStore) BeginRun(ctx context.Context, r threads.Run, decide threads.Strategy) (threads.Plan, error) {
+func (s deletingStore) BeginRun(ctx context.Context, r threads.Run, decide threads.Strategy) (threads.Plan, error) {
 	if r.Strategy == "rollback" {
 		all, err := s.Runs(ctx, r.ThreadID)
 		if err != nil {
@@ -86,7 +86,7 @@ func (s sweepingStore) BeginRun(ctx context.Context, r threads.Run, decide threa
 	return s.Store.BeginRun(ctx, r, decide)
 }
 
-// clearedStore hides what was in a thread's state when a run with rollback began on it.
+// clearedStore hides the messages that a thread had when a run with rollback was created on it.
 type clearedStore struct {
 	threads.Store
 

@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// directory is what a layer knows of threads and runs.
+// directory records the threads and runs that a layer has seen.
 type directory struct {
 	mu      sync.Mutex
-	first   string                    // the Authorization of who created the first thread
+	first   string                    // the Authorization that created the first thread
 	owners  map[string]string         // Authorization by thread
 	threads map[string]string         // by run
-	last    map[string]map[string]any // what was sent for the last run, by thread
+	last    map[string]map[string]any // body of the last create run, by thread
 	chains  map[string][]rollingBack  // the runs with rollback, by thread
 }
 
-// rollingBack is a run with rollback, and what was said to it last.
+// rollingBack is a run with rollback, and its last input message.
 type rollingBack struct{ id, said string }
 
-// directed makes a layer that knows the threads and runs that were created.
+// directed returns a layer with a directory.
 func directed(middleware func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
 	return fresh(func() Layer {
 		d := &directory{owners: map[string]string{}, threads: map[string]string{}, last: map[string]map[string]any{}, chains: map[string][]rollingBack{}}
@@ -66,8 +66,8 @@ func (d *directory) learn(r *http.Request, sent, made map[string]any) {
 	}
 }
 
-// owner is the Authorization of who owns the thread that the request is about, or who created the first of all where it is
-// about none. It is "" where nobody is known.
+// owner returns the Authorization of the owner of the request's thread, or of the first thread if the request names none;
+// "" if unknown.
 func (d *directory) owner(r *http.Request) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,40 +77,40 @@ func (d *directory) owner(r *http.Request) string {
 	return d.first
 }
 
-// home is the thread of a run, "" for one that never was.
-func (d *directory) home(run string) string {
+// threadOfRun returns the thread of a run, "" if the run was never created.
+func (d *directory) threadOfRun(run string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.threads[run]
 }
 
-// latest is what was sent for the last run of a thread, nil where there is none.
+// latest returns the body of the last create run on a thread, nil if there is none.
 func (d *directory) latest(thread string) map[string]any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.last[thread]
 }
 
-// rollbacks are the runs with rollback of a thread, in the order of their creation.
+// rollbacks returns the runs with rollback of a thread, in order of creation.
 func (d *directory) rollbacks(thread string) []rollingBack {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.chains[thread])
 }
 
-// known says that a thread was created.
+// known reports whether a thread was created.
 func (d *directory) known(thread string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.owners[thread] != ""
 }
 
-// servedAsOwner answers callers whom the reference refuses with the status as if they were the owner.
+// servedAsOwner serves requests that the reference refuses with the status as if they came from the owner.
 func servedAsOwner(status int, who func(*http.Request) bool, ops ...operation) Layer {
 	return ownerActs(status, who, ops, func(_, asOwner *answer) *answer { return asOwner })
 }
 
-// refusedAndDone refuses callers as it should, and does what they asked for as if they were the owner.
+// refusedAndDone refuses requests correctly, but carries them out as if they came from the owner.
 func refusedAndDone(status int, who func(*http.Request) bool, ops ...operation) Layer {
 	return ownerActs(status, who, ops, func(refusal, _ *answer) *answer { return refusal })
 }
@@ -130,7 +130,7 @@ func ownerActs(status int, who func(*http.Request) bool, ops []operation, choose
 	})
 }
 
-// resent is the request once more, from somebody else.
+// resent returns the request with another Authorization.
 func resent(r *http.Request, authorization string, body []byte) *http.Request {
 	other := r.Clone(r.Context())
 	other.Header.Set("Authorization", authorization)
@@ -138,7 +138,7 @@ func resent(r *http.Request, authorization string, body []byte) *http.Request {
 	return other
 }
 
-// do has the reference do something on behalf of the caller beside what was asked.
+// do sends an additional request to the reference on behalf of the caller.
 func do(next http.Handler, r *http.Request, method, path string) *answer {
 	other := withPath(r, path)
 	other.Method, other.URL.RawQuery, other.Body, other.ContentLength = method, "", http.NoBody, 0

@@ -11,7 +11,7 @@ import (
 func agentJoins() []Fault {
 	return []Fault{
 		{
-			Name: "join-does-not-wait", Breaks: "join answers at once, with what there is", Fails: "AS-RUN-4",
+			Name: "join-does-not-wait", Breaks: "join returns the current values without waiting for the run", Fails: "AS-RUN-4",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
 				if over {
 					next.ServeHTTP(w, r)
@@ -23,11 +23,11 @@ func agentJoins() []Fault {
 			}),
 		},
 		{
-			Name: "join-waits-for-the-answer-only", Breaks: "join answers, and the state shows the answer, as soon as that is known, while the run is still in progress", Fails: "AS-RUN-4",
+			Name: "join-waits-for-the-answer-only", Breaks: "join returns, and the state shows the answer, before the run has completed", Fails: "AS-RUN-4",
 			Apply: earlyAnswer(),
 		},
 		{
-			Name: "join-misses-the-end", Breaks: "a join that begins while the run is in progress is never woken up", Fails: "AS-RUN-4",
+			Name: "join-misses-the-end", Breaks: "join never returns if the run was in progress when the join started", Fails: "AS-RUN-4",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
 				if !over {
 					<-r.Context().Done()
@@ -37,7 +37,7 @@ func agentJoins() []Fault {
 			}),
 		},
 		{
-			Name: "join-ends-with-a-timeout", Breaks: "a join that begins while the run is in progress is answered with 408 when that has completed", Fails: "AS-RUN-4",
+			Name: "join-ends-with-a-timeout", Breaks: "join returns 408 if the run was in progress when the join started", Fails: "AS-RUN-4",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
 				a := capture(next, r)
 				if !over && a.status == http.StatusOK {
@@ -47,7 +47,7 @@ func agentJoins() []Fault {
 			}),
 		},
 		{
-			Name: "join-is-capped", Breaks: "a join answers after 800 ms, though the run goes on", Fails: "AS-RUN-4",
+			Name: "join-is-capped", Breaks: "join returns after 800 ms, even if the run is in progress", Fails: "AS-RUN-4",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, _ bool) {
 				ctx, cancel := context.WithTimeout(r.Context(), 800*time.Millisecond)
 				defer cancel()
@@ -60,7 +60,7 @@ func agentJoins() []Fault {
 			}),
 		},
 		{
-			Name: "join-waits-for-success", Breaks: "a join on a run that fails is not answered", Fails: "AS-RUN-4",
+			Name: "join-waits-for-success", Breaks: "join on a run that fails never returns", Fails: "AS-RUN-4",
 			Apply: onAnswer(joinRun, func(r *http.Request, a *answer) {
 				if a.object()["__error__"] != nil {
 					<-r.Context().Done()
@@ -68,11 +68,11 @@ func agentJoins() []Fault {
 			}),
 		},
 		{
-			Name: "state-lags-behind-join", Breaks: "the state comes from a cache that is renewed after it was read", Fails: "AS-RUN-4",
+			Name: "state-lags-behind-join", Breaks: "get state returns the result of the previous read, from a cache", Fails: "AS-RUN-4",
 			Apply: laggingState(),
 		},
 		{
-			Name: "join-of-a-completed-run-hangs", Breaks: "a join on a run that is over waits for an end that was before", Fails: "AS-RUN-5",
+			Name: "join-of-a-completed-run-hangs", Breaks: "join on a completed run never returns", Fails: "AS-RUN-5",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
 				if over {
 					<-r.Context().Done()
@@ -82,7 +82,7 @@ func agentJoins() []Fault {
 			}),
 		},
 		{
-			Name: "join-of-a-completed-run-is-refused", Breaks: "a run that is over cannot be joined any more", Fails: "AS-RUN-5",
+			Name: "join-of-a-completed-run-is-refused", Breaks: "join on a completed run returns 409", Fails: "AS-RUN-5",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
 				if over {
 					a := &answer{header: http.Header{}}
@@ -94,7 +94,7 @@ func agentJoins() []Fault {
 			}),
 		},
 		{
-			Name: "join-of-a-completed-run-is-slow", Breaks: "a join on a run that is over looks at it for the first time after some seconds", Fails: "AS-RUN-5",
+			Name: "join-of-a-completed-run-is-slow", Breaks: "join on a completed run returns after 2 seconds", Fails: "AS-RUN-5",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
 				if over {
 					pause(r, 2*time.Second)
@@ -105,7 +105,7 @@ func agentJoins() []Fault {
 	}
 }
 
-// onJoin changes how runs are joined that the caller may see, knowing whether they are over.
+// onJoin replaces join for runs that the caller may access; over reports whether the run has completed.
 func onJoin(join func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool)) Layer {
 	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !joinRun.is(r) {
@@ -122,7 +122,7 @@ func onJoin(join func(w http.ResponseWriter, r *http.Request, next http.Handler,
 	})
 }
 
-// pause waits, as long as the client does.
+// pause waits, but not longer than the client.
 func pause(r *http.Request, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -132,7 +132,7 @@ func pause(r *http.Request, d time.Duration) {
 	}
 }
 
-// laggingState answers each reading of a state with what there was to be read the time before.
+// laggingState answers get state with the result of the previous read.
 func laggingState() Layer {
 	return fresh(func() Layer {
 		var mu sync.Mutex
@@ -149,11 +149,11 @@ func laggingState() Layer {
 	})
 }
 
-// earlyAnswer answers joins at once, and shows with the state of a thread that was joined the answer to come.
+// earlyAnswer answers joins at once, and shows the expected answer in the state of a joined thread.
 func earlyAnswer() Layer {
 	return fresh(func() Layer {
 		var joined sync.Map // by thread
-		return both(
+		return compose(
 			onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
 				if over {
 					next.ServeHTTP(w, r)
@@ -177,7 +177,7 @@ func earlyAnswer() Layer {
 	})
 }
 
-// onlyWaits says that a message has the graph wait, and then repeat it.
+// onlyWaits reports whether a message makes the graph wait and then repeat it.
 func onlyWaits(m map[string]any) bool {
 	said := text(m, "content")
 	return m["type"] == "human" && strings.HasPrefix(said, "wait=") && !strings.Contains(said, "whoami") && !strings.Contains(said, "fail")

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// conformanceGraph is the graph that the reference's deployments have.
+// conformanceGraph is the graph of the reference's deployments.
 const conformanceGraph = "conformance"
 
 func agentMistakes() []Fault {
 	return []Fault{
 		{
-			Name: "unknown-graph-falls-back", Breaks: "a run of an unknown graph is given to the only one there is", Fails: "AS-RUN-6",
+			Name: "unknown-graph-falls-back", Breaks: "a run of an unknown graph is executed by the only known graph", Fails: "AS-RUN-6",
 			Apply: onRequest(createRun, func(r *http.Request) {
 				editBody(r, func(run map[string]any) {
 					if name, given := run["assistant_id"].(string); given && name != conformanceGraph {
@@ -22,7 +22,7 @@ func agentMistakes() []Fault {
 			}),
 		},
 		{
-			Name: "unknown-graph-is-found-out-later", Breaks: "a run of an unknown graph is accepted, and fails when it is to begin", Fails: "AS-RUN-6",
+			Name: "unknown-graph-is-found-out-later", Breaks: "a run of an unknown graph gets 200 with status error instead of 404", Fails: "AS-RUN-6",
 			Apply: onExchange(createRun, func(sent map[string]any, r *http.Request, a *answer) {
 				if name, given := sent["assistant_id"].(string); given && name != conformanceGraph && a.status == http.StatusNotFound {
 					a.status = http.StatusOK
@@ -31,11 +31,11 @@ func agentMistakes() []Fault {
 			}),
 		},
 		{
-			Name: "unknown-graph-blocks-the-thread", Breaks: "a thread stays busy after a run of an unknown graph was refused", Fails: "AS-RUN-6",
+			Name: "unknown-graph-blocks-the-thread", Breaks: "after a run of an unknown graph, every run on the thread gets 409", Fails: "AS-RUN-6",
 			Apply: blockedThreads(),
 		},
 		{
-			Name: "unknown-strategy-is-the-default", Breaks: "an unknown multitask_strategy is taken for the default one", Fails: "AS-RUN-7",
+			Name: "unknown-strategy-is-the-default", Breaks: "create run treats an unknown multitask_strategy as the default", Fails: "AS-RUN-7",
 			Apply: onSentRun(func(run map[string]any) {
 				switch run["multitask_strategy"] {
 				case "rollback", "enqueue", "reject", "interrupt":
@@ -45,7 +45,7 @@ func agentMistakes() []Fault {
 			}),
 		},
 		{
-			Name: "missing-graph-is-the-default", Breaks: "a run that names no graph, or names it by a number, gets the only one there is", Fails: "AS-RUN-7",
+			Name: "missing-graph-is-the-default", Breaks: "create run uses the only known graph if assistant_id is missing or not a string", Fails: "AS-RUN-7",
 			Apply: onSentRun(func(run map[string]any) {
 				if _, given := run["assistant_id"].(string); !given {
 					run["assistant_id"] = conformanceGraph
@@ -53,7 +53,7 @@ func agentMistakes() []Fault {
 			}),
 		},
 		{
-			Name: "input-of-any-kind-is-taken", Breaks: "an input that is no object is taken for none", Fails: "AS-RUN-7",
+			Name: "input-of-any-kind-is-taken", Breaks: "create run treats an input that is not an object as empty", Fails: "AS-RUN-7",
 			Apply: onSentRun(func(run map[string]any) {
 				if _, is := run["input"].(map[string]any); !is {
 					run["input"] = map[string]any{"messages": []any{}}
@@ -61,7 +61,7 @@ func agentMistakes() []Fault {
 			}),
 		},
 		{
-			Name: "first-of-a-list-is-run", Breaks: "of a list in place of a run the first one is run", Fails: "AS-RUN-7",
+			Name: "first-of-a-list-is-run", Breaks: "create run with an array as body starts its first element", Fails: "AS-RUN-7",
 			Apply: onRequest(createRun, func(r *http.Request) {
 				var list []json.RawMessage
 				if sent := readBody(r); json.Unmarshal(sent, &list) == nil && len(list) > 0 {
@@ -72,12 +72,12 @@ func agentMistakes() []Fault {
 	}
 }
 
-// onSentRun changes runs before the reference sees them.
+// onSentRun changes the bodies of create run.
 func onSentRun(change func(run map[string]any)) Layer {
 	return onRequest(createRun, func(r *http.Request) { editBody(r, change) })
 }
 
-// blockedThreads refuses all runs on a thread after one of an unknown graph.
+// blockedThreads refuses all runs on a thread after a run of an unknown graph.
 func blockedThreads() Layer {
 	return fresh(func() Layer {
 		var mu sync.Mutex

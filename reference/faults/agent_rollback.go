@@ -8,34 +8,34 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-// agentStrategies holds the faults in what rollback does about the prior run and the new one.
+// agentStrategies returns the faults in how rollback treats the prior run and the new one.
 func agentStrategies() []Fault {
 	return []Fault{
 		{
-			Name: "rollback-is-enqueue", Breaks: "a run with rollback waits for the prior one", Fails: "AS-ROLLBACK-1", Hangs: true,
+			Name: "rollback-is-enqueue", Breaks: "a run with rollback waits until the prior run has completed", Fails: "AS-ROLLBACK-1", Hangs: true,
 			Apply: strategy("rollback", agentserver.Strategies()["enqueue"]),
 		},
 		{
-			Name: "rollback-is-reject", Breaks: "a run with rollback is refused while another one is in progress", Fails: "AS-ROLLBACK-1",
+			Name: "rollback-is-reject", Breaks: "a run with rollback is rejected while another run is in progress", Fails: "AS-ROLLBACK-1",
 			Apply: strategy("rollback", agentserver.Strategies()["reject"]),
 		},
 		{
-			Name: "strategy-is-ignored", Breaks: "multitask_strategy is accepted and ignored, whatever it says", Fails: "AS-ROLLBACK-1", Hangs: true,
-			Also:  map[string]string{"AS-RUN-7": "an unknown multitask_strategy is ignored like any other"},
+			Name: "strategy-is-ignored", Breaks: "every multitask_strategy is accepted and ignored", Fails: "AS-ROLLBACK-1", Hangs: true,
+			Also:  map[string]string{"AS-RUN-7": "an unknown multitask_strategy is ignored too"},
 			Apply: onSentRun(func(run map[string]any) { delete(run, "multitask_strategy") }),
 		},
 		{
-			Name: "new-run-takes-over-the-input", Breaks: "the new run begins with the input of the run that it takes the place of", Fails: "AS-ROLLBACK-1", Hangs: true,
+			Name: "new-run-inherits-the-input", Breaks: "a run with rollback starts with the input of the run that it replaces", Fails: "AS-ROLLBACK-1", Hangs: true,
 			Apply: directed(inheritedInput),
 		},
 		{
-			Name: "rollback-is-interrupt", Breaks: "the prior run is interrupted, and stays with all that it has written", Fails: "AS-ROLLBACK-2",
-			Also:  map[string]string{"AS-ROLLBACK-3": "nothing is deleted, neither the run nor its messages"},
+			Name: "rollback-is-interrupt", Breaks: "rollback interrupts the prior run; the run and its messages remain", Fails: "AS-ROLLBACK-2",
+			Also:  map[string]string{"AS-ROLLBACK-3": "neither the run nor its messages are deleted"},
 			Apply: strategy("rollback", agentserver.Strategies()["interrupt"]),
 		},
 		{
-			Name: "rollback-deletes-pending-runs-only", Breaks: "a run that has begun is interrupted, and only one that has not is deleted", Fails: "AS-ROLLBACK-2",
-			Also: map[string]string{"AS-ROLLBACK-3": "nothing is deleted of a run that has begun, neither the run nor its messages"},
+			Name: "rollback-deletes-pending-runs-only", Breaks: "rollback deletes only pending runs and interrupts running ones", Fails: "AS-ROLLBACK-2",
+			Also: map[string]string{"AS-ROLLBACK-3": "neither a running run nor its messages are deleted"},
 			Apply: strategy("rollback", func(unfinished []threads.Run) (plan threads.Plan) {
 				for _, r := range unfinished {
 					if r.Status == threads.StatusPending {
@@ -61,44 +61,44 @@ func inheritedInput(d *directory, w http.ResponseWriter, r *http.Request, next h
 	next.ServeHTTP(w, r)
 }
 
-// agentRemains holds the faults in what remains of the prior run.
+// agentRemains returns the faults where parts of the prior run remain.
 func agentRemains() []Fault {
-	waited := func(g ghost) bool { return g.place > 0 }
+	waited := func(t tombstone) bool { return t.place > 0 }
 	return []Fault{
 		{
-			Name: "rolled-back-run-is-marked", Breaks: "the messages of the prior run are deleted, and the run is only marked as interrupted", Fails: "AS-ROLLBACK-2",
-			Apply: haunted(haunt{run: ended(threads.StatusInterrupted, every)}),
+			Name: "rolled-back-run-is-marked", Breaks: "rollback deletes the messages of the prior run and only marks the run as interrupted", Fails: "AS-ROLLBACK-2",
+			Apply: leaking(leak{run: remainingRunAs(threads.StatusInterrupted, every)}),
 		},
 		{
-			Name: "rolled-back-run-stays-in-a-cache", Breaks: "the prior run is still found in a cache, as if it were in progress", Fails: "AS-ROLLBACK-2",
-			Apply: haunted(haunt{run: left(every)}),
+			Name: "rolled-back-run-stays-in-a-cache", Breaks: "get run still returns the rolled-back run, as in progress, from a cache", Fails: "AS-ROLLBACK-2",
+			Apply: leaking(leak{run: remainingRun(every)}),
 		},
 		{
-			Name: "rolled-back-messages-stay", Breaks: "the prior run is deleted, and what it has written stays", Fails: "AS-ROLLBACK-3",
-			Apply: haunted(haunt{messages: kept(every, func(g ghost) []threads.Message { return g.written })}),
+			Name: "rolled-back-messages-stay", Breaks: "the prior run is deleted, but its messages remain in the state", Fails: "AS-ROLLBACK-3",
+			Apply: leaking(leak{messages: remainingMessages(every, func(t tombstone) []threads.Message { return t.written })}),
 		},
 		{
-			Name: "rolled-back-input-stays", Breaks: "the input of the prior run stays in the state", Fails: "AS-ROLLBACK-3",
-			Apply: haunted(haunt{messages: kept(every, func(g ghost) []threads.Message { return g.input })}),
+			Name: "rolled-back-input-stays", Breaks: "the input of the rolled-back run remains in the state", Fails: "AS-ROLLBACK-3",
+			Apply: leaking(leak{messages: remainingMessages(every, func(t tombstone) []threads.Message { return t.input })}),
 		},
 		{
-			Name: "rolled-back-checkpoint-stays", Breaks: "what the graph has written before its end stays, and only the input is taken back", Fails: "AS-ROLLBACK-3",
-			Apply: haunted(haunt{messages: kept(ghost.spoken, func(g ghost) []threads.Message { return g.written[len(g.input):] })}),
+			Name: "rolled-back-checkpoint-stays", Breaks: "the output of the rolled-back run remains in the state; only its input is removed", Fails: "AS-ROLLBACK-3",
+			Apply: leaking(leak{messages: remainingMessages(tombstone.hasOutput, func(t tombstone) []threads.Message { return t.written[len(t.input):] })}),
 		},
 		{
-			Name: "waiting-run-stays", Breaks: "a run that waits behind another one is taken out of the queue, and not deleted", Fails: "AS-ROLLBACK-5",
-			Apply: haunted(haunt{run: left(waited)}),
+			Name: "waiting-run-stays", Breaks: "rollback removes a queued run from the queue, but does not delete it", Fails: "AS-ROLLBACK-5",
+			Apply: leaking(leak{run: remainingRun(waited)}),
 		},
 		{
-			Name: "waiting-run-comes-back", Breaks: "a run that waited behind another one is taken up when that would have been over", Fails: "AS-ROLLBACK-5",
-			Apply: haunted(haunt{run: ended(threads.StatusSuccess, func(g ghost) bool { return waited(g) && time.Now().After(g.due()) })}),
+			Name: "waiting-run-comes-back", Breaks: "a rolled-back queued run is found again, with status success, when the run before it would have completed", Fails: "AS-ROLLBACK-5",
+			Apply: leaking(leak{run: remainingRunAs(threads.StatusSuccess, func(t tombstone) bool { return waited(t) && time.Now().After(t.due()) })}),
 		},
 		{
-			Name: "waiting-run-leaves-its-input", Breaks: "a message is left of a run that waited behind another one", Fails: "AS-ROLLBACK-5",
-			Apply: haunted(haunt{messages: kept(waited, farewell)}),
+			Name: "waiting-run-leaves-its-input", Breaks: "a message of a rolled-back queued run remains in the state", Fails: "AS-ROLLBACK-5",
+			Apply: leaking(leak{messages: remainingMessages(waited, leftoverMessage)}),
 		},
 		{
-			Name: "rollback-deletes-the-first-only", Breaks: "of a run in progress and one that waits behind it only the first is deleted", Fails: "AS-ROLLBACK-5",
+			Name: "rollback-deletes-the-first-only", Breaks: "of a running and a queued run, rollback deletes only the running one", Fails: "AS-ROLLBACK-5",
 			Apply: strategy("rollback", func(unfinished []threads.Run) (plan threads.Plan) {
 				for _, r := range unfinished[:min(1, len(unfinished))] {
 					plan.Delete = append(plan.Delete, r.ID)
@@ -107,7 +107,7 @@ func agentRemains() []Fault {
 			}),
 		},
 		{
-			Name: "rollback-deletes-the-last-only", Breaks: "of a run in progress and one that waits behind it only the last is deleted", Fails: "AS-ROLLBACK-5",
+			Name: "rollback-deletes-the-last-only", Breaks: "of a running and a queued run, rollback deletes only the queued one", Fails: "AS-ROLLBACK-5",
 			Apply: strategy("rollback", func(unfinished []threads.Run) (plan threads.Plan) {
 				for _, r := range unfinished[max(0, len(unfinished)-1):] {
 					plan.Delete = append(plan.Delete, r.ID)
@@ -116,30 +116,30 @@ func agentRemains() []Fault {
 			}),
 		},
 		{
-			Name: "run-without-output-stays", Breaks: "a run is deleted by what it has written, so that one which has written nothing yet stays", Fails: "AS-ROLLBACK-5",
-			Apply: haunted(haunt{run: left(func(g ghost) bool { return !g.spoken() && g.run.Strategy != "rollback" })}),
+			Name: "run-without-output-stays", Breaks: "rollback does not delete a prior run that has no output yet", Fails: "AS-ROLLBACK-5",
+			Apply: leaking(leak{run: remainingRun(func(t tombstone) bool { return !t.hasOutput() && t.run.Strategy != "rollback" })}),
 		},
 	}
 }
 
-// agentReturns holds the faults at which the prior run comes back.
-func agentReturns() []Fault {
-	due := func(g ghost) bool { return g.spoken() && time.Now().After(g.due()) }
+// agentReappearances returns the faults where parts of the prior run reappear later.
+func agentReappearances() []Fault {
+	due := func(t tombstone) bool { return t.hasOutput() && time.Now().After(t.due()) }
 	return []Fault{
 		{
-			Name: "rolled-back-run-comes-back", Breaks: "the worker of the prior run goes on, and enters the run again when it is over", Fails: "AS-ROLLBACK-4",
-			Apply: haunted(haunt{run: ended(threads.StatusSuccess, due)}),
+			Name: "rolled-back-run-comes-back", Breaks: "the worker of the rolled-back run continues and stores the run again on completion", Fails: "AS-ROLLBACK-4",
+			Apply: leaking(leak{run: remainingRunAs(threads.StatusSuccess, due)}),
 		},
 		{
-			Name: "rolled-back-answer-comes-back", Breaks: "the worker of the prior run goes on, and its answer is added to the state", Fails: "AS-ROLLBACK-4",
-			Apply: haunted(haunt{messages: kept(due, farewell)}),
+			Name: "rolled-back-answer-comes-back", Breaks: "the worker of the rolled-back run continues and adds its answer to the state", Fails: "AS-ROLLBACK-4",
+			Apply: leaking(leak{messages: remainingMessages(due, leftoverMessage)}),
 		},
 	}
 }
 
-func every(ghost) bool { return true }
+func every(tombstone) bool { return true }
 
-// farewell is one message of a run that was rolled back.
-func farewell(g ghost) []threads.Message {
-	return []threads.Message{{ID: g.run.ID, Type: "ai", Content: "The answer of run " + g.run.ID}}
+// leftoverMessage returns one message of a run that was rolled back.
+func leftoverMessage(t tombstone) []threads.Message {
+	return []threads.Message{{ID: t.run.ID, Type: "ai", Content: "The answer of run " + t.run.ID}}
 }

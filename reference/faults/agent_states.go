@@ -8,52 +8,52 @@ import (
 func agentStates() []Fault {
 	return []Fault{
 		{
-			Name: "message-has-a-role", Breaks: "messages have a role in place of a type", Fails: "AS-STATE-1",
-			Also: map[string]string{"AS-CONTRACT-get-state": "the contract asks for a type, too"},
+			Name: "message-has-a-role", Breaks: "messages have role instead of type", Fails: "AS-STATE-1",
+			Also: map[string]string{"AS-CONTRACT-get-state": "the contract also requires type"},
 			Apply: onEachMessage(func(m map[string]any) {
 				m["role"] = m["type"]
 				delete(m, "type")
 			}),
 		},
 		{
-			Name: "messages-stand-beside-values", Breaks: "the messages stand at the top of the state, not below values", Fails: "AS-STATE-1",
+			Name: "messages-are-beside-values", Breaks: "messages are at the top level of the state instead of in values", Fails: "AS-STATE-1",
 			Apply: onObject(getState, func(s map[string]any) {
 				s["messages"] = object(s["values"])["messages"]
 				s["values"] = map[string]any{}
 			}),
 		},
 		{
-			Name: "message-type-is-empty", Breaks: "the type of messages is there, and empty", Fails: "AS-STATE-1",
+			Name: "message-type-is-empty", Breaks: "type of messages is an empty string", Fails: "AS-STATE-1",
 			Apply: onEachMessage(func(m map[string]any) { m["type"] = "" }),
 		},
 		{
-			Name: "message-has-text", Breaks: "messages have a text in place of a content", Fails: "AS-STATE-1",
-			Also: map[string]string{"AS-CONTRACT-get-state": "the contract asks for a content, too"},
+			Name: "message-has-text", Breaks: "messages have text instead of content", Fails: "AS-STATE-1",
+			Also: map[string]string{"AS-CONTRACT-get-state": "the contract also requires content"},
 			Apply: onEachMessage(func(m map[string]any) {
 				m["text"] = m["content"]
 				delete(m, "content")
 			}),
 		},
 		{
-			Name: "tool-becomes-ai", Breaks: "what a tool has said is kept as said by the ai", Fails: "AS-STATE-2",
+			Name: "tool-becomes-ai", Breaks: "tool messages have the type ai", Fails: "AS-STATE-2",
 			Apply: retyped("tool", "ai"),
 		},
 		{
-			Name: "tool-messages-are-left-out", Breaks: "the state shows no message of a tool", Fails: "AS-STATE-2",
+			Name: "tool-messages-are-left-out", Breaks: "tool messages are missing from the state", Fails: "AS-STATE-2",
 			Apply: onMessages(func(all []map[string]any) []map[string]any {
 				return slices.DeleteFunc(all, func(m map[string]any) bool { return m["type"] == "tool" })
 			}),
 		},
 		{
-			Name: "human-is-user", Breaks: "an input message keeps the role that was sent as its type", Fails: "AS-STATE-2",
+			Name: "human-is-user", Breaks: "input messages have the type user instead of human", Fails: "AS-STATE-2",
 			Apply: retyped("human", "user"),
 		},
 		{
-			Name: "ai-is-assistant", Breaks: "the answer has the type assistant", Fails: "AS-STATE-2",
+			Name: "ai-is-assistant", Breaks: "answers have the type assistant instead of ai", Fails: "AS-STATE-2",
 			Apply: retyped("ai", "assistant"),
 		},
 		{
-			Name: "input-is-reversed", Breaks: "several messages of an input are shown last first", Fails: "AS-STATE-2",
+			Name: "input-is-reversed", Breaks: "several input messages are shown in reverse order", Fails: "AS-STATE-2",
 			Apply: onMessages(func(all []map[string]any) []map[string]any {
 				for from := 0; from < len(all); from++ {
 					to := from
@@ -67,11 +67,11 @@ func agentStates() []Fault {
 			}),
 		},
 		{
-			Name: "only-the-last-input-is-kept", Breaks: "of several messages of an input only the last is kept", Fails: "AS-STATE-2",
+			Name: "only-the-last-input-is-kept", Breaks: "of several input messages, only the last is stored", Fails: "AS-STATE-2",
 			Apply: onSentMessages(func(all []any) []any { return all[len(all)-1:] }),
 		},
 		{
-			Name: "first-input-is-answered", Breaks: "of several messages of an input the first is answered", Fails: "AS-STATE-2",
+			Name: "first-input-is-answered", Breaks: "of several input messages, the first is answered instead of the last", Fails: "AS-STATE-2",
 			Apply: onMessages(func(all []map[string]any) []map[string]any {
 				last := lastExchange(slices.Clone(all))
 				if len(last) > 2 && last[1]["type"] == "human" {
@@ -81,18 +81,18 @@ func agentStates() []Fault {
 			}),
 		},
 		{
-			Name: "messages-come-newest-first", Breaks: "the state shows the newest message first", Fails: "AS-STATE-2",
+			Name: "messages-come-newest-first", Breaks: "the state shows messages newest first", Fails: "AS-STATE-2",
 			Apply: onMessages(func(all []map[string]any) []map[string]any {
 				slices.Reverse(all)
 				return all
 			}),
 		},
 		{
-			Name: "second-run-replaces-the-first", Breaks: "the state holds the messages of the last run only", Fails: "AS-STATE-3",
+			Name: "second-run-replaces-the-first", Breaks: "the state contains only the messages of the last run", Fails: "AS-STATE-3",
 			Apply: onMessages(lastExchange),
 		},
 		{
-			Name: "second-run-comes-first", Breaks: "the messages of later runs come before those of earlier ones", Fails: "AS-STATE-3",
+			Name: "second-run-comes-first", Breaks: "messages of the last run come before those of earlier runs", Fails: "AS-STATE-3",
 			Apply: onMessages(func(all []map[string]any) []map[string]any {
 				last := lastExchange(slices.Clone(all))
 				return append(last, all[:len(all)-len(last)]...)
@@ -101,7 +101,7 @@ func agentStates() []Fault {
 	}
 }
 
-// onMessages changes the messages of a state that has some.
+// onMessages changes the messages of a state, if there are any.
 func onMessages(change func(all []map[string]any) []map[string]any) Layer {
 	return onObject(getState, func(s map[string]any) {
 		values := object(s["values"])
@@ -111,7 +111,7 @@ func onMessages(change func(all []map[string]any) []map[string]any) Layer {
 	})
 }
 
-// fiveUnanswered takes the answer away from a last input of five words.
+// fiveUnanswered removes the answer to a last input of five words.
 func fiveUnanswered(all []map[string]any) []map[string]any {
 	last := lastExchange(all)
 	if len(strings.Fields(text(last[0], "content"))) == 5 {
@@ -137,7 +137,7 @@ func retyped(is, shown string) Layer {
 	})
 }
 
-// onSentMessages changes the messages of an input before the reference sees them.
+// onSentMessages changes the input messages of create run.
 func onSentMessages(change func(all []any) []any) Layer {
 	return onSentRun(func(run map[string]any) {
 		input := object(run["input"])
@@ -147,7 +147,7 @@ func onSentMessages(change func(all []any) []any) Layer {
 	})
 }
 
-// lastExchange returns the last input, which human messages are that nothing stands between, and what follows it.
+// lastExchange returns the last consecutive human messages and all that follows.
 func lastExchange(all []map[string]any) []map[string]any {
 	at := len(all) - 1
 	for at > 0 && all[at]["type"] != "human" {

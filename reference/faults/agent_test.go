@@ -17,7 +17,7 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-// TestEveryAgentRequirementHasItsFaults asks for two for a MUST, and one for any other.
+// TestEveryAgentRequirementHasItsFaults expects two faults for a MUST and one for any other level.
 func TestEveryAgentRequirementHasItsFaults(t *testing.T) {
 	count := map[string]int{}
 	for _, f := range agentServer() {
@@ -35,7 +35,7 @@ func TestEveryAgentRequirementHasItsFaults(t *testing.T) {
 	}
 }
 
-// faulty talks to the standing agent server of a reference with a fault.
+// faulty is a client of the built-in agent server of a reference with a fault.
 type faulty struct {
 	t      *testing.T
 	server *reference.Server
@@ -131,10 +131,10 @@ func TestAForeignThreadIsServedAsIfToItsOwner(t *testing.T) {
 func TestWhatARolledBackRunWasToDo(t *testing.T) {
 	began := time.Now()
 	said := func(content string) []threads.Message { return []threads.Message{{Content: content}} }
-	first := &ghost{input: said("wait=250 wait-after-write=50 await=9 hello"), last: began}
-	assert.Equal(t, began.Add(300*time.Millisecond), ghost{behind: first}.due())
-	assert.False(t, ghost{input: said("x"), written: said("x")}.spoken())
-	assert.True(t, ghost{input: said("x"), written: append(said("x"), said("y")...)}.spoken())
+	first := &tombstone{input: said("wait=250 wait-after-write=50 await=9 hello"), last: began}
+	assert.Equal(t, began.Add(300*time.Millisecond), tombstone{behind: first}.due())
+	assert.False(t, tombstone{input: said("x"), written: said("x")}.hasOutput())
+	assert.True(t, tombstone{input: said("x"), written: append(said("x"), said("y")...)}.hasOutput())
 }
 
 func TestTheLastExchange(t *testing.T) {
@@ -158,8 +158,8 @@ func TestTheLastExchange(t *testing.T) {
 	}
 }
 
-func TestWhichBystandersARollbackReaches(t *testing.T) {
-	b := newBystanders()
+func TestWhichRunsARollbackReaches(t *testing.T) {
+	b := newOtherRuns()
 	run := func(id, thread, strategy string, deleted ...string) {
 		b.begun(threads.Run{ID: id, ThreadID: thread, Strategy: strategy}, deleted)
 	}
@@ -171,9 +171,9 @@ func TestWhichBystandersARollbackReaches(t *testing.T) {
 	b.ended("ended", []threads.Message{{ID: "last"}})
 	run("new", "d", "rollback", "prior")
 	for id, want := range map[string]bool{"earlier": true, "ended": false, "party": false, "prior": false, "later": false, "new": false} {
-		assert.Equal(t, want, b.swept(id), id)
+		assert.Equal(t, want, b.affected(id), id)
 	}
 	b.ended("earlier", []threads.Message{{ID: "word"}})
-	assert.True(t, b.silenced(threads.Message{ID: "word"}))
-	assert.False(t, b.silenced(threads.Message{ID: "last"}))
+	assert.True(t, b.discarded(threads.Message{ID: "word"}))
+	assert.False(t, b.discarded(threads.Message{ID: "last"}))
 }

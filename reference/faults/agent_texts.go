@@ -4,11 +4,11 @@ import (
 	"strings"
 )
 
-// agentTexts holds the faults in what becomes of the text of a message.
+// agentTexts returns the faults in the content of messages.
 func agentTexts() []Fault {
 	return []Fault{
 		{
-			Name: "texts-are-ascii", Breaks: "letters beyond ASCII are stored as question marks", Fails: "AS-STATE-2",
+			Name: "texts-are-ascii", Breaks: "non-ASCII characters are stored as question marks", Fails: "AS-STATE-2",
 			Apply: rewritten(func(text string) string {
 				return strings.Map(func(r rune) rune {
 					if r > 127 {
@@ -19,22 +19,22 @@ func agentTexts() []Fault {
 			}),
 		},
 		{
-			Name: "texts-are-cut", Breaks: "the column of a message's text holds 255 characters, and the rest is lost", Fails: "AS-STATE-2",
+			Name: "texts-are-cut", Breaks: "message content is truncated to 255 characters", Fails: "AS-STATE-2",
 			Apply: rewritten(func(text string) string {
 				runes := []rune(text)
 				return string(runes[:min(len(runes), 255)])
 			}),
 		},
 		{
-			Name: "texts-are-one-line", Breaks: "several blanks, tabs and line ends are stored as one blank", Fails: "AS-STATE-2",
+			Name: "texts-are-one-line", Breaks: "consecutive whitespace is stored as one space", Fails: "AS-STATE-2",
 			Apply: rewritten(func(text string) string { return strings.Join(strings.Fields(text), " ") }),
 		},
 		{
-			Name: "texts-are-normalised", Breaks: "a letter and the mark behind it are stored as one letter", Fails: "AS-STATE-2",
+			Name: "texts-are-normalised", Breaks: "a letter with a combining mark is stored as one composed character", Fails: "AS-STATE-2",
 			Apply: rewritten(strings.NewReplacer("e\u0308", "\u00eb", "i\u0308", "\u00ef", "e\u0301", "\u00e9").Replace),
 		},
 		{
-			Name: "texts-have-two-bytes-a-letter", Breaks: "letters beyond the first 65,536 are stored as replacement characters", Fails: "AS-STATE-2",
+			Name: "texts-have-two-bytes-a-letter", Breaks: "characters above U+FFFF are stored as U+FFFD", Fails: "AS-STATE-2",
 			Apply: rewritten(func(text string) string {
 				return strings.Map(func(r rune) rune {
 					if r > 0xffff {
@@ -47,7 +47,7 @@ func agentTexts() []Fault {
 	}
 }
 
-// rewritten changes the texts of all messages that a state shows.
+// rewritten changes the content of all messages in a state.
 func rewritten(change func(text string) string) Layer {
 	return onEachMessage(func(m map[string]any) {
 		if content, is := m["content"].(string); is {

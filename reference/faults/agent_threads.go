@@ -12,7 +12,7 @@ import (
 func agentThreads() []Fault {
 	return []Fault{
 		{
-			Name: "thread-needs-metadata", Breaks: "a thread is not created from an empty object: metadata is required", Fails: "AS-THREAD-1",
+			Name: "thread-needs-metadata", Breaks: "create thread without metadata returns 422", Fails: "AS-THREAD-1",
 			Apply: onExchange(createThread, func(sent map[string]any, _ *http.Request, a *answer) {
 				if sent["metadata"] == nil && a.status < 300 {
 					a.refuse(http.StatusUnprocessableEntity, "metadata: field required")
@@ -20,24 +20,24 @@ func agentThreads() []Fault {
 			}),
 		},
 		{
-			Name: "thread-id-is-empty", Breaks: "the answer is written before the thread has got its id", Fails: "AS-THREAD-1",
+			Name: "thread-id-is-empty", Breaks: "create thread returns an empty thread_id", Fails: "AS-THREAD-1",
 			Apply: onObject(createThread, func(t map[string]any) { t["thread_id"] = "" }),
 		},
 		{
-			Name: "one-thread-per-user", Breaks: "a user who has a thread gets it again in place of a new one", Fails: "AS-THREAD-1",
+			Name: "one-thread-per-user", Breaks: "create thread returns the user's existing thread instead of a new one", Fails: "AS-THREAD-1",
 			Apply: oneThreadEach(),
 		},
 		{
-			Name: "threads-without-runs-are-not-listed", Breaks: "the list joins threads with their runs, and loses those that have none", Fails: "AS-THREAD-2", Hangs: true,
+			Name: "threads-without-runs-are-not-listed", Breaks: "threads without runs are missing from list threads", Fails: "AS-THREAD-2", Hangs: true,
 			Apply: agentStoring(func(s threads.Store) threads.Store { return usedThreads{s} }),
 		},
 		{
-			Name: "list-lags-behind", Breaks: "the list comes from an index that takes new threads in once a minute", Fails: "AS-THREAD-2", Hangs: true,
+			Name: "list-lags-behind", Breaks: "threads created in the last minute are missing from list threads", Fails: "AS-THREAD-2", Hangs: true,
 			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, time.Minute} }),
 		},
 		{
-			Name: "list-is-an-object", Breaks: "the list of threads is an object with the threads and their number", Fails: "AS-THREAD-2",
-			Also: map[string]string{"AS-CONTRACT-list-threads": "the contract says that the list is an array, too"},
+			Name: "list-is-an-object", Breaks: "list threads returns an object with threads and total instead of an array", Fails: "AS-THREAD-2",
+			Also: map[string]string{"AS-CONTRACT-list-threads": "the contract also requires an array"},
 			Apply: onStatus(listThreads, http.StatusOK, func(_ *http.Request, a *answer) {
 				rows := a.array()
 				a.json(map[string]any{"threads": rows, "total": len(rows)})
@@ -46,7 +46,7 @@ func agentThreads() []Fault {
 	}
 }
 
-// oneThreadEach answers a creation with the caller's first thread.
+// oneThreadEach answers create thread with the caller's first thread.
 func oneThreadEach() Layer {
 	return fresh(func() Layer {
 		var mu sync.Mutex
@@ -63,7 +63,7 @@ func oneThreadEach() Layer {
 	})
 }
 
-// usedThreads lists threads that have runs.
+// usedThreads lists only threads that have runs.
 type usedThreads struct{ threads.Store }
 
 func (s usedThreads) Threads(ctx context.Context, match func(threads.Thread) bool) ([]threads.Thread, error) {
@@ -77,7 +77,7 @@ func (s usedThreads) Threads(ctx context.Context, match func(threads.Thread) boo
 	return used, err
 }
 
-// oldThreads lists threads that have reached an age.
+// oldThreads lists only threads of at least the given age.
 type oldThreads struct {
 	threads.Store
 	age time.Duration

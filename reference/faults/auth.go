@@ -13,67 +13,67 @@ import (
 func credentials() []Fault {
 	return []Fault{
 		{
-			Name: "list-is-open", Breaks: "the list of revisions is served without credentials", Fails: "CP-AUTH-1",
-			Apply: openTo(anonymous, listRevisions),
+			Name: "list-is-open", Breaks: "list revisions succeeds without credentials", Fails: "CP-AUTH-1",
+			Apply: servingUnauthenticated(anonymous, listRevisions),
 		},
 		{
-			Name: "revision-is-open", Breaks: "a single revision is served without credentials", Fails: "CP-AUTH-1",
-			Apply: openTo(anonymous, getRevision),
+			Name: "revision-is-open", Breaks: "get revision succeeds without credentials", Fails: "CP-AUTH-1",
+			Apply: servingUnauthenticated(anonymous, getRevision),
 		},
 		{
-			Name: "deployment-is-open", Breaks: "a deployment is served without credentials", Fails: "CP-AUTH-1",
-			Apply: openTo(anonymous, getDeployment),
+			Name: "deployment-is-open", Breaks: "get deployment succeeds without credentials", Fails: "CP-AUTH-1",
+			Apply: servingUnauthenticated(anonymous, getDeployment),
 		},
 		{
-			Name: "missing-key-is-422", Breaks: "a missing key is a missing parameter: 422 in place of 401", Fails: "CP-AUTH-1",
+			Name: "missing-key-is-422", Breaks: "a request without credentials gets 422 instead of 401", Fails: "CP-AUTH-1",
 			Apply: answering401(anonymous, func(a *answer) { a.invalid("header", "x-api-key") }),
 		},
 		{
-			Name: "missing-key-is-404", Breaks: "without credentials nothing is found: 404 in place of 401", Fails: "CP-AUTH-1",
+			Name: "missing-key-is-404", Breaks: "a request without credentials gets 404 instead of 401", Fails: "CP-AUTH-1",
 			Apply: answering401(anonymous, func(a *answer) { a.refuse(http.StatusNotFound, "Not Found") }),
 		},
 		{
-			Name: "empty-key-opens", Breaks: "an empty key opens everything that can be read", Fails: "CP-AUTH-2",
-			Apply: openTo(withEmptyKey, getDeployment, listRevisions, getRevision),
+			Name: "empty-key-is-accepted", Breaks: "get deployment, list revisions and get revision accept an empty API key", Fails: "CP-AUTH-2",
+			Apply: servingUnauthenticated(withEmptyKey, getDeployment, listRevisions, getRevision),
 		},
 		{
-			Name: "empty-key-creates", Breaks: "with an empty key anyone may create", Fails: "CP-AUTH-2",
-			Apply: openTo(withEmptyKey, createDeployment),
+			Name: "empty-key-creates", Breaks: "create deployment accepts an empty API key", Fails: "CP-AUTH-2",
+			Apply: servingUnauthenticated(withEmptyKey, createDeployment),
 		},
 		{
-			Name: "any-key-lists", Breaks: "the list of revisions takes any key", Fails: "CP-AUTH-2",
-			Apply: openTo(withUnknownKey, listRevisions),
+			Name: "any-key-lists", Breaks: "list revisions accepts any API key", Fails: "CP-AUTH-2",
+			Apply: servingUnauthenticated(withUnknownKey, listRevisions),
 		},
 		{
-			Name: "unknown-key-is-400", Breaks: "an unknown key is a bad request", Fails: "CP-AUTH-2",
+			Name: "unknown-key-is-422", Breaks: "an unknown API key gets 422 instead of 401", Fails: "CP-AUTH-2",
 			Apply: answering401(withUnknownKey, func(a *answer) { a.invalid("header", "x-api-key") }),
 		},
 		{
-			Name: "longer-key-opens", Breaks: "of a key only as many characters are compared as the valid one has", Fails: "CP-AUTH-2",
-			Apply: openToLike(func(given, valid string) bool { return strings.HasPrefix(given, valid) }),
+			Name: "longer-key-is-accepted", Breaks: "an API key that starts with a valid key is accepted", Fails: "CP-AUTH-2",
+			Apply: acceptingSimilarKeys(func(given, valid string) bool { return strings.HasPrefix(given, valid) }),
 		},
 		{
-			Name: "key-in-other-case-opens", Breaks: "a key is looked up without regard to its case: the database compares so", Fails: "CP-AUTH-2",
-			Apply: openToLike(strings.EqualFold),
+			Name: "key-in-other-case-is-accepted", Breaks: "API keys are compared case-insensitively", Fails: "CP-AUTH-2",
+			Apply: acceptingSimilarKeys(strings.EqualFold),
 		},
 		{
-			Name: "refused-update-is-done", Breaks: "an update without credentials is refused, but done", Fails: "CP-AUTH-3",
+			Name: "refused-update-is-done", Breaks: "an update without credentials gets 401, but is applied", Fails: "CP-AUTH-3",
 			Apply: refusedButDone(anonymous, updateDeployment),
 		},
 		{
-			Name: "update-with-wrong-key-is-done", Breaks: "an update with an unknown key is refused, but done", Fails: "CP-AUTH-3",
+			Name: "update-with-wrong-key-is-done", Breaks: "an update with an unknown API key gets 401, but is applied", Fails: "CP-AUTH-3",
 			Apply: refusedButDone(withUnknownKey, updateDeployment),
 		},
 		{
-			Name: "refused-creation-is-done", Breaks: "a creation without credentials is refused, but done", Fails: "CP-AUTH-3",
+			Name: "refused-creation-is-done", Breaks: "create deployment without credentials gets 401, but the deployment is created", Fails: "CP-AUTH-3",
 			Apply: refusedButDone(anonymous, createDeployment),
 		},
 		{
-			Name: "bearer-may-only-read", Breaks: "the bearer token does not open the update", Fails: "CP-AUTH-4",
+			Name: "bearer-may-only-read", Breaks: "an update with a bearer token gets 403", Fails: "CP-AUTH-4",
 			Apply: forbidden(withScheme("Authorization"), updateDeployment),
 		},
 		{
-			Name: "bearer-creates-nothing", Breaks: "with a bearer token a creation is refused as invalid: the tenant is not read from it", Fails: "CP-AUTH-4",
+			Name: "bearer-creates-nothing", Breaks: "create deployment with a bearer token gets 422", Fails: "CP-AUTH-4",
 			Apply: onAnswer(createDeployment, func(r *http.Request, a *answer) {
 				if withScheme("Authorization")(r) {
 					a.refuse(http.StatusUnprocessableEntity, "no tenant")
@@ -81,11 +81,11 @@ func credentials() []Fault {
 			}),
 		},
 		{
-			Name: "tenant-id-opens-no-revision", Breaks: "the tenant ID does not open a single revision", Fails: "CP-AUTH-4",
+			Name: "tenant-id-reads-no-revision", Breaks: "get revision with a tenant ID gets 403", Fails: "CP-AUTH-4",
 			Apply: forbidden(withScheme("X-Tenant-Id"), getRevision),
 		},
 		{
-			Name: "bearer-sees-nothing", Breaks: "with a bearer token the deployment is not found: the tenant is not read from it", Fails: "CP-AUTH-4",
+			Name: "bearer-sees-nothing", Breaks: "get deployment with a bearer token gets 404", Fails: "CP-AUTH-4",
 			Apply: onAnswer(getDeployment, func(r *http.Request, a *answer) {
 				if withScheme("Authorization")(r) && a.status == http.StatusOK {
 					a.refuse(http.StatusNotFound, "Deployment ID "+deploymentOf(r)+" not found.")
@@ -93,18 +93,18 @@ func credentials() []Fault {
 			}),
 		},
 		{
-			Name: "lookup-before-authentication", Breaks: "a deployment is looked up before the caller is: 404 for an unknown one, else 401", Fails: "CP-AUTH-5",
+			Name: "lookup-before-authentication", Breaks: "without credentials an existing deployment gets 401 and an unknown one 404", Fails: "CP-AUTH-5",
 			Apply: refusedByExistence(http.StatusNotFound),
 		},
 		{
-			Name: "existing-is-forbidden", Breaks: "without credentials an existing deployment is 401, an unknown one 403", Fails: "CP-AUTH-5",
+			Name: "existing-is-forbidden", Breaks: "without credentials an existing deployment gets 401 and an unknown one 403", Fails: "CP-AUTH-5",
 			Apply: refusedByExistence(http.StatusForbidden),
 		},
 	}
 }
 
-// openTo serves callers without valid credentials as if they were the owner.
-func openTo(who func(*http.Request) bool, ops ...operation) Layer {
+// servingUnauthenticated serves callers without valid credentials as if they were the owner.
+func servingUnauthenticated(who func(*http.Request) bool, ops ...operation) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !oneOf(ops, r) || !who(r) {
 			next.ServeHTTP(w, r)
@@ -121,8 +121,8 @@ func openTo(who func(*http.Request) bool, ops ...operation) Layer {
 	})
 }
 
-// openToLike takes a key for the valid one where it is like it.
-func openToLike(like func(given, valid string) bool) Layer {
+// acceptingSimilarKeys treats a similar API key as the valid one.
+func acceptingSimilarKeys(like func(given, valid string) bool) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		given, valid := r.Header.Get("X-Api-Key"), m.creatorsKey()
 		if isPlane(r) && given != "" && valid != "" && like(given, valid) {
@@ -132,7 +132,7 @@ func openToLike(like func(given, valid string) bool) Layer {
 	})
 }
 
-// refusedButDone answers 401 as it should, and does what was asked.
+// refusedButDone answers 401 correctly, but carries the request out.
 func refusedButDone(who func(*http.Request) bool, op operation) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !op.is(r) || !who(r) {
@@ -173,7 +173,7 @@ func forbidden(who func(*http.Request) bool, op operation) Layer {
 	})
 }
 
-// refusedByExistence answers 401 for a deployment that exists, and another status for one that does not.
+// refusedByExistence answers 401 for an existing deployment and another status for an unknown one.
 func refusedByExistence(unknown int) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !getDeployment.is(r) {
@@ -195,19 +195,19 @@ func oneOf(ops []operation, r *http.Request) bool {
 func tenants() []Fault {
 	return []Fault{
 		{
-			Name: "other-tenant-reads-revision", Breaks: "a single revision is looked up without the tenant", Fails: "CP-AUTH-6",
+			Name: "other-tenant-reads-revision", Breaks: "get revision returns a revision of another tenant", Fails: "CP-AUTH-6",
 			Apply: ignoringTenant(func(s *tenantStore) { s.single = true }),
 		},
 		{
-			Name: "other-tenant-lists", Breaks: "the revisions are listed without the tenant", Fails: "CP-AUTH-6",
+			Name: "other-tenant-lists", Breaks: "list revisions returns the revisions of another tenant's deployment", Fails: "CP-AUTH-6",
 			Apply: ignoringTenant(func(s *tenantStore) { s.lists = true }),
 		},
 		{
-			Name: "other-tenant-updates", Breaks: "an update looks the deployment up without the tenant", Fails: "CP-AUTH-6",
+			Name: "other-tenant-updates", Breaks: "an update changes another tenant's deployment", Fails: "CP-AUTH-6",
 			Apply: ignoringTenant(func(s *tenantStore) { s.updates = true }),
 		},
 		{
-			Name: "other-tenant-is-forbidden", Breaks: "another tenant's deployment is 403, which tells that it exists", Fails: "CP-AUTH-6",
+			Name: "other-tenant-is-forbidden", Breaks: "another tenant's deployment gets 403, which reveals that it exists", Fails: "CP-AUTH-6",
 			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !getDeployment.is(r) {
 					next.ServeHTTP(w, r)
@@ -223,7 +223,7 @@ func tenants() []Fault {
 	}
 }
 
-// tenantStore takes every caller for the owner, in some operations.
+// tenantStore treats every caller as the owner, in some operations.
 type tenantStore struct {
 	controlplane.Store
 	single, lists, updates bool
@@ -247,7 +247,7 @@ func (s *tenantStore) CreateDeployment(ctx context.Context, d controlplane.Deplo
 	return s.Store.CreateDeployment(ctx, d, first)
 }
 
-// owner returns the owner of a deployment, or the tenant who asks where nothing else is known or wanted.
+// owner returns the owner of a deployment if open is set and the owner is known, else the calling tenant.
 func (s *tenantStore) owner(open bool, tenant, id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

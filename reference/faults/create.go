@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// sameInContract is the reason where the contract and a requirement say the same of one answer.
-const sameInContract = "the contract holds the same answer to the same form"
+// sameInContract is the reason if a requirement and the contract check the same field.
+const sameInContract = "the contract also checks this field"
 
 func creation() []Fault {
 	return []Fault{
 		{
-			Name: "creation-is-not-found", Breaks: "only the first version of the path knows how to create", Fails: "CP-CREATE-1",
+			Name: "creation-is-not-found", Breaks: "create deployment exists only under /v1 and returns 404 under /v2", Fails: "CP-CREATE-1",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if createDeployment.is(r) {
 					r = withPath(r, "/v1/deployments")
@@ -22,12 +22,12 @@ func creation() []Fault {
 			}),
 		},
 		{
-			Name: "creation-names-no-revision", Breaks: "the answer to a creation comes before there is a revision to name", Fails: "CP-CREATE-1",
+			Name: "creation-names-no-revision", Breaks: "latest_revision_id is null in the answer to create deployment", Fails: "CP-CREATE-1",
 			Also:  map[string]string{"CP-CONTRACT-create-deployment": sameInContract},
 			Apply: onObject(createDeployment, func(d map[string]any) { d["latest_revision_id"] = nil }),
 		},
 		{
-			Name: "creation-answers-short-ids", Breaks: "the ids in the answer to a creation have no hyphens", Fails: "CP-CREATE-1",
+			Name: "creation-answers-short-ids", Breaks: "id and latest_revision_id have no hyphens in the answer to create deployment", Fails: "CP-CREATE-1",
 			Also: map[string]string{"CP-CONTRACT-create-deployment": sameInContract},
 			Apply: onObject(createDeployment, func(d map[string]any) {
 				for _, key := range []string{"id", "latest_revision_id"} {
@@ -36,47 +36,47 @@ func creation() []Fault {
 			}),
 		},
 		{
-			Name: "creation-answers-nothing", Breaks: "a creation is answered 201 with no body", Fails: "CP-CREATE-1",
+			Name: "creation-answers-nothing", Breaks: "create deployment returns 201 with an empty body", Fails: "CP-CREATE-1",
 			Also:  map[string]string{"CP-CONTRACT-create-deployment": sameInContract},
 			Apply: onStatus(createDeployment, http.StatusCreated, func(_ *http.Request, a *answer) { a.body = nil }),
 		},
 		{
-			Name: "creation-names-an-unknown-revision", Breaks: "latest_revision_id of a creation is the id of the job that makes the revision", Fails: "CP-CREATE-2", Hangs: true,
+			Name: "creation-names-an-unknown-revision", Breaks: "latest_revision_id in the answer to create deployment belongs to no revision", Fails: "CP-CREATE-2", Hangs: true,
 			Apply: onObject(createDeployment, func(d map[string]any) { d["latest_revision_id"] = reversed(text(d, "latest_revision_id")) }),
 		},
 		{
-			Name: "only-revision-has-another-id", Breaks: "a revision is shown under another id until the deployment is updated", Fails: "CP-CREATE-2",
+			Name: "only-revision-has-another-id", Breaks: "get revision returns a different id until the deployment is updated", Fails: "CP-CREATE-2",
 			Apply: untilUpdated(getRevision, func(r map[string]any) { r["id"] = reversed(text(r, "id")) }),
 		},
 		{
-			Name: "only-revision-is-listed-twice", Breaks: "a list of one revision, without a limit, holds it twice", Fails: "CP-CREATE-2",
+			Name: "only-revision-is-listed-twice", Breaks: "list revisions without limit returns a single revision twice", Fails: "CP-CREATE-2",
 			Apply: onListOfOne(func(list map[string]any, row any) { list["resources"] = []any{row, row} }),
 		},
 		{
-			Name: "only-revision-is-not-listed", Breaks: "the list, without a limit, is empty until there is a second revision", Fails: "CP-CREATE-2",
+			Name: "only-revision-is-not-listed", Breaks: "list revisions without limit is empty until there is a second revision", Fails: "CP-CREATE-2",
 			Apply: onListOfOne(func(list map[string]any, _ any) { list["resources"], list["offset"] = []any{}, 0 }),
 		},
 		{
-			Name: "graph-config-path-is-forgotten", Breaks: "graph_config_path is not kept at creation; the default is used", Fails: "CP-CREATE-3",
+			Name: "graph-config-path-is-forgotten", Breaks: "create deployment ignores graph_config_path and uses the default", Fails: "CP-CREATE-3",
 			Apply: onRequest(createDeployment, func(r *http.Request) {
 				editBody(r, func(body map[string]any) { delete(sourceOf(body), "graph_config_path") })
 			}),
 		},
 		{
-			Name: "deployment-forgets-its-config-path", Breaks: "a deployment that was never updated shows no graph_config_path; its revision does", Fails: "CP-CREATE-3",
+			Name: "deployment-forgets-its-config-path", Breaks: "graph_config_path of a deployment is null until the first update; its revision shows it", Fails: "CP-CREATE-3",
 			Apply: untilUpdated(getDeployment, func(d map[string]any) { sourceOf(d)["graph_config_path"] = nil }),
 		},
 		{
-			Name: "new-deployment-shows-another-source", Breaks: "a deployment that was never updated shows internal_container as its source", Fails: "CP-CREATE-3",
-			Also:  map[string]string{"CP-GET-1": "retrieving is to answer with the source of the creation too"},
+			Name: "new-deployment-shows-another-source", Breaks: "source of a deployment is internal_container until the first update", Fails: "CP-CREATE-3",
+			Also:  map[string]string{"CP-GET-1": "get deployment must also return the source of the creation"},
 			Apply: untilUpdated(getDeployment, func(d map[string]any) { d["source"] = "internal_container" }),
 		},
 		{
-			Name: "first-revision-shows-another-source", Breaks: "a revision shows internal_container as its source until the deployment is updated", Fails: "CP-CREATE-3",
+			Name: "first-revision-shows-another-source", Breaks: "source of a revision is internal_container until the deployment is updated", Fails: "CP-CREATE-3",
 			Apply: untilUpdated(getRevision, func(r map[string]any) { r["source"] = "internal_container" }),
 		},
 		{
-			Name: "revision-shows-the-full-ref", Breaks: "a revision shows its branch as a full ref, refs/heads/main", Fails: "CP-CREATE-3",
+			Name: "revision-shows-the-full-ref", Breaks: "repo_ref of a revision is shown as refs/heads/main instead of main", Fails: "CP-CREATE-3",
 			Apply: onRevisions(func(r map[string]any) {
 				if ref := text(sourceOf(r), "repo_ref"); ref != "" && !strings.HasPrefix(ref, "refs/") {
 					sourceOf(r)["repo_ref"] = "refs/heads/" + ref
@@ -84,7 +84,7 @@ func creation() []Fault {
 			}),
 		},
 		{
-			Name: "image-is-shown-without-its-tag", Breaks: "a revision shows its image without the tag", Fails: "CP-CREATE-3", Edition: selfHosted,
+			Name: "image-is-shown-without-its-tag", Breaks: "image_uri of a revision is shown without the tag", Fails: "CP-CREATE-3", Edition: selfHosted,
 			Apply: onRevisions(func(r map[string]any) {
 				if image := text(sourceOf(r), "image_uri"); image != "" {
 					sourceOf(r)["image_uri"] = image[:strings.LastIndex(image, ":")]
@@ -96,8 +96,7 @@ func creation() []Fault {
 
 const selfHosted = "self-hosted"
 
-// untilUpdated changes the answers of an operation on deployments, or on their agent servers, of which no update was
-// seen.
+// untilUpdated changes the answers of an operation on deployments that were not updated, or on their agent servers.
 func untilUpdated(o operation, change func(object map[string]any)) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		a := capture(next, r)
@@ -115,7 +114,7 @@ func untilUpdated(o operation, change func(object map[string]any)) Layer {
 	})
 }
 
-// onListOfOne changes lists without a limit that hold just one revision.
+// onListOfOne changes lists requested without limit that contain one revision.
 func onListOfOne(change func(list map[string]any, row any)) Layer {
 	return onAnswer(listRevisions, func(r *http.Request, a *answer) {
 		if a.status != http.StatusOK || r.URL.Query().Has("limit") {
@@ -129,12 +128,12 @@ func onListOfOne(change func(list map[string]any, row any)) Layer {
 	})
 }
 
-// onRevisions changes revisions wherever they are answered, alone or in a list.
+// onRevisions changes revisions in all answers, single or in a list.
 func onRevisions(change func(revision map[string]any)) Layer {
-	return both(onObject(getRevision, change), onResources(change))
+	return compose(onObject(getRevision, change), onResources(change))
 }
 
-// reversed makes another uuid of one.
+// reversed returns a different UUID.
 func reversed(id string) string {
 	parts := strings.Split(id, "-")
 	for i, part := range parts {
@@ -148,7 +147,7 @@ func reversed(id string) string {
 func refusedCreation() []Fault {
 	return []Fault{
 		{
-			Name: "unknown-source-is-the-default", Breaks: "an unknown source is taken for the usual one", Fails: "CP-CREATE-4",
+			Name: "unknown-source-is-the-default", Breaks: "create deployment treats an unknown source as internal_container", Fails: "CP-CREATE-4",
 			Apply: onRequest(createDeployment, func(r *http.Request) {
 				editBody(r, func(body map[string]any) {
 					if source := text(body, "source"); source != "" && !slices.Contains(sources, source) {
@@ -161,11 +160,11 @@ func refusedCreation() []Fault {
 			}),
 		},
 		{
-			Name: "number-as-ref-is-text", Breaks: "a number as repo_ref is taken for a text at creation", Fails: "CP-CREATE-4",
+			Name: "number-as-ref-is-text", Breaks: "create deployment accepts a number as repo_ref", Fails: "CP-CREATE-4",
 			Apply: onRequest(createDeployment, numberAsRef),
 		},
 		{
-			Name: "refused-creation-stays", Breaks: "a creation with a list as source_config is refused, but made", Fails: "CP-CREATE-4",
+			Name: "refused-creation-stays", Breaks: "create deployment with an array as source_config is refused, but the deployment is created", Fails: "CP-CREATE-4",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if createDeployment.is(r) {
 					if _, list := bodyOf(r)["source_config"].([]any); list {
@@ -178,13 +177,13 @@ func refusedCreation() []Fault {
 			}),
 		},
 		{
-			Name: "creation-is-refused-with-a-text", Breaks: "the 422 of a creation has a text as detail", Fails: "CP-CREATE-4",
+			Name: "creation-is-refused-with-a-text", Breaks: "the 422 of create deployment has a string detail", Fails: "CP-CREATE-4",
 			Apply: onStatus(createDeployment, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) {
 				a.refuse(http.StatusUnprocessableEntity, "The body is not valid.")
 			}),
 		},
 		{
-			Name: "refused-creation-tells-its-id", Breaks: "a creation with a list as source_config is refused with the id of the deployment that was made, and no list shows it", Fails: "CP-CREATE-4",
+			Name: "refused-creation-tells-its-id", Breaks: "create deployment with an array as source_config returns 400 with the id of a created deployment, and deployments cannot be listed", Fails: "CP-CREATE-4",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if r.Method == http.MethodGet && r.URL.Path == "/v2/deployments" {
 					w.WriteHeader(http.StatusMethodNotAllowed)
@@ -204,8 +203,8 @@ func refusedCreation() []Fault {
 			}),
 		},
 		{
-			Name: "read-only-fields-fail-creation", Breaks: "a creation that names a read-only field is a server error", Fails: "CP-CREATE-7",
-			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Name: "read-only-fields-fail-creation", Breaks: "create deployment with the read-only field created_at returns 500", Fails: "CP-CREATE-7",
+			Also: map[string]string{"CP-ERROR-3": "every 5xx fails it"},
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if createDeployment.is(r) && bodyOf(r)["created_at"] != nil {
 					writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)
@@ -215,8 +214,8 @@ func refusedCreation() []Fault {
 			}),
 		},
 		{
-			Name: "mistaken-creation-fails", Breaks: "a body that is no object is a server error", Fails: "CP-CREATE-4",
-			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Name: "mistaken-creation-fails", Breaks: "create deployment returns 500 for a body that is not an object", Fails: "CP-CREATE-4",
+			Also: map[string]string{"CP-ERROR-3": "every 5xx fails it"},
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if createDeployment.is(r) && bodyOf(r) == nil {
 					writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)
@@ -226,15 +225,15 @@ func refusedCreation() []Fault {
 			}),
 		},
 		{
-			Name: "other-editions-source-is-taken", Breaks: "external_container is taken for internal_container on the cloud", Fails: "CP-CREATE-6",
+			Name: "other-editions-source-is-taken", Breaks: "create deployment accepts external_container on cloud and treats it as internal_container", Fails: "CP-CREATE-6",
 			Apply: onRequest(createDeployment, asInternal("external_container")),
 		},
 		{
-			Name: "git-is-taken-when-self-hosted", Breaks: "git_host is taken for an internal container when self-hosted", Fails: "CP-CREATE-6", Edition: selfHosted,
+			Name: "git-is-taken-when-self-hosted", Breaks: "create deployment accepts git_host on self-hosted and treats it as internal_container", Fails: "CP-CREATE-6", Edition: selfHosted,
 			Apply: onRequest(createDeployment, asInternal("git_host")),
 		},
 		{
-			Name: "refused-source-stays", Breaks: "a source of the other edition is refused, but the deployment is made", Fails: "CP-CREATE-6",
+			Name: "refused-source-stays", Breaks: "create deployment with a source of the other edition is refused, but the deployment is created", Fails: "CP-CREATE-6",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if createDeployment.is(r) && text(bodyOf(r), "source") == "external_container" {
 					captureBeside(next, r, asInternal("external_container"))
@@ -243,11 +242,11 @@ func refusedCreation() []Fault {
 			}),
 		},
 		{
-			Name: "created-at-is-the-clients", Breaks: "created_at of a deployment is the one of the request", Fails: "CP-CREATE-7",
+			Name: "created-at-is-the-clients", Breaks: "created_at of a deployment is taken from the request", Fails: "CP-CREATE-7",
 			Apply: takingOver(createDeployment, getDeployment, "created_at"),
 		},
 		{
-			Name: "commit-is-the-clients", Breaks: "repo_commit_sha of the first revision is the one of the request", Fails: "CP-CREATE-7",
+			Name: "commit-is-the-clients", Breaks: "repo_commit_sha of the first revision is taken from the request", Fails: "CP-CREATE-7",
 			Apply: takingOver(createDeployment, getRevision, "repo_commit_sha"),
 		},
 	}
@@ -256,7 +255,7 @@ func refusedCreation() []Fault {
 // sources are those of the interface, section 2.
 var sources = []string{"git_host", "external_container", "internal_container"}
 
-// asInternal makes of a source that the edition does not have one that it has.
+// asInternal replaces a source of the other edition with one of the reference's edition.
 func asInternal(foreign string) func(r *http.Request) {
 	return func(r *http.Request) {
 		editBody(r, func(body map[string]any) {
@@ -268,7 +267,7 @@ func asInternal(foreign string) func(r *http.Request) {
 	}
 }
 
-// numberAsRef takes numbers for texts.
+// numberAsRef converts numbers to strings.
 func numberAsRef(r *http.Request) {
 	editBody(r, func(body map[string]any) {
 		source := sourceOf(body)
@@ -281,7 +280,7 @@ func numberAsRef(r *http.Request) {
 	})
 }
 
-// takingOver shows a read-only field as the client sent it, in what is read from then on.
+// takingOver shows a read-only field with the value that the client sent, in all later reads.
 func takingOver(sent, shown operation, field string) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !sent.is(r) && !shown.is(r) {

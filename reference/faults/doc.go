@@ -1,13 +1,12 @@
-// Package faults holds deliberate deviations of the reference: faults, which a conformance suite must catch, and
-// variations, which it must not mind.
+// Package faults defines the deviations of the reference that the self-test of the suite uses (mutation testing).
 //
-// Each is one small function around the pristine reference, written as a tired engineer would err: it clamps in place
-// of refusing, is off by one, heeds only the first value, holds on one route only. Most are HTTP layers; where a
-// layer cannot reach, a part of the reference is wrapped (see [reference.Options]). The reference's own code knows
-// nothing of them.
+// A [Fault] breaks a requirement. The reference with one fault is a mutant, and the requirement must kill it: it must fail.
+// Further requirements that inevitably fail are declared with the reason; any other failure shows that the suite checks too much.
+// An [EquivalentMutant] differs from the reference but conforms: a failure there is a false positive. A
+// [NullImplementation] implements nothing: it must never be reported as conformant.
 //
-// Impostors are servers that are wrong altogether: whatever they answer, they must never be found conformant.
-//
-// A fault names the requirement that it must fail. Further requirements that inevitably fail with it are named with
-// the reason; any other that fails shows that the suite says too much.
+// Each fault is a small function around the unmodified reference, a mistake as engineers make it: a value is clamped
+// instead of refused, an index is off by one, only the first value is used, a check is missing on one route. Most are HTTP
+// layers; where a layer is not enough, a part of the reference is wrapped (see [reference.Options]). The reference does not
+// know this package.
 package faults

@@ -10,23 +10,23 @@ func errorBodies() []Fault {
 	alsoInContract := map[string]string{"CP-CONTRACT-list-revisions": sameInContract}
 	return []Fault{
 		{
-			Name: "not-found-is-a-text", Breaks: "the 404 of the list is plain text", Fails: "CP-ERROR-1", Also: alsoInContract,
+			Name: "not-found-is-a-text", Breaks: "the 404 of list revisions is plain text", Fails: "CP-ERROR-1", Also: alsoInContract,
 			Apply: onStatus(listRevisions, http.StatusNotFound, func(_ *http.Request, a *answer) { a.plain(text(a.object(), "detail")) }),
 		},
 		{
-			Name: "not-found-has-an-object", Breaks: "the detail of the list's 404 is an object", Fails: "CP-ERROR-1", Also: alsoInContract,
+			Name: "not-found-has-an-object", Breaks: "the 404 of list revisions has an object as detail", Fails: "CP-ERROR-1", Also: alsoInContract,
 			Apply: onStatus(listRevisions, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.edit(func(o map[string]any) { o["detail"] = map[string]any{"message": o["detail"]} })
 			}),
 		},
 		{
-			Name: "not-found-has-a-message", Breaks: "the list's 404 has message in place of detail", Fails: "CP-ERROR-1", Also: alsoInContract,
+			Name: "not-found-has-a-message", Breaks: "the 404 of list revisions has message instead of detail", Fails: "CP-ERROR-1", Also: alsoInContract,
 			Apply: onStatus(listRevisions, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.edit(func(o map[string]any) { o["message"] = o["detail"]; delete(o, "detail") })
 			}),
 		},
 		{
-			Name: "first-problem-only", Breaks: "of several faulty parameters only the first is named", Fails: "CP-ERROR-2",
+			Name: "first-problem-only", Breaks: "the 422 of list revisions reports only the first of several invalid parameters", Fails: "CP-ERROR-2",
 			Apply: onStatus(listRevisions, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) {
 				a.edit(func(o map[string]any) {
 					if problems, _ := o["detail"].([]any); len(problems) > 1 {
@@ -36,7 +36,7 @@ func errorBodies() []Fault {
 			}),
 		},
 		{
-			Name: "detail-is-a-text", Breaks: "the list's 422 has a text as detail, which names what is wrong", Fails: "CP-ERROR-2", Also: alsoInContract,
+			Name: "detail-is-a-text", Breaks: "the 422 of list revisions has a string detail", Fails: "CP-ERROR-2", Also: alsoInContract,
 			Apply: onStatus(listRevisions, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) {
 				var names []string
 				for _, problem := range items(a.object()["detail"]) {
@@ -46,7 +46,7 @@ func errorBodies() []Fault {
 			}),
 		},
 		{
-			Name: "loc-is-a-text", Breaks: "loc of a validation error is a text with dots", Fails: "CP-ERROR-2", Also: alsoInContract,
+			Name: "loc-is-a-text", Breaks: "loc of a validation error is a dotted string instead of an array", Fails: "CP-ERROR-2", Also: alsoInContract,
 			Apply: onProblems(func(problem map[string]any) { problem["loc"] = "query." + lastOf(problem["loc"]) }),
 		},
 		{
@@ -62,7 +62,7 @@ func errorBodies() []Fault {
 			Apply: onProblems(func(problem map[string]any) { delete(problem, "type") }),
 		},
 		{
-			Name: "first-request-fails", Breaks: "the first request after the start is answered 500: nothing is warm yet", Fails: "CP-ERROR-3", Once: true,
+			Name: "first-request-fails", Breaks: "the first request after the start returns 500", Fails: "CP-ERROR-3", Once: true,
 			Apply: fresh(func() Layer {
 				var warm atomic.Bool
 				return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -75,7 +75,7 @@ func errorBodies() []Fault {
 			}),
 		},
 		{
-			Name: "change-of-source-fails", Breaks: "an update that would change the source is a server error", Fails: "CP-ERROR-3",
+			Name: "change-of-source-fails", Breaks: "an update that changes source returns 500", Fails: "CP-ERROR-3",
 			Apply: onStatus(updateDeployment, http.StatusBadRequest, func(_ *http.Request, a *answer) {
 				if strings.Contains(string(a.body), "source of a deployment") {
 					a.refuse(http.StatusInternalServerError, "Internal Server Error")
@@ -83,7 +83,7 @@ func errorBodies() []Fault {
 			}),
 		},
 		{
-			Name: "read-only-fields-fail", Breaks: "an update that names a read-only field is a server error", Fails: "CP-ERROR-3",
+			Name: "read-only-fields-fail", Breaks: "an update with the read-only field created_at returns 503", Fails: "CP-ERROR-3",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if updateDeployment.is(r) && bodyOf(r)["created_at"] != nil {
 					writeJSON(w, http.StatusServiceUnavailable, `{"detail":"Service Unavailable"}`)
@@ -95,7 +95,7 @@ func errorBodies() []Fault {
 	}
 }
 
-// lastOf returns the last text of a list.
+// lastOf returns the last element of a list if it is a string.
 func lastOf(loc any) string {
 	list, _ := loc.([]any)
 	if len(list) == 0 {

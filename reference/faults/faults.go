@@ -9,62 +9,61 @@ import (
 	"github.com/agentconform/agentconform/reference"
 )
 
-// Fault is a deliberate deviation that breaks a requirement.
+// Fault is a deliberate deviation that breaks a requirement. The reference with one fault is a mutant.
 type Fault struct {
 	Name   string // "limit-101-is-served"
-	Breaks string // what it does, in a sentence
-	Fails  string // ID of the requirement that it must fail
-	// Also are further IDs that inevitably fail with it, each with the reason.
+	Breaks string // what a client observes, in a sentence
+	Fails  string // ID of the requirement that must kill the mutant
+	// Also lists further requirements that inevitably fail, each with the reason.
 	Also map[string]string
-	// Edition of the reference on which it shows; cloud when empty.
+	// Edition of the reference that has the fault; cloud if empty.
 	Edition string
-	// Hangs says that the suite waits out its limits for what the fault keeps from happening: a proof takes longest
-	// with it.
+	// Hangs marks a fault that makes the suite wait until a timeout. The self-test starts these first.
 	Hangs bool
-	// Once says that it shows once in the life of a server: who wants to see it again has to start another.
+	// Once marks a fault that occurs once per server. To see it again, start another server.
 	Once  bool
 	Apply Layer
 }
 
-// Variation is a deliberate difference that breaks nothing.
-type Variation struct {
-	Name    string // "answers-are-pretty-printed"
-	Differs string // what it does, in a sentence
+// EquivalentMutant is a deliberate difference that breaks no requirement.
+type EquivalentMutant struct {
+	Name    string // "pretty-printed"
+	Differs string // what a client observes, in a sentence
 	Edition string
 	Apply   Layer
 }
 
-// Layer puts itself around the reference that the options describe.
+// Layer wraps the reference that the options describe.
 type Layer func(*reference.Options)
 
-// All returns every fault, by the requirement that it fails and its name.
+// All returns all faults, sorted by requirement and name.
 func All() []Fault {
 	all := slices.Concat(controlPlane(), agentServer())
 	slices.SortFunc(all, func(a, b Fault) int { return strings.Compare(a.Fails+" "+a.Name, b.Fails+" "+b.Name) })
 	return all
 }
 
-// Variations returns every variation by name.
-func Variations() []Variation {
-	all := variations()
-	slices.SortFunc(all, func(a, b Variation) int { return strings.Compare(a.Name, b.Name) })
+// EquivalentMutants returns all equivalent mutants, sorted by name.
+func EquivalentMutants() []EquivalentMutant {
+	all := equivalentMutants()
+	slices.SortFunc(all, func(a, b EquivalentMutant) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
-// Find returns the layers of the faults and variations with the names, and the edition on which they show: that of the
-// last one that needs one, or "" where all show on either.
+// Find returns the layers of the named faults and equivalent mutants, and the edition they need: that of the last one that
+// needs one, or "" if none does.
 func Find(names ...string) (layers []Layer, edition string, err error) {
-	known := map[string]Variation{}
+	known := map[string]EquivalentMutant{}
 	for _, f := range All() {
-		known[f.Name] = Variation{Edition: f.Edition, Apply: f.Apply}
+		known[f.Name] = EquivalentMutant{Edition: f.Edition, Apply: f.Apply}
 	}
-	for _, v := range Variations() {
+	for _, v := range EquivalentMutants() {
 		known[v.Name] = v
 	}
 	for _, name := range names {
 		v, found := known[name]
 		if !found {
-			return nil, "", fmt.Errorf("no fault and no variation is named %q; agentconform prove --list shows all", name)
+			return nil, "", fmt.Errorf("unknown fault or equivalent mutant %q; agentconform prove --list shows all names", name)
 		}
 		layers, edition = append(layers, v.Apply), cmp.Or(v.Edition, edition)
 	}

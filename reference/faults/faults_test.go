@@ -24,38 +24,38 @@ func TestNamesAreWellFormedAndUnique(t *testing.T) {
 	seen := map[string]bool{}
 	check := func(name, sentence string) {
 		require.Regexp(t, wellFormedName, name)
-		require.False(t, seen[name], "%s is there twice", name)
+		require.False(t, seen[name], "duplicate name %s", name)
 		seen[name] = true
 		require.NotEmpty(t, sentence, name)
-		require.False(t, strings.HasSuffix(sentence, "."), "%s: the sentence stands in tables, without a full stop", name)
+		require.False(t, strings.HasSuffix(sentence, "."), "%s: a sentence in tables has no full stop", name)
 	}
 	for _, f := range All() {
 		check(f.Name, f.Breaks)
 	}
-	for _, v := range Variations() {
+	for _, v := range EquivalentMutants() {
 		check(v.Name, v.Differs)
 	}
-	for _, i := range Impostors() {
+	for _, i := range NullImplementations() {
 		check(i.Name, i.Is)
 	}
 }
 
-func TestFaultsBreakRequirementsThatThereAre(t *testing.T) {
+func TestFaultsBreakKnownRequirements(t *testing.T) {
 	c := catalogue(t)
 	for _, f := range All() {
-		require.NotNil(t, c.Find(f.Fails), "%s fails %s, which is no requirement", f.Name, f.Fails)
+		require.NotNil(t, c.Find(f.Fails), "%s fails %s, which is not a requirement", f.Name, f.Fails)
 		require.NotNil(t, f.Apply, f.Name)
 		require.Contains(t, []string{"", selfHosted}, f.Edition, f.Name)
 		for id, reason := range f.Also {
-			require.NotNil(t, c.Find(id), "%s also fails %s, which is no requirement", f.Name, id)
+			require.NotNil(t, c.Find(id), "%s also fails %s, which is not a requirement", f.Name, id)
 			require.NotEqual(t, f.Fails, id, f.Name)
-			require.NotEmpty(t, reason, "%s says no reason why %s fails too", f.Name, id)
+			require.NotEmpty(t, reason, "%s gives no reason why %s fails too", f.Name, id)
 		}
-		require.LessOrEqual(t, len(f.Also), 3, "%s turns too much red: the suite says the same thing twice", f.Name)
+		require.LessOrEqual(t, len(f.Also), 3, "%s fails too many requirements: the suite checks the same thing twice", f.Name)
 	}
 }
 
-// TestEveryRequirementHasItsFaults holds for those of the control plane: two for a MUST, one for any other.
+// TestEveryRequirementHasItsFaults expects two faults for a MUST of the control plane, one for any other level.
 func TestEveryRequirementHasItsFaults(t *testing.T) {
 	count := map[string]int{}
 	for _, f := range All() {
@@ -71,7 +71,7 @@ func TestEveryRequirementHasItsFaults(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, count[q.ID], fewest, q.ID)
 	}
-	require.GreaterOrEqual(t, len(Variations()), 28)
+	require.GreaterOrEqual(t, len(EquivalentMutants()), 28)
 }
 
 func TestFindGivesLayersAndEdition(t *testing.T) {
@@ -89,13 +89,13 @@ func TestFindGivesLayersAndEdition(t *testing.T) {
 	require.ErrorContains(t, err, "no-such-fault")
 }
 
-// TestLayersCanBePutTogether starts nothing: a layer must not need more than options to be put on.
-func TestLayersCanBePutTogether(t *testing.T) {
+// TestLayersCanBeCombined starts no server: a layer must need only options.
+func TestLayersCanBeCombined(t *testing.T) {
 	var o reference.Options
 	for _, f := range All() {
 		f.Apply(&o)
 	}
-	for _, v := range Variations() {
+	for _, v := range EquivalentMutants() {
 		v.Apply(&o)
 	}
 	require.NotNil(t, o.WrapHTTP)

@@ -13,13 +13,13 @@ import (
 	"github.com/agentconform/agentconform/reference"
 )
 
-// operation tells requests apart. It matches the method and the path without the address of an agent server.
+// operation matches requests by method and path, without the address of an agent server.
 type operation struct {
 	method string
 	path   *regexp.Regexp
 }
 
-// The operations of the interface. Paths of agent servers stand below /agents/<deployment id>.
+// The operations of the interface. Paths of agent servers are below /agents/<deployment id>.
 var (
 	createDeployment = operation{http.MethodPost, regexp.MustCompile(`^/v2/deployments$`)}
 	getDeployment    = operation{http.MethodGet, regexp.MustCompile(`^/v2/deployments/[^/]+$`)}
@@ -40,7 +40,7 @@ func (o operation) is(r *http.Request) bool {
 	return r.Method == o.method && o.path.MatchString(r.URL.Path)
 }
 
-// around makes a layer of middleware. Layers that are applied later stand further out.
+// around makes a layer of middleware. Layers that are applied later are further out.
 func around(middleware func(w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
 	return func(o *reference.Options) {
 		inner := o.WrapHTTP
@@ -53,7 +53,7 @@ func around(middleware func(w http.ResponseWriter, r *http.Request, next http.Ha
 	}
 }
 
-// onRequest changes the requests of an operation before the reference sees them.
+// onRequest changes the requests of an operation before the reference receives them.
 func onRequest(op operation, change func(r *http.Request)) Layer {
 	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if op.is(r) {
@@ -63,7 +63,7 @@ func onRequest(op operation, change func(r *http.Request)) Layer {
 	})
 }
 
-// onAnswer changes the answers of an operation before the client sees them.
+// onAnswer changes the answers of an operation before the client receives them.
 func onAnswer(op operation, change func(r *http.Request, a *answer)) Layer {
 	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !op.is(r) {
@@ -99,7 +99,7 @@ func onStatus(op operation, status int, change func(r *http.Request, a *answer))
 	})
 }
 
-// onResources changes each revision in the lists of revisions.
+// onResources changes each revision in lists.
 func onResources(change func(row map[string]any)) Layer {
 	return onObject(listRevisions, func(list map[string]any) {
 		for _, row := range items(list["resources"]) {
@@ -108,8 +108,8 @@ func onResources(change func(row map[string]any)) Layer {
 	})
 }
 
-// both applies several layers.
-func both(layers ...Layer) Layer {
+// compose applies several layers.
+func compose(layers ...Layer) Layer {
 	return func(o *reference.Options) {
 		for _, l := range layers {
 			l(o)
@@ -117,14 +117,14 @@ func both(layers ...Layer) Layer {
 	}
 }
 
-// answer is one that the reference gave, before it is sent.
+// answer is an answer of the reference, before it is sent.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// recorder takes an answer in place of a client.
+// recorder receives an answer in place of a client.
 type recorder struct {
 	answer
 	wrote bool
@@ -144,7 +144,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// capture has the reference answer and keeps the answer.
+// capture returns the answer of the reference without sending it.
 func capture(next http.Handler, r *http.Request) *answer {
 	rec := &recorder{answer: answer{status: http.StatusOK, header: http.Header{}}}
 	next.ServeHTTP(rec, r)
@@ -160,7 +160,7 @@ func (a *answer) send(w http.ResponseWriter) {
 	_, _ = w.Write(a.body) // the client may be gone
 }
 
-// edit changes the JSON object in the body. A body that is none stays.
+// edit changes the JSON object in the body. Any other body is unchanged.
 func (a *answer) edit(change func(object map[string]any)) {
 	if object := a.object(); object != nil {
 		change(object)
@@ -168,10 +168,10 @@ func (a *answer) edit(change func(object map[string]any)) {
 	}
 }
 
-// object returns the JSON object in the body, nil where there is none.
+// object returns the JSON object in the body, nil if there is none.
 func (a *answer) object() map[string]any { return decoded(a.body) }
 
-// decoded reads a JSON object with numbers as they are written; nil where the text is none.
+// decoded reads a JSON object with numbers as written; nil if the text is not an object.
 func decoded(text []byte) map[string]any {
 	object, _ := decodedValue(text).(map[string]any)
 	return object
@@ -187,13 +187,13 @@ func decodedValue(text []byte) any {
 	return value
 }
 
-// invalid replaces the answer by a validation error of the interface's form that names one place.
+// invalid replaces the answer with a 422 in the interface's schema that has one loc.
 func (a *answer) invalid(loc ...any) {
 	a.status = http.StatusUnprocessableEntity
 	a.json(map[string]any{"detail": []any{map[string]any{"loc": loc, "msg": "Field required", "type": "missing"}}})
 }
 
-// plain replaces the body by a text.
+// plain replaces the body with plain text.
 func (a *answer) plain(text string) {
 	a.body = []byte(text)
 	a.header.Set("Content-Type", "text/plain; charset=utf-8")
@@ -205,7 +205,7 @@ func (a *answer) json(value any) {
 	a.header.Set("Content-Type", "application/json")
 }
 
-// refuse replaces the answer by a plain refusal.
+// refuse replaces the answer with a status and a string detail.
 func (a *answer) refuse(status int, detail string) {
 	a.status = status
 	a.json(map[string]any{"detail": detail})
@@ -223,7 +223,7 @@ func items(value any) []map[string]any {
 	return objects
 }
 
-// object returns a JSON object below another, or an empty one.
+// object returns the value as a JSON object, an empty one if it is not an object.
 func object(value any) map[string]any {
 	if inner, ok := value.(map[string]any); ok {
 		return inner
@@ -231,7 +231,7 @@ func object(value any) map[string]any {
 	return map[string]any{}
 }
 
-// text returns a text below an object, "" where there is none.
+// text returns a string field of an object, "" if there is none.
 func text(object map[string]any, key string) string {
 	s, _ := object[key].(string)
 	return s
@@ -248,13 +248,13 @@ func editBody(r *http.Request, change func(object map[string]any)) {
 	setBody(r, text)
 }
 
-// bodyOf returns the JSON object that a client sent, nil where it sent none.
+// bodyOf returns the JSON object that a client sent, nil if there is none.
 func bodyOf(r *http.Request) map[string]any { return decoded(readBody(r)) }
 
-// sourceOf returns the source revision configuration in a request body, an empty one where there is none.
+// sourceOf returns source_revision_config of a body, an empty object if there is none.
 func sourceOf(body map[string]any) map[string]any { return object(body["source_revision_config"]) }
 
-// readBody reads what the client sent and leaves it to be read again.
+// readBody reads the request body and leaves it readable.
 func readBody(r *http.Request) []byte {
 	text, _ := io.ReadAll(r.Body)
 	setBody(r, text)

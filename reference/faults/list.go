@@ -15,7 +15,7 @@ import (
 func limits() []Fault {
 	return []Fault{
 		{
-			Name: "limit-needs-an-offset", Breaks: "a limit is heeded only where an offset stands beside it", Fails: "CP-LIST-2",
+			Name: "limit-needs-an-offset", Breaks: "limit is ignored if there is no offset", Fails: "CP-LIST-2",
 			Apply: onQuery(listRevisions, func(q url.Values) {
 				if n, err := strconv.Atoi(q.Get("limit")); err == nil && n >= 1 && n <= 100 && !q.Has("offset") {
 					q.Del("limit")
@@ -23,12 +23,12 @@ func limits() []Fault {
 			}),
 		},
 		{
-			Name: "limit-100-is-refused", Breaks: "the largest limit is refused: less than, in place of at most", Fails: "CP-LIST-2",
+			Name: "limit-100-is-refused", Breaks: "limit=100 returns 422", Fails: "CP-LIST-2",
 			Apply: replacing("limit", "100", "101"),
 		},
 		{
-			Name: "limit-is-capped-at-20", Breaks: "a limit above the default is cut to the default", Fails: "CP-LIST-2",
-			Also: map[string]string{"CP-LIST-6": "pages of a size above 20 then have gaps"},
+			Name: "limit-is-capped-at-20", Breaks: "a limit above 20 is reduced to 20", Fails: "CP-LIST-2",
+			Also: map[string]string{"CP-LIST-6": "pages with a limit above 20 then have gaps"},
 			Apply: onQuery(listRevisions, func(q url.Values) {
 				if n, err := strconv.Atoi(q.Get("limit")); err == nil && n > 20 && n <= 100 {
 					q.Set("limit", "20")
@@ -36,49 +36,49 @@ func limits() []Fault {
 			}),
 		},
 		{
-			Name: "limit-0-is-the-default", Breaks: "limit 0 is taken for no limit", Fails: "CP-LIST-3",
+			Name: "limit-0-is-the-default", Breaks: "limit=0 is accepted as the default limit", Fails: "CP-LIST-3",
 			Apply: replacing("limit", "0", ""),
 		},
 		{
-			Name: "limit-101-is-served", Breaks: "a limit above 100 is cut to 100 in place of refused", Fails: "CP-LIST-3",
+			Name: "limit-101-is-served", Breaks: "limit=101 is accepted as 100 instead of refused with 422", Fails: "CP-LIST-3",
 			Apply: replacing("limit", "101", "100"),
 		},
 		{
-			Name: "negative-limit-is-served", Breaks: "a negative limit is raised to 1", Fails: "CP-LIST-3",
+			Name: "negative-limit-is-served", Breaks: "limit=-1 is accepted as 1", Fails: "CP-LIST-3",
 			Apply: replacing("limit", "-1", "1"),
 		},
 		{
-			Name: "fraction-of-a-limit-is-cut", Breaks: "limit 1.5 is read as 1", Fails: "CP-LIST-3",
+			Name: "fraction-of-a-limit-is-cut", Breaks: "limit=1.5 is accepted as 1", Fails: "CP-LIST-3",
 			Apply: replacing("limit", "1.5", "1"),
 		},
 		{
-			Name: "empty-limit-is-the-default", Breaks: "an empty limit is taken for none", Fails: "CP-LIST-3",
+			Name: "empty-limit-is-the-default", Breaks: "an empty limit is treated as absent", Fails: "CP-LIST-3",
 			Apply: replacing("limit", "", ""),
 		},
 		{
-			Name: "huge-limit-overflows", Breaks: "a limit that does not fit into 64 bits is the largest", Fails: "CP-LIST-3",
+			Name: "huge-limit-overflows", Breaks: "a limit beyond 64 bits is accepted as 100", Fails: "CP-LIST-3",
 			Apply: replacing("limit", "99999999999999999999", "100"),
 		},
 		{
-			Name: "limit-is-refused-under-another-name", Breaks: "the refusal of a limit names page_size", Fails: "CP-LIST-3",
+			Name: "limit-is-refused-under-another-name", Breaks: "the 422 for limit names page_size", Fails: "CP-LIST-3",
 			Apply: renaming("limit", "page_size"),
 		},
 		{
-			Name: "default-limit-is-10", Breaks: "without a limit 10 revisions come back", Fails: "CP-LIST-4",
+			Name: "default-limit-is-10", Breaks: "list revisions without limit returns up to 10 revisions", Fails: "CP-LIST-4",
 			Apply: defaultLimit("10"),
 		},
 		{
-			Name: "default-limit-is-100", Breaks: "without a limit 100 revisions come back", Fails: "CP-LIST-4",
+			Name: "default-limit-is-100", Breaks: "list revisions without limit returns up to 100 revisions", Fails: "CP-LIST-4",
 			Apply: defaultLimit("100"),
 		},
 		{
-			Name: "default-limit-is-21", Breaks: "without a limit one revision too many comes back: the one that tells whether there are more", Fails: "CP-LIST-4",
+			Name: "default-limit-is-21", Breaks: "list revisions without limit returns up to 21 revisions", Fails: "CP-LIST-4",
 			Apply: defaultLimit("21"),
 		},
 	}
 }
 
-// replacing reads a value of a parameter as another one; an empty one is none at all.
+// replacing changes a value of a parameter; an empty value removes the parameter.
 func replacing(parameter, value, other string) Layer {
 	return onQuery(listRevisions, func(q url.Values) {
 		if slices.Equal(q[parameter], []string{value}) {
@@ -90,7 +90,7 @@ func replacing(parameter, value, other string) Layer {
 	})
 }
 
-// renaming has refusals name a parameter differently.
+// renaming changes the name of a parameter in validation errors.
 func renaming(parameter, other string) Layer {
 	return onProblems(func(problem map[string]any) {
 		if loc, _ := problem["loc"].([]any); len(loc) == 2 && loc[1] == parameter {
@@ -99,7 +99,7 @@ func renaming(parameter, other string) Layer {
 	})
 }
 
-// onProblems changes each reason in the 422 of a list of revisions.
+// onProblems changes each validation error in the 422 of list revisions.
 func onProblems(change func(problem map[string]any)) Layer {
 	return onStatus(listRevisions, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) {
 		a.edit(func(o map[string]any) {
@@ -121,23 +121,23 @@ func defaultLimit(limit string) Layer {
 func offsets() []Fault {
 	return []Fault{
 		{
-			Name: "offset-below-0-is-0", Breaks: "a negative offset is raised to 0", Fails: "CP-LIST-5",
+			Name: "offset-below-0-is-0", Breaks: "offset=-1 is accepted as 0", Fails: "CP-LIST-5",
 			Apply: replacing("offset", "-1", "0"),
 		},
 		{
-			Name: "fraction-of-an-offset-is-cut", Breaks: "offset 0.5 is read as 0", Fails: "CP-LIST-5",
+			Name: "fraction-of-an-offset-is-cut", Breaks: "offset=0.5 is accepted as 0", Fails: "CP-LIST-5",
 			Apply: replacing("offset", "0.5", "0"),
 		},
 		{
-			Name: "empty-offset-is-0", Breaks: "an empty offset is taken for none", Fails: "CP-LIST-5",
+			Name: "empty-offset-is-0", Breaks: "an empty offset is treated as absent", Fails: "CP-LIST-5",
 			Apply: replacing("offset", "", ""),
 		},
 		{
-			Name: "offset-is-refused-under-another-name", Breaks: "the refusal of an offset names page", Fails: "CP-LIST-5",
+			Name: "offset-is-refused-under-another-name", Breaks: "the 422 for offset names page", Fails: "CP-LIST-5",
 			Apply: renaming("offset", "page"),
 		},
 		{
-			Name: "offset-is-the-one-sent", Breaks: "the returned offset is the one of the request", Fails: "CP-LIST-7",
+			Name: "offset-is-the-one-sent", Breaks: "the returned offset is the requested one", Fails: "CP-LIST-7",
 			Apply: returning(func(sent, _ int) int { return sent }),
 		},
 		{
@@ -145,15 +145,15 @@ func offsets() []Fault {
 			Apply: returning(func(_, count int) int { return count }),
 		},
 		{
-			Name: "offset-is-one-too-far", Breaks: "the returned offset is that of the next page's second revision", Fails: "CP-LIST-7",
+			Name: "offset-is-one-too-far", Breaks: "the returned offset is one too high", Fails: "CP-LIST-7",
 			Apply: returning(func(sent, count int) int { return sent + count + 1 }),
 		},
 		{
-			Name: "offset-is-that-of-the-last", Breaks: "the returned offset is that of the page's last revision, so that the next page repeats it", Fails: "CP-LIST-7",
+			Name: "offset-is-that-of-the-last", Breaks: "the returned offset is one too low, so that the next page repeats a revision", Fails: "CP-LIST-7",
 			Apply: returning(func(sent, count int) int { return max(sent+count-1, 0) }),
 		},
 		{
-			Name: "page-past-the-end-is-404", Breaks: "an offset past the end is not found", Fails: "CP-LIST-8",
+			Name: "page-past-the-end-is-404", Breaks: "an offset past the end returns 404", Fails: "CP-LIST-8",
 			Apply: onAnswer(listRevisions, func(r *http.Request, a *answer) {
 				if offset := r.URL.Query().Get("offset"); a.status == http.StatusOK && offset != "" && offset != "0" && len(items(a.object()["resources"])) == 0 {
 					a.refuse(http.StatusNotFound, "Deployment ID "+deploymentOf(r)+" has no such page.")
@@ -161,7 +161,7 @@ func offsets() []Fault {
 			}),
 		},
 		{
-			Name: "far-offset-begins-anew", Breaks: "an offset from 10,001 to a million shows the first page", Fails: "CP-LIST-8",
+			Name: "far-offset-is-0", Breaks: "an offset from 10,001 to 1,000,000 returns the first page", Fails: "CP-LIST-8",
 			Apply: onQuery(listRevisions, func(q url.Values) {
 				if n, err := strconv.Atoi(q.Get("offset")); err == nil && n > 10_000 && n <= 1_000_000 {
 					q.Set("offset", "0")
@@ -169,19 +169,19 @@ func offsets() []Fault {
 			}),
 		},
 		{
-			Name: "offset-beyond-32-bits-fails", Breaks: "an offset that does not fit into the database's 32 bits is a server error", Fails: "CP-LIST-8",
-			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Name: "offset-beyond-32-bits-fails", Breaks: "an offset beyond 32 bits returns 500", Fails: "CP-LIST-8",
+			Also: map[string]string{"CP-ERROR-3": "every 5xx fails it"},
 			Apply: failingOn("offset", func(value string) bool {
 				_, err := strconv.ParseInt(value, 10, 32)
 				return errors.Is(err, strconv.ErrRange)
 			}),
 		},
 		{
-			Name: "offset-beyond-64-bits-is-0", Breaks: "an offset that does not fit into 64 bits overflows, and shows the first page", Fails: "CP-LIST-8",
+			Name: "offset-beyond-64-bits-is-0", Breaks: "an offset beyond 64 bits returns the first page", Fails: "CP-LIST-8",
 			Apply: replacing("offset", "9223372036854775808", "0"),
 		},
 		{
-			Name: "far-offset-is-refused", Breaks: "an offset above 10,000 is refused", Fails: "CP-LIST-8",
+			Name: "far-offset-is-refused", Breaks: "an offset above 10,000 returns 422", Fails: "CP-LIST-8",
 			Apply: onQuery(listRevisions, func(q url.Values) {
 				if n, err := strconv.Atoi(q.Get("offset")); err == nil && n > 10_000 {
 					q.Set("offset", "-1")
@@ -191,13 +191,13 @@ func offsets() []Fault {
 	}
 }
 
-// returning changes the offset that a list returns, given the one that was sent and the number of revisions.
+// returning changes the returned offset, given the requested one and the number of revisions.
 func returning(offset func(sent, count int) int) Layer {
 	return onAnswer(listRevisions, func(r *http.Request, a *answer) {
 		if a.status != http.StatusOK {
 			return
 		}
-		sent, _ := strconv.Atoi(r.URL.Query().Get("offset")) // 0 where there is none
+		sent, _ := strconv.Atoi(r.URL.Query().Get("offset")) // 0 if absent
 		a.edit(func(list map[string]any) { list["offset"] = offset(sent, len(items(list["resources"]))) })
 	})
 }
@@ -205,14 +205,14 @@ func returning(offset func(sent, count int) int) Layer {
 func pages() []Fault {
 	return []Fault{
 		{
-			Name: "offset-is-rounded-to-a-page", Breaks: "an offset is rounded down to a multiple of the limit: it is taken for a page's number", Fails: "CP-LIST-6",
+			Name: "offset-is-rounded-to-a-page", Breaks: "the offset is rounded down to a multiple of the limit", Fails: "CP-LIST-6",
 			Apply: lists(func(all []controlplane.Revision, f controlplane.RevisionFilter) []controlplane.Revision {
 				f.Page.Offset = f.Page.Offset / f.Page.Limit * f.Page.Limit
 				return cut(keep(all, f.Statuses), f.Page)
 			}),
 		},
 		{
-			Name: "first-of-a-page-is-lost", Breaks: "every page but the first begins one revision too late", Fails: "CP-LIST-6",
+			Name: "first-of-a-page-is-lost", Breaks: "every page after the first starts one revision too late", Fails: "CP-LIST-6",
 			Apply: lists(func(all []controlplane.Revision, f controlplane.RevisionFilter) []controlplane.Revision {
 				if f.Page.Offset > 0 {
 					f.Page.Offset = min(f.Page.Offset, len(all)) + 1
@@ -221,7 +221,7 @@ func pages() []Fault {
 			}),
 		},
 		{
-			Name: "last-of-a-page-comes-again", Breaks: "every page but the first begins with the last revision of the one before", Fails: "CP-LIST-6",
+			Name: "last-of-a-page-comes-again", Breaks: "every page after the first starts with the last revision of the previous page", Fails: "CP-LIST-6",
 			Apply: lists(func(all []controlplane.Revision, f controlplane.RevisionFilter) []controlplane.Revision {
 				if f.Page.Offset > 0 && f.Page.Offset < len(keep(all, f.Statuses)) {
 					f.Page.Offset--
@@ -235,7 +235,7 @@ func pages() []Fault {
 func listing() []Fault {
 	return []Fault{
 		{
-			Name: "empty-list-is-null", Breaks: "a list with nothing in it has null as resources", Fails: "CP-LIST-1",
+			Name: "empty-list-is-null", Breaks: "resources is null in an empty list", Fails: "CP-LIST-1",
 			Also: map[string]string{"CP-CONTRACT-list-revisions": sameInContract},
 			Apply: onObject(listRevisions, func(list map[string]any) {
 				if len(items(list["resources"])) == 0 {
@@ -244,7 +244,7 @@ func listing() []Fault {
 			}),
 		},
 		{
-			Name: "offset-is-a-text", Breaks: "the returned offset is a text", Fails: "CP-LIST-1",
+			Name: "offset-is-a-text", Breaks: "the returned offset is a string", Fails: "CP-LIST-1",
 			Also: map[string]string{"CP-CONTRACT-list-revisions": sameInContract},
 			Apply: onObject(listRevisions, func(list map[string]any) {
 				if n, ok := list["offset"].(json.Number); ok {
@@ -253,7 +253,7 @@ func listing() []Fault {
 			}),
 		},
 		{
-			Name: "last-page-has-no-offset", Breaks: "where no page follows the returned offset is null", Fails: "CP-LIST-1",
+			Name: "last-page-has-no-offset", Breaks: "the returned offset is null on the last page", Fails: "CP-LIST-1",
 			Also: map[string]string{"CP-CONTRACT-list-revisions": sameInContract},
 			Apply: onAnswer(listRevisions, func(r *http.Request, a *answer) {
 				limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
@@ -266,14 +266,14 @@ func listing() []Fault {
 			}),
 		},
 		{
-			Name: "oldest-comes-first", Breaks: "the list begins with the oldest revision", Fails: "CP-LIST-15",
+			Name: "oldest-comes-first", Breaks: "list revisions returns the oldest revision first", Fails: "CP-LIST-15",
 			Apply: lists(func(all []controlplane.Revision, f controlplane.RevisionFilter) []controlplane.Revision {
 				slices.Reverse(all)
 				return cut(keep(all, f.Statuses), f.Page)
 			}),
 		},
 		{
-			Name: "order-changes", Breaks: "the order on a page is not the same at every read", Fails: "CP-LIST-15",
+			Name: "order-changes", Breaks: "the order of the revisions on a page changes with each request", Fails: "CP-LIST-15",
 			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !listRevisions.is(r) {
 					next.ServeHTTP(w, r)
@@ -290,7 +290,7 @@ func listing() []Fault {
 			}),
 		},
 		{
-			Name: "old-revisions-have-another-source", Breaks: "revisions behind the tenth show internal_container, the source before a migration", Fails: "CP-LIST-16",
+			Name: "old-revisions-have-another-source", Breaks: "source is internal_container for all revisions after the tenth in a list", Fails: "CP-LIST-16",
 			Apply: onObject(listRevisions, func(list map[string]any) {
 				for i, row := range items(list["resources"]) {
 					if i >= 10 {
@@ -300,35 +300,35 @@ func listing() []Fault {
 			}),
 		},
 		{
-			Name: "unknown-deployment-has-no-revisions", Breaks: "the list of an unknown deployment is empty in place of not found", Fails: "CP-LIST-13",
+			Name: "unknown-deployment-has-no-revisions", Breaks: "list revisions returns 200 with an empty list for an unknown deployment", Fails: "CP-LIST-13",
 			Apply: onStatus(listRevisions, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.status = http.StatusOK
 				a.json(map[string]any{"resources": []any{}, "offset": 0})
 			}),
 		},
 		{
-			Name: "not-found-names-nothing", Breaks: "the 404 of the list says Not Found, and no id", Fails: "CP-LIST-13",
+			Name: "not-found-names-nothing", Breaks: "the 404 of list revisions does not contain the id", Fails: "CP-LIST-13",
 			Apply: onStatus(listRevisions, http.StatusNotFound, func(_ *http.Request, a *answer) { a.refuse(http.StatusNotFound, "Not Found") }),
 		},
 		{
-			Name: "not-found-names-half-an-id", Breaks: "the 404 of the list names the first part of the id", Fails: "CP-LIST-13",
+			Name: "not-found-names-half-an-id", Breaks: "the 404 of list revisions contains only the first part of the id", Fails: "CP-LIST-13",
 			Apply: onStatus(listRevisions, http.StatusNotFound, func(r *http.Request, a *answer) {
 				short, _, _ := strings.Cut(deploymentOf(r), "-")
 				a.refuse(http.StatusNotFound, "Deployment ID "+short+"... not found.")
 			}),
 		},
 		{
-			Name: "invalid-id-is-not-found", Breaks: "the list of a deployment id that is no uuid is not found", Fails: "CP-LIST-14",
+			Name: "invalid-id-is-not-found", Breaks: "list revisions returns 404 instead of 422 for an id that is not a UUID", Fails: "CP-LIST-14",
 			Apply: onProblemWith("deployment_id", func(r *http.Request, a *answer) {
 				a.refuse(http.StatusNotFound, "Deployment ID "+deploymentOf(r)+" not found.")
 			}),
 		},
 		{
-			Name: "invalid-id-is-refused-as-id", Breaks: "the refusal of a deployment id names id", Fails: "CP-LIST-14",
+			Name: "invalid-id-is-refused-as-id", Breaks: "the 422 for deployment_id names id", Fails: "CP-LIST-14",
 			Apply: renaming("deployment_id", "id"),
 		},
 		{
-			Name: "any-36-characters-are-an-id", Breaks: "of a deployment id only the length is looked at", Fails: "CP-LIST-14",
+			Name: "any-36-characters-are-an-id", Breaks: "list revisions returns 404 instead of 422 for an invalid id of 36 characters", Fails: "CP-LIST-14",
 			Apply: onProblemWith("deployment_id", func(r *http.Request, a *answer) {
 				if len(deploymentOf(r)) == 36 {
 					a.refuse(http.StatusNotFound, "Deployment ID "+deploymentOf(r)+" not found.")
@@ -338,7 +338,7 @@ func listing() []Fault {
 	}
 }
 
-// onProblemWith changes the 422 of a list of revisions that names the parameter.
+// onProblemWith changes the 422 of list revisions that names the parameter.
 func onProblemWith(parameter string, change func(r *http.Request, a *answer)) Layer {
 	return onStatus(listRevisions, http.StatusUnprocessableEntity, func(r *http.Request, a *answer) {
 		if strings.Contains(string(a.body), `"`+parameter+`"`) {

@@ -9,16 +9,16 @@ import (
 	"github.com/agentconform/agentconform/reference"
 )
 
-// memory is what a layer knows of the deployments that it has seen. It begins empty with every server.
+// memory records the deployments that a layer has seen. It is empty when a server starts.
 type memory struct {
 	mu      sync.Mutex
-	owners  map[string]http.Header // by deployment: the credentials that created it, or first opened it
+	owners  map[string]http.Header // by deployment: the credentials that created it, or first accessed it
 	creator http.Header            // the credentials of the first creation
-	marks   map[string]any         // by a key of the layer's own
+	marks   map[string]any         // by a key that the layer chooses
 	counts  map[string]int
 }
 
-// remembering makes a layer that has a memory.
+// remembering returns a layer with a memory.
 func remembering(middleware func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
 	return fresh(func() Layer {
 		m := &memory{owners: map[string]http.Header{}, marks: map[string]any{}, counts: map[string]int{}}
@@ -26,12 +26,12 @@ func remembering(middleware func(m *memory, w http.ResponseWriter, r *http.Reque
 	})
 }
 
-// fresh makes a layer anew for each server, where it holds something.
+// fresh returns a layer that is created for each server: for layers with state.
 func fresh(made func() Layer) Layer {
 	return func(o *reference.Options) { made()(o) }
 }
 
-// watching learns from the answers who owns which deployment.
+// watching records who owns which deployment.
 func (m *memory) watching(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !createDeployment.is(r) && !isDeployment(r) {
@@ -74,7 +74,7 @@ func credentialsOf(r *http.Request) http.Header {
 	return h
 }
 
-// asOwner gives a request the credentials of the deployment's owner. A creation gets those of whoever created first.
+// asOwner gives a request the credentials of the deployment's owner, or of the first creation if it is a creation.
 func (m *memory) asOwner(r *http.Request) {
 	m.mu.Lock()
 	owner := m.owners[deploymentOf(r)]
@@ -91,21 +91,21 @@ func (m *memory) asOwner(r *http.Request) {
 	maps.Copy(r.Header, owner)
 }
 
-// creatorsKey returns the API key of whoever created first, "" where nobody did.
+// creatorsKey returns the API key of the first creation, "" if there is none.
 func (m *memory) creatorsKey() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.creator.Get("X-Api-Key")
 }
 
-// known says that a deployment was seen.
+// known reports whether a deployment was seen.
 func (m *memory) known(id string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.owners[id] != nil
 }
 
-// mark remembers a value, marked returns it, nil when there is none.
+// mark stores a value, marked returns it, nil if there is none.
 func (m *memory) mark(key string, value any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *memory) marked(key string) any {
 	return m.marks[key]
 }
 
-// count says how often it was called with the key, this call included.
+// count returns how often it was called with the key, this call included.
 func (m *memory) count(key string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,7 +126,7 @@ func (m *memory) count(key string) int {
 	return m.counts[key]
 }
 
-// The kinds of callers without valid credentials.
+// Kinds of callers without valid credentials.
 
 func anonymous(r *http.Request) bool { return len(credentialsOf(r)) == 0 }
 
@@ -135,10 +135,10 @@ func withEmptyKey(r *http.Request) bool {
 	return sent && values[0] == ""
 }
 
-// withUnknownKey is meant for requests that were refused: a key that is none opens nothing.
+// withUnknownKey is for requests that were refused: there, a key is never a valid one.
 func withUnknownKey(r *http.Request) bool { return strings.TrimSpace(r.Header.Get("X-Api-Key")) != "" }
 
-// withScheme says that the request carries the header and no other credential.
+// withScheme reports whether the request has the header and no other credential.
 func withScheme(name string) func(r *http.Request) bool {
 	return func(r *http.Request) bool { return len(credentialsOf(r)) == 1 && r.Header.Get(name) != "" }
 }
@@ -158,14 +158,14 @@ func segment(r *http.Request, n int) string {
 	return ""
 }
 
-// withPath returns the request with another path, so that a layer can ask for one thing in place of another.
+// withPath returns the request with another path.
 func withPath(r *http.Request, path string) *http.Request {
 	other := r.Clone(r.Context())
 	other.URL.Path, other.URL.RawPath = path, ""
 	return other
 }
 
-// captureBeside has the reference do a changed request beside the one that the client sent.
+// captureBeside sends a changed copy of the client's request to the reference.
 func captureBeside(next http.Handler, r *http.Request, change func(*http.Request)) *answer {
 	other := r.Clone(r.Context())
 	setBody(other, readBody(r))
@@ -173,19 +173,19 @@ func captureBeside(next http.Handler, r *http.Request, change func(*http.Request
 	return capture(next, other)
 }
 
-// look reads something from the reference on behalf of the caller.
+// look reads a resource from the reference on behalf of the caller.
 func look(next http.Handler, r *http.Request, path, query string) map[string]any {
 	other := withPath(r, path)
 	other.Method, other.URL.RawQuery, other.Body, other.ContentLength = http.MethodGet, query, http.NoBody, 0
 	return capture(next, other).object()
 }
 
-// lookAtDeployment reads the deployment that the request is about.
+// lookAtDeployment reads the deployment of the request.
 func lookAtDeployment(next http.Handler, r *http.Request) map[string]any {
 	return look(next, r, "/v2/deployments/"+deploymentOf(r), "")
 }
 
-// onlyOne says that the deployment which the request is about has one revision.
+// onlyOne reports whether the deployment of the request has one revision.
 func onlyOne(next http.Handler, r *http.Request) bool {
 	list := look(next, r, "/v2/deployments/"+deploymentOf(r)+"/revisions", "limit=2")
 	return len(items(list["resources"])) == 1

@@ -12,7 +12,7 @@ import (
 func retrieval() []Fault {
 	return []Fault{
 		{
-			Name: "latest-revision-appears-with-the-second", Breaks: "a deployment names its latest revision only after an update", Fails: "CP-GET-1", Hangs: true,
+			Name: "latest-revision-appears-with-the-second", Breaks: "latest_revision_id of a deployment is null until there is a second revision", Fails: "CP-GET-1", Hangs: true,
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !getDeployment.is(r) {
 					next.ServeHTTP(w, r)
@@ -27,7 +27,7 @@ func retrieval() []Fault {
 			}),
 		},
 		{
-			Name: "id-is-that-of-the-first-deployment", Breaks: "a retrieved deployment shows the id of the first one that was retrieved", Fails: "CP-GET-1",
+			Name: "id-is-that-of-the-first-deployment", Breaks: "get deployment returns the id of the first deployment that was retrieved", Fails: "CP-GET-1",
 			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !getDeployment.is(r) {
 					next.ServeHTTP(w, r)
@@ -44,7 +44,7 @@ func retrieval() []Fault {
 			}),
 		},
 		{
-			Name: "unknown-deployment-is-empty", Breaks: "an unknown deployment is answered 200 with an empty object", Fails: "CP-GET-2",
+			Name: "unknown-deployment-is-empty", Breaks: "get deployment returns 200 with an empty object for an unknown deployment", Fails: "CP-GET-2",
 			Also: map[string]string{"CP-CONTRACT-get-deployment": sameInContract},
 			Apply: onStatus(getDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.status = http.StatusOK
@@ -52,28 +52,28 @@ func retrieval() []Fault {
 			}),
 		},
 		{
-			Name: "unknown-deployment-is-400", Breaks: "an unknown deployment is a bad request", Fails: "CP-GET-2",
+			Name: "unknown-deployment-is-400", Breaks: "get deployment returns 400 for an unknown deployment", Fails: "CP-GET-2",
 			Apply: onStatus(getDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) { a.status = http.StatusBadRequest }),
 		},
 		{
-			Name: "unknown-deployment-is-a-text", Breaks: "the 404 of a deployment is plain text", Fails: "CP-GET-2",
+			Name: "unknown-deployment-is-a-text", Breaks: "the 404 of get deployment is plain text", Fails: "CP-GET-2",
 			Apply: onStatus(getDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) { a.plain("404 page not found") }),
 		},
 		{
-			Name: "unknown-deployment-has-an-error-object", Breaks: "the 404 of a deployment has an object as detail", Fails: "CP-GET-2",
+			Name: "unknown-deployment-has-an-error-object", Breaks: "the 404 of get deployment has an object as detail", Fails: "CP-GET-2",
 			Apply: onStatus(getDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.edit(func(o map[string]any) { o["detail"] = map[string]any{"message": o["detail"]} })
 			}),
 		},
 		{
-			Name: "invalid-deployment-id-is-a-text", Breaks: "the 422 of a deployment id has a text as detail", Fails: "CP-GET-3",
+			Name: "invalid-deployment-id-is-a-text", Breaks: "the 422 of get deployment has a string detail", Fails: "CP-GET-3",
 			Apply: onStatus(getDeployment, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) {
-				a.refuse(http.StatusUnprocessableEntity, "The id is no uuid.")
+				a.refuse(http.StatusUnprocessableEntity, "The id is not a valid UUID.")
 			}),
 		},
 		{
-			Name: "invalid-deployment-id-fails", Breaks: "a deployment id that is no uuid is a server error", Fails: "CP-GET-3",
-			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Name: "invalid-deployment-id-fails", Breaks: "get deployment returns 500 for an id that is not a UUID", Fails: "CP-GET-3",
+			Also: map[string]string{"CP-ERROR-3": "every 5xx fails it"},
 			Apply: onStatus(getDeployment, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) {
 				a.refuse(http.StatusInternalServerError, "Internal Server Error")
 			}),
@@ -84,12 +84,12 @@ func retrieval() []Fault {
 func revision() []Fault {
 	return []Fault{
 		{
-			Name: "revision-lacks-updated-at", Breaks: "a single revision has no updated_at", Fails: "CP-REV-1",
+			Name: "revision-lacks-updated-at", Breaks: "updated_at is missing from the answer to get revision", Fails: "CP-REV-1",
 			Also:  map[string]string{"CP-CONTRACT-get-revision": sameInContract},
 			Apply: onObject(getRevision, func(r map[string]any) { delete(r, "updated_at") }),
 		},
 		{
-			Name: "any-revision-is-the-latest", Breaks: "whichever revision is asked for, the latest is answered", Fails: "CP-REV-1",
+			Name: "any-revision-is-the-latest", Breaks: "get revision always returns the latest revision", Fails: "CP-REV-1",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if getRevision.is(r) {
 					if d := lookAtDeployment(next, r); capture(next, r).status == http.StatusOK {
@@ -100,7 +100,7 @@ func revision() []Fault {
 			}),
 		},
 		{
-			Name: "superseded-revision-is-gone", Breaks: "only the latest revision can be retrieved", Fails: "CP-REV-1",
+			Name: "superseded-revision-is-gone", Breaks: "get revision returns 404 for every revision but the latest", Fails: "CP-REV-1",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if getRevision.is(r) {
 					latest := text(lookAtDeployment(next, r), "latest_revision_id")
@@ -114,11 +114,11 @@ func revision() []Fault {
 			}),
 		},
 		{
-			Name: "unknown-revision-is-400", Breaks: "an unknown revision is a bad request", Fails: "CP-REV-2",
+			Name: "unknown-revision-is-400", Breaks: "get revision returns 400 for an unknown revision", Fails: "CP-REV-2",
 			Apply: onUnknownRevision(func(a *answer, _ http.Handler, _ *http.Request) { a.status = http.StatusBadRequest }),
 		},
 		{
-			Name: "unknown-revision-is-the-latest", Breaks: "in place of an unknown revision the latest is answered", Fails: "CP-REV-2",
+			Name: "unknown-revision-is-the-latest", Breaks: "get revision returns the latest revision for an unknown id", Fails: "CP-REV-2",
 			Apply: onUnknownRevision(func(a *answer, next http.Handler, r *http.Request) {
 				path := "/v2/deployments/" + deploymentOf(r) + "/revisions/"
 				if latest := text(lookAtDeployment(next, r), "latest_revision_id"); latest != "" {
@@ -128,15 +128,15 @@ func revision() []Fault {
 			}),
 		},
 		{
-			Name: "revision-under-any-deployment", Breaks: "a revision is found under every deployment of the tenant", Fails: "CP-REV-3",
+			Name: "revision-under-any-deployment", Breaks: "get revision finds a revision under any deployment of the tenant", Fails: "CP-REV-3",
 			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !getRevision.is(r) {
 					next.ServeHTTP(w, r)
 					return
 				}
 				a := capture(next, r)
-				if home, known := m.marked(revisionOf(r)).(string); a.status == http.StatusNotFound && known {
-					a = capture(next, withPath(r, "/v2/deployments/"+home+"/revisions/"+revisionOf(r)))
+				if deployment, known := m.marked(revisionOf(r)).(string); a.status == http.StatusNotFound && known {
+					a = capture(next, withPath(r, "/v2/deployments/"+deployment+"/revisions/"+revisionOf(r)))
 				}
 				if a.status == http.StatusOK {
 					m.mark(revisionOf(r), deploymentOf(r))
@@ -145,22 +145,22 @@ func revision() []Fault {
 			}),
 		},
 		{
-			Name: "created-at-is-now", Breaks: "created_at of a single revision is the time of the read", Fails: "CP-REV-4",
+			Name: "created-at-is-now", Breaks: "created_at and updated_at are the time of the request in the answer to get revision", Fails: "CP-REV-4",
 			Apply: onObject(getRevision, func(r map[string]any) {
 				now := time.Now().UTC().Format(time.RFC3339Nano)
 				r["created_at"], r["updated_at"] = now, now
 			}),
 		},
 		{
-			Name: "created-at-moves", Breaks: "created_at of a revision is the time of its last change, until it is settled", Fails: "CP-REV-4",
-			Apply: both(paced(10*time.Millisecond), readings(func(_ reading, r *controlplane.Revision) { r.CreatedAt = r.UpdatedAt })),
+			Name: "created-at-moves", Breaks: "created_at of a revision changes with its status", Fails: "CP-REV-4",
+			Apply: compose(paced(10*time.Millisecond), readings(func(_ reading, r *controlplane.Revision) { r.CreatedAt = r.UpdatedAt })),
 		},
 		{
-			Name: "updated-at-is-not-set", Breaks: "updated_at of a single revision is the zero time until someone touches it", Fails: "CP-REV-4",
+			Name: "updated-at-is-not-set", Breaks: "updated_at is 0001-01-01T00:00:00Z in the answer to get revision", Fails: "CP-REV-4",
 			Apply: onObject(getRevision, func(r map[string]any) { r["updated_at"] = "0001-01-01T00:00:00Z" }),
 		},
 		{
-			Name: "updated-at-is-in-another-zone", Breaks: "updated_at of a single revision is the local time, sold as UTC", Fails: "CP-REV-4",
+			Name: "updated-at-is-in-another-zone", Breaks: "updated_at is local time labelled as UTC in the answer to get revision", Fails: "CP-REV-4",
 			Apply: onObject(getRevision, func(r map[string]any) {
 				if at, err := time.Parse(time.RFC3339Nano, text(r, "updated_at")); err == nil {
 					r["updated_at"] = at.Add(-5 * time.Hour).Format(time.RFC3339Nano)
@@ -168,11 +168,11 @@ func revision() []Fault {
 			}),
 		},
 		{
-			Name: "revisions-share-a-config", Breaks: "every revision shows the source revision configuration of the latest", Fails: "CP-REV-5",
+			Name: "revisions-share-a-config", Breaks: "every revision has the source_revision_config of the latest", Fails: "CP-REV-5",
 			Apply: readings(func(of reading, r *controlplane.Revision) { r.Config = of.deployment.Latest.Config }),
 		},
 		{
-			Name: "earlier-revisions-lose-their-config", Breaks: "an update leaves nothing in the source revision configuration of earlier revisions", Fails: "CP-REV-5",
+			Name: "earlier-revisions-lose-their-config", Breaks: "after an update, source_revision_config of earlier revisions has only repo_commit_sha", Fails: "CP-REV-5",
 			Apply: readings(func(of reading, r *controlplane.Revision) {
 				if r.ID != of.deployment.LatestRevisionID {
 					r.Config = controlplane.SourceRevisionConfig{RepoCommitSHA: r.Config.RepoCommitSHA}
@@ -180,7 +180,7 @@ func revision() []Fault {
 			}),
 		},
 		{
-			Name: "commit-is-that-of-main", Breaks: "repo_commit_sha is that of the default branch, whatever the ref", Fails: "CP-REV-6",
+			Name: "commit-is-that-of-main", Breaks: "repo_commit_sha is the commit of main, whatever repo_ref is", Fails: "CP-REV-6",
 			Apply: fresh(func() Layer {
 				commits := &memory{marks: map[string]any{}}
 				return readings(func(_ reading, r *controlplane.Revision) {
@@ -197,7 +197,7 @@ func revision() []Fault {
 			}),
 		},
 		{
-			Name: "commit-is-shortened", Breaks: "repo_commit_sha has seven digits", Fails: "CP-REV-6",
+			Name: "commit-is-shortened", Breaks: "repo_commit_sha is shortened to 7 digits", Fails: "CP-REV-6",
 			Apply: onRevisions(func(r map[string]any) {
 				if commit := text(sourceOf(r), "repo_commit_sha"); len(commit) > 7 {
 					sourceOf(r)["repo_commit_sha"] = commit[:7]
@@ -207,13 +207,12 @@ func revision() []Fault {
 	}
 }
 
-// paced keeps a revision in each status for a while, so that it can be seen on its way.
+// paced keeps a revision in each status for a while, so that a client can observe it.
 func paced(pace time.Duration) Layer {
 	return func(o *reference.Options) { o.Pace = max(o.Pace, pace) }
 }
 
-// onUnknownRevision changes the answer about revisions that no deployment has ever shown, under a deployment that there
-// is.
+// onUnknownRevision changes the 404 of get revision for an unknown revision of an existing deployment.
 func onUnknownRevision(change func(a *answer, next http.Handler, r *http.Request)) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !getRevision.is(r) {
@@ -234,49 +233,49 @@ func onUnknownRevision(change func(a *answer, next http.Handler, r *http.Request
 func lifecycle() []Fault {
 	return []Fault{
 		{
-			Name: "never-leaves-building", Breaks: "a revision that is up is still shown as BUILDING", Fails: "CP-POLL-1", Hangs: true,
+			Name: "never-leaves-building", Breaks: "a DEPLOYED revision is shown as BUILDING", Fails: "CP-POLL-1", Hangs: true,
 			Apply: statusIs("DEPLOYED", "BUILDING"),
 		},
 		{
-			Name: "ends-in-unknown", Breaks: "a revision that is up is shown as UNKNOWN", Fails: "CP-POLL-1", Hangs: true,
+			Name: "ends-in-unknown", Breaks: "a DEPLOYED revision is shown as UNKNOWN", Fails: "CP-POLL-1", Hangs: true,
 			Apply: statusIs("DEPLOYED", "UNKNOWN"),
 		},
 		{
-			Name: "begins-as-pending", Breaks: "a revision is PENDING at first, a status that does not exist", Fails: "CP-POLL-1",
+			Name: "begins-as-pending", Breaks: "the first answers to get revision show PENDING, which is not a status of the interface", Fails: "CP-POLL-1",
 			Also:  map[string]string{"CP-CONTRACT-get-revision": sameInContract},
 			Apply: shownAtFirst(2, "PENDING"),
 		},
 		{
-			Name: "success-has-another-name", Breaks: "a revision that is up is ACTIVE", Fails: "CP-POLL-1", Hangs: true,
+			Name: "success-has-another-name", Breaks: "a DEPLOYED revision is shown as ACTIVE", Fails: "CP-POLL-1", Hangs: true,
 			Also:  map[string]string{"CP-CONTRACT-get-revision": sameInContract},
 			Apply: onObject(getRevision, statusWord("DEPLOYED", "ACTIVE")),
 		},
 		{
-			Name: "nothing-can-be-deployed", Breaks: "every deployment fails when its agent server is started", Fails: "CP-POLL-1",
+			Name: "nothing-can-be-deployed", Breaks: "every revision fails when its agent server starts", Fails: "CP-POLL-1",
 			Apply: deploying(func(n int) bool { return true }),
 		},
 		{
-			Name: "deployed-flaps", Breaks: "the status of a revision that is up falls back to DEPLOYING now and then", Fails: "CP-POLL-2",
+			Name: "deployed-flaps", Breaks: "a DEPLOYED revision is shown as DEPLOYING in every third answer", Fails: "CP-POLL-2",
 			Apply: flapping("DEPLOYING"),
 		},
 		{
-			Name: "deployed-is-lost-sight-of", Breaks: "a failed health check shows a revision that is up as UNKNOWN", Fails: "CP-POLL-2",
+			Name: "deployed-becomes-unknown", Breaks: "a DEPLOYED revision is shown as UNKNOWN in every third answer", Fails: "CP-POLL-2",
 			Apply: flapping("UNKNOWN"),
 		},
 		{
-			Name: "list-status-is-stale", Breaks: "the list shows the status before the last one", Fails: "CP-POLL-3",
+			Name: "list-status-is-stale", Breaks: "a DEPLOYED revision is shown as DEPLOYING in list revisions", Fails: "CP-POLL-3",
 			Apply: onResources(statusWord("DEPLOYED", "DEPLOYING")),
 		},
 		{
-			Name: "listed-created-at-is-updated-at", Breaks: "the list shows the time of the last change as created_at", Fails: "CP-POLL-3",
+			Name: "listed-created-at-is-updated-at", Breaks: "created_at has the value of updated_at in list revisions", Fails: "CP-POLL-3",
 			Apply: onResources(func(r map[string]any) { r["created_at"] = r["updated_at"] }),
 		},
 		{
-			Name: "list-leaves-out-the-commit", Breaks: "the list does not show repo_commit_sha", Fails: "CP-POLL-3",
+			Name: "list-leaves-out-the-commit", Breaks: "repo_commit_sha is null in list revisions", Fails: "CP-POLL-3",
 			Apply: onResources(func(r map[string]any) { sourceOf(r)["repo_commit_sha"] = nil }),
 		},
 		{
-			Name: "list-shows-one-config", Breaks: "every revision in a list shows the configuration of the first in it", Fails: "CP-POLL-3",
+			Name: "list-shows-one-config", Breaks: "every revision in a list has the source_revision_config of the first", Fails: "CP-POLL-3",
 			Apply: onObject(listRevisions, func(list map[string]any) {
 				rows := items(list["resources"])
 				for _, row := range rows {
@@ -285,21 +284,21 @@ func lifecycle() []Fault {
 			}),
 		},
 		{
-			Name: "broken-build-is-deployed", Breaks: "when a build fails the last good one is deployed, and the revision is DEPLOYED", Fails: "CP-POLL-4",
+			Name: "broken-build-is-deployed", Breaks: "after a failed build the last successful build is deployed and the revision is DEPLOYED", Fails: "CP-POLL-4",
 			Apply: lastGoodBuild(),
 		},
 		{
-			Name: "broken-build-never-ends", Breaks: "a revision whose build failed is BUILDING for ever", Fails: "CP-POLL-4", Hangs: true,
+			Name: "broken-build-never-ends", Breaks: "a revision with a failed build is shown as BUILDING forever", Fails: "CP-POLL-4", Hangs: true,
 			Apply: statusIs("BUILD_FAILED", "BUILDING"),
 		},
 		{
-			Name: "broken-build-is-skipped", Breaks: "a revision whose build failed is SKIPPED", Fails: "CP-POLL-4", Hangs: true,
+			Name: "broken-build-is-skipped", Breaks: "a revision with a failed build is shown as SKIPPED", Fails: "CP-POLL-4", Hangs: true,
 			Apply: statusIs("BUILD_FAILED", "SKIPPED"),
 		},
 	}
 }
 
-// statusIs shows another status wherever a revision is read, also to the filters.
+// statusIs replaces a status in all reads, filters included.
 func statusIs(is, shown controlplane.Status) Layer {
 	return readings(func(_ reading, r *controlplane.Revision) {
 		if r.Status == is {
@@ -308,7 +307,7 @@ func statusIs(is, shown controlplane.Status) Layer {
 	})
 }
 
-// statusWord shows another word for a status in an answer.
+// statusWord replaces a status in an answer.
 func statusWord(is, shown string) func(r map[string]any) {
 	return func(r map[string]any) {
 		if r["status"] == is {
@@ -317,7 +316,7 @@ func statusWord(is, shown string) func(r map[string]any) {
 	}
 }
 
-// shownAtFirst shows a status in the first answers about each revision.
+// shownAtFirst shows a status in the first answers to get revision.
 func shownAtFirst(times int, status string) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !getRevision.is(r) {
@@ -332,7 +331,7 @@ func shownAtFirst(times int, status string) Layer {
 	})
 }
 
-// flapping shows a status in every third answer about a revision that is up, where it is the only one.
+// flapping shows a status in every third answer about a DEPLOYED revision that is the only one.
 func flapping(status string) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !getRevision.is(r) {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 )
 
-// running puts a runtime around the reference's.
+// running wraps the runtime of the reference.
 func running(wrap func(controlplane.Runtime) controlplane.Runtime) Layer {
 	return func(o *reference.Options) {
 		inner := o.WrapRuntime
@@ -23,10 +23,10 @@ func running(wrap func(controlplane.Runtime) controlplane.Runtime) Layer {
 	}
 }
 
-// standing is the deployment of the agent server that the reference runs from its start. It is left alone.
-const standing = "conformance"
+// builtinAgent is the deployment id of the built-in agent server. No fault changes it.
+const builtinAgent = "conformance"
 
-// deploying fails the n-th deployment (from 1) of an agent server where the condition holds.
+// deploying fails the n-th start (from 1) of an agent server if the condition holds.
 func deploying(fails func(n int) bool) Layer {
 	return running(func(r controlplane.Runtime) controlplane.Runtime {
 		return &failingRuntime{Runtime: r, fails: fails, times: map[string]int{}}
@@ -46,13 +46,13 @@ func (f *failingRuntime) Deploy(ctx context.Context, id string, b controlplane.B
 	f.times[id]++
 	n := f.times[id]
 	f.mu.Unlock()
-	if id != standing && f.fails(n) {
+	if id != builtinAgent && f.fails(n) {
 		return errors.New("address already in use")
 	}
 	return f.Runtime.Deploy(ctx, id, b, env)
 }
 
-// lastGoodBuild passes a build that fails for the one before it.
+// lastGoodBuild replaces a failed build with the last successful one.
 func lastGoodBuild() Layer {
 	return running(func(r controlplane.Runtime) controlplane.Runtime { return &forgivingRuntime{Runtime: r} })
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 )
 
-// everything is a page that holds all there is.
+// everything is a page with all revisions.
 var everything = controlplane.Page{Limit: 1 << 30}
 
-// storing puts a store around the reference's.
+// storing wraps the store of the reference.
 func storing(wrap func(controlplane.Store) controlplane.Store) Layer {
 	return func(o *reference.Options) {
 		inner := o.WrapStore
@@ -24,13 +24,13 @@ func storing(wrap func(controlplane.Store) controlplane.Store) Layer {
 	}
 }
 
-// reading is what is known of a revision that is read.
+// reading describes a revision that is read.
 type reading struct {
 	deployment controlplane.Deployment
 	number     int // the first revision of a deployment is 1
 }
 
-// readings changes revisions whenever they are read, alone or in a list. Lists are filtered by what is then shown.
+// readings changes revisions in all reads, single or in a list. Lists are filtered by the changed values.
 func readings(change func(of reading, r *controlplane.Revision)) Layer {
 	return storing(func(s controlplane.Store) controlplane.Store { return readingStore{s, change} })
 }
@@ -66,7 +66,7 @@ func (s readingStore) all(ctx context.Context, tenant, deploymentID string, reco
 	return all, err
 }
 
-// lists answers lists of revisions in a way of its own, given all revisions of the deployment, newest first.
+// lists replaces list revisions, given all revisions of the deployment, newest first.
 func lists(choose func(all []controlplane.Revision, f controlplane.RevisionFilter) []controlplane.Revision) Layer {
 	return storing(func(s controlplane.Store) controlplane.Store { return listStore{s, choose} })
 }
@@ -84,7 +84,7 @@ func (s listStore) Revisions(ctx context.Context, tenant, deploymentID string, f
 	return s.choose(all, f), nil
 }
 
-// keep returns the revisions with one of the statuses, all where none are named.
+// keep returns the revisions with one of the statuses; all if statuses is nil.
 func keep(all []controlplane.Revision, statuses []controlplane.Status) []controlplane.Revision {
 	if statuses == nil {
 		return all

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// tagRule holds the faults of the rule that a tag and build_on_push exclude each other (interface, section 2).
+// tagRule returns the faults of the rule that a tag and build_on_push exclude each other (interface, section 2).
 func tagRule() []Fault {
 	return []Fault{
 		{
-			Name: "tag-may-build-on-push", Breaks: "the rule about tags is not held at creation", Fails: "CP-CREATE-5",
+			Name: "tag-may-build-on-push", Breaks: "create deployment accepts a tag ref with build_on_push true", Fails: "CP-CREATE-5",
 			Apply: breakingTagRule(createDeployment, bothHalves, http.StatusOK),
 		},
 		{
-			Name: "tag-builds-on-push-by-default", Breaks: "build_on_push is true by default, also for a tag", Fails: "CP-CREATE-5",
+			Name: "tag-builds-on-push-by-default", Breaks: "build_on_push is true by default, even with a tag ref", Fails: "CP-CREATE-5",
 			Apply: breakingTagRule(createDeployment, tagOnly, http.StatusOK),
 		},
 		{
-			Name: "refused-tag-stays", Breaks: "a creation from a tag that builds on push is refused, but made", Fails: "CP-CREATE-5",
+			Name: "refused-tag-stays", Breaks: "create deployment with a tag ref and build_on_push true returns 400, but the deployment is created", Fails: "CP-CREATE-5",
 			Apply: breakingTagRule(createDeployment, bothHalves, http.StatusBadRequest),
 		},
 		{
-			Name: "tag-that-builds-on-push-fails", Breaks: "a creation from a tag that builds on push is a server error: a constraint of the database holds the rule", Fails: "CP-CREATE-5",
-			Also: map[string]string{"CP-ERROR-3": "a server error is one whatever was asked"},
+			Name: "tag-that-builds-on-push-fails", Breaks: "create deployment with a tag ref and build_on_push true returns 500", Fails: "CP-CREATE-5",
+			Also: map[string]string{"CP-ERROR-3": "every 5xx fails it"},
 			Apply: onStatus(createDeployment, http.StatusBadRequest, func(_ *http.Request, a *answer) {
 				if strings.Contains(string(a.body), "build_on_push") {
 					a.refuse(http.StatusInternalServerError, "Internal Server Error")
@@ -30,7 +30,7 @@ func tagRule() []Fault {
 			}),
 		},
 		{
-			Name: "tags-are-refused", Breaks: "a creation from a tag is refused, whether it builds on push or not", Fails: "CP-CREATE-5",
+			Name: "tags-are-refused", Breaks: "create deployment with a tag ref returns 400, whatever build_on_push is", Fails: "CP-CREATE-5",
 			Apply: onAnswer(createDeployment, func(_ *http.Request, a *answer) {
 				if a.status < 300 && strings.Contains(string(a.body), `"refs/tags/`) {
 					a.refuse(http.StatusBadRequest, "repo_ref is the name of a branch.")
@@ -38,21 +38,21 @@ func tagRule() []Fault {
 			}),
 		},
 		{
-			Name: "tag-rule-sees-the-request-only", Breaks: "an update to a tag is not held against the build_on_push that stands", Fails: "CP-UPDATE-8",
+			Name: "tag-rule-sees-the-request-only", Breaks: "an update to a tag ref is accepted while build_on_push is true", Fails: "CP-UPDATE-8",
 			Apply: breakingTagRule(updateDeployment, tagOnly, http.StatusOK),
 		},
 		{
-			Name: "tag-rule-is-for-refs-only", Breaks: "an update of build_on_push is not held against the tag that stands", Fails: "CP-UPDATE-8",
+			Name: "tag-rule-is-for-refs-only", Breaks: "an update of build_on_push to true is accepted while repo_ref is a tag", Fails: "CP-UPDATE-8",
 			Apply: breakingTagRule(updateDeployment, pushOnly, http.StatusOK),
 		},
 		{
-			Name: "refused-tag-is-stored", Breaks: "an update to a tag is refused where the deployment builds on push, but stored", Fails: "CP-UPDATE-8",
+			Name: "refused-tag-is-stored", Breaks: "an update to a tag ref while build_on_push is true returns 400, but is stored", Fails: "CP-UPDATE-8",
 			Apply: breakingTagRule(updateDeployment, tagOnly, http.StatusBadRequest),
 		},
 	}
 }
 
-// tagRequest is which half of the combination a request brings.
+// tagRequest says which part of the combination a request contains.
 type tagRequest int
 
 const (
@@ -61,7 +61,7 @@ const (
 	pushOnly
 )
 
-// breakingTagRule has the reference take the one half that it takes, and shows the other half as standing.
+// breakingTagRule sends the request with build_on_push false, and shows build_on_push true from then on.
 func breakingTagRule(op operation, brings tagRequest, status int) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		switch {
@@ -97,7 +97,7 @@ func withPush(config any, push bool) map[string]any {
 	return changed
 }
 
-// combines says that a request brings the half, or both, of a tag that builds on push.
+// combines reports whether the request contains the given part of a tag with build_on_push true.
 func combines(r *http.Request, next http.Handler, brings tagRequest) bool {
 	body := bodyOf(r)
 	tag, push := isTag(sourceOf(body)), object(body["source_config"])["build_on_push"]
@@ -107,11 +107,11 @@ func combines(r *http.Request, next http.Handler, brings tagRequest) bool {
 	if brings == tagOnly && createDeployment.is(r) {
 		return tag && push == nil
 	}
-	stands := lookAtDeployment(next, r)
+	current := lookAtDeployment(next, r)
 	if brings == tagOnly {
-		return tag && push == nil && object(stands["source_config"])["build_on_push"] == true
+		return tag && push == nil && object(current["source_config"])["build_on_push"] == true
 	}
-	return push == true && isTag(sourceOf(stands))
+	return push == true && isTag(sourceOf(current))
 }
 
 func isTag(source map[string]any) bool {

@@ -30,7 +30,7 @@ type Module struct {
 	globals starlark.StringDict
 }
 
-// NewLoader returns a loader of the files of tree. A load("x.star", ...) is looked up beside the file that says it, then in
+// NewLoader returns a loader of the files of tree. A load("x.star", ...) is looked up in the folder of the file that contains it, then in
 // the given folders. Host names are visible in every file.
 func NewLoader(tree fs.FS, folders []string, host starlark.StringDict, opts Options) *Loader {
 	names := universe()
@@ -84,7 +84,7 @@ func readBounded(tree fs.FS, file string) ([]byte, error) {
 	}
 	info, err := fs.Stat(tree, file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &Error{File: file, Msg: "there is no such file in the tree", cause: err}
+		return nil, &Error{File: file, Msg: "file not found", cause: err}
 	}
 	if err != nil {
 		return nil, &Error{File: file, Msg: "the file cannot be read", cause: err}
@@ -150,7 +150,7 @@ func (m *Module) Object(name string) (starlark.Value, error) {
 	if v, ok := m.globals[name]; ok {
 		return v, nil
 	}
-	return nil, &Error{File: m.path, Msg: fmt.Sprintf("there is no object %q in the file; it defines %s", name, defined(m.globals))}
+	return nil, &Error{File: m.path, Msg: fmt.Sprintf("no object %q in the file; it defines %s", name, defined(m.globals))}
 }
 
 func defined(globals starlark.StringDict) string {

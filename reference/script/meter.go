@@ -17,19 +17,19 @@ const poolUnit = 32 << 10
 // stepUnit is after how many steps a call looks at what its instructions have allocated.
 const stepUnit = 1 << 16
 
-// meter keeps the account of one call. It belongs to the goroutine that runs the script.
+// meter counts what one call uses. It belongs to the goroutine that runs the script.
 type meter struct {
 	ctx      context.Context
 	thread   *starlark.Thread
 	limits   Limits
 	pool     *Pool
-	bytes    int64 // paid explicitly, on top of the share of each step
+	bytes    int64 // charged explicitly, on top of the share of each step
 	reserved int64 // taken from the pool so far
 	failed   error // the first limit that was met
 	env      func(string) (string, bool)
 }
 
-// newMeter attaches an account to a new interpreter thread.
+// newMeter attaches a meter to a new interpreter thread.
 func newMeter(ctx context.Context, thread *starlark.Thread, limits Limits, pool *Pool) *meter {
 	m := &meter{ctx: ctx, thread: thread, limits: limits.withDefaults(), pool: pool}
 	thread.SetLocal(meterKey, m)
@@ -54,18 +54,18 @@ func meterOf(thread *starlark.Thread) (*meter, error) {
 
 // onSteps runs every stepUnit instructions: it is where a loop without any guarded operation is stopped.
 func (m *meter) onSteps() {
-	if err := m.spend(0); err != nil {
-		m.thread.Cancel(err.Error())
-		return
+	err := m.spend(0)
+	if err == nil {
+		err = m.work(0)
 	}
-	if err := m.work(0); err != nil {
+	if err != nil {
 		m.thread.Cancel(err.Error())
 		return
 	}
 	m.thread.SetMaxExecutionSteps(min(m.thread.Steps+stepUnit, m.limits.Steps))
 }
 
-// spend pays for n bytes that are about to be allocated.
+// spend charges for n bytes that are about to be allocated.
 func (m *meter) spend(n int64) error {
 	if m.failed != nil {
 		return m.failed
@@ -89,7 +89,7 @@ func (m *meter) spend(n int64) error {
 	return nil
 }
 
-// work pays for n steps that a built-in function is about to take.
+// work charges for n steps that a built-in function is about to take.
 func (m *meter) work(n int64) error {
 	if m.failed != nil {
 		return m.failed
@@ -101,7 +101,7 @@ func (m *meter) work(n int64) error {
 	return nil
 }
 
-// fail remembers the first limit that was met, and makes sure that the script goes no further.
+// fail remembers the first limit that was met, and ends the script.
 func (m *meter) fail(err error) error {
 	if m.failed == nil {
 		m.failed = err
@@ -110,7 +110,7 @@ func (m *meter) fail(err error) error {
 	return err
 }
 
-// pay pays for bytes and steps together.
+// pay charges for bytes and steps together.
 func (m *meter) pay(bytes, steps int64) error {
 	if err := m.work(steps); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (m *meter) pay(bytes, steps int64) error {
 	return m.spend(bytes)
 }
 
-// text pays for a string of n bytes.
+// text charges for a string of n bytes.
 func (m *meter) text(n int64) error {
 	if n > maxString {
 		return overLimit("size", "a string may have %s, and this one would have %s", sizeText(maxString), sizeText(n))
@@ -126,7 +126,7 @@ func (m *meter) text(n int64) error {
 	return m.spend(n + 16)
 }
 
-// values pays for n elements of a list or tuple.
+// values charges for n elements of a list or tuple.
 func (m *meter) values(n int64) error { return m.spend(times(n, 24) + 48) }
 
 // length tells how many elements v yields. What does not know its own length is replaced by a tuple that does.
@@ -138,11 +138,8 @@ func (m *meter) length(v starlark.Value) (int64, starlark.Value, error) {
 	if n := starlark.Len(v); n >= 0 {
 		return int64(n), v, nil
 	}
-	iter := it.Iterate()
-	defer iter.Done()
 	var all starlark.Tuple
-	var x starlark.Value
-	for iter.Next(&x) {
+	for x := range starlark.Elements(it) {
 		if err := m.pay(64, 1); err != nil {
 			return 0, nil, err
 		}
@@ -161,7 +158,7 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// times multiplies two counts and saturates: a product that cannot be represented must not look affordable.
+// times multiplies two counts and saturates: a product that cannot be represented must not look small.
 func times(a, b int64) int64 {
 	if a <= 0 || b <= 0 {
 		return 0

@@ -79,7 +79,7 @@ func joined(c *builtinCall) error {
 	}
 	it, ok := list.(starlark.Iterable)
 	if !ok {
-		return nil // the original says what is wrong
+		return nil // the original function reports the error
 	}
 	total := times(n, int64(len(c.self())))
 	for x := range starlark.Elements(it) {
@@ -89,7 +89,7 @@ func joined(c *builtinCall) error {
 	return c.text(total)
 }
 
-// formatted pays for as many copies of the longest argument as there are fields.
+// formatted charges for as many copies of the longest argument as there are fields.
 func formatted(c *builtinCall) error {
 	longest := int64(0)
 	for _, v := range c.allArgs() {
@@ -131,7 +131,7 @@ func keyedInsert(c *builtinCall) error {
 	return c.room(c.recv.(*starlark.Dict))
 }
 
-// shifted moves the elements behind the one that it inserts or removes.
+// shifted moves the elements after the one that it inserts or removes.
 func shifted(c *builtinCall) error {
 	return c.pay(48, 1+int64(max(0, starlark.Len(c.recv)))/32)
 }

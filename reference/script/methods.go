@@ -2,12 +2,13 @@ package script
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"go.starlark.net/starlark"
 )
 
-// guard pays for a call of a built-in function or method. It may replace arguments, by a clamped or a counted form.
+// guard charges for a call of a built-in function or method. It may replace arguments, by a clamped or a counted form.
 type guard func(c *builtinCall) error
 
 // builtinCall is what a guard sees. For a function, recv is nil.
@@ -18,23 +19,16 @@ type builtinCall struct {
 	kwargs []starlark.Tuple
 }
 
-// arg returns the i-th positional argument, or nil.
-func (c *builtinCall) arg(i int) starlark.Value {
-	if i < len(c.args) {
-		return c.args[i]
-	}
-	return nil
-}
-
 // str returns the i-th positional argument if it is a string, else "".
 func (c *builtinCall) str(i int) string {
 	s, _ := starlark.AsString(c.orNone(i))
 	return s
 }
 
+// orNone returns the i-th positional argument, or None.
 func (c *builtinCall) orNone(i int) starlark.Value {
-	if v := c.arg(i); v != nil {
-		return v
+	if i < len(c.args) {
+		return c.args[i]
 	}
 	return starlark.None
 }
@@ -85,7 +79,7 @@ func buildMethods() map[string]map[string]*starlark.Builtin {
 	return table
 }
 
-// guarded makes a built-in of f that knows the account of the call and its receiver.
+// guarded makes a built-in of f that knows the meter of the call and its receiver.
 func guarded(name string, f guardedFunc) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		m, err := meterOf(thread)
@@ -117,7 +111,7 @@ func (m *meter) attr(x starlark.Value, name string) (starlark.Value, error) {
 		if b := methods[name]; b != nil {
 			return b.BindReceiver(x), m.spend(96)
 		}
-		return nil, fmt.Errorf("%s has no .%s method; it has %s", x.Type(), name, sortedNames(methods))
+		return nil, fmt.Errorf("%s has no .%s method; it has %s", x.Type(), name, slices.Sorted(maps.Keys(methods)))
 	}
 	if r, ok := x.(*Record); ok {
 		v, err := r.Attr(name)
@@ -135,13 +129,4 @@ func isNative(x starlark.Value) bool {
 		return true
 	}
 	return false
-}
-
-func sortedNames(methods map[string]*starlark.Builtin) []string {
-	names := make([]string, 0, len(methods))
-	for n := range methods {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }

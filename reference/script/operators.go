@@ -74,7 +74,7 @@ func (m *meter) unary(op syntax.Token, x starlark.Value) (starlark.Value, error)
 	return starlark.Unary(op, x)
 }
 
-// binary computes x op y after paying for it.
+// binary computes x op y after charging for it.
 func (m *meter) binary(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 	switch op {
 	case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE:
@@ -204,7 +204,7 @@ func (m *meter) merge(d *starlark.Dict, from starlark.IterableMapping) error {
 	return nil
 }
 
-// comparison pays for comparing x with y, which takes at most as long as walking the smaller of them.
+// comparison charges for comparing x with y, which takes at most as long as walking the smaller of them.
 func (m *meter) comparison(x, y starlark.Value) error {
 	switch x := x.(type) {
 	case starlark.String:
@@ -232,7 +232,7 @@ func (m *meter) membership(x, y starlark.Value) error {
 	return nil
 }
 
-// interpolation pays for format % y.
+// interpolation charges for format % y.
 func (m *meter) interpolation(x, y starlark.Value) error {
 	format, ok := x.(starlark.String)
 	if !ok {

@@ -2,7 +2,7 @@ package script
 
 import "go.starlark.net/starlark"
 
-// sorted pays for sorting: every comparison at the price of the largest element.
+// sorted charges for sorting: every comparison at the cost of the largest element.
 func sorted(c *builtinCall) error {
 	for i, kv := range c.kwargs { // sorted alone takes its sequence by name as well
 		if kv[0] == starlark.String("iterable") && len(c.args) == 0 {
@@ -28,7 +28,7 @@ func sorted(c *builtinCall) error {
 	return c.comparisons(rounds, list)
 }
 
-// extreme pays for max and min, of one sequence or of the arguments themselves.
+// extreme charges for max and min, of one sequence or of the arguments themselves.
 func extreme(c *builtinCall) error {
 	n, list := int64(len(c.args)), starlark.Iterable(c.args)
 	if n == 1 {
@@ -43,7 +43,7 @@ func extreme(c *builtinCall) error {
 	return c.comparisons(n, list)
 }
 
-// sequence replaces the first argument by one of known length and pays for a copy of it.
+// sequence replaces the first argument by one of known length and charges for a copy of it.
 func (c *builtinCall) sequence() (int64, starlark.Iterable, error) {
 	n, counted, err := c.length(c.orNone(0))
 	if err != nil {
@@ -54,18 +54,15 @@ func (c *builtinCall) sequence() (int64, starlark.Iterable, error) {
 	}
 	it, ok := counted.(starlark.Iterable)
 	if !ok {
-		return 0, nil, nil // the original says what is wrong
+		return 0, nil, nil // the original function reports the error
 	}
 	return n, it, c.pay(times(n, 72), n)
 }
 
-// comparisons pays for so many comparisons of the elements of it.
+// comparisons charges for so many comparisons of the elements of it.
 func (c *builtinCall) comparisons(times64 int64, it starlark.Iterable) error {
 	largest := int64(1)
-	iter := it.Iterate()
-	defer iter.Done()
-	var x starlark.Value
-	for iter.Next(&x) {
+	for x := range starlark.Elements(it) {
 		w, err := c.weigh(x)
 		if err != nil {
 			return err
@@ -88,7 +85,7 @@ func (c *builtinCall) wrapKey(n, rounds int64) bool {
 }
 
 // weighed wraps a key function. What is compared are its results, which do not exist yet: so each is weighed as it
-// comes, and with the last of the n, after which sorting starts, all the comparisons are paid for.
+// comes, and with the last of the n, after which sorting starts, all the comparisons are charged.
 func (c *builtinCall) weighed(key starlark.Value, n, rounds int64) starlark.Value {
 	m, largest, seen := c.meter, int64(1), int64(0)
 	return starlark.NewBuiltin("key", func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {

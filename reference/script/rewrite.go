@@ -16,8 +16,8 @@ const (
 	opAttr    = "$attr"    // (x, name): x.name
 	opKey     = "$key"     // (k): k, if it may be hashed
 	opRoom    = "$room"    // (d): d, if it has room for one more entry
-	opCopy    = "$copy"    // (x, step): x, after paying for a copy of it
-	opDict    = "$dict"    // (d): d, after paying for a new dict
+	opCopy    = "$copy"    // (x, step): x, after charging for a copy of it
+	opDict    = "$dict"    // (d): d, after charging for a new dict
 	opPairs   = "$pairs"   // (pairs): the dict of a comprehension
 	opSpread  = "$spread"  // (x): x as *args
 	opSpreadK = "$spreadk" // (x): x as **kwargs
@@ -85,7 +85,7 @@ func (r *rewriter) stmt(s syntax.Stmt) syntax.Stmt {
 		s.Result = r.expr(s.Result)
 	case *syntax.LoadStmt, *syntax.BranchStmt:
 	default:
-		r.refuse(syntax.Start(s), "this kind of statement (%T) is not known to the sandbox", s)
+		r.refuse(syntax.Start(s), "the sandbox does not support statements of type %T", s)
 	}
 	return s
 }

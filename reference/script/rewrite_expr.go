@@ -33,7 +33,7 @@ func (r *rewriter) expr(e syntax.Expr) syntax.Expr {
 	case *syntax.LambdaExpr:
 		return r.lambda(e)
 	default:
-		r.refuse(syntax.Start(e), "this kind of expression (%T) is not known to the sandbox", e)
+		r.refuse(syntax.Start(e), "the sandbox does not support expressions of type %T", e)
 	}
 	return e
 }
@@ -140,7 +140,7 @@ func (r *rewriter) lambda(e *syntax.LambdaExpr) syntax.Expr {
 	r.params(e.Params)
 	e.Body = r.expr(e.Body)
 	if kw := kwargsOf(e.Params); kw != nil {
-		// [$dict(kw), body][1] pays for the dict of the keywords, then yields the body.
+		// [$dict(kw), body][1] charges for the dict of the keywords, then yields the body.
 		one := &syntax.Literal{Token: syntax.INT, TokenPos: kw.NamePos, Raw: "1", Value: int64(1)}
 		both := &syntax.TupleExpr{Lparen: kw.NamePos, List: []syntax.Expr{call(kw.NamePos, opDict, ident(kw)), e.Body}, Rparen: kw.NamePos}
 		e.Body = &syntax.IndexExpr{X: both, Lbrack: kw.NamePos, Y: one, Rbrack: kw.NamePos}

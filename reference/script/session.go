@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
 )
@@ -16,7 +17,7 @@ type Options struct {
 	Print  func(text string)                // where print goes; nil: nowhere
 }
 
-// Session is one call, or a few that share an account, into loaded scripts. It belongs to one goroutine.
+// Session is one call, or a few that share a meter, into loaded scripts. It belongs to one goroutine.
 type Session struct {
 	thread *starlark.Thread
 	meter  *meter
@@ -80,7 +81,7 @@ func (s *Session) explain(err error) error {
 	return e
 }
 
-// FromGo makes a value of JSON-like Go data, and pays for it.
+// FromGo makes a value of JSON-like Go data, and charges for it.
 func (s *Session) FromGo(v any) (starlark.Value, error) { return s.meter.fromGo(v) }
 
 // Record makes a record of JSON-like Go data.
@@ -98,4 +99,69 @@ func (s *Session) ToGo(v starlark.Value) (any, error) { return s.meter.toGo(v) }
 // Func makes a host function that scripts can call.
 func Func(name string, f func(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
 	return guarded(name, func(c *builtinCall) (starlark.Value, error) { return f(c.args, c.kwargs) })
+}
+
+// Record is a value of the host: named fields that a script reads as r.name or r["name"], and cannot change.
+type Record struct {
+	kind string
+	data *starlark.Dict
+}
+
+var (
+	_ starlark.HasAttrs        = (*Record)(nil)
+	_ starlark.IterableMapping = (*Record)(nil)
+)
+
+// NewRecord makes a record of the given kind, which is what type(r) answers. It freezes the data.
+func NewRecord(kind string, data *starlark.Dict) *Record {
+	data.Freeze()
+	return &Record{kind: kind, data: data}
+}
+
+// Kind is the name that the record was made with.
+func (r *Record) Kind() string { return r.kind }
+
+// String names the kind only: a record may hold secrets, and this is what ends in messages.
+func (r *Record) String() string        { return "<" + r.kind + ">" }
+func (r *Record) Type() string          { return r.kind }
+func (r *Record) Freeze()               {}
+func (r *Record) Truth() starlark.Bool  { return true }
+func (r *Record) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: %s", r.kind) }
+
+// Get is r[k].
+func (r *Record) Get(k starlark.Value) (starlark.Value, bool, error) { return r.data.Get(k) }
+
+// Iterate yields the names of the fields.
+func (r *Record) Iterate() starlark.Iterator { return r.data.Iterate() }
+
+// Items are the fields and their values.
+func (r *Record) Items() []starlark.Tuple { return r.data.Items() }
+
+// Len is the number of fields.
+func (r *Record) Len() int { return r.data.Len() }
+
+var recordMethods = []string{"get", "items", "keys", "values"}
+
+// Attr is r.name: a field, or one of the reading methods of a dict.
+func (r *Record) Attr(name string) (starlark.Value, error) {
+	v, found, err := r.data.Get(starlark.String(name))
+	if found || err != nil {
+		return v, err
+	}
+	if slices.Contains(recordMethods, name) {
+		return methodTable["dict"][name].BindReceiver(r.data), nil
+	}
+	return nil, nil
+}
+
+// AttrNames lists the fields and the methods.
+func (r *Record) AttrNames() []string {
+	names := slices.Clone(recordMethods)
+	for k := range starlark.Elements(r.data) {
+		if s, ok := starlark.AsString(k); ok {
+			names = append(names, s)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

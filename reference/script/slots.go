@@ -111,7 +111,7 @@ func (m *meter) extend(list *starlark.List, y starlark.Value) error {
 	return nil
 }
 
-// copied pays for the copy that a slice makes. A part of a string shares its bytes unless it has a stride.
+// copied charges for the copy that a slice makes. A part of a string shares its bytes unless it has a stride.
 func (m *meter) copied(x, step starlark.Value) (starlark.Value, error) {
 	n := int64(max(0, starlark.Len(x)))
 	switch x.(type) {
@@ -141,7 +141,7 @@ func (m *meter) pairs(list starlark.Value) (starlark.Value, error) {
 	return d, nil
 }
 
-// spread pays for the elements of *args.
+// spread charges for the elements of *args.
 func (m *meter) spread(x starlark.Value) (starlark.Value, error) {
 	n, x, err := m.length(x)
 	if err != nil {

@@ -41,7 +41,7 @@ var ownFunctions = map[string]guardedFunc{
 	},
 }
 
-// constants are the names of the interpreter that are no functions.
+// constants are the names of the interpreter that are not functions.
 var constants = []string{"None", "True", "False"}
 
 // universe is what every script finds: guarded functions, the operations of the rewriter, and the json module.
@@ -87,7 +87,7 @@ func environment(c *builtinCall) (starlark.Value, error) {
 		return nil, err
 	}
 	if c.env == nil {
-		return nil, fmt.Errorf("env(%q): there is no environment while a file is loaded: call env inside of a function", name)
+		return nil, fmt.Errorf("env(%q): no environment while a file is loaded: call env in a function", name)
 	}
 	if v, ok := c.env(name); ok {
 		return starlark.String(v), c.text(int64(len(v)))
@@ -134,7 +134,7 @@ func numeral(c *builtinCall) error {
 	return c.spend(1024)
 }
 
-// printed pays for the printed form of all its arguments.
+// printed charges for the printed form of all its arguments.
 func printed(c *builtinCall) error {
 	total := int64(64)
 	for _, v := range c.allArgs() {
@@ -203,17 +203,16 @@ func (c *builtinCall) fillPairs(d *starlark.Dict, from starlark.Value, name stri
 	if !ok {
 		return fmt.Errorf("%s: got %s, want a dict or pairs", name, from.Type())
 	}
-	iter := it.Iterate()
-	defer iter.Done()
-	var x starlark.Value
-	for i := 0; iter.Next(&x); i++ {
+	i := 0
+	for x := range starlark.Elements(it) {
 		pair, ok := x.(starlark.Indexable)
 		if !ok || pair.Len() != 2 {
-			return fmt.Errorf("%s: element %d is no pair", name, i)
+			return fmt.Errorf("%s: element %d is not a pair", name, i)
 		}
 		if err := c.insert(d, pair.Index(0), pair.Index(1)); err != nil {
 			return err
 		}
+		i++
 	}
 	return nil
 }

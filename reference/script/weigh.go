@@ -11,7 +11,7 @@ type weight struct {
 // cost is what it takes to compare or hash a value of this weight.
 func (w weight) cost() int64 { return w.nodes + w.text/64 }
 
-// weigh walks v and pays a step per visit, so that no value is too large to be weighed.
+// weigh walks v and charges a step per visit, so that no value is too large to be weighed.
 func (m *meter) weigh(v starlark.Value) (weight, error) {
 	var w weight
 	err := m.weighInto(&w, v, 0)
@@ -116,7 +116,7 @@ func intBits(i starlark.Int) int64 {
 	return int64(i.BigInt().BitLen())
 }
 
-// crowdedKey is the price of a key of which as many as one likes share a hash: the interpreter hashes the low 32 bits of
+// crowdedKey is the cost of a key of which as many as one likes share a hash: the interpreter hashes the low 32 bits of
 // an integer, the integral part of a float, the name of a function, and tuples of those. A dict of them takes quadratic time.
 const crowdedKey = 512
 
@@ -140,7 +140,7 @@ func (m *meter) key(v starlark.Value) error {
 			return err
 		}
 		if w.text > maxKey {
-			return overLimit("size", "a tuple that is a key may hold %s, and this one holds more", sizeText(maxKey))
+			return overLimit("size", "a tuple used as a key is larger than %s", sizeText(maxKey))
 		}
 		return m.work(crowdedKey)
 	}
@@ -158,10 +158,94 @@ func (m *meter) insert(d *starlark.Dict, k, v starlark.Value) error {
 	return d.SetKey(k, v)
 }
 
-// room pays for one more entry of d.
+// room charges for one more entry of d.
 func (m *meter) room(d *starlark.Dict) error {
 	if d.Len() >= maxDict {
 		return overLimit("size", "a dict may have %d entries", maxDict)
 	}
 	return m.spend(160)
+}
+
+// freezable checks that the globals of a file can be frozen.
+//
+// Freezing recurses through tuples and closures without remembering where it was: a tuple of shared tuples takes
+// exponential time, and a closure that refers to itself has no end. So every path is walked first, at a step each.
+func (m *meter) freezable(globals starlark.StringDict) error {
+	f := &freezer{meter: m, seen: map[starlark.Value]bool{}}
+	for _, name := range globals.Keys() {
+		if err := f.walk(globals[name], 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type freezer struct {
+	*meter
+	seen map[starlark.Value]bool // lists and dicts: these know that they are frozen
+}
+
+func (f *freezer) walk(v starlark.Value, depth int) error {
+	if v == nil {
+		return nil
+	}
+	if depth > maxDepth {
+		return overLimit("depth", "a global is nested more than %d levels deep, or refers to itself", maxDepth)
+	}
+	if err := f.work(1); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case starlark.Tuple:
+		return f.all(depth, v...)
+	case *starlark.List:
+		if f.seen[v] {
+			return nil
+		}
+		f.seen[v] = true
+		for i := range v.Len() {
+			if err := f.walk(v.Index(i), depth+1); err != nil {
+				return err
+			}
+		}
+	case *starlark.Dict:
+		if f.seen[v] {
+			return nil
+		}
+		f.seen[v] = true
+		for _, item := range v.Items() {
+			if err := f.all(depth, item...); err != nil {
+				return err
+			}
+		}
+	case *starlark.Builtin:
+		return f.walk(v.Receiver(), depth+1)
+	case *starlark.Function:
+		return f.function(v, depth)
+	}
+	return nil
+}
+
+func (f *freezer) all(depth int, vs ...starlark.Value) error {
+	for _, x := range vs {
+		if err := f.walk(x, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *freezer) function(fn *starlark.Function, depth int) error {
+	for i := range fn.NumParams() {
+		if err := f.walk(fn.ParamDefault(i), depth+1); err != nil {
+			return err
+		}
+	}
+	for i := range fn.NumFreeVars() {
+		_, v := fn.FreeVar(i)
+		if err := f.walk(v, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 func TestAnArchiveKeepsItsBounds(t *testing.T) {
 	for name, file := range map[string]string{"up": "../a", "rooted": "/a", "empty": "", "dots": "a/../../b"} {
 		t.Run(name, func(t *testing.T) {
-			require.ErrorContains(t, newArchiver().add(file, strings.NewReader("x")), "leads out of the tree")
+			require.ErrorContains(t, newArchiver().add(file, strings.NewReader("x")), "is outside of the tree")
 		})
 	}
 	t.Run("one large file", func(t *testing.T) {

@@ -29,7 +29,7 @@ func locate(raw string) (place, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return place{}, errors.New("repo_url is no URL; give https://…, http://…, file:///… or an absolute path")
+		return place{}, errors.New("repo_url is not a URL; use https://…, http://…, file:///… or an absolute path")
 	}
 	switch {
 	case u.Scheme == "file" && filepath.IsAbs(u.Path):
@@ -37,7 +37,7 @@ func locate(raw string) (place, error) {
 	case u.Scheme == "http" || u.Scheme == "https":
 		return place{address: raw}, nil
 	}
-	return place{}, fmt.Errorf("repo_url %s is of a kind that is not supported; give https://…, http://…, file:///… or an absolute path", u.Redacted())
+	return place{}, fmt.Errorf("repo_url %s has an unsupported scheme; use https://…, http://…, file:///… or an absolute path", u.Redacted())
 }
 
 // refName returns the full name of a ref. The interface, section 2, gives branches bare and tags in full.
@@ -55,7 +55,7 @@ func missingRef(o Origin) error {
 	if o.Ref == "" {
 		return fmt.Errorf("the repository %s has no default branch yet", redacted(o.RepoURL))
 	}
-	return fmt.Errorf("the repository %s has no ref %s; give a branch by its bare name, a tag as refs/tags/<name>",
+	return fmt.Errorf("the repository %s has no ref %s; use the name of a branch, or refs/tags/<name> for a tag",
 		redacted(o.RepoURL), refName(o.Ref))
 }
 

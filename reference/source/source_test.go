@@ -152,10 +152,10 @@ func TestErrorsSayWhatToDoAndKeepSecrets(t *testing.T) {
 		origin source.Origin
 		want   string
 	}{
-		{source.Origin{}, "give source_config.repo_url"},
-		{source.Origin{RepoURL: "relative/path"}, "give https://"},
-		{source.Origin{RepoURL: "ssh://git:hunter2@host/x"}, "not supported"},
-		{source.Origin{RepoURL: "git@host:x/y"}, "give https://"},
+		{source.Origin{}, "set source_config.repo_url"},
+		{source.Origin{RepoURL: "relative/path"}, "use https://"},
+		{source.Origin{RepoURL: "ssh://git:hunter2@host/x"}, "unsupported scheme"},
+		{source.Origin{RepoURL: "git@host:x/y"}, "use https://"},
 		{source.Origin{RepoURL: "http://user:hunter2@127.0.0.1:1/x"}, "read the repository"},
 		{source.Origin{RepoURL: filepath.Join(w.folder, "nowhere")}, "read the repository"},
 		{source.Origin{RepoURL: t.TempDir()}, "read the repository"},

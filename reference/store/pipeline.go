@@ -62,7 +62,7 @@ func (s *Store) UpdateRevision(_ context.Context, deploymentID, revisionID strin
 	return r, err
 }
 
-// Purge forgets a deployment and all its revisions. It is no error if there is none.
+// Purge forgets a deployment and all its revisions. It is not an error if there is none.
 func (s *Store) Purge(_ context.Context, deploymentID string) error {
 	return s.db.Update(func(tx *bbolt.Tx) error {
 		_, key, err := readDeployment(tx, deploymentID)

@@ -63,7 +63,7 @@ func (s *Store) Close() error { return s.db.Close() }
 // sequenceKey makes a key whose order is the order of creation.
 func sequenceKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// revisionKey makes a key under which the revisions of a deployment stand together, in the order of creation.
+// revisionKey makes a key under which the revisions of a deployment are together, in the order of creation.
 func revisionKey(deploymentID string, n uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte(deploymentID), n)
 }

@@ -2,12 +2,14 @@
 package badge
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"unicode/utf8"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // Write writes the badge: the verdict and how many requirements it rests on, to be shown in a README. It holds no text of
@@ -24,6 +26,7 @@ func Write(w io.Writer, r *reports.Result) error {
 	left, right := textWidth(label)+12, textWidth(message)+12
 	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="20" role="img" aria-label="%[2]s: %[3]s">
 <title>%[2]s: %[3]s</title>
+<desc>%[10]s</desc>
 <clipPath id="r"><rect width="%[1]d" height="20" rx="4"/></clipPath>
 <g clip-path="url(#r)"><rect width="%[4]d" height="20" fill="#444c56"/><rect x="%[4]d" width="%[5]d" height="20" fill="%[6]s"/></g>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">
@@ -32,33 +35,22 @@ func Write(w io.Writer, r *reports.Result) error {
 </g>
 </svg>
 `
-	if _, err := fmt.Fprintf(w, svg, left+right, label, message, left, right, fill, left-12, left+6, right-12); err != nil {
+	if _, err := fmt.Fprintf(w, svg, left+right, label, message, left, right, fill, left-12, left+6, right-12, safe.XML(overview.Suite(r)+"; scope "+string(cmp.Or(r.Scope, "unknown")))); err != nil {
 		return fmt.Errorf("writing the badge: %w", err)
 	}
 	return nil
 }
 
-// message says the verdict and how much of the interface it is about: a conformance to three requirements out
-// of seventy must not look like one to all.
+// message says the verdict and how much of the interface it is about: a conformance to three requirements out of seventy
+// must not look like one to all.
 func message(r *reports.Result) string {
-	if left := reports.LeftOutOf(r); r.Verdict == reports.Conformant && left.N > 0 {
-		return fmt.Sprintf("conformant in part: %d/%d judged", left.All-left.N, left.All)
+	display := overview.DisplayVerdictOf(r)
+	word := string(display.Word)
+	if display.Word != reports.Conformant && display.Word != reports.NonConformant {
+		word = string(reports.Incomplete)
 	}
-	passed, deciding := 0, 0
-	for _, q := range r.Requirements {
-		if !q.Level.Decides(r.Run.Strict) {
-			continue
-		}
-		deciding++
-		if q.Verdict == reports.Passed {
-			passed++
-		}
-	}
-	conclusion := r.Verdict
-	if conclusion != reports.Conformant && conclusion != reports.NonConformant {
-		conclusion = reports.Incomplete
-	}
-	return fmt.Sprintf("%s %d/%d", conclusion, passed, deciding)
+	c := overview.CountsOf(r)
+	return fmt.Sprintf("%s%s %d/%d", word, display.Scope, c.Passed, max(r.Suite.Requirements, len(r.Requirements))-c.NotApplicable)
 }
 
 func textWidth(s string) int { return utf8.RuneCountInString(s)*13/2 + 2 }

@@ -16,7 +16,7 @@ type Assessment struct {
 	New       []string // failures that no entry covers
 	Stale     []string // entries for what passes
 	Unmatched []string // entries that match nothing
-	Expired   []string // entries past their day
+	Expired   []string // expired entries
 	Idle      []string // entries about which the run has learned nothing
 	// Conclusion is the verdict of the run where what is known counts as if it had not been judged.
 	Conclusion reports.Conclusion
@@ -68,11 +68,11 @@ func (j *judge) entry(e Entry, flaky bool) {
 			j.a.Idle = append(j.a.Idle, where+" was not part of this run")
 			return
 		}
-		j.a.Unmatched = append(j.a.Unmatched, where+": there is no such requirement; remove the entry, or correct its id")
+		j.a.Unmatched = append(j.a.Unmatched, where+": no such requirement; remove the entry, or correct its ID")
 		return
 	}
 	if !e.Expires.IsZero() && j.today.After(e.Expires) {
-		j.a.Expired = append(j.a.Expired, fmt.Sprintf("%s: the entry was good until %s; repair the fault, or give it a new day", where, e.Expires.Format(time.DateOnly)))
+		j.a.Expired = append(j.a.Expired, fmt.Sprintf("%s: the entry expired on %s; fix the failure, or set a new date", where, e.Expires.Format(time.DateOnly)))
 		return
 	}
 	switch {
@@ -121,9 +121,9 @@ func (j *judge) requirements() {
 		}
 		switch {
 		case q.Known != nil && q.Known.Flaky:
-			j.a.Flaky = append(j.a.Flaky, fmt.Sprintf("%s is %s: %s", q.ID, q.Verdict, q.Known.Reason))
+			j.a.Flaky = append(j.a.Flaky, fmt.Sprintf("%s %s: %s", q.ID, q.Verdict, q.Known.Reason))
 		case q.Known != nil:
-			j.a.Known = append(j.a.Known, fmt.Sprintf("%s is %s: %s", q.ID, q.Verdict, q.Known.Reason))
+			j.a.Known = append(j.a.Known, fmt.Sprintf("%s %s: %s", q.ID, q.Verdict, q.Known.Reason))
 		case q.Level.Decides(j.r.Run.Strict):
 			j.a.New = append(j.a.New, j.newFailure(q, findings))
 		}
@@ -131,12 +131,17 @@ func (j *judge) requirements() {
 }
 
 func (j *judge) newFailure(q *reports.Requirement, findings []*reports.Finding) string {
+	what := "new failure"
+	if q.Verdict != reports.Failed {
+		what = "newly " + string(q.Verdict)
+	}
+	what += ", not in the baseline: " + q.ID
 	for _, f := range findings {
 		if f.Known == nil {
-			return fmt.Sprintf("%s is %s and not in the baseline: %s (%s)", q.ID, q.Verdict, f.Summary, f.ID)
+			return fmt.Sprintf("%s: %s (%s)", what, f.Summary, f.ID)
 		}
 	}
-	return fmt.Sprintf("%s is %s and not in the baseline: %s", q.ID, q.Verdict, q.Reason)
+	return what + ": " + q.Reason
 }
 
 func requirementOf(r *reports.Result, id string) *reports.Requirement {

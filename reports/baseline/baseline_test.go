@@ -62,18 +62,18 @@ func TestApply(t *testing.T) {
 		list func(baseline.Assessment) []string
 		want string
 	}{
-		{"all is known", allKnown, true, func(a baseline.Assessment) []string { return a.Known }, "CP-LIST-3 is failed: r"},
-		{"flaky", allKnown, true, func(a baseline.Assessment) []string { return a.Flaky }, "AS-CONTRACT-list-threads is inconclusive: slow machines"},
+		{"all is known", allKnown, true, func(a baseline.Assessment) []string { return a.Known }, "CP-LIST-3 failed: r"},
+		{"flaky", allKnown, true, func(a baseline.Assessment) []string { return a.Flaky }, "AS-CONTRACT-list-threads inconclusive: slow machines"},
 		{"a new failure", replace("  - {requirement: CP-LIST-13, reason: r, owner: o, expires: 2026-03-14}\n", ""), false,
-			func(a baseline.Assessment) []string { return a.New }, "CP-LIST-13 is failed and not in the baseline: " + recorded.Finding(faulty, "CP-LIST-13").Summary + " (" + recorded.Finding(faulty, "CP-LIST-13").ID + ")"},
+			func(a baseline.Assessment) []string { return a.New }, "new failure, not in the baseline: CP-LIST-13: " + recorded.Finding(faulty, "CP-LIST-13").Summary + " (" + recorded.Finding(faulty, "CP-LIST-13").ID + ")"},
 		{"stale", add("requirement: CP-CREATE-1"), false, func(a baseline.Assessment) []string { return a.Stale }, "known.yaml:" + addedLine + ": CP-CREATE-1 passes; remove the entry"},
-		{"unmatched requirement", add("requirement: CP-LIST-99"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:" + addedLine + ": CP-LIST-99: there is no such requirement; remove the entry, or correct its id"},
+		{"unmatched requirement", add("requirement: CP-LIST-99"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:" + addedLine + ": CP-LIST-99: no such requirement; remove the entry, or correct its ID"},
 		{"unmatched finding", replace(limitFinding, "000000000000"), false, func(a baseline.Assessment) []string { return a.Unmatched }, "known.yaml:3: CP-LIST-3 000000000000: the requirement fails, but not with this finding; remove the entry, or correct its finding"},
-		{"expired", replace("2026-03-14", "2026-03-13"), false, func(a baseline.Assessment) []string { return a.Expired }, "known.yaml:4: CP-LIST-13: the entry was good until 2026-03-13; repair the fault, or give it a new day"},
-		{"a warning may be known", add("requirement: CP-GET-3"), true, func(a baseline.Assessment) []string { return a.Known }, "CP-GET-3 is failed: r"},
+		{"expired", replace("2026-03-14", "2026-03-13"), false, func(a baseline.Assessment) []string { return a.Expired }, "known.yaml:4: CP-LIST-13: the entry expired on 2026-03-13; fix the failure, or set a new date"},
+		{"a warning may be known", add("requirement: CP-GET-3"), true, func(a baseline.Assessment) []string { return a.Known }, "CP-GET-3 failed: r"},
 		{"skipped is idle", add("requirement: CP-UPDATE-3"), true, func(a baseline.Assessment) []string { return a.Idle }, "known.yaml:" + addedLine + ": CP-UPDATE-3 was skipped: " + recorded.Requirement(faulty, "CP-UPDATE-3").Reason},
 		{"flaky passes", replace("AS-CONTRACT-list-threads", "AS-ROLLBACK-1"), false, func(a baseline.Assessment) []string { return a.New },
-			"AS-CONTRACT-list-threads is inconclusive and not in the baseline: " + recorded.Requirement(faulty, "AS-CONTRACT-list-threads").Reason},
+			"newly inconclusive, not in the baseline: AS-CONTRACT-list-threads: " + recorded.Requirement(faulty, "AS-CONTRACT-list-threads").Reason},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestAnEntryForOneFindingLeavesTheOthersNew(t *testing.T) {
 	r.Findings = append(r.Findings, second)
 	a := baseline.Apply(r, parse(t, allKnown), today)
 	assert.False(t, a.OK())
-	assert.Equal(t, []string{"CP-LIST-3 is failed and not in the baseline: limit 0 was taken too (f-second)"}, a.New)
+	assert.Equal(t, []string{"new failure, not in the baseline: CP-LIST-3: limit 0 was taken too (f-second)"}, a.New)
 }
 
 func TestARunOfAPartLeavesOtherEntriesIdle(t *testing.T) {
@@ -137,21 +137,25 @@ func TestWrittenBaselineMakesTheSameRunPass(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "known.yaml")
 	for name, text := range recorded.HostileTexts() {
 		require.NoError(t, os.RemoveAll(path))
-		require.NoError(t, baseline.Write(path, recorded.Hostile(text)))
+		written, err := baseline.Write(path, recorded.Hostile(text))
+		require.NoError(t, err)
 		b, err := baseline.Load(path)
 		require.NoError(t, err, name)
+		assert.Len(t, b.Known, len(written.Known), name)
 		assert.True(t, baseline.Apply(recorded.Hostile(text), b, today).OK(), name)
 	}
 	require.NoError(t, os.RemoveAll(path))
-	require.NoError(t, baseline.Write(path, recorded.Faulty()))
+	written, err := baseline.Write(path, recorded.Faulty())
+	require.NoError(t, err)
+	assert.Contains(t, written.Incomplete(), "CP-LIST-3")
 	doc, err := os.ReadFile(path)
 	require.NoError(t, err)
 	finding := recorded.Finding(recorded.Faulty(), "CP-LIST-3")
 	assert.Contains(t, string(doc), "  # "+finding.Summary+`
   - requirement: CP-LIST-3
     finding: `+finding.ID+`
-    reason: 'TODO: why is it so, and what will be done about it?'
-    owner: 'TODO: who looks after it?'
+    reason: 'TODO: why does it fail, and what will be done about it?'
+    owner: 'TODO: who is responsible?'
     expires: 2026-06-12
 `)
 	assert.NotContains(t, string(doc), "CP-GET-3", "a warning fails no run")
@@ -165,7 +169,9 @@ func TestWriteKeepsWhatPeopleHaveWritten(t *testing.T) {
 	old := strings.Replace(allKnown, "reason: r, owner: o}", "reason: the release of May, owner: list-team}", 1) // of CP-LIST-3
 	old = strings.Replace(old, "  - {requirement: CP-LIST-13", "  - {requirement: CP-CREATE-1, reason: r, owner: o}\n  - {requirement: CP-LIST-13", 1)
 	require.NoError(t, os.WriteFile(path, []byte(old), 0o600))
-	require.NoError(t, baseline.Write(path, recorded.Faulty()))
+	written, err := baseline.Write(path, recorded.Faulty())
+	require.NoError(t, err)
+	assert.Empty(t, written.Incomplete())
 	b, err := baseline.Load(path)
 	require.NoError(t, err)
 	assert.True(t, baseline.Apply(recorded.Faulty(), b, today).OK())
@@ -177,7 +183,23 @@ func TestWriteKeepsWhatPeopleHaveWritten(t *testing.T) {
 	assert.NotContains(t, string(doc), "TODO")
 
 	require.NoError(t, os.WriteFile(path, []byte("version: 9"), 0o600))
-	assert.ErrorContains(t, baseline.Write(path, recorded.Faulty()), "repair or remove it")
+	_, err = baseline.Write(path, recorded.Faulty())
+	assert.ErrorContains(t, err, "repair or remove it")
+}
+
+func TestIncompleteEntriesAreNamedOnce(t *testing.T) {
+	b := parse(t, `version: 1
+known:
+  - {requirement: A-1, reason: "TODO: why?", owner: o}
+  - {requirement: A-2, finding: f1, reason: r, owner: "TODO: who?"}
+  - {requirement: A-2, finding: f2, reason: r, owner: TODO}
+  - {requirement: A-3, reason: r, owner: o}
+flaky:
+  - {requirement: A-4, reason: TODO, owner: o}
+`)
+	assert.Equal(t, []string{"A-1", "A-2", "A-4"}, b.Incomplete())
+	assert.True(t, b.Names("A-4"))
+	assert.False(t, b.Names("A-5"))
 }
 
 func TestParseExplainsMistakes(t *testing.T) {
@@ -186,8 +208,8 @@ func TestParseExplainsMistakes(t *testing.T) {
 		{"empty", "", `known.yaml: the file is empty; a baseline without entries is "version: 1"`},
 		{"no YAML", "version: [", "known.yaml: line 2, column 1: did not find expected node content; the file must be YAML"},
 		{"a list", "- a", "known.yaml:1: the baseline must be a mapping with the keys version, known, flaky"},
-		{"no version", "known: []", `known.yaml:1: the version is missing; add "version: 1"`},
-		{"other version", "version: 2", `known.yaml:1: version "2" is not known; this program reads version 1`},
+		{"no version", "known: []", `known.yaml:1: version is missing: add "version: 1"`},
+		{"other version", "version: 2", `known.yaml:1: version "2" is unknown; this program reads version 1`},
 		{"unknown key", "version: 1\nknwon: []", `known.yaml:2: unknown key "knwon" in the baseline; the keys are version, known, flaky`},
 		{"key twice", "version: 1\nversion: 1", `known.yaml:2: the baseline has the key "version" twice; keep one`},
 		{"known no list", "version: 1\nknown: {a: b}", `known.yaml:2: known must be a list of entries, each starting with "- requirement:"`},
@@ -196,9 +218,9 @@ func TestParseExplainsMistakes(t *testing.T) {
 		{"no requirement", "version: 1\nknown:\n- {reason: r, owner: o}", "known.yaml:3: the entry has no requirement"},
 		{"no reason", "version: 1\nknown:\n- {requirement: A-1, owner: o}", "known.yaml:3: the entry has no reason"},
 		{"no owner", "version: 1\nknown:\n- {requirement: A-1, reason: r}", "known.yaml:3: the entry has no owner"},
-		{"reason is a list", "version: 1\nknown:\n- {requirement: A-1, reason: [r], owner: o}", "known.yaml:3: reason must be a text"},
-		{"bad day", "version: 1\nflaky:\n" + entry + ", expires: soon}", `known.yaml:3: expires "soon" is no day; write it as 2026-12-31`},
-		{"impossible day", "version: 1\nknown:\n" + entry + ", expires: 2026-02-30}", `expires "2026-02-30" is no day`},
+		{"reason is a list", "version: 1\nknown:\n- {requirement: A-1, reason: [r], owner: o}", "known.yaml:3: reason must be a string"},
+		{"bad day", "version: 1\nflaky:\n" + entry + ", expires: soon}", `known.yaml:3: expires "soon" is not a date; write it as 2026-12-31`},
+		{"impossible day", "version: 1\nknown:\n" + entry + ", expires: 2026-02-30}", `expires "2026-02-30" is not a date`},
 		{"entry twice", "version: 1\nknown:\n" + entry + "}\n" + entry + "}", "known.yaml:4: A-1 has an entry already in line 3; keep one"},
 		{"two documents", "version: 1\n---\nversion: 1", "there is a second document"},
 	}

@@ -16,7 +16,7 @@
 //	    expires: 2026-09-30
 //
 // It ratchets: an entry for something that passes is stale and makes the run fail, as does one that matches nothing
-// or is past its day. A flaky entry covers a requirement that passes in one run and fails in the next; it is never
+// or has expired. A flaky entry covers a requirement that passes in one run and fails in the next; it is never
 // stale. An entry for a requirement that was skipped, or was left out of the run by a filter, is idle: nothing was
 // learned about it.
 //

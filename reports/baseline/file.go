@@ -40,6 +40,27 @@ type Entry struct {
 	Line        int       // in the file
 }
 
+// Incomplete tells whether a person has yet to fill in the reason or the owner.
+func (e Entry) Incomplete() bool {
+	return strings.HasPrefix(e.Reason, toDo) || strings.HasPrefix(e.Owner, toDo)
+}
+
+// Incomplete returns the IDs of the requirements whose entries a person has yet to complete, each once.
+func (b *Baseline) Incomplete() []string {
+	var ids []string
+	for _, e := range slices.Concat(b.Known, b.Flaky) {
+		if e.Incomplete() && !slices.Contains(ids, e.Requirement) {
+			ids = append(ids, e.Requirement)
+		}
+	}
+	return ids
+}
+
+// Names tells whether an entry is about the requirement.
+func (b *Baseline) Names(requirement string) bool {
+	return slices.ContainsFunc(slices.Concat(b.Known, b.Flaky), func(e Entry) bool { return e.Requirement == requirement })
+}
+
 // Load reads a baseline file. It is strict: an error names the file, the line, the key and what to do.
 func Load(path string) (*Baseline, error) {
 	file, err := os.Open(path)
@@ -82,9 +103,9 @@ func Parse(path string, doc []byte) (*Baseline, error) {
 
 // yamlProblem says where a text stops being YAML, and why.
 func yamlProblem(err error) string {
-	var at *yaml.LoadError
+	at, ok := errors.AsType[*yaml.LoadError](err)
 	switch {
-	case !errors.As(err, &at):
+	case !ok:
 		return err.Error()
 	case at.Mark.Line == 0:
 		return at.Message
@@ -133,7 +154,7 @@ func (p *parser) baseline(n *yaml.Node) *Baseline {
 		case "version":
 			version = value.Value
 			if version != fmt.Sprint(Version) {
-				p.fail(value.Line, "version %q is not known; this program reads version %d", safe.Cut(version, 20), Version)
+				p.fail(value.Line, "version %q is unknown; this program reads version %d", safe.Cut(version, 20), Version)
 			}
 		case "known":
 			b.Known = p.entries(value, key)
@@ -142,7 +163,7 @@ func (p *parser) baseline(n *yaml.Node) *Baseline {
 		}
 	})
 	if version == "" {
-		p.fail(n.Line, "the version is missing; add \"version: %d\"", Version)
+		p.fail(n.Line, "version is missing: add \"version: %d\"", Version)
 	}
 	return b
 }
@@ -166,7 +187,7 @@ func (p *parser) entry(n *yaml.Node, list string) Entry {
 	e, keys := Entry{Line: n.Line}, []string{"requirement", "finding", "reason", "owner", "expires"}
 	p.members(n, "an entry of "+list, keys, func(key string, value *yaml.Node) {
 		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" && key != "expires" && key != "finding" {
-			p.fail(value.Line, "%s must be a text", key)
+			p.fail(value.Line, "%s must be a string", key)
 			return
 		}
 		text := strings.TrimSpace(value.Value)
@@ -185,7 +206,7 @@ func (p *parser) entry(n *yaml.Node, list string) Entry {
 	})
 	for _, needed := range [][2]string{{"requirement", e.Requirement}, {"reason", e.Reason}, {"owner", e.Owner}} {
 		if needed[1] == "" {
-			p.fail(n.Line, "the entry has no %s; every entry says which requirement, why, and who looks after it", needed[0])
+			p.fail(n.Line, "the entry has no %s; every entry needs a requirement, a reason and an owner", needed[0])
 		}
 	}
 	return e
@@ -197,7 +218,7 @@ func (p *parser) day(n *yaml.Node) time.Time {
 	}
 	day, err := time.Parse(time.DateOnly, strings.TrimSpace(n.Value))
 	if err != nil {
-		p.fail(n.Line, "expires %q is no day; write it as 2026-12-31", safe.Cut(n.Value, 50))
+		p.fail(n.Line, "expires %q is not a date; write it as 2026-12-31", safe.Cut(n.Value, 50))
 	}
 	return day
 }
@@ -217,20 +238,21 @@ func (p *parser) twice(b *Baseline) error {
 
 // Write writes a baseline with an entry for everything that keeps r from being conformant, for a person to complete:
 // reason and owner are left as questions. An existing file keeps its entries that still apply. The file appears whole
-// or not at all.
-func Write(path string, r *reports.Result) error {
-	var old *Baseline
+// or not at all. Write returns what the file now holds.
+func Write(path string, r *reports.Result) (*Baseline, error) {
+	old := &Baseline{}
 	if _, err := os.Stat(path); err == nil {
 		if old, err = Load(path); err != nil {
-			return fmt.Errorf("writing the baseline: the file that is there cannot be read: %w; repair or remove it", err)
+			return nil, fmt.Errorf("writing the baseline: the existing file cannot be read: %w; repair or remove it", err)
 		}
 	}
+	b := renewed(path, r, old)
 	err := atomicfile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(render(r, old))
+		_, err := w.Write(render(r, b))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("writing the baseline: %w", err)
+		return nil, fmt.Errorf("writing the baseline: %w", err)
 	}
-	return nil
+	return b, nil
 }

@@ -13,16 +13,19 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
+// toDo begins an answer that a person has yet to give.
+const toDo = "TODO"
+
 // The answers that a person has to give.
 const (
-	askReason = "TODO: why is it so, and what will be done about it?"
-	askOwner  = "TODO: who looks after it?"
+	askReason = toDo + ": why does it fail, and what will be done about it?"
+	askOwner  = toDo + ": who is responsible?"
 )
 
 // lifetime is how long a new entry counts: long enough to repair a fault, short enough to be looked at again.
 const lifetime = 90 * 24 * time.Hour
 
-// entryYAML is an entry as it stands in the file.
+// entryYAML is an entry as it is in the file.
 type entryYAML struct {
 	Requirement string    `yaml:"requirement"`
 	Finding     string    `yaml:"finding,omitempty"`
@@ -31,11 +34,8 @@ type entryYAML struct {
 	Expires     yaml.Node `yaml:"expires,omitempty"`
 }
 
-// render writes the file: the entries of old that still apply, then one for each failure that none of them covers.
-func render(r *reports.Result, old *Baseline) []byte {
-	if old == nil {
-		old = &Baseline{}
-	}
+// renewed returns the entries of old that still apply, and one for each failure that none of them covers.
+func renewed(path string, r *reports.Result, old *Baseline) *Baseline {
 	known := slices.DeleteFunc(slices.Clone(old.Known), func(e Entry) bool { return !applies(r, e) })
 	expires := r.Run.StartedAt.UTC().Truncate(24 * time.Hour).Add(lifetime)
 	for i := range r.Requirements {
@@ -54,11 +54,16 @@ func render(r *reports.Result, old *Baseline) []byte {
 			}
 		}
 	}
+	return &Baseline{File: path, Known: known, Flaky: old.Flaky}
+}
+
+// render writes the file. The result tells what each entry is about.
+func render(r *reports.Result, baseline *Baseline) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Known failures of the target. An entry that passes, matches nothing or is past its day makes the run fail.\n")
+	b.WriteString("# Known failures of the target. An entry that passes, matches nothing or has expired makes the run fail.\n")
 	fmt.Fprintf(&b, "version: %d\n", Version)
-	list(&b, "known", known, r)
-	list(&b, "flaky", old.Flaky, r)
+	list(&b, "known", baseline.Known, r)
+	list(&b, "flaky", baseline.Flaky, r)
 	return b.Bytes()
 }
 

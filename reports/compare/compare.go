@@ -19,12 +19,12 @@ const (
 	Same       Change = "same"
 	Regression Change = "regression" // the same check passed and now fails
 	Fixed      Change = "fixed"      // passes now, and did not before
-	Found      Change = "found"      // fails, and was not judged before: nobody knows since when
+	Found      Change = "found"      // fails, and was not judged before: it may or may not be new
 	Unjudged   Change = "unjudged"   // was judged, and now is not: blocked, inconclusive or skipped
 	Stricter   Change = "stricter"   // fails by a check that the older suite did not have
 	New        Change = "new"        // the older suite did not have the requirement
-	Removed    Change = "removed"    // the newer suite has it no more
-	NotRun     Change = "not run"    // left out of one of the runs by a filter
+	Removed    Change = "removed"    // the newer suite does not have it
+	NotRun     Change = "not run"    // left out of one of the runs by a filter: no difference is known
 )
 
 // Input is a result with a name for its column.
@@ -37,7 +37,9 @@ type Input struct {
 type Table struct {
 	Columns []Column
 	Rows    []Row
-	// Versions tells that all columns are of one implementation; else they are different ones, and a change is only a
+	// NotJudged counts the requirements that no result judged: skipped or absent in all of them. They have no row.
+	NotJudged int
+	// Versions says that all columns are of one implementation; else they are different ones, and a change is only a
 	// difference.
 	Versions bool
 }
@@ -47,9 +49,9 @@ type Column struct {
 	Label    string
 	Suite    string
 	Verdict  reports.Conclusion
+	Shown    string // the verdict with its scope: "conformant (partial run)"
 	Distance string
-	Passed   int // of those that decide the verdict
-	Deciding int
+	Passed   string // "78 of 79 MUSTs passed"
 	Changes  map[Change]int
 }
 
@@ -87,16 +89,30 @@ func Of(inputs ...Input) (*Table, error) {
 	for i, in := range inputs {
 		rows.add(i, in.Result)
 	}
-	t.Rows = rows.rows
 	base := inputs[0].Result
-	for r := range t.Rows {
-		for c := range t.Rows[r].Cells {
-			cell := &t.Rows[r].Cells[c]
+	for r, row := range rows.rows {
+		if !row.judged() {
+			t.NotJudged++
+			continue
+		}
+		for c := range row.Cells {
+			cell := &row.Cells[c]
 			cell.Change, cell.Note = judge(base, inputs[c].Result, rows.requirement(r, 0), rows.requirement(r, c))
 			t.Columns[c].Changes[cell.Change]++
 		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
+}
+
+// judged tells whether any result has more than a skip for the requirement.
+func (r Row) judged() bool {
+	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Verdict != "" && c.Verdict != reports.Skipped })
+}
+
+// differs tells whether a result differs from the first one. That a run left the requirement out shows no difference.
+func (r Row) differs() bool {
+	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != Same && c.Change != NotRun || c.Note != "" })
 }
 
 // Regressed tells whether the last column has a regression.
@@ -107,30 +123,36 @@ func (t *Table) Regressed() bool {
 func columnOf(in Input, labels map[string]int) Column {
 	r := in.Result
 	c := Column{
-		Label: in.Label, Suite: r.Suite.Version, Verdict: r.Verdict, Distance: overview.DistanceOf(r).String(), Changes: map[Change]int{},
+		Label: in.Label, Suite: r.Suite.Version, Verdict: r.Verdict, Shown: overview.DisplayVerdictOf(r).String(),
+		Distance: overview.DistanceOf(r).String(), Passed: passed(r), Changes: map[Change]int{},
 	}
-	if c.Label == "" {
-		c.Label = strings.TrimSpace(r.Target.Implementation.Name + " " + r.Target.Implementation.Version)
-	}
-	if c.Label == "" {
-		c.Label = cmp.Or(r.Target.ControlPlane, r.Target.AgentServer)
-	}
+	c.Label = cmp.Or(c.Label, strings.TrimSpace(r.Target.Implementation.Name+" "+r.Target.Implementation.Version),
+		r.Target.ControlPlane, r.Target.AgentServer)
 	if labels[c.Label]++; labels[c.Label] > 1 {
 		c.Label = fmt.Sprintf("%s (%d)", c.Label, labels[c.Label])
-	}
-	for _, q := range r.Requirements {
-		if !q.Level.Decides(r.Run.Strict) {
-			continue
-		}
-		c.Deciding++
-		if q.Verdict == reports.Passed {
-			c.Passed++
-		}
 	}
 	return c
 }
 
-// rowSet collects the requirements of all results, one row for those that are the same under whatever id.
+// passed counts the requirements that decide the verdict and passed.
+func passed(r *reports.Result) string {
+	n, all, noun := 0, 0, "MUST"
+	if r.Run.Strict {
+		noun = "requirement"
+	}
+	for _, q := range r.Requirements {
+		if !q.Level.Decides(r.Run.Strict) || q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
+			continue
+		}
+		all++
+		if q.Verdict == reports.Passed {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %s passed", n, reports.Count(all, noun))
+}
+
+// rowSet collects the requirements of all results. A requirement that was renamed has one row.
 type rowSet struct {
 	rows  []Row
 	found [][]*reports.Requirement // by row and column
@@ -178,11 +200,7 @@ func (s *rowSet) add(column int, r *reports.Result) {
 	}
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
-		id := q.ID
-		if newer := newID[q.ID]; newer != "" {
-			id = newer
-		}
-		at := s.row(id, q)
+		at := s.row(cmp.Or(newID[q.ID], q.ID), q)
 		s.rows[at].Cells[column] = Cell{Verdict: q.Verdict, Reason: q.Reason}
 		s.found[at][column] = q
 	}

@@ -94,13 +94,14 @@ func TestALevelThatRisesIsNamed(t *testing.T) {
 	assert.Equal(t, "was a SHOULD", table.Rows[0].Cells[1].Note)
 }
 
-func TestAFilterIsNoRemoval(t *testing.T) {
+func TestAFilterDoesNotRemoveRequirements(t *testing.T) {
 	part := recorded.Conformant()
 	all := len(part.Requirements)
 	part.Requirements = part.Requirements[:3]
 	table, err := compare.Of(compare.Input{Result: recorded.Conformant()}, compare.Input{Result: part})
 	require.NoError(t, err)
-	assert.Equal(t, all-3, table.Columns[1].Changes[compare.NotRun])
+	assert.Equal(t, all-4, table.Columns[1].Changes[compare.NotRun], "one of the others was skipped and then left out")
+	assert.Equal(t, 2, table.NotJudged)
 	assert.Zero(t, table.Columns[1].Changes[compare.Removed])
 }
 
@@ -121,13 +122,13 @@ func three(t *testing.T) *compare.Table {
 func TestFormats(t *testing.T) {
 	table := three(t)
 	var text, markdown, page bytes.Buffer
-	require.NoError(t, table.Text(&text, false))
+	require.NoError(t, table.Text(&text, compare.TextOptions{}))
 	require.NoError(t, table.Markdown(&markdown))
 	require.NoError(t, table.HTML(&page))
 	reporttest.Golden(t, "three.txt", text.Bytes())
 	reporttest.Golden(t, "three.md", markdown.Bytes())
 	reporttest.Golden(t, "three.html", page.Bytes())
-	assert.Contains(t, text.String(), "nightly has 6 regressions against Example Server 4.0.0")
+	assert.Contains(t, text.String(), "nightly: 6 regressions, 0 fixed since Example Server 4.0.0")
 	assert.Contains(t, text.String(), "B was CP-OLD-3")
 }
 
@@ -138,17 +139,32 @@ func TestDifferentImplementationsHaveNoRegressions(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, table.Regressed())
 	var text bytes.Buffer
-	require.NoError(t, table.Text(&text, true))
+	require.NoError(t, table.Text(&text, compare.TextOptions{Color: true}))
 	assert.NotContains(t, text.String(), "regression")
 	assert.Contains(t, text.String(), "fails here only")
+	assert.Contains(t, text.String(), "B fails 6 that A passes, passes 0 that A fails\n")
+}
+
+func TestOnlyRowsThatDifferAreListed(t *testing.T) {
+	table, err := compare.Of(compare.Input{Result: recorded.Conformant()}, compare.Input{Result: recorded.Faulty()})
+	require.NoError(t, err)
+	for _, all := range []bool{false, true} {
+		var text bytes.Buffer
+		require.NoError(t, table.Text(&text, compare.TextOptions{All: all}))
+		assert.Contains(t, text.String(), "CP-LIST-3 ")
+		assert.Equal(t, all, strings.Contains(text.String(), "AS-THREAD-1"), "passed in both")
+		assert.NotContains(t, text.String(), "CP-UPDATE-3", "skipped in both")
+		assert.Contains(t, text.String(), "2 judged by no result, not listed")
+		assert.Equal(t, !all, strings.Contains(text.String(), "3 without a known difference, not listed: --all lists them"))
+	}
 }
 
 func TestAColumnWithoutANameIsAnAddress(t *testing.T) {
-	nameless := recorded.Conformant()
-	nameless.Target.Implementation = reports.Implementation{}
-	table, err := compare.Of(compare.Input{Result: nameless}, compare.Input{Result: recorded.Faulty()})
+	unnamed := recorded.Conformant()
+	unnamed.Target.Implementation = reports.Implementation{}
+	table, err := compare.Of(compare.Input{Result: unnamed}, compare.Input{Result: recorded.Faulty()})
 	require.NoError(t, err)
-	assert.Equal(t, nameless.Target.ControlPlane, table.Columns[0].Label)
+	assert.Equal(t, unnamed.Target.ControlPlane, table.Columns[0].Label)
 }
 
 func TestNothingToCompare(t *testing.T) {
@@ -164,7 +180,7 @@ func TestFormatsOfHostileResultsAreHarmless(t *testing.T) {
 			table, err := compare.Of(compare.Input{Result: recorded.Conformant()}, compare.Input{Label: hostile, Result: bad})
 			require.NoError(t, err)
 			var text, markdown, page bytes.Buffer
-			require.NoError(t, table.Text(&text, false))
+			require.NoError(t, table.Text(&text, compare.TextOptions{}))
 			require.NoError(t, table.Markdown(&markdown))
 			require.NoError(t, table.HTML(&page))
 			for _, b := range []*bytes.Buffer{&text, &markdown, &page} {

@@ -11,8 +11,8 @@ import (
 )
 
 // Merge makes one result of all the shards of a run. A requirement takes the worst of its scenarios, wherever they
-// ran. Shards that do not belong together, overlap or are incomplete are refused. A baseline is applied to the merged
-// result, not to its shards; what they say about theirs is dropped.
+// ran. Shards of different runs, shards given twice and missing shards are errors. A baseline is applied to the merged
+// result, not to its shards; what the shards say of a baseline is dropped.
 func Merge(shards ...*reports.Result) (*reports.Result, error) {
 	ordered, err := inOrder(shards)
 	if err != nil {
@@ -56,7 +56,7 @@ func Merge(shards ...*reports.Result) (*reports.Result, error) {
 // inOrder checks that the results are the shards of one run, each of them once, and sorts them.
 func inOrder(shards []*reports.Result) ([]*reports.Result, error) {
 	if len(shards) == 0 {
-		return nil, errors.New("no result files are given; name the result.json of each shard")
+		return nil, errors.New("no result file given: name the result.json of each shard")
 	}
 	var ordered []*reports.Result
 	for i, s := range shards {
@@ -68,7 +68,7 @@ func inOrder(shards []*reports.Result) ([]*reports.Result, error) {
 			ordered = make([]*reports.Result, of)
 		}
 		if of != len(ordered) {
-			return nil, fmt.Errorf("result %d is shard %s, but another is one of %d: they are of different runs", i+1, s.Run.Shard, len(ordered))
+			return nil, fmt.Errorf("result %d is shard %s, another result is a shard of %d: name the shards of one run", i+1, s.Run.Shard, len(ordered))
 		}
 		if ordered[at-1] != nil {
 			return nil, fmt.Errorf("shard %s is given twice (%s and %s); name each shard once", s.Run.Shard, ordered[at-1].Run.ID, s.Run.ID)
@@ -85,7 +85,7 @@ func inOrder(shards []*reports.Result) ([]*reports.Result, error) {
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Errorf("missing: shard %s; a verdict needs all of them", strings.Join(missing, ", "))
+		return nil, fmt.Errorf("shard %s is missing: name the result.json of every shard", strings.Join(missing, ", "))
 	}
 	return ordered, nil
 }
@@ -95,13 +95,13 @@ const maxShards = 1000
 
 func shardOf(r *reports.Result) (at, of int, err error) {
 	if r.Run.Shard == "" {
-		return 0, 0, errors.New("it is a whole run and no shard; only the results of runs with --shard can be merged")
+		return 0, 0, errors.New("not a shard: the run had no --shard; merge only results of runs with --shard")
 	}
 	left, right, _ := strings.Cut(r.Run.Shard, "/")
 	at, err1 := strconv.Atoi(left)
 	of, err2 := strconv.Atoi(right)
 	if err1 != nil || err2 != nil || at < 1 || of < at || of > maxShards {
-		return 0, 0, fmt.Errorf("its shard %q is not of the form I/N", r.Run.Shard)
+		return 0, 0, fmt.Errorf("shard is %q, expected the form I/N", r.Run.Shard)
 	}
 	return at, of, nil
 }
@@ -115,7 +115,7 @@ func sameRun(a, b *reports.Result) error {
 		{"the version of the interface", a.Suite.Interface, b.Suite.Interface},
 		{"the number of requirements", a.Suite.Requirements, b.Suite.Requirements},
 		{"the control plane", a.Target.ControlPlane, b.Target.ControlPlane},
-		{"the agent server", standingAgent(a), standingAgent(b)},
+		{"the agent server", agentWithoutPlane(a), agentWithoutPlane(b)},
 		{"the implementation", a.Target.Implementation.Name + " " + a.Target.Implementation.Version, b.Target.Implementation.Name + " " + b.Target.Implementation.Version},
 		{"strictness", a.Run.Strict, b.Run.Strict},
 	} {
@@ -126,9 +126,9 @@ func sameRun(a, b *reports.Result) error {
 	return nil
 }
 
-// standingAgent is the address of an agent server that was judged without a control plane. One that a control plane
-// deployed for a shard has an address of its own in each.
-func standingAgent(r *reports.Result) string {
+// agentWithoutPlane is the address of an agent server that was judged without a control plane. One that a control plane
+// deployed for a shard has another address in each shard.
+func agentWithoutPlane(r *reports.Result) string {
 	if r.Target.ControlPlane != "" {
 		return ""
 	}
@@ -161,11 +161,47 @@ func finish(m *reports.Result, shards []*reports.Result) {
 	slices.SortStableFunc(m.Findings, func(a, b reports.Finding) int { return rank[a.Requirement] - rank[b.Requirement] })
 	slices.SortStableFunc(m.Timeline, func(a, b reports.Transition) int { return int(a.AtMS - b.AtMS) })
 	reports.Tally(m)
-	m.Verdict = reports.Conclude(m.Requirements, m.Run.Strict)
+	setScope(m, shards)
+	m.Verdict = reports.ConcludeRun(m)
+	if m.Unseen = unseen(shards); len(m.Unseen) > 0 && m.Verdict == reports.Conformant {
+		m.Verdict, m.Headline = reports.Incomplete, "no successful answer of the "+strings.ReplaceAll(m.Unseen[0], "-", " ")+" was seen"
+	}
 	for _, s := range shards {
-		// A shard that is worse than its requirements was interrupted: the whole is not complete either.
+		if len(s.Unseen) > 0 && s.Run.Stopped == "" {
+			continue // another shard may have seen it
+		}
+		// A shard with a worse verdict than its requirements give was interrupted: then the merged run is incomplete too.
 		if s.Verdict == reports.Incomplete && reports.Conclude(s.Requirements, s.Run.Strict) != reports.Incomplete && m.Verdict == reports.Conformant {
 			m.Verdict, m.Headline = reports.Incomplete, "Shard "+s.Run.Shard+" is incomplete: "+s.Headline
 		}
 	}
+}
+
+// setScope says what no shard has judged. A requirement that another shard has run is not left out. A shard of an older
+// version has no scope; then the merged result has none either, and readers count.
+func setScope(m *reports.Result, shards []*reports.Result) {
+	if slices.ContainsFunc(shards, func(s *reports.Result) bool { return s.Scope == "" }) {
+		return
+	}
+	absent := slices.DeleteFunc(slices.Clone(shards[0].NotJudged), func(n reports.NotJudged) bool {
+		return n.Kind != reports.NotSelected ||
+			slices.ContainsFunc(m.Requirements, func(q reports.Requirement) bool { return q.ID == n.ID })
+	})
+	reports.SetScope(m, absent)
+}
+
+// unseen lists the halves with a passed requirement of which no shard saw a successful answer.
+func unseen(shards []*reports.Result) (halves []string) {
+	for _, half := range []string{"control-plane", "agent-server"} {
+		judged, seen := false, false
+		for _, s := range shards {
+			if slices.ContainsFunc(s.Requirements, func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }) {
+				judged, seen = true, seen || !slices.Contains(s.Unseen, half)
+			}
+		}
+		if judged && !seen {
+			halves = append(halves, half)
+		}
+	}
+	return halves
 }

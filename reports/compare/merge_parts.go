@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
@@ -51,7 +52,7 @@ func mergeScenario(into *reports.Requirement, s reports.Scenario) {
 	o.Exchanges, o.DurationMS = evidence, duration
 }
 
-// settle sorts the scenarios of a requirement, and takes over the verdict of the worst of them, with its reason and cause.
+// settle sorts the scenarios of a requirement, and gives it the verdict of the worst of them, with its reason and cause.
 func settle(q *reports.Requirement) {
 	if len(q.Scenarios) == 0 {
 		return
@@ -59,6 +60,9 @@ func settle(q *reports.Requirement) {
 	slices.SortStableFunc(q.Scenarios, func(a, b reports.Scenario) int {
 		return cmp.Or(cmp.Compare(a.URI, b.URI), cmp.Compare(a.Line, b.Line))
 	})
+	for i := range q.Scenarios {
+		seenByNoShard(&q.Scenarios[i])
+	}
 	worst := q.Scenarios[0]
 	for _, s := range q.Scenarios[1:] {
 		if reports.Worse(worst.Verdict, s.Verdict) != worst.Verdict {
@@ -68,7 +72,15 @@ func settle(q *reports.Requirement) {
 	q.Verdict, q.Reason, q.Skip, q.BlockedBy = worst.Verdict, worst.Reason, worst.Skip, worst.BlockedBy
 }
 
-// byPlace orders requirements as they stand in the features: part, file, line.
+// seenByNoShard makes a scenario inconclusive that every shard left to the others, as a run without shards does.
+func seenByNoShard(s *reports.Scenario) {
+	if s.Skip != nil && s.Skip.Kind == reports.NotSelected && s.Skip.Key == "shard" {
+		s.Verdict, s.Skip = reports.Inconclusive, nil
+		s.Reason = strings.TrimSuffix(s.Reason, " (in this shard)")
+	}
+}
+
+// byPlace orders requirements as the features do: by profile, file and line.
 func byPlace(a, b reports.Requirement) int {
 	profiles := []string{"control-plane", "agent-server", "end-to-end"}
 	uriA, lineA := place(a)
@@ -96,55 +108,43 @@ func addFindings(m, shard *reports.Result, offset int) {
 		if f.Exchange > 0 {
 			f.Exchange += offset
 		}
-		at := slices.IndexFunc(m.Findings, func(o reports.Finding) bool { return o.ID == f.ID && o.Requirement == f.Requirement })
-		if at >= 0 {
-			m.Findings[at].Count += f.Count
-			continue
+		f.Exchanges = slices.Clone(f.Exchanges)
+		for i := range f.Exchanges {
+			f.Exchanges[i].Exchange += offset
 		}
-		m.Findings = append(m.Findings, f)
+		if offset > 0 {
+			f.Compared = "" // it names exchanges by their numbers in the shard
+		}
+		mergeInto(&m.Findings, []reports.Finding{f}, func(a, b reports.Finding) bool { return a.ID == b.ID && a.Requirement == b.Requirement },
+			func(x *reports.Finding, f reports.Finding) { x.Count += f.Count })
+	}
+}
+
+// mergeInto adds items to a list. An item that the list has already is merged into it.
+func mergeInto[T any](list *[]T, items []T, same func(a, b T) bool, merge func(into *T, item T)) {
+	for _, item := range items {
+		if at := slices.IndexFunc(*list, func(x T) bool { return same(x, item) }); at >= 0 {
+			merge(&(*list)[at], item)
+		} else {
+			*list = append(*list, item)
+		}
 	}
 }
 
 func addCoverage(into *reports.Coverage, c reports.Coverage) {
-	for _, o := range c.Operations {
-		at := slices.IndexFunc(into.Operations, func(x reports.OperationCoverage) bool { return x.Operation == o.Operation })
-		if at < 0 {
-			into.Operations = append(into.Operations, o)
-			continue
-		}
-		into.Operations[at].Exchanges += o.Exchanges
-	}
-	for _, s := range c.Statuses {
-		at := slices.IndexFunc(into.Statuses, func(x reports.StatusCoverage) bool {
-			return x.Operation == s.Operation && x.Status == s.Status && x.ContentType == s.ContentType
+	mergeInto(&into.Operations, c.Operations, func(a, b reports.OperationCoverage) bool { return a.Operation == b.Operation },
+		func(x *reports.OperationCoverage, o reports.OperationCoverage) { x.Exchanges += o.Exchanges })
+	mergeInto(&into.Statuses, c.Statuses, func(a, b reports.StatusCoverage) bool {
+		return a.Operation == b.Operation && a.Status == b.Status && a.ContentType == b.ContentType
+	}, func(x *reports.StatusCoverage, s reports.StatusCoverage) { x.Count += s.Count })
+	mergeInto(&into.Parameters, c.Parameters, func(a, b reports.ParameterCoverage) bool {
+		return a.Operation == b.Operation && a.Parameter == b.Parameter
+	}, func(x *reports.ParameterCoverage, p reports.ParameterCoverage) { x.Values = union(x.Values, p.Values) })
+	mergeInto(&into.Enums, c.Enums, func(a, b reports.EnumCoverage) bool { return a.Field == b.Field },
+		func(x *reports.EnumCoverage, e reports.EnumCoverage) {
+			x.Seen = union(x.Seen, e.Seen)
+			x.Unseen = slices.DeleteFunc(union(x.Unseen, e.Unseen), func(v string) bool { return slices.Contains(x.Seen, v) })
 		})
-		if at < 0 {
-			into.Statuses = append(into.Statuses, s)
-			continue
-		}
-		into.Statuses[at].Count += s.Count
-	}
-	for _, p := range c.Parameters {
-		at := slices.IndexFunc(into.Parameters, func(x reports.ParameterCoverage) bool {
-			return x.Operation == p.Operation && x.Parameter == p.Parameter
-		})
-		if at < 0 {
-			into.Parameters = append(into.Parameters, p)
-			continue
-		}
-		into.Parameters[at].Values = union(into.Parameters[at].Values, p.Values)
-	}
-	for _, e := range c.Enums {
-		at := slices.IndexFunc(into.Enums, func(x reports.EnumCoverage) bool { return x.Field == e.Field })
-		if at < 0 {
-			into.Enums = append(into.Enums, e)
-			continue
-		}
-		x := &into.Enums[at]
-		unseen := union(x.Unseen, e.Unseen)
-		x.Seen = union(x.Seen, e.Seen)
-		x.Unseen = slices.DeleteFunc(unseen, func(v string) bool { return slices.Contains(x.Seen, v) })
-	}
 }
 
 func union(a, b []string) []string {
@@ -200,7 +200,7 @@ func (j *joined) Get(id int) (reports.Exchange, error) {
 			return p.moved(x), err
 		}
 	}
-	return reports.Exchange{}, fmt.Errorf("there is no exchange %d: the ids go from 1 to %d", id, j.Len())
+	return reports.Exchange{}, fmt.Errorf("no exchange %d: ids are 1 to %d", id, j.Len())
 }
 
 // All gives the exchanges in order of id.

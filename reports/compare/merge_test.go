@@ -3,6 +3,7 @@ package compare_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ func TestMerge(t *testing.T) {
 	assert.Equal(t, n+1, x.ID)
 	assert.Equal(t, first.AtMS+1000, x.AtMS)
 	_, err = m.Exchanges.Get(3*n + 1)
-	assert.ErrorContains(t, err, fmt.Sprint("there is no exchange ", 3*n+1))
+	assert.ErrorContains(t, err, fmt.Sprint("no exchange ", 3*n+1))
 	assert.Len(t, m.Findings, len(want.Findings), "the same finding is one")
 	for _, f := range m.Findings {
 		if f.ID == want.Findings[0].ID {
@@ -105,6 +106,52 @@ func TestMergeKeepsTheCauseOfTheWorstScenario(t *testing.T) {
 	assert.Equal(t, reports.NotApplicable, recorded.Requirement(m, "CP-UPDATE-3").Skip.Kind)
 }
 
+func TestMergeSetsTheScope(t *testing.T) {
+	scoped := func(absent ...reports.NotJudged) []*reports.Result {
+		all := []*reports.Result{recorded.Conformant(), recorded.Conformant()}
+		for i, s := range all {
+			s.Run.Shard = fmt.Sprintf("%d/2", i+1)
+			reports.SetScope(s, absent)
+			s.NotJudged = slices.DeleteFunc(s.NotJudged, func(n reports.NotJudged) bool { return n.ID == "CP-AUTH-6" })
+			s.Requirements = slices.DeleteFunc(s.Requirements, func(q reports.Requirement) bool { return q.ID == "CP-AUTH-6" })
+		}
+		return all
+	}
+	elsewhere := reports.NotJudged{ID: "CP-LIST-3", Kind: reports.NotSelected, Key: "--shard"}
+	m, err := compare.Merge(scoped(elsewhere)...)
+	require.NoError(t, err)
+	assert.Equal(t, reports.ScopeWhole, m.Scope, "another shard ran what this one left out")
+	assert.Equal(t, []reports.NotJudged{{ID: "CP-UPDATE-3", Kind: reports.NotApplicable, Key: "image_uri"}}, m.NotJudged)
+	filtered := reports.NotJudged{ID: "CP-GET-1", Kind: reports.NotSelected, Key: "--only"}
+	m, err = compare.Merge(scoped(elsewhere, filtered)...)
+	require.NoError(t, err)
+	assert.Equal(t, reports.ScopePart, m.Scope)
+	assert.Contains(t, m.NotJudged, filtered)
+	old := scoped(filtered)
+	old[1].Scope = ""
+	m, err = compare.Merge(old...)
+	require.NoError(t, err)
+	assert.Empty(t, m.Scope, "a shard of an older version")
+}
+
+func TestMergeOfWhatNoShardSawIsInconclusive(t *testing.T) {
+	a, b := recorded.Conformant(), recorded.Conformant()
+	a.Run.Shard, b.Run.Shard = "1/2", "2/2"
+	skip := reports.Skip{Kind: reports.NotSelected, Key: "shard"}
+	for _, r := range []*reports.Result{a, b} {
+		recorded.Skip(recorded.Requirement(r, "AS-CONTRACT-list-threads"), skip, "list-threads was not answered (in this shard)")
+	}
+	recorded.Skip(recorded.Requirement(a, "CP-CONTRACT-list-revisions"), skip, "not answered (in this shard)")
+	m, err := compare.Merge(a, b)
+	require.NoError(t, err)
+	unseen := recorded.Requirement(m, "AS-CONTRACT-list-threads")
+	assert.Equal(t, reports.Inconclusive, unseen.Verdict)
+	assert.Equal(t, "list-threads was not answered", unseen.Reason)
+	assert.Nil(t, unseen.Skip)
+	assert.Equal(t, reports.Passed, recorded.Requirement(m, "CP-CONTRACT-list-revisions").Verdict)
+	assert.Equal(t, reports.Incomplete, m.Verdict)
+}
+
 func TestMergeOfAnInterruptedShardIsIncomplete(t *testing.T) {
 	a, b := recorded.Conformant(), recorded.Conformant()
 	a.Run.Shard, b.Run.Shard = "1/2", "2/2"
@@ -125,11 +172,11 @@ func TestMergeRefuses(t *testing.T) {
 		want  string
 	}{
 		{"nothing", func([]*reports.Result) []*reports.Result { return nil }, "name the result.json of each shard"},
-		{"a whole run", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = ""; return all }, "result 2 (run-2): it is a whole run and no shard"},
-		{"a broken shard", func(all []*reports.Result) []*reports.Result { all[0].Run.Shard = "3/2"; return all }, `its shard "3/2" is not of the form I/N`},
-		{"a missing one", func(all []*reports.Result) []*reports.Result { return all[:1] }, "missing: shard 2/3, 3/3; a verdict needs all of them"},
+		{"a whole run", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = ""; return all }, "result 2 (run-2): not a shard: the run had no --shard"},
+		{"a broken shard", func(all []*reports.Result) []*reports.Result { all[0].Run.Shard = "3/2"; return all }, `shard is "3/2", expected the form I/N`},
+		{"a missing one", func(all []*reports.Result) []*reports.Result { return all[:1] }, "shard 2/3, 3/3 is missing: name the result.json of every shard"},
 		{"an overlap", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = "1/3"; return all }, "shard 1/3 is given twice (run-1 and run-2)"},
-		{"another number", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = "2/4"; return all }, "another is one of 3"},
+		{"another number", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = "2/4"; return all }, "another result is a shard of 3"},
 		{"another suite", func(all []*reports.Result) []*reports.Result { all[1].Suite.Version = "9"; return all }, "shard 2/3 does not belong to shard 1/3: the version of the suite differs (1.2.0 and 9)"},
 		{"another target", func(all []*reports.Result) []*reports.Result { all[2].Target.ControlPlane = "http://other"; return all }, "the control plane differs"},
 		{"strict", func(all []*reports.Result) []*reports.Result { all[2].Run.Strict = true; return all }, "strictness differs"},

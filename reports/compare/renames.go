@@ -8,7 +8,7 @@ type rename struct{ from, to string }
 // the same, the rename is found without it.
 func renames() []rename { return nil }
 
-// matching tells under which id a requirement of the newer catalogue stands in the older one.
+// matching gives the id in the older catalogue of each requirement of the newer one.
 type matching map[string]string
 
 // match pairs the requirements of two catalogues, given as titles by id: by id, by the table of renames, and by title

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -28,10 +29,11 @@ func Write(w io.Writer, r *reports.Result, opts Options) error {
 	p := &printer{w: w, opts: opts, result: r}
 	o := overview.Of(r)
 	p.opening(r)
-	p.failures("FAILED", "these violate the interface", red, o.Failed, o)
-	p.failures("WARNINGS", "these leave the verdict alone", yellow, o.Warnings, o)
-	p.open("BLOCKED", "not judged, because something before them went wrong", magenta, o.Blocked)
-	p.open("INCONCLUSIVE", "judged, but nothing was observed that could have shown a violation", magenta, o.Inconclusive)
+	p.failures("FAILED", notMet(o.Failed), red, o.Failed, o)
+	p.failures("WARNINGS", notMet(o.Warnings)+", verdict unaffected", yellow, o.Warnings, o)
+	p.open("BLOCKED", "could not run, a precondition failed", magenta, o.Blocked)
+	p.open("INCONCLUSIVE", "no evidence either way", magenta, o.Inconclusive)
+	p.open("NOT RUN", cmp.Or(safe.Line(r.Run.Stopped), "the run ended early"), magenta, o.NotRun)
 	p.knownFailures(o.Known)
 	p.skipped(o.Skipped, overview.SkippedInPart(r))
 	p.baseline(r.Baseline)
@@ -42,15 +44,20 @@ func Write(w io.Writer, r *reports.Result, opts Options) error {
 	return nil
 }
 
-// opening prints the verdict, the headline and what was judged.
-func (p *printer) opening(r *reports.Result) {
-	told := p.paint(bold, safe.Line(safe.Ellipsis(overview.Headline(r), 500)))
-	if overview.DisplayVerdictOf(r).Caveat == "" {
-		p.line("%s  %s", p.verdict(r), told)
-	} else {
-		p.line("%s", p.verdict(r))
-		p.line("  %s", told)
+// notMet names the levels of what failed: "MUST not met", "MUST and SHOULD not met".
+func notMet(failed []*reports.Requirement) string {
+	var levels []string
+	for _, level := range []reports.Level{reports.Must, reports.Should, reports.May} {
+		if slices.ContainsFunc(failed, func(q *reports.Requirement) bool { return q.Level == level }) {
+			levels = append(levels, string(level))
+		}
 	}
+	return strings.Join(levels, " and ") + " not met"
+}
+
+// opening prints the first line and what was judged.
+func (p *printer) opening(r *reports.Result) {
+	p.firstLine(r)
 	p.line("%s", p.paint(dim, "  "+safe.Line(safe.Ellipsis(overview.Subject(r), 500))))
 	if agent := overview.AgentBeside(r); agent != "" {
 		p.line("%s", p.paint(dim, "  agent server "+safe.Line(safe.Ellipsis(agent, 500))))
@@ -59,7 +66,7 @@ func (p *printer) opening(r *reports.Result) {
 
 func (p *printer) heading(name, what string, c color, n int) {
 	p.line("")
-	p.line("%s %s", p.paint(c+bold, fmt.Sprintf("%s (%d)", name, n)), p.paint(dim, what))
+	p.line("%s %s", p.paint(c+bold, fmt.Sprintf("%s (%d):", name, n)), p.paint(dim, what))
 }
 
 func (p *printer) failures(name, what string, c color, failed []*reports.Requirement, o overview.Overview) {
@@ -107,45 +114,51 @@ func (p *printer) requirement(q *reports.Requirement, c color) {
 
 // reason prints why a requirement failed where no finding tells it.
 func (p *printer) reason(q *reports.Requirement) {
+	p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(cmp.Or(q.Reason, "no reason was recorded"), 1000)))
 	if s := overview.Worst(q); s != nil {
-		p.scenario(s, overview.FailedStep(s))
+		p.place(s)
+		if step := overview.FailedStep(s); step != "" {
+			p.field("step", step)
+		}
 	}
-	p.field("why", cmp.Or(q.Reason, "no reason was recorded"))
 }
 
 func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	step := f.Step
 	if s := overview.ScenarioOf(q, f); s != nil {
 		step = cmp.Or(step, overview.FailedStep(s))
-		p.scenario(s, step)
+		p.place(s)
 	}
-	times := ""
+	what := overview.WhatIsWrong(f)
 	if f.Count > 1 {
-		times = fmt.Sprintf(" (%d times)", f.Count)
+		what += fmt.Sprintf(" (%d times)", f.Count)
 	}
-	if times != "" || !strings.HasSuffix(step, f.Summary) { // else the step has said it
-		p.field("what", f.Summary+times)
+	p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(what, 1000)))
+	if step != "" {
+		p.field("step", step)
 	}
-	p.difference(f.Expected, f.Actual)
+	if !f.ObservedWhole() {
+		p.difference(f.Expected, f.Actual)
+	}
 	if f.Pointer != "" {
 		p.field("where", f.Pointer+" in the answer of "+cmp.Or(f.Operation, "the target"))
+	}
+	if f.Compared != "" {
+		p.field("compared", f.Compared)
 	}
 	if f.Hint != "" {
 		p.field("hint", f.Hint)
 	}
-	if f.Curl != "" {
-		p.verbatim("try it", safe.Line(safe.Cut(f.Curl, 4000)))
-	}
 	if command := overview.ReplayCommand(p.result, f); command != "" {
 		p.verbatim("replay", safe.Line(safe.Cut(command, 4000)))
 	}
+	if path := overview.ScriptPath(p.result, f); path != "" && p.opts.Out != "" {
+		p.verbatim("script", "bash "+safe.Line(p.opts.Out)+"/"+path)
+	}
 }
 
-func (p *printer) scenario(s *reports.Scenario, step string) {
+func (p *printer) place(s *reports.Scenario) {
 	p.line("    %s", p.paint(dim, safe.Line(fmt.Sprintf("%s:%d  %s", s.URI, s.Line, s.Name))))
-	if step != "" {
-		p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(step, 1000)))
-	}
 }
 
 // open prints requirements that were not judged, by reason: one cause often blocks many.
@@ -160,11 +173,11 @@ func (p *printer) open(name, what string, c color, requirements []*reports.Requi
 			return
 		}
 		p.wrap("  ", "  ", safe.Line(safe.Ellipsis(g.Reason, 1000)))
-		for j, q := range g.Requirements {
-			if j == 8 {
-				p.wrap("      ", "      ", "… and "+overview.Names(g.Requirements[j:]))
-				break
-			}
+		if len(g.Requirements) > 5 {
+			p.wrap("      ", "      ", p.paint(c, reports.Count(len(g.Requirements), "requirement"))+": "+overview.Names(g.Requirements))
+			continue
+		}
+		for _, q := range g.Requirements {
 			p.line("      %s  %s %s", p.paint(c, safe.Line(q.ID)), q.Level, p.paint(dim, safe.Line(q.Title)))
 		}
 	}
@@ -174,7 +187,7 @@ func (p *printer) knownFailures(known []*reports.Requirement) {
 	if len(known) == 0 {
 		return
 	}
-	p.heading("KNOWN", "these are in the baseline and do not fail the run", dim, len(known))
+	p.heading("KNOWN", "in the baseline, do not fail the run", dim, len(known))
 	for _, q := range known {
 		p.wrap("  ", "      ", fmt.Sprintf("%s  %s %s: %s", safe.Line(q.ID), q.Level, q.Verdict, safe.Line(safe.Ellipsis(overview.Known(q.Known), 500))))
 	}
@@ -185,9 +198,9 @@ func (p *printer) skipped(skipped, inPart []*reports.Requirement) {
 		return
 	}
 	if len(skipped) > 0 {
-		p.heading("SKIPPED", "these were not judged, for the reason given", dim, len(skipped))
+		p.heading("SKIPPED", "not judged", dim, len(skipped))
 	} else {
-		p.heading("SKIPPED IN PART", "these passed, and some of their scenarios were not judged", dim, len(inPart))
+		p.heading("SKIPPED IN PART", "passed, some scenarios not judged", dim, len(inPart))
 	}
 	for _, g := range overview.ByCause(skipped) {
 		p.wrap("  ", "      ", safe.Line(safe.Ellipsis(g.Reason, 500))+": "+overview.Names(g.Requirements))
@@ -197,7 +210,7 @@ func (p *printer) skipped(skipped, inPart []*reports.Requirement) {
 			p.line("  … and more reasons%s", p.more())
 			return
 		}
-		p.wrap("  ", "      ", "in part, "+safe.Line(safe.Ellipsis(g.Reason, 500))+": "+overview.Names(g.Requirements))
+		p.wrap("  ", "      ", "partly: "+safe.Line(safe.Ellipsis(g.Reason, 500))+": "+overview.Names(g.Requirements))
 	}
 }
 
@@ -206,7 +219,7 @@ func (p *printer) baseline(b *reports.Baseline) {
 	if b == nil || len(b.Stale)+len(b.Unmatched)+len(b.Expired)+len(b.New) == 0 {
 		return
 	}
-	p.heading("BASELINE", "these make the run fail; the file is "+safe.Line(b.File), red, len(b.Stale)+len(b.Unmatched)+len(b.Expired)+len(b.New))
+	p.heading("BASELINE", "these fail the run; file "+safe.Line(b.File), red, len(b.Stale)+len(b.Unmatched)+len(b.Expired)+len(b.New))
 	for _, sentences := range [][]string{b.New, b.Stale, b.Expired, b.Unmatched} {
 		for _, s := range sentences {
 			p.wrap("  ", "      ", safe.Line(safe.Ellipsis(s, 500)))
@@ -216,35 +229,31 @@ func (p *printer) baseline(b *reports.Baseline) {
 
 func (p *printer) closing(r *reports.Result) {
 	p.line("")
-	p.wrap("Distance      ", strings.Repeat(" ", 14), safe.Line(overview.DistanceOf(r).String()))
-	p.line("Requirements  %s", overview.RequirementCounts(r))
-	p.line("Scenarios     %s", overview.VerdictCounts(r.Counts.Scenarios))
-	effort := fmt.Sprintf("Effort        %s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), overview.Duration(r.Run.DurationMS), r.Run.Seed)
+	p.wrap("Remaining       ", strings.Repeat(" ", 16), safe.Line(overview.DistanceOf(r).String()))
+	p.wrap("Requirements    ", strings.Repeat(" ", 16), overview.CountsOf(r).String())
+	p.line("Scenarios       %s", overview.VerdictCounts(r.Counts.Scenarios))
+	effort := fmt.Sprintf("Stats           %s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), overview.Duration(r.Run.DurationMS), r.Run.Seed)
 	if waits := overview.Waits(r.Counts); waits != "" {
 		effort += ", " + waits
 	}
 	p.line("%s", effort)
-	p.leftBehind(r)
+	p.line("Suite           %s", safe.Line(overview.Suite(r)))
+	p.notCleanedUp(r)
 	if p.opts.Out != "" {
-		p.line("Reports       %s/index.html", safe.Line(p.opts.Out))
+		p.line("Reports         %s/index.html", safe.Line(p.opts.Out))
 	}
 	p.line("%s", p.verdict(r))
 }
 
-// leftBehind tells of deployments that are still at the target, and how they are removed.
-func (p *printer) leftBehind(r *reports.Result) {
-	n := 0
-	for _, e := range r.Ledger {
-		if e.Kind == "deployment" && !e.Removed {
-			n++
-		}
-	}
-	if n == 0 {
+// notCleanedUp lists what is still at the target, and the command that removes it.
+func (p *printer) notCleanedUp(r *reports.Result) {
+	left := overview.NotCleanedUp(r)
+	if left == "" {
 		return
 	}
 	command := "agentconform clean"
 	if p.opts.Out != "" {
 		command += " --ledger " + safe.Line(p.opts.Out) + "/ledger.jsonl"
 	}
-	p.line("Left behind   %s: %s", reports.Count(n, "deployment"), command)
+	p.line("Not cleaned up  %s: %s", left, command)
 }

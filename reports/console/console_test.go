@@ -33,7 +33,7 @@ func TestConsole(t *testing.T) {
 			reporttest.Golden(t, name+".txt", []byte(got))
 			lines := strings.Split(strings.TrimSpace(got), "\n")
 			assert.Contains(t, lines[0], string(r.Verdict))
-			assert.True(t, strings.HasSuffix(lines[len(lines)-1], " "+string(r.Verdict)))
+			assert.True(t, strings.HasSuffix(lines[len(lines)-1], " "+overview.DisplayVerdictOf(r).String()))
 			assert.NotContains(t, got, "\x1b")
 		})
 	}
@@ -50,7 +50,7 @@ func TestConsoleWrapsProseButNotCommands(t *testing.T) {
 
 func TestConsoleColours(t *testing.T) {
 	got := show(t, recorded.Faulty(), console.Options{Color: true})
-	assert.Contains(t, got, "\x1b[31;1m✗ non-conformant\x1b[0m")
+	assert.Contains(t, got, "\x1b[31;1m✗ non-conformant (partial run)\x1b[0m")
 	plain := show(t, recorded.Faulty(), console.Options{})
 	for _, code := range []string{"1", "2", "31", "32", "31;1", "32;1", "33;1", "35", "35;1", "2;1"} {
 		got = strings.ReplaceAll(got, "\x1b["+code+"m", "")
@@ -90,9 +90,9 @@ func TestConsoleReportsAWriteError(t *testing.T) {
 	assert.ErrorContains(t, console.Write(brokenPipe{}, recorded.Faulty(), console.Options{}), "broken pipe")
 }
 
-func TestLeftBehind(t *testing.T) {
+func TestNotCleanedUp(t *testing.T) {
 	r := &reports.Result{Ledger: []reports.LedgerEntry{{Kind: "deployment", ID: "1"}, {Kind: "deployment", ID: "2", Removed: true}, {Kind: "thread", ID: "3"}}}
 	var b bytes.Buffer
 	require.NoError(t, console.Write(&b, r, console.Options{Out: "out"}))
-	assert.Contains(t, b.String(), "\nLeft behind   1 deployment: agentconform clean --ledger out/ledger.jsonl\n")
+	assert.Contains(t, b.String(), "\nNot cleaned up  1 deployment: agentconform clean --ledger out/ledger.jsonl\n")
 }

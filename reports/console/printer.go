@@ -49,7 +49,7 @@ func (p *printer) paint(c color, s string) string {
 	return "\x1b[" + strings.TrimSuffix(string(c), ";") + "m" + s + "\x1b[0m"
 }
 
-// verdict returns the run's verdict with a sign, so that it is told apart without colours.
+// verdict returns the run's verdict with a sign, so that it is distinct without colours.
 func (p *printer) verdict(r *reports.Result) string {
 	s := overview.DisplayVerdictOf(r)
 	c, sign := yellow, "?"
@@ -140,4 +140,19 @@ func (p *printer) wrap(first, rest, text string) {
 		line, length = line+word, length+n
 	}
 	p.line("%s%s", first, line)
+}
+
+// firstLine prints the verdict and the headline.
+func (p *printer) firstLine(r *reports.Result) {
+	p.wrap("", "  ", p.verdict(r)+p.paint(bold, ": "+safe.Line(safe.Ellipsis(overview.Headline(r), 1000))))
+}
+
+// WriteVerdict shows only the first line: the verdict and the headline. It fails only where w does.
+func WriteVerdict(w io.Writer, r *reports.Result, opts Options) error {
+	p := &printer{w: w, opts: opts, result: r}
+	p.firstLine(r)
+	if p.err != nil {
+		return fmt.Errorf("printing the verdict: %w", p.err)
+	}
+	return nil
 }

@@ -19,14 +19,14 @@ func TestWhatDoesNotBindIsAWarning(t *testing.T) {
 	}}
 	reports.Tally(r)
 	assert.Equal(t, 1, r.Counts.Requirements[reports.Failed], "the file counts what failed")
-	assert.Equal(t, "1 passed, 1 warning", overview.RequirementCounts(r))
-	assert.Equal(t, "nothing that binds is missing, 1 SHOULD is not kept", overview.DistanceOf(r).String())
+	assert.Equal(t, "1 passed, 1 warning", overview.CountsOf(r).String())
+	assert.Equal(t, "all MUSTs pass, 1 SHOULD not met", overview.DistanceOf(r).String())
 	var b bytes.Buffer
 	require.NoError(t, console.Write(&b, r, console.Options{}))
-	assert.Contains(t, b.String(), "\nSKIPPED IN PART (1) these passed, and some of their scenarios were not judged\n  in part, not configured: set users: A-1\n")
+	assert.Contains(t, b.String(), "\nSKIPPED IN PART (1): passed, some scenarios not judged\n  partly: not configured: set users: A-1\n")
 	r.Requirements = append(r.Requirements, reports.Requirement{ID: "A-3", Level: reports.May, Verdict: reports.Failed})
 	r.Suite.Requirements = 4
-	assert.Equal(t, "nothing that binds is missing in what was judged, 1 SHOULD and 1 MAY are not kept: 1 of 4 requirements was not judged", overview.DistanceOf(r).String())
+	assert.Equal(t, "all MUSTs pass, 1 SHOULD and 1 MAY not met; 1 of 4 requirements not judged", overview.DistanceOf(r).String())
 	r.Run.Strict = true
-	assert.Equal(t, "1 passed, 1 failed, 1 warning", overview.RequirementCounts(&reports.Result{Run: r.Run, Requirements: r.Requirements, Counts: reports.Counts{Requirements: map[reports.Verdict]int{reports.Passed: 1, reports.Failed: 2}}}))
+	assert.Equal(t, "1 passed, 1 failed, 1 warning, 1 not judged", overview.CountsOf(r).String())
 }

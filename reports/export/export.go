@@ -44,13 +44,13 @@ func linked() []string {
 	return []string{"result.json", "junit.xml", "summary.md", "cucumber.json", "result.har"}
 }
 
-// Files returns the names of the files that [Write] can write.
+// Files returns the names of the files that [Write] can write, and that of the folder of scripts.
 func Files() []string {
 	var names []string
 	for _, f := range formats() {
 		names = append(names, f.file)
 	}
-	return names
+	return append(names, Scripts)
 }
 
 // Write writes the named files into the folder dir, all of [Files] if none is named. Each file appears whole or not at
@@ -58,7 +58,7 @@ func Files() []string {
 func Write(dir string, r *reports.Result, names ...string) error {
 	for _, name := range names {
 		if !slices.Contains(Files(), name) {
-			return fmt.Errorf("there is no report %q; the reports are %s", name, strings.Join(Files(), ", "))
+			return fmt.Errorf("unknown report %q; reports are %s", name, strings.Join(Files(), ", "))
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -73,5 +73,8 @@ func Write(dir string, r *reports.Result, names ...string) error {
 			return fmt.Errorf("writing the report %s: %w", path, err)
 		}
 	}
-	return nil
+	if len(names) > 0 && !slices.Contains(names, Scripts) {
+		return nil
+	}
+	return writeScripts(dir, r)
 }

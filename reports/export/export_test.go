@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -22,7 +24,7 @@ func TestWrite(t *testing.T) {
 		info, err := e.Info()
 		require.NoError(t, err)
 		assert.Positive(t, info.Size(), e.Name())
-		assert.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+		assert.Equal(t, map[bool]os.FileMode{false: 0o644, true: 0o755}[e.IsDir()], info.Mode().Perm())
 		names = append(names, e.Name())
 	}
 	assert.ElementsMatch(t, export.Files(), names, "and no temporary file is left")
@@ -33,8 +35,37 @@ func TestWrite(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, entries, 1)
 
-	assert.ErrorContains(t, export.Write(one, recorded.Faulty(), "report.pdf"), `no report "report.pdf"; the reports are result.json`)
+	assert.ErrorContains(t, export.Write(one, recorded.Faulty(), "report.pdf"), `unknown report "report.pdf"; reports are result.json`)
 	assert.ErrorContains(t, export.Write(filepath.Join(one, "junit.xml"), recorded.Faulty()), "making the folder")
+}
+
+// TestScriptsAreWritten wants a script of each finding where the reports say that it is, and none of an earlier run.
+func TestScriptsAreWritten(t *testing.T) {
+	dir, r := t.TempDir(), recorded.Faulty()
+	stale, own := filepath.Join(dir, "scripts", "CP-OLD-1-0123456789ab.sh"), filepath.Join(dir, "scripts", "mine.sh")
+	require.NoError(t, os.MkdirAll(filepath.Dir(stale), 0o755))
+	for _, file := range []string{stale, own} {
+		require.NoError(t, os.WriteFile(file, []byte("x"), 0o600))
+	}
+	require.NoError(t, export.Write(dir, r, export.Scripts))
+	require.NotEmpty(t, r.Findings)
+	for i := range r.Findings {
+		text, err := os.ReadFile(filepath.Join(dir, overview.ScriptPath(r, &r.Findings[i])))
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "\nshow ", r.Findings[i].ID)
+	}
+	assert.NoFileExists(t, stale)
+	assert.FileExists(t, own)
+
+	r.Target = reports.Target{ControlPlane: "http://elsewhere"}
+	require.NoError(t, export.Write(dir, r, export.Scripts))
+	text, err := os.ReadFile(filepath.Join(dir, overview.ScriptPath(r, &r.Findings[0])))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "an address that is not", "it says why there is none")
+
+	r.Findings[0].ID = "../../outside"
+	assert.Empty(t, overview.ScriptPath(r, &r.Findings[0]))
+	require.NoError(t, export.Write(dir, r, export.Scripts))
 }
 
 func TestWriteLeavesTheOldFileWhenItFails(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -27,7 +28,15 @@ func Write(w io.Writer, r *reports.Result) error {
 	if err != nil {
 		return fmt.Errorf("writing the HTTP archive: %w", err)
 	}
-	fmt.Fprintf(out, "{\"log\": {\n\"version\": \"1.2\",\n\"creator\": %s,\n\"entries\": [", safe.JSON(creator)) //nolint:errcheck // Flush tells
+	var facts []string
+	for _, f := range overview.Facts(r) {
+		facts = append(facts, f.Name+": "+f.Value)
+	}
+	comment, err := json.Marshal(strings.Join(facts, "; "))
+	if err != nil {
+		return fmt.Errorf("writing the HTTP archive: %w", err)
+	}
+	fmt.Fprintf(out, "{\"log\": {\n\"version\": \"1.2\",\n\"creator\": %s,\n\"comment\": %s,\n\"entries\": [", safe.JSON(creator), safe.JSON(comment)) //nolint:errcheck // Flush tells
 	if err := writeEntries(out, r); err != nil {
 		return fmt.Errorf("writing the HTTP archive: %w", err)
 	}
@@ -167,7 +176,7 @@ func unescaped(s string) string {
 	return s
 }
 
-// uriQuery escapes what must not stand in a URI and leaves all else as it was sent.
+// uriQuery escapes what a URI must not contain and keeps the rest as it was sent.
 func uriQuery(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

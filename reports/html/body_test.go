@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
-
-	"github.com/agentconform/agentconform/reports"
 )
 
 // plain returns the text of a piece of HTML.
@@ -78,24 +76,4 @@ func FuzzPrettyBody(f *testing.F) {
 		require.Equal(t, strings.Count(string(b.HTML), "<mark>"), strings.Count(string(b.HTML), "</mark>"))
 		require.NotContains(t, string(b.HTML), "<script")
 	})
-}
-
-func TestChartOf(t *testing.T) {
-	assert.Nil(t, chartOf(nil))
-	var many []reports.Transition
-	for i := range 100 {
-		many = append(many, reports.Transition{Revision: strings.Repeat("r", i+1), Status: "CREATING", AtMS: int64(i) * 1_000_000})
-	}
-	c := chartOf(many)
-	assert.Len(t, c.Bars, maxBars)
-	assert.Equal(t, 40, c.Left)
-	assert.LessOrEqual(t, len(c.Ticks), 9)
-	for _, b := range c.Bars {
-		for _, s := range b.Segments {
-			assert.GreaterOrEqual(t, s.X, chartPlot)
-			assert.LessOrEqual(t, s.X+s.Width, chartWidth)
-		}
-	}
-	one := chartOf([]reports.Transition{{Revision: "r", Status: "DEPLOYED"}})
-	assert.Equal(t, "up rest", one.Bars[0].Segments[0].Class)
 }

@@ -1,3 +1,7 @@
+//go:build !race
+
+// The protocol of the browser takes longer to build than the suite; one build, without the race detector, is enough.
+
 package html_test
 
 import (

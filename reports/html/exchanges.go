@@ -13,31 +13,59 @@ import (
 
 // Bounds of the evidence within the page. What is left out is in result.json and result.har.
 const (
-	maxRows      = 5000     // exchanges that are listed
+	maxRows      = 50_000   // exchanges that are listed
+	maxPlainRows = 1000     // exchanges that are listed for readers without scripts
 	maxShownBody = 16 << 10 // bytes of each body
 	maxEvidence  = 24 << 20 // bytes of all bodies and headers
+	maxLinked    = 8 << 20  // bytes of those that led to findings, which are kept when the others are not
 	chunkSize    = 100      // exchanges that are unpacked at once
 )
 
-// exchangeList walks through the exchanges twice while the page is written: once for the list, once for the data.
-// Neither holds more than a chunk in memory. The first error ends it and is told after the page.
+// exchangeList walks through the exchanges while the page is written: for the plain list, for the rows and for the
+// evidence. None of them holds more than a chunk in memory. The first error ends it and is reported after the page.
 type exchangeList struct {
-	all    reports.Exchanges
-	result *reports.Result
-	err    error
+	all        reports.Exchanges
+	result     *reports.Result
+	operations operationFinder
+	linked     map[int]bool // those that led to a finding
+	err        error
 }
 
-// exchangeRow is one line of the list.
+func newExchangeList(all reports.Exchanges, r *reports.Result) *exchangeList {
+	return &exchangeList{all: all, result: r, operations: newOperationFinder(r.Coverage.Operations), linked: map[int]bool{}}
+}
+
+// get reads one exchange that led to a finding.
+func (l *exchangeList) get(id int) (reports.Exchange, bool) {
+	if l.all == nil {
+		return reports.Exchange{}, false
+	}
+	x, err := l.all.Get(id)
+	l.linked[id] = err == nil
+	return x, err == nil
+}
+
+// exchangeRow is one line of the list; as data for the page's script it has short names, because there are many.
 type exchangeRow struct {
-	ID       int
-	Method   string
-	Path     string
-	Status   int
-	Error    string
-	MS       float64
-	Scenario string
-	Problems int
-	Class    string
+	ID        int      `json:"i"`
+	Method    string   `json:"m"`
+	Path      string   `json:"a"`
+	Status    int      `json:"s"`
+	MS        float64  `json:"d"`
+	Scenario  string   `json:"b"`
+	Operation string   `json:"o,omitempty"`
+	Problems  []string `json:"p,omitempty"`
+	Class     string   `json:"c"`
+}
+
+func (l *exchangeList) row(x reports.Exchange) exchangeRow {
+	operation := l.operations.find(x.Method, x.URL)
+	x.Request, x.Response = reports.Message{}, reports.Message{}
+	x = scrubbed(x, 500)
+	return exchangeRow{
+		ID: x.ID, Method: x.Method, Path: l.short(x.URL), Status: x.Status, MS: x.MS, Scenario: x.Scenario,
+		Operation: operation, Problems: x.Problems[:min(len(x.Problems), 20)], Class: exchangeClass(x),
+	}
 }
 
 // Exchanges tells the template how many there are.
@@ -51,14 +79,17 @@ func (p *page) Exchanges() int {
 // Unlisted tells how many are left out.
 func (p *page) Unlisted() int { return max(p.Exchanges()-maxRows, 0) }
 
-func (l *exchangeList) each() iter.Seq[reports.Exchange] {
+// PlainUnlisted tells how many are left out of the list for readers without scripts.
+func (p *page) PlainUnlisted() int { return max(p.Exchanges()-maxPlainRows, 0) }
+
+func (l *exchangeList) each(limit int) iter.Seq[reports.Exchange] {
 	return func(yield func(reports.Exchange) bool) {
 		if l.all == nil || l.err != nil {
 			return
 		}
 		n := 0
 		for x, err := range l.all.All() {
-			if n++; n > maxRows {
+			if n++; n > limit {
 				return
 			}
 			if err != nil {
@@ -72,17 +103,11 @@ func (l *exchangeList) each() iter.Seq[reports.Exchange] {
 	}
 }
 
-// Rows gives the lines of the list.
-func (p *page) Rows() iter.Seq[exchangeRow] {
+// PlainRows gives the lines of the list for readers without scripts.
+func (p *page) PlainRows() iter.Seq[exchangeRow] {
 	return func(yield func(exchangeRow) bool) {
-		for x := range p.exchanges.each() {
-			x.Request, x.Response = reports.Message{}, reports.Message{}
-			x = scrubbed(x, 500)
-			row := exchangeRow{
-				ID: x.ID, Method: x.Method, Path: p.exchanges.short(x.URL), Status: x.Status, Error: x.Error, MS: x.MS,
-				Scenario: x.Scenario, Problems: len(x.Problems), Class: exchangeClass(x),
-			}
-			if !yield(row) {
+		for x := range p.exchanges.each(maxPlainRows) {
+			if !yield(p.exchanges.row(x)) {
 				return
 			}
 		}
@@ -114,11 +139,10 @@ func exchangeClass(x reports.Exchange) string {
 	return "up"
 }
 
-// shownExchange is an exchange as data for the page's script; short names, because there are many.
+// shownExchange is the evidence of an exchange as data for the page's script.
 type shownExchange struct {
 	URL      string    `json:"u"`
 	Error    string    `json:"e,omitempty"`
-	Problems []string  `json:"p,omitempty"`
 	Request  shownSide `json:"q"`
 	Response shownSide `json:"r"`
 	Curl     string    `json:"c,omitempty"`
@@ -131,22 +155,38 @@ type shownSide struct {
 	Note    string      `json:"n,omitempty"`
 }
 
-// Chunks gives the data of all exchanges, some at a time: JSON that holds nothing that could end a script element.
+// RowChunks gives the lines of the list as data.
+func (p *page) RowChunks() iter.Seq[template.JS] {
+	return chunks(p.exchanges, 10*chunkSize, p.exchanges.row)
+}
+
+// Chunks gives the evidence of all exchanges as data.
 func (p *page) Chunks() iter.Seq[template.JS] {
+	left, linkedLeft := maxEvidence, maxLinked
+	return chunks(p.exchanges, chunkSize, func(x reports.Exchange) shownExchange {
+		if p.exchanges.linked[x.ID] {
+			return shown(x, &linkedLeft)
+		}
+		return shown(x, &left)
+	})
+}
+
+// chunks gives the exchanges some at a time: JSON that holds nothing that could end a script element.
+func chunks[T any](l *exchangeList, size int, item func(reports.Exchange) T) iter.Seq[template.JS] {
 	return func(yield func(template.JS) bool) {
-		left, chunk := maxEvidence, make([]shownExchange, 0, chunkSize)
+		chunk := make([]T, 0, size)
 		flush := func() bool {
 			doc, err := json.Marshal(chunk) // writes <, > and & as escapes
 			if err != nil {
-				p.exchanges.err = err
+				l.err = err
 				return false
 			}
 			chunk = chunk[:0]
 			return yield(template.JS(safe.JSON(doc))) //nolint:gosec // JSON with all of HTML escaped
 		}
-		for x := range p.exchanges.each() {
-			chunk = append(chunk, shown(x, &left))
-			if len(chunk) == chunkSize && !flush() {
+		for x := range l.each(maxRows) {
+			chunk = append(chunk, item(x))
+			if len(chunk) == size && !flush() {
 				return
 			}
 		}
@@ -160,7 +200,7 @@ func shown(x reports.Exchange, left *int) shownExchange {
 	s := shownExchange{Request: shownSideOf(x.Request, left), Response: shownSideOf(x.Response, left)}
 	x.Request, x.Response = reports.Message{}, reports.Message{}
 	x = scrubbed(x, 4000)
-	s.URL, s.Error, s.Problems, s.Curl, s.AtMS = x.URL, x.Error, x.Problems, x.Curl, x.AtMS
+	s.URL, s.Error, s.Curl, s.AtMS = x.URL, x.Error, x.Curl, x.AtMS
 	return s
 }
 
@@ -171,7 +211,7 @@ func shownSideOf(m reports.Message, left *int) shownSide {
 		needed += len(h[0]) + len(h[1])
 	}
 	if needed > *left {
-		return shownSide{Note: "left out to keep this page small: it is in result.json"}
+		return shownSide{Note: "left out to keep this page small: see result.json"}
 	}
 	*left -= needed
 	if whole := m.FullSize(); whole > maxShownBody {

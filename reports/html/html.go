@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-//go:embed page.gohtml style.css script.js
+//go:embed templates assets
 var sources embed.FS
 
 // Write writes r as one page that needs nothing else: no network, no other file, and no script to be read. Scripts add
@@ -45,20 +45,46 @@ type pageAssets struct {
 	policy string
 }
 
+// The parts of the style and of the script, in the order in which they are joined.
+var (
+	styles  = []string{"base.css", "summary.css", "requirements.css", "finding.css", "sections.css", "media.css"}
+	scripts = []string{"evidence.js", "exchanges.js", "requirements.js", "page.js"}
+)
+
 // readAssets reads the assets once.
 var readAssets = sync.OnceValues(func() (*pageAssets, error) {
-	style, err := sources.ReadFile("style.css")
+	style, err := joined(styles)
 	if err != nil {
 		return nil, err
 	}
-	script, err := sources.ReadFile("script.js")
+	script, err := joined(scripts)
 	if err != nil {
 		return nil, err
 	}
-	page, err := template.New("page.gohtml").Funcs(template.FuncMap{"join": strings.Join, "duration": overview.Duration}).ParseFS(sources, "page.gohtml")
+	script = "\"use strict\";\n(() => {\n" + script + "})();\n"
+	functions := template.FuncMap{"join": strings.Join, "duration": overview.Duration, "byKind": byKind, "long": long}
+	page, err := template.New("page.gohtml").Funcs(functions).ParseFS(sources, "templates/*.gohtml")
 	if err != nil {
 		return nil, err
 	}
-	policy := fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", safe.PolicyHash(string(style)), safe.PolicyHash(string(script)))
+	policy := fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", safe.PolicyHash(style), safe.PolicyHash(script))
 	return &pageAssets{page: page, style: template.CSS(style), script: template.JS(script), policy: policy}, nil //nolint:gosec // our own files
 })
+
+func joined(names []string) (string, error) {
+	var all strings.Builder
+	for _, name := range names {
+		text, err := sources.ReadFile("assets/" + name)
+		if err != nil {
+			return "", err
+		}
+		all.Write(text)
+	}
+	return all.String(), nil
+}
+
+// long tells whether a text needs a box that scrolls. Such a box must be reachable by the keyboard, and only such a box.
+func long(text any) bool {
+	s := fmt.Sprint(text)
+	return len(s) > 3000 || strings.Count(s, "\n") > 24
+}

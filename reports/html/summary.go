@@ -10,20 +10,13 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// todo is a line of the list of what stands between the target and conformance: a failure, or all requirements that
+// todo is a line of the list of what remains for conformance: a failure, or all requirements that
 // could not be judged for one reason.
 type todo struct {
 	IDs     []string
 	Left    int
 	Verdict reports.Verdict
 	What    string
-}
-
-// notJudged are requirements that were skipped for one reason.
-type notJudged struct {
-	Reason string
-	IDs    []string
-	Left   int
 }
 
 // maxTodo and maxIDs keep that list on the first screen.
@@ -60,13 +53,12 @@ func namedCauses(r *reports.Result, all []overview.Cause) []namedCause {
 }
 
 type barPart struct {
-	Verdict reports.Verdict
-	N       int
+	overview.CountPart
 	Start   string // where it begins, in percent
 	Percent string
 }
 
-// todosOf lists what is short of conformant, failures first, each with what is wrong in one sentence.
+// todosOf lists what remains for conformance, failures first, each with what is wrong in one sentence.
 func todosOf(r *reports.Result) ([]todo, int) {
 	o := overview.Of(r)
 	var all []todo
@@ -78,7 +70,7 @@ func todosOf(r *reports.Result) ([]todo, int) {
 		all = append(all, todo{IDs: []string{q.ID}, Verdict: q.Verdict, What: safe.Ellipsis(what, 200)})
 	}
 	notBinding := func(q *reports.Requirement) bool { return !q.Level.Decides(r.Run.Strict) }
-	for _, open := range [][]*reports.Requirement{o.Blocked, o.Inconclusive} {
+	for _, open := range [][]*reports.Requirement{o.Blocked, o.Inconclusive, o.NotRun} {
 		for _, g := range overview.ByCause(slices.DeleteFunc(open, notBinding)) {
 			ids, left := someIDs(g.Requirements)
 			all = append(all, todo{ids, left, g.Requirements[0].Verdict, safe.Ellipsis(g.Reason, 200)})
@@ -96,32 +88,12 @@ func someIDs(requirements []*reports.Requirement) ([]string, int) {
 	return ids, max(len(requirements)-maxIDs, 0)
 }
 
-func notJudgedOf(r *reports.Result) []notJudged {
-	var all []notJudged
-	for i, g := range overview.ByCause(overview.Of(r).Skipped) {
-		if i == maxTodo {
-			break
-		}
-		ids, left := someIDs(g.Requirements)
-		all = append(all, notJudged{safe.Ellipsis(g.Reason, 300), ids, left})
-	}
-	return all
-}
-
 func barParts(r *reports.Result) []barPart {
 	var parts []barPart
-	before, all := 0, float64(len(r.Requirements))
-	for _, v := range []reports.Verdict{reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped} {
-		n := 0
-		for _, q := range r.Requirements {
-			if q.Verdict == v {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, barPart{v, n, fmt.Sprintf("%.2f", 100*float64(before)/all), fmt.Sprintf("%.2f", 100*float64(n)/all)})
-			before += n
-		}
+	before, all := 0, float64(max(r.Suite.Requirements, len(r.Requirements)))
+	for _, c := range overview.CountsOf(r).Parts() {
+		parts = append(parts, barPart{c, fmt.Sprintf("%.2f", 100*float64(before)/all), fmt.Sprintf("%.2f", 100*float64(c.N)/all)})
+		before += c.N
 	}
 	return parts
 }

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,12 +9,13 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // chart is the timeline as a picture: a bar for each revision, a segment for each status.
 type chart struct {
 	Width, Height int
-	Plot          int // where the bars start
+	Right         int // where the last statuses are written
 	Ticks         []chartTick
 	Bars          []chartBar
 	Legend        []chartKey
@@ -29,7 +31,10 @@ type (
 		Y        int
 		Revision string
 		Label    string
+		Origin   origin
+		Made     string // the deployment and what created it, in a line
 		Final    string
+		Settled  bool
 		Segments []chartSegment
 	}
 	chartSegment struct {
@@ -42,13 +47,17 @@ type (
 const (
 	chartWidth = 960
 	chartPlot  = 150 // room for the names
-	chartRight = 130 // room for the last status
-	chartRow   = 26
+	chartRight = 190 // room for the last status
+	chartRow   = 42
+	chartEnd   = 8 // width of the mark that ends a bar
 	maxBars    = 60
 )
 
+// settled are the statuses with which a revision settles: polling ends there.
+var settled = map[string]bool{"DEPLOYED": true, "CREATE_FAILED": true, "BUILD_FAILED": true, "DEPLOY_FAILED": true, "SKIPPED": true, "INTERRUPTED": true}
+
 // chartOf draws the transitions; nil if there are none.
-func chartOf(timeline []reports.Transition) *chart {
+func chartOf(timeline []reports.Transition, origins map[string]origin) *chart {
 	rows, order := map[string][]reports.Transition{}, []string{}
 	begin, end := int64(math.MaxInt64), int64(0)
 	for _, t := range timeline {
@@ -62,13 +71,13 @@ func chartOf(timeline []reports.Transition) *chart {
 		return nil
 	}
 	axis := chartAxis{begin, max(end, begin+1)}
-	c := &chart{Width: chartWidth, Plot: chartPlot, Left: max(len(order)-maxBars, 0)}
+	c := &chart{Width: chartWidth, Right: chartWidth - chartRight + 14, Left: max(len(order)-maxBars, 0)}
 	order = order[:min(len(order), maxBars)]
 	c.Height = 30 + chartRow*len(order)
 	c.ticks(axis)
 	seen := map[string]bool{}
 	for i, revision := range order {
-		c.Bars = append(c.Bars, barOf(rows[revision], 24+chartRow*i, axis))
+		c.Bars = append(c.Bars, barOf(rows[revision], 24+chartRow*i, axis, origins[revision]))
 		for _, t := range rows[revision] {
 			if !seen[t.Status] {
 				seen[t.Status] = true
@@ -86,25 +95,40 @@ func (a chartAxis) x(at int64) int {
 	return chartPlot + int((at-a.begin)*int64(chartWidth-chartPlot-chartRight)/(a.end-a.begin))
 }
 
-func barOf(transitions []reports.Transition, y int, axis chartAxis) chartBar {
-	slices.SortStableFunc(transitions, func(a, b reports.Transition) int { return int(a.AtMS - b.AtMS) })
+// barOf draws a revision: a segment from each status to the next, and a mark where the revision settled. One that did not
+// settle lasts to the end of the axis.
+func barOf(transitions []reports.Transition, y int, axis chartAxis, from origin) chartBar {
+	slices.SortStableFunc(transitions, func(a, b reports.Transition) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	last := transitions[len(transitions)-1]
-	bar := chartBar{Y: y, Revision: last.Revision, Label: shortID(last.Revision), Final: last.Status}
+	bar := chartBar{Y: y, Revision: last.Revision, Label: shortID(last.Revision), Origin: from, Made: from.String(), Final: last.Status, Settled: settled[last.Status]}
 	for i, t := range transitions {
-		x, until := axis.x(t.AtMS), axis.x(axis.end)
-		title := fmt.Sprintf("%s from %s on", t.Status, overview.Duration(t.AtMS))
-		if i+1 < len(transitions) {
+		s := chartSegment{X: axis.x(t.AtMS), Class: statusClass(t.Status), Status: t.Status}
+		switch {
+		case i+1 < len(transitions):
 			next := transitions[i+1]
-			until = axis.x(next.AtMS)
-			title = fmt.Sprintf("%s for %s, from %s", t.Status, overview.Duration(next.AtMS-t.AtMS), overview.Duration(t.AtMS))
+			s.Width = max(axis.x(next.AtMS)-s.X, 3)
+			s.Title = fmt.Sprintf("%s for %s, from %s", t.Status, overview.Duration(next.AtMS-t.AtMS), overview.Duration(t.AtMS))
+		case bar.Settled:
+			s.Width, s.Class = chartEnd, s.Class+" end"
+			s.Title = fmt.Sprintf("%s at %s", t.Status, overview.Duration(t.AtMS))
+		default:
+			s.Width, s.Class = max(axis.x(axis.end)-s.X, chartEnd), s.Class+" rest"
+			s.Title = fmt.Sprintf("%s from %s, not settled", t.Status, overview.Duration(t.AtMS))
 		}
-		class := statusClass(t.Status)
-		if i+1 == len(transitions) {
-			class += " rest"
-		}
-		bar.Segments = append(bar.Segments, chartSegment{X: x, Width: max(until-x, 3), Class: class, Status: t.Status, Title: title})
+		bar.Segments = append(bar.Segments, s)
 	}
 	return bar
+}
+
+// String names the deployment and what created it; it is empty where both are unknown.
+func (o origin) String() string {
+	switch {
+	case o.Deployment == "":
+		return ""
+	case o.CreatedBy == "":
+		return "deployment " + shortID(o.Deployment)
+	}
+	return "deployment " + shortID(o.Deployment) + ", created by " + safe.Ellipsis(o.CreatedBy, 110)
 }
 
 // ticks puts a few round numbers on the axis: the smallest step of 1, 2 or 5 times a power of ten that needs no more

@@ -27,8 +27,8 @@ import (
 //   - what the baseline covers is skipped with a message that starts with "known failure:", and an entry of the
 //     baseline that is stale, expired or unmatched is a failure of the suite "baseline".
 //
-// Where nothing was judged there are no testcases, and many CI systems take that as a success; so such a run has one
-// testcase "verdict" with an error. Write fails only where w does.
+// Where none of these is red and the exit code is not 0 (nothing was judged, or a part where the whole is required) there
+// is one testcase "verdict" with an error. Write fails only where w does.
 func Write(w io.Writer, r *reports.Result) error {
 	doc := documentOf(r)
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -101,9 +101,9 @@ func documentOf(r *reports.Result) *testsuites {
 	}
 	doc.baseline(r)
 	doc.total()
-	if doc.Failures+doc.Errors == 0 && r.Verdict != reports.Conformant && len(o.Known) == 0 {
+	if doc.Failures+doc.Errors == 0 && overview.DisplayVerdictOf(r).Exit != 0 {
 		suite := doc.suite(r, "run", "")
-		suite.add(testcase{Name: "verdict", Classname: "agentconform.run", Error: outcome(overview.Headline(r), string(r.Verdict), "")}, 0)
+		suite.add(testcase{Name: "verdict", Classname: "agentconform.run", Error: outcome(overview.FirstLine(r), string(r.Verdict), "")}, 0)
 		doc.total()
 	}
 	return doc
@@ -112,7 +112,9 @@ func documentOf(r *reports.Result) *testsuites {
 func (d *testsuites) suite(r *reports.Result, name, file string) *testsuite {
 	s := &testsuite{
 		Name: safe.XML(name), File: safe.XML(file), Timestamp: r.Run.StartedAt.UTC().Format("2006-01-02T15:04:05"),
-		Properties: properties("target", overview.Subjects(r), "suite", r.Suite.Version, "interface", r.Suite.Interface, "run", r.Run.ID, "seed", fmt.Sprint(r.Run.Seed)),
+	}
+	for _, f := range overview.Facts(r) {
+		s.Properties = append(s.Properties, properties(f.Name, f.Value)...)
 	}
 	d.Suites = append(d.Suites, s)
 	return s

@@ -132,6 +132,7 @@ func TestJUnitIsRedExactlyWhenTheVerdictIsNotConformant(t *testing.T) {
 			known.Requirements[i].Known = &reports.Known{Reason: "we know"}
 		}
 	}
+	known.Baseline = &reports.Baseline{}
 	warned := recorded.Conformant()
 	for i := range warned.Requirements {
 		if q := &warned.Requirements[i]; q.Level == reports.Should {

@@ -24,6 +24,7 @@ func Write(w io.Writer, r *reports.Result) error {
 	m.failures("Warnings", o.Warnings, o)
 	m.open("Blocked", o.Blocked)
 	m.open("Inconclusive", o.Inconclusive)
+	m.open("Not run", o.NotRun)
 	m.known(o.Known)
 	m.baseline(r.Baseline)
 	m.open("Skipped", o.Skipped)
@@ -47,9 +48,9 @@ func (m *markdown) full() bool { return m.b.Len() > maxMarkdown }
 func (m *markdown) opening(r *reports.Result) {
 	s := overview.DisplayVerdictOf(r)
 	sign := map[overview.Tone]string{overview.ToneGood: "✅", overview.ToneBad: "❌"}[s.Tone]
-	m.printf("## %s %s%s\n\n", cmp.Or(sign, "⚠️"), s.Word, safe.Prose(s.Caveat, 500))
-	m.printf("**%s**\n\n", safe.Prose(overview.Headline(r), 500))
-	m.printf("Judged: %s — %s\n\n", safe.MarkdownCode(safe.Ellipsis(overview.Subjects(r), 300)), safe.Markdown(overview.DistanceOf(r).String()))
+	m.printf("## %s %s\n\n", cmp.Or(sign, "⚠️"), safe.Prose(s.String(), 500))
+	m.printf("**%s**\n\n", safe.Prose(overview.Headline(r), 1000))
+	m.printf("Target: %s\n\n", safe.MarkdownCode(safe.Ellipsis(overview.Subjects(r), 300)))
 }
 
 func (m *markdown) failures(title string, failed []*reports.Requirement, o overview.Overview) {
@@ -71,7 +72,7 @@ func (m *markdown) failures(title string, failed []*reports.Requirement, o overv
 				m.printf("| %s | | and %d more | | |\n", safe.MarkdownCode(q.ID), len(findings)-i)
 				break
 			}
-			m.printf("| %s | %s | %s | %s | %s |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(f.Summary, 300), cell(f.Expected), cell(f.Actual))
+			m.printf("| %s | %s | %s | %s | %s |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(overview.WhatIsWrong(f), 300), cell(f.Expected), cell(f.Actual))
 		}
 	}
 	m.printf("\n")
@@ -93,6 +94,9 @@ func (m *markdown) reproducers(failed []*reports.Requirement, o overview.Overvie
 			lines := safe.Line(safe.Cut(f.Curl, 2000))
 			if command := overview.ReplayCommand(m.result, f); command != "" {
 				lines = safe.Line(safe.Cut(command, 2000)) + "\n" + lines
+			}
+			if path := overview.ScriptPath(m.result, f); path != "" { // below the folder of the reports
+				lines += "\nbash " + path
 			}
 			b.WriteString(safe.MarkdownBlock("sh", lines) + "\n")
 		}
@@ -132,7 +136,7 @@ func (m *markdown) baseline(b *reports.Baseline) {
 	if b == nil || len(b.Stale)+len(b.Unmatched)+len(b.Expired)+len(b.New) == 0 {
 		return
 	}
-	m.printf("### The baseline does not fit\n\n")
+	m.printf("### Baseline: entries that fail the run\n\n")
 	for _, sentences := range [][]string{b.New, b.Stale, b.Expired, b.Unmatched} {
 		for _, s := range sentences {
 			if !m.full() {
@@ -144,9 +148,9 @@ func (m *markdown) baseline(b *reports.Baseline) {
 }
 
 func (m *markdown) closing(r *reports.Result) {
-	m.printf("| | |\n|---|---|\n| Requirements | %s |\n| Scenarios | %s |\n| Effort | %s in %s |\n| Suite | agentconform %s, interface %s, seed %d |\n",
-		overview.RequirementCounts(r), overview.VerdictCounts(r.Counts.Scenarios), reports.Count(r.Counts.Exchanges, "exchange"),
-		overview.Duration(r.Run.DurationMS), safe.Prose(r.Suite.Version, 50), safe.Prose(r.Suite.Interface, 50), r.Run.Seed)
+	m.printf("| | |\n|---|---|\n| Requirements | %s |\n| Scenarios | %s |\n| Remaining | %s |\n| Stats | %s in %s, seed %d |\n| Suite | %s |\n",
+		overview.CountsOf(r), overview.VerdictCounts(r.Counts.Scenarios), safe.Markdown(overview.DistanceOf(r).String()), reports.Count(r.Counts.Exchanges, "exchange"),
+		overview.Duration(r.Run.DurationMS), r.Run.Seed, safe.Prose(overview.Suite(r), 300))
 }
 
 // codes lists ids as code.

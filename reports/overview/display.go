@@ -7,12 +7,14 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// DisplayVerdict is the verdict as a person is told it: with what the run left out, and with what a baseline makes of it,
-// so that the words never contradict the exit code.
+// DisplayVerdict is the verdict as it is shown: with its scope, and with what a baseline makes of it, so that the
+// words never contradict the exit code.
 type DisplayVerdict struct {
-	Tone   Tone
-	Word   reports.Conclusion // the verdict
-	Caveat string             // continues the word: ", all known: …" or " in what was judged: …"; may be empty
+	Tone     Tone
+	Word     reports.Conclusion // the verdict
+	Scope    string             // continues the word: " (partial run)", " (agent server)"; empty for a whole run
+	Baseline string             // continues it: " (all failures are in the baseline, exit 0)"; may be empty
+	Exit     int                // code of the command: 0 conformant or all known, 1 non-conformant or a baseline out of date, 3 incomplete
 }
 
 // Tone says how a verdict is to look. It differs from the verdict only where a baseline does.
@@ -26,18 +28,24 @@ const (
 	ToneAllowed Tone = "allowed" // wrong, but the baseline lets it pass
 )
 
-// String is the verdict with its caveat.
-func (s DisplayVerdict) String() string { return string(s.Word) + s.Caveat }
+// String is the verdict with its scope and what the baseline makes of it.
+func (s DisplayVerdict) String() string { return string(s.Word) + s.Scope + s.Baseline }
 
 // DisplayVerdictOf derives how the verdict of r is shown.
 func DisplayVerdictOf(r *reports.Result) DisplayVerdict {
 	s := DisplayVerdict{Word: r.Verdict, Tone: Tone(r.Verdict)}
-	if s.Tone != ToneGood && s.Tone != ToneBad {
-		s.Tone = ToneOpen
+	switch s.Tone {
+	case ToneGood:
+	case ToneBad:
+		s.Exit = 1
+	default:
+		s.Tone, s.Exit = ToneOpen, 3
 	}
-	left := reports.LeftOutOf(r)
-	if r.Verdict == reports.Conformant && left.N > 0 {
-		s.Caveat = " in what was judged: " + leftOut(left)
+	switch {
+	case AgentOnly(r):
+		s.Scope = " (agent server)"
+	case !reports.Whole(r):
+		s.Scope = " (partial run)"
 	}
 	if r.Baseline == nil {
 		return s
@@ -46,18 +54,13 @@ func DisplayVerdictOf(r *reports.Result) DisplayVerdict {
 	misfit := misfitOf(r.Baseline)
 	switch {
 	case known && misfit == "":
-		s.Tone, s.Caveat = ToneAllowed, ", all known: the baseline lets it pass (exit 0)"
-		if left.N > 0 {
-			s.Caveat += "; " + leftOut(left) + " judged"
-		}
+		s.Tone, s.Exit, s.Baseline = ToneAllowed, 0, " (all failures are in the baseline, exit 0)"
 	case known:
-		s.Tone, s.Caveat = ToneBad, ", all known, but the baseline does not fit (exit 1): "+misfit
+		s.Tone, s.Exit, s.Baseline = ToneBad, 1, " (all failures are in the baseline, but "+misfit+", exit 1)"
 	case r.Verdict == reports.NonConformant && misfit == "" && reports.ConcludeKnown(r) == reports.Incomplete:
-		s.Caveat = ", all known; what else binds could not be judged (exit 3)"
-	case r.Verdict == reports.Conformant && misfit != "":
-		s.Tone, s.Caveat = ToneBad, s.Caveat+", but the baseline does not fit (exit 1): "+misfit
-	case r.Verdict == reports.Incomplete && misfit != "":
-		s.Tone, s.Caveat = ToneBad, ", and the baseline does not fit (exit 1): "+misfit
+		s.Exit, s.Baseline = 3, " (all failures are in the baseline; other MUSTs could not be judged, exit 3)"
+	case misfit != "":
+		s.Tone, s.Exit, s.Baseline = ToneBad, 1, " (in the baseline "+misfit+", exit 1)"
 	}
 	return s
 }
@@ -66,25 +69,17 @@ func DisplayVerdictOf(r *reports.Result) DisplayVerdict {
 func misfitOf(b *reports.Baseline) string {
 	for _, kind := range []struct {
 		entries []string
-		advice  string
-	}{{b.Stale, "remove %s"}, {b.Expired, "the day of %s is past"}, {b.Unmatched, "%s matches nothing"}} {
+		what    string
+	}{{b.Stale, "%s passes now: remove it"}, {b.Expired, "%s has expired"}, {b.Unmatched, "%s matches nothing: remove it"}} {
 		if len(kind.entries) == 0 {
 			continue
 		}
 		where, _, _ := strings.Cut(kind.entries[0], ": ")
-		advice := fmt.Sprintf(kind.advice, where)
+		text := fmt.Sprintf(kind.what, where)
 		if more := len(b.Stale) + len(b.Expired) + len(b.Unmatched) - 1; more > 0 {
-			advice += fmt.Sprintf(", and %d more", more)
+			text += fmt.Sprintf(", and %d more", more)
 		}
-		return advice
+		return text
 	}
 	return ""
-}
-
-// leftOut says how many requirements a run left out: "8 of 23 requirements were not".
-func leftOut(l reports.LeftOut) string {
-	if l.N == 1 {
-		return fmt.Sprintf("1 of %s was not", reports.Count(l.All, "requirement"))
-	}
-	return fmt.Sprintf("%d of %s were not", l.N, reports.Count(l.All, "requirement"))
 }

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ type Distance struct {
 	// Known counts those of Short that the baseline covers.
 	Known  int
 	left   reports.LeftOut
-	unkept string // "1 SHOULD is not kept"
+	unmet  string // "1 SHOULD not met"
 	passed int
 	strict bool
 }
@@ -29,13 +30,12 @@ type Cause struct {
 	What         string // in a sentence; empty where nothing tells it
 }
 
-// DistanceOf measures the distance. Two requirements seem to have one cause when the same exchange shows both
-// violations, when both are about the same place in the answers of one operation, when the same thing kept both from
-// being judged ([reports.SameCause]), or when one blocks the other, or the same requirement blocks both.
+// DistanceOf measures the distance. Two requirements seem to have one cause when the same exchange shows both violations at
+// one place, when the same thing kept both from being judged ([reports.SameCause]), or when one blocks the other, or the
+// same requirement blocks both.
 func DistanceOf(r *reports.Result) Distance {
-	d := Distance{strict: r.Run.Strict, left: reports.LeftOutOf(r), unkept: unkeptInWords(notKept(r))}
-	clues := cluesOf(r)
-	var groups causes
+	d := Distance{strict: r.Run.Strict, left: reports.LeftOutOf(r), unmet: unmetInWords(Of(r).Warnings)}
+	var short []*reports.Requirement
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		switch {
@@ -49,9 +49,9 @@ func DistanceOf(r *reports.Result) Distance {
 		if q.Known != nil {
 			d.Known++
 		}
-		groups.add(q, clues[q.ID])
+		short = append(short, q)
 	}
-	for _, g := range groups.list {
+	for _, g := range causesOf(r, short) {
 		if len(g.members) > 1 {
 			d.Causes = append(d.Causes, Cause{g.ids(), g.inWords(r)})
 		}
@@ -60,55 +60,57 @@ func DistanceOf(r *reports.Result) Distance {
 	return d
 }
 
-// String puts the distance into words: "3 MUSTs short of conformant, 2 with one cause".
+// String puts the distance into words: "3 MUSTs, 2 of them with one cause", or "none".
 func (d Distance) String() string {
 	what := "MUST"
 	if d.strict {
 		what = "requirement"
 	}
+	left := ""
+	if d.left.N > 0 {
+		left = fmt.Sprintf("%d of %s not judged", d.left.N, reports.Count(d.left.All, "requirement"))
+	}
 	switch {
 	case len(d.Short) == 0 && d.passed == 0:
-		return "nothing that binds was judged"
-	case len(d.Short) == 0 && d.left.N > 0 && d.unkept != "":
-		return "nothing that binds is missing in what was judged, " + d.unkept + ": " + leftOut(d.left) + " judged"
-	case len(d.Short) == 0 && d.left.N > 0:
-		return "nothing is missing in what was judged: " + leftOut(d.left)
-	case len(d.Short) == 0 && d.unkept != "":
-		return "nothing that binds is missing, " + d.unkept
+		return cmp.Or(left, "no MUST was judged")
+	case len(d.Short) == 0 && d.unmet != "":
+		return joined("all MUSTs pass, "+d.unmet, left)
 	case len(d.Short) == 0:
-		return "nothing is missing"
+		return joined("none", left)
 	}
-	s := fmt.Sprintf("%s short of conformant", reports.Count(len(d.Short), what))
+	s := reports.Count(len(d.Short), what)
 	if d.Known > 0 {
-		s += fmt.Sprintf(" (%d known)", d.Known)
+		s += fmt.Sprintf(" (%d in the baseline)", d.Known)
 	}
-	s += d.causes()
-	if d.left.N > 0 {
-		s += "; " + leftOut(d.left) + " judged"
-	}
-	return s
+	return joined(s+d.causes(), left)
 }
 
-// unkeptInWords tells of what fails and does not bind: "2 SHOULDs are not kept".
-func unkeptInWords(counts map[reports.Level]int) string {
+func joined(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + "; " + b
+}
+
+// unmetInWords counts what failed and does not decide the verdict: "2 SHOULDs not met".
+func unmetInWords(warnings []*reports.Requirement) string {
+	counts := map[reports.Level]int{}
+	for _, q := range warnings {
+		counts[q.Level]++
+	}
 	var parts []string
-	all := 0
 	for _, l := range []reports.Level{reports.Should, reports.May} {
 		if n := counts[l]; n > 0 {
 			parts = append(parts, reports.Count(n, string(l)))
-			all += n
 		}
 	}
-	switch all {
-	case 0:
+	if parts == nil {
 		return ""
-	case 1:
-		return parts[0] + " is not kept"
 	}
-	return strings.Join(parts, " and ") + " are not kept"
+	return strings.Join(parts, " and ") + " not met"
 }
 
-// causes tells of the causes: ", 2 with one cause: the fixture could not be updated".
+// causes describes the causes: ", 2 with one cause: the fixture could not be updated".
 func (d Distance) causes() string {
 	switch len(d.Causes) {
 	case 0:

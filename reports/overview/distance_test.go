@@ -13,21 +13,21 @@ import (
 
 func TestDistance(t *testing.T) {
 	faulty := overview.DistanceOf(recorded.Faulty())
-	assert.True(t, slices.ContainsFunc(faulty.Causes, func(c overview.Cause) bool {
+	assert.False(t, slices.ContainsFunc(faulty.Causes, func(c overview.Cause) bool {
 		return slices.Contains(c.Requirements, "CP-CONTRACT-list-revisions") && slices.Contains(c.Requirements, "CP-LIST-3")
-	}), "one exchange shows both")
-	assert.Contains(t, faulty.String(), fmt.Sprintf("%d MUSTs short of conformant, ", len(faulty.Short)))
-	assert.Equal(t, "nothing is missing", overview.DistanceOf(recorded.Conformant()).String())
+	}), "one exchange shows two faults: a wrong status, and a wrong value in the body")
+	assert.Contains(t, faulty.String(), fmt.Sprintf("%d MUSTs, ", len(faulty.Short)))
+	assert.Equal(t, "none; 1 of 16 requirements not judged", overview.DistanceOf(recorded.Conformant()).String())
 	unreachable := recorded.Unreachable()
 	unreachable.Suite.Requirements = 0
-	assert.Equal(t, "14 MUSTs short of conformant, all with one cause: http://127.0.0.1:8123 does not answer: connection refused", overview.DistanceOf(unreachable).String())
-	assert.Equal(t, "nothing that binds was judged", overview.DistanceOf(&reports.Result{}).String())
+	assert.Equal(t, "14 MUSTs, all with one cause: http://127.0.0.1:8123 does not answer: connection refused", overview.DistanceOf(unreachable).String())
+	assert.Equal(t, "no MUST was judged", overview.DistanceOf(&reports.Result{}).String())
 
 	left := recorded.Conformant()
 	left.Suite.Requirements += 5
-	assert.Equal(t, "nothing is missing in what was judged: 6 of 21 requirements were not", overview.DistanceOf(left).String())
+	assert.Equal(t, "none; 6 of 21 requirements not judged", overview.DistanceOf(left).String())
 	recorded.Skip(recorded.Requirement(left, "CP-LIST-6"), reports.Skip{Kind: reports.OverBudget, Key: "max_deployments"}, "r")
-	assert.Equal(t, "nothing is missing in what was judged: 7 of 21 requirements were not", overview.DistanceOf(left).String())
+	assert.Equal(t, "none; 7 of 21 requirements not judged", overview.DistanceOf(left).String())
 
 	one := func(id, reason string, by ...reports.Blocker) reports.Requirement {
 		return reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Blocked, Reason: reason, BlockedBy: by}
@@ -39,6 +39,35 @@ func TestDistance(t *testing.T) {
 	}}
 	r.Requirements[2].Known = &reports.Known{Reason: "r"}
 	d := overview.DistanceOf(r)
-	assert.Equal(t, []overview.Cause{{[]string{"A-2", "B-1"}, "y"}, {[]string{"A-1", "A-3"}, "x"}}, d.Causes)
-	assert.Equal(t, "5 MUSTs short of conformant (1 known), 4 of them with 2 causes", d.String())
+	assert.Equal(t, []overview.Cause{{[]string{"A-1", "A-3"}, "x"}, {[]string{"A-2", "B-1"}, "y"}}, d.Causes)
+	assert.Equal(t, "5 MUSTs (1 in the baseline), 4 of them with 2 causes", d.String())
+}
+
+// TestIndependentFaultsAreNoGroup fails eight requirements at the same place of the answers of one operation, each shown by
+// an exchange of its own, and two by one exchange: only these and what one of them blocks have one cause.
+func TestIndependentFaultsAreNoGroup(t *testing.T) {
+	r := &reports.Result{}
+	fail := func(id string, exchange int, pointer string) {
+		r.Requirements = append(r.Requirements, reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Failed})
+		r.Findings = append(r.Findings, reports.Finding{Requirement: id, Summary: id, Operation: "get-state", Pointer: pointer, Exchange: exchange})
+	}
+	block := func(id string, by ...string) {
+		q := reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Blocked}
+		for _, name := range by {
+			q.BlockedBy = append(q.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: name})
+		}
+		r.Requirements = append(r.Requirements, q)
+	}
+	for i := range 8 {
+		fail(fmt.Sprintf("A-%d", i), i+1, "/values/messages")
+	}
+	fail("B-1", 8, "/values/messages/0/type") // a place in that of A-7
+	fail("B-2", 8, "/created_at")             // another fault that the exchange shows
+	fail("B-3", 0, "")
+	fail("B-4", 0, "")
+	block("C-1", "A-7")
+	block("C-2", "A-1", "A-2") // it says nothing of having one cause
+	block("C-3", "A-1", "A-2")
+	d := overview.DistanceOf(r)
+	assert.Equal(t, []overview.Cause{{[]string{"A-7", "B-1", "C-1"}, "A-7"}, {[]string{"C-2", "C-3"}, "A-1 failed or could not be judged; A-2 failed or could not be judged"}}, d.Causes)
 }

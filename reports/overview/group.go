@@ -16,7 +16,7 @@ type Group struct {
 }
 
 // ByCause groups requirements by their typed causes ([reports.SameCause]), the largest group first. A requirement
-// without a typed cause, as in files of older versions, is a group of its own: nothing is concluded from its reason.
+// without a typed cause, as in files of older versions, is a separate group: code does not decide by its reason.
 func ByCause(requirements []*reports.Requirement) []Group {
 	var groups []Group
 	for _, q := range requirements {
@@ -60,11 +60,11 @@ func causeInWords(q *reports.Requirement) string {
 
 func skipInWords(s reports.Skip) string {
 	what := map[reports.SkipKind]string{
-		reports.NotApplicable: "does not apply",
+		reports.NotApplicable: "not applicable",
 		reports.NotConfigured: "not configured",
 		reports.NotSelected:   "not selected",
 		reports.NotClaimed:    "not claimed",
-		reports.OverBudget:    "the budget is used up",
+		reports.OverBudget:    "over budget",
 	}
 	text := cmp.Or(what[s.Kind], string(s.Kind))
 	if s.Key == "" {
@@ -84,7 +84,7 @@ func blockerInWords(b reports.Blocker) string {
 	case reports.ByTarget:
 		return b.Name + " gave no usable answer"
 	case reports.ByRun:
-		return "the run ended early: " + b.Name
+		return "the run was stopped before it was judged"
 	case reports.BySuite:
 		return "a mistake of the suite: " + b.Name
 	case reports.ByPrecondition:

@@ -3,27 +3,221 @@ package overview
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Headline returns the one sentence of the run, and what the target's requests to wait have cost where that was much.
-func Headline(r *reports.Result) string { return strings.TrimSpace(whatToKnow(r) + " " + delays(r)) }
+// maxCause limits the text of one cause in the first line, in characters.
+const maxCause = 240
 
-// delays tells of requests to wait that took a large part of the run, or were more than the suite grants.
-func delays(r *reports.Result) string {
+// FirstLine is what a person reads first: the verdict, how many MUSTs of how many, and the first cause.
+func FirstLine(r *reports.Result) string {
+	return DisplayVerdictOf(r).String() + ": " + Headline(r)
+}
+
+// Headline continues the verdict: what ended the run early, the numbers, the first cause, and what else to know.
+//
+//	8 of 82 MUSTs failed; first CP-LIST-4: expected 20 of the 23 revisions, got 10; 1 of 21 SHOULDs failed
+func Headline(r *reports.Result) string {
+	if r.Scope == "" && r.Headline != "" && r.Verdict != reports.NonConformant {
+		return strings.TrimSuffix(r.Headline, ".") // a file of an older version has the whole line
+	}
+	parts := []string{stopped(r), numbers(r), firstCause(r), warnings(r), nextKey(r)}
+	parts = append(parts, delays(r)...)
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
+}
+
+func stopped(r *reports.Result) string {
+	if r.Run.Stopped == "" {
+		return ""
+	}
+	return "stopped by " + r.Run.Stopped
+}
+
+// deciding counts the requirements that decide the verdict.
+type deciding struct{ all, passed, failed, known, open, notApplicable, left int }
+
+func decidingOf(r *reports.Result) deciding {
+	var d deciding
+	for i := range r.Requirements {
+		q := &r.Requirements[i]
+		if !q.Level.Decides(r.Run.Strict) {
+			continue
+		}
+		d.all++
+		switch {
+		case q.Verdict == reports.Passed:
+			d.passed++
+		case q.Verdict == reports.Failed:
+			d.failed++
+			if q.Known != nil {
+				d.known++
+			}
+		case q.Verdict != reports.Skipped:
+			d.open++
+		case q.Skip != nil && q.Skip.Kind == reports.NotApplicable:
+			d.notApplicable++
+		default:
+			d.left++
+		}
+	}
+	return d
+}
+
+// numbers says how many of the requirements that decide have passed or failed.
+func numbers(r *reports.Result) string {
+	d, noun, left := decidingOf(r), "MUST", reports.LeftOutOf(r)
+	if r.Run.Strict {
+		noun = "requirement"
+	}
+	of := reports.Count(d.all-d.left, noun)
+	if left.N > 0 && !AgentOnly(r) {
+		of = reports.Count(d.all-d.left, "selected "+noun)
+	}
+	judged := d.passed + d.failed
+	switch {
+	case r.Verdict == reports.NonConformant:
+		text := fmt.Sprintf("%d of %s failed", d.failed, of)
+		if d.known > 0 {
+			text += fmt.Sprintf(" (%d in the baseline)", d.known)
+		}
+		return text
+	case judged == 0:
+		return "no requirement was judged"
+	case r.Verdict == reports.Conformant && left.N > 0 && !AgentOnly(r):
+		return fmt.Sprintf("%d of %s judged, no MUST failed", judgedIn(r), reports.Count(left.All, "requirement"))
+	case r.Verdict == reports.Conformant:
+		text := fmt.Sprintf("%d of %s passed", d.passed, of)
+		if d.notApplicable > 0 {
+			text += fmt.Sprintf(", %d not applicable", d.notApplicable)
+		}
+		return text
+	case left.N > 0 && d.open == 0 && !AgentOnly(r):
+		return fmt.Sprintf("%d of %s judged, no MUST failed", judgedIn(r), reports.Count(left.All, "requirement"))
+	case d.open == 0:
+		return fmt.Sprintf("%d of %s passed", d.passed, of)
+	}
+	return fmt.Sprintf("%d of %s passed, %d could not be judged", d.passed, of, d.open)
+}
+
+// judgedIn counts the requirements of every level that passed or failed.
+func judgedIn(r *reports.Result) int {
+	n := 0
+	for _, q := range r.Requirements {
+		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {
+			n++
+		}
+	}
+	return n
+}
+
+// firstCause names the gravest failure, or what kept most requirements from being judged. What the run has to say of the
+// target as a whole goes first: with a wrong address no single failure means anything.
+func firstCause(r *reports.Result) string {
+	if r.Headline != "" && r.Scope != "" {
+		return strings.TrimSuffix(r.Headline, ".")
+	}
+	o := Of(r)
+	if len(o.Failed) > 0 {
+		q := slices.MinFunc(o.Failed, func(a, b *reports.Requirement) int { return cmp.Compare(gravity(a), gravity(b)) })
+		return "first " + q.ID + ": " + observed(o, q)
+	}
+	if open := slices.Concat(o.Blocked, o.Inconclusive); len(open) > 0 {
+		g := ByCause(open)[0]
+		more := ""
+		if len(g.Requirements) > 1 {
+			more = fmt.Sprintf(" and %d more", len(g.Requirements)-1)
+		}
+		return g.Requirements[0].ID + more + ": " + safe.Ellipsis(strings.TrimSuffix(g.Reason, "."), maxCause)
+	}
+	return ""
+}
+
+// gravity orders failures: what others can see or change first, then lost data, then wrong behaviour, then forms and errors.
+func gravity(q *reports.Requirement) int {
+	if at := slices.Index([]string{"security", "rollback", "", "form"}, q.Subject); at >= 0 {
+		return at
+	}
+	return 2 // a subject of another version
+}
+
+// observed says in a few words what is wrong with a failed requirement.
+func observed(o Overview, q *reports.Requirement) string {
+	text := q.Reason
+	if f := o.Findings[q.ID]; len(f) > 0 {
+		text = WhatIsWrong(f[0])
+	}
+	return safe.Ellipsis(strings.TrimSuffix(cmp.Or(text, q.Title), "."), maxCause)
+}
+
+// warnings counts what failed and does not decide the verdict: "1 of 21 SHOULDs failed: CP-REV-3: expected 404, got 200".
+func warnings(r *reports.Result) string {
+	o := Of(r)
+	var parts []string
+	for _, level := range []reports.Level{reports.Should, reports.May} {
+		all := 0
+		for _, q := range r.Requirements {
+			if q.Level == level && q.Verdict != reports.Skipped {
+				all++
+			}
+		}
+		failed := slices.DeleteFunc(slices.Clone(o.Warnings), func(q *reports.Requirement) bool { return q.Level != level })
+		if len(failed) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d of %s failed", len(failed), reports.Count(all, string(level)))
+		if len(o.Failed) == 0 {
+			text += ", first " + failed[0].ID + ": " + observed(o, failed[0])
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// nextKey names the key of the configuration that would let judge most of what was left out.
+func nextKey(r *reports.Result) string {
+	if r.Scope != reports.ScopePart || AgentOnly(r) || len(r.Unseen) > 0 { // what is missing for a first successful answer was said
+		return ""
+	}
+	counts := map[string]int{}
+	best := ""
+	for _, n := range r.NotJudged {
+		if n.Kind != reports.NotConfigured || n.Key == "" || n.Key == "target" {
+			continue
+		}
+		counts[n.Key]++
+		if best == "" || counts[n.Key] > counts[best] {
+			best = n.Key
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("set %s to judge %d more", best, counts[best])
+}
+
+// AgentOnly tells whether an agent server was judged without a control plane, and nothing else was left out.
+func AgentOnly(r *reports.Result) bool {
+	return r.Target.ControlPlane == "" && r.Target.AgentServer != "" && r.Scope == reports.ScopePart &&
+		!slices.ContainsFunc(r.NotJudged, func(n reports.NotJudged) bool {
+			return n.Kind != reports.NotApplicable && (n.Kind != reports.NotConfigured || n.Key != "target")
+		})
+}
+
+// delays reports requests to wait that took a large part of the run, or were longer than the suite waits.
+func delays(r *reports.Result) []string {
 	c := r.Counts
-	var told []string
+	var text []string
 	if c.WaitedMS >= 1000 && c.WaitedMS >= r.Run.DurationMS/4 {
-		told = append(told, fmt.Sprintf("The target asked the suite to wait, which took %s of %s.", Duration(min(c.WaitedMS, r.Run.DurationMS)), Duration(r.Run.DurationMS)))
+		text = append(text, fmt.Sprintf("the target asked the suite to wait, %s of %s", Duration(min(c.WaitedMS, r.Run.DurationMS)), Duration(r.Run.DurationMS)))
 	}
 	if c.NotWaited > 0 {
-		told = append(told, fmt.Sprintf("The target asked %s to wait longer or more often than the suite does: what hung on those answers was not judged.", reports.Count(c.NotWaited, "time")))
+		text = append(text, fmt.Sprintf("the target asked %s to wait longer or more often than the suite does; dependent checks are skipped", reports.Count(c.NotWaited, "time")))
 	}
-	return strings.Join(told, " ")
+	return text
 }
 
 // Waits says how often the suite waited because the target asked for it: "asked to wait 3 times, for 40 s".
@@ -31,89 +225,9 @@ func Waits(c reports.Counts) string {
 	if c.Throttled == 0 {
 		return ""
 	}
-	told := "asked to wait " + reports.Count(c.Throttled, "time")
+	text := "asked to wait " + reports.Count(c.Throttled, "time")
 	if c.WaitedMS > 0 {
-		told += ", for " + Duration(c.WaitedMS)
+		text += ", for " + Duration(c.WaitedMS)
 	}
-	return told
-}
-
-// whatToKnow is the sentence that the run has, else one that is made up from the requirements.
-func whatToKnow(r *reports.Result) string {
-	o := Of(r)
-	switch {
-	case r.Headline != "":
-		return r.Headline
-	case r.Verdict == reports.Conformant:
-		return "Every MUST of the interface that was judged is kept."
-	case len(o.Failed) == 1:
-		return fmt.Sprintf("%s is violated: %s.", o.Failed[0].ID, strings.TrimSuffix(o.Failed[0].Title, "."))
-	case len(o.Failed) > 1:
-		return fmt.Sprintf("%s and %s more are violated: %s.", o.Failed[0].ID, fmt.Sprint(len(o.Failed)-1), strings.TrimSuffix(o.Failed[0].Title, "."))
-	case len(o.Blocked)+len(o.Inconclusive) > 0:
-		g := ByCause(slices.Concat(o.Blocked, o.Inconclusive))[0]
-		return fmt.Sprintf("%s could not be judged: %s.", reports.Count(len(g.Requirements), "requirement"), strings.TrimSuffix(g.Reason, "."))
-	}
-	if len(o.Known) > 0 {
-		return fmt.Sprintf("What does not pass is known: %s.", Names(o.Known))
-	}
-	d := DistanceOf(r).String()
-	return strings.ToUpper(d[:1]) + d[1:] + "."
-}
-
-// Subjects names all that was judged: "Example 1.2 at http://host, agent server http://host/agents/a".
-func Subjects(r *reports.Result) string {
-	if agent := AgentBeside(r); agent != "" {
-		return Subject(r) + ", agent server " + agent
-	}
-	return Subject(r)
-}
-
-// AgentBeside is the address of the agent server where a control plane was judged too.
-func AgentBeside(r *reports.Result) string {
-	if r.Target.ControlPlane == "" || r.Target.AgentServer == r.Target.ControlPlane {
-		return ""
-	}
-	return r.Target.AgentServer
-}
-
-// Subject names what was judged: "Example 1.2 at http://host".
-func Subject(r *reports.Result) string {
-	name := strings.TrimSpace(r.Target.Implementation.Name + " " + r.Target.Implementation.Version)
-	address := cmp.Or(r.Target.ControlPlane, r.Target.AgentServer)
-	switch {
-	case name == "" && address == "":
-		return "no target"
-	case name == "":
-		return address
-	case address == "":
-		return name
-	}
-	return name + " at " + address
-}
-
-// RequirementCounts lists the verdicts of the requirements: "8 passed, 4 failed, 1 warning". What fails and does not
-// bind is a warning.
-func RequirementCounts(r *reports.Result) string {
-	warnings := 0
-	for _, n := range notKept(r) {
-		warnings += n
-	}
-	counts := maps.Clone(r.Counts.Requirements)
-	if warnings == 0 || counts[reports.Failed] < warnings {
-		return VerdictCounts(counts)
-	}
-	counts[reports.Failed] -= warnings
-	return VerdictCounts(counts) + ", " + reports.Count(warnings, "warning")
-}
-
-// notKept counts the requirements that fail and do not bind, by level.
-func notKept(r *reports.Result) map[reports.Level]int {
-	counts := map[reports.Level]int{}
-	for _, q := range r.Requirements {
-		if q.Verdict == reports.Failed && !q.Level.Decides(r.Run.Strict) {
-			counts[q.Level]++
-		}
-	}
-	return counts
+	return text
 }

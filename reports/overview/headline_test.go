@@ -10,37 +10,65 @@ import (
 	"github.com/agentconform/agentconform/reports/overview"
 )
 
-func TestHeadlineOfARunThatHasNone(t *testing.T) {
+func TestFirstLine(t *testing.T) {
 	q := func(id string, l reports.Level, v reports.Verdict, reason string) reports.Requirement {
 		return reports.Requirement{ID: id, Level: l, Verdict: v, Title: "Rule " + id, Reason: reason}
 	}
-	gone := func(id string) reports.Requirement {
-		blocked := q(id, reports.Must, reports.Blocked, "no connection.")
-		blocked.BlockedBy = []reports.Blocker{{Kind: reports.ByTarget, Name: "http://host"}}
-		return blocked
+	about := func(subject string, q reports.Requirement) reports.Requirement { q.Subject = subject; return q }
+	by := func(q reports.Requirement, kind reports.BlockerKind, name string) reports.Requirement {
+		q.BlockedBy = []reports.Blocker{{Kind: kind, Name: name}}
+		return q
 	}
+	skip := func(id string, kind reports.SkipKind, key string) reports.Requirement {
+		return reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Skipped, Skip: &reports.Skip{Kind: kind, Key: key}}
+	}
+	must, should := reports.Must, reports.Should
+	ok := q("A-1", must, reports.Passed, "")
+	both := reports.Target{ControlPlane: "http://cp", AgentServer: "http://as"}
 	tests := []struct {
 		name         string
-		conclusion   reports.Conclusion
 		requirements []reports.Requirement
+		change       func(*reports.Result)
 		want         string
 	}{
-		{"conformant", reports.Conformant, []reports.Requirement{q("A-1", reports.Must, reports.Passed, "")}, "Every MUST of the interface that was judged is kept."},
-		{"one failure", reports.NonConformant, []reports.Requirement{q("A-1", reports.Must, reports.Failed, ""), q("A-2", reports.Should, reports.Failed, "")}, "A-1 is violated: Rule A-1."},
-		{"more", reports.NonConformant, []reports.Requirement{q("A-1", reports.Must, reports.Failed, ""), q("A-2", reports.Must, reports.Failed, ""), q("A-3", reports.Must, reports.Failed, "")}, "A-1 and 2 more are violated: Rule A-1."},
-		{"blocked", reports.Incomplete, []reports.Requirement{q("A-1", reports.Must, reports.Blocked, "x"), gone("A-2"), gone("A-3")}, "2 requirements could not be judged: no connection."},
-		{"all known", reports.NonConformant, []reports.Requirement{{ID: "A-1", Level: reports.Must, Verdict: reports.Failed, Known: &reports.Known{}}, q("A-2", reports.Must, reports.Passed, "")}, "What does not pass is known: A-1."},
-		{"nothing", reports.Incomplete, nil, "Nothing that binds was judged."},
+		{"conformant", []reports.Requirement{ok, q("A-2", must, reports.Passed, ""), skip("A-3", reports.NotApplicable, "x")}, nil, "conformant: 2 of 3 MUSTs passed, 1 not applicable"},
+		{"a SHOULD failed", []reports.Requirement{ok, q("A-2", should, reports.Failed, "expected 404, got 200"), q("A-3", should, reports.Passed, "")}, nil,
+			"conformant: 1 of 1 MUST passed; 1 of 2 SHOULDs failed, first A-2: expected 404, got 200"},
+		{"the gravest failure first", []reports.Requirement{about("form", q("A-1", must, reports.Failed, "x")), q("B-1", must, reports.Failed, "lost"), about("rollback", q("C-1", must, reports.Failed, "lingers")),
+			about("security", q("D-1", must, reports.Failed, "seen by others")), q("E-1", should, reports.Failed, "x")}, nil,
+			"non-conformant: 4 of 4 MUSTs failed; first D-1: seen by others; 1 of 1 SHOULD failed"},
+		{"order of the features", []reports.Requirement{ok, q("A-2", must, reports.Failed, ""), q("A-3", must, reports.Failed, "y")}, nil, "non-conformant: 2 of 3 MUSTs failed; first A-2: Rule A-2"},
+		{"part", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body"), skip("A-3", reports.NotConfigured, "create.body"), skip("A-4", reports.NotConfigured, "users")}, nil,
+			"conformant (partial run): 1 of 4 requirements judged, no MUST failed; set create.body to judge 2 more"},
+		{"a failure in a part", []reports.Requirement{ok, q("A-2", must, reports.Failed, "y"), skip("A-3", reports.OverBudget, "max_deployments")}, nil, "non-conformant (partial run): 1 of 2 selected MUSTs failed; first A-2: y"},
+		{"agent server", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { r.Target = reports.Target{AgentServer: "http://as"} }, "conformant (agent server): 1 of 1 MUST passed"},
+		{"blocked", []reports.Requirement{ok, q("A-2", must, reports.Blocked, "x"), by(q("A-3", must, reports.Blocked, "no connection."), reports.ByTarget, "http://cp"), by(q("A-4", must, reports.Blocked, "no connection."), reports.ByTarget, "http://cp")}, nil,
+			"incomplete: 1 of 4 MUSTs passed, 3 could not be judged; A-3 and 1 more: no connection"},
+		{"unreachable", []reports.Requirement{q("A-1", must, reports.Blocked, "x")}, func(r *reports.Result) { r.Headline = "http://cp does not answer: connection refused" }, "incomplete: no requirement was judged; http://cp does not answer: connection refused"},
+		{"nothing but refusals", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body")}, func(r *reports.Result) {
+			r.Unseen, r.Headline = []string{"control-plane"}, "no successful answer of the control plane was seen: set create.body"
+		}, "incomplete (partial run): 1 of 2 requirements judged, no MUST failed; no successful answer of the control plane was seen: set create.body"},
+		{"stopped", []reports.Requirement{ok, by(q("A-2", must, reports.Inconclusive, "not run"), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "--timeout 1s" }, "incomplete: stopped by --timeout 1s; 1 of 2 MUSTs passed, 1 could not be judged"},
+		{"in the baseline", []reports.Requirement{ok, {ID: "A-2", Level: must, Verdict: reports.Failed, Known: &reports.Known{}}}, func(r *reports.Result) { r.Baseline = &reports.Baseline{Known: 1} },
+			"non-conformant (all failures are in the baseline, exit 0): 1 of 2 MUSTs failed (1 in the baseline)"},
+		{"nothing", nil, nil, "incomplete: no requirement was judged"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, overview.Headline(&reports.Result{Verdict: tt.conclusion, Requirements: tt.requirements}))
+			r := &reports.Result{Target: both, Requirements: tt.requirements}
+			reports.SetScope(r, nil)
+			if tt.change != nil {
+				tt.change(r)
+			}
+			r.Verdict = reports.ConcludeRun(r)
+			assert.Equal(t, tt.want, overview.FirstLine(r))
 		})
 	}
 }
 
 func TestWhatIsWrong(t *testing.T) {
-	assert.Equal(t, "it is wrong", overview.WhatIsWrong(&reports.Finding{Summary: "it is wrong", Step: "Then it is right", Expected: "a", Actual: "b"}))
+	assert.Equal(t, "it is wrong", overview.WhatIsWrong(&reports.Finding{Summary: "it is wrong", Step: "Then it is right"}))
+	assert.Equal(t, "expected a, got b", overview.WhatIsWrong(&reports.Finding{Summary: "it is right", Expected: "a", Actual: "b"}), "the observation, not the rule")
 	assert.Equal(t, "expected status 422, got status 200 …", overview.WhatIsWrong(&reports.Finding{Summary: "it is right", Step: "Then it is right", Expected: "status 422", Actual: "status 200\nbody"}))
 	assert.Less(t, len(overview.WhatIsWrong(&reports.Finding{Summary: "s", Step: "s", Expected: strings.Repeat("é", 1e6), Actual: "x"})), 200)
 }
@@ -51,12 +79,12 @@ func TestDelaysAreToldWhereTheyCostMuch(t *testing.T) {
 		counts reports.Counts
 		want   string
 	}{
-		{60_000, reports.Counts{Throttled: 3, WaitedMS: 40_000}, "Said. The target asked the suite to wait, which took 40.0 s of 1m0s."},
-		{60_000, reports.Counts{Throttled: 3, WaitedMS: 10_000}, "Said."},
-		{2_000, reports.Counts{Throttled: 3, WaitedMS: 900}, "Said."},
-		{60_000, reports.Counts{NotWaited: 1}, "Said. The target asked 1 time to wait longer or more often than the suite does: what hung on those answers was not judged."},
+		{60_000, reports.Counts{Throttled: 3, WaitedMS: 40_000}, "no requirement was judged; said; the target asked the suite to wait, 40.0 s of 1m0s"},
+		{60_000, reports.Counts{Throttled: 3, WaitedMS: 10_000}, "no requirement was judged; said"},
+		{2_000, reports.Counts{Throttled: 3, WaitedMS: 900}, "no requirement was judged; said"},
+		{60_000, reports.Counts{NotWaited: 1}, "no requirement was judged; said; the target asked 1 time to wait longer or more often than the suite does; dependent checks are skipped"},
 	} {
-		assert.Equal(t, c.want, overview.Headline(&reports.Result{Headline: "Said.", Run: reports.Run{DurationMS: c.took}, Counts: c.counts}))
+		assert.Equal(t, c.want, overview.Headline(&reports.Result{Scope: reports.ScopeWhole, Headline: "said.", Run: reports.Run{DurationMS: c.took}, Counts: c.counts}))
 	}
 	assert.Equal(t, "asked to wait 1 time, for 40.0 s", overview.Waits(reports.Counts{Throttled: 1, WaitedMS: 40_000}))
 	assert.Empty(t, overview.Waits(reports.Counts{}))

@@ -3,7 +3,9 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -16,7 +18,8 @@ type Overview struct {
 	Warnings     []*reports.Requirement // failed, but not binding
 	Known        []*reports.Requirement // anything that the baseline covers
 	Blocked      []*reports.Requirement
-	Inconclusive []*reports.Requirement
+	Inconclusive []*reports.Requirement // no evidence either way
+	NotRun       []*reports.Requirement // the run ended before they were judged
 	Skipped      []*reports.Requirement
 	Findings     map[string][]*reports.Finding // by requirement
 }
@@ -35,6 +38,8 @@ func Of(r *reports.Result) Overview {
 			o.Warnings = append(o.Warnings, q)
 		case q.Verdict == reports.Blocked:
 			o.Blocked = append(o.Blocked, q)
+		case q.Verdict == reports.Inconclusive && slices.ContainsFunc(q.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun }):
+			o.NotRun = append(o.NotRun, q)
 		case q.Verdict == reports.Inconclusive:
 			o.Inconclusive = append(o.Inconclusive, q)
 		case q.Verdict == reports.Skipped:
@@ -78,11 +83,6 @@ func FailedStep(s *reports.Scenario) string {
 	return ""
 }
 
-// WhatIsWrong says in one sentence what a finding is about. Where the summary only repeats the sentence that failed,
-// which says how it should be, it tells what was seen.
-func WhatIsWrong(f *reports.Finding) string {
-	if f.Step == "" || !strings.HasSuffix(f.Step, f.Summary) || f.Expected == "" || f.Actual == "" {
-		return f.Summary
-	}
-	return fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
-}
+// WhatIsWrong says in one line what was observed: "expected 404, got 200". Only where nothing was compared does it fall
+// back on the summary, which in files of older versions says how it should be.
+func WhatIsWrong(f *reports.Finding) string { return cmp.Or(f.Observation(), f.Summary) }

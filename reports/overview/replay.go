@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/agentconform/agentconform/reports"
 )
@@ -17,25 +18,33 @@ func ReplayCommand(r *reports.Result, f *reports.Finding) string {
 		return ""
 	}
 	command, hasTarget := "agentconform replay "+f.ID, false
-	words := strings.Fields(r.Run.Command)
+	words, usable := r.Run.Arguments, printable
+	if len(words) == 0 { // an older file, whose command is not quoted
+		words, usable = strings.Fields(r.Run.Command), harmless.MatchString
+	}
 	for i, word := range words {
 		flag, value, joined := strings.Cut(word, "=")
 		if !joined && i+1 < len(words) {
 			value = words[i+1]
 		}
-		if !harmless.MatchString(value) {
+		if !usable(value) {
 			continue
 		}
 		switch flag {
 		case "--target", "--agent-target", "--config", "--env":
-			command += " " + flag + " " + value
+			command += " " + flag + " " + reports.ShellWord(value)
 			hasTarget = true
 		case "--out":
-			command += " --result " + path.Join(value, "result.json")
+			command += " --result " + reports.ShellWord(path.Join(value, "result.json"))
 		}
 	}
 	if !hasTarget {
 		command += " --config FILE"
 	}
 	return command
+}
+
+// printable tells whether a value can be part of a command: one with control characters would not be shown as it is.
+func printable(value string) bool {
+	return value != "" && !strings.ContainsFunc(value, unicode.IsControl)
 }

@@ -24,3 +24,15 @@ func TestReplayCommand(t *testing.T) {
 	}
 	assert.Empty(t, overview.ReplayCommand(&reports.Result{}, &reports.Finding{ID: "$(reboot)"}))
 }
+
+func TestReplayCommandOfTypedArguments(t *testing.T) {
+	for want, arguments := range map[string][]string{
+		"agentconform replay 3f2a --config 'my vendor.yaml'":                       {"run", "--config", "my vendor.yaml"},
+		"agentconform replay 3f2a --config 'a;reboot' --result '$(o)/result.json'": {"run", "--config=a;reboot", "--out", "$(o)"},
+		"agentconform replay 3f2a --target http://h:1/p":                           {"run", "--only", "CP-LIST-*", "--target", "http://h:1/p"},
+		"agentconform replay 3f2a --config FILE":                                   {"run", "--config", "a\x1b[31m"},
+	} {
+		r := &reports.Result{Run: reports.Run{Command: "agentconform run --config other.yaml", Arguments: arguments}}
+		assert.Equal(t, want, overview.ReplayCommand(r, &reports.Finding{ID: "3f2a"}))
+	}
+}

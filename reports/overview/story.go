@@ -27,8 +27,8 @@ func Story(o Overview, q *reports.Requirement, s *reports.Scenario) string {
 		if f.Scenario != "" && f.Scenario != fmt.Sprintf("%s:%d", s.URI, s.Line) {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s\nexpected: %s\nactual:   %s\n", safe.Cut(f.Summary, 1000), safe.Cut(f.Expected, 4000), safe.Cut(f.Actual, 4000))
-		for _, line := range [][2]string{{"where", f.Pointer}, {"hint", f.Hint}, {"try it", f.Curl}} {
+		fmt.Fprintf(&b, "\n%s\nexpected: %s\nactual:   %s\n", safe.Cut(WhatIsWrong(f), 1000), safe.Cut(f.Expected, 4000), safe.Cut(f.Actual, 4000))
+		for _, line := range [][2]string{{"where", f.Pointer}, {"hint", f.Hint}, {"request", f.Curl}} {
 			if line[1] != "" {
 				fmt.Fprintf(&b, "%s: %s\n", line[0], safe.Cut(line[1], 4000))
 			}

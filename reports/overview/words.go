@@ -47,14 +47,6 @@ func Duration(ms int64) string {
 	return fmt.Sprintf("%d ms", ms)
 }
 
-func firstLine(s string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if more && len(line) <= 70 {
-		return strings.TrimSpace(line) + " …"
-	}
-	return safe.Ellipsis(line, 70)
-}
-
 // Names lists ids: "CP-LIST-1, CP-LIST-2 and 5 more".
 func Names(requirements []*reports.Requirement) string {
 	var ids []string
@@ -67,7 +59,7 @@ func Names(requirements []*reports.Requirement) string {
 	return strings.Join(ids, ", ")
 }
 
-// Known tells of an entry of the baseline: "the reason (owner, until 2026-12-31)".
+// Known describes an entry of the baseline: "the reason (owner, until 2026-12-31)".
 func Known(k *reports.Known) string {
 	details := []string{}
 	if k.Owner != "" {
@@ -90,4 +82,18 @@ func Slug(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}), "-")
+}
+
+// NotCleanedUp counts the deployments that the run created and did not remove: "2 deployments"; empty where there are none.
+func NotCleanedUp(r *reports.Result) string {
+	n := 0
+	for _, e := range r.Ledger {
+		if e.Kind == "deployment" && !e.Removed {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return reports.Count(n, "deployment")
 }

@@ -18,7 +18,7 @@ import (
 // Write writes proof.json, proof.md and proof.html into the folder.
 func Write(dir string, p *Proof) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making the folder for the proof: %w", err)
+		return fmt.Errorf("creating the folder of the self-test: %w", err)
 	}
 	for name, write := range map[string]func(io.Writer, *Proof) error{"proof.json": JSON, "proof.md": Markdown, "proof.html": HTML} {
 		var text strings.Builder
@@ -26,51 +26,51 @@ func Write(dir string, p *Proof) error {
 			return fmt.Errorf("writing %s: %w", name, err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text.String()), 0o644); err != nil {
-			return fmt.Errorf("writing the proof: %w", err)
+			return fmt.Errorf("writing the self-test: %w", err)
 		}
 	}
 	return nil
 }
 
-// JSON writes the proof as it is.
+// JSON writes the whole result.
 func JSON(w io.Writer, p *Proof) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(p)
 }
 
-// Console writes what a person wants to know first: the figures, and every problem.
+// Console writes every problem, then the verdict and the figures.
 func Console(w io.Writer, p *Proof) error {
 	var b strings.Builder
 	for _, problem := range p.Problems {
 		fmt.Fprintf(&b, "PROBLEM  %s\n", safe.Line(problem))
 	}
-	fmt.Fprintf(&b, "%s\n%s (%s)\n", p.Sentence(), p.Verdict(), took(p))
+	fmt.Fprintf(&b, "%s in %s: %s\n", p.Verdict(), took(p), p.Sentence())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// Markdown writes the proof as tables.
+// Markdown writes the result as tables.
 func Markdown(w io.Writer, p *Proof) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The proof\n\n%s.\n", p.Sentence())
+	fmt.Fprintf(&b, "# %s\n\n%s.\n", upper(p.Verdict()), upper(p.Sentence()))
 	if len(p.Problems) > 0 {
 		b.WriteString("\n## Problems\n\n")
 		for _, problem := range p.Problems {
 			fmt.Fprintf(&b, "- %s\n", safe.Markdown(problem))
 		}
 	}
-	b.WriteString("\n## Faults\n\n| Requirement | Fault | What it does | Caught | Red | Seen | ms |\n| --- | --- | --- | --- | ---: | --- | ---: |\n")
+	b.WriteString("\n## Mutants\n\n| Requirement | Fault | Description | Killed | Failed | Finding | ms |\n| --- | --- | --- | --- | ---: | --- | ---: |\n")
 	for _, r := range p.rows(Fault) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d |\n", r.Fails, r.Name, safe.Markdown(r.Does), caught(r), r.Radius(), safe.Markdown(r.Shown), r.MS)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d |\n", r.Fails, r.Name, safe.Markdown(r.Does), ok(r), r.Failures(), safe.Markdown(r.Shown), r.MS)
 	}
 	for _, kind := range []struct {
 		kind  Kind
 		title string
-	}{{Variation, "Variations"}, {Impostor, "No implementations at all"}} {
-		fmt.Fprintf(&b, "\n## %s\n\n| Name | What it does | As it should be | Verdict | ms |\n| --- | --- | --- | --- | ---: |\n", kind.title)
+	}{{Equivalent, "Equivalent mutants"}, {Null, "Null implementations"}} {
+		fmt.Fprintf(&b, "\n## %s\n\n| Name | Description | OK | Verdict | ms |\n| --- | --- | --- | --- | ---: |\n", kind.title)
 		for _, r := range p.rows(kind.kind) {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d |\n", r.Name, safe.Markdown(r.Does), caught(r), r.Verdict, r.MS)
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d |\n", r.Name, safe.Markdown(r.Does), ok(r), r.Verdict, r.MS)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -81,20 +81,22 @@ func (p *Proof) rows(kind Kind) []Row {
 	return slices.DeleteFunc(slices.Clone(p.Rows), func(r Row) bool { return r.Kind != kind })
 }
 
-func caught(r Row) string {
+func ok(r Row) string {
 	if r.Problem == "" {
 		return "yes"
 	}
 	return "no: " + safe.Markdown(r.Problem)
 }
 
-// took is the duration for a person.
+// upper starts a sentence.
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// took is the duration of the self-test.
 func took(p *Proof) string {
 	return (time.Duration(p.DurationMS) * time.Millisecond).Round(100 * time.Millisecond).String()
 }
 
-// columns are the requirements of the matrix. Where only a part was tried, those that it did not touch are left out:
-// they would show nothing but emptiness.
+// columns are the requirements of the matrix; in a partial run only those with at least one cell that is not empty.
 func columns(p *Proof) []Requirement {
 	if p.Whole {
 		return p.Requirements
@@ -113,21 +115,21 @@ var style string
 
 var pageTemplate = template.Must(template.New("proof").Funcs(template.FuncMap{
 	"rows": func(p *Proof, kind string) []Row { return p.rows(Kind(kind)) },
-	"cell": cell, "columns": columns, "took": took, "ellipsis": safe.Ellipsis,
+	"cell": cell, "columns": columns, "took": took, "upper": upper, "ellipsis": safe.Ellipsis,
 	"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // our own file
 }).Parse(page))
 
-// cell says how a requirement fared in a row.
+// cell is the class of one cell of the matrix.
 func cell(r Row, id string) string {
 	switch {
 	case slices.Contains(r.Red, id) && r.Fails == id:
-		return "caught"
+		return "killed"
 	case slices.Contains(r.Red, id) && r.Also[id] != "":
-		return "also"
+		return "declared"
 	case slices.Contains(r.Red, id):
-		return "stray"
+		return "undeclared"
 	case r.Fails == id:
-		return "missed"
+		return "survived"
 	case slices.Contains(r.Open, id):
 		return "open"
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// The marks between which a page shows the figures of the last proof.
+// The markers around the figures of the last self-test in a page.
 const (
 	begin = "<!-- proof: figures written by agentconform prove --readme -->"
 	end   = "<!-- proof: end -->"
 )
 
-var errNoPlace = errors.New("the page has no place for the figures: put the line " + begin + " and the line " + end + " where they belong")
+var errNoPlace = errors.New("the page has no markers for the figures: add the line " + begin + " and the line " + end + " where the figures belong")
 
 // Renew replaces the figures in a page.
 func Renew(page []byte, f Figures) ([]byte, error) {
@@ -24,16 +24,16 @@ func Renew(page []byte, f Figures) ([]byte, error) {
 	return []byte(before + begin + "\n" + f.String() + ".\n" + end + after), nil
 }
 
-// Shown reads the figures that a page shows.
+// Shown reads the figures in a page.
 func Shown(page []byte) (Figures, error) {
 	_, shown, _, err := split(page)
 	if err != nil {
 		return Figures{}, err
 	}
 	var f Figures
-	if _, err := fmt.Sscanf(strings.TrimSpace(shown), sentence+".", &f.Requirements, &f.Caught, &f.Faults, &f.MedianRadius, &f.WidestRadius,
-		&f.Green, &f.Variations, &f.Unmasked, &f.Impostors); err != nil {
-		return Figures{}, fmt.Errorf("the page shows no figures of a proof: %w", err)
+	if _, err := fmt.Sscanf(strings.TrimSpace(shown), sentence+".", &f.Killed, &f.Faults, &f.Requirements, &f.MedianFailures, &f.MaxFailures,
+		&f.Conformant, &f.Equivalents, &f.Rejected, &f.Nulls); err != nil {
+		return Figures{}, fmt.Errorf("the page has no figures of a self-test between its markers: %w", err)
 	}
 	return f, nil
 }
@@ -47,33 +47,34 @@ func split(page []byte) (before, shown, after string, err error) {
 	return string(b), string(s), string(a), nil
 }
 
-// sentence is what the figures say.
+// The summary of the figures.
 const (
-	sentence          = "%d requirements; " + faultSentence + "; " + variationSentence + "; " + impostorSentence
-	faultSentence     = "%d of %d deliberate faults caught by the requirement they break, each turning %d requirement red in the median (%d at most)"
-	variationSentence = "%d of %d harmless variations pass"
-	impostorSentence  = "%d of %d servers that are no implementation at all are never conformant"
+	sentence           = scoreSentence + " over %d requirements" + failuresSentence + "; " + equivalentSentence + "; " + nullSentence
+	scoreSentence      = "mutation score %d/%d"
+	failuresSentence   = " (failed requirements per mutant: median %d, maximum %d)"
+	equivalentSentence = "equivalent mutants reported conformant: %d/%d"
+	nullSentence       = "null implementations rejected: %d/%d"
 )
 
-// part is the sentence without what was not tried.
+// part is the summary without the kinds that were not run.
 func (f Figures) part() string {
 	var parts []string
 	if f.Faults > 0 {
-		parts = append(parts, fmt.Sprintf(faultSentence, f.Caught, f.Faults, f.MedianRadius, f.WidestRadius))
+		parts = append(parts, fmt.Sprintf(scoreSentence+failuresSentence, f.Killed, f.Faults, f.MedianFailures, f.MaxFailures))
 	}
-	if f.Variations > 0 {
-		parts = append(parts, fmt.Sprintf(variationSentence, f.Green, f.Variations))
+	if f.Equivalents > 0 {
+		parts = append(parts, fmt.Sprintf(equivalentSentence, f.Conformant, f.Equivalents))
 	}
-	if f.Impostors > 0 {
-		parts = append(parts, fmt.Sprintf(impostorSentence, f.Unmasked, f.Impostors))
+	if f.Nulls > 0 {
+		parts = append(parts, fmt.Sprintf(nullSentence, f.Rejected, f.Nulls))
 	}
 	if parts == nil {
-		return "no fault and no variation was tried"
+		return "no mutants were run"
 	}
 	return strings.Join(parts, "; ")
 }
 
-// String puts the figures into one sentence, the one that the README shows.
+// String is the summary in the README.
 func (f Figures) String() string {
-	return fmt.Sprintf(sentence, f.Requirements, f.Caught, f.Faults, f.MedianRadius, f.WidestRadius, f.Green, f.Variations, f.Unmasked, f.Impostors)
+	return fmt.Sprintf(sentence, f.Killed, f.Faults, f.Requirements, f.MedianFailures, f.MaxFailures, f.Conformant, f.Equivalents, f.Rejected, f.Nulls)
 }

@@ -1,11 +1,12 @@
-// Package proof holds the result of a proof, that is, of the suite run against deliberate faults and variations of
-// the reference, and the reports that show it: for each requirement the faults that turn it red, for each harmless
-// variation that it turned nothing red.
+// Package proof holds the result of the self-test (agentconform prove) and its reports. The self-test is mutation testing of
+// the suite: it runs against mutants (the reference with one fault), equivalent mutants and null implementations.
 package proof
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 )
@@ -13,25 +14,25 @@ import (
 // Schema names the version of the format of proof.json.
 const Schema = "agentconform.proof/v1"
 
-// Kind says what a row of the proof tries.
+// Kind is the kind of server that a row tests.
 type Kind string
 
-// What a proof tries.
+// The kinds of servers.
 const (
-	Pristine  Kind = "pristine"  // the reference as it is: everything must pass
-	Fault     Kind = "fault"     // must be caught by the requirement that it names
-	Variation Kind = "variation" // must turn nothing red
-	Impostor  Kind = "impostor"  // is no implementation at all: must never be conformant
+	Pristine   Kind = "pristine"   // the unmodified reference: must be conformant
+	Fault      Kind = "fault"      // a mutant: must be killed by the requirement that the fault breaks
+	Equivalent Kind = "equivalent" // an equivalent mutant: must be conformant
+	Null       Kind = "null"       // a null implementation: must not be conformant
 )
 
-// Proof is everything that a proof showed.
+// Proof is the result of a self-test.
 type Proof struct {
 	Schema       string        `json:"schema"`
 	Version      string        `json:"version"`
-	Whole        bool          `json:"whole"` // not limited to some faults
+	Whole        bool          `json:"whole"` // false if limited by --only
 	Requirements []Requirement `json:"requirements"`
 	Rows         []Row         `json:"rows"`
-	Problems     []string      `json:"problems"` // why the proof fails; empty when it holds
+	Problems     []string      `json:"problems"` // why the self-test failed; empty if it passed
 	DurationMS   int64         `json:"duration_ms"`
 }
 
@@ -42,40 +43,40 @@ type Requirement struct {
 	Title string        `json:"title"`
 }
 
-// Row is one run of the suite against one deviation.
+// Row is one run of the suite against one server.
 type Row struct {
 	Kind    Kind               `json:"kind"`
 	Name    string             `json:"name"`
-	Does    string             `json:"does"` // in a sentence
+	Does    string             `json:"does"` // what a client observes, in a sentence
 	Edition string             `json:"edition,omitempty"`
-	Fails   string             `json:"fails,omitempty"` // the requirement that must catch it
-	Also    map[string]string  `json:"also,omitempty"`  // further ones that inevitably fail, with the reason
+	Fails   string             `json:"fails,omitempty"` // the requirement that must kill the mutant
+	Also    map[string]string  `json:"also,omitempty"`  // further requirements that inevitably fail, with the reason
 	Verdict reports.Conclusion `json:"verdict"`
 	Red     []string           `json:"red"`  // requirements that failed
 	Open    []string           `json:"open"` // blocked or inconclusive
 	Shown   string             `json:"shown,omitempty"`
 	Problem string             `json:"problem,omitempty"`
 	MS      int64              `json:"ms"`
-	// Replayed is how many findings were judged again, with the right answer each time.
+	// Replayed is how many findings were replayed with the expected verdict against all four targets.
 	Replayed int `json:"replayed,omitempty"`
 }
 
-// Radius is how many requirements went red because of the row.
-func (r Row) Radius() int { return len(r.Red) }
+// Failures is how many requirements failed.
+func (r Row) Failures() int { return len(r.Red) }
 
-// Judge says what is wrong with a row, or "".
+// Judge returns the problem of a row, "" if there is none.
 func (r Row) Judge(level reports.Level) string {
 	switch r.Kind {
-	case Pristine, Variation:
+	case Pristine, Equivalent:
 		if len(r.Red) > 0 {
-			return fmt.Sprintf("turned red: %v (%s)", r.Red, r.Shown)
+			return fmt.Sprintf("false positive: %s failed (%s)", list(r.Red), r.Shown)
 		}
 		if r.Verdict != reports.Conformant {
-			return fmt.Sprintf("the verdict is %s; open: %v", r.Verdict, r.Open)
+			return fmt.Sprintf("verdict is %s, expected conformant; blocked or inconclusive: %s", r.Verdict, list(r.Open))
 		}
-	case Impostor:
+	case Null:
 		if r.Verdict == reports.Conformant {
-			return "was taken for conformant"
+			return "reported conformant"
 		}
 	case Fault:
 		return r.judgeFault(level)
@@ -86,27 +87,35 @@ func (r Row) Judge(level reports.Level) string {
 func (r Row) judgeFault(level reports.Level) string {
 	if !slices.Contains(r.Red, r.Fails) {
 		if slices.Contains(r.Open, r.Fails) {
-			return fmt.Sprintf("%s is only blocked or inconclusive; red: %v", r.Fails, r.Red)
+			return fmt.Sprintf("mutant survived %s: blocked or inconclusive, expected failed; failed: %s", r.Fails, list(r.Red))
 		}
-		return fmt.Sprintf("missed by %s; red: %v", r.Fails, r.Red)
+		return fmt.Sprintf("mutant survived %s; failed: %s", r.Fails, list(r.Red))
 	}
 	for _, id := range r.Red {
 		if id != r.Fails && r.Also[id] == "" {
-			return fmt.Sprintf("%s is red too, which the fault does not declare; red: %v", id, r.Red)
+			return fmt.Sprintf("%s failed too, which the fault does not declare; failed: %s", id, list(r.Red))
 		}
 	}
 	for id := range r.Also {
 		if !slices.Contains(r.Red, id) {
-			return fmt.Sprintf("declares that %s fails with it, and it does not", id)
+			return fmt.Sprintf("%s did not fail, but the fault declares it", id)
 		}
 	}
 	if level == reports.Must && r.Verdict != reports.NonConformant {
-		return fmt.Sprintf("the verdict is %s", r.Verdict)
+		return fmt.Sprintf("verdict is %s, expected non-conformant", r.Verdict)
 	}
 	return ""
 }
 
-// Fewest is how many faults must show that a requirement of the level can fail.
+// list joins IDs for a message.
+func list(ids []string) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	return strings.Join(ids, ", ")
+}
+
+// Fewest is how many faults a requirement of the level needs at least.
 func Fewest(level reports.Level) int {
 	if level == reports.Must {
 		return 2
@@ -114,7 +123,7 @@ func Fewest(level reports.Level) int {
 	return 1
 }
 
-// Conclude fills the problems of the rows and of the whole. A whole proof must also reach every requirement.
+// Conclude fills the problems of the rows and of the whole. A full self-test also needs enough faults for every requirement.
 func (p *Proof) Conclude() {
 	p.Problems = []string{}
 	levels, faults := map[string]reports.Level{}, map[string]int{}
@@ -123,9 +132,7 @@ func (p *Proof) Conclude() {
 	}
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		if row.Problem == "" {
-			row.Problem = row.Judge(levels[row.Fails])
-		}
+		row.Problem = cmp.Or(row.Problem, row.Judge(levels[row.Fails]))
 		if row.Kind == Fault {
 			faults[row.Fails]++
 		}
@@ -138,23 +145,23 @@ func (p *Proof) Conclude() {
 	}
 	for _, q := range p.Requirements {
 		if n := faults[q.ID]; n < Fewest(q.Level) {
-			p.Problems = append(p.Problems, fmt.Sprintf("%s is a %s and has %s, fewer than %d", q.ID, q.Level, reports.Count(n, "fault"), Fewest(q.Level)))
+			p.Problems = append(p.Problems, fmt.Sprintf("%s (%s) has %s, expected at least %d", q.ID, q.Level, reports.Count(n, "fault"), Fewest(q.Level)))
 		}
 	}
 }
 
-// Verdict says in a few words whether the proof holds.
+// Verdict says whether the self-test passed.
 func (p *Proof) Verdict() string {
 	switch {
 	case len(p.Problems) == 0 && !p.Whole:
-		return "the proof holds for this part: the other faults were not tried"
+		return "self-test passed (partial run)"
 	case len(p.Problems) == 0:
-		return "the proof holds"
+		return "self-test passed"
 	}
-	return "the proof fails: " + reports.Count(len(p.Problems), "problem")
+	return "self-test failed (" + reports.Count(len(p.Problems), "problem") + ")"
 }
 
-// Sentence sums the proof up. Of a part it leaves out what was not tried.
+// Sentence sums the self-test up. A partial run leaves out the kinds that were not run.
 func (p *Proof) Sentence() string {
 	if p.Whole {
 		return p.Figures().String()
@@ -162,17 +169,21 @@ func (p *Proof) Sentence() string {
 	return p.Figures().part()
 }
 
-// Figures sums a proof up.
+// Figures are the numbers of a self-test.
 type Figures struct {
-	Requirements, Faults, Caught, Variations, Green, Impostors, Unmasked int
-	// MedianRadius and WidestRadius tell how many requirements a fault turned red.
-	MedianRadius, WidestRadius int
+	Requirements int
+	// Killed of Faults is the mutation score.
+	Faults, Killed int
+	// Conformant counts the equivalent mutants that were reported conformant, Rejected the null implementations that were not.
+	Equivalents, Conformant, Nulls, Rejected int
+	// MedianFailures and MaxFailures tell how many requirements failed per mutant.
+	MedianFailures, MaxFailures int
 }
 
 // Figures counts the rows.
 func (p *Proof) Figures() Figures {
 	f := Figures{Requirements: len(p.Requirements)}
-	var radii []int
+	var failures []int
 	for _, r := range p.Rows {
 		good := 0
 		if r.Problem == "" {
@@ -181,18 +192,18 @@ func (p *Proof) Figures() Figures {
 		switch r.Kind {
 		case Fault:
 			f.Faults++
-			f.Caught += good
-			radii = append(radii, r.Radius())
-		case Variation:
-			f.Variations++
-			f.Green += good
-		case Impostor:
-			f.Impostors++
-			f.Unmasked += good
+			f.Killed += good
+			failures = append(failures, r.Failures())
+		case Equivalent:
+			f.Equivalents++
+			f.Conformant += good
+		case Null:
+			f.Nulls++
+			f.Rejected += good
 		}
 	}
-	if slices.Sort(radii); len(radii) > 0 {
-		f.MedianRadius, f.WidestRadius = radii[len(radii)/2], radii[len(radii)-1]
+	if slices.Sort(failures); len(failures) > 0 {
+		f.MedianFailures, f.MaxFailures = failures[len(failures)/2], failures[len(failures)-1]
 	}
 	return f
 }

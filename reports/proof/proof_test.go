@@ -23,19 +23,19 @@ func TestJudge(t *testing.T) {
 		row  proof.Row
 		says string
 	}{
-		"caught":                 {fault(func(*proof.Row) {}), ""},
-		"missed":                 {fault(func(r *proof.Row) { r.Red = nil }), "missed"},
-		"only blocked":           {fault(func(r *proof.Row) { r.Red, r.Open = nil, []string{"CP-A-1"} }), "only blocked or inconclusive"},
-		"another is red":         {fault(func(r *proof.Row) { r.Red = append(r.Red, "CP-B-1") }), "does not declare"},
-		"another is declared":    {fault(func(r *proof.Row) { r.Red = append(r.Red, "CP-B-1"); r.Also = map[string]string{"CP-B-1": "why"} }), ""},
-		"declared and not red":   {fault(func(r *proof.Row) { r.Also = map[string]string{"CP-B-1": "why"} }), "it does not"},
-		"a MUST and conformant":  {fault(func(r *proof.Row) { r.Verdict = reports.Conformant }), "the verdict is conformant"},
-		"green variation":        {proof.Row{Kind: proof.Variation, Verdict: reports.Conformant}, ""},
-		"red variation":          {proof.Row{Kind: proof.Variation, Verdict: reports.Conformant, Red: []string{"CP-A-1"}}, "turned red"},
-		"open variation":         {proof.Row{Kind: proof.Variation, Verdict: reports.Incomplete, Open: []string{"CP-A-1"}}, "incomplete"},
-		"unmasked impostor":      {proof.Row{Kind: proof.Impostor, Verdict: reports.Incomplete}, ""},
-		"believed impostor":      {proof.Row{Kind: proof.Impostor, Verdict: reports.Conformant}, "taken for conformant"},
-		"pristine and not whole": {proof.Row{Kind: proof.Pristine, Verdict: reports.NonConformant, Red: []string{"CP-A-1"}}, "turned red"},
+		"killed":                       {fault(func(*proof.Row) {}), ""},
+		"survived":                     {fault(func(r *proof.Row) { r.Red = nil }), "mutant survived CP-A-1; failed: none"},
+		"only blocked":                 {fault(func(r *proof.Row) { r.Red, r.Open = nil, []string{"CP-A-1"} }), "mutant survived CP-A-1: blocked or inconclusive"},
+		"another failed":               {fault(func(r *proof.Row) { r.Red = append(r.Red, "CP-B-1") }), "CP-B-1 failed too, which the fault does not declare; failed: CP-A-1, CP-B-1"},
+		"another is declared":          {fault(func(r *proof.Row) { r.Red = append(r.Red, "CP-B-1"); r.Also = map[string]string{"CP-B-1": "why"} }), ""},
+		"declared, not failed":         {fault(func(r *proof.Row) { r.Also = map[string]string{"CP-B-1": "why"} }), "CP-B-1 did not fail, but"},
+		"a MUST and conformant":        {fault(func(r *proof.Row) { r.Verdict = reports.Conformant }), "verdict is conformant, expected non-conformant"},
+		"conformant equivalent mutant": {proof.Row{Kind: proof.Equivalent, Verdict: reports.Conformant}, ""},
+		"false positive":               {proof.Row{Kind: proof.Equivalent, Verdict: reports.Conformant, Red: []string{"CP-A-1"}}, "false positive: CP-A-1 failed"},
+		"incomplete equivalent mutant": {proof.Row{Kind: proof.Equivalent, Verdict: reports.Incomplete, Open: []string{"CP-A-1"}}, "verdict is incomplete, expected conformant; blocked or inconclusive: CP-A-1"},
+		"rejected null implementation": {proof.Row{Kind: proof.Null, Verdict: reports.Incomplete}, ""},
+		"accepted null implementation": {proof.Row{Kind: proof.Null, Verdict: reports.Conformant}, "reported conformant"},
+		"failed reference":             {proof.Row{Kind: proof.Pristine, Verdict: reports.NonConformant, Red: []string{"CP-A-1"}}, "false positive: CP-A-1 failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problem := c.row.Judge(reports.Must)
@@ -55,8 +55,8 @@ func sample() *proof.Proof {
 		Rows: []proof.Row{
 			{Kind: proof.Fault, Name: "one", Does: "<script>alert(1)</script>", Fails: "CP-A-1", Red: []string{"CP-A-1"}, Verdict: reports.NonConformant, Shown: "a | b"},
 			{Kind: proof.Fault, Name: "two", Fails: "CP-A-1", Red: []string{}, Verdict: reports.Conformant},
-			{Kind: proof.Variation, Name: "three", Verdict: reports.Conformant},
-			{Kind: proof.Impostor, Name: "four", Verdict: reports.NonConformant},
+			{Kind: proof.Equivalent, Name: "three", Verdict: reports.Conformant},
+			{Kind: proof.Null, Name: "four", Verdict: reports.NonConformant},
 		},
 	}
 	p.Conclude()
@@ -65,35 +65,35 @@ func sample() *proof.Proof {
 
 func TestConclude(t *testing.T) {
 	p := sample()
-	assert.Len(t, p.Problems, 2, "the missed fault, and the requirement without one")
-	assert.Contains(t, p.Problems[1], "CP-B-1 is a SHOULD and has 0 faults, fewer than 1")
-	assert.Equal(t, proof.Figures{Requirements: 2, Faults: 2, Caught: 1, Variations: 1, Green: 1, Impostors: 1, Unmasked: 1, MedianRadius: 1, WidestRadius: 1}, p.Figures())
+	assert.Len(t, p.Problems, 2, "the survived mutant, and the requirement without a fault")
+	assert.Contains(t, p.Problems[1], "CP-B-1 (SHOULD) has 0 faults, expected at least 1")
+	assert.Equal(t, proof.Figures{Requirements: 2, Faults: 2, Killed: 1, Equivalents: 1, Conformant: 1, Nulls: 1, Rejected: 1, MedianFailures: 1, MaxFailures: 1}, p.Figures())
 }
 
 func TestOneFaultOfAMustIsTooFew(t *testing.T) {
 	p := sample()
 	p.Rows = p.Rows[:1]
 	p.Conclude()
-	assert.Equal(t, "CP-A-1 is a MUST and has 1 fault, fewer than 2", p.Problems[0])
+	assert.Equal(t, "CP-A-1 (MUST) has 1 fault, expected at least 2", p.Problems[0])
 	p.Rows = append(p.Rows, p.Rows[0])
 	p.Requirements = p.Requirements[:1]
 	p.Conclude()
-	assert.Equal(t, "the proof holds", p.Verdict())
+	assert.Equal(t, "self-test passed", p.Verdict())
 }
 
 func TestFigures(t *testing.T) {
 	page := []byte("# Title\n<!-- proof: figures written by agentconform prove --readme -->\nold\n<!-- proof: end -->\nrest\n")
 	renewed, err := proof.Renew(page, sample().Figures())
 	require.NoError(t, err)
-	assert.Contains(t, string(renewed), "2 requirements; 1 of 2 deliberate faults")
+	assert.Contains(t, string(renewed), "mutation score 1/2 over 2 requirements (failed requirements per mutant: median 1, maximum 1); equivalent mutants reported conformant: 1/1; null implementations rejected: 1/1.\n")
 	assert.True(t, strings.HasSuffix(string(renewed), "-->\nrest\n"))
 	shown, err := proof.Shown(renewed)
 	require.NoError(t, err)
 	assert.Equal(t, sample().Figures(), shown)
 	_, err = proof.Renew([]byte("no marks"), proof.Figures{})
-	assert.ErrorContains(t, err, "no place for the figures")
+	assert.ErrorContains(t, err, "no markers for the figures")
 	_, err = proof.Shown(page)
-	assert.ErrorContains(t, err, "shows no figures")
+	assert.ErrorContains(t, err, "has no figures")
 }
 
 func TestFormats(t *testing.T) {
@@ -112,23 +112,23 @@ func TestFormats(t *testing.T) {
 	assert.Equal(t, sample().Rows, again.Rows)
 	var console strings.Builder
 	require.NoError(t, proof.Console(&console, sample()))
-	assert.Contains(t, console.String(), "the proof fails: 2 problems")
+	assert.Contains(t, console.String(), "self-test failed (2 problems) in 0s: mutation score 1/2 over")
 }
 
-func TestAPartSaysNothingOfTheRest(t *testing.T) {
+func TestAPartialRunLeavesOutTheRest(t *testing.T) {
 	p := sample()
 	p.Whole, p.Rows = false, p.Rows[:1]
 	p.Conclude()
 	var page, console strings.Builder
 	require.NoError(t, proof.HTML(&page, p))
-	assert.Contains(t, page.String(), "the proof holds")
+	assert.Contains(t, page.String(), "Self-test passed (partial run)")
 	assert.Contains(t, page.String(), "CP-A-1")
-	for _, absent := range []string{"CP-B-1", "Variations", "No implementations", "0 of 0"} {
+	for _, absent := range []string{"CP-B-1", "Equivalent mutants", "Null implementations", "0/0"} {
 		assert.NotContains(t, page.String(), absent)
 	}
 	require.NoError(t, proof.Console(&console, p))
-	assert.Contains(t, console.String(), "1 of 1 deliberate faults caught by the requirement they break, each turning 1 requirement red in the median (1 at most)\nthe proof holds for this part: the other faults were not tried")
+	assert.Contains(t, console.String(), "self-test passed (partial run) in 0s: mutation score 1/1 (failed requirements per mutant: median 1, maximum 1)\n")
 
 	p.Rows = nil
-	assert.Equal(t, "no fault and no variation was tried", p.Sentence())
+	assert.Equal(t, "no mutants were run", p.Sentence())
 }

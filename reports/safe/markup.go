@@ -78,7 +78,7 @@ func longestRun(s string, c rune) int {
 
 // JSON rewrites an encoded JSON document so that it can be printed on a terminal: the characters of [Visible]
 // become \u escapes, which mean the same to every reader. Such characters occur in strings only, so that the
-// document stays the same. Bytes that are no UTF-8 become U+FFFD, as encoding/json makes them.
+// document stays the same. Bytes that are not UTF-8 become U+FFFD, as encoding/json makes them.
 func JSON(doc []byte) []byte {
 	if isPlainBytes(doc) {
 		return doc

@@ -76,7 +76,7 @@ func Prefix(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	// A rune is at most four bytes long: in text that is no UTF-8 at all there is no boundary to look for.
+	// A rune is at most four bytes long: in text that is not UTF-8 there is no boundary to look for.
 	for cut := limit; cut > limit-utf8.UTFMax && cut > 0; cut-- {
 		if utf8.RuneStart(s[cut]) {
 			return s[:cut]

@@ -92,12 +92,12 @@ func TestTells(t *testing.T) {
 		"no JSON":         {"identity is ada", true},
 		"nothing":         {"", false},
 	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, Tells(c.text, "identity", "ada")) })
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, ReportsField(c.text, "identity", "ada")) })
 	}
 	deep := "{" + strings.Repeat("[", 8<<20) + "}"
-	assert.False(t, Tells(deep, "identity", "ada"), "a hostile depth is not followed")
-	assert.False(t, Tells(deep[:1<<15]+"}", "identity", "ada"))
-	assert.True(t, Tells(`{"level":3}`, "level", "3"), "a custom field may be a number")
+	assert.False(t, ReportsField(deep, "identity", "ada"), "a hostile depth is not followed")
+	assert.False(t, ReportsField(deep[:1<<15]+"}", "identity", "ada"))
+	assert.True(t, ReportsField(`{"level":3}`, "level", "3"), "a custom field may be a number")
 }
 
 func TestSaysText(t *testing.T) {
@@ -110,7 +110,7 @@ func TestSaysText(t *testing.T) {
 		`{"detail":null}`:                false,
 		"":                               false,
 	} {
-		assert.Equal(t, want, SaysText(&client.Answer{Body: []byte(body)}, "go away"), body)
+		assert.Equal(t, want, ContainsText(&client.Answer{Body: []byte(body)}, "go away"), body)
 	}
 }
 
@@ -183,7 +183,7 @@ func FuzzMessages(f *testing.F) {
 		g := runOf(Order{written: true}, "x")
 		_ = HoldsOnly(a, g)
 		_ = g.CompleteIn(a)
-		_ = Tells(string(body), "identity", "x")
-		_ = SaysText(a, "x")
+		_ = ReportsField(string(body), "identity", "x")
+		_ = ContainsText(a, "x")
 	})
 }

@@ -1,8 +1,19 @@
 package agent
 
 import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 	"sync/atomic"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -25,9 +36,9 @@ type Agents struct {
 type learned struct {
 	server       shared.Value[*Server]
 	completedRun shared.Value[*GraphRun] // completed, on a thread that no scenario changes
-	rolledBack   shared.Value[*Rollback] // a run that had written made room for another one
+	rolledBack   shared.Value[*Rollback] // a run that had written was rolled back
 	verified     shared.Value[*Rollback] // the same, seen to be gone
-	pending      shared.Value[*Rollback] // a run made room for another one as soon as it was accepted
+	pending      shared.Value[*Rollback] // a run was rolled back as soon as it was accepted
 	additive     shared.Value[bool]      // whether a second run adds to the messages of the first
 	otherServed  shared.Value[bool]      // the other user was served what is their own
 	enqueues     shared.Value[bool]      // whether a run can be asked to wait behind another one
@@ -46,4 +57,118 @@ type Server struct {
 
 	agents *Agents
 	target *target.Target
+}
+
+// AgentServer returns the agent server under test: the configured one, else that of the shared deployment.
+func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
+	return as.learned.server.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
+		if as.target.Config.AgentTarget != "" {
+			return as.agentAt(as.target.Config.AgentTarget), nil
+		}
+		if as.target.Config.Target == "" {
+			return nil, outcome.Needs("agent_target", ", the base URL of an agent server")
+		}
+		d, err := as.plane.Shared(ctx, as.plane.Fixtures.Deployed)
+		if err != nil {
+			return nil, err
+		}
+		s, err := as.AgentOf(ctx, d)
+		if err == nil {
+			as.target.JudgeAgentAt(s.Base)
+		}
+		return s, err
+	})
+}
+
+// AgentOf asks the control plane for the address of a deployment's agent server.
+func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, error) {
+	named, err := as.awaitAddress(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	base, err := client.NamedBy(as.target.Config.Target, named)
+	if err != nil {
+		return nil, outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: %s; set agent_target if it is right", as.target.Config.AgentURLFrom, as.target.Redact.Text(named), err).By(reports.ByKey, "agent_target")
+	}
+	as.target.Client.Guard(as.target.Config.Target, base)
+	return as.agentAt(base), nil
+}
+
+func (as *Agents) agentAt(base string) *Server {
+	as.target.CallsAgentAt(base)
+	return &Server{Base: base, agents: as, target: as.target}
+}
+
+// awaitAddress returns the address of a deployment's agent server. A target may know it only some time
+// after the deployment is up. Where one deployment was seen not to tell it, the others are not waited for.
+func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string, error) {
+	var last *client.Answer
+	named, limit := "", as.target.Config.Timeouts.Request
+	if as.noAddress.Load() {
+		limit = 0
+	}
+	err := as.target.RetryFor(ctx, limit, func() (bool, error) {
+		a, err := as.plane.Get(ctx, plane.DeploymentPath(d.ID), "")
+		if err != nil {
+			return false, err
+		}
+		last, named = a, a.Get(as.target.Config.AgentURLFrom).String()
+		return named != "" || !a.OK() || as.noAddress.Load(), nil
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case named != "":
+		return named, nil
+	case !last.OK():
+		return "", outcome.Violated(last, "the deployment", "%s", outcome.Seen(last))
+	}
+	as.noAddress.Store(true)
+	return "", as.missingAddress(d, last)
+}
+
+// missingAddress says that a deployment does not tell where its agent server is. Who has said where to look is mistaken, or
+// the target is wrong; who has not may have a target without agent servers.
+func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome.Outcome {
+	hint := "it has no http or https URL"
+	if found := as.addressesIn(d, a); len(found) > 0 {
+		hint = "it has URLs at " + strings.Join(found, ", ")
+	}
+	path := as.target.Config.AgentURLFrom
+	if path != config.Default().AgentURLFrom {
+		return outcome.Blocked("the deployment has no agent server address at %s (agent_url_from); %s: correct agent_url_from, or set agent_target", path, hint).By(reports.ByKey, "agent_url_from")
+	}
+	return outcome.Needs("agent_url_from", fmt.Sprintf(", or agent_target: the deployment has no agent server address at %s; %s", path, hint))
+}
+
+// addressesIn finds strings in a deployment that are http or https addresses, and not what the suite has sent itself,
+// such as that of the repository: "agent.address" ("https://...").
+func (as *Agents) addressesIn(d *plane.Deployment, a *client.Answer) []string {
+	const most = 3
+	ours := string(target.Encode(d.Body))
+	var found []string
+	var walk func(path string, value gjson.Result)
+	walk = func(path string, value gjson.Result) {
+		if value.IsObject() || value.IsArray() {
+			at := 0
+			value.ForEach(func(key, item gjson.Result) bool {
+				name := gjson.Escape(key.String())
+				if value.IsArray() {
+					name = fmt.Sprint(at)
+				}
+				at++
+				walk(strings.TrimPrefix(path+"."+name, "."), item)
+				return len(found) < most
+			})
+			return
+		}
+		text := value.String()
+		u, err := url.Parse(text)
+		if value.Type != gjson.String || err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || strings.Contains(ours, string(target.Encode(text))) {
+			return
+		}
+		found = append(found, fmt.Sprintf("%.100q (%.100q)", as.target.Redact.Text(path), as.target.Redact.Text(text)))
+	}
+	walk("", a.Get("@this"))
+	return found
 }

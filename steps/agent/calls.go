@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,6 +135,15 @@ func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, erro
 	}
 }
 
+// startAlone starts a run of the owner on a new thread.
+func (s *Server) startAlone(ctx context.Context, o Order) (*GraphRun, error) {
+	t, err := s.NewThread(ctx, s.target.Owner())
+	if err != nil {
+		return nil, err
+	}
+	return s.Start(ctx, t, o)
+}
+
 // GetRun asks for the run.
 func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
 	return s.ask(ctx, who, http.MethodGet, runPath(g.Thread.ID, g.ID), nil)
@@ -161,7 +172,7 @@ type Filter struct {
 	IDs      []any
 }
 
-// The search operation takes at most so many threads at once in the field. A target may give fewer than it is asked for.
+// The search operation takes at most so many threads at once in practice. A target may give fewer than it is asked for.
 const searchPage, searchPages = 1000, 50
 
 // List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked;
@@ -184,10 +195,7 @@ func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) ([]gjso
 		}
 		before := len(shown)
 		for _, row := range RowsOf(a) {
-			key := row.Get("thread_id").String()
-			if key == "" {
-				key = row.Raw
-			}
+			key := cmp.Or(row.Get("thread_id").String(), row.Raw)
 			if !shown[key] {
 				shown[key] = true
 				all = append(all, row)
@@ -224,26 +232,21 @@ func RowsOf(a *client.Answer) []gjson.Result {
 
 // Holds tells whether a listing holds the thread.
 func Holds(rows []gjson.Result, id string) bool {
-	for _, row := range rows {
-		if row.Get("thread_id").String() == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(rows, func(row gjson.Result) bool { return row.Get("thread_id").String() == id })
 }
 
-// AskOtherCall lists the threads by it.
-func (s *Server) AskOtherCall(ctx context.Context, who target.Caller) (*client.Answer, error) {
+// AskOtherEndpoint lists the threads by it.
+func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*client.Answer, error) {
 	if s.target.Searches() {
 		return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
 	}
 	return s.ask(ctx, who, http.MethodPost, ThreadsPath+"/search", (*Filter)(nil).body(0))
 }
 
-// ServesOtherCall tells whether the user is served by the listing of threads that is not configured. A target needs only one.
-func (s *Server) ServesOtherCall(ctx context.Context) (bool, error) {
+// ServesOtherEndpoint tells whether the listing endpoint that is not configured serves the user. A target needs only one.
+func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
 	return s.agents.learned.otherListing.Get(ctx, s.agents.maker, "the other listing call", func(ctx context.Context) (bool, error) {
-		a, err := s.AskOtherCall(ctx, s.target.Owner())
+		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
 		return err == nil && a.OK(), err
 	})
 }

@@ -1,16 +1,20 @@
 package agent
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // The kinds of messages that the interface shows (section 2).
@@ -37,7 +41,7 @@ func MessagesOf(a *client.Answer) []Message {
 	return all
 }
 
-// textOf is the text of a message's content: a text, or a list of parts that are texts or have one.
+// textOf is the text of a message's content: a string, or an array of parts that are strings or have a text.
 func textOf(content gjson.Result) string {
 	if !content.IsArray() {
 		return content.String()
@@ -56,19 +60,25 @@ func textOf(content gjson.Result) string {
 // order, and nothing else. It asks for no kinds: they are another requirement's concern.
 func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	all := MessagesOf(state)
-	expected := "the messages of exactly " + reports.Count(len(runs), "run")
+	wrong := func() error {
+		o := outcome.Violated(state, "exactly the messages of "+reports.Count(len(runs), "run"), "%s", ShownMessages(all)).At("/values/messages")
+		if len(runs) > 0 {
+			o = o.Comparing(state, runs[len(runs)-1].Answer)
+		}
+		return o
+	}
 	at := 0
 	for _, g := range runs {
 		for _, input := range g.Inputs {
 			if at >= len(all) || all[at].Text != input {
-				return outcome.Violated(state, expected, "%s", ShownMessages(all)).At("/values/messages")
+				return wrong()
 			}
 			at++
 		}
 		at += g.outputs()
 	}
 	if at != len(all) {
-		return outcome.Violated(state, expected, "%s", ShownMessages(all)).At("/values/messages")
+		return wrong()
 	}
 	return nil
 }
@@ -78,7 +88,7 @@ func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 func HoldsAnswered(state *client.Answer, g *GraphRun) error {
 	rest, found := g.After(MessagesOf(state))
 	if !found || len(rest) < g.outputs() {
-		return outcome.Violated(state, fmt.Sprintf("the input %q and the answer to it", g.Text()), "%s", ShownMessages(MessagesOf(state))).At("/values/messages")
+		return outcome.Violated(state, fmt.Sprintf("the input %q and its answer", g.Text()), "%s", ShownMessages(MessagesOf(state))).At("/values/messages").Comparing(state, g.Answer)
 	}
 	return nil
 }
@@ -101,24 +111,17 @@ func ShownMessages(all []Message) string {
 		if len(text) > 60 {
 			text = strings.ToValidUTF8(text[:60], "") + "..."
 		}
-		fmt.Fprintf(&b, "%s %q", orUnknown(m.Kind), text)
+		fmt.Fprintf(&b, "%s %q", cmp.Or(m.Kind, "(no kind)"), text)
 	}
 	return b.String()
-}
-
-func orUnknown(kind string) string {
-	if kind == "" {
-		return "(no kind)"
-	}
-	return kind
 }
 
 // maxIntroduction bounds the text that is looked through as JSON: the target decides how deep that is.
 const maxIntroduction = 64 << 10
 
-// Tells reports whether a text that describes a user gives the field this value. The text is JSON that may stand
+// ReportsField reports whether a text that describes a user gives the field this value. The text is JSON that may stand
 // between other words; where there is none, the value is looked for in the words themselves.
-func Tells(text, field, value string) bool {
+func ReportsField(text, field, value string) bool {
 	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if start >= 0 && end > start && end-start < maxIntroduction && json.Valid([]byte(text[start:end+1])) {
 		return hasField(gjson.Parse(text[start:end+1]), field, value)
@@ -126,7 +129,7 @@ func Tells(text, field, value string) bool {
 	return strings.Contains(text, value)
 }
 
-// hasField looks for a field at any depth: a user object may have its custom fields in an object of their own.
+// hasField looks for a field at any depth: a user object may have its custom fields in a nested object.
 func hasField(object gjson.Result, field, value string) bool {
 	found := false
 	object.ForEach(func(key, item gjson.Result) bool {
@@ -141,8 +144,8 @@ func hasField(object gjson.Result, field, value string) bool {
 	return found
 }
 
-// SaysText tells whether an answer's body carries the text: as it is, or as a text within its JSON.
-func SaysText(a *client.Answer, text string) bool {
+// ContainsText tells whether an answer's body contains the text: as it is, or within a string of its JSON.
+func ContainsText(a *client.Answer, text string) bool {
 	if strings.Contains(string(a.Body), text) {
 		return true
 	}
@@ -164,4 +167,29 @@ func holdsText(value any, text string) bool {
 		}
 	}
 	return false
+}
+
+// CallerReport is what a run said about who had started it.
+type CallerReport struct {
+	Of     target.Caller
+	Text   string
+	Answer *client.Answer
+}
+
+// Whoami starts a run that reports its caller, on a new thread.
+func (s *Server) Whoami(ctx context.Context, who target.Caller, hold time.Duration) (CallerReport, error) {
+	t, err := s.NewThread(ctx, who)
+	if err != nil {
+		return CallerReport{}, outcome.AsPrecondition(err)
+	}
+	g, err := s.Start(ctx, t, Order{Words: "whoami", Hold: hold})
+	if err != nil {
+		return CallerReport{}, outcome.AsPrecondition(err)
+	}
+	state, err := s.Completed(ctx, g)
+	if err != nil {
+		return CallerReport{}, outcome.AsPrecondition(err)
+	}
+	rest, _ := g.After(MessagesOf(state))
+	return CallerReport{who, rest[len(rest)-1].Text, state}, nil
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// The moments at which a run makes room for another, as the sentences name them.
+// The moments at which a run is rolled back, as the sentences name them.
 const (
-	HasWritten  = "after it had written"
-	JustStarted = "as soon as it was accepted"
-	hasWaited   = "while it waited behind another run"
+	HasWritten    = "after it had written a message"
+	JustStarted   = "as soon as it was accepted"
+	pendingBehind = "while it was pending behind another run"
 )
 
 // Progress is a run in progress, and how long it is going to be that.
@@ -25,15 +25,15 @@ type Progress struct {
 	Over  time.Time // it would surely be over by then, if nobody touched it
 }
 
-// InProgress starts a run on a thread of its own and returns at the moment, while it is surely in progress. Later
+// InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. Later
 // attempts give more time, and at least what is wanted after a lost race.
 func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wanted time.Duration) (*Progress, error) {
-	_, _ = s.SharedCompletedRun(ctx) // tells how fast runs are here; what is wrong with it is not this run's concern
-	if moment == hasWaited {
-		if waits, err := s.letsWait(ctx); err != nil {
+	_, _ = s.SharedCompletedRun(ctx) // measures how fast runs are here; what is wrong with it is not this run's concern
+	if moment == pendingBehind {
+		if waits, err := s.queuesRuns(ctx); err != nil {
 			return nil, err
 		} else if !waits {
-			return nil, outcome.Inapplicable("multitask_strategy enqueue", "the target lets no run wait behind another one: it does not keep the strategy enqueue, which is the field's and not the interface's")
+			return nil, outcome.Inapplicable("multitask_strategy enqueue", "the target does not queue a run behind another run: it does not follow multitask_strategy enqueue, a vendor extension that is not part of the interface")
 		}
 	}
 	for ; attempt < Attempts; attempt++ {
@@ -46,7 +46,7 @@ func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wan
 			return p, nil
 		}
 	}
-	return nil, outcome.Blocked("a run that was to take a while was over before anything could be done, in %d attempts", Attempts)
+	return nil, outcome.Blocked("the long run ended before the next request could be sent, in %d attempts", Attempts)
 }
 
 // Line are the run and the one that it waits for.
@@ -75,11 +75,7 @@ func Longer(hold, took time.Duration) time.Duration { return max(2*hold, 3*took)
 func (p *Progress) TooShort() bool { return p.wanted > p.Order.Hold*3/2 }
 
 func (s *Server) begin(ctx context.Context, moment string, hold time.Duration) (*Progress, error) {
-	t, err := s.NewThread(ctx, s.target.Owner())
-	if err != nil {
-		return nil, err
-	}
-	g, err := s.Start(ctx, t, Order{Hold: hold, written: moment == HasWritten})
+	g, err := s.startAlone(ctx, Order{Hold: hold, written: moment == HasWritten})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +83,7 @@ func (s *Server) begin(ctx context.Context, moment string, hold time.Duration) (
 	switch moment {
 	case HasWritten:
 		return p, s.awaitWritten(ctx, p)
-	case hasWaited:
+	case pendingBehind:
 		return s.behind(ctx, p)
 	}
 	return p, nil
@@ -108,25 +104,22 @@ func (s *Server) awaitWritten(ctx context.Context, p *Progress) error {
 	case err != nil:
 		return err
 	case !written:
-		return outcome.Violated(state, "a first message of the run that is in progress", "%s", ShownMessages(MessagesOf(state)))
+		return outcome.Violated(state, "a message of the run in progress", "%s", ShownMessages(MessagesOf(state)))
 	}
 	p.Until = p.NotOverBefore()
 	p.Over = state.Sent.Add(state.Took + p.Order.Hold + s.agents.Pace.Slack())
 	return nil
 }
 
-// letsWait tells whether a run with the strategy enqueue waits for the one before it. A target may take the word, which
-// the interface does not know, for its own default.
-func (s *Server) letsWait(ctx context.Context) (bool, error) {
+// queuesRuns tells whether a run with the strategy enqueue waits for the one before it. A target may treat the value,
+// which the interface does not define, as its own default.
+func (s *Server) queuesRuns(ctx context.Context) (bool, error) {
 	return s.agents.learned.enqueues.Get(ctx, s.agents.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
-		t, err := s.NewThread(ctx, s.target.Owner())
+		first, err := s.startAlone(ctx, Order{Hold: s.agents.Pace.Hold(0)})
 		if err != nil {
 			return false, err
 		}
-		first, err := s.Start(ctx, t, Order{Hold: s.agents.Pace.Hold(0)})
-		if err != nil {
-			return false, err
-		}
+		t := first.Thread
 		second, err := s.Post(ctx, t.Owner, t, Order{Strategy: "enqueue"})
 		if err != nil || second.ID == "" {
 			return false, err
@@ -141,15 +134,15 @@ func (s *Server) letsWait(ctx context.Context) (bool, error) {
 	})
 }
 
-// behind starts a second run that waits for the first. That a target can be asked to let it wait is known from the
-// field only.
+// behind starts a second run that waits for the first. The strategy enqueue is a
+// vendor extension.
 func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error) {
 	g, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
 	if err != nil {
 		return nil, err
 	}
 	if g.ID == "" {
-		return nil, outcome.Inapplicable("multitask_strategy enqueue", "the target lets no run wait behind another one: it answers %d to the strategy enqueue, which is the field's and not the interface's", g.Answer.Status)
+		return nil, outcome.Inapplicable("multitask_strategy enqueue", "the target does not queue a run behind another run: it answers %d to multitask_strategy enqueue, a vendor extension that is not part of the interface", g.Answer.Status)
 	}
 	p := &Progress{GraphRun: g, ahead: first.GraphRun, Until: first.Until, Over: g.Answered().Add(2*g.Order.Hold + s.agents.Pace.Slack())}
 	if end := g.NotOverBefore(); end.Before(p.Until) {
@@ -158,7 +151,7 @@ func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error)
 	return p, nil
 }
 
-// Rollback is a run that was to make room for a new one.
+// Rollback is a run that was to be rolled back, and the new one.
 type Rollback struct {
 	Prior *Progress
 	Next  *GraphRun
@@ -189,7 +182,7 @@ func (rb *Rollback) won() bool {
 	return rb.Next.ID != "" && rb.Next.Answered().Before(rb.Prior.Until)
 }
 
-// Prompt tells whether the new run was complete before the prior one's time was over: it did not wait for it.
+// Prompt tells whether the new run was complete before the natural end of the prior one: it did not wait for it.
 func (rb *Rollback) Prompt() bool {
 	return rb.Next.Complete && rb.Done.Before(rb.Prior.Until)
 }
@@ -199,7 +192,7 @@ func (rb *Rollback) Settled() bool {
 	return rb.Next.ID == "" || !rb.Next.Complete || rb.won() && rb.Prompt()
 }
 
-// RollBack has a run make room for another one at the moment, and tries again where the target was too slow to tell
+// RollBack has a run rolled back by another one at the moment, and tries again where the target was too slow to tell
 // what has happened, or what was left of the prior run while it would still have been in progress.
 func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error) {
 	var rb *Rollback
@@ -235,7 +228,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 
 // stands tells whether something of a run that had not begun is left after a new run which came too late to be used
 // otherwise: one run that should be gone keeps the new one waiting. A target that lets it wait for every run does so after
-// one that has written, too, and is told about that (AS-ROLLBACK-1).
+// one that has written, too, and fails AS-ROLLBACK-1.
 func (s *Server) stands(ctx context.Context, rb *Rollback, moment string) (bool, error) {
 	if moment == HasWritten || !rb.won() || !rb.Next.Complete {
 		return false, nil
@@ -254,7 +247,7 @@ func (rb *Rollback) Usable() error {
 		return outcome.Violated(rb.State, "the new run to complete", "%s", ShownMessages(MessagesOf(rb.State)))
 	}
 	if !rb.won() || !rb.Prompt() {
-		return outcome.Blocked("the new run did not complete before the time of the prior one was over (AS-ROLLBACK-1), in %d attempts", Attempts).ByRequirement("AS-ROLLBACK-1")
+		return outcome.Blocked("the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts", Attempts).ByRequirement("AS-ROLLBACK-1")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (s *Server) leftOf(ctx context.Context, rb *Rollback) (left, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if left = IsGone(a); left != nil {
+		if left = NotRetrievable(a); left != nil {
 			return left, nil
 		}
 	}
@@ -51,11 +51,11 @@ func (s *Server) leftOf(ctx context.Context, rb *Rollback) (left, err error) {
 	return HoldsOnly(state, rb.Next), nil
 }
 
-// CameBack blocks what looks as if a rollback had left something where that was not there at first: that it comes back
+// Reappeared blocks what looks as if a rollback had left something where that was not there at first: that it comes back
 // is another requirement's concern.
-func (rb *Rollback) CameBack(context.Context) error {
+func (rb *Rollback) Reappeared(context.Context) error {
 	if rb.left == nil {
-		return outcome.Blocked("there was nothing left of the prior run at first: it has come back (AS-ROLLBACK-4)").ByRequirement("AS-ROLLBACK-4")
+		return outcome.Blocked("the prior run was removed at first and has reappeared (AS-ROLLBACK-4)").ByRequirement("AS-ROLLBACK-4")
 	}
 	return nil
 }
@@ -85,11 +85,11 @@ func (s *Server) PendingIsRemoved(ctx context.Context) error {
 	return err
 }
 
-// IsGone says what is wrong with the answer to a look for a run that was rolled back. Any error status will do
+// NotRetrievable says what is wrong with the answer to a look for a run that was rolled back. Any error status will do
 // (section 7: the exact code is not shown).
-func IsGone(a *client.Answer) error {
+func NotRetrievable(a *client.Answer) error {
 	if a.Status < 400 {
-		return outcome.Violated(a, "an error status, since the run was rolled back and deleted", "%s", outcome.Seen(a))
+		return outcome.Violated(a, "a status of 400 or above for a run that was rolled back", "%s", outcome.Seen(a))
 	}
 	return nil
 }
@@ -97,11 +97,7 @@ func IsGone(a *client.Answer) error {
 // SharedCompletedRun returns a completed run on a thread that no scenario changes.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return s.agents.learned.completedRun.Get(ctx, s.agents.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
-		t, err := s.NewThread(ctx, s.target.Owner())
-		if err != nil {
-			return nil, err
-		}
-		g, err := s.Start(ctx, t, Order{})
+		g, err := s.startAlone(ctx, Order{})
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +106,7 @@ func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	})
 }
 
-// PlainRunsWork says why messages of this target cannot be told apart: a plain run alone does not leave its input
+// PlainRunsWork says why messages of this target cannot be judged: a plain run alone does not leave its input
 // and its answer.
 func (s *Server) PlainRunsWork(ctx context.Context) error {
 	g, err := s.SharedCompletedRun(ctx)
@@ -136,13 +132,9 @@ func (s *Server) JoinsAnswer(ctx context.Context) error {
 	return outcome.AsPrecondition(err)
 }
 
-// JoinsWake says that a join on a run in progress is not answered even when the run completes (AS-RUN-4).
-func (s *Server) JoinsWake(ctx context.Context) error {
-	t, err := s.NewThread(ctx, s.target.Owner())
-	if err != nil {
-		return err
-	}
-	g, err := s.Start(ctx, t, Order{Hold: s.agents.Pace.Hold(0)})
+// PendingJoinsReturn says that a join on a run in progress is not answered even when the run completes (AS-RUN-4).
+func (s *Server) PendingJoinsReturn(ctx context.Context) error {
+	g, err := s.startAlone(ctx, Order{Hold: s.agents.Pace.Hold(0)})
 	if err != nil {
 		return err
 	}
@@ -166,7 +158,7 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 			return false, err
 		}
 		if t.ID == "" {
-			return false, outcome.Blocked("users.1 is not let in at all: %s", outcome.Seen(t.Answer)).By(reports.ByKey, "users.1")
+			return false, outcome.Blocked("the credentials of users.1 are refused: %s", outcome.Seen(t.Answer)).By(reports.ByKey, "users.1")
 		}
 		a, err := s.State(ctx, other, t)
 		if err != nil || a.OK() {
@@ -174,7 +166,7 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 		}
 		g, err := s.Post(ctx, other, t, Order{}) // a thread without a run need not have a state
 		if err == nil && g.ID == "" {
-			err = outcome.Blocked("users.1 is not let in at all: %s", outcome.Seen(g.Answer)).By(reports.ByKey, "users.1")
+			err = outcome.Blocked("the credentials of users.1 are refused: %s", outcome.Seen(g.Answer)).By(reports.ByKey, "users.1")
 		}
 		return err == nil, err
 	})

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -15,7 +17,7 @@ import (
 
 // Thread is one that the run created, with who owns it.
 type Thread struct {
-	ID     string // as a text, whatever it is: the interface shows no type
+	ID     string // as a string, whatever its JSON type: the interface shows none
 	Owner  target.Caller
 	Answer *client.Answer // of the creation
 	again  bool           // its id was given before in this run
@@ -45,7 +47,7 @@ type Order struct {
 	Text     string        // in place of a unique text
 }
 
-// Sent is the id of a thread as the target wrote it: a text or a number.
+// Sent is the id of a thread as the target wrote it: a string or a number.
 func (t *Thread) Sent() any {
 	if id := t.Answer.Get("thread_id"); id.Type == gjson.Number {
 		return json.RawMessage(id.Raw)
@@ -59,7 +61,7 @@ func (t *Thread) Usable() error {
 	case t.ID == "":
 		return outcome.Violated(t.Answer, "a thread with a thread_id", "%s", outcome.Seen(t.Answer))
 	case t.again:
-		return outcome.Violated(t.Answer, "a new thread", "one that was there before, %s (AS-THREAD-1)", t.ID).ByRequirement("AS-THREAD-1")
+		return outcome.Violated(t.Answer, "a new thread_id", "%s, which another thread has (AS-THREAD-1)", t.ID).ByRequirement("AS-THREAD-1")
 	}
 	return nil
 }
@@ -67,7 +69,7 @@ func (t *Thread) Usable() error {
 // Accepted says what is wrong with the answer to the creation of a run.
 func (g *GraphRun) Accepted() error {
 	if g.ID == "" {
-		return outcome.Violated(g.Answer, "the run to be accepted, with a run_id", "%s", outcome.Seen(g.Answer))
+		return outcome.Violated(g.Answer, "status 2xx with a run_id", "%s", outcome.Seen(g.Answer))
 	}
 	return nil
 }
@@ -90,7 +92,7 @@ func (g *GraphRun) After(all []Message) ([]Message, bool) {
 	return all[at+1:], true
 }
 
-// begunIn tells whether a state shows that the run has written something of its own.
+// begunIn tells whether a state shows that the run has written something itself.
 func (g *GraphRun) begunIn(state *client.Answer) bool {
 	rest, _ := g.After(MessagesOf(state))
 	return len(rest) > 0
@@ -117,4 +119,61 @@ func (g *GraphRun) CompleteIn(state *client.Answer) bool {
 // plain tells whether nothing but the target's own pace decides how long the run takes.
 func (g *GraphRun) plain() bool {
 	return g.Thread.runs == 1 && g.Order.Hold == 0 && g.Order.Strategy == ""
+}
+
+const concurrentRuns = 5
+
+// StartInTurn starts runs one after the other. Each has to be accepted.
+func (s *Server) StartInTurn(ctx context.Context, t *Thread, o Order) ([]*GraphRun, error) {
+	var all []*GraphRun
+	for range concurrentRuns {
+		g, err := s.Post(ctx, t.Owner, t, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := g.Accepted(); err != nil {
+			return nil, err
+		}
+		all = append(all, g)
+	}
+	return all, nil
+}
+
+// StartAtOnce leaves out runs that were refused: a target may refuse some of many at the same time.
+func (s *Server) StartAtOnce(ctx context.Context, t *Thread, o Order) ([]*GraphRun, error) {
+	var wait sync.WaitGroup
+	started, errs := make([]*GraphRun, concurrentRuns), make([]error, concurrentRuns)
+	for i := range concurrentRuns {
+		wait.Go(func() { // each counts its run on a thread of its own, which is the same at the target
+			same := *t
+			started[i], errs[i] = s.Post(ctx, t.Owner, &same, o)
+		})
+	}
+	wait.Wait()
+	var all []*GraphRun
+	for i, g := range started {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if g.ID != "" {
+			all = append(all, g)
+		}
+	}
+	if len(all) == 0 {
+		return nil, started[0].Accepted()
+	}
+	return all, nil
+}
+
+// EachInProgress tells whether every run was surely in progress until the next one, or each of those at once, had
+// been accepted.
+func EachInProgress(runs []*GraphRun, atOnce bool) bool {
+	for i, g := range runs {
+		for j, other := range runs {
+			if (atOnce || j == i-1) && !g.Answered().Before(other.NotOverBefore()) {
+				return false
+			}
+		}
+	}
+	return true
 }

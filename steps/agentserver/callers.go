@@ -22,35 +22,36 @@ import (
 const (
 	refusedCallers = `(a caller without credentials|a caller with an unknown token|the other user)`
 	anyCaller      = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme|a token that has one more character|a token in the other case))`
-	anyAttempt     = anyCaller + ` tries to (create a thread|list the threads|list the threads by the other call|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:start|retrieve|join|read) .* of an unknown thread)`
-	twoUsersAsk    = `two users ask runs who the caller is, (in turn|all at once)`
+	anyAttempt     = anyCaller + ` tries to (create a thread|list the threads|list the threads with the other listing endpoint|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:start|retrieve|join|read) .* of an unknown thread)`
+	twoUsersAsk    = `two users start runs that report their caller, (in turn|all at once)`
 )
 
-// byOtherCall is the listing of threads that is not configured: search beside the plain list, and the other way round.
-const byOtherCall = "list the threads by the other call"
+// otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice versa.
+const otherEndpoint = "list the threads with the other listing endpoint"
 
-// callers holds the sentences about who is let in.
+// callers holds the sentences about authentication at the agent server.
 type callers struct {
 	*World
-	introductions []agent.Introduction // what runs said of their callers
+	callerReports []agent.CallerReport // what runs said of their callers
 }
 
 // define holds the sentences about authentication (sections 5 and 7).
 func (w *callers) define(r *common.Registrar) {
-	r.Configured(`a detail that the authentication handler gives`, w.aHandlersDetail)
+	r.Given(`a configured detail of the authentication handler`, w.aConfiguredDetail, common.Needs(common.Whatever(w.aConfiguredDetail)), common.WithoutCredentials())
+	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor, common.WithoutCredentials())
 	r.Configured(`a user with custom fields`, w.aUserWithFields)
-	r.Given(`a run in progress on a thread of its own`, w.anOwnRunInProgress)
+	r.Given(`a run in progress on a new thread`, w.anOwnRunInProgress)
 	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun, common.Needs(w.aConfiguredCaller))
-	r.When(anyAttempt, w.callerTries, common.Needs(w.aConfiguredCaller))
-	r.When(`the user asks a run who the caller is`, w.userAsksWho, common.Needs(common.Whatever(w.aConfiguredUser)))
+	r.When(anyAttempt, w.callerTries, common.Needs(w.aConfiguredCaller), common.WithoutCredentials(target.HasNoValidCredentials))
+	r.When(`the user starts a run that reports its caller`, w.userAsksWho, common.Needs(common.Whatever(w.aConfiguredUser)))
 	r.When(twoUsersAsk, w.usersAskWho, common.Needs(common.Whatever(w.aConfiguredOtherUser)))
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
-	r.Then(`the run tells the (identity|custom fields) of the user`, w.runTells)
-	r.Then(`each run tells about its own caller`, w.eachTellsItsOwn)
+	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
+	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
 }
 
-func (w *callers) aHandlersDetail() error {
+func (w *callers) aConfiguredDetail() error {
 	if w.target.Config.Agent.RejectedDetail == "" {
 		return outcome.Needs("agent.rejected_detail")
 	}
@@ -61,6 +62,16 @@ func (w *callers) aUserWithFields() error {
 	if who, err := w.target.Caller(target.TheUser); err != nil || len(who.User.Fields) == 0 {
 		return outcome.Needs("users.0.fields")
 	}
+	return nil
+}
+
+// aRunToAskFor is an unknown one where no user is configured and the agent server refuses callers without credentials: what
+// needs credentials is tried with any run.
+func (w *callers) aRunToAskFor(ctx context.Context) error {
+	if w.target.AgentRefusal() == 0 {
+		return (&runs{World: w.World}).aCompletedRun(ctx)
+	}
+	w.speakOf(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
 	return nil
 }
 
@@ -95,8 +106,8 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 		return err
 	case "list the threads":
 		return w.listThreads(ctx, who, nil)
-	case byOtherCall:
-		return w.listOtherwise(ctx, who)
+	case otherEndpoint:
+		return w.listAtOtherEndpoint(ctx, who)
 	case "start a run", "start a run with rollback":
 		if name == target.TheUser {
 			if t, err = w.server.NewThread(ctx, who); err != nil {
@@ -109,7 +120,7 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 	case "join a run":
 		w.scene.Answer, err = w.server.JoinCompleted(ctx, who, g)
 		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
-			return outcome.Blocked("the join of a completed run is not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
+			return outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
 		}
 	case "read the state":
 		w.scene.Answer, err = w.server.State(ctx, who, t)
@@ -156,9 +167,9 @@ func (w *callers) wasRefusedRun(ctx context.Context, name, what string) error {
 	case err != nil:
 		return err
 	case !inTime:
-		return outcome.Inconclusive("the run was over before the attempt was refused, in %d attempts", agent.Attempts)
+		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
 	case w.scene.Answer.Status < 400:
-		return outcome.Blocked("the attempt was not refused: %s", outcome.Seen(w.scene.Answer))
+		return outcome.Blocked("the request was not refused: %s", outcome.Seen(w.scene.Answer))
 	}
 	return nil
 }
@@ -174,8 +185,11 @@ func validIsServed(a *client.Answer) error {
 
 func (w *callers) refusedByHandler() error {
 	a, status := w.scene.Answer, w.target.Config.Agent.RejectedStatus
+	if seen := w.target.AgentRefusal(); seen != 0 {
+		status = seen // the handler's choice
+	}
 	if a.Status != status {
-		return outcome.Violated(a, fmt.Sprintf("status %d", status), "%s", outcome.Seen(a)).Hinting("if the handler chooses another status, set agent.rejected_status")
+		return outcome.Violated(a, fmt.Sprintf("status %d", status), "%s", outcome.Seen(a)).Hinting("set agent.rejected_status if the handler chooses another status")
 	}
 	return nil
 }
@@ -183,13 +197,13 @@ func (w *callers) refusedByHandler() error {
 func (w *callers) refusalCarriesDetail() error {
 	a, detail := w.scene.Answer, w.target.Config.Agent.RejectedDetail
 	if a.Status < 400 {
-		return outcome.Blocked("the caller was not refused: %s", outcome.Seen(a))
+		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
 	}
-	if !agent.SaysText(a, detail) {
+	if !agent.ContainsText(a, detail) {
 		return outcome.Violated(a, fmt.Sprintf("a refusal with the detail %q", detail), "%s", outcome.Seen(a))
 	}
 	if found := a.Get("detail"); found.Type != gjson.String {
-		w.scene.Note("the detail comes, but not as the detail of a JSON object")
+		w.scene.Note("the refusal contains the detail, but not as the string detail of a JSON object")
 	}
 	return nil
 }
@@ -200,7 +214,7 @@ func (w *callers) userAsksWho(ctx context.Context) error {
 		return err
 	}
 	said, err := w.server.Whoami(ctx, who, 0)
-	w.introductions = append(w.introductions, said)
+	w.callerReports = append(w.callerReports, said)
 	return err
 }
 
@@ -215,10 +229,10 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 		return err
 	}
 	callers := []target.Caller{user, other, user, other}
-	w.introductions = make([]agent.Introduction, len(callers))
+	w.callerReports = make([]agent.CallerReport, len(callers))
 	if when == "in turn" {
 		for i, who := range callers {
-			if w.introductions[i], err = w.server.Whoami(ctx, who, 0); err != nil {
+			if w.callerReports[i], err = w.server.Whoami(ctx, who, 0); err != nil {
 				return err
 			}
 		}
@@ -227,20 +241,20 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 	var wait sync.WaitGroup
 	errs := make([]error, len(callers))
 	for i, who := range callers {
-		wait.Go(func() { w.introductions[i], errs[i] = w.server.Whoami(ctx, who, w.agents.Pace.Hold(0)/4) })
+		wait.Go(func() { w.callerReports[i], errs[i] = w.server.Whoami(ctx, who, w.agents.Pace.Hold(0)/4) })
 	}
 	wait.Wait()
 	return errors.Join(errs...)
 }
 
-func (w *callers) runTells(what string) error {
-	said := w.introductions[0]
+func (w *callers) runReports(what string) error {
+	said := w.callerReports[0]
 	fields := map[string]string{"identity": said.Of.User.Identity}
 	if what == "custom fields" {
 		fields = said.Of.User.Fields
 	}
 	for field, value := range fields {
-		if !agent.Tells(said.Text, field, value) {
+		if !agent.ReportsField(said.Text, field, value) {
 			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %q", field, value), "%q", said.Text).At("/values/messages").
 				Hinting(w.fieldHint(said.Of.User, field))
 		}
@@ -248,26 +262,26 @@ func (w *callers) runTells(what string) error {
 	return nil
 }
 
-// eachTellsItsOwn looks for what belongs to the other user. That a run tells nothing of its caller is another
+// eachReportsItsOwn looks for what belongs to the other user. That a run reports nothing of its caller is another
 // requirement's concern.
-func (w *callers) eachTellsItsOwn() error {
-	first, second := w.introductions[0].Of.User, w.introductions[1].Of.User
-	told := false
-	for _, said := range w.introductions {
+func (w *callers) eachReportsItsOwn() error {
+	first, second := w.callerReports[0].Of.User, w.callerReports[1].Of.User
+	reported := false
+	for _, said := range w.callerReports {
 		other := first
 		if said.Of.User == first {
 			other = second
 		}
 		for field, value := range differing(*other, *said.Of.User) {
-			if agent.Tells(said.Text, field, value) && !agent.Tells(said.Text, field, identifying(*said.Of.User)[field]) {
-				return outcome.Violated(said.Answer, fmt.Sprintf("what belongs to %s", said.Of.User.Name), "%s %q, which belongs to %s", field, value, other.Name).At("/values/messages").
+			if agent.ReportsField(said.Text, field, value) && !agent.ReportsField(said.Text, field, identifying(*said.Of.User)[field]) {
+				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %q of %s", field, value, other.Name).At("/values/messages").
 					Hinting(w.fieldHint(said.Of.User, field) + "; " + w.fieldHint(other, field))
 			}
 		}
-		told = told || agent.Tells(said.Text, "identity", said.Of.User.Identity)
+		reported = reported || agent.ReportsField(said.Text, "identity", said.Of.User.Identity)
 	}
-	if !told {
-		return outcome.Blocked("the runs do not tell who their caller is (AS-AUTH-6): %q", w.introductions[0].Text).ByRequirement("AS-AUTH-6")
+	if !reported {
+		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.callerReports[0].Text).ByRequirement("AS-AUTH-6")
 	}
 	return nil
 }
@@ -292,8 +306,8 @@ func differing(u, from config.User) map[string]string {
 	return all
 }
 
-// unlike makes an id of the same form that nothing has: a target may look at the form of an id before it asks who wants
-// to know.
+// unlike makes an id of the same form that nothing has: a target may check the form of an id before the
+// credentials.
 func unlike(id string) string {
 	other := []byte(id)
 	changed := 0

@@ -20,8 +20,8 @@ type concurrent struct {
 // define holds the sentences about several runs that want to take each other's place (section 3).
 func (w *concurrent) define(r *common.Registrar) {
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
-	r.Then(`(only the last|exactly one) of these runs is left`, w.oneRunLeft)
-	r.Then(`the state holds the messages of the run that is left only`, w.stateHoldsLeft)
+	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
+	r.Then(`the state holds the messages of that run only`, w.stateHoldsLeft)
 }
 
 // userStartsConcurrent wins when every run was surely in progress until the next one, or each of those at once, had been
@@ -48,7 +48,7 @@ func (w *concurrent) userStartsConcurrent(ctx context.Context, when string) erro
 		}
 		w.wanted = agent.Longer(o.Hold, time.Since(start))
 	}
-	return outcome.Inconclusive("one of the runs was over before another was accepted, in %d attempts", agent.Attempts)
+	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }
 
 // awaitAny waits until one of the runs has completed: nobody can say which.
@@ -92,11 +92,11 @@ func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 	newest := w.started[len(w.started)-1]
 	switch {
 	case len(w.left) == 0:
-		return outcome.Violated(last, "one run that is left", "none of %d", len(w.started))
+		return outcome.Violated(last, "exactly one run that can be retrieved", "none of %d", len(w.started))
 	case len(w.left) > 1:
-		return outcome.Unless(ctx, outcome.Violated(w.scene.Answer, "one run that is left", "%d of %d", len(w.left), len(w.started)), w.server.PendingIsRemoved, w.server.StaysRemoved)
+		return outcome.Unless(ctx, outcome.Violated(w.scene.Answer, "exactly one run that can be retrieved", "%d of %d", len(w.left), len(w.started)), w.server.PendingIsRemoved, w.server.StaysRemoved)
 	case which == "only the last" && w.left[0] != newest:
-		return outcome.Violated(w.scene.Answer, "the run "+newest.ID, "the run %s", w.left[0].ID)
+		return outcome.Violated(w.scene.Answer, "the run "+newest.ID, "the run %s", w.left[0].ID).Comparing(w.scene.Answer, newest.Answer)
 	}
 	return nil
 }

@@ -14,13 +14,13 @@ func (w *World) idHint(field string) string {
 	case a.OK():
 		return ""
 	case refused && len(w.target.Config.Users) == 0:
-		return "no user is configured: if the target wants to know who asks, set users"
+		return "no user is configured: set users if the target requires credentials"
 	case refused && len(w.target.Config.Users[0].Headers) > 0:
-		return "if users.0.headers are not those of a user whom the target knows, correct them"
+		return "set users.0.headers to those of a user that the target knows"
 	case refused:
-		return "if users.0.token is not that of a user whom the target knows, correct it"
+		return "set users.0.token to that of a user that the target knows"
 	case a.Refused() && field == "run_id":
-		return fmt.Sprintf("if the target has no graph %q, set assistant_id to the name of its conformance graph", w.target.Config.AssistantID)
+		return fmt.Sprintf("set assistant_id to the name of the target's conformance graph (now %q)", w.target.Config.AssistantID)
 	}
 	return ""
 }
@@ -32,9 +32,9 @@ func (w *World) fieldHint(u *config.User, field string) string {
 			continue
 		}
 		if field == "identity" {
-			return fmt.Sprintf("users.%d.identity has to be what the handler returns for the user", i)
+			return fmt.Sprintf("set users.%d.identity to what the handler returns for the user", i)
 		}
-		return fmt.Sprintf("users.%d.fields has to be what the handler returns for the user", i)
+		return fmt.Sprintf("set users.%d.fields to what the handler returns for the user", i)
 	}
 	return ""
 }

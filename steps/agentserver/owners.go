@@ -26,18 +26,18 @@ type owners struct {
 
 // define holds the sentences about what users may see and change (section 5, items 6 and 7).
 func (w *owners) define(r *common.Registrar) {
-	r.Given(`a list of threads that shows what is known of them`, w.aTellingList, common.Needs(common.Whatever(w.aConfiguredUser)))
+	r.Given(`a list of threads that shows their metadata`, w.aListWithMetadata, common.Needs(common.Whatever(w.aConfiguredUser)))
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread, common.Needs(w.aConfiguredCaller))
-	r.When(`the other user lists the threads by the other call`, w.otherUserListsOtherwise)
-	r.Given(`a thread each of two users`, w.aThreadEach, common.Needs(common.Whatever(w.aConfiguredOtherUser)))
-	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that the threads of both have|the ids of both threads|the user as owner)`, w.otherUserLists)
-	r.When(`the user creates a thread that names another owner`, w.userCreatesSpoofed)
+	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
+	r.Given(`a thread of each of two users`, w.aThreadEach, common.Needs(common.Whatever(w.aConfiguredOtherUser)))
+	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
+	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, w.userCreatesWithMetadata)
 	r.Then(`the list does not hold that thread`, w.listLacksMarked)
 	r.Then(`the list holds no thread of the user`, w.listHoldsNoForeign)
 	r.Then(`the list holds the thread of the other user`, w.listHoldsOwn)
 	r.Then(`its metadata names the user as owner`, w.metadataNamesOwner, common.Needs(common.Whatever(w.aConfiguredUser)))
-	r.Then(`its metadata holds what was given`, w.metadataHoldsGiven)
+	r.Then(`its metadata holds the keys that were sent`, w.metadataHoldsGiven)
 }
 
 // ownership is who owns which thread, and by which metadata both are known.
@@ -47,8 +47,8 @@ type ownership struct {
 	filter        string
 }
 
-// aTellingList makes a thread with a mark and looks for the mark in the list.
-func (w *owners) aTellingList(ctx context.Context) error {
+// aListWithMetadata makes a thread with a mark and looks for the mark in the list.
+func (w *owners) aListWithMetadata(ctx context.Context) error {
 	who, err := w.target.Caller(target.TheUser)
 	if err != nil {
 		return err
@@ -59,14 +59,14 @@ func (w *owners) aTellingList(ctx context.Context) error {
 		return err
 	}
 	if t.ID == "" {
-		return outcome.Inapplicable("thread metadata", "the target takes no metadata with a new thread: %s", outcome.Seen(t.Answer))
+		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s", outcome.Seen(t.Answer))
 	}
 	shown := func(rows []gjson.Result) bool { return agent.Holds(rows, t.ID) }
 	if err := w.listUntil(ctx, who, nil, shown); err != nil {
 		return err
 	}
 	if !w.listed.marked(mark) {
-		return outcome.Inapplicable("thread metadata", "the target's list of threads does not show the metadata, so a thread that was refused cannot be looked for")
+		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was created in spite of the refusal cannot be found")
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (w *owners) wasRefusedThread(ctx context.Context, name string) error {
 		return err
 	}
 	if t.Answer.Status < 400 {
-		return outcome.Blocked("the attempt was not refused: %s", outcome.Seen(t.Answer))
+		return outcome.Blocked("the request was not refused: %s", outcome.Seen(t.Answer))
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (w *owners) listLacksMarked() error {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
 	if w.listed.marked(w.owned.mark) {
-		return outcome.Violated(w.scene.Answer, "no thread that was refused", "one with the metadata %q", w.owned.mark)
+		return outcome.Violated(w.scene.Answer, "no thread of the refused request", "a thread with the metadata %q", w.owned.mark)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 	switch by {
 	case "an empty filter":
 		f = &agent.Filter{Metadata: map[string]any{}}
-	case "metadata that the threads of both have":
+	case "metadata that both threads have":
 		f = &agent.Filter{Metadata: map[string]any{markKey: w.owned.mark}}
 	case "the ids of both threads":
 		f = &agent.Filter{IDs: []any{w.owned.users.Sent(), w.owned.others.Sent()}}
@@ -178,7 +178,7 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 func (w *owners) searchOperation(ctx context.Context, who target.Caller) error {
 	_, a, err := w.server.List(ctx, who, &agent.Filter{})
 	if err == nil && (!a.OK() || !a.Get("@this").IsArray()) {
-		return outcome.Inapplicable("agent.listing", "the plain list of threads takes no filter, and the target has no search operation that lists them: it answers %d", a.Status)
+		return outcome.Inapplicable("agent.listing", "GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status)
 	}
 	return err
 }
@@ -186,7 +186,7 @@ func (w *owners) searchOperation(ctx context.Context, who target.Caller) error {
 // listHoldsNoForeign takes a refusal, too: what is not shown is not leaked.
 func (w *owners) listHoldsNoForeign() error {
 	if w.scene.Answer.Refused() {
-		w.scene.Note(fmt.Sprintf("the target refuses the filter with status %d", w.scene.Answer.Status))
+		w.scene.Note(fmt.Sprintf("the filter is refused with status %d", w.scene.Answer.Status))
 		return nil
 	}
 	if !w.scene.Answer.OK() {
@@ -195,7 +195,7 @@ func (w *owners) listHoldsNoForeign() error {
 	foreign, identity := w.owned.users.ID, w.target.Config.Users[0].Identity
 	for i, row := range w.listed.rows {
 		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
-			return outcome.Violated(w.scene.Answer, "threads of the other user only", "%s, which is the user's", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
+			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
 	}
 	return nil
@@ -209,12 +209,12 @@ func (w *owners) listHoldsOwn(ctx context.Context) error {
 	if agent.Holds(w.listed.rows, w.owned.others.ID) {
 		return nil
 	}
-	if w.owned.filter == "metadata that the threads of both have" {
+	if w.owned.filter == "metadata that both threads have" {
 		if !w.keepsMark() {
-			return outcome.Inapplicable("thread metadata", "the target does not show that it keeps the metadata of a thread, so a list that is filtered by it may be empty")
+			return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
 		}
 	}
-	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "%s", w.listed).Hinting(w.listingHint())
+	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "%s", w.listed).Hinting(w.listingHint()).Comparing(w.scene.Answer, w.owned.others.Answer)
 }
 
 // keepsMark tells whether the target shows that it keeps the metadata of a thread.
@@ -230,7 +230,7 @@ func (w *owners) createOwned(ctx context.Context, metadata map[string]any) error
 	return w.createThread(ctx, metadata)
 }
 
-func (w *owners) userCreatesSpoofed(ctx context.Context) error {
+func (w *owners) userCreatesForOther(ctx context.Context) error {
 	name := "agentconform-somebody-else"
 	if len(w.target.Config.Users) > 1 {
 		name = w.target.Config.Users[1].Identity
@@ -290,21 +290,21 @@ func (w *owners) metadataHoldsGiven(ctx context.Context) error {
 	return nil
 }
 
-// otherUserListsOtherwise makes sure that the user's thread would be seen if the list were everybody's.
-func (w *owners) otherUserListsOtherwise(ctx context.Context) error {
+// otherUserListsAtOtherEndpoint makes sure that the user's thread would be seen if the list were everybody's.
+func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
-		err := w.listOtherwise(ctx, w.target.Owner())
+		err := w.listAtOtherEndpoint(ctx, w.target.Owner())
 		return err == nil && (agent.Holds(w.listed.rows, w.owned.users.ID) || !isList(w.scene.Answer)), err
 	})
 	if err != nil {
 		return err
 	}
 	if !agent.Holds(w.listed.rows, w.owned.users.ID) {
-		return outcome.Inapplicable("agent.listing", "the other listing call does not show the user's own new thread, so it cannot show that of others")
+		return outcome.Inapplicable("agent.listing", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
-	return w.listOtherwise(ctx, other)
+	return w.listAtOtherEndpoint(ctx, other)
 }

@@ -11,34 +11,34 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// rollbacks holds the sentences about runs that make room for others.
+// rollbacks holds the sentences about runs that are rolled back.
 type rollbacks struct {
 	*World
 	rolled *agent.Rollback   // what became of the prior run and the new one
 	aside  []*agent.GraphRun // runs on other threads of the user
 }
 
-// define holds the sentences about runs that make room for others (sections 3 and 7).
+// define holds the sentences about runs that are rolled back (sections 3 and 7).
 func (w *rollbacks) define(r *common.Registrar) {
-	r.Given(`a run in progress that has written`, w.aRunThatHasWritten)
-	r.Given(`a run that was rolled back (after it had written|as soon as it was accepted|while it waited behind another run)`, w.aRolledBackRun)
+	r.Given(`a run in progress that has written a message`, w.aRunThatHasWritten)
+	r.Given(`a run that was rolled back (after it had written a message|as soon as it was accepted|while it was pending behind another run)`, w.aRolledBackRun)
 	r.Given(`a rollback that has removed a run`, w.aVerifiedRollback)
 	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
-	r.Given(`the user waits in a join for it`, w.userWaitsInJoin)
+	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
-	r.When(`the user looks for the prior run`, w.userLooksForPrior)
-	r.When(`the user looks for the prior run and at the state`, w.userLooks)
-	r.When(`the user looks for the prior run and at the state after its time is over`, w.userLooksLater)
+	r.When(`the user retrieves the prior run`, w.userRetrievesPrior)
+	r.When(`the user retrieves the prior run and reads the state`, w.userRetrievesPriorAndState)
+	r.When(`the user retrieves the prior run and reads the state after the natural end of the prior run`, w.userRetrievesAfterEnd)
 	r.When(`the user's next run on the thread, with rollback, completes`, w.nextRollbackCompletes)
 	r.Then(`the new run is accepted`, w.newRunAccepted)
-	r.Then(`it completes before the time of the prior run is over`, w.newRunPrompt)
-	r.Then(`the prior run is gone`, w.priorIsGone)
-	r.Then(`the state holds the new run only`, w.stateHoldsNewOnly)
-	r.Then(`the earlier runs are found`, w.earlierRunsFound)
-	r.Then(`the runs on the other threads are found`, w.runsElsewhereFound)
-	r.Then(`they end with their own messages`, w.runsElsewhereEnd)
-	r.Then(`the join on the prior run is released`, w.joinReleased)
+	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
+	r.Then(`the prior run can no longer be retrieved`, w.priorNotRetrievable)
+	r.Then(`the state holds the messages of the new run only`, w.stateHoldsNewOnly)
+	r.Then(`the earlier runs can be retrieved`, w.earlierRunsFound)
+	r.Then(`the runs on the other threads can be retrieved`, w.runsElsewhereFound)
+	r.Then(`they complete with their own messages`, w.runsElsewhereEnd)
+	r.Then(`the join on the prior run returns`, w.joinReturns)
 }
 
 // look is what the user saw at one time: the prior run, the state, or both.
@@ -86,7 +86,7 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !adds:
-		return outcome.Inapplicable("messages of earlier runs", "plain runs do not keep the messages of earlier ones either (AS-STATE-3), so none can be lost")
+		return outcome.Inapplicable("messages of earlier runs", "plain runs do not keep the messages of earlier runs either (AS-STATE-3), so none can be lost")
 	}
 	if err := w.aThread(ctx); err != nil {
 		return err
@@ -125,9 +125,9 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 	})
 }
 
-// userWaitsInJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
+// aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
 // answered while the run goes on.
-func (w *rollbacks) userWaitsInJoin(ctx context.Context) error {
+func (w *rollbacks) aPendingJoin(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context, _ int) error {
 		if err := w.server.JoinsAnswer(ctx); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (w *rollbacks) userWaitsInJoin(ctx context.Context) error {
 			return err
 		}
 		if w.joined.Over() && time.Now().Before(w.prior.Until) {
-			return outcome.Blocked("the join has answered while the run was in progress (AS-RUN-4)").ByRequirement("AS-RUN-4")
+			return outcome.Blocked("the join was answered while the run was in progress (AS-RUN-4)").ByRequirement("AS-RUN-4")
 		}
 		return nil
 	})
@@ -169,7 +169,7 @@ func (w *rollbacks) userReplaces(ctx context.Context) error {
 	})
 }
 
-func (w *rollbacks) userLooksForPrior(ctx context.Context) error {
+func (w *rollbacks) userRetrievesPrior(ctx context.Context) error {
 	for _, g := range w.prior.Line() {
 		a, err := w.server.GetRun(ctx, w.target.Owner(), g)
 		if err != nil {
@@ -180,19 +180,19 @@ func (w *rollbacks) userLooksForPrior(ctx context.Context) error {
 	return nil
 }
 
-func (w *rollbacks) userLooks(ctx context.Context) error {
-	if err := w.userLooksForPrior(ctx); err != nil {
+func (w *rollbacks) userRetrievesPriorAndState(ctx context.Context) error {
+	if err := w.userRetrievesPrior(ctx); err != nil {
 		return err
 	}
 	return w.userReadsState(ctx)
 }
 
-func (w *rollbacks) userLooksLater(ctx context.Context) error {
+func (w *rollbacks) userRetrievesAfterEnd(ctx context.Context) error {
 	if err := client.Sleep(ctx, time.Until(w.prior.Over)); err != nil {
 		return err
 	}
 	before := len(w.looks)
-	err := w.userLooks(ctx)
+	err := w.userRetrievesPriorAndState(ctx)
 	for i := range w.looks[before:] {
 		w.looks[before+i].late = true
 	}
@@ -211,18 +211,18 @@ func (w *rollbacks) newRunPrompt() error {
 	case rb.Prompt():
 		return nil
 	case w.tooSlowFor(rb.Prior.GraphRun) || rb.Prior.TooShort() || 2*w.agents.Pace.Turnarounds.Worst() > rb.Prior.Order.Hold:
-		return outcome.Inconclusive("the target is too slow to tell whether the new run has waited for the prior one")
+		return outcome.Inconclusive("the target is too slow to judge whether the new run waited for the prior run")
 	}
-	return outcome.Violated(rb.State, "the new run to complete while the prior one would still be in progress",
-		"its answer %s after the prior run had begun, which was to take %s", rb.Done.Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
+	return outcome.Violated(rb.State, "the new run to complete before the natural end of the prior run",
+		"its answer %s after the start of the prior run, which takes %s", rb.Done.Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
 }
 
-func (w *rollbacks) priorIsGone(ctx context.Context) error {
+func (w *rollbacks) priorNotRetrievable(ctx context.Context) error {
 	for _, l := range w.looks {
 		if l.run == nil {
 			continue
 		}
-		if err := agent.IsGone(l.run); err != nil {
+		if err := agent.NotRetrievable(l.run); err != nil {
 			return w.asSeen(ctx, l, err)
 		}
 	}
@@ -241,11 +241,11 @@ func (w *rollbacks) stateHoldsNewOnly(ctx context.Context) error {
 	return nil
 }
 
-// asSeen is for what a look has shown. What was not there at first has come back; and where even a run that had
-// written comes back, that is told by the requirement about those.
+// asSeen is for what a look has shown. What was removed at first has reappeared; and where even a run that had
+// written reappears, the requirement about those runs fails.
 func (w *rollbacks) asSeen(ctx context.Context, l look, wrong error) error {
 	if !l.late {
-		return outcome.Unless(ctx, wrong, w.rolled.CameBack)
+		return outcome.Unless(ctx, wrong, w.rolled.Reappeared)
 	}
 	if shared, _ := w.server.ARollback(ctx); w.rolled == shared {
 		return wrong
@@ -264,7 +264,7 @@ func (w *rollbacks) runsElsewhereFound(ctx context.Context) error {
 	}
 	for _, g := range w.aside {
 		if !g.Complete && !rb.Next.Answered().Before(g.NotOverBefore()) {
-			return outcome.Inconclusive("the run on the other thread was over before the rollback, in %d attempts", agent.Attempts)
+			return outcome.Inconclusive("the run on the other thread ended before the rollback, in %d attempts", agent.Attempts)
 		}
 	}
 	return w.allFound(ctx, w.aside)
@@ -277,7 +277,7 @@ func (w *rollbacks) allFound(ctx context.Context, runs []*agent.GraphRun) error 
 			return err
 		}
 		if !a.OK() {
-			return outcome.Violated(a, "the run "+g.ID, "%s", outcome.Seen(a))
+			return outcome.Violated(a, "the run "+g.ID, "%s", outcome.Seen(a)).Comparing(a, g.Answer)
 		}
 	}
 	return nil
@@ -296,7 +296,7 @@ func (w *rollbacks) runsElsewhereEnd(ctx context.Context) error {
 	return nil
 }
 
-func (w *rollbacks) joinReleased(ctx context.Context) error {
+func (w *rollbacks) joinReturns(ctx context.Context) error {
 	if err := w.rolled.Usable(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -310,6 +310,6 @@ func (w *rollbacks) joinReleased(ctx context.Context) error {
 	if none := (*client.NoAnswer)(nil); w.joined.Over() && !(errors.As(w.joined.Err, &none) && none.Timeout) {
 		return nil
 	}
-	wrong := outcome.Violated(w.rolled.Next.Answer, "an answer to the join on the prior run", "none within %s after the new run had completed", limit)
-	return outcome.Unless(ctx, wrong, w.server.JoinsWake)
+	wrong := outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)
+	return outcome.Unless(ctx, wrong, w.server.PendingJoinsReturn)
 }

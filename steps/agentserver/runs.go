@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// longerHold is beyond what a join may be cut off at in the machinery around an agent server, and short enough for every run
+// longerHold is beyond after which a proxy in front of an agent server may cut off a join, and short enough for every run
 // of the suite.
 const longerHold = 1200 * time.Millisecond
 
@@ -29,29 +29,29 @@ type runs struct{ *World }
 // define holds the sentences about runs and joins (sections 4 and 7).
 func (w *runs) define(r *common.Registrar) {
 	r.Given(`a completed run`, w.aCompletedRun)
-	r.Given(`a completed run on a thread of its own`, w.anOwnCompletedRun)
+	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun)
 	r.Given(`a run in progress`, w.aRunInProgress)
-	r.Given(`a run that fails`, w.aFailingRun)
+	r.Given(`a run whose graph raises an error`, w.aFailingRun)
 	r.When(`the user starts a run`, w.userStarts)
-	r.When(`the user starts a run that takes a while`, w.userStartsLong)
-	r.When(`the user starts a run that takes a while, and joins it`, w.userStartsLongAndJoins)
-	r.When(`the user starts a run that takes longer, and joins it`, w.userStartsLongerAndJoins)
+	r.When(`the user starts a long run`, w.userStartsLong)
+	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins)
+	r.When(`the user starts a longer run, and joins it`, w.userStartsLongerAndJoins)
 	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread)
-	r.When(`the user tries to start a run of an unknown graph`, w.userStartsUnknownGraph)
+	r.When(`the user tries to start a run of an unknown assistant_id`, w.userStartsUnknownGraph)
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
 	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
 	r.When(`the user retrieves the run`, w.userRetrievesRun)
 	r.When(`the user retrieves an unknown run of the thread`, w.userRetrievesUnknownRun)
 	r.When(`the user retrieves the run under (an unknown|the other) thread`, w.userRetrievesRunElsewhere)
 	r.When(`the user joins the run`, w.userJoins)
-	r.Then(`the answer holds the id of a run`, w.answerHoldsRun)
-	r.Then(`it is accepted before its time is over`, w.acceptedInTime)
-	r.Then(`the answer is that run`, w.answerIsRun)
-	r.Then(`the answer is an error status`, w.isErrorStatus)
-	r.Then(`the join is answered`, w.joinIsAnswered)
-	r.Then(`the join answers`, w.joinAnswers)
-	r.Then(`the join answers at once`, w.joinAnswersAtOnce)
-	r.Then(`not before the run's time is over`, w.joinNotEarly)
+	r.Then(`the answer holds a "run_id"`, w.answerHoldsRun)
+	r.Then(`the answer comes before the end of the run`, w.acceptedInTime)
+	r.Then(`the answer has the "run_id" of that run`, w.answerIsRun)
+	r.Then(`the request is answered with an HTTP error status`, w.isErrorStatus)
+	r.Then(`the join is answered with any status`, w.joinIsAnswered)
+	r.Then(`the join is answered with 2xx`, w.joinAnswers)
+	r.Then(`the join is answered with 2xx at once`, w.joinAnswersAtOnce)
+	r.Then(`the join does not return before the end of the run`, w.joinNotEarly)
 }
 
 func (w *runs) aCompletedRun(ctx context.Context) error {
@@ -109,7 +109,7 @@ func (w *runs) userStartsLong(ctx context.Context) error {
 }
 
 func (w *runs) startLong(ctx context.Context, attempt int) error {
-	_, _ = w.server.SharedCompletedRun(ctx) // tells how fast runs are here
+	_, _ = w.server.SharedCompletedRun(ctx) // measures how fast runs are here
 	if err := w.aThread(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -165,7 +165,7 @@ func (w *runs) userStartsOnUnknownThread(ctx context.Context) error {
 	return err
 }
 
-// startRaw sends a payload of its own for a run on the thread.
+// startRaw sends the body as it is for a run on the thread.
 func (w *runs) startRaw(ctx context.Context, body any, wrong bool) error {
 	request := w.target.ToAgent(w.server.Base, w.target.Owner(), http.MethodPost, agent.RunsPath(w.thread.ID), body)
 	request.Wrong = wrong
@@ -185,17 +185,17 @@ func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error 
 	body := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": agent.Input([]string{w.target.Name("word")})}
 	var sent any = body
 	switch mistake {
-	case "a body that is no JSON":
+	case "a body that is not valid JSON":
 		sent = []byte(`{"assistant_id": `)
-	case "a list in place of the object":
+	case "an array in place of the object":
 		sent = []any{body}
-	case "no graph":
+	case "no assistant_id":
 		delete(body, "assistant_id")
-	case "a number as graph":
+	case "a number as assistant_id":
 		body["assistant_id"] = 42
 	case "a number as input":
 		body["input"] = 42
-	case "an unknown multitask strategy":
+	case "an unknown multitask_strategy":
 		body["multitask_strategy"] = "agentconform-unknown"
 	default:
 		return errors.New("no mistake is called " + mistake)
@@ -222,7 +222,7 @@ func (w *runs) userRetrievesRunElsewhere(ctx context.Context, which string) (err
 	return err
 }
 
-// userJoins gives the answer the time that any answer may take. A run that may still lie in a queue gets that of a run.
+// userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
 func (w *runs) userJoins(ctx context.Context) (err error) {
 	if w.current.Complete {
 		w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), w.current)
@@ -250,9 +250,9 @@ func (w *runs) acceptedInTime() error {
 		return nil
 	}
 	if w.tooSlowFor(g) {
-		return outcome.Inconclusive("the target is too slow to tell whether the answer has waited for the run")
+		return outcome.Inconclusive("the target is too slow to judge whether the answer waited for the run")
 	}
-	return outcome.Violated(g.Answer, "an answer while the run goes on", "one after %s, for a run of %s", g.Answer.Took.Round(time.Millisecond), g.Order.Hold)
+	return outcome.Violated(g.Answer, "an answer while the run is in progress", "an answer after %s, for a run of %s", g.Answer.Took.Round(time.Millisecond), g.Order.Hold)
 }
 
 func (w *runs) answerIsRun() error {
@@ -261,14 +261,14 @@ func (w *runs) answerIsRun() error {
 		return err
 	}
 	if id := a.Get("run_id"); !a.OK() || id.String() != w.current.ID {
-		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id")
+		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").Comparing(a, w.current.Answer)
 	}
 	return nil
 }
 
 func (w *runs) isErrorStatus() error {
 	if a := w.scene.Answer; a.Status < 400 {
-		return outcome.Violated(a, "an error status", "%s", outcome.Seen(a))
+		return outcome.Violated(a, "a status of 400 or above", "%s", outcome.Seen(a))
 	}
 	return nil
 }
@@ -283,7 +283,7 @@ func (w *runs) joinAnswers() error {
 // joinIsAnswered holds whatever the answer says.
 func (w *runs) joinIsAnswered() error {
 	if !w.joined.Over() {
-		return outcome.Violated(w.current.Answer, "an answer to the join once the run has completed", "none, %s after the run had begun", time.Since(w.current.Answer.Sent).Round(time.Millisecond))
+		return outcome.Violated(w.current.Answer, "an answer to the join after the run has completed", "no answer %s after the start of the run", time.Since(w.current.Answer.Sent).Round(time.Millisecond))
 	}
 	return w.joined.Err
 }
@@ -296,17 +296,17 @@ func joined(a *client.Answer) error {
 	if err := validIsServed(a); err != nil {
 		return err
 	}
-	return outcome.Violated(a, "an answer of success to the join", "%s", outcome.Seen(a))
+	return outcome.Violated(a, "status 2xx to the join", "%s", outcome.Seen(a))
 }
 
 // joinNotEarly allows for a clock that is a little off.
 func (w *runs) joinNotEarly() error {
 	if !w.joined.Over() {
-		return outcome.Inconclusive("the join was not answered, so it was not answered early")
+		return outcome.Inconclusive("the join was not answered, so it cannot be judged whether it was answered early")
 	}
 	g := w.current
 	if took := w.joined.Ended.Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
-		return outcome.Violated(w.joined.Answer, "an answer when the run is over", "one %s after the start of a run of %s", took.Round(time.Millisecond), g.Order.Hold)
+		return outcome.Violated(w.joined.Answer, "an answer after the end of the run", "an answer %s after the start of a run of %s", took.Round(time.Millisecond), g.Order.Hold)
 	}
 	return nil
 }
@@ -323,7 +323,7 @@ func (w *runs) joinAnswersAtOnce(ctx context.Context) error {
 		case a.Took <= limit:
 			return nil
 		case attempt == agent.Attempts:
-			return outcome.Violated(a, "an answer within "+limit.String(), "one after %s", a.Took.Round(time.Millisecond))
+			return outcome.Violated(a, "an answer within "+limit.String(), "an answer after %s", a.Took.Round(time.Millisecond))
 		}
 		if err := w.userJoins(ctx); err != nil {
 			return err

@@ -19,16 +19,16 @@ type states struct{ *World }
 // define holds the sentences about the messages of a thread (section 2).
 func (w *states) define(r *common.Registrar) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
-	r.When(`a run of the user with (one message|three messages|a text .+) has completed`, w.runWithMessages)
+	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages)
 	r.When(`a run of the user that calls a tool has completed`, w.runWithTool)
-	r.Then(`the state has a list of messages`, w.stateHasMessages)
-	r.Then(`each message has a type and a content`, w.messagesHaveForm)
-	r.Then(`the state holds the messages "([a-z, ]+)"`, w.stateHoldsKinds)
-	r.Then(`the human messages are the input, in its order`, w.humanIsInput)
-	r.Then(`the last message repeats the last one of the input`, w.answerRepeats)
+	r.Then(`the state has a non-empty array "values.messages"`, w.stateHasMessages)
+	r.Then(`each message has a "type" and a "content"`, w.messagesHaveForm)
+	r.Then(`the messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)
+	r.Then(`the human messages are the input, in order`, w.humanIsInput)
+	r.Then(`the last message repeats the last message of the input`, w.answerRepeats)
 	r.Then(`the state holds the run's input and its answer`, w.stateHoldsRun)
-	r.Then(`the state holds both runs, one after the other`, w.stateHoldsBoth)
-	r.Then(`the thread holds the user's runs only`, w.threadHoldsKept)
+	r.Then(`the state holds the messages of both runs, in order`, w.stateHoldsBoth)
+	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
 func (w *states) runWithMessages(ctx context.Context, number string) error {
@@ -39,14 +39,14 @@ func (w *states) runWithMessages(ctx context.Context, number string) error {
 	return w.runOnNewThread(ctx, o)
 }
 
-// texts are what a target may change on its way into its store and back: content is what was sent.
+// texts are strings that a target may change when it stores and returns them.
 var texts = map[string]string{
-	"a text with accented letters":              "Zo\u00eb, na\u00efve, caf\u00e9, \u00df",
-	"a text with accents as marks of their own": "Zoe\u0308, nai\u0308ve, cafe\u0301",
-	"a text in other scripts":                   "\u65e5\u672c\u8a9e, \u0395\u03bb\u03bb\u03b7\u03bd\u03b9\u03ba\u03ac, \u05e2\u05d1\u05e8\u05d9\u05ea",
-	"a text with emoji":                         "\U0001f44d\U0001f3fd \U0001f469\u200d\U0001f4bb \U0001f1ea\U0001f1fa",
-	"a text of several lines":                   "One  line,\n\n   and\tanother\n",
-	"a text of 3,000 characters":                strings.Repeat("Every good boy does fine. ", 116)[:2999] + ".",
+	"a string with accented letters":  "Zo\u00eb, na\u00efve, caf\u00e9, \u00df",
+	"a string with combining accents": "Zoe\u0308, nai\u0308ve, cafe\u0301",
+	"a string in other scripts":       "\u65e5\u672c\u8a9e, \u0395\u03bb\u03bb\u03b7\u03bd\u03b9\u03ba\u03ac, \u05e2\u05d1\u05e8\u05d9\u05ea",
+	"a string with emoji":             "\U0001f44d\U0001f3fd \U0001f469\u200d\U0001f4bb \U0001f1ea\U0001f1fa",
+	"a string of several lines":       "One  line,\n\n   and\tanother\n",
+	"a string of 3,000 characters":    strings.Repeat("Every good boy does fine. ", 116)[:2999] + ".",
 }
 
 func (w *states) runWithTool(ctx context.Context) error {
@@ -62,20 +62,20 @@ func (w *states) runOnNewThread(ctx context.Context, o agent.Order) error {
 
 func (w *states) stateHasMessages() error {
 	if list := w.scene.Answer.Get("values.messages"); !w.scene.Answer.OK() || !list.IsArray() || len(list.Array()) == 0 {
-		return outcome.Violated(w.scene.Answer, "a state with a list of messages", "%s", outcome.Seen(w.scene.Answer)).At("/values/messages")
+		return outcome.Violated(w.scene.Answer, "a non-empty array in values.messages", "%s", outcome.Seen(w.scene.Answer)).At("/values/messages")
 	}
 	return nil
 }
 
-// messagesHaveForm takes a text or a list of parts as content.
+// messagesHaveForm accepts a string or an array of parts as content.
 func (w *states) messagesHaveForm() error {
 	for i, m := range w.scene.Answer.Get("values.messages").Array() {
 		at := fmt.Sprintf("/values/messages/%d", i)
 		if kind := m.Get("type"); kind.Type != gjson.String || kind.Str == "" {
-			return outcome.Violated(w.scene.Answer, "a message with a type", "%s", outcome.Shown(m)).At(at + "/type")
+			return outcome.Violated(w.scene.Answer, "a message with a non-empty string type", "%s", outcome.Shown(m)).At(at + "/type")
 		}
 		if content := m.Get("content"); content.Type != gjson.String && !content.IsArray() {
-			return outcome.Violated(w.scene.Answer, "a message with a content", "%s", outcome.Shown(m)).At(at + "/content")
+			return outcome.Violated(w.scene.Answer, "a message with a string or array content", "%s", outcome.Shown(m)).At(at + "/content")
 		}
 	}
 	return nil
@@ -100,7 +100,7 @@ func (w *states) stateHoldsKinds(kinds string) error {
 		found = append(found, m.Kind)
 	}
 	if strings.Join(found, ", ") != kinds {
-		return outcome.Violated(w.scene.Answer, "messages of the kinds "+kinds, "%s", agent.ShownMessages(all)).At("/values/messages")
+		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", agent.ShownMessages(all)).At("/values/messages")
 	}
 	return nil
 }
@@ -113,27 +113,16 @@ func (w *states) humanIsInput() error {
 		}
 	}
 	if !slices.Equal(found, w.current.Inputs) {
-		return outcome.Violated(w.scene.Answer, "the human messages "+outcome.Quoted(shortened(w.current.Inputs)), "%s", outcome.Quoted(shortened(found))).At("/values/messages")
+		return outcome.Violated(w.scene.Answer, "the human messages "+outcome.Quoted(w.current.Inputs), "%s", outcome.Quoted(found)).At("/values/messages")
 	}
 	return nil
-}
-
-// shortened leaves of long texts the beginning, and how long they are.
-func shortened(all []string) []string {
-	short := slices.Clone(all)
-	for i, text := range short {
-		if runes := []rune(text); len(runes) > 200 {
-			short[i] = fmt.Sprintf("%s... (%d characters)", string(runes[:60]), len(runes))
-		}
-	}
-	return short
 }
 
 func (w *states) answerRepeats() error {
 	all := agent.MessagesOf(w.scene.Answer)
 	if last := all[len(all)-1]; !strings.Contains(last.Text, w.current.Text()) {
-		return outcome.Violated(w.scene.Answer, "an answer that repeats "+outcome.Quoted(shortened([]string{w.current.Text()})), "%s", outcome.Quoted(shortened([]string{last.Text}))).At("/values/messages").
-			Hinting("the graph has to keep the contract of the conformance graph")
+		return outcome.Violated(w.scene.Answer, "an answer that repeats "+outcome.Quoted([]string{w.current.Text()}), "%s", outcome.Quoted([]string{last.Text})).At("/values/messages").
+			Hinting("deploy the conformance graph under assistant_id, or a graph that keeps its contract")
 	}
 	return nil
 }
@@ -150,10 +139,10 @@ func (w *states) stateHoldsBoth(ctx context.Context) error {
 	return outcome.Unless(ctx, agent.HoldsOnly(w.scene.Answer, w.kept...), w.server.PlainRunsWork)
 }
 
-// threadHoldsKept judges the state after the last of the user's runs. Where a second run does not add to the first
+// stateHoldsKept judges the state after the last of the user's runs. Where a second run does not add to the first
 // (AS-STATE-3 is only a SHOULD), what the state says of earlier runs shows nothing; what it must not say, and that
 // each run has completed, still do.
-func (w *states) threadHoldsKept(ctx context.Context) error {
+func (w *states) stateHoldsKept(ctx context.Context) error {
 	wrong := agent.HoldsOnly(w.scene.Answer, w.kept...)
 	if wrong == nil {
 		return nil
@@ -172,7 +161,7 @@ func (w *states) threadHoldsKept(ctx context.Context) error {
 	return nil
 }
 
-// mentions tells whether one of the messages holds the text.
+// mentions tells whether one of the messages contains the string.
 func mentions(all []agent.Message, text string) bool {
 	return slices.ContainsFunc(all, func(m agent.Message) bool { return strings.Contains(m.Text, text) })
 }

@@ -38,12 +38,12 @@ type World struct {
 
 // contest is about a run in progress that another one is to replace in time.
 type contest struct {
-	prior    *agent.Progress                                // the run that is to make room, or just is in progress
+	prior    *agent.Progress                                // the run that is to be rolled back, or is just in progress
 	prepared []func(ctx context.Context, attempt int) error // preconditions that a lost race uses up
 	wanted   time.Duration                                  // how long the run in progress should take, after a lost race
 }
 
-// attempt is what somebody has tried who may not be allowed to.
+// attempt is a request of a caller who may be refused.
 type attempt struct {
 	attempted string // who, as the sentence names them
 	foreign   string // what a run was to say that was to be refused
@@ -52,7 +52,7 @@ type attempt struct {
 // Define registers the sentences about the agent server for one scenario.
 func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
 	w := &World{scene: scene, target: t, plane: p, agents: agents}
-	r.Given(`a deployed agent server`, w.aDeployedAgentServer, w.usesDeployment())
+	r.Given(`a deployed agent server`, w.aDeployedAgentServer, w.usesDeployment(), common.WithoutCredentials())
 	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer,
 		common.Needs(common.Whatever(w.aConfiguredUpdate)), common.Uses(p.Fixtures.Updated))
 	(&threads{World: w}).define(r)
@@ -64,7 +64,7 @@ func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane
 	(&owners{World: w}).define(r)
 }
 
-// usesDeployment tells that the agent server is that of a shared deployment, unless the configuration names one.
+// usesDeployment declares that the agent server is that of a shared deployment, unless the configuration names one.
 func (w *World) usesDeployment() common.Property {
 	if w.target.Config.AgentTarget != "" || w.target.Config.Target == "" {
 		return common.Uses()
@@ -101,7 +101,7 @@ func (w *World) aConfiguredOtherUser() error { return w.aConfiguredCaller(target
 
 func (w *World) aConfiguredUpdate() error {
 	if w.target.Config.Target == "" {
-		return outcome.Needs("target", ", the address of a control plane")
+		return outcome.Needs("target", ", the base URL of a control plane")
 	}
 	if err := w.aConfiguredUser(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), w.plane.Done)
+	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), w.plane.Statuses.Done)
 	if err != nil {
 		return err
 	}
@@ -138,27 +138,30 @@ func (w *World) isServed(context.Context) error {
 	return w.agentServes(w.scene.Answer)
 }
 
-// agentServes says what is wrong with an answer that is no success. That a user is refused is told here; any other
+// agentServes says what is wrong with an answer that is no success. That a user is refused is judged here; any other
 // trouble with a request that was let in belongs to the requirement about the operation.
 func (w *World) agentServes(a *client.Answer) error {
 	refusals := []int{http.StatusUnauthorized, http.StatusForbidden, w.target.Config.Agent.RejectedStatus}
 	if w.attempted == target.TheUser && !slices.Contains(refusals, a.Status) {
-		return outcome.Blocked("the request is not served, and not for want of credentials: %s", outcome.Seen(a))
+		return outcome.Blocked("the request fails for another reason than its credentials: %s", outcome.Seen(a))
 	}
-	return outcome.Violated(a, "a status of success", "%s", outcome.Seen(a))
+	return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
 }
 
-// listOtherwise has a caller list the threads by the other call, where that serves the user: a target needs only one.
-func (w *World) listOtherwise(ctx context.Context, who target.Caller) error {
-	serves, err := w.server.ServesOtherCall(ctx)
+// listAtOtherEndpoint has a caller list the threads at the other endpoint, where that serves the user: a target needs only one.
+func (w *World) listAtOtherEndpoint(ctx context.Context, who target.Caller) error {
+	if w.target.AgentRefusal() != 0 {
+		return outcome.Needs("users")
+	}
+	serves, err := w.server.ServesOtherEndpoint(ctx)
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
 	if !serves {
-		return outcome.Inapplicable("agent.listing", "the target serves no listing of threads but the configured one (agent.listing)")
+		return outcome.Inapplicable("agent.listing", "the target lists threads only at the configured endpoint (agent.listing)")
 	}
 	w.listed.who = who
-	if w.scene.Answer, err = w.server.AskOtherCall(ctx, who); err == nil {
+	if w.scene.Answer, err = w.server.AskOtherEndpoint(ctx, who); err == nil {
 		w.listed.rows = agent.RowsOf(w.scene.Answer)
 	}
 	return err
@@ -269,7 +272,7 @@ func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filte
 
 func (w *World) answerHoldsID(field string) error {
 	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
-		return outcome.Violated(a, "a status of success with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(field))
+		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(field))
 	}
 	return nil
 }
@@ -283,7 +286,7 @@ func (w *World) listHoldsThread(ctx context.Context) error {
 	if !isList(w.scene.Answer) {
 		wrong = outcome.Violated(w.scene.Answer, "an array of threads", "%s", outcome.Seen(w.scene.Answer))
 	}
-	wrong = wrong.Hinting(w.listingHint())
+	wrong = wrong.Hinting(w.listingHint()).Comparing(w.scene.Answer, w.thread.Answer)
 	if w.listed.who.User == w.thread.Owner.User {
 		return outcome.Unless(ctx, wrong, func(context.Context) error { return validIsServed(w.scene.Answer) })
 	}

@@ -23,20 +23,20 @@ const MaxBody = 8 << 20
 // Request is what the suite asks of the target.
 type Request struct {
 	Side    spec.Side
-	Base    string // address below which Path stands
+	Base    string // base URL of Path
 	Method  string
 	Path    string // escaped, from the base: "/v2/deployments"
 	Query   string // escaped, without "?"
 	Header  http.Header
-	Body    []byte // in the interface's words
+	Body    []byte // with the interface's names
 	Timeout time.Duration
-	// Wrong says that the request breaks the contract on purpose. Any other request that does is a mistake of ours.
+	// Wrong says that the request breaks the contract on purpose. Any other request that does is an error of the suite.
 	Wrong bool
 	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.
 	Trusted bool
 }
 
-// Answer is what came back. Body is in the interface's words; the recorded evidence holds it as it came.
+// Answer is what came back. Body is with the interface's names; the recorded exchange has it as it was received.
 type Answer struct {
 	Request Request
 	Status  int
@@ -49,17 +49,17 @@ type Answer struct {
 	isJSON bool // known to be JSON; what is not known is looked at when it is asked for
 }
 
-// OK tells whether the status is one of success.
+// OK tells whether the status is 2xx.
 func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 
-// Refused tells whether the status is that of a request that the client got wrong.
+// Refused tells whether the status is 4xx.
 func (a *Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 }
 
-// IsJSON tells whether the body is one JSON text of bounded depth. GJSON's own check recurses without a bound: a
-// hostile body would be the end of the process.
+// IsJSON tells whether the body is one JSON text of bounded depth. GJSON's check recurses without a limit: a
+// hostile body would crash the process.
 func (a *Answer) IsJSON() bool { return a.isJSON || json.Valid(a.Body) }
 
-// Get returns what the body holds at the path (GJSON syntax). Of a body that is no JSON, nothing exists.
+// Get returns what the body holds at the path (GJSON syntax). In a body that is not JSON nothing exists.
 func (a *Answer) Get(path string) gjson.Result {
 	if !a.IsJSON() {
 		return gjson.Result{}
@@ -71,7 +71,7 @@ func (a *Answer) Get(path string) gjson.Result {
 type NoAnswer struct {
 	Request Request
 	Cause   string // "no answer within 10s", "connection refused"
-	Remedy  string // what to do about it, where that is plain
+	Remedy  string // may be empty
 	Timeout bool   // the target took the request and let the time pass
 	Closed  bool   // the target took the request and closed the connection
 	ID      int
@@ -79,22 +79,24 @@ type NoAnswer struct {
 	err error
 }
 
-// Unwrap returns what the network said, for who wants to tell a certificate from a refused connection.
+// Unwrap returns the network error, to tell a certificate error from a refused connection.
 func (e *NoAnswer) Unwrap() error { return e.err }
 
-func (e *NoAnswer) Error() string { return e.Request.Method + " " + e.Request.Path + ": " + e.Told() }
+func (e *NoAnswer) Error() string {
+	return e.Request.Method + " " + e.Request.Path + ": " + e.Message()
+}
 
-// Told is the cause, and what to do about it.
-func (e *NoAnswer) Told() string {
+// Message is the cause, and what to do about it.
+func (e *NoAnswer) Message() string {
 	if e.Remedy == "" {
 		return e.Cause
 	}
 	return e.Cause + "; " + e.Remedy
 }
 
-// Observer is told of every exchange and returns the id under which it was recorded. The answer is nil when none
-// came; cause then says why.
-type Observer func(ctx context.Context, r Request, wire []byte, a *Answer, cause string) int
+// Observer gets every exchange, with the time at which it was sent, and returns the id under which it was recorded.
+// The answer is nil if there was none; cause then says why.
+type Observer func(ctx context.Context, r Request, wire []byte, sent time.Time, a *Answer, cause string) int
 
 // Client sends requests to the target. It may be used by many goroutines.
 type Client struct {
@@ -120,21 +122,21 @@ func New(concurrency int) *Client {
 	return &Client{
 		guarded:   guarded,
 		HTTP:      &http.Client{Transport: transport, CheckRedirect: stayOnTarget},
-		Observe:   func(context.Context, Request, []byte, *Answer, string) int { return 0 },
+		Observe:   func(context.Context, Request, []byte, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
 		patience:  &patience{left: maxWaiting},
 	}
 }
 
-// Close lets go of the connections that are kept.
+// Close closes the idle connections.
 func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
 
-// Waited is for how long some request was waiting because the target had asked for it, by the clock.
+// Waited is the wall time during which some request waited because the target had asked for it.
 func (c *Client) Waited() time.Duration { return c.patience.waited() }
 
 // stayOnTarget follows redirects of reading requests within the host that was asked, a few times. Any other
-// redirect is the answer.
+// redirect is returned as the answer.
 func stayOnTarget(next *http.Request, via []*http.Request) error {
 	first := via[0]
 	if next.URL.Host != first.URL.Host || next.URL.Scheme != first.URL.Scheme || first.Method != http.MethodGet || len(via) > 5 {
@@ -143,8 +145,8 @@ func stayOnTarget(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Do sends the request and returns the answer. A request to wait is obeyed and the request sent again, within
-// bounds; one for all requests (429) is obeyed by all. The error is a *NoAnswer, a *Busy, or that of the context.
+// Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within
+// limits; after a 429 all requests wait. The error is a *NoAnswer, a *Busy, or that of the context.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
@@ -189,7 +191,7 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	if cause := c.Down.Cause(r.Base); cause != "" {
 		return nil, &NoAnswer{Request: r, Cause: cause}
 	}
-	wire := c.Vocabulary.ToWire(r.Body)
+	wire, sent := c.Vocabulary.ToWire(r.Body), time.Now()
 	a, err := c.send(ctx, r, wire)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -199,11 +201,11 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 		if !failure.Closed { // a target that closes connections is there
 			c.Down.Failed(r.Base, failure.Cause)
 		}
-		failure.ID = c.Observe(ctx, r, wire, nil, failure.Cause)
+		failure.ID = c.Observe(ctx, r, wire, sent, nil, failure.Cause)
 		return nil, failure
 	}
 	c.Down.Answered(r.Base)
-	a.ID = c.Observe(ctx, r, wire, a, "")
+	a.ID = c.Observe(ctx, r, wire, a.Sent, a, "")
 	a.Body = c.Vocabulary.FromWire(a.Body)
 	a.isJSON = json.Valid(a.Body)
 	return a, nil
@@ -274,7 +276,7 @@ func (c *Client) send(ctx context.Context, r Request, wire []byte) (*Answer, err
 	}
 }
 
-// errSilent says that the time for an answer was over.
+// errSilent says that no answer came in time.
 var errSilent = errors.New("no answer in time")
 
 var errTooLarge = errors.New("the body is larger than 8 MiB")

@@ -170,13 +170,13 @@ func TestNoAnswer(t *testing.T) {
 		r := client.Request{Base: "http://" + l.Addr().String(), Method: "GET", Path: "/", Timeout: time.Second}
 		for range c.Down.Limit {
 			_, err = c.Do(t.Context(), r)
-			require.ErrorContains(t, err, "cannot connect")
+			require.ErrorContains(t, err, "connection refused")
 		}
 		_, err = c.Do(t.Context(), r)
 		require.ErrorContains(t, err, "has stopped answering")
 		r.Base = "http://127.0.0.1:2"
 		_, err = c.Do(t.Context(), r)
-		require.ErrorContains(t, err, "cannot connect", "another address is not given up")
+		require.ErrorContains(t, err, "connection refused", "another address is not given up")
 	})
 	t.Run("the run ends", func(t *testing.T) {
 		c, r := serve(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
@@ -202,10 +202,10 @@ func TestWhatTLSRefusesSaysWhatToDo(t *testing.T) {
 		tls  *tls.Config
 		says []string
 	}{
-		"an authority that is not known": {good.URL, nil, []string{"certificate signed by unknown authority", "SSL_CERT_FILE"}},
-		"another name":                   {good.URL, &tls.Config{RootCAs: trusting, ServerName: "other.test"}, []string{"not other.test", "address with a name that the certificate holds"}},
+		"an unknown CA": {good.URL, nil, []string{"certificate signed by unknown authority", "SSL_CERT_FILE"}},
+		"another name":  {good.URL, &tls.Config{RootCAs: trusting, ServerName: "other.test"}, []string{"not other.test", "host name of the certificate"}},
 		"a certificate that is over": {good.URL, &tls.Config{RootCAs: trusting, Time: func() time.Time { return good.Certificate().NotAfter.Add(time.Hour) }},
-			[]string{"expired", "renew it, or set the clock"}},
+			[]string{"expired", "renew the certificate"}},
 		"no TLS at all":            {"https" + strings.TrimPrefix(plain.URL, "http"), nil, []string{"does not speak TLS", "http://"}},
 		"no TLS version in common": {good.URL, &tls.Config{RootCAs: trusting, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}, []string{"protocol version", "TLS 1.2"}},
 	} {

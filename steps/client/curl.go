@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // Curl returns a shell line that sends the recorded request again. Secrets appear as the variables that hold them, which
@@ -38,43 +37,36 @@ func (r *Redactor) Curl(method, url string, m reports.Message) string {
 	return b.String()
 }
 
+// Command returns a shell line that starts the program with the arguments. Secrets in them appear as the variables that
+// hold them, which the shell expands.
+func (r *Redactor) Command(program string, arguments ...string) string {
+	line := program
+	for _, text := range r.Texts(arguments) {
+		word := reports.ShellWord(text)
+		if word != text {
+			word = r.expanding(text)
+		}
+		line += " " + word
+	}
+	return line
+}
+
 // body quotes the body, and lets the shell expand names at the recorded places in it.
 func (r *Redactor) body(m reports.Message) string {
 	quoted, rest := "", 0
-	for _, at := range places(m) {
-		quoted = join(join(quoted, literal(m.Body[rest:at.start])), r.expanding(m.Body[at.start:at.end]))
-		rest = at.end
+	for _, at := range m.SecretSpans() {
+		quoted = join(join(quoted, literal(m.Body[rest:at[0]])), r.expanding(m.Body[at[0]:at[1]]))
+		rest = at[1]
 	}
 	return join(quoted, literal(m.Body[rest:]))
 }
 
-// span is a part of a body.
-type span struct{ start, end int }
-
-// places finds the recorded places of secrets in the body, in their order.
-func places(m reports.Message) []span {
-	var found []span
-	for _, place := range m.Secrets {
-		if place.Pointer == "" {
-			continue
-		}
-		value := gjson.Get(m.Body, strings.ReplaceAll(strings.TrimPrefix(place.Pointer, "/"), "/", "."))
-		if value.Type == gjson.String && value.Index > 0 {
-			found = append(found, span{value.Index, value.Index + len(value.Raw)})
-		}
-	}
-	slices.SortFunc(found, func(a, b span) int { return a.start - b.start })
-	return found
-}
-
 // literal makes one word of the text for a POSIX shell, in which nothing is expanded.
-func literal(s string) string {
-	return trimmed("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
-}
+func literal(s string) string { return trimmed(safe.ShellWord(s)) }
 
 // expanding is literal but for the names of secrets, which are expanded.
 func (r *Redactor) expanding(s string) string {
-	s = "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	s = safe.ShellWord(s)
 	for _, name := range r.names {
 		s = strings.ReplaceAll(s, name, `'"`+name+`"'`)
 	}

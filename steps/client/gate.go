@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// The bounds of a gate: how often a host may close it in a row without a single answer between, how many requests it
-// always lets through at once, how long one of them counts as such (a join may take minutes and is no burden), and
-// after what time without a request to wait all is as before.
+// The limits of a gate: how often a host may close it in a row without an answer between, how many concurrent requests are
+// always allowed, how long a request counts as one of these (a join may take minutes and causes no load), and after what time
+// without a request to wait the gate is reset.
 const (
 	maxHolds = 8
 	minLimit = 4
@@ -20,22 +20,22 @@ const (
 	calm     = 10 * time.Second
 )
 
-// Busy says that a target went on asking the client to come back later (429, or 503 with Retry-After), longer or more
-// often than the client does. It tells nothing of how the target would have answered.
+// Busy is the error for a target that asks the client to wait (429, or 503 with Retry-After) longer or more often than the
+// client does. It says nothing about the answer to the request.
 type Busy struct {
 	Request Request
 	Status  int
 }
 
-func (e *Busy) Error() string { return e.Request.Method + " " + e.Request.Path + ": " + e.Told() }
+func (e *Busy) Error() string { return e.Request.Method + " " + e.Request.Path + ": " + e.Message() }
 
-// Told is what happened, without the request, and what to do about it.
-func (e *Busy) Told() string {
-	return fmt.Sprintf("the target asks to come back later (status %d), longer or more often than the suite does; lift its rate limit for the tests", e.Status)
+// Message is the cause, without the request, and the remedy.
+func (e *Busy) Message() string {
+	return fmt.Sprintf("status %d: the target asks to wait longer or more often than the suite does; lift its rate limit for the tests", e.Status)
 }
 
-// gate holds the requests to one host back while it asks for that: a limit for a time is met by waiting for the next
-// time together, and not by each request alone.
+// gate delays the requests to one host while it asks the client to wait. All requests wait together: a rate limit applies to
+// all of them.
 type gate struct {
 	mu      sync.Mutex
 	until   time.Time       // nothing is sent before
@@ -55,7 +55,7 @@ func (c *Client) gateOf(base string) *gate {
 	return g.(*gate)
 }
 
-// enter waits for a place and then until the gate is open. One that was sent back before goes first. Leave gives the
+// enter waits for a place and then until the gate is open. A request that is sent again goes first. Leave gives the
 // place up, and may be called more than once.
 func (g *gate) enter(ctx context.Context, again bool, p *patience) (leave func(), err error) {
 	g.mu.Lock()
@@ -116,7 +116,7 @@ func (g *gate) leave() {
 	g.admit()
 }
 
-// admit gives free places to those who wait. The caller holds the lock.
+// admit gives free places to waiting requests. The caller holds the lock.
 func (g *gate) admit() {
 	for len(g.queue) > 0 && (g.limit == 0 || g.sending < g.limit) {
 		close(g.queue[0])
@@ -132,8 +132,8 @@ func (g *gate) answered() {
 	g.holds = 0
 }
 
-// hold closes the gate for a time from now on, and says whether there is the patience. An answer to a request that was
-// sent before the gate was last closed tells nothing new. Where it has to be closed again and again, fewer requests
+// hold closes the gate for a time from now on, and tells whether the client waits that long. An answer to a request that was
+// sent before the gate was last closed is ignored. Where it has to be closed again and again, fewer requests
 // are sent at once.
 func (g *gate) hold(sent time.Time, wait time.Duration, p *patience) bool {
 	g.mu.Lock()
@@ -164,5 +164,5 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// closes tells whether an answer asks all requests to wait, and not only the one.
+// closes tells whether an answer asks all requests to wait, not only this one.
 func closes(a *Answer) bool { return a.Status == http.StatusTooManyRequests }

@@ -60,7 +60,7 @@ func TestNobodyWaitsForWhoNeverAnswers(t *testing.T) {
 	for range 20 {
 		_, err := c.Do(t.Context(), r)
 		require.ErrorAs(t, err, &busy)
-		assert.Contains(t, busy.Error(), "GET /x: the target asks to come back later (status 429)")
+		assert.Contains(t, busy.Error(), "GET /x: status 429: the target asks to wait")
 	}
 	assert.Less(t, int(asked.Load()), 40)
 }

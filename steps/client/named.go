@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// NamedBy holds the address at which a control plane says that an agent server is to where the credentials of users may
-// be sent, and returns it as a base. An address that the user configured is not asked: it is the user's own decision.
+// NamedBy checks whether the credentials of users may be sent to the agent server URL that a control plane returned, and
+// returns it as a base URL. A configured URL is not checked.
 func NamedBy(plane, address string) (base string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", errors.New("it is no URL")
+		return "", errors.New("it is not a URL")
 	}
 	p, err := url.Parse(plane)
 	if err != nil {
@@ -29,22 +29,22 @@ func NamedBy(plane, address string) (base string, err error) {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "", errors.New("it does not begin with http:// or https://")
 	case u.Hostname() == "":
-		return "", errors.New("it holds no host")
+		return "", errors.New("it has no host")
 	case u.User != nil:
-		return "", errors.New("it holds a user name or password")
+		return "", errors.New("it contains a user name or password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", errors.New("it holds a query or a fragment and is no base address")
+		return "", errors.New("it has a query or a fragment")
 	case noIP == nil && !sameHost(u, p) && isReserved(ip):
 		return "", errReserved
 	case p.Scheme == "https" && u.Scheme == "http" && !loopback(u.Hostname()):
-		return "", errors.New("it would be called without encryption, and the control plane is called by https")
+		return "", errors.New("it uses http, and the control plane uses https")
 	}
 	return strings.TrimRight(address, "/"), nil
 }
 
-var errReserved = errors.New("it is a link-local, multicast or unspecified address, at which machines keep their secrets and no agent server is")
+var errReserved = errors.New("it is a link-local, multicast or unspecified address, such as that of a cloud metadata service")
 
-// isReserved tells whether an address is one at which no server is, but maybe the metadata of a cloud's machine.
+// isReserved tells whether no agent server can be at the address, but maybe a cloud metadata service.
 func isReserved(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
@@ -62,7 +62,7 @@ func loopback(host string) bool {
 }
 
 // Guard makes the client refuse connections to the host of a base address that a target has named, unless it is also
-// that of the configured one, where the name turns out to stand for a reserved address.
+// that of the configured one, if the name resolves to a reserved address.
 func (c *Client) Guard(plane, base string) {
 	p, err1 := url.Parse(plane)
 	u, err2 := url.Parse(base)
@@ -71,7 +71,7 @@ func (c *Client) Guard(plane, base string) {
 	}
 }
 
-// guardDials looks at addresses when names have been resolved: a name may mean another one each time.
+// guardDials checks addresses after names were resolved: a name may resolve to another one each time.
 func guardDials(transport *http.Transport, guarded *sync.Map) {
 	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	careful := *plain

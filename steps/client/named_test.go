@@ -48,12 +48,12 @@ func TestNamedBy(t *testing.T) {
 		{open, "http://control.example@evil.example", "user name or password"},
 		{open, "http://agents.example/?to=", "query"},
 		{open, "http://agents.example/#a", "fragment"},
-		{open, "http://agents.example/\r\nX: y", "no URL"},
-		{open, "http://[::1", "no URL"},
-		{secure, "http://agents.example", "without encryption"},
-		{secure, "http://control.example", "without encryption"},
-		{secure, "http://localhost.evil.example", "without encryption"},
-		{secure, "HTTP://10.0.0.7", "without encryption"},
+		{open, "http://agents.example/\r\nX: y", "not a URL"},
+		{open, "http://[::1", "not a URL"},
+		{secure, "http://agents.example", "uses http, and"},
+		{secure, "http://control.example", "uses http, and"},
+		{secure, "http://localhost.evil.example", "uses http, and"},
+		{secure, "HTTP://10.0.0.7", "uses http, and"},
 	} {
 		_, err := client.NamedBy(c.plane, c.address)
 		assert.ErrorContains(t, err, c.why, c.address)

@@ -13,7 +13,7 @@ import (
 
 // Places says where the suite has put secrets into a request. Header values come from the configuration alone, so each that
 // holds a secret is such a place; in a body it is the values of a deployment's own secrets ({"secrets": [{"name", "value"}]}).
-// Anywhere else a secret stands because the target has sent it.
+// A secret in any other place was sent by the target.
 func (r *Redactor) Places(header http.Header, body []byte) []reports.SecretPlace {
 	var found []reports.SecretPlace
 	for name, values := range header {

@@ -65,18 +65,55 @@ func (r *Redactor) Record(s string) string { return r.recorder.Replace(s) }
 // Text returns the text without secrets.
 func (r *Redactor) Text(s string) string { return r.replacer.Replace(s) }
 
+// Texts returns the texts without secrets.
+func (r *Redactor) Texts(all []string) []string {
+	clean := make([]string, len(all))
+	for i, s := range all {
+		clean[i] = r.Text(s)
+	}
+	return clean
+}
+
 // shortestTrace is how much of a secret at the end of an excerpt is too much.
 const shortestTrace = 4
 
-// Excerpt returns a text that may have been cut before it came here without secrets: also without the beginning of
-// one, which the cut may have left at its end.
+// Excerpt returns a text that may have been cut before it came here without secrets: also without the parts of one that
+// a cut may have left at its end, or on either side of a "..." within it.
 func (r *Redactor) Excerpt(s string) string {
-	s = r.Text(s)
+	const mark = "..."
+	pieces := strings.Split(r.Text(s), mark)
+	for i := range pieces {
+		pieces[i] = r.withoutBeginning(pieces[i], i == len(pieces)-1)
+		if i > 0 {
+			pieces[i] = r.withoutEnd(pieces[i])
+		}
+	}
+	return strings.Join(pieces, mark)
+}
+
+// withoutBeginning cuts the beginning of a secret from the end of a text, and marks the cut where nothing else does.
+func (r *Redactor) withoutBeginning(s string, marked bool) string {
 	body := strings.TrimRight(s, ". …")
 	for _, shape := range r.shapes {
 		for n := len(shape) - 1; n >= shortestTrace; n-- {
 			if strings.HasSuffix(body, shape[:n]) {
-				return body[:len(body)-n] + "..."
+				if marked {
+					return body[:len(body)-n] + "..."
+				}
+				return body[:len(body)-n]
+			}
+		}
+	}
+	return s
+}
+
+// withoutEnd cuts the end of a secret from the beginning of a text.
+func (r *Redactor) withoutEnd(s string) string {
+	body := strings.TrimLeft(s, ". …")
+	for _, shape := range r.shapes {
+		for n := len(shape) - 1; n >= shortestTrace; n-- {
+			if strings.HasPrefix(body, shape[len(shape)-n:]) {
+				return body[n:]
 			}
 		}
 	}

@@ -51,7 +51,14 @@ func TestExcerptLeavesNoBeginningOfASecret(t *testing.T) {
 			assert.True(t, strings.HasPrefix(clean, "the value "), clean)
 		}
 	}
+	for n := 4; n <= len(secret); n++ {
+		clean := redactor().Excerpt("expected ... " + secret[len(secret)-n:] + " and " + secret[:n] + " ..., got x")
+		assert.NotContains(t, clean, secret[:4], "%d", n)
+		assert.NotContains(t, clean, secret[len(secret)-4:], "%d", n)
+		assert.True(t, strings.HasPrefix(clean, "expected ...") && strings.HasSuffix(clean, "..., got x"), clean)
+	}
 	assert.Equal(t, "nothing here", redactor().Excerpt("nothing here"))
+	assert.Equal(t, "a ... b", redactor().Excerpt("a ... b"))
 }
 
 func TestHeadersAreCopies(t *testing.T) {
@@ -94,4 +101,9 @@ func TestWhatLooksLikeAPlaceholderIsEscaped(t *testing.T) {
 	} {
 		assert.Equal(t, recorded, r.Record(sent))
 	}
+}
+
+func TestCommandCanBePasted(t *testing.T) {
+	got := redactor().Command("agentconform", "run", "--only", "CP-LIST-*", "--tags", "@must and not @slow", "--out", "it's", "--target", "http://u:"+longer+"@h")
+	assert.Equal(t, `agentconform run --only 'CP-LIST-*' --tags '@must and not @slow' --out 'it'\''s' --target 'http://u:'"$LONG"'@h'`, got)
 }

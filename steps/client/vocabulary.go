@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// Vocabulary translates between the interface's words and the target's own spelling of them: names of fields, and
+// Vocabulary maps between the interface's names and the target's: names of fields, and
 // values of the field "source".
 type Vocabulary struct{ toWire, fromWire map[string]string }
 
-// NewVocabulary takes the target's words by the interface's.
+// NewVocabulary takes the target's names by the interface's.
 func NewVocabulary(words map[string]string) Vocabulary {
 	v := Vocabulary{toWire: words, fromWire: map[string]string{}}
 	for ours, theirs := range words {
@@ -21,7 +21,7 @@ func NewVocabulary(words map[string]string) Vocabulary {
 // ToWire spells a JSON text as the target does.
 func (v Vocabulary) ToWire(body []byte) []byte { return translate(body, v.toWire) }
 
-// FromWire spells a JSON text as the interface does. What is no JSON stays as it is.
+// FromWire maps a JSON text to the interface's names. Other texts are returned as they are.
 func (v Vocabulary) FromWire(body []byte) []byte { return translate(body, v.fromWire) }
 
 func translate(body []byte, words map[string]string) []byte {

@@ -1,6 +1,7 @@
 package common
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,13 +17,17 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// listRevisions is the id of the operation in the contract.
-const listRevisions = "list-revisions"
+// Operations of the contract.
+const (
+	listRevisions = "list-revisions"
+	getRevision   = "get-revision"
+)
 
 // closing judges, when all other scenarios have ended, what they have seen.
 type closing struct {
-	target *target.Target
-	shard  bool // the run is one of several, each of which sees only a part
+	target    *target.Target
+	shard     bool         // the run is one of several, each of which sees only a part
+	canCreate func() error // says what is missing for creating deployments
 
 	answers   []*client.Answer
 	side      spec.Side
@@ -30,11 +35,11 @@ type closing struct {
 }
 
 // DefineClosing registers the sentences about all answers of a run for one scenario, and what both halves judge. In a shard,
-// answers that this one has not seen may have come to another.
-func DefineClosing(r *Registrar, scene *Scene, t *target.Target, shard bool) {
-	r.Then(`the request is served`, scene.isServed)
-	r.Then(`the request is refused`, scene.Refused)
-	(&closing{target: t, shard: shard}).define(r)
+// answers that this one has not seen may have come to another. canCreate says what is missing for creating deployments.
+func DefineClosing(r *Registrar, scene *Scene, t *target.Target, shard bool, canCreate func() error) {
+	r.Then(`the request is answered with 2xx`, scene.isServed)
+	r.Then(`the request is refused with 4xx`, scene.Refused)
+	(&closing{target: t, shard: shard, canCreate: canCreate}).define(r)
 }
 
 // notSeen is the outcome where there was no answer of the kind that is to be judged.
@@ -47,17 +52,19 @@ func (w *closing) notSeen(what string, args ...any) *outcome.Outcome {
 
 // define holds the sentences about refusals and about all answers of a run (sections 2, 4 and 7).
 func (w *closing) define(r *Registrar) {
-	r.Given(`a list of revisions that was not found in this run`, w.aListNotFound)
-	r.Given(`a list of revisions that was refused as invalid in this run`, w.aListRefused)
-	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered)
-	r.Given(`an answer to "([^"]+)" that was seen in this run`, w.anAnswerSeen, Needs(w.isAsked))
-	r.When(`all such answers are looked at`, func() error { return nil })
-	r.When(`all its answers are looked at`, func() error { return nil })
-	r.When(`all answers to "([^"]+)" are held to the contract`, func(string) error { return nil })
-	r.Then(`each is JSON with a text as detail`, w.eachHasDetail)
-	r.Then(`each has the form of a validation error`, w.eachIsValidationError)
-	r.Then(`none is a server error`, w.noServerError)
-	r.Then(`the contract has nothing against them`, w.contractIsKept)
+	r.Given(`a list of revisions that was answered with 404 in this run`, w.aListNotFound, OnRecord)
+	r.Given(`a list of revisions that was answered with 422 in this run`, w.aListRefused, OnRecord)
+	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered, OnRecord, WithoutCredentials())
+	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen, Needs(w.isAsked), OnRecord, WithoutCredentials())
+	r.Given(`a new revision whose status was seen in this run`, w.aStatusSeen, Needs(Whatever(w.canCreate)), OnRecord)
+	r.When(`all such answers are read`, func() error { return nil }, OnRecord)
+	r.When(`all its answers are read`, func() error { return nil }, OnRecord, WithoutCredentials())
+	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil }, OnRecord, WithoutCredentials())
+	r.Then(`each is JSON with a string "detail"`, w.eachHasDetail, OnRecord)
+	r.Then(`each is an HTTPValidationError`, w.eachIsValidationError, OnRecord)
+	r.Then(`none has a status of 500 or above`, w.noServerError, OnRecord)
+	r.Then(`all answers match the contract`, w.contractIsKept, OnRecord)
+	r.Then(`no answer has an unknown status`, w.everyStatusKnown, OnRecord)
 }
 
 func (w *closing) aListNotFound() error { return w.errorsOf(http.StatusNotFound) }
@@ -67,7 +74,7 @@ func (w *closing) aListRefused() error { return w.errorsOf(http.StatusUnprocessa
 func (w *closing) errorsOf(status int) error {
 	w.answers = w.target.Collector.ErrorAnswers(listRevisions, status)
 	if len(w.answers) == 0 {
-		return w.notSeen("no list of revisions was answered %d in this run", status)
+		return w.notSeen("no list of revisions was answered with %d in this run", status)
 	}
 	return nil
 }
@@ -86,15 +93,29 @@ func (w *closing) anAnswerSeen(operation string) error {
 		return err
 	}
 	if w.target.Collector.Answered(operation) == 0 {
-		return w.notSeen("%s was not answered in this run", operation)
+		return w.notSeen("%s was not answered in this run, or only with status 5xx", operation)
 	}
 	return nil
 }
 
-// isAsked skips the call by which threads are not listed here.
+// aStatusSeen needs a revision of this run: what others have deployed shows nothing of the way there.
+func (w *closing) aStatusSeen() error {
+	if err := w.canCreate(); err != nil {
+		return err
+	}
+	if w.operation = getRevision; w.target.Collector.Succeeded(w.operation) == 0 {
+		return w.notSeen("no GET of a revision was answered with 200 in this run")
+	}
+	return nil
+}
+
+// isAsked skips the listing endpoint that is not configured.
 func (w *closing) isAsked(operation string) error {
-	if listing := w.target.Config.Agent.Listing; operation == "list-threads" && listing != "get" || operation == "search-threads" && listing != "search" {
-		return outcome.Inapplicable("agent.listing", "threads are listed by the other call: agent.listing is %s", listing)
+	switch listing := w.target.Config.Agent.Listing; {
+	case operation == "list-threads" && listing != "get":
+		return outcome.Inapplicable("agent.listing", "GET /threads is not tested: agent.listing is %q", listing)
+	case operation == "search-threads" && listing != "search":
+		return outcome.Inapplicable("agent.listing", "POST /threads/search is not tested: agent.listing is %q", listing)
 	}
 	return nil
 }
@@ -102,7 +123,7 @@ func (w *closing) isAsked(operation string) error {
 func (w *closing) eachHasDetail() error {
 	for _, a := range w.answers {
 		if detail := a.Get("detail"); detail.Type != gjson.String {
-			return outcome.Violated(a, "JSON with a text as detail", "%s", outcome.Seen(a)).At("/detail")
+			return outcome.Violated(a, "JSON with a string detail", "%s", outcome.Seen(a)).At("/detail")
 		}
 	}
 	return nil
@@ -121,22 +142,22 @@ func (w *closing) eachIsValidationError() error {
 func ValidationError(a *client.Answer) error {
 	detail := a.Get("detail")
 	if !detail.IsArray() || len(detail.Array()) == 0 {
-		return outcome.Violated(a, "detail as an array with at least one reason", "%s", outcome.Seen(a)).At("/detail")
+		return outcome.Violated(a, "a non-empty array in detail", "%s", outcome.Seen(a)).At("/detail")
 	}
 	for i, item := range detail.Array() {
 		at := "/detail/" + strconv.Itoa(i)
 		loc := item.Get("loc")
 		if !loc.IsArray() {
-			return outcome.Violated(a, "loc as an array", "%s", outcome.Shown(loc)).At(at + "/loc")
+			return outcome.Violated(a, "an array in loc", "%s", outcome.Shown(loc)).At(at + "/loc")
 		}
 		for _, part := range loc.Array() {
 			if part.Type != gjson.String && (part.Type != gjson.Number || strings.ContainsAny(part.Raw, ".eE")) {
-				return outcome.Violated(a, "loc of texts and whole numbers", "%s", outcome.Shown(loc)).At(at + "/loc")
+				return outcome.Violated(a, "only strings and integers in loc", "%s", outcome.Shown(loc)).At(at + "/loc")
 			}
 		}
 		for _, field := range []string{"msg", "type"} {
 			if value := item.Get(field); value.Type != gjson.String {
-				return outcome.Violated(a, "a text as "+field, "%s", outcome.Shown(value)).At(at + "/" + field)
+				return outcome.Violated(a, "a string in "+field, "%s", outcome.Shown(value)).At(at + "/" + field)
 			}
 		}
 	}
@@ -149,7 +170,7 @@ func (w *closing) noServerError() error {
 	o := &outcome.Outcome{Verdict: reports.Failed}
 	for _, f := range failures {
 		v := outcome.Violation{
-			Summary: fmt.Sprintf("%s answers with a server error", f.Operation), Expected: "a status below 500",
+			Summary: fmt.Sprintf("%s was answered with status %d", f.Operation, f.Status), Expected: "a status below 500",
 			Actual: fmt.Sprintf("status %d, %d times", f.Status, f.Count), Operation: f.Operation, Count: f.Count,
 			Key: strconv.Itoa(f.Status),
 		}
@@ -167,10 +188,27 @@ func (w *closing) contractIsKept(context.Context) error {
 	o := &outcome.Outcome{Verdict: reports.Failed}
 	for _, v := range w.target.Collector.Violations(w.operation) {
 		o.Violations = append(o.Violations, outcome.Violation{
-			Summary:  fmt.Sprintf("answers of %s with status %d break the contract (%s)", v.Operation, v.Status, v.Keyword),
+			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
 			Exchange: v.Exchange, Count: v.Count, Key: v.Key(),
 		})
 	}
 	return o.OrNil()
 }
+
+// everyStatusKnown makes a finding of a revision's status that is none of the interface, in whichever answer it was seen.
+func (w *closing) everyStatusKnown() error {
+	o := &outcome.Outcome{Verdict: reports.Failed}
+	for _, v := range w.target.Collector.Violations(w.operation) {
+		if v.Pointer == "/status" {
+			o.Violations = append(o.Violations, outcome.Violation{
+				Summary:  "the status of a revision is not one of the thirteen",
+				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange, Count: 1, Key: UnknownStatus,
+			})
+		}
+	}
+	return o.OrNil()
+}
+
+// UnknownStatus tells apart the finding of a status outside the interface, whichever sentence shows it.
+const UnknownStatus = "unknown status"

@@ -97,10 +97,13 @@ type Definition struct {
 	Pattern string
 	Kind    Kind
 	Costs   []plane.Cost
+	// OnRecord says that the sentence looks only at what the run has recorded, and sends no request.
+	OnRecord bool
 
 	prefix   string // of its sentences
 	sentence *regexp.Regexp
 	needs    []func(captured string) error
+	open     func(captured string) bool // whether it needs no valid credentials; nil: it does
 }
 
 func (d *Definition) matches(sentence string) bool {
@@ -145,7 +148,9 @@ type Registrar struct {
 
 // NewRegistrar returns one that fills the definitions where they are new.
 func NewRegistrar(definitions *Definitions) *Registrar {
-	return &Registrar{definitions, map[*Definition]any{}}
+	definitions.mu.RLock()
+	defer definitions.mu.RUnlock()
+	return &Registrar{definitions, make(map[*Definition]any, len(definitions.byPattern))} // each scenario makes one: it must not grow step by step
 }
 
 // Call calls the function of a sentence of the kind. That there is none is a mistake of the suite.
@@ -192,10 +197,30 @@ func Whatever(check func() error) func(string) error {
 	return func(string) error { return check() }
 }
 
-// Uses says that a sentence needs a shared deployment.
+// WithoutCredentials says that a precondition or an act needs no valid credentials, for what the pattern captures first
+// where a condition is given.
+func WithoutCredentials(when ...func(captured string) bool) Property {
+	return func(d *Definition) {
+		d.open = func(captured string) bool {
+			return !slices.ContainsFunc(when, func(holds func(string) bool) bool { return !holds(captured) })
+		}
+	}
+}
+
+// NeedsCredentials tells whether the sentence needs valid credentials. A judgement asks for nothing by itself.
+func (d *Definition) NeedsCredentials(sentence string) bool {
+	if d.Kind == Then {
+		return false
+	}
+	m := d.sentence.FindStringSubmatch(sentence)
+	return m == nil || d.open == nil || !d.open(append(m, "")[1])
+}
+
+// Uses says that a sentence needs a shared deployment, and with it all that one is created with.
 func Uses(fixtures ...*plane.Fixture) Property {
 	return func(d *Definition) {
 		for _, f := range fixtures {
+			d.needs = append(d.needs, Whatever(f.Lacks))
 			d.Costs = append(d.Costs, f.Needed()...)
 		}
 	}
@@ -223,6 +248,9 @@ func (r *Registrar) When(pattern string, function any, properties ...Property) {
 func (r *Registrar) Then(pattern string, function any, properties ...Property) {
 	r.functions[r.definitions.define(Then, pattern, properties)] = function
 }
+
+// OnRecord says that a sentence looks only at what the run has recorded.
+func OnRecord(d *Definition) { d.OnRecord = true }
 
 // Configured registers a precondition that the configuration alone decides: its function is also its check.
 func (r *Registrar) Configured(pattern string, function func() error) {

@@ -43,7 +43,7 @@ func (s *Scene) Remark() string { return s.remark }
 // Last returns the last answer. That there is none is a mistake in the feature.
 func (s *Scene) Last() (*client.Answer, error) {
 	if s.Answer == nil {
-		return nil, outcome.SuiteError("the scenario judges an answer that it has not asked for")
+		return nil, outcome.SuiteError("the scenario judges an answer without a request")
 	}
 	return s.Answer, nil
 }
@@ -55,7 +55,7 @@ func (s *Scene) Refused() error {
 		return err
 	}
 	if !a.Refused() {
-		return outcome.Violated(a, "a refusal (status 4xx)", "%s", outcome.Seen(a))
+		return outcome.Violated(a, "status 4xx", "%s", outcome.Seen(a))
 	}
 	return nil
 }

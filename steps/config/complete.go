@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,8 +12,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Complete fills what follows from other keys and holds the whole to what a run can use. Load does so itself; a
-// configuration that was put together in code needs it before a run.
+// Complete derives values from other keys and validates the configuration. Load calls it; a configuration that was made in
+// code needs it before a run.
 func (c *Config) Complete() error { return c.complete().err() }
 
 func (c *Config) complete() Errors {
@@ -22,13 +23,13 @@ func (c *Config) complete() Errors {
 	v.oneOf("edition", c.Edition, "", Cloud, SelfHosted)
 	v.oneOf("agent.listing", c.Agent.Listing, "get", "search")
 	if s := c.Agent.RejectedStatus; s < 400 || s > 599 {
-		v.add("agent.rejected_status", fmt.Sprintf("%d is no HTTP error status", s), "give one from 400 to 599")
+		v.add("agent.rejected_status", fmt.Sprintf("%d is not an HTTP error status", s), "use 400 to 599")
 	}
 	if c.Polling.MaxInterval < c.Polling.Interval {
-		v.add("polling.max_interval", "is shorter than polling.interval", "give one that is at least as long")
+		v.add("polling.max_interval", "is shorter than polling.interval", "set it to polling.interval or longer")
 	}
 	if c.AgentURLFrom == "" {
-		v.add("agent_url_from", "is empty", "give the path of the agent server's address in a deployment, such as source_config.custom_url")
+		v.add("agent_url_from", "is empty", "set it to the path of the agent server's URL in a deployment, such as source_config.custom_url")
 	}
 	if c.Target != "" {
 		v.create(c)
@@ -48,7 +49,7 @@ func (v *validator) add(key, problem, remedy string) {
 	v.problems = append(v.problems, &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy})
 }
 
-// address holds a base address to http or https with a host, and strips a closing slash.
+// address accepts http and https URLs with a host, and strips a trailing slash.
 func (v *validator) address(key string, at *string) {
 	if *at == "" {
 		return
@@ -56,13 +57,13 @@ func (v *validator) address(key string, at *string) {
 	u, err := url.Parse(*at)
 	switch {
 	case err != nil:
-		v.add(key, "is no URL", "give one such as https://host.example/api")
+		v.add(key, "is not a URL", "use a URL such as https://host.example/api")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Hostname() == "":
-		v.add(key, fmt.Sprintf("%q is no http or https address", u.Redacted()), "give one such as https://host.example/api")
+		v.add(key, fmt.Sprintf("%q is not an http or https URL", u.Redacted()), "use a URL such as https://host.example/api")
 	case u.User != nil:
-		v.add(key, "holds a user name or password", "take it out of the address and use the keys below credentials")
+		v.add(key, "contains a user name or password", "remove it from the URL and set the keys of credentials")
 	case u.RawQuery != "" || u.Fragment != "":
-		v.add(key, "has a query or a fragment", "give the base address only")
+		v.add(key, "has a query or a fragment", "use the base URL only")
 	default:
 		*at = strings.TrimRight(*at, "/")
 	}
@@ -70,23 +71,22 @@ func (v *validator) address(key string, at *string) {
 
 func (v *validator) oneOf(key, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		v.add(key, fmt.Sprintf("%q is not known", value), "give one of "+strings.Join(slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" }), ", "))
+		v.add(key, fmt.Sprintf("unknown value %q", value), "use one of "+strings.Join(slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" }), ", "))
 	}
 }
 
 func (v *validator) create(c *Config) {
 	sources := []string{GitHost, ExternalContainer, InternalContainer}
 	if len(c.Create.Body) == 0 {
-		v.add("create.body", "is missing", "give the JSON object that your control plane takes at POST /v2/deployments (serve --write-config shows an example)")
-		return
+		return // a partial run: checks that need no new deployment
 	}
 	if !slices.Contains(sources, c.Source()) {
-		v.add("create.body.source", fmt.Sprintf("%q is no source of the interface", c.Source()), "give one of "+strings.Join(sources, ", ")+" (vocabulary translates it)")
+		v.add("create.body.source", fmt.Sprintf("%q is not a source of the interface", c.Source()), "use one of "+strings.Join(sources, ", ")+"; if the target has another name for it, set vocabulary")
 	}
 	for _, key := range []string{"source_config", "source_revision_config"} {
 		if value, given := c.Create.Body[key]; given {
 			if _, object := value.(map[string]any); !object {
-				v.add("create.body."+key, "is no object", "give it keys with values")
+				v.add("create.body."+key, "is not an object", "write it as keys with values")
 			}
 		}
 	}
@@ -94,11 +94,11 @@ func (v *validator) create(c *Config) {
 
 func (v *validator) alternatives(c *Config) {
 	if tag := c.Alternatives.TagRef; tag != "" && !strings.HasPrefix(tag, "refs/tags/") {
-		v.add("alternatives.tag_ref", fmt.Sprintf("%q does not begin with refs/tags/", tag), "give the full path of the tag")
+		v.add("alternatives.tag_ref", fmt.Sprintf("%q does not begin with refs/tags/", tag), "use the full name, such as refs/tags/v1")
 	}
 	for _, wire := range slices.Sorted(maps.Keys(c.Vocabulary)) {
 		if c.Vocabulary[wire] == "" {
-			v.add("vocabulary."+wire, "is empty", "give the target's own word, or leave the key out")
+			v.add("vocabulary."+wire, "is empty", "set it to the target's name, or remove the key")
 		}
 	}
 }
@@ -112,9 +112,6 @@ func (v *validator) credentials(c *Config) {
 		v.header(group+".tenant_id", "X", set.TenantID)
 		v.header(group+".bearer", "X", set.Bearer)
 	}
-	if c.Target != "" && c.Credentials == (Credentials{}) {
-		v.add("credentials.api_key", "is missing, and so is every other credential", "set "+EnvPrefix+"CREDENTIALS_API_KEY, or the key in the file")
-	}
 }
 
 func (v *validator) users(c *Config) {
@@ -123,12 +120,10 @@ func (v *validator) users(c *Config) {
 		u := &c.Users[i]
 		key := fmt.Sprintf("users.%d", i)
 		if u.Name == "" || names[u.Name] {
-			v.add(key+".name", "is missing or used twice", "give each user a name of its own")
+			v.add(key+".name", "is missing or used twice", "give each user a different name")
 		}
 		names[u.Name] = true
-		if u.Identity == "" {
-			u.Identity = u.Name
-		}
+		u.Identity = cmp.Or(u.Identity, u.Name)
 		if u.Token == "" && len(u.Headers) == 0 {
 			v.add(key+".token", "is missing", fmt.Sprintf("set %sUSERS_%d_TOKEN, or headers for another scheme", EnvPrefix, i))
 		}
@@ -142,15 +137,15 @@ func (v *validator) users(c *Config) {
 	}
 }
 
-// header refuses what HTTP cannot carry; the value may be a secret and is never shown.
+// header rejects what is not valid in an HTTP header; the value may be a secret and is never shown.
 func (v *validator) header(key, name, value string) {
 	if !httpguts.ValidHeaderFieldName(name) {
-		v.add(key, fmt.Sprintf("%q is no name of an HTTP header", name), "use letters, digits and hyphens")
+		v.add(key, fmt.Sprintf("%q is not a valid HTTP header name", name), "use letters, digits and hyphens")
 	}
 	if value != "" && len(value) < shortestSecret {
-		v.add(key, fmt.Sprintf("is shorter than %d characters, too short to be kept out of reports", shortestSecret), "use a longer one")
+		v.add(key, fmt.Sprintf("is shorter than %d characters: too short to redact it in reports", shortestSecret), "use a longer secret")
 	}
 	if !httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value {
-		v.add(key, "has a line break, a blank at an end or another character that no HTTP header can carry", "check how it was pasted")
+		v.add(key, "has a line break, leading or trailing whitespace, or another character that is not allowed in an HTTP header", "check for a copy error")
 	}
 }

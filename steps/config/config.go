@@ -14,7 +14,7 @@ import (
 // a key is AGENTCONFORM_ and the key in capitals, nested keys joined with "_".
 type Config struct {
 	// Target is the base address of the control plane ({base_url}); AgentTarget that of a deployed agent server
-	// ({deployment_url}), needed only where no control plane tells it.
+	// ({deployment_url}), needed only where no control plane returns it.
 	Target      string `yaml:"target"`
 	AgentTarget string `yaml:"agent_target"`
 
@@ -25,11 +25,11 @@ type Config struct {
 
 	Credentials       Credentials `yaml:"credentials"`
 	CredentialHeaders Credentials `yaml:"credential_headers"`
-	TenantIDAlone     bool        `yaml:"tenant_id_alone"` // the Tenant ID is accepted without a key beside it
+	TenantIDAlone     bool        `yaml:"tenant_id_alone"` // the tenant ID is accepted without a key
 	OtherTenant       Credentials `yaml:"other_tenant"`
 
-	// Vocabulary maps a word of the interface to the target's own spelling of it: enum values of source, and names
-	// of fields such as graph_config_path.
+	// Vocabulary maps names of the interface to those of the target: enum values of source, and names of fields
+	// such as graph_config_path.
 	Vocabulary map[string]string `yaml:"vocabulary"`
 
 	Create       Create       `yaml:"create"`
@@ -54,8 +54,7 @@ type Credentials struct {
 	Bearer   string `yaml:"bearer"`
 }
 
-// Create says how deployments are created: Body is sent as it is, but that its name, where it has one, becomes the
-// run's own. Refused is a body whose source this edition must refuse.
+// Create says how deployments are created: Body is sent as it is, except that the run replaces its name, if it has one. Refused is a body whose source this edition must refuse.
 type Create struct {
 	Body    map[string]any `yaml:"body"`
 	Refused map[string]any `yaml:"refused"`
@@ -73,16 +72,16 @@ type Alternatives struct {
 	Commits         map[string]string `yaml:"commits"`           // commit id by ref
 }
 
-// User is an end user of the agent server. The first owns what the scenarios create, the second is the stranger.
+// User is an end user of the agent server. The first creates the data, the second must not see it.
 type User struct {
 	Name     string            `yaml:"name"`
 	Token    string            `yaml:"token"`    // sent as Authorization: Bearer, unless Headers say otherwise
-	Headers  map[string]string `yaml:"headers"`  // sent in place of the token
+	Headers  map[string]string `yaml:"headers"`  // sent instead of the token
 	Identity string            `yaml:"identity"` // what the handler returns as identity; the name by default
 	Fields   map[string]string `yaml:"fields"`   // custom fields that the handler adds to the user
 }
 
-// Agent tells of the deployed agent server what the interface leaves to it.
+// Agent holds the choices that the interface leaves to the agent server.
 type Agent struct {
 	Listing        string            `yaml:"listing"`         // "get" (GET /threads) or "search" (POST /threads/search)
 	RejectedStatus int               `yaml:"rejected_status"` // what the handler answers to wrong credentials
@@ -94,7 +93,7 @@ type Agent struct {
 type Timeouts struct {
 	Request time.Duration `yaml:"request"` // one answer
 	Poll    time.Duration `yaml:"poll"`    // a revision until it is DEPLOYED
-	Run     time.Duration `yaml:"run"`     // a run of the conformance graph, beyond the time that it was told to take
+	Run     time.Duration `yaml:"run"`     // a run of the conformance graph, in addition to the time that it is told to take
 }
 
 // Polling says how often a status is read: at first after Interval, then less and less often up to MaxInterval.
@@ -103,7 +102,7 @@ type Polling struct {
 	MaxInterval time.Duration `yaml:"max_interval"`
 }
 
-// Sources of a revision (section 2), in the interface's words.
+// Sources of a revision (section 2), as named in the interface.
 const (
 	GitHost           = "git_host"
 	ExternalContainer = "external_container"
@@ -128,7 +127,10 @@ func Default() Config {
 	}
 }
 
-// Source is the source of the deployments that the run creates, in the interface's words.
+// HasCredentials tells whether a credential for the control plane is configured.
+func (c *Config) HasCredentials() bool { return c.Credentials != (Credentials{}) }
+
+// Source is the source of the deployments that the run creates, as named in the interface.
 func (c *Config) Source() string {
 	s, _ := c.Create.Body["source"].(string)
 	return s
@@ -144,7 +146,7 @@ func (c *Config) Secrets() map[string]string {
 		}
 	}
 	add := func(name, value string) { named("$"+EnvPrefix+name, value) }
-	// The part of a header behind its scheme is a secret by itself: the suite sends it under another scheme too.
+	// The part of a header after its scheme is a secret too: the suite also sends it with another scheme.
 	addHeader := func(name, value string) {
 		add(name, value)
 		scheme, rest, _ := strings.Cut(value, " ")
@@ -163,8 +165,8 @@ func (c *Config) Secrets() map[string]string {
 		add(group.prefix+"_TENANT_ID", group.set.TenantID)
 		add(group.prefix+"_BEARER", group.set.Bearer)
 	}
-	for _, m := range Misspellings {
-		named(m.named(EnvPrefix+"CREDENTIALS_API_KEY", false), c.MisspeltKey(m))
+	for _, m := range NearMissCredentials {
+		named(m.named(EnvPrefix+"CREDENTIALS_API_KEY", false), c.NearMissKey(m))
 	}
 	for i, u := range c.Users {
 		add(envIndex("USERS", i, "TOKEN"), u.Token)
@@ -174,8 +176,8 @@ func (c *Config) Secrets() map[string]string {
 			}
 		}
 	}
-	for i, u := range c.Users { // a credential that is almost right tells the right one
-		for _, m := range Misspellings {
+	for i, u := range c.Users { // a near-miss credential reveals the valid one
+		for _, m := range NearMissCredentials {
 			if wrong := m.of(u.Token); wrong != u.Token {
 				named(m.named(EnvPrefix+envIndex("USERS", i, "TOKEN"), false), wrong)
 			}
@@ -204,8 +206,8 @@ func (c *Config) Secrets() map[string]string {
 	return secrets
 }
 
-// public tells whether a header says only of what kind a request is: X-Auth-Scheme, Content-Type. Every other header
-// of a user is taken for a secret.
+// public tells whether a header only describes the kind of a request: X-Auth-Scheme, Content-Type. The values of all other
+// headers of a user are secrets.
 func public(header string) bool {
 	words := strings.Split(strings.ToLower(header), "-")
 	return slices.Contains([]string{"scheme", "type", "version", "mode"}, words[len(words)-1])

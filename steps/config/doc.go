@@ -1,6 +1,6 @@
 // Package config reads what a run needs to know of its target: from a YAML file, from environment variables and
-// from flags, in that order of rising strength.
+// from flags, where later ones override earlier ones.
 //
-// A configuration is never half-read. Whatever is wrong, an unknown key, a value of the wrong type, an address
-// that is none, ends in an [*Error] that names the key, where it came from and the remedy.
+// A configuration is never read in part. An unknown key, a value of the wrong type or an invalid URL is an [*Error] with the
+// key, its place and the remedy.
 package config

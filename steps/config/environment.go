@@ -61,8 +61,8 @@ func (l *loader) set(v reflect.Value, rest, key, value, source string) {
 			l.from.note(join(key, name), source)
 			return
 		}
-		l.mistaken(&Error{Source: source, Key: key, Problem: "names no entry that the configuration holds",
-			Remedy: fmt.Sprintf("give the whole of %s as YAML or JSON in %s%s", key, EnvPrefix, envWord(key))})
+		l.mistaken(&Error{Source: source, Key: key, Problem: "no entry of the configuration has this name",
+			Remedy: fmt.Sprintf("set all of %s as YAML or JSON in %s%s", key, EnvPrefix, envWord(key))})
 		return
 	}
 	var known []string
@@ -117,7 +117,7 @@ func setInMap(v reflect.Value, rest, value string) (entry string, found bool) {
 	return "", false
 }
 
-// setText sets v from text. Texts stay as they are; everything else is read as YAML, of which JSON is a part.
+// setText sets v from text. Strings are taken as they are; everything else is read as YAML, which includes JSON.
 func setText(v reflect.Value, key, text, source string) []*Error {
 	if v.Kind() == reflect.String {
 		v.SetString(text)
@@ -125,7 +125,7 @@ func setText(v reflect.Value, key, text, source string) []*Error {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
-		return []*Error{{Source: source, Key: key, Problem: "cannot be read as YAML or JSON", Remedy: "check quotes and brackets"}}
+		return []*Error{{Source: source, Key: key, Problem: "is not valid YAML or JSON", Remedy: "check quotes and brackets"}}
 	}
 	if problems := check(doc.Content[0], v.Type(), source, key); len(problems) > 0 {
 		return problems

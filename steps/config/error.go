@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// Error is one mistake in a configuration: where it stands, which key it is about, what is wrong with it and what
-// to do. It never holds the value of a key that may be a secret.
+// Error is one mistake in a configuration: its place, its key, the problem and the remedy. It never holds the value of a key that may be a secret.
 type Error struct {
 	Source  string // "agentconform.yaml:12", "environment AGENTCONFORM_TARGET", "flag --target"
 	Key     string // "timeouts.poll"; empty where the whole source is at fault
 	Problem string
 	Remedy  string
 
-	meant string // the key that was probably meant, where Key is none
+	meant string // the key that was probably meant, where Key is not one
 }
 
 func (e *Error) Error() string {
@@ -32,7 +31,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// about is the key that the mistake keeps from being right.
+// about is the key that is not valid because of the mistake.
 func (e *Error) about() string {
 	if e.meant != "" {
 		return e.meant
@@ -83,8 +82,8 @@ func (all Errors) err() error {
 	return all
 }
 
-// explains tells whether one of the mistakes is about the key, about what stands below it or above it: then what else
-// is wrong with the key may just follow. A key that is given is not missing because another one is misspelt.
+// explains tells whether one of the mistakes is about the key, or a key below or above it: then other problems of the key may
+// be consequences. A key that is set is not missing because another one is misspelt.
 func (all Errors) explains(key string, given bool) bool {
 	return slices.ContainsFunc(all, func(e *Error) bool {
 		about := e.about()

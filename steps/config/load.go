@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -27,8 +28,8 @@ type Sources struct {
 	Flags   map[string]string // by key ("target"), only those that were given
 }
 
-// Load reads the configuration: defaults, then the file, the environment and the flags, each over what stood
-// before. The answer is complete and valid, or the error tells every mistake.
+// Load reads the configuration: defaults, then the file, the environment and the flags, where later ones override earlier
+// ones. The result is complete and valid, or the error lists every mistake.
 func Load(s Sources) (*Config, error) {
 	c := Default()
 	l := &loader{config: &c, from: origins{}}
@@ -63,7 +64,7 @@ type loader struct {
 
 func (l *loader) mistaken(found ...*Error) { l.found = append(l.found, found...) }
 
-// file reads the file. The error is one that leaves nothing else to say.
+// file reads the file. An error ends the loading: nothing else can be checked.
 func (l *loader) file(path string) error {
 	named := path != ""
 	if !named {
@@ -87,23 +88,22 @@ func readBounded(path string) ([]byte, error) {
 	defer f.Close()
 	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(content) > maxFile {
-		err = fmt.Errorf("it is larger than %d bytes", maxFile)
+		err = fmt.Errorf("larger than %d bytes", maxFile)
 	}
 	return content, err
 }
 
 func reason(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err.Error()
 	}
 	return err.Error()
 }
 
-// bounded bounds what aliases may expand to. The library does that for texts by itself, but not for nodes.
+// bounded limits what aliases may expand to. The library limits this for texts, not for nodes.
 var bounded = yaml.WithPlugin(limit.New())
 
-// yamlProblem says where a text stops being YAML, and why.
+// yamlProblem says where a text is not valid YAML, and why.
 func yamlProblem(err error) string {
 	var at *yaml.LoadError
 	switch {
@@ -120,13 +120,13 @@ func (l *loader) parse(source string, content []byte) error {
 	var doc yaml.Node
 	err := decoder.Decode(&doc)
 	if errors.Is(err, io.EOF) {
-		return nil // an empty file says nothing wrong
+		return nil // an empty file is valid
 	}
 	if err != nil {
-		return &Error{Source: source, Problem: "is no YAML: " + yamlProblem(err), Remedy: "check indentation and quotes at that line"}
+		return &Error{Source: source, Problem: "not valid YAML: " + yamlProblem(err), Remedy: "check indentation and quotes at that line"}
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return &Error{Source: source, Problem: "holds more than one YAML document", Remedy: "keep one"}
+		return &Error{Source: source, Problem: "more than one YAML document", Remedy: "keep one document"}
 	}
 	if doc.Content[0].Tag == "!!null" {
 		return nil
@@ -138,8 +138,54 @@ func (l *loader) parse(source string, content []byte) error {
 		return problems[i]
 	}
 	l.mistaken(problems...)
-	if err := doc.Content[0].Load(l.config, bounded); err != nil && len(problems) == 0 { // else it says the same again
+	if err := doc.Content[0].Load(l.config, bounded); err != nil && len(problems) == 0 { // else the error repeats them
 		return &Error{Source: source, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
 	}
 	return nil
+}
+
+// origins says where each key was given: "agentconform.yaml:12", "environment AGENTCONFORM_TARGET". The empty key is
+// the whole configuration.
+type origins map[string]string
+
+// note records the origin of a key and of all keys below it.
+func (o origins) note(key, at string) {
+	for known := range o {
+		if strings.HasPrefix(known, key+".") {
+			delete(o, known)
+		}
+	}
+	o[key] = at
+}
+
+// read records the line of every key of a file. The content of an alias has the line of the alias.
+func (o origins) read(n *yaml.Node, source, key string) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			below := join(key, n.Content[i].Value)
+			o[below] = fmt.Sprintf("%s:%d", source, n.Content[i].Line)
+			o.read(n.Content[i+1], source, below)
+		}
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			below := join(key, strconv.Itoa(i))
+			o[below] = fmt.Sprintf("%s:%d", source, item.Line)
+			o.read(item, source, below)
+		}
+	}
+}
+
+// of is the place of a key, or of the group in which it is missing.
+func (o origins) of(key string) string {
+	for {
+		if at, known := o[key]; known {
+			return at
+		}
+		cut := strings.LastIndexByte(key, '.')
+		if key == "" {
+			return "configuration"
+		}
+		key = key[:max(cut, 0)]
+	}
 }

@@ -57,7 +57,7 @@ func TestLoad(t *testing.T) {
 func TestStrengthOfSources(t *testing.T) {
 	environ := []string{
 		"AGENTCONFORM_TARGET=http://environment", "AGENTCONFORM_CREDENTIALS_API_KEY=from-environment", "AGENTCONFORM_TIMEOUTS_POLL=3m",
-		"AGENTCONFORM_USERS_0_TOKEN=token-e", "AGENTCONFORM_USERS_1_NAME=stranger", "AGENTCONFORM_USERS_1_TOKEN=token-2",
+		"AGENTCONFORM_USERS_0_TOKEN=token-e", "AGENTCONFORM_USERS_1_NAME=other", "AGENTCONFORM_USERS_1_TOKEN=token-2",
 		"AGENTCONFORM_AGENT_LISTING=search", "AGENTCONFORM_AGENT_TARGET=http://agent", "AGENTCONFORM_CREATE_BODY_SECRETS_USERS=new-value",
 		`AGENTCONFORM_VOCABULARY={"git_host": "theirs"}`, "AGENTCONFORM_MAX_DEPLOYMENTS=7", "PATH=/bin",
 	}
@@ -68,7 +68,7 @@ func TestStrengthOfSources(t *testing.T) {
 	assert.Equal(t, 3*time.Minute, c.Timeouts.Poll)
 	require.Len(t, c.Users, 2)
 	assert.Equal(t, "token-e", c.Users[0].Token)
-	assert.Equal(t, "stranger", c.Users[1].Identity)
+	assert.Equal(t, "other", c.Users[1].Identity)
 	assert.Equal(t, "search", c.Agent.Listing)
 	assert.Equal(t, "http://agent", c.AgentTarget)
 	assert.Equal(t, "theirs", c.Vocabulary["git_host"])
@@ -87,40 +87,38 @@ func TestMistakes(t *testing.T) {
 	}{
 		"unknown key":               {file: with("credentails: {}"), says: []string{"credentails", "did you mean", "credentials"}},
 		"unknown nested key":        {file: with("polling: {intervall: 1s}"), says: []string{"polling.intervall", `"interval"`}},
-		"a key twice":               {file: with("edition: cloud\nedition: cloud"), says: []string{"edition", "keep one"}},
+		"a key twice":               {file: with("edition: cloud\nedition: cloud"), says: []string{"edition", "remove one of the two"}},
 		"a text for a group":        {file: with("agent: fast"), says: []string{"agent", "listing"}},
-		"a group for a text":        {file: with("edition: {a: b}"), says: []string{"edition", "give a text"}},
-		"a text for a list":         {file: strings.Replace(valid, "users:\n  - {name: owner, token: token-1}", "users: me", 1), says: []string{"users", "give a list"}},
-		"a text for a number":       {file: with("max_deployments: many"), says: []string{"max_deployments", "whole number"}},
-		"a negative number":         {file: with("max_revisions: -1"), says: []string{"max_revisions", "zero or above"}},
+		"a group for a text":        {file: with("edition: {a: b}"), says: []string{"edition", "use a string"}},
+		"a text for a list":         {file: strings.Replace(valid, "users:\n  - {name: owner, token: token-1}", "users: me", 1), says: []string{"users", "use a list"}},
+		"a text for a number":       {file: with("max_deployments: many"), says: []string{"max_deployments", "integer"}},
+		"a negative number":         {file: with("max_revisions: -1"), says: []string{"max_revisions", "0 or above"}},
 		"a text for a boolean":      {file: with("tenant_id_alone: perhaps"), says: []string{"tenant_id_alone", "true or false"}},
-		"a bad duration":            {file: with("polling: {interval: 5}"), says: []string{"polling.interval", "no duration", "10s"}},
+		"a bad duration":            {file: with("polling: {interval: 5}"), says: []string{"polling.interval", "not a duration", "10s"}},
 		"a duration of nothing":     {file: with("polling: {interval: 0s}"), says: []string{"polling.interval", "above zero"}},
-		"no YAML":                   {file: "target: [", says: []string{"no YAML", "line 2, column 1"}},
+		"no YAML":                   {file: "target: [", says: []string{"not valid YAML", "line 2, column 1"}},
 		"aliases of aliases":        {file: strings.Replace(valid, "  body:\n", "  body:\n"+aliases(40), 1), says: []string{"excessive aliasing"}},
 		"aliases in a variable":     {file: valid, environ: []string{"AGENTCONFORM_CREATE_BODY=" + strings.ReplaceAll(aliases(40), "    a", "a")}, says: []string{"AGENTCONFORM_CREATE_BODY", "excessive aliasing"}},
 		"two documents":             {file: valid + "---\na: b\n", says: []string{"more than one YAML document"}},
-		"a list at the top":         {file: "- a\n", says: []string{"give it the keys target"}},
-		"no address":                {file: valid, flags: map[string]string{"target": "control.example"}, says: []string{"target", "no http or https address"}},
+		"a list at the top":         {file: "- a\n", says: []string{"use the keys target"}},
+		"no address":                {file: valid, flags: map[string]string{"target": "control.example"}, says: []string{"target", "not an http or https URL"}},
 		"another scheme":            {file: valid, flags: map[string]string{"target": "ftp://control.example"}, says: []string{"target", "https://host.example"}},
-		"no URL":                    {file: valid, flags: map[string]string{"agent_target": "http://[::1"}, says: []string{"agent_target", "is no URL"}},
+		"no URL":                    {file: valid, flags: map[string]string{"agent_target": "http://[::1"}, says: []string{"agent_target", "is not a URL"}},
 		"a password in the address": {file: valid, flags: map[string]string{"target": "http://me:hidden@host"}, says: []string{"target", "credentials"}},
 		"a query in the address":    {file: valid, flags: map[string]string{"target": "http://host/?a=b"}, says: []string{"target", "query"}},
 		"unknown edition":           {file: with("edition: basement"), says: []string{"edition", "self-hosted"}},
 		"unknown listing":           {file: with("agent: {listing: guess}"), says: []string{"agent.listing", "get, search"}},
 		"no error status":           {file: with("agent: {rejected_status: 200}"), says: []string{"agent.rejected_status", "400 to 599"}},
 		"unknown source":            {file: strings.Replace(valid, "git_host", "floppy", 1), says: []string{"create.body.source", "external_container"}},
-		"no create body":            {file: "target: http://h\ncredentials: {api_key: secret-key}\n", says: []string{"create.body", "missing"}},
-		"no credentials":            {file: strings.Replace(valid, "credentials: {api_key: secret-key}", "", 1), says: []string{"credentials.api_key", "AGENTCONFORM_CREDENTIALS_API_KEY"}},
 		"a tag that is none":        {file: with("alternatives: {tag_ref: v1}"), says: []string{"alternatives.tag_ref", "refs/tags/"}},
 		"a user without a name":     {file: strings.Replace(valid, "name: owner, ", "", 1), says: []string{"users.0.name"}},
 		"a user without a token":    {file: strings.Replace(valid, ", token: token-1", "", 1), says: []string{"users.0.token", "AGENTCONFORM_USERS_0_TOKEN"}},
-		"a short secret":            {file: strings.Replace(valid, "secret-key", "abc", 1), says: []string{"credentials.api_key", "use a longer one"}},
+		"a short secret":            {file: strings.Replace(valid, "secret-key", "abc", 1), says: []string{"credentials.api_key", "use a longer secret"}},
 		"a line break in a secret":  {file: strings.Replace(valid, "secret-key", `"abcd\nefgh"`, 1), says: []string{"credentials.api_key", "line break"}},
-		"no header name":            {file: with(`credential_headers: {api_key: "a b"}`), says: []string{"credential_headers.api_key", "no name of an HTTP header"}},
-		"poll intervals":            {file: with("polling: {interval: 1m, max_interval: 1s}"), says: []string{"polling.max_interval", "at least as long"}},
+		"no header name":            {file: with(`credential_headers: {api_key: "a b"}`), says: []string{"credential_headers.api_key", "not a valid HTTP header name"}},
+		"poll intervals":            {file: with("polling: {interval: 1m, max_interval: 1s}"), says: []string{"polling.max_interval", "polling.interval or longer"}},
 		"unknown variable":          {file: valid, environ: []string{"AGENTCONFORM_TARGTE=x"}, says: []string{"environment AGENTCONFORM_TARGTE", "did you mean"}},
-		"bad value in a variable":   {file: valid, environ: []string{"AGENTCONFORM_MAX_DEPLOYMENTS=lots"}, says: []string{"AGENTCONFORM_MAX_DEPLOYMENTS", "max_deployments", "whole number"}},
+		"bad value in a variable":   {file: valid, environ: []string{"AGENTCONFORM_MAX_DEPLOYMENTS=lots"}, says: []string{"AGENTCONFORM_MAX_DEPLOYMENTS", "max_deployments", "integer"}},
 		"a user that is skipped":    {file: valid, environ: []string{"AGENTCONFORM_USERS_5_TOKEN=abcd"}, says: []string{"AGENTCONFORM_USERS_5_TOKEN"}},
 		"an entry that is none":     {file: valid, environ: []string{"AGENTCONFORM_VOCABULARY_X=abcd"}, says: []string{"AGENTCONFORM_VOCABULARY", "JSON"}},
 		"a word that is empty":      {file: with(`vocabulary: {git_host: ""}`), says: []string{"vocabulary.git_host", "empty"}},
@@ -158,18 +156,18 @@ users:
 	lines := strings.Split(strings.ReplaceAll(err.Error(), path, "c.yaml"), "\n")
 	for i, want := range []string{
 		"12 mistakes in the configuration:",
-		`  environment AGENTCONFORM_TAGRET: is no key of the configuration; did you mean "TARGET"?`,
-		"  c.yaml:4: target: \"control.example\" is no http or https address",
-		"  c.yaml:3: agent_target: \"ftp://x\" is no http or https address; give one such as",
+		`  environment AGENTCONFORM_TAGRET: unknown key; did you mean "TARGET"?`,
+		"  c.yaml:4: target: \"control.example\" is not an http or https URL",
+		"  c.yaml:3: agent_target: \"ftp://x\" is not an http or https URL; use a URL such as",
 		"  c.yaml:2: edition: ",
-		`  c.yaml:5: credentails: is no key of the configuration; did you mean "credentials"?`,
+		`  c.yaml:5: credentails: unknown key; did you mean "credentials"?`,
 		"  c.yaml:7: create.body.source: ",
 		"  environment AGENTCONFORM_USERS_0_TOKEN: users.0.token: is shorter than 4 characters",
 		"  c.yaml:11: users.1.name: is missing",
-		"  c.yaml:12: users.2: is \"me\"; give it the keys name, token",
+		"  c.yaml:12: users.2: is \"me\"; use the keys name, token",
 		"  environment AGENTCONFORM_AGENT_LISTING: agent.listing: ",
-		"  c.yaml:8: polling.intervall: is no key",
-		"  c.yaml:8: polling.interval: \"x\" is no duration",
+		"  c.yaml:8: polling.intervall: unknown key",
+		"  c.yaml:8: polling.interval: \"x\" is not a duration",
 	} {
 		require.Greater(t, len(lines), i)
 		assert.True(t, strings.HasPrefix(lines[i], want), "%d: %s", i, lines[i])
@@ -177,6 +175,16 @@ users:
 	var one *config.Error
 	require.ErrorAs(t, err, &one)
 	assert.NotEmpty(t, one.Remedy)
+}
+
+// TestAnAddressAlone is enough: a run judges what needs no credentials, no deployment of its own and no user.
+func TestAnAddressAlone(t *testing.T) {
+	for _, flags := range []map[string]string{{"target": "http://h"}, {"agent_target": "http://h"}} {
+		_, err := load(t, "", nil, flags)
+		require.NoError(t, err)
+	}
+	_, err := load(t, "credentials: {api_key: abcdef}\n", nil, map[string]string{"target": "http://h"})
+	require.NoError(t, err)
 }
 
 func TestWhereAMistakeStands(t *testing.T) {
@@ -187,8 +195,7 @@ func TestWhereAMistakeStands(t *testing.T) {
 		want    string
 	}{
 		"the line":                          {file: valid + "edition: attic\n", want: "c.yaml:13: edition: "},
-		"a group in which a key is missing": {file: "target: http://h\ncredentials: {api_key: abcdef}\ncreate: {refused: {}}\n", want: "c.yaml:3: create.body: is missing"},
-		"nothing of it is there":            {file: "target: http://h\ncredentials: {api_key: abcdef}\n", want: "c.yaml: create.body: is missing"},
+		"a group in which a key is missing": {file: "target: http://h\nusers:\n- {name: ada}\n", want: "c.yaml:3: users.0.token: is missing"},
 		"a list of the environment":         {file: valid, environ: []string{"AGENTCONFORM_USERS=[{token: abcdef}]"}, want: "environment AGENTCONFORM_USERS: users.0.name: "},
 		"an entry of a map":                 {file: valid + "vocabulary: {git_host: a}\n", environ: []string{"AGENTCONFORM_VOCABULARY_GIT_HOST="}, want: "environment AGENTCONFORM_VOCABULARY_GIT_HOST: vocabulary.git_host: "},
 		"a flag":                            {file: valid, flags: map[string]string{"target": "h"}, want: "flag --target: target: "},

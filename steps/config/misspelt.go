@@ -6,20 +6,20 @@ import (
 	"unicode"
 )
 
-// Misspelling gets a credential almost right.
-type Misspelling int
+// NearMissCredential gets a credential almost right.
+type NearMissCredential int
 
 // The ways to get a credential almost right.
 const (
-	OneMore   Misspelling = iota // the credential and one more character
-	OtherCase                    // its small letters as capitals, and the other way round
+	OneMore   NearMissCredential = iota // the credential and one more character
+	OtherCase                           // its small letters as capitals, and the other way round
 )
 
-// Misspellings are all of them.
-var Misspellings = []Misspelling{OneMore, OtherCase}
+// NearMissCredentials are all of them.
+var NearMissCredentials = []NearMissCredential{OneMore, OtherCase}
 
 // of returns the misspelt credential. What may be a number in hexadecimal, such as a uuid, is the same in either case.
-func (m Misspelling) of(secret string) string {
+func (m NearMissCredential) of(secret string) string {
 	switch {
 	case secret == "":
 		return secret
@@ -36,8 +36,8 @@ func (m Misspelling) of(secret string) string {
 	}, secret)
 }
 
-// named is how a shell would write the misspelt value of a variable; what stands within base64 has a name of its own.
-func (m Misspelling) named(variable string, encoded bool) string {
+// named is how a shell writes the misspelt value of a variable; a value inside base64 has a separate name.
+func (m NearMissCredential) named(variable string, encoded bool) string {
 	switch {
 	case encoded && m == OneMore:
 		return "${" + variable + "_AND_MORE}"
@@ -49,8 +49,8 @@ func (m Misspelling) named(variable string, encoded bool) string {
 	return "${" + variable + "~~}"
 }
 
-// header misspells the value of a header: behind its scheme, and of a pair of Basic the password only.
-func (m Misspelling) header(value string) (misspelt string, encoded bool) {
+// header misspells the value of a header after its scheme; with Basic, only the password.
+func (m NearMissCredential) header(value string) (misspelt string, encoded bool) {
 	scheme, secret, both := strings.Cut(value, " ")
 	if !both {
 		return m.of(value), false
@@ -73,17 +73,17 @@ func pairOf(scheme, secret string) (name, password string, isPair bool) {
 	return strings.Cut(string(pair), ":")
 }
 
-// MisspeltKey returns the API key with this mistake; "" where it changes nothing.
-func (c *Config) MisspeltKey(m Misspelling) string {
+// NearMissKey returns the API key with this mistake; "" where it changes nothing.
+func (c *Config) NearMissKey(m NearMissCredential) string {
 	if wrong := m.of(c.Credentials.APIKey); wrong != c.Credentials.APIKey {
 		return wrong
 	}
 	return ""
 }
 
-// Misspelt returns the headers with which the user would ask, had each secret in them this mistake; nil where it changes
+// NearMiss returns the headers with which the user would ask, had each secret in them this mistake; nil where it changes
 // nothing.
-func (u User) Misspelt(m Misspelling) map[string]string {
+func (u User) NearMiss(m NearMissCredential) map[string]string {
 	headers, wrong := u.Headers, map[string]string{}
 	if len(headers) == 0 {
 		headers = map[string]string{"Authorization": "Bearer " + u.Token}

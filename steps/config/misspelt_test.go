@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestMisspelt(t *testing.T) {
+func TestNearMiss(t *testing.T) {
 	basic := func(pair string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair)) }
 	for name, c := range map[string]struct {
 		user          User
@@ -21,8 +21,8 @@ func TestMisspelt(t *testing.T) {
 		"basic, no base64": {User{Headers: map[string]string{"Authorization": "Basic zz*"}}, map[string]string{"Authorization": "Basic zz*x"}, map[string]string{"Authorization": "Basic ZZ*"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.longer, c.user.Misspelt(OneMore))
-			assert.Equal(t, c.other, c.user.Misspelt(OtherCase))
+			assert.Equal(t, c.longer, c.user.NearMiss(OneMore))
+			assert.Equal(t, c.other, c.user.NearMiss(OtherCase))
 			secrets := (&Config{Users: []User{c.user}}).Secrets()
 			for _, wrong := range []map[string]string{c.longer, c.other} {
 				for header, value := range wrong {

@@ -13,7 +13,7 @@ import (
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// check holds a YAML node to the Go type that it will be decoded into, so that every mistake is reported with its
+// check compares a YAML node with the Go type that it will be decoded into, so that every mistake is reported with its
 // key and line before anything is decoded.
 func check(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 	if n.Kind == yaml.AliasNode {
@@ -21,7 +21,7 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 	}
 	at := fmt.Sprintf("%s:%d", source, n.Line)
 	mistake := func(want string) []*Error {
-		return []*Error{&Error{Source: at, Key: key, Problem: "is " + describe(n), Remedy: "give " + want}}
+		return []*Error{{Source: at, Key: key, Problem: "is " + describe(n), Remedy: "use " + want}}
 	}
 	if n.Tag == "!!null" {
 		return nil
@@ -32,7 +32,7 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 			return mistake(`a duration such as "10s" or "5m"`)
 		}
 		if d, err := time.ParseDuration(n.Value); err != nil || d <= 0 {
-			return []*Error{&Error{Source: at, Key: key, Problem: fmt.Sprintf("%q is no duration above zero", n.Value), Remedy: `give one such as "10s" or "5m"`}}
+			return []*Error{&Error{Source: at, Key: key, Problem: fmt.Sprintf("%q is not a duration above zero", n.Value), Remedy: `use a duration such as "10s" or "5m"`}}
 		}
 	case t.Kind() == reflect.Struct:
 		return checkStruct(n, t, source, key)
@@ -56,11 +56,11 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 		return all
 	case t.Kind() == reflect.String:
 		if n.Kind != yaml.ScalarNode {
-			return mistake("a text")
+			return mistake("a string")
 		}
 	case t.Kind() == reflect.Int:
 		if v, err := strconv.Atoi(n.Value); n.Kind != yaml.ScalarNode || err != nil || v < 0 {
-			return mistake("a whole number, zero or above")
+			return mistake("an integer of 0 or above")
 		}
 	case t.Kind() == reflect.Bool:
 		if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" {
@@ -73,7 +73,7 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 	if n.Kind != yaml.MappingNode {
 		return []*Error{&Error{Source: fmt.Sprintf("%s:%d", source, n.Line), Key: key, Problem: "is " + describe(n),
-			Remedy: "give it the keys " + strings.Join(keysOf(t), ", ")}}
+			Remedy: "use the keys " + strings.Join(keysOf(t), ", ")}}
 	}
 	var all []*Error
 	seen := map[string]int{}
@@ -81,7 +81,7 @@ func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 		name, value := n.Content[i], n.Content[i+1]
 		at := fmt.Sprintf("%s:%d", source, name.Line)
 		if line, twice := seen[name.Value]; twice {
-			all = append(all, &Error{Source: at, Key: join(key, name.Value), Problem: fmt.Sprintf("stands already at line %d", line), Remedy: "keep one of the two"})
+			all = append(all, &Error{Source: at, Key: join(key, name.Value), Problem: fmt.Sprintf("is already set at line %d", line), Remedy: "remove one of the two"})
 		}
 		seen[name.Value] = name.Line
 		field, ok := fieldOf(t, name.Value)
@@ -94,9 +94,9 @@ func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 	return all
 }
 
-// unknown says that the name is none of those that a group of keys has; key is shown.
+// unknown reports a name that is not a key of the group; key is shown.
 func unknown(source, key, group, name string, known []string) *Error {
-	e := &Error{Source: source, Key: key, Problem: "is no key of the configuration", Remedy: "known here are " + strings.Join(known, ", ")}
+	e := &Error{Source: source, Key: key, Problem: "unknown key", Remedy: "known keys: " + strings.Join(known, ", ")}
 	if near := nearest(name, known); near != "" {
 		e.Remedy = fmt.Sprintf("did you mean %q?", near)
 		e.meant = join(group, strings.ToLower(near))
@@ -138,18 +138,19 @@ func join(key, name string) string {
 	return key + "." + name
 }
 
-// nearest returns the known word that is at most two edits from word, or "".
+// nearest returns the known name that is at most two edits away, or "".
 func nearest(word string, known []string) string {
 	best, at := "", 3
 	for _, k := range known {
-		if d := distance(word, k); d < at {
+		if d := Distance(word, k); d < at {
 			best, at = k, d
 		}
 	}
 	return best
 }
 
-func distance(a, b string) int {
+// Distance is the edit distance of two names, in bytes.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -15,38 +15,48 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// access holds the sentences about who is let in.
+// access holds the sentences about authentication at the control plane.
 type access struct {
 	*World
-	asker     target.Asker // who asked
+	asker     target.Asker // who sent the request
 	operation string       // what for
 	name      string       // of the deployment that was to be refused
+	empty     bool         // what was sent has no body that could be served
 }
 
 // define holds the sentences about credentials (section 5).
 func (w *access) define(r *common.Registrar) {
-	r.Given(`a spare deployment`, w.aSpareDeployment, common.Uses(w.plane.Fixtures.Existing))
+	r.Given(`another existing deployment`, w.anotherExistingDeployment, w.reads(w.readable(1), w.plane.Fixtures.Existing))
+	r.Given(`an existing deployment, or an unknown id`, w.anIDToAskFor, w.usesExisting(), common.WithoutCredentials())
 	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments, common.Needs(common.Whatever(w.aNamedTemplate)))
 	r.Given(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme, common.Needs(w.aCredentialForScheme))
-	r.Configured(`a credential of another tenant`, w.aCredentialOfAnotherTenant)
-	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.nobodyTries)
-	r.When(`a client with an API key that is (unknown|empty|blank|one character too long|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss))
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries, common.Creates(1, 0))
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
+	r.Configured(`credentials of another tenant`, w.aCredentialOfAnotherTenant)
+	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries, common.WithoutCredentials())
+	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss), common.WithoutCredentials(isNoNearMiss))
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries, common.Creates(1, 0), w.creatable())
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries, w.creatable())
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
 	r.When(`the other tenant tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.otherTenantTries)
-	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.strangerUpdates)
+	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates)
 	r.When(`the other tenant tries to update its source`, w.otherTenantUpdates)
-	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a name of its own`, w.strangerCreates)
-	r.When(`a client with (no credentials|an unknown API key) asks for it and for an unknown deployment`, w.strangerAsksForBoth)
-	r.Then(`the request is refused for want of valid credentials`, w.refusedForCredentials)
-	r.Then(`both are refused with the same status`, w.sameStatus)
-	r.Then(`the answer is the one for an unknown deployment`, w.asForUnknown)
-	r.Then(`no deployment has that name`, w.noDeploymentWithName)
+	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a unique name`, w.unauthorizedCreates)
+	r.When(`a client with (no credentials|an unknown API key) retrieves it and an unknown deployment`, w.unauthorizedRetrievesBoth)
+	r.Then(`the request is refused with 401 or 403`, w.refusedForCredentials)
+	r.Then(`both requests are refused with the same status`, w.sameStatus)
+	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
+	r.Then(`no deployment with that name is listed`, w.noDeploymentWithName)
 }
 
-func (w *access) aSpareDeployment(ctx context.Context) (err error) {
-	w.deployment, err = w.plane.Shared(ctx, w.plane.Fixtures.Existing)
-	return err
+func (w *access) anotherExistingDeployment(ctx context.Context) error {
+	return w.read(ctx, w.plane.Fixtures.Existing, w.plane.Existing.Readable(1))
+}
+
+// usesExisting declares the shared deployment where that can be created.
+func (w *access) usesExisting() common.Property {
+	if w.canCreate() != nil {
+		return common.Uses()
+	}
+	return common.Uses(w.plane.Fixtures.Existing)
 }
 
 func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
@@ -55,7 +65,7 @@ func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
 	}
 	_, supported, err := w.plane.ListDeployments(ctx, w.target.Name("none"))
 	if err == nil && !supported {
-		return outcome.Inapplicable("GET /v2/deployments", "the target offers no list of deployments (the interface does not ask for one), so a refused creation leaves nothing to look at")
+		return outcome.Inapplicable("GET /v2/deployments", "the target does not list deployments (the interface does not require it), so a deployment that was created in spite of the refusal cannot be found")
 	}
 	return err
 }
@@ -85,7 +95,7 @@ func (w *access) try(ctx context.Context, who target.Asker, operation string) er
 		request = w.target.ToControlPlane(who, http.MethodGet, plane.DeploymentPath(d.ID), nil)
 	case "update a deployment":
 		// Without a new source the update makes no revision, whoever may do it.
-		request = w.target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(d.ID), plane.SourceUpdate(map[string]any{}))
+		request = w.target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(w.idToWrite()), plane.SourceUpdate(map[string]any{}))
 	case "list its revisions":
 		request = w.target.ToControlPlane(who, http.MethodGet, plane.RevisionsPath(d.ID), nil)
 	case "retrieve a revision":
@@ -104,14 +114,19 @@ func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
 		}
 	}
 	d := &plane.Deployment{Body: w.plane.Sources.Body(w.target.Name("access"), nil)}
-	a, err := w.do(ctx, w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, d.Body))
+	request := w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, d.Body)
+	if w.empty = w.canCreate() != nil; w.empty {
+		request = w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, map[string]any{})
+		request.Wrong = true
+	}
+	a, err := w.do(ctx, request)
 	if err == nil && a.Get("id").String() != "" {
 		_ = w.plane.NoteCreated(ctx, d, a) // what is wrong with the answer is another requirement's concern
 	}
 	return err
 }
 
-func (w *access) nobodyTries(ctx context.Context, operation string) error {
+func (w *access) unauthenticatedTries(ctx context.Context, operation string) error {
 	return w.try(ctx, target.Nobody, operation)
 }
 
@@ -126,22 +141,36 @@ func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string)
 	return w.try(ctx, who, operation)
 }
 
+func isNoNearMiss(kind string) bool {
+	return kind != "one character too long" && kind != "in another case"
+}
+
 // aNearMiss needs a valid key to make one from.
 func (w *access) aNearMiss(kind string) error {
-	isNear := kind == "one character too long" || kind == "in another case"
+	isNear := !isNoNearMiss(kind)
 	switch _, key := w.target.Credential(target.SchemeAPIKey); {
 	case isNear && w.target.Config.Credentials.APIKey == "":
 		return outcome.Needs(key)
-	case kind == "in another case" && w.target.Config.MisspeltKey(config.OtherCase) == "":
-		return outcome.Inapplicable("credentials.api_key", "the API key is the same in another case: it has no letters, or is a number in hexadecimal digits")
+	case kind == "in another case" && w.target.Config.NearMissKey(config.OtherCase) == "":
+		return outcome.Inapplicable("credentials.api_key", "the API key has no letters, or is a hexadecimal number, so it is the same in another case")
 	}
 	return nil
 }
 
 func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
+	if missing := w.canCreate(); missing != nil && (operation == "create a deployment" || operation == "update a deployment") {
+		return missing
+	}
 	w.operation = operation
 	w.scene.JudgeServed(w.schemeOpens)
-	return w.try(ctx, target.Asker(scheme), operation)
+	err := w.try(ctx, target.Asker(scheme), operation)
+	if err == nil && operation == "update a deployment" && w.scene.Answer.Refused() && w.refusedForCredentials() != nil {
+		if err := w.plane.Settle(ctx, w.deployment.ID); err != nil { // it may be busy with its first revision
+			return err
+		}
+		err = w.try(ctx, target.Asker(scheme), operation)
+	}
+	return err
 }
 
 func (w *access) otherTenantTries(ctx context.Context, operation string) error {
@@ -150,7 +179,7 @@ func (w *access) otherTenantTries(ctx context.Context, operation string) error {
 	return w.try(ctx, target.AnotherTenant, operation)
 }
 
-func (w *access) strangerUpdates(ctx context.Context, who string) error {
+func (w *access) unauthorizedUpdates(ctx context.Context, who string) error {
 	change := w.plane.Sources.Next(1)
 	_, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodPatch, plane.DeploymentPath(w.deployment.ID), plane.SourceUpdate(change)))
 	return err
@@ -158,17 +187,17 @@ func (w *access) strangerUpdates(ctx context.Context, who string) error {
 
 func (w *access) otherTenantUpdates(ctx context.Context) error {
 	w.asker, w.operation = target.AnotherTenant, "update a deployment"
-	return w.strangerUpdates(ctx, string(target.AnotherTenant))
+	return w.unauthorizedUpdates(ctx, string(target.AnotherTenant))
 }
 
-func (w *access) strangerCreates(ctx context.Context, who string) error {
+func (w *access) unauthorizedCreates(ctx context.Context, who string) error {
 	name := w.target.Name("refused")
 	w.name = name
 	_, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.plane.Sources.Body(name, nil)))
 	return err
 }
 
-func (w *access) strangerAsksForBoth(ctx context.Context, who string) error {
+func (w *access) unauthorizedRetrievesBoth(ctx context.Context, who string) error {
 	for _, id := range []string{w.deployment.ID, target.UnknownID()} {
 		a, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodGet, plane.DeploymentPath(id), nil))
 		if err != nil {
@@ -179,10 +208,14 @@ func (w *access) strangerAsksForBoth(ctx context.Context, who string) error {
 	return nil
 }
 
+// refusedForCredentials does not judge a refusal of the empty object: a target may look at the body first.
 func (w *access) refusedForCredentials() error {
 	a, err := w.scene.Last()
 	if err != nil {
 		return err
+	}
+	if w.empty && a.Refused() && a.Status != http.StatusUnauthorized && a.Status != http.StatusForbidden {
+		return outcome.NotConfigured("create.body", "the empty object was refused with status %d before the credentials were checked: set create.body", a.Status)
 	}
 	if !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, a.Status) {
 		return outcome.Violated(a, "status 401 or 403", "%s", outcome.Seen(a))
@@ -190,8 +223,8 @@ func (w *access) refusedForCredentials() error {
 	return nil
 }
 
-// schemeOpens wants the request to be served. Where it is not, and not because of the credentials, what the client is
-// answered with everything it has tells whether the scheme is to blame.
+// schemeOpens wants the request to be served. Where it is not, and not because of the credentials, the answer to the
+// request with all credentials tells whether the scheme is the cause.
 func (w *access) schemeOpens(ctx context.Context) error {
 	a, err := w.scene.Last()
 	if err != nil || a.OK() {
@@ -203,24 +236,24 @@ func (w *access) schemeOpens(ctx context.Context) error {
 			return err
 		}
 		if !w.scene.Answer.OK() {
-			return outcome.Inconclusive("the request is not served with any credentials: %s", outcome.Seen(w.scene.Answer))
+			return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(w.scene.Answer))
 		}
 	}
-	return outcome.Violated(a, "a status of success", "%s", outcome.Seen(a))
+	return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
 }
 
 func (w *access) sameStatus() error {
 	existing, unknown := w.answers[0], w.answers[1]
 	if existing.OK() {
-		return outcome.Blocked("the request was not refused at all: %s", outcome.Seen(existing))
+		return outcome.Blocked("the request was not refused: %s", outcome.Seen(existing))
 	}
 	if existing.Status != unknown.Status {
-		return outcome.Violated(existing, "the same status for both", "status %d for the existing deployment and %d for an unknown one", existing.Status, unknown.Status)
+		return outcome.Violated(existing, "the same status for both", "status %d for the existing deployment and %d for an unknown one", existing.Status, unknown.Status).Comparing(existing, unknown)
 	}
 	return nil
 }
 
-// asForUnknown compares with what the same asker is told about a deployment that does not exist.
+// asForUnknown compares with the answer to the same asker for an unknown deployment.
 func (w *access) asForUnknown(ctx context.Context) error {
 	a, err := w.scene.Last()
 	if err != nil {
@@ -232,7 +265,7 @@ func (w *access) asForUnknown(ctx context.Context) error {
 		return err
 	}
 	if a.Status != w.scene.Answer.Status || a.OK() && strings.Contains(string(a.Body), known.First) {
-		return outcome.Violated(a, "the answer to an unknown deployment, status "+strconv.Itoa(w.scene.Answer.Status), "%s", outcome.Seen(a))
+		return outcome.Violated(a, "the answer for an unknown deployment, status "+strconv.Itoa(w.scene.Answer.Status), "%s", outcome.Seen(a)).Comparing(a, w.scene.Answer)
 	}
 	return nil
 }
@@ -251,7 +284,7 @@ func (w *access) noDeploymentWithName(ctx context.Context) error {
 		return outcome.Violated(w.scene.Answer, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
 	}
 	if !supported {
-		return outcome.Inconclusive("the list of deployments can no longer be read")
+		return outcome.Inconclusive("the list of deployments is no longer answered with 2xx")
 	}
 	return nil
 }

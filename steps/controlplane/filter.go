@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -22,34 +23,40 @@ type filtering struct {
 
 // define holds the sentences about filtering the revisions of a deployment (section 4).
 func (w *filtering) define(r *common.Registrar) {
-	r.Given(`a deployment whose revisions have settled`, w.aLongHistory, common.Needs(common.Whatever(w.plane.Sources.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
-	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory, common.Needs(common.Whatever(w.plane.Sources.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
-	r.Given(`a status filter that keeps them all`, w.aFilterThatKeepsAll)
+	r.Given(`a deployment whose revisions have settled`, w.aSettledHistory, w.reads(w.readableStatuses(1), w.plane.Fixtures.Long))
+	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory, w.reads(w.readableStatuses(2), w.plane.Fixtures.Long))
+	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
 	r.When(`the client lists its revisions with that filter`, w.clientListsWithFilter)
 	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
 	r.When(`the client filters its revisions by each status that occurs`, w.clientFiltersByOccurring)
 	r.When(`the client filters its revisions by each known status that does not occur`, w.clientFiltersByOthers)
 	r.When(`the client filters its revisions by pairs of statuses`, w.clientFiltersByPairs)
-	r.When(`the client pages through each filtered list, five at a time`, w.clientPagesThroughFiltered)
+	r.When(`the client pages through each filtered list, five at a time`, w.clientPagesThroughFiltered, common.Needs(common.Whatever(w.severalFilteredPages)))
 	r.When(`the client filters its revisions by (status|remote_reconciled) "([^"]*)"`, w.clientFiltersBy)
 	r.Then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly)
-	r.Then(`each list holds exactly what the lists of the two statuses hold`, w.pairsAreUnions)
-	r.Then(`the pages hold exactly the filtered revisions`, w.pagesHoldFiltered)
-	r.Then(`the list is empty, or the request is refused`, w.emptyOrRefused)
+	r.Then(`each list is the union of the lists of its two statuses`, w.steady(w.pairsAreUnions))
+	r.Then(`the pages hold exactly the filtered revisions`, w.steady(w.pagesHoldFiltered))
+	r.Then(`the list is empty, or the request is refused with 4xx`, w.emptyOrRefused)
 }
 
-// aMixedHistory needs two statuses, or a filter cannot be told from none.
+func (w *filtering) aSettledHistory(ctx context.Context) error {
+	return w.read(ctx, w.plane.Fixtures.Long, w.plane.Existing.ReadableStatuses(1))
+}
+
+// aMixedHistory needs two statuses, or a filter has no visible effect.
 func (w *filtering) aMixedHistory(ctx context.Context) error {
-	if err := w.aLongHistory(ctx); err != nil {
+	if err := w.read(ctx, w.plane.Fixtures.Long, w.plane.Existing.ReadableStatuses(2)); err != nil {
 		return err
 	}
 	statuses, err := w.statuses(ctx)
 	if err != nil {
 		return err
 	}
-	if len(statuses) < 2 {
+	if missing := w.canCreate(); len(statuses) < 2 && missing != nil {
+		return missing
+	} else if len(statuses) < 2 {
 		_, key := w.plane.Sources.Broken()
-		return outcome.NotConfigured(key, "all revisions ended in the same status, so a filter cannot be told from none: set %s", key)
+		return outcome.NotConfigured(key, "all revisions have the same status, so a status filter has no visible effect: set %s", key)
 	}
 	return nil
 }
@@ -57,13 +64,13 @@ func (w *filtering) aMixedHistory(ctx context.Context) error {
 // aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
 // concern.
 func (w *filtering) aFilterThatKeepsAll(ctx context.Context) error {
-	filter := "status=" + url.QueryEscape(strings.Join(w.plane.KnownStatuses(), ","))
+	filter := "status=" + url.QueryEscape(strings.Join(w.plane.Statuses.Known(), ","))
 	rows, a, err := w.plane.ListAll(ctx, w.deployment.ID, "&"+filter)
 	if err != nil {
 		return err
 	}
 	if !a.OK() || len(rows) < len(w.deployment.Revisions) {
-		return outcome.Blocked("a filter with all thirteen statuses keeps %d of %d revisions: status %d", len(rows), len(w.deployment.Revisions), a.Status)
+		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)", len(rows), len(w.deployment.Revisions), a.Status)
 	}
 	w.query = filter
 	return nil
@@ -73,7 +80,7 @@ func (w *filtering) clientListsWithFilter(ctx context.Context) error {
 	return w.list(ctx, w.query, false)
 }
 
-// clientFiltersByNUL sends the character that stores do not take in a text.
+// clientFiltersByNUL sends the character that databases do not accept in a string.
 func (w *filtering) clientFiltersByNUL(ctx context.Context, where string) error {
 	value := "\x00"
 	if where == "ends in" {
@@ -113,7 +120,7 @@ func (w *filtering) filterBy(ctx context.Context, when func(revisions []string) 
 	if err != nil {
 		return err
 	}
-	for _, status := range w.plane.KnownStatuses() {
+	for _, status := range w.plane.Statuses.Known() {
 		if !when(statuses[status]) {
 			continue
 		}
@@ -131,11 +138,11 @@ func (w *filtering) clientFiltersByPairs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, status := range w.plane.KnownStatuses() {
+	for i, status := range w.plane.Statuses.Known() {
 		if len(statuses[status]) == 0 {
 			continue
 		}
-		next := w.plane.KnownStatuses()[(i+1)%len(w.plane.KnownStatuses())]
+		next := w.plane.Statuses.Known()[(i+1)%len(w.plane.Statuses.Known())]
 		for _, other := range slices.Sorted(maps.Keys(statuses)) {
 			if other != status {
 				next = other
@@ -150,9 +157,17 @@ func (w *filtering) clientFiltersByPairs(ctx context.Context) error {
 	return nil
 }
 
+// filteredPage is the size of the pages of filtered lists.
+const filteredPage = 5
+
+func (w *filtering) severalFilteredPages() error { return w.plane.Existing.LongerThan(filteredPage) }
+
 // clientPagesThroughFiltered reads the list of each status that occurs, and then its pages.
 func (w *filtering) clientPagesThroughFiltered(ctx context.Context) error {
-	const size = 5
+	const size = filteredPage
+	if err := w.severalFilteredPages(); err != nil {
+		return err
+	}
 	if err := w.clientFiltersByOccurring(ctx); err != nil {
 		return err
 	}
@@ -179,7 +194,7 @@ func (w *filtering) clientFiltersBy(ctx context.Context, parameter, value string
 // refused keeps none; where none is to be kept, it must be served all the same.
 func (w *filtering) filtersKeepExactly(ctx context.Context) error {
 	if len(w.lists) == 0 {
-		return outcome.Inconclusive("no such status was there to filter by")
+		return outcome.Inconclusive("there was no such status to filter by")
 	}
 	statuses, err := w.statuses(ctx)
 	if err != nil {
@@ -190,7 +205,7 @@ func (w *filtering) filtersKeepExactly(ctx context.Context) error {
 		slices.Sort(want)
 		slices.Sort(got)
 		if !list.answer.OK() || !slices.Equal(want, got) {
-			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d, with status %d", len(got), list.answer.Status).At("/resources")
+			return w.unlessChanged(ctx, outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d (HTTP status %d)", len(got), list.answer.Status).At("/resources"))
 		}
 	}
 	return nil
@@ -200,10 +215,11 @@ func (w *filtering) filtersKeepExactly(ctx context.Context) error {
 // another requirement.
 func (w *filtering) pairsAreUnions() error {
 	single, compared := map[string][]string{}, 0
+	answers := map[string]*client.Answer{}
 	for _, list := range w.lists {
 		got := plane.IDs(list.rows)
 		if !strings.Contains(list.statuses, ",") {
-			single[list.statuses] = got
+			single[list.statuses], answers[list.statuses] = got, list.answer
 			continue
 		}
 		var want []string
@@ -214,11 +230,12 @@ func (w *filtering) pairsAreUnions() error {
 		slices.Sort(want)
 		slices.Sort(got)
 		if want = slices.Compact(want); !list.answer.OK() || !slices.Equal(want, got) {
-			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d, with status %d", len(got), list.answer.Status).At("/resources")
+			first, _, _ := strings.Cut(list.statuses, ",")
+			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d (HTTP status %d)", len(got), list.answer.Status).At("/resources").Comparing(list.answer, answers[first])
 		}
 	}
 	if compared == 0 {
-		return outcome.Inconclusive("no filter by a single status keeps anything, so there is nothing to unite")
+		return outcome.Inconclusive("no filter by a single status returns a revision, so no union can be compared")
 	}
 	return nil
 }
@@ -226,8 +243,9 @@ func (w *filtering) pairsAreUnions() error {
 // pagesHoldFiltered wants the pages of each filtered list to hold what the whole list holds. A page that was refused
 // holds nothing.
 func (w *filtering) pagesHoldFiltered() error {
-	got := map[string][]string{}
+	got, lastPage := map[string][]string{}, map[string]*client.Answer{}
 	for i, a := range w.answers {
+		lastPage[w.statusesOf[i]] = a
 		got[w.statusesOf[i]] = append(got[w.statusesOf[i]], plane.IDs(a.Get("resources").Array())...)
 	}
 	compared := 0
@@ -237,11 +255,11 @@ func (w *filtering) pagesHoldFiltered() error {
 		slices.Sort(want)
 		slices.Sort(found)
 		if !slices.Equal(want, found) {
-			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses+" over all pages, each once", "%d", len(found)).At("/resources")
+			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses+" over all pages, each once", "%d", len(found)).At("/resources").Comparing(lastPage[list.statuses], list.answer)
 		}
 	}
 	if compared == 0 {
-		return outcome.Inconclusive("no filter keeps anything, so there is nothing to page through")
+		return outcome.Inconclusive("no filter returns a revision, so there are no pages to compare")
 	}
 	return nil
 }
@@ -255,5 +273,5 @@ func (w *filtering) emptyOrRefused() error {
 	if a.Refused() || a.OK() && rows.Exists() && len(rows.Array()) == 0 {
 		return nil
 	}
-	return outcome.Violated(a, "an empty list, or a refusal", "%s", outcome.Seen(a))
+	return outcome.Violated(a, "an empty list, or status 4xx", "%s", outcome.Seen(a))
 }

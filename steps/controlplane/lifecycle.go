@@ -22,22 +22,23 @@ type lifecycle struct {
 
 // define holds the sentences about the way of a revision to DEPLOYED (sections 1 and 3).
 func (w *lifecycle) define(r *common.Registrar) {
-	r.Given(`a deployment that was created`, w.aCreatedDeployment, common.Uses(w.plane.Fixtures.Created))
-	r.Given(`a deployment of its own that is up`, w.anOwnDeployment, common.Creates(1, 0))
-	r.Configured(`a source that cannot be built`, w.aBrokenSource)
+	r.Given(`a new deployment with a retrievable revision`, w.aCreatedDeployment, common.Uses(w.plane.Fixtures.Created))
+	r.Given(`a DEPLOYED deployment created for this scenario`, w.anOwnDeployment, common.Creates(1, 0), w.creatable())
+	r.Configured(`a source that cannot be built`, w.creating(w.aBrokenSource))
 	r.When(`the client polls its latest revision`, w.clientPolls)
-	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
+	r.When(`the client polls its latest revision and stops at the first unknown status`, w.clientPollsUpToUnknown)
+	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes, w.creatable())
 	r.When(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
-	r.When(`the client updates the deployment to the broken source and polls`, w.clientUpdatesToBroken, common.Creates(0, 1))
+	r.When(`the client updates the deployment to the broken source and polls its latest revision`, w.clientUpdatesToBroken, common.Creates(0, 1))
 	r.Then(`the revision reaches DEPLOYED`, w.reachesDeployed)
-	r.Then(`every status on the way is known`, w.everyStatusKnown)
+	r.Then(`every status seen is one of the thirteen`, w.everyStatusKnown)
 	r.Then(`the revision is DEPLOYED each time`, w.deployedEachTime)
-	r.Then(`the list and the single revisions agree`, w.listAgrees)
-	r.Then(`the revision ends in a failed status`, w.endsFailed)
+	r.Then(`the list and the retrieved revisions agree`, w.listAgrees)
+	r.Then(`the revision ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED`, w.endsFailed)
 }
 
 func (w *lifecycle) anOwnDeployment(ctx context.Context) (err error) {
-	w.deployment, err = w.plane.CreateUp(ctx, "own")
+	w.deployment, err = w.plane.CreateDeployed(ctx, "own")
 	return err
 }
 
@@ -50,12 +51,27 @@ func (w *lifecycle) aBrokenSource() error {
 
 func (w *lifecycle) clientPolls(ctx context.Context) (err error) {
 	w.revision = w.deployment.Latest()
-	w.polled, err = w.plane.Poll(ctx, w.deployment.ID, w.revision, w.plane.Done)
+	w.polled, err = w.plane.Poll(ctx, w.deployment.ID, w.revision, w.plane.Statuses.Done)
 	return err
 }
 
+// clientPollsUpToUnknown does not wait any longer once a status was seen, in this poll or another one, that fails the scenario.
+func (w *lifecycle) clientPollsUpToUnknown(ctx context.Context) (err error) {
+	w.revision = w.deployment.Latest()
+	w.polled, err = w.plane.Poll(ctx, w.deployment.ID, w.revision, func(status string) bool {
+		return w.plane.Statuses.Done(status) || slices.ContainsFunc(w.plane.StatusesOf(w.revision), w.isUnknown)
+	})
+	return err
+}
+
+func (w *lifecycle) isUnknown(status string) bool { return !w.plane.Statuses.IsKnown(status) }
+
+// clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
 func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
 	const times = 5
+	if err := w.canCreate(); err != nil {
+		return err
+	}
 	for range times {
 		if err := w.clientRetrievesLatest(ctx); err != nil {
 			return err
@@ -90,30 +106,34 @@ func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 		return err
 	}
 	if a.Refused() {
-		return outcome.Inapplicable("revisions of broken sources", "the target refuses the broken source at once (status %d), so no revision of it can be watched", a.Status)
+		return outcome.Inapplicable("revisions of broken sources", "the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
 	latest, _, err := w.plane.AwaitLatest(ctx, a, "broken source", w.deployment.ID, w.deployment.Latest())
 	if err != nil {
 		return err
 	}
 	if latest == w.deployment.Latest() {
-		return outcome.Inconclusive("the update to the broken source made no revision")
+		return outcome.Inconclusive("the update to the broken source created no revision")
 	}
 	w.revision = latest
-	w.polled, err = w.plane.Poll(ctx, w.deployment.ID, latest, w.plane.Done)
+	w.plane.ExpectsFailure(latest)
+	w.polled, err = w.plane.Poll(ctx, w.deployment.ID, latest, w.plane.Statuses.Done)
 	return err
 }
 
-// reachesDeployed says where the source comes from that is to be built: one that cannot be is no fault of the target.
+// reachesDeployed judges the poll; where that was cut short, the one on whose account it was. It says where the source comes from that is to be built: one that cannot be is no fault of the target.
 func (w *lifecycle) reachesDeployed() error {
+	if overdue := w.plane.Overdue(w.revision); overdue != nil && w.polled.Ending == plane.CutShort {
+		w.polled = overdue
+	}
 	err := w.plane.Deployed(w.polled)
 	var o *outcome.Outcome
-	if errors.As(err, &o) && w.plane.FailedStatus(w.polled.Final) {
+	if errors.As(err, &o) && w.plane.Statuses.IsFailed(w.polled.Final) {
 		key := "create.body.source_revision_config." + w.plane.Sources.Field()
 		if w.revision != w.deployment.First {
 			_, key = w.plane.Sources.Another()
 		}
-		o.Hinting(key + " must name a source that this target can build; if it does, the target's log of the build tells why it failed")
+		o.Hinting("set " + key + " to a source that this target can build; if it is one, read the target's build log")
 	}
 	return err
 }
@@ -121,8 +141,10 @@ func (w *lifecycle) reachesDeployed() error {
 // everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
 func (w *lifecycle) everyStatusKnown() error {
 	for _, status := range w.plane.StatusesOf(w.revision) {
-		if !slices.Contains(w.plane.KnownStatuses(), status) {
-			return outcome.Violated(w.polled.Answer, "one of the thirteen statuses", "%q", status).At("/status")
+		if w.isUnknown(status) {
+			o := outcome.Violated(w.polled.Answer, "one of the thirteen statuses", "%q", status).At("/status")
+			o.Violations[0].Key = common.UnknownStatus
+			return o
 		}
 	}
 	return nil
@@ -153,37 +175,40 @@ func (w *lifecycle) listAgrees() error {
 		if got := after[i].Get("id"); got.String() != id {
 			return outcome.Blocked("the revision %s cannot be retrieved: its id is %s", id, outcome.Shown(got))
 		}
-		if err := w.sameRevision(before[i], after[i], row); err != nil {
+		if err := w.sameRevision(before[i], after[i], list, row); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sameRevision compares what two reads of the revision agree about with its row in a list.
-func (w *lifecycle) sameRevision(before, single *client.Answer, row gjson.Result) error {
+// sameRevision compares what two reads of the revision agree about with its row in the list.
+func (w *lifecycle) sameRevision(before, single, list *client.Answer, row gjson.Result) error {
 	for _, field := range []string{"status", "source", "source_revision_config.repo_ref", "source_revision_config.graph_config_path",
 		"source_revision_config.image_uri", "source_revision_config.repo_commit_sha"} {
 		alone, listed := single.Get(field), row.Get(field)
 		if alone.String() != listed.String() && alone.String() == before.Get(field).String() {
-			return outcome.Violated(single, field+" as in the list, "+outcome.Shown(listed), "%s", outcome.Shown(alone)).At("/" + pointerOf(field))
+			return outcome.Violated(single, field+" as in the list, "+outcome.Shown(listed), "%s", outcome.Shown(alone)).At("/"+pointerOf(field)).Comparing(single, list)
 		}
 	}
-	a, ok := instant(single.Get("created_at"))
-	b, ok2 := instant(row.Get("created_at"))
-	c, ok3 := instant(before.Get("created_at"))
+	a, ok := plane.Instant(single.Get("created_at"))
+	b, ok2 := plane.Instant(row.Get("created_at"))
+	c, ok3 := plane.Instant(before.Get("created_at"))
 	if ok && ok2 && ok3 && a.Equal(c) && !a.Equal(b) {
-		return outcome.Violated(single, "created_at as in the list, "+outcome.Shown(row.Get("created_at")), "%s", outcome.Shown(single.Get("created_at"))).At("/created_at")
+		return outcome.Violated(single, "created_at as in the list, "+outcome.Shown(row.Get("created_at")), "%s", outcome.Shown(single.Get("created_at"))).At("/created_at").Comparing(single, list)
 	}
 	return nil
 }
 
 func (w *lifecycle) endsFailed() error {
-	switch {
-	case w.plane.FailedStatus(w.polled.Final):
-		return nil
-	case w.polled.TimedOut:
-		return outcome.Violated(w.polled.Answer, "a failed status within "+w.target.Config.Timeouts.Poll.String(), "%s", w.polled.Final).At("/status")
+	if unjudged := w.plane.Unjudged(w.polled); unjudged != nil {
+		return unjudged
 	}
-	return outcome.Violated(w.polled.Answer, "a failed status", "%s", w.polled.Final).At("/status")
+	switch {
+	case w.plane.Statuses.IsFailed(w.polled.Final):
+		return nil
+	case w.polled.Ending == plane.TimedOut:
+		return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED within "+w.target.Config.Timeouts.Poll.String(), "%s", w.polled.Final).At("/status")
+	}
+	return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED", "%s", w.polled.Final).At("/status")
 }

@@ -26,32 +26,33 @@ type listing struct {
 
 // define holds the sentences about listing the revisions of a deployment (sections 2, 4, 7 and 8).
 func (w *listing) define(r *common.Registrar) {
-	r.Given(`a deployment with more than 20 revisions`, w.aLongHistory, common.Needs(common.Whatever(w.plane.Sources.LongHistoryFits)), common.Uses(w.plane.Fixtures.Long))
-	r.Given(`a list of its revisions with nothing in it`, w.anEmptyList)
-	r.Given(`its revisions can be paged through by offsets`, w.canBePaged)
-	r.Given(`a limit and an offset that are each refused by name`, w.twoFaults)
+	r.Given(`a deployment with more than 20 revisions`, w.aLongHistory, w.reads(w.readableHistory(moreThanDefault), w.plane.Fixtures.Long))
+	r.Given(`a deployment whose revisions are known`, w.aKnownHistory, w.reads(w.readableHistory(1), w.plane.Fixtures.Long))
+	r.Given(`an empty list of its revisions`, w.anEmptyList)
+	r.Given(`paging through its revisions by computed offsets works`, w.canBePaged)
+	r.Given(`an invalid limit and an invalid offset that are each refused by name`, w.twoInvalidParameters)
 	r.When(`the client lists its revisions`, w.clientLists)
 	r.When(`the client lists its revisions with (limit|offset) "([^"]*)"`, w.clientListsWith)
-	r.When(`the client lists its revisions with both of them`, w.clientListsWithTwoFaults)
-	r.When(`the list is looked at`, func() error { return nil })
+	r.When(`the client lists its revisions with both of them`, w.clientListsWithTwoInvalid)
+	r.When(`the list is read`, func() error { return nil })
 	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
 	r.When(`the client lists all its revisions twice`, w.clientListsAllTwice)
-	r.When(`the client pages through its revisions, (\d+) at a time, by offsets of its own`, w.clientPagesByOwnOffsets)
-	r.When(`the client pages through its revisions, each page larger than the one before, by offsets of its own`, w.clientPagesUnevenly)
-	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`, w.clientPagesByReturnedOffsets)
+	r.When(`the client pages through its revisions, (\d+) at a time, by computed offsets`, w.clientPagesByComputedOffsets, common.Needs(w.severalPages))
+	r.When(`the client pages through its revisions, each page larger than the one before, by computed offsets`, w.clientPagesUnevenly, common.Needs(w.severalUnevenPages))
+	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`, w.clientPagesByReturnedOffsets, common.Needs(w.severalPages))
 	r.When(`the client lists the revisions of an unknown deployment`, w.clientListsUnknown)
 	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`, w.clientListsID)
-	r.Then(`the list is served`, w.served)
-	r.Then(`the list has an array of resources and a whole number as offset`, w.listHasForm)
-	r.Then(`it holds as many revisions as the limit and the history allow`, w.holdsWhatLimitAllows)
+	r.Then(`the list is answered with 2xx`, w.served)
+	r.Then(`the list has an array "resources" and an integer "offset"`, w.listHasForm)
+	r.Then(`it holds as many revisions as the limit allows, or all`, w.steady(w.holdsWhatLimitAllows))
 	r.Then(`it holds exactly 20 revisions`, w.holdsTwenty)
-	r.Then(`it is empty`, w.isEmpty)
-	r.Then(`every revision was seen exactly once`, w.everyRevisionOnce)
-	r.Then(`the request is refused with 422, naming "(\w+)"`, w.refusedNaming)
-	r.Then(`the request is refused with 422, naming "(\w+)" and "(\w+)"`, w.refusedNamingBoth)
-	r.Then(`the answer is not found, naming the deployment`, w.notFoundNaming)
-	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.newestFirst)
-	r.Then(`each has the source of the deployment`, w.eachHasSource)
+	r.Then(`it holds no revision`, w.steady(w.isEmpty))
+	r.Then(`every revision was returned exactly once`, w.steady(w.everyRevisionOnce))
+	r.Then(`the request is refused with 422 and an error that names "(\w+)"`, w.refusedNaming)
+	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`, w.refusedNamingBoth)
+	r.Then(`the request is answered with 404 and a detail that contains the deployment id`, w.notFoundNaming)
+	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.newestFirst, w.creatable())
+	r.Then(`each revision has the "source" of the deployment`, w.eachHasSource)
 }
 
 func (w *listing) clientListsWith(ctx context.Context, parameter, value string) error {
@@ -59,7 +60,7 @@ func (w *listing) clientListsWith(ctx context.Context, parameter, value string) 
 	return w.list(ctx, parameter+"="+url.QueryEscape(value), true)
 }
 
-func (w *listing) clientListsWithTwoFaults(ctx context.Context) error {
+func (w *listing) clientListsWithTwoInvalid(ctx context.Context) error {
 	return w.list(ctx, strings.Join(w.faults, "&"), true)
 }
 
@@ -90,17 +91,35 @@ type wholeList struct {
 	answer   *client.Answer // the first page
 }
 
-// clientPagesByOwnOffsets reads one page more than the history has, so that a row too many is seen.
-func (w *listing) clientPagesByOwnOffsets(ctx context.Context, size int) error {
+// severalPages skips where the history is too short to page through.
+func (w *listing) severalPages(size string) error {
+	n, err := strconv.Atoi(size)
+	if err != nil {
+		return err
+	}
+	return w.plane.Existing.LongerThan(n)
+}
+
+// severalUnevenPages are at least three.
+func (w *listing) severalUnevenPages(string) error { return w.plane.Existing.LongerThan(1 + 2) }
+
+// clientPagesByComputedOffsets reads one page more than the history has, so that a row too many is seen.
+func (w *listing) clientPagesByComputedOffsets(ctx context.Context, size int) error {
+	if err := w.plane.Existing.LongerThan(size); err != nil {
+		return err
+	}
 	return w.pageThrough(ctx, func(int) int { return size })
 }
 
 // clientPagesUnevenly finds a target that takes an offset for the number of a page.
 func (w *listing) clientPagesUnevenly(ctx context.Context) error {
+	if err := w.severalUnevenPages(""); err != nil {
+		return err
+	}
 	return w.pageThrough(ctx, func(page int) int { return page })
 }
 
-// pageThrough reads page after page, each of its own size, until one begins past the end. That this one may be no
+// pageThrough reads page after page, each with its own size, until one begins past the end. That this one may be no
 // page at all is the concern of another requirement.
 func (w *listing) pageThrough(ctx context.Context, size func(page int) int) error {
 	offset := 0
@@ -120,7 +139,7 @@ func (w *listing) pageThrough(ctx context.Context, size func(page int) int) erro
 
 // canBePaged reads the whole history in pages of five.
 func (w *listing) canBePaged(ctx context.Context) error {
-	if err := w.clientPagesByOwnOffsets(ctx, 5); err != nil {
+	if err := w.pageThrough(ctx, func(int) int { return 5 }); err != nil {
 		return err
 	}
 	problem := w.everyRevisionOnce()
@@ -134,13 +153,13 @@ func (w *listing) anEmptyList(ctx context.Context) error {
 		return err
 	}
 	if !w.scene.Answer.OK() || len(w.rows()) > 0 {
-		return outcome.Blocked("an offset of 1000 gives no empty list: %s", outcome.Seen(w.scene.Answer))
+		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(w.scene.Answer))
 	}
 	return nil
 }
 
-// twoFaults finds a faulty value of each parameter that the target refuses as it should when it stands alone.
-func (w *listing) twoFaults(ctx context.Context) error {
+// twoInvalidParameters finds an invalid value of each parameter that the target refuses with an error that names it.
+func (w *listing) twoInvalidParameters(ctx context.Context) error {
 	for _, candidates := range [][]string{{"limit=0", "limit=101", "limit=ten"}, {"offset=-1", "offset=ten"}} {
 		name, _, _ := strings.Cut(candidates[0], "=")
 		refused := ""
@@ -154,7 +173,7 @@ func (w *listing) twoFaults(ctx context.Context) error {
 			}
 		}
 		if refused == "" {
-			return outcome.Blocked("no faulty %s is refused by name", name)
+			return outcome.Blocked("no invalid %s is refused with an error that names it", name)
 		}
 		w.faults = append(w.faults, refused)
 	}
@@ -164,6 +183,9 @@ func (w *listing) twoFaults(ctx context.Context) error {
 // clientPagesByReturnedOffsets goes on until a page is empty or the history must have been seen. That there is no
 // offset to pass on is the concern of another requirement.
 func (w *listing) clientPagesByReturnedOffsets(ctx context.Context, size int) error {
+	if err := w.plane.Existing.LongerThan(size); err != nil {
+		return err
+	}
 	query := "limit=" + strconv.Itoa(size)
 	for range len(w.deployment.Revisions) + 2 {
 		if err := w.list(ctx, query, false); err != nil {
@@ -174,7 +196,7 @@ func (w *listing) clientPagesByReturnedOffsets(ctx context.Context, size int) er
 			return nil
 		}
 		if offset.Type != gjson.Number {
-			return outcome.Inconclusive("the list returned no number as offset to pass on: %s", outcome.Shown(offset))
+			return outcome.Inconclusive("the returned offset is not a number and cannot be passed on: %s", outcome.Shown(offset))
 		}
 		if offset.Num < 0 || offset.Num > math.MaxInt32 {
 			return outcome.Violated(w.scene.Answer, "an offset that fetches the next page", "%s", outcome.Shown(offset)).At("/offset")
@@ -203,10 +225,10 @@ func (w *listing) clientListsID(ctx context.Context, id string) error {
 
 func (w *listing) listHasForm() error {
 	if rows := w.scene.Answer.Get("resources"); !rows.IsArray() {
-		return outcome.Violated(w.scene.Answer, "an array as resources", "%s", outcome.Shown(rows)).At("/resources")
+		return outcome.Violated(w.scene.Answer, "an array in resources", "%s", outcome.Shown(rows)).At("/resources")
 	}
 	if offset := w.scene.Answer.Get("offset"); offset.Type != gjson.Number || strings.ContainsAny(offset.Raw, ".eE") {
-		return outcome.Violated(w.scene.Answer, "a whole number as offset", "%s", outcome.Shown(offset)).At("/offset")
+		return outcome.Violated(w.scene.Answer, "an integer in offset", "%s", outcome.Shown(offset)).At("/offset")
 	}
 	return nil
 }
@@ -236,7 +258,7 @@ func (w *listing) holdsTwenty() error {
 func (w *listing) isEmpty() error {
 	rows := w.scene.Answer.Get("resources")
 	if !rows.Exists() {
-		return outcome.Inconclusive("the answer has no resources that could be empty: %s", outcome.Seen(w.scene.Answer))
+		return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(w.scene.Answer))
 	}
 	if n := len(rows.Array()); n > 0 {
 		return outcome.Violated(w.scene.Answer, "no revisions", "%d", n).At("/resources")
@@ -272,6 +294,9 @@ func (w *listing) everyRevisionOnce() error {
 
 // newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
 func (w *listing) newestFirst() error {
+	if err := w.canCreate(); err != nil {
+		return err
+	}
 	if err := w.listsServed(); err != nil {
 		return err
 	}
@@ -279,32 +304,35 @@ func (w *listing) newestFirst() error {
 	for _, list := range w.lists {
 		order := slices.DeleteFunc(plane.IDs(list.rows), func(id string) bool { return made(id) < 0 })
 		if len(order) < 2 {
-			return outcome.Inconclusive("a list of %d known revisions has no order", len(order))
+			return outcome.Inconclusive("the list has %d of the known revisions: an order needs at least 2", len(order))
 		}
 		if !slices.IsSortedFunc(order, func(a, b string) int { return made(b) - made(a) }) {
-			return outcome.Violated(list.answer, "the newest revision first", "another order").At("/resources")
+			return outcome.Violated(list.answer, "the revisions from the newest to the oldest", "another order").At("/resources")
 		}
 	}
 	return nil
 }
 
 func (w *listing) eachHasSource() error {
+	if w.source() == "" { // that of an existing deployment is unknown
+		return w.canCreate()
+	}
 	if err := w.listsServed(); err != nil {
 		return err
 	}
 	list := w.lists[0]
 	if len(list.rows) == 0 {
-		return outcome.Inconclusive("the list is empty")
+		return outcome.Inconclusive("the list is empty, so no source can be compared")
 	}
 	for i, row := range list.rows {
-		if got := row.Get("source"); got.String() != w.target.Config.Source() {
-			return outcome.Violated(list.answer, "source "+w.target.Config.Source(), "%s", outcome.Shown(got)).At("/resources/" + strconv.Itoa(i) + "/source")
+		if got := row.Get("source"); got.String() != w.source() {
+			return outcome.Violated(list.answer, "source "+w.source(), "%s", outcome.Shown(got)).At("/resources/" + strconv.Itoa(i) + "/source")
 		}
 	}
 	return nil
 }
 
-// listsServed says that a list which cannot be read shows nothing of what stands in it.
+// listsServed blocks where a list cannot be read: nothing in it can be judged then.
 func (w *listing) listsServed() error {
 	for _, list := range w.lists {
 		if !list.answer.OK() {
@@ -312,4 +340,25 @@ func (w *listing) listsServed() error {
 		}
 	}
 	return nil
+}
+
+func (w *listing) refusedNaming(parameter string) error { return w.refusedNamingAll(parameter) }
+
+func (w *listing) refusedNamingBoth(first, second string) error {
+	return w.refusedNamingAll(first, second)
+}
+
+func (w *listing) refusedNamingAll(parameters ...string) error {
+	a, err := w.scene.Last()
+	if err != nil {
+		return err
+	}
+	return common.RefusedNaming(a, parameters...)
+}
+
+func (w *listing) notFoundNaming() error {
+	if err := w.notFound(); err != nil {
+		return err
+	}
+	return common.DetailContains(w.scene.Answer, w.deployment.ID)
 }

@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
@@ -27,13 +26,14 @@ type retrieval struct {
 
 // define holds the sentences about retrieving deployments and revisions (sections 1, 2, 4 and 7).
 func (w *retrieval) define(r *common.Registrar) {
-	r.Given(`a deployment that is up`, w.aDeploymentThatIsUp, common.Uses(w.plane.Fixtures.Deployed))
-	r.Given(`two deployments`, w.twoDeployments, common.Uses(w.plane.Fixtures.Deployed, w.plane.Fixtures.Existing))
+	r.Given(`an existing deployment`, w.anExistingDeployment, w.reads(w.readable(1), w.plane.Fixtures.Created))
+	r.Given(`a DEPLOYED deployment`, w.aDeployedDeployment, w.reads(w.readable(1), w.plane.Fixtures.Deployed))
+	r.Given(`two deployments`, w.twoDeployments, w.reads(w.readable(2), w.plane.Fixtures.Created, w.plane.Fixtures.Existing))
 	r.Given(`a deployment that was updated to another source`, w.anUpdatedDeployment, common.Needs(common.Whatever(w.plane.Sources.Second)), common.Uses(w.plane.Fixtures.Updated))
-	r.Configured(`a ref whose commit is known`, w.aKnownCommit)
-	r.Configured(`a second ref whose commit is known`, w.aSecondKnownCommit)
+	r.Configured(`a ref whose commit id is known`, w.creating(w.aKnownCommit))
+	r.Configured(`a second ref whose commit id is known`, w.creating(w.aSecondKnownCommit))
 	r.When(`the client retrieves the deployment`, w.clientRetrieves)
-	r.When(`the client retrieves both`, w.clientRetrievesBoth)
+	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
 	r.When(`the client retrieves an unknown deployment`, w.clientRetrievesUnknown)
 	r.When(`the client retrieves the deployment with the id "([^"]*)"`, w.clientRetrievesID)
 	r.When(`the client retrieves its latest revision`, w.clientRetrievesLatest)
@@ -41,35 +41,46 @@ func (w *retrieval) define(r *common.Registrar) {
 	r.When(`the client retrieves its latest revision and lists its revisions`, w.clientRetrievesAndLists)
 	r.When(`the client retrieves both its revisions`, w.clientRetrievesBothRevisions)
 	r.When(`the client retrieves an unknown revision of it`, w.clientRetrievesUnknownRevision)
-	r.When(`the client retrieves the revision of the one under the other`, w.clientRetrievesForeignRevision)
+	r.When(`the client retrieves the revision of one deployment under the other`, w.clientRetrievesForeignRevision)
 	r.When(`the client retrieves each of its revisions twice`, w.clientRetrievesEachTwice)
-	r.Then(`the deployment has the id, source and latest revision of the one that was created`, w.isTheCreated)
+	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each answer is the (?:deployment|revision) that was asked for`, w.eachIsTheAskedFor)
-	r.Then(`the answer is not found`, w.notFound)
-	r.Then(`the answer is not found, with a detail`, w.notFoundWithDetail)
-	r.Then(`its source is the one that was asked for`, w.sourceAsAsked)
-	r.Then(`the revision's source is the one that was asked for`, w.sourceAsAsked)
-	r.Then(`its source revision configuration holds what was asked for`, w.configAsAsked)
-	r.Then(`the revision's source revision configuration holds what was asked for`, w.configAsAsked)
-	r.Then(`the revision's source revision configuration is as it was before the update`, w.configAsBefore)
+	r.Then(`the request is answered with 404`, w.notFound)
+	r.Then(`the request is answered with 404 and a string "detail"`, w.notFoundWithDetail)
+	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.sourceAsAsked)
+	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`, w.configAsAsked)
+	r.Then(`the "source_revision_config" of the revision is unchanged`, w.configAsBefore)
 	r.Then(`the retrieved revision is the latest revision`, w.isTheRevision)
-	r.Then(`the list holds just that revision`, w.listHoldsJustIt)
-	r.Then(`the revision has every required field`, w.revisionIsComplete)
-	r.Then(`no revision was updated before it was created`, w.notUpdatedBeforeCreated)
-	r.Then(`the revision carries the commit of its ref`, w.carriesCommit)
+	r.Then(`the list contains only that revision`, w.listHoldsJustIt)
+	r.Then(`the revision has every required field, and none is null`, w.revisionIsComplete)
+	r.Then(`no "updated_at" is before "created_at"`, w.notUpdatedBeforeCreated)
+	r.Then(`the "repo_commit_sha" of the revision is the commit id of its ref`, w.showsCommit)
 }
 
-func (w *retrieval) aDeploymentThatIsUp(ctx context.Context) (err error) {
-	w.deployment, err = w.plane.Shared(ctx, w.plane.Fixtures.Deployed)
-	return err
+func (w *retrieval) aDeployedDeployment(ctx context.Context) error {
+	return w.read(ctx, w.plane.Fixtures.Deployed, w.plane.Existing.Readable(1))
+}
+
+// anExistingDeployment need not be up: it is read, whatever becomes of its revision.
+func (w *retrieval) anExistingDeployment(ctx context.Context) error {
+	if err := w.read(ctx, w.plane.Fixtures.Created, w.plane.Existing.Readable(1)); err != nil || w.deployment.Found {
+		return err
+	}
+	return w.canBeRetrieved(ctx, plane.RevisionPath(w.deployment.ID, w.deployment.First))
 }
 
 func (w *retrieval) twoDeployments(ctx context.Context) (err error) {
-	if w.deployment, err = w.plane.Shared(ctx, w.plane.Fixtures.Deployed); err != nil {
+	if err = w.read(ctx, w.plane.Fixtures.Created, w.plane.Existing.Readable(2)); err != nil {
 		return err
 	}
-	w.other, err = w.plane.Shared(ctx, w.plane.Fixtures.Existing)
-	return err
+	if w.deployment.Found {
+		w.other = w.plane.Existing.Deployments()[1]
+		return nil
+	}
+	if w.other, err = w.plane.Shared(ctx, w.plane.Fixtures.Existing); err != nil {
+		return err
+	}
+	return w.canBeRetrieved(ctx, plane.RevisionPath(w.deployment.ID, w.deployment.First))
 }
 
 func (w *retrieval) anUpdatedDeployment(ctx context.Context) (err error) {
@@ -77,7 +88,7 @@ func (w *retrieval) anUpdatedDeployment(ctx context.Context) (err error) {
 	return err
 }
 
-// aKnownCommit and its like skip where nothing tells which commit to expect.
+// aKnownCommit and its like skip where the expected commit is not configured.
 func (w *retrieval) aKnownCommit() error {
 	ref, _ := plane.Asked(w.target.Config.Create.Body)["repo_ref"].(string)
 	return w.knownCommit(ref)
@@ -151,7 +162,7 @@ func (w *retrieval) clientRetrievesEachTwice(ctx context.Context) error {
 	return nil
 }
 
-// same compares a field of an answer with a text.
+// same compares a field of an answer with a string.
 func same(a *client.Answer, path, want string) error {
 	if got := a.Get(path); got.Type != gjson.String || !strings.EqualFold(got.Str, want) {
 		return outcome.Violated(a, path+" "+want, "%s", outcome.Shown(got)).At("/" + strings.ReplaceAll(path, ".", "/"))
@@ -166,16 +177,28 @@ func (w *retrieval) isTheCreated() error {
 	if err := same(w.scene.Answer, "id", w.deployment.ID); err != nil {
 		return err
 	}
+	if w.deployment.Found {
+		return w.isTheExisting()
+	}
 	if err := same(w.scene.Answer, "latest_revision_id", w.deployment.First); err != nil {
 		return err
 	}
 	return same(w.scene.Answer, "source", w.target.Config.Source())
 }
 
+// isTheExisting compares with what the list of deployments showed, and what cannot have changed since (section 2).
+func (w *retrieval) isTheExisting() error {
+	w.scene.Note("judged on an existing deployment: id and source only")
+	if w.source() == "" {
+		return nil
+	}
+	return same(w.scene.Answer, "source", w.source())
+}
+
 func (w *retrieval) eachIsTheAskedFor() error {
 	for i, a := range w.answers {
 		if !a.OK() {
-			return outcome.Violated(a, "a status of success", "%s", outcome.Seen(a))
+			return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
 		}
 		if err := same(a, "id", w.askedIDs[i]); err != nil {
 			return err
@@ -189,7 +212,7 @@ func (w *retrieval) notFoundWithDetail() error {
 		return err
 	}
 	if detail := w.scene.Answer.Get("detail"); detail.Type != gjson.String {
-		return outcome.Violated(w.scene.Answer, "JSON with a text as detail", "%s", outcome.Seen(w.scene.Answer)).At("/detail")
+		return outcome.Violated(w.scene.Answer, "JSON with a string detail", "%s", outcome.Seen(w.scene.Answer)).At("/detail")
 	}
 	return nil
 }
@@ -212,11 +235,11 @@ func (w *retrieval) configAsBefore() error {
 		}
 		compared++
 		if got := w.scene.Answer.Get(path); got.String() != want.String() {
-			return outcome.Violated(w.scene.Answer, field+" "+want.String(), "%s", outcome.Shown(got)).At("/" + pointerOf(path))
+			return outcome.Violated(w.scene.Answer, field+" "+want.String(), "%s", outcome.Shown(got)).At("/"+pointerOf(path)).Comparing(w.scene.Answer, before)
 		}
 	}
 	if compared == 0 {
-		return outcome.Inconclusive("the revision showed nothing in its source revision configuration before the update: %s", outcome.Seen(before))
+		return outcome.Inconclusive("the revision had an empty source_revision_config before the update: %s", outcome.Seen(before))
 	}
 	return nil
 }
@@ -227,7 +250,7 @@ func (w *retrieval) listHoldsJustIt() error {
 	list := w.answers[1]
 	rows := list.Get("resources").Array()
 	if !list.OK() || len(rows) != 1 || rows[0].Get("id").String() != w.revision {
-		return outcome.Violated(list, "a list of just the revision "+w.revision, "%s", outcome.Seen(list)).At("/resources")
+		return outcome.Violated(list, "a list with only the revision "+w.revision, "%s", outcome.Seen(list)).At("/resources")
 	}
 	return nil
 }
@@ -238,45 +261,39 @@ var requiredOfRevision = []string{"id", "created_at", "updated_at", "status", "s
 func (w *retrieval) revisionIsComplete() error {
 	for _, field := range requiredOfRevision {
 		if value := w.scene.Answer.Get(field); !value.Exists() || value.Type == gjson.Null {
-			return outcome.Violated(w.scene.Answer, "the field "+field, "%s", outcome.Shown(value)).At("/" + field)
+			return outcome.Violated(w.scene.Answer, "a non-null "+field, "%s", outcome.Shown(value)).At("/" + field)
 		}
 	}
 	return nil
-}
-
-// instant reads a date-time of any offset and precision.
-func instant(v gjson.Result) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
-	return t, err == nil
 }
 
 func (w *retrieval) notUpdatedBeforeCreated() error {
 	for _, a := range w.answers {
-		created, ok := instant(a.Get("created_at"))
-		updated, ok2 := instant(a.Get("updated_at"))
+		created, ok := plane.Instant(a.Get("created_at"))
+		updated, ok2 := plane.Instant(a.Get("updated_at"))
 		if !ok || !ok2 {
-			return outcome.Inconclusive("the revision does not show both times")
+			return outcome.Inconclusive("created_at or updated_at is missing or not a date-time")
 		}
 		if updated.Before(created) {
-			return outcome.Violated(a, "updated_at not before created_at "+outcome.Shown(a.Get("created_at")), "%s", outcome.Shown(a.Get("updated_at"))).At("/updated_at")
+			return outcome.Violated(a, "updated_at at or after created_at "+outcome.Shown(a.Get("created_at")), "%s", outcome.Shown(a.Get("updated_at"))).At("/updated_at")
 		}
 	}
 	return nil
 }
 
-func (w *retrieval) carriesCommit() error {
+func (w *retrieval) showsCommit() error {
 	if err := w.served(); err != nil {
 		return err
 	}
 	got := w.scene.Answer.Get("source_revision_config.repo_commit_sha")
 	if !strings.EqualFold(got.String(), w.commit) {
 		return outcome.Violated(w.scene.Answer, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At("/source_revision_config/repo_commit_sha").
-			Hinting("alternatives.commits must tell the commit that the ref points to now: a branch may have moved since it was written")
+			Hinting("set alternatives.commits to the commit id that the ref points to now: a branch may have moved")
 	}
 	return nil
 }
 
-// isUUID tells whether a text is an id of the form that the interface wants.
+// isUUID tells whether a string is a UUID in the form of the interface.
 func isUUID(s string) bool {
 	return len(s) == len("00000000-0000-0000-0000-000000000000") && uuid.Validate(s) == nil
 }

@@ -15,9 +15,9 @@ import (
 
 // defineTag holds the sentences about the rule that a tag and build_on_push exclude each other (section 2).
 func (w *creation) defineTag(r *common.Registrar) {
-	r.Configured(`a tag to build from`, w.aTag)
-	r.When(`the client creates a deployment from the tag that (builds on push|does not build on push|says nothing about building on push)`, w.clientCreatesFromTag, common.Creates(1, 0))
-	r.Then(`the request is refused, or the deployment does not build on push`, w.refusedOrNoBuildOnPush)
+	r.Configured(`a tag to build from`, w.creating(w.aTag))
+	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`, w.clientCreatesFromTag, common.Creates(1, 0), w.creatable())
+	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`, w.refusedOrNoBuildOnPush)
 }
 
 func (w *creation) aTag() error {
@@ -31,8 +31,8 @@ func (w *creation) aTag() error {
 }
 
 func (w *creation) clientCreatesFromTag(ctx context.Context, how string) error {
-	changes := fromTag(w.target.Config, how == "builds on push")
-	if how == "says nothing about building on push" {
+	changes := fromTag(w.target.Config, how == "true")
+	if how == "absent" {
 		changes["source_config"] = map[string]any{"build_on_push": nil}
 		if _, given := w.target.Config.Create.Body["source_config"].(map[string]any); !given {
 			delete(changes, "source_config")
@@ -56,18 +56,18 @@ func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
 	}
 	if act.Refused() && w.deployment.ID == "" {
 		if name, named := w.deployment.Body["name"].(string); named {
-			return w.noneStandsUnder(ctx, name)
+			return w.noneCreatedAs(ctx, name)
 		}
 		return nil
 	}
 	if !act.OK() && !act.Refused() {
-		return outcome.Violated(act, "a refusal, or a deployment that does not build on push", "%s", outcome.Seen(act))
+		return outcome.Violated(act, "status 4xx, or a deployment with build_on_push false", "%s", outcome.Seen(act))
 	}
 	return w.noTagBuildsOnPush(ctx, act, w.deployment.ID)
 }
 
-// noneStandsUnder looks for what a refused creation may have left, where the target lists its deployments.
-func (w *creation) noneStandsUnder(ctx context.Context, name string) error {
+// noneCreatedAs looks for what a refused creation may have left, where the target lists its deployments.
+func (w *creation) noneCreatedAs(ctx context.Context, name string) error {
 	found, _, err := w.plane.ListDeployments(ctx, name)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (w *creation) noneStandsUnder(ctx context.Context, name string) error {
 	return nil
 }
 
-// noTagBuildsOnPush reads what stands after an act.
+// noTagBuildsOnPush reads the deployment after a request.
 func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id string) error {
 	if act.OK() {
 		if err := w.target.WaitSettleDelay(ctx, act); err != nil { // what was accepted may take effect in the background
@@ -95,7 +95,7 @@ func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id
 		return err
 	}
 	if !a.OK() {
-		return outcome.Inconclusive("the deployment cannot be read back: %s", outcome.Seen(a))
+		return outcome.Inconclusive("the deployment cannot be retrieved: %s", outcome.Seen(a))
 	}
 	ref, push := a.Get("source_revision_config.repo_ref"), a.Get("source_config.build_on_push")
 	config, _ := w.deployment.Body["source_config"].(map[string]any)
@@ -104,11 +104,11 @@ func (w *creation) noTagBuildsOnPush(ctx context.Context, act *client.Answer, id
 		return nil // what nobody asked for need not be shown
 	}
 	if act.OK() && (!ref.Exists() || !push.Exists()) {
-		return outcome.Inconclusive("the deployment does not show repo_ref and build_on_push: %s", outcome.Seen(a))
+		return outcome.Inconclusive("the deployment lacks repo_ref or build_on_push: %s", outcome.Seen(a))
 	}
 	tag := w.target.Config.Alternatives.TagRef
 	if push.Type == gjson.True && (ref.String() == tag || ref.String() == strings.TrimPrefix(tag, "refs/tags/")) {
-		return outcome.Violated(a, "no tag together with build_on_push true", "repo_ref %s with build_on_push true", outcome.Shown(ref)).At("/source_config/build_on_push")
+		return outcome.Violated(a, "build_on_push false with a tag ref", "repo_ref %s with build_on_push true", outcome.Shown(ref)).At("/source_config/build_on_push")
 	}
 	return nil
 }

@@ -26,42 +26,63 @@ type update struct {
 
 // define holds the sentences about updating a deployment (sections 1, 2 and 4).
 func (w *update) define(r *common.Registrar) {
-	r.Given(`a deployment that takes updates`, w.aDeploymentThatTakesUpdates, common.Uses(w.plane.Fixtures.Leased))
-	r.Configured(`a second ref to build from`, w.aSecondRef)
-	r.Configured(`a second graph configuration file`, w.aSecondGraphConfig)
-	r.Configured(`a second image`, w.aSecondImage)
+	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates, common.Uses(w.plane.Fixtures.Leased))
+	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself, common.Uses(w.plane.Fixtures.Changing))
+	r.Configured(`a second ref to build from`, w.creating(w.aSecondRef))
+	r.Configured(`a second graph configuration file`, w.creating(w.aSecondGraphConfig))
+	r.Configured(`a second image`, w.creating(w.aSecondImage))
 	r.Given(`a source that has (?:a|an) "(repo_ref|graph_config_path|image_uri)"`, w.aSourceThatHas, common.Needs(w.aSourceThatHas))
-	r.Given(`a deployment of its own that builds on push`, w.anOwnThatBuildsOnPush, common.Creates(1, 0))
-	r.Given(`a deployment of its own from the tag`, w.anOwnFromTag, common.Creates(1, 0))
+	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush, common.Creates(1, 0), w.creatable())
+	r.Given(`a deployment created for this scenario from the tag`, w.anOwnFromTag, common.Creates(1, 0), w.creatable())
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField, common.Creates(0, 1))
-	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to the value that stands`, w.clientUpdatesToSame, common.Creates(0, 1))
-	r.When(`the client updates (nothing|build_on_push alone|every source field to null|an empty source revision configuration)`, w.clientUpdatesNothing)
-	r.Configured(`a "repo_ref" and a "graph_config_path" to build from`, w.aSourceForBoth)
-	r.When(`the client updates "repo_ref" and "graph_config_path" at once`, w.clientUpdatesBoth, common.Creates(0, 1))
+	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`, w.clientUpdatesToCurrent, common.Creates(0, 1))
+	r.When(`the client sends an update with (an empty object|build_on_push alone|the three source fields null|an empty source_revision_config)`, w.clientUpdatesNothing)
+	r.Configured(`a "repo_ref" and a "graph_config_path" to build from`, w.creating(w.aSourceForBoth))
+	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth, common.Creates(0, 1))
 	r.When(`the client tries to change its source`, w.clientChangesSource)
 	r.When(`the client updates an unknown deployment`, w.clientUpdatesUnknown)
 	r.When(`the client tries to set the read-only fields in an update`, w.clientUpdatesReadOnly)
 	r.When(`the client tries to update the deployment with (.+)`, w.clientUpdatesWithMistake)
-	r.When(`the client updates it to the tag`, w.clientUpdatesToTag, common.Creates(0, 1))
-	r.When(`the client updates it to build on push`, w.clientUpdatesToBuildOnPush)
-	r.Then(`exactly one new revision is made`, w.oneNewRevision)
-	r.Then(`the deployment names it as the latest`, w.namesItLatest)
-	r.Then(`the deployment has no new revision`, w.noNewRevision)
-	r.Then(`the deployment's source is that of its creation`, w.sourceOfCreation)
-	r.Then(`the read-only fields are as they were`, w.readOnlyAsBefore)
+	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag, common.Creates(0, 1))
+	r.When(`the client updates build_on_push to true`, w.clientUpdatesToBuildOnPush)
+	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
+	r.Then(`the "latest_revision_id" of the deployment names that revision`, w.namesItLatest)
+	r.Then(`no revision was created`, w.noRevisionCreated)
+	r.Then(`a GET of the deployment shows the "source" of the create request`, w.sourceUnchanged)
+	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
 }
 
 // aDeploymentThatTakesUpdates is the scenario's alone until it ends, so that every change is of its making.
 func (w *update) aDeploymentThatTakesUpdates(ctx context.Context) error {
-	d, giveBack, err := w.plane.Lease(ctx, w.plane.Fixtures.Leased)
+	if err := w.lease(ctx, w.plane.Fixtures.Leased); err != nil {
+		return err
+	}
+	if err := w.plane.Settle(ctx, w.deployment.ID); err != nil {
+		return err
+	}
+	return w.remember(ctx)
+}
+
+// aDeploymentForItself is for updates that are to be refused: these need no deployment that is DEPLOYED.
+func (w *update) aDeploymentForItself(ctx context.Context) error {
+	if err := w.lease(ctx, w.plane.Fixtures.Changing); err != nil {
+		return err
+	}
+	return w.remember(ctx)
+}
+
+func (w *update) lease(ctx context.Context, f *plane.Fixture) error {
+	d, giveBack, err := w.plane.Lease(ctx, f)
 	if err != nil {
 		return err
 	}
 	w.deployment = d
 	w.scene.AtEnd(giveBack)
-	if err := w.plane.Settle(ctx, w.deployment.ID); err != nil {
-		return err
-	}
+	return nil
+}
+
+// remember notes how the deployment is before the client acts.
+func (w *update) remember(ctx context.Context) (err error) {
 	if err := w.plane.AwaitLatestListed(ctx, w.deployment.ID); err != nil {
 		return err
 	}
@@ -93,6 +114,9 @@ func (w *update) aSecondImage() error {
 }
 
 func (w *update) aSourceThatHas(field string) error {
+	if err := w.canCreate(); err != nil {
+		return err
+	}
 	source := config.GitHost
 	if field == "image_uri" {
 		source = config.ExternalContainer
@@ -113,7 +137,7 @@ func (w *update) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
 	}
 	a, err := w.plane.Get(ctx, plane.DeploymentPath(w.deployment.ID), "")
 	if err == nil && a.Get("source_config.build_on_push").Type != gjson.True {
-		return outcome.Inapplicable("build_on_push", "the target does not let a deployment of this template build on push: %s", outcome.Seen(a))
+		return outcome.Inapplicable("build_on_push", "the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
 	}
 	return err
 }
@@ -167,22 +191,22 @@ func (w *update) clientUpdatesBoth(ctx context.Context) error {
 	return w.patchSource(ctx, change, "")
 }
 
-// clientUpdatesToSame sends what the deployment shows: any value that is not null makes a revision (section 2).
-func (w *update) clientUpdatesToSame(ctx context.Context, field string) error {
-	stands := w.before.Deployment.Get("source_revision_config." + field)
-	if stands.Type != gjson.String {
-		return outcome.Inconclusive("the deployment shows no %s to send again: %s", field, outcome.Shown(stands))
+// clientUpdatesToCurrent sends what the deployment shows: any value that is not null creates a revision (section 2).
+func (w *update) clientUpdatesToCurrent(ctx context.Context, field string) error {
+	current := w.before.Deployment.Get("source_revision_config." + field)
+	if current.Type != gjson.String {
+		return outcome.Inconclusive("the deployment has no string %s to send again: %s", field, outcome.Shown(current))
 	}
-	return w.patchSource(ctx, map[string]any{field: stands.Str}, plane.AsItStands)
+	return w.patchSource(ctx, map[string]any{field: current.Str}, plane.ToCurrentValue)
 }
 
 func (w *update) clientUpdatesNothing(ctx context.Context, what string) error {
 	bodies := map[string]map[string]any{
-		"nothing":             {},
+		"an empty object":     {},
 		"build_on_push alone": {"source_config": map[string]any{"build_on_push": false}},
-		"every source field to null": plane.SourceUpdate(map[string]any{
+		"the three source fields null": plane.SourceUpdate(map[string]any{
 			"repo_ref": nil, "graph_config_path": nil, "image_uri": nil}),
-		"an empty source revision configuration": plane.SourceUpdate(map[string]any{}),
+		"an empty source_revision_config": plane.SourceUpdate(map[string]any{}),
 	}
 	return w.patch(ctx, bodies[what], false)
 }
@@ -206,14 +230,14 @@ func (w *update) clientUpdatesUnknown(ctx context.Context) error {
 }
 
 func (w *update) clientUpdatesReadOnly(ctx context.Context) error {
-	body := readOnly()
-	body["source_revision_config"] = map[string]any{"repo_commit_sha": readOnlyCommit}
+	body := plane.ReadOnly()
+	body["source_revision_config"] = map[string]any{"repo_commit_sha": plane.ReadOnlyCommit}
 	return w.patch(ctx, body, true)
 }
 
 func (w *update) clientUpdatesWithMistake(ctx context.Context, mistake string) error {
 	body := map[string]any{"source_revision_config": plane.CloneObject(plane.Asked(w.target.Config.Create.Body))}
-	return w.patch(ctx, wrongBody(mistake, body, w.plane.Sources.Field()), true)
+	return w.patch(ctx, plane.WrongBody(mistake, body, w.plane.Sources.Field()), true)
 }
 
 func (w *update) clientUpdatesToTag(ctx context.Context) error {
@@ -231,8 +255,8 @@ func (w *update) clientUpdatesToBuildOnPush(ctx context.Context) error {
 	return w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
 }
 
-// oneNewRevision waits for the new revision, since an update may be accepted before it takes effect.
-func (w *update) oneNewRevision(ctx context.Context) error {
+// oneRevisionCreated waits for the new revision, since an update may be accepted before it takes effect.
+func (w *update) oneRevisionCreated(ctx context.Context) error {
 	if err := w.served(); err != nil {
 		return err
 	}
@@ -257,16 +281,16 @@ func (w *update) oneNewRevision(ctx context.Context) error {
 		w.revision = added[0]
 	}
 	if len(added) != 1 || len(after.Revisions) != len(w.before.Revisions)+1 {
-		return outcome.Violated(act, "exactly one new revision, beside the earlier ones", "%d new (%s), %d in all after %d",
-			len(added), outcome.Quoted(added), len(after.Revisions), len(w.before.Revisions))
+		return outcome.Violated(act, "exactly one new revision, and all earlier ones", "%d new (%s), %d in total (before: %d)",
+			len(added), outcome.Quoted(added), len(after.Revisions), len(w.before.Revisions)).Comparing(after.List, w.before.List)
 	}
 	return nil
 }
 
 func (w *update) namesItLatest() error { return same(w.scene.Answer, "latest_revision_id", w.revision) }
 
-// noNewRevision looks twice: a revision that is made in the background would be missed by the first look.
-func (w *update) noNewRevision(ctx context.Context) error {
+// noRevisionCreated looks twice: a revision that is created in the background would be missed by the first look.
+func (w *update) noRevisionCreated(ctx context.Context) error {
 	act, err := w.scene.Last()
 	if err != nil {
 		return err
@@ -282,14 +306,14 @@ func (w *update) noNewRevision(ctx context.Context) error {
 			return err
 		}
 		if len(after.Revisions) > len(w.before.Revisions) || after.Latest != w.before.Latest {
-			return outcome.Violated(act, "no new revision", "%d revisions after %d, the latest %s after %s",
-				len(after.Revisions), len(w.before.Revisions), after.Latest, w.before.Latest)
+			return outcome.Violated(act, "no new revision", "%d revisions (before: %d), latest_revision_id %s (before: %s)",
+				len(after.Revisions), len(w.before.Revisions), after.Latest, w.before.Latest).Comparing(after.List, w.before.List)
 		}
 	}
 	return nil
 }
 
-func (w *update) sourceOfCreation(ctx context.Context) error {
+func (w *update) sourceUnchanged(ctx context.Context) error {
 	a, err := w.plane.Get(ctx, plane.DeploymentPath(w.deployment.ID), "")
 	if err != nil {
 		return err
@@ -298,7 +322,7 @@ func (w *update) sourceOfCreation(ctx context.Context) error {
 	return w.sourceAsAsked()
 }
 
-func (w *update) readOnlyAsBefore(ctx context.Context) error {
+func (w *update) readOnlyUnchanged(ctx context.Context) error {
 	after, err := w.plane.Get(ctx, plane.DeploymentPath(w.deployment.ID), "")
 	if err != nil {
 		return err
@@ -308,13 +332,13 @@ func (w *update) readOnlyAsBefore(ctx context.Context) error {
 		return err
 	}
 	before := w.before.Deployment
-	was, _ := instant(before.Get("created_at")) // the interface does not say that a deployment has one
-	is, _ := instant(after.Get("created_at"))
+	was, _ := plane.Instant(before.Get("created_at")) // the interface does not say that a deployment has one
+	is, _ := plane.Instant(after.Get("created_at"))
 	if before.Get("id").String() != after.Get("id").String() || !was.Equal(is) {
-		return outcome.Violated(after, fmt.Sprintf("id %s and created_at %s as they were", outcome.Shown(before.Get("id")), outcome.Shown(before.Get("created_at"))), "%s", outcome.Seen(after))
+		return outcome.Violated(after, fmt.Sprintf("id %s and created_at %s unchanged", outcome.Shown(before.Get("id")), outcome.Shown(before.Get("created_at"))), "%s", outcome.Seen(after)).Comparing(after, before)
 	}
-	if sent, _ := readOnly()["status"].(string); slices.Contains(w.plane.StatusesOf(w.before.Latest), sent) {
-		return takenOver([]*client.Answer{after}) // the revision had failed by itself, before the update
+	if sent, _ := plane.ReadOnly()["status"].(string); slices.Contains(w.plane.StatusesOf(w.before.Latest), sent) {
+		return plane.ReadOnlyIgnored([]*client.Answer{after}) // the revision had failed by itself, before the update
 	}
-	return takenOver([]*client.Answer{after, revision})
+	return plane.ReadOnlyIgnored([]*client.Answer{after, revision})
 }

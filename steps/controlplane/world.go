@@ -51,6 +51,9 @@ func (w *World) Deployment() *plane.Deployment { return w.deployment }
 
 // do sends a request and remembers its answer.
 func (w *World) do(ctx context.Context, r client.Request) (*client.Answer, error) {
+	if err := w.plane.Existing.MayWrite(r.Method, r.Path); err != nil {
+		return nil, err
+	}
 	a, err := w.target.Client.Do(ctx, r)
 	if err != nil {
 		return nil, err
@@ -59,8 +62,11 @@ func (w *World) do(ctx context.Context, r client.Request) (*client.Answer, error
 	return a, nil
 }
 
-// aNamedTemplate skips where deployments cannot be told apart by a name in the list of all.
+// aNamedTemplate skips where deployments cannot be identified by a name in the list of all.
 func (w *World) aNamedTemplate() error {
+	if err := w.canCreate(); err != nil {
+		return err
+	}
 	if _, named := w.target.Config.Create.Body["name"]; !named {
 		return outcome.Needs("create.body.name")
 	}
@@ -73,7 +79,7 @@ func (w *World) served() error {
 		return err
 	}
 	if !a.OK() {
-		return outcome.Violated(a, "a status of success", "%s", outcome.Seen(a))
+		return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
 	}
 	return nil
 }
@@ -123,10 +129,17 @@ func (w *World) createsWith(ctx context.Context, purpose string, changes map[str
 	return w.creates(ctx, w.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body), body)
 }
 
-func (w *World) aLongHistory(ctx context.Context) (err error) {
-	w.deployment, err = w.plane.Shared(ctx, w.plane.Fixtures.Long)
-	return err
+func (w *World) aLongHistory(ctx context.Context) error {
+	return w.read(ctx, w.plane.Fixtures.Long, w.plane.Existing.ReadableHistory(moreThanDefault))
 }
+
+// aKnownHistory is a long one where it can be created, else that of the existing deployment.
+func (w *World) aKnownHistory(ctx context.Context) error {
+	return w.read(ctx, w.plane.Fixtures.Long, w.plane.Existing.ReadableHistory(1))
+}
+
+// moreThanDefault is a number of revisions that the default limit of a list cuts (section 8).
+const moreThanDefault = 21
 
 func (w *World) list(ctx context.Context, query string, wrong bool) error {
 	return w.listOf(ctx, w.deployment.ID, query, wrong)
@@ -231,7 +244,7 @@ func (w *World) configHolds(want map[string]any) error {
 		}
 	}
 	if compared == 0 {
-		return outcome.Inconclusive("the request asked for nothing that could be compared: give create.body.source_revision_config its fields")
+		return outcome.Inconclusive("the request sets neither repo_ref, graph_config_path nor image_uri: set them in create.body.source_revision_config")
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// listing asks for threads by the configured call.
+// listing requests the threads with the configured endpoint.
 func (x *examiner) listing(who target.Caller) *probe {
 	method, path, body := http.MethodGet, agent.ThreadsPath, any(nil)
 	if x.target.Searches() {
@@ -17,11 +17,16 @@ func (x *examiner) listing(who target.Caller) *probe {
 	return &probe{request: x.target.ToAgent(x.target.Config.AgentTarget, who, method, path, body)}
 }
 
-// examineAgent looks at the answers to the users, the owner first, and to nobody. Without users nobody is the owner.
+// examineAgent checks the answers to the users, the first one first, and to a request without credentials. Without configured
+// users that request stands in for the first user.
 func (x *examiner) examineAgent(e *Examination, users []*probe, nobody *probe) {
+	if len(users) == 0 && nobody.answer != nil && (refusesCaller(nobody) || nobody.answer.Status == x.target.Config.Agent.RejectedStatus) {
+		e.add(Noted, "agent server", fmt.Sprintf("%s without credentials: status %d; only checks of refused requests run", called(nobody), nobody.answer.Status), configureUsers)
+		return
+	}
 	if len(users) == 0 {
-		if finding := x.examineUser(e, "agent server", nobody, &probe{}, "configure users: the first owns, the second is the stranger"); finding != Problem {
-			e.add(Noted, "users", "none are configured: what the agent server does for its users is not judged", "")
+		if finding := x.examineUser(e, "agent server", nobody, &probe{}, configureUsers); finding != Problem {
+			e.add(Noted, "users", "none configured: checks with two users are skipped", "")
 		}
 		return
 	}
@@ -38,35 +43,37 @@ func (x *examiner) examineAgent(e *Examination, users []*probe, nobody *probe) {
 			return
 		}
 	}
-	const alone = "no user"
-	wanted := x.target.Config.Agent.RejectedStatus
+	const subject = "no user"
+	call, wanted := called(nobody)+" without credentials: ", x.target.Config.Agent.RejectedStatus
 	switch a := nobody.answer; {
 	case a == nil:
-		e.add(Noted, alone, x.failure(nobody), "")
+		e.add(Noted, subject, call+x.failure(nobody), "")
 	case a.Status == wanted:
-		e.add(Fine, alone, fmt.Sprintf("refused (status %d)", a.Status), "")
+		e.add(Fine, subject, fmt.Sprintf("%sstatus %d", call, a.Status), "")
 	case a.Refused():
-		e.add(Noted, alone, fmt.Sprintf("refused with status %d in place of %d: AS-AUTH-1 will fail", a.Status, wanted), "set agent.rejected_status if that is the handler's choice")
+		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), fmt.Sprintf("set agent.rejected_status to %d if the handler is meant to answer that", a.Status))
 	default:
-		e.add(Noted, alone, fmt.Sprintf("answered with status %d in place of %d: AS-AUTH-1 will fail", a.Status, wanted), "")
+		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), "")
 	}
 }
 
-// examineUser looks at the answer to one user, who should be shown threads.
+const configureUsers = "set users: the first creates the data, the second must not see it"
+
+// examineUser checks the answer to one user, which should be a list of threads.
 func (x *examiner) examineUser(e *Examination, subject string, p, nobody *probe, remedy string) State {
 	const key = "agent_target"
-	call := p.request.Method + " " + p.request.Path
+	call := called(p) + ": "
 	finding, found, next := x.trouble(p, nobody, key)
 	switch a := p.answer; {
 	case found != "":
 	case refusesCaller(p) || a.Status == x.target.Config.Agent.RejectedStatus:
-		finding, found, next = Problem, fmt.Sprintf("%s refuses the user (status %d)", x.target.Config.AgentTarget, a.Status), remedy
+		finding, found, next = Problem, fmt.Sprintf("%sstatus %d with the user's credentials", call, a.Status), remedy
 	case a.OK() && a.Get("@this").IsArray():
-		finding, found = Fine, fmt.Sprintf("%s lists threads (%s)", x.target.Config.AgentTarget, call)
+		finding, found = Fine, fmt.Sprintf("%sstatus %d, a list of threads", call, a.Status)
 	case !a.IsJSON():
-		finding, found, next = lessIf(refusesCaller(nobody)), fmt.Sprintf("%s answers %s", x.target.Config.AgentTarget, x.told(a)), baseAddress(key)
+		finding, found, next = lessIf(refusesCaller(nobody)), call+"expected JSON, got "+x.seen(a), baseAddress(key)
 	default:
-		finding, found, next = Noted, fmt.Sprintf("%s to %s is answered with %s", call, x.target.Config.AgentTarget, x.told(a)), target.ListingHint(x.target.Searches())
+		finding, found, next = Noted, call+"expected 200 with a list of threads, got "+x.seen(a), target.ListingHint(x.target.Searches())
 	}
 	e.add(finding, subject, found, next)
 	return finding

@@ -1,3 +1,3 @@
-// Package doctor looks whether a target can be tested, and what its configuration lacks, before a run. It reads a little and
-// creates nothing.
+// Package doctor checks before a run whether a target can be tested and which keys of its configuration are missing. It sends a
+// few reading requests and creates nothing.
 package doctor

@@ -12,16 +12,17 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// State says how a check of an examination ended.
+// State is the result of a check.
 type State string
 
-// How a check may end. Only a problem keeps a target from being tested.
+// The results of a check. Only a problem keeps a target from being tested.
 const (
 	Fine    State = "ok"
 	Noted   State = "note"
@@ -29,33 +30,33 @@ const (
 	Problem State = "problem"
 )
 
-// Check is one thing that an examination looked at. Found and Remedy may hold text of the target.
+// Check is one line of an examination. Found and Remedy may hold text of the target.
 type Check struct {
 	State   State
 	Subject string // "control plane", or a key of the configuration
-	Found   string
-	Remedy  string // what to do next, if there is something
+	Found   string // what was tried, and what came back
+	Remedy  string // an imperative with the key; may be empty
 }
 
-// Examination is what can be known of a target before a run.
+// Examination holds what is known of a target before a run.
 type Examination struct {
 	Checks        []Check
-	Judged, Total int // requirements that a run would judge, and that there are
+	Judged, Total int // requirements that a run would judge; all requirements
 }
 
-// Testable tells whether a run would find out something.
+// Testable tells whether a run could judge anything.
 func (e *Examination) Testable() bool { return e.Judged > 0 && len(e.problems()) == 0 }
 
-// Conclusion is the whole in a sentence.
+// Conclusion sums the checks up in one sentence.
 func (e *Examination) Conclusion() string {
 	if e.Testable() {
-		return fmt.Sprintf("This target can be tested: %d of %d requirements.", e.Judged, e.Total)
+		return fmt.Sprintf("The target can be tested: a run judges %d of %d requirements.", e.Judged, e.Total)
 	}
 	reasons := e.problems()
 	if len(reasons) == 0 {
-		reasons = []string{"the configuration lets no requirement be judged"}
+		reasons = []string{"no requirement can be judged with this configuration"}
 	}
-	return "This target cannot be tested yet: " + strings.Join(reasons, "; ") + "."
+	return "The target cannot be tested yet: " + strings.Join(reasons, "; ") + "."
 }
 
 func (e *Examination) problems() (all []string) {
@@ -71,21 +72,23 @@ func (e *Examination) add(finding State, subject, found, remedy string) {
 	e.Checks = append(e.Checks, Check{finding, subject, found, remedy})
 }
 
-// examiner looks at one target.
+// examiner checks one target.
 type examiner struct {
 	target    *target.Target
 	plane     *plane.Plane
+	agents    *agent.Agents
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
 	forecast  *suite.Forecast
 }
 
 func newExaminer(t *target.Target, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
-	return &examiner{target: t, plane: plane.New(t, nil, time.Time{}), catalogue: catalogue, oracle: oracle,
+	p := plane.New(t, nil, time.Time{})
+	return &examiner{target: t, plane: p, agents: agent.New(t, p, nil), catalogue: catalogue, oracle: oracle,
 		forecast: suite.Foresee(t.Config, catalogue, suite.Selection{})}
 }
 
-// Examine looks whether a run could judge the target, and what its configuration lacks. It sends a handful of reading
+// Examine checks whether a run could judge the target, and which keys its configuration lacks. It sends a few reading
 // requests and creates nothing. The error is that of the context.
 func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle) (*Examination, error) {
 	const requests = 9 // at once, at most
@@ -99,15 +102,18 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	if err := x.examineTarget(ctx, e); err != nil {
 		return nil, err
 	}
-	if c.Target != "" {
+	if c.Target != "" && len(c.Create.Body) > 0 {
 		x.examineTemplate(e)
+	}
+	if err := x.examineExisting(ctx, e); err != nil {
+		return nil, err
 	}
 	x.examineGaps(e)
 	x.examinePlan(e)
 	return e, nil
 }
 
-// examineTemplate holds the body of a creation to the contract, as the run does with each of its own requests.
+// examineTemplate validates create.body against the contract, as the run does with each of its own requests.
 func (x *examiner) examineTemplate(e *Examination) {
 	const subject = "create.body"
 	body := x.plane.Sources.Body("agentconform-doctor", nil)
@@ -116,23 +122,23 @@ func (x *examiner) examineTemplate(e *Examination) {
 		RequestHeader: request.Header, RequestBody: request.Body})
 	if len(violations) > 0 {
 		v := violations[0]
-		found := fmt.Sprintf("breaks the contract at %s: expected %s, got %s", strings.TrimPrefix(v.Pointer, "/body"), v.Expected, v.Actual)
+		found := fmt.Sprintf("%s: expected %s, got %s", strings.TrimPrefix(v.Pointer, "/body"), v.Expected, v.Actual)
 		if more := len(violations) - 1; more > 0 {
 			found += fmt.Sprintf(" (and %d more)", more)
 		}
-		e.add(Problem, subject, x.target.Redact.Excerpt(found), "correct it: a run whose own requests break the contract is never conformant")
+		e.add(Problem, subject, x.target.Redact.Excerpt(found), "correct create.body: a run whose own requests break the contract is never conformant")
 		return
 	}
-	for _, ours := range slices.Sorted(maps.Keys(x.target.Config.Vocabulary)) {
-		if theirs := x.target.Config.Vocabulary[ours]; theirs != ours && usesKey(body, theirs) {
-			e.add(Noted, subject, fmt.Sprintf("has the target's own word %q", theirs), fmt.Sprintf("write %q: vocabulary translates it, and answers are compared in the interface's words", ours))
+	for _, name := range slices.Sorted(maps.Keys(x.target.Config.Vocabulary)) {
+		if mapped := x.target.Config.Vocabulary[name]; mapped != name && usesKey(body, mapped) {
+			e.add(Noted, subject, fmt.Sprintf("uses %q, the target's name for %q", mapped, name), fmt.Sprintf("write %q in create.body: vocabulary maps it in requests and answers", name))
 			return
 		}
 	}
-	e.add(Fine, subject, "a deployment from "+x.target.Config.Source()+", which keeps the contract", "")
+	e.add(Fine, subject, "source "+x.target.Config.Source()+", matches the contract", "")
 }
 
-// usesKey tells whether an object has the key, itself or in an object below.
+// usesKey tells whether an object has the key, at any depth.
 func usesKey(object map[string]any, key string) bool {
 	for k, value := range object {
 		inner, _ := value.(map[string]any)
@@ -165,9 +171,11 @@ func (x *examiner) examinePlan(e *Examination) {
 	found := fmt.Sprintf("a run creates at most %s with %s", reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
 	switch most := c.MaxDeployments; {
 	case c.Target == "":
-		e.add(Fine, subject, "a run creates no deployment, only threads and runs", "")
+		e.add(Fine, subject, "a run creates threads and runs, and no deployment", "")
+	case p.Deployments == 0:
+		e.add(Fine, subject, "a run creates no deployment", "")
 	case most > 0 && most < p.Deployments:
-		e.add(Noted, subject, fmt.Sprintf("%s; the budget allows %d", found, most), fmt.Sprintf("raise max_deployments to %d, or some requirements are skipped", p.Deployments))
+		e.add(Noted, subject, fmt.Sprintf("%s; max_deployments is %d, so some requirements are skipped", found, most), fmt.Sprintf("set max_deployments to %d", p.Deployments))
 	default:
 		e.add(Fine, subject, found, "")
 	}

@@ -10,24 +10,25 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// probe is one reading request of an examination, and what came of it.
+// probe is one reading request of an examination, with its answer.
 type probe struct {
-	who     target.Asker // of the control plane
+	who     target.Asker // whose credentials the request to the control plane has
 	request client.Request
-	answer  *client.Answer // nil where none came
-	err     error          // why
+	answer  *client.Answer // nil if there was none
+	err     error          // why there was none
 }
 
-// errBusy says that a target went on asking the client to wait.
-var errBusy = errors.New("the target asks to wait")
+// errBusy ends the requests to a target that keeps asking the client to wait.
+var errBusy = errors.New("the target keeps asking the client to wait")
 
-// sendAll sends the probes at once, so that a target that does not answer costs the time of one request. Waiting on a
-// target's demand is included in it.
+// sendAll sends the probes at once, so that a target that does not answer costs the time of one request, including the waits
+// that the target asks for.
 func (x *examiner) sendAll(ctx context.Context, probes ...*probe) error {
 	limited, cancel := context.WithTimeoutCause(ctx, x.target.Config.Timeouts.Request+time.Second, errBusy)
 	defer cancel()
@@ -42,7 +43,7 @@ func (x *examiner) sendAll(ctx context.Context, probes ...*probe) error {
 	return nil
 }
 
-// examineTarget asks each configured address as those who own, and as nobody.
+// examineTarget sends requests to each configured address, with the configured credentials and without any.
 func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 	var planes, agents, all []*probe
 	if x.target.Config.Target != "" {
@@ -69,13 +70,13 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 	case len(agents) > 0:
 		x.examineAgent(e, agents[:len(agents)-1], agents[len(agents)-1])
 	case x.target.Config.Target != "":
-		e.add(Noted, "agent server", fmt.Sprintf("its address is not known before a deployment exists: a run reads it there, at %s", x.target.Config.AgentURLFrom),
-			"correct agent_url_from if your deployments tell it elsewhere, or set agent_target: without it AS-* and E2E-* are not judged")
+		e.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a run reads it from %s of a deployment; without it AS-* and E2E-* are not judged", x.target.Config.AgentURLFrom),
+			"correct agent_url_from if the URL is in another field, or set agent_target")
 	}
 	return nil
 }
 
-// singles are the askers with one credential only, where several are configured: one that is good hides one that is not.
+// singles are the askers with one credential only, where several are configured: together a valid one hides an invalid one.
 func (x *examiner) singles() (all []target.Asker) {
 	for _, scheme := range []target.Asker{target.SchemeAPIKey, target.SchemeTenantID, target.SchemeBearer} {
 		if value, _ := x.target.Credential(string(scheme)); value != "" {
@@ -91,54 +92,65 @@ func (x *examiner) singles() (all []target.Asker) {
 	return all
 }
 
-// examineSingles tells of credentials that are refused by themselves, or that only stand beside one.
+// examineSingles reports credentials that are refused when they are sent alone.
 func (x *examiner) examineSingles(e *Examination, probes []*probe) {
 	for _, p := range probes {
 		if !refusesCaller(p) {
 			continue
 		}
 		_, key := x.target.Credential(string(p.who))
-		found, remedy := fmt.Sprintf("refused by itself (status %d): CP-AUTH-4 will fail", p.answer.Status), target.Variable(key)
+		found, remedy := fmt.Sprintf("sent alone: status %d; CP-AUTH-4 will fail", p.answer.Status), target.Variable(key)
 		if p.who == target.AnotherTenant {
-			key, found = "other_tenant", fmt.Sprintf("refused (status %d): CP-AUTH-6 may fail", p.answer.Status)
+			key, found = "other_tenant", fmt.Sprintf("status %d; CP-AUTH-6 may fail", p.answer.Status)
 			remedy = x.target.Sent(key, x.target.Config.OtherTenant)
 		}
 		e.add(Noted, key, found, "check "+remedy)
 	}
 }
 
-// examinePlane looks at the answers to the owner and to nobody. It tells whether the owner was let in.
-func (x *examiner) examinePlane(e *Examination, owner, nobody *probe) (letIn bool) {
+// examinePlane checks the answers to requests with the credentials and without any. It tells whether the credentials were accepted.
+func (x *examiner) examinePlane(e *Examination, owner, nobody *probe) (accepted bool) {
 	const subject = "control plane"
-	key := "target"
+	const key = "target"
+	call := called(owner) + ": "
 	switch finding, found, remedy := x.trouble(owner, nobody, key); {
 	case found != "":
 		e.add(finding, subject, found, remedy)
 		if finding == Problem {
 			return false
 		}
+	case !x.target.Config.HasCredentials() && refusesCaller(owner):
+		e.add(Noted, subject, fmt.Sprintf("%sstatus %d without credentials; only checks of refused requests run", call, owner.answer.Status), "set credentials.api_key ("+target.Variable("credentials.api_key")+")")
 	case refusesCaller(owner):
-		e.add(Problem, subject, fmt.Sprintf("%s refuses the credentials (status %d)", x.target.Config.Target, owner.answer.Status), "check "+x.target.Sent("credentials", x.target.Config.Credentials))
+		e.add(Problem, subject, fmt.Sprintf("%sstatus %d with the configured credentials", call, owner.answer.Status), "check "+x.target.Sent("credentials", x.target.Config.Credentials))
 	case !owner.answer.IsJSON():
-		e.add(lessIf(refusesCaller(nobody)), subject, fmt.Sprintf("%s answers %s", x.target.Config.Target, x.told(owner.answer)), baseAddress(key))
+		e.add(lessIf(refusesCaller(nobody)), subject, call+"expected JSON, got "+x.seen(owner.answer), baseAddress(key))
 		if !refusesCaller(nobody) {
 			return false
 		}
 	case owner.answer.Status == http.StatusNotFound:
-		e.add(Fine, subject, x.target.Config.Target+" answers, and takes the credentials", "")
+		e.add(Fine, subject, call+"status 404, "+acceptance(x.target.Config), "")
 	default:
-		e.add(Noted, subject, fmt.Sprintf("%s answers %s, for an unknown deployment", x.target.Config.Target, x.told(owner.answer)), "a run will tell more")
+		e.add(Noted, subject, call+"expected 404, got "+x.seen(owner.answer), "run the suite for details")
 	}
-	const alone = "no credentials"
+	const without = "no credentials"
 	switch {
 	case nobody.answer == nil:
-		e.add(Noted, alone, x.failure(nobody), "")
+		e.add(Noted, without, "the same request without credentials: "+x.failure(nobody), "")
 	case refusesCaller(nobody):
-		e.add(Fine, alone, fmt.Sprintf("refused (status %d)", nobody.answer.Status), "")
+		e.add(Fine, without, fmt.Sprintf("the same request without credentials: status %d", nobody.answer.Status), "")
 	default:
-		e.add(Noted, alone, fmt.Sprintf("answered with status %d in place of 401 or 403: CP-AUTH-1 may fail", nobody.answer.Status), baseAddress(key))
+		e.add(Noted, without, fmt.Sprintf("the same request without credentials: expected 401 or 403, got %d; CP-AUTH-1 may fail", nobody.answer.Status), baseAddress(key))
 	}
 	return !refusesCaller(owner)
+}
+
+// acceptance says what an answer to a request for an unknown deployment shows of the credentials.
+func acceptance(c *config.Config) string {
+	if !c.HasCredentials() {
+		return "no credentials required"
+	}
+	return "credentials accepted"
 }
 
 // refusesCaller tells whether the answer is the one to wrong or missing credentials.
@@ -146,7 +158,7 @@ func refusesCaller(p *probe) bool {
 	return p.answer != nil && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, p.answer.Status)
 }
 
-// lessIf takes what looks like no target at all for a fault of one where it is known to look at credentials.
+// lessIf is a note where other answers show that the address is a target (it checks credentials), else a problem.
 func lessIf(alive bool) State {
 	if alive {
 		return Noted
@@ -155,8 +167,15 @@ func lessIf(alive bool) State {
 }
 
 func baseAddress(key string) string {
-	return "is that the base address, with its path prefix? (" + key + ")"
+	return "check " + key + ": is it the base URL, with its path prefix?"
 }
 
-// told is what a target said, without secrets.
-func (x *examiner) told(a *client.Answer) string { return x.target.Redact.Excerpt(outcome.Seen(a)) }
+// called is the request of a probe: "GET https://agents.example/threads".
+func called(p *probe) string {
+	return p.request.Method + " " + p.request.Base + p.request.Path
+}
+
+// seen describes an answer, without secrets.
+func (x *examiner) seen(a *client.Answer) string {
+	return x.target.Redact.Excerpt(outcome.SeenShort(a))
+}

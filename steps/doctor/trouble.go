@@ -13,58 +13,60 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// trouble says what is wrong with an answer that no server of the interface gives, and what to do about it; found is
-// empty where there is nothing. The key names the address in the configuration.
+// trouble describes an answer that no server of the interface gives, or that none came, with a remedy; found is empty
+// where nothing is wrong. The key names the address in the configuration.
 func (x *examiner) trouble(p, nobody *probe, key string) (finding State, found, remedy string) {
 	a := p.answer
-	base := p.request.Base
+	base, call := p.request.Base, called(p)+": "
 	var busy *client.Busy
 	switch {
 	case errors.As(p.err, &busy):
-		return Problem, fmt.Sprintf("%s asks to come back later (status %d)", base, busy.Status), "wait, or lift its rate limit for the tests"
+		return Problem, fmt.Sprintf("%sstatus %d, asks to wait", call, busy.Status), rateLimit
 	case a == nil:
 		found, remedy = x.silence(p, key)
 		return Problem, found, remedy
 	case slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.Status):
-		return Problem, fmt.Sprintf("%s is a gateway with nothing behind it (status %d)", base, a.Status), "start the server behind it, or correct " + key
+		return Problem, fmt.Sprintf("%sstatus %d: a gateway without a server behind it", call, a.Status), "start the server behind it, or correct " + key
 	case a.Status >= 500:
-		return lessIf(refusesCaller(nobody)), fmt.Sprintf("%s fails with status %d", base, a.Status), "look into the target's log"
+		return lessIf(refusesCaller(nobody)), fmt.Sprintf("%sstatus %d", call, a.Status), "check the target's log"
 	case a.Status >= 300 && a.Status < 400:
 		to := x.target.Redact.Text(a.Header.Get("Location"))
-		return Problem, fmt.Sprintf("%s redirects to %.200q (status %d)", base, to, a.Status), "if that is the target, give its base address as " + key
+		return Problem, fmt.Sprintf("%sstatus %d, redirect to %.200q", call, a.Status, to), "if that is the target, set " + key + " to its base URL"
 	case a.Status == http.StatusBadRequest && strings.HasPrefix(base, "http:") && bytes.Contains(a.Body, []byte("HTTPS")):
-		return Problem, base + " wants https", "give https:// in " + key
+		return Problem, fmt.Sprintf("%sstatus %d: the server expects https", call, a.Status), "set " + key + " to an https:// URL"
 	case !refusesCaller(p) && isPage(a):
-		return lessIf(refusesCaller(nobody)), fmt.Sprintf("%s answers with an HTML page (status %d)", base, a.Status), baseAddress(key)
+		return lessIf(refusesCaller(nobody)), fmt.Sprintf("%sexpected JSON, got status %d with an HTML page", call, a.Status), baseAddress(key)
 	}
 	return Fine, "", ""
 }
+
+const rateLimit = "wait, or lift the target's rate limit for the tests"
 
 func isPage(a *client.Answer) bool {
 	kind, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(kind), "text/html") || bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<"))
 }
 
-// silence says why no answer came, and what to do.
+// silence says why no answer came, with a remedy.
 func (x *examiner) silence(p *probe, key string) (found, remedy string) {
 	var dns *net.DNSError
 	var none *client.NoAnswer
-	correct := "correct " + key + ", or start the target"
+	correct := "start the target, or correct " + key
 	switch err := p.err; {
 	case errors.As(err, &dns):
-		remedy = "correct the name in " + key
+		remedy = "correct the host name in " + key
 	case errors.Is(err, syscall.ECONNREFUSED):
 		remedy = correct
 	case errors.As(err, &none) && none.Remedy != "":
 		remedy = none.Remedy
 	case errors.Is(err, errBusy):
-		remedy = "wait, or lift its rate limit for the tests"
+		remedy = rateLimit
 	case errors.As(err, &none) && none.Timeout:
-		remedy = "look for a firewall or a proxy between, or raise timeouts.request"
+		remedy = "check firewalls and proxies, or raise timeouts.request"
 	default:
 		remedy = correct
 	}
-	return p.request.Base + " does not answer: " + x.failure(p), remedy
+	return called(p) + ": " + x.failure(p), remedy
 }
 
 // failure says why no answer came.
@@ -72,7 +74,7 @@ func (x *examiner) failure(p *probe) string {
 	var none *client.NoAnswer
 	switch {
 	case errors.Is(p.err, errBusy):
-		return "it asks to wait, again and again, for more than " + brief(x.target.Config.Timeouts.Request)
+		return "asks to wait for more than " + brief(x.target.Config.Timeouts.Request)
 	case errors.As(p.err, &none):
 		return x.target.Redact.Excerpt(none.Cause)
 	}

@@ -30,15 +30,15 @@ type World struct {
 func Define(r *common.Registrar, t *target.Target, p *plane.Plane, agents *agent.Agents, c *controlplane.World) {
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
 	r.Configured(`a second source, whose graph answers differently`, w.plane.Sources.Second)
-	r.Given(`the deployment was updated to the second source and is up again`, w.wasUpdated, common.Creates(0, 1))
-	r.When(`the user asks its agent server`, w.userAsksDeployment)
-	r.When(`the user asks its agent server once more`, w.userAsksUntilNew)
+	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated, common.Creates(0, 1))
+	r.When(`the user calls its agent server`, w.userCallsDeployment)
+	r.When(`the user calls its agent server again`, w.userCallsUntilNew)
 	r.Then(`the agent server answers`, w.agentAnswers)
 	r.Then(`the answer comes from the new revision`, w.answerIsNew)
 }
 
-// askDeployment runs the graph of the deployment's agent server with the same words each time.
-func (w *World) askDeployment(ctx context.Context) error {
+// callDeployment runs the graph of the deployment's agent server with the same input each time.
+func (w *World) callDeployment(ctx context.Context) error {
 	server, err := w.agents.AgentOf(ctx, w.controlPlane.Deployment())
 	if err != nil {
 		return err
@@ -67,16 +67,16 @@ func (w *World) askDeployment(ctx context.Context) error {
 	return nil
 }
 
-// userAsksDeployment asks twice: only where the same revision gives the same answer, another answer tells of another
+// userCallsDeployment calls twice: only where the same revision gives the same answer, a different answer shows another
 // revision.
-func (w *World) userAsksDeployment(ctx context.Context) error {
+func (w *World) userCallsDeployment(ctx context.Context) error {
 	for range 2 {
-		if err := w.askDeployment(ctx); err != nil {
+		if err := w.callDeployment(ctx); err != nil {
 			return w.unlessAgentsFail(ctx, err)
 		}
 	}
 	if first, second := w.answers[0], w.answers[1]; first != second {
-		return outcome.Inconclusive("the graph answers the same words differently (%.60q, %.60q), so the answer does not tell the revision", first, second)
+		return outcome.Inconclusive("the graph gives different answers to the same input (%.60q, %.60q), so the answer does not identify the revision", first, second)
 	}
 	return nil
 }
@@ -101,19 +101,19 @@ func (w *World) wasUpdated(ctx context.Context) error {
 	if err := w.plane.Update(ctx, w.controlPlane.Deployment(), change); err != nil {
 		return err
 	}
-	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment().ID, w.controlPlane.Deployment().Latest(), w.plane.Done)
+	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment().ID, w.controlPlane.Deployment().Latest(), w.plane.Statuses.Done)
 	if err != nil {
 		return err
 	}
 	return w.plane.Deployed(h)
 }
 
-// userAsksUntilNew gives the target as long as one answer may take: what is DEPLOYED may still be on its way to the
-// place where requests are handed on.
-func (w *World) userAsksUntilNew(ctx context.Context) error {
+// userCallsUntilNew gives the target as long as one answer may take: a proxy may still route
+// requests to the earlier revision.
+func (w *World) userCallsUntilNew(ctx context.Context) error {
 	start := time.Now()
 	for wait := w.target.Config.Polling.Interval; ; wait = min(2*wait, w.target.Config.Polling.MaxInterval) {
-		if err := w.askDeployment(ctx); err != nil {
+		if err := w.callDeployment(ctx); err != nil {
 			return err
 		}
 		if w.answerIsNew(ctx) == nil || time.Since(start)+wait > w.target.Config.Timeouts.Request {
@@ -130,8 +130,8 @@ func (w *World) answerIsNew(ctx context.Context) error {
 		return err
 	}
 	if last := w.answers[len(w.answers)-1]; last == w.answers[0] {
-		return outcome.Violated(w.answer, "another answer than that of the first revision", "the same: %q", last).At("/values/messages").
-			Hinting("the second source (alternatives) must hold a graph that answers differently")
+		return outcome.Violated(w.answer, "an answer that differs from that of the first revision", "the same answer, %q", last).At("/values/messages").
+			Hinting("set alternatives to a second source whose graph answers differently")
 	}
 	return nil
 }

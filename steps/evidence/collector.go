@@ -64,6 +64,8 @@ type place struct {
 	scenario string
 	order    int // of the scenario; fixtures come first
 	sequence int // within the scenario
+	sent     time.Time
+	part     reports.Part // "" where no step of a scenario sent it
 }
 
 // Violation is what the contract says against the answers of one operation: the first one seen, and how often.
@@ -97,7 +99,7 @@ func WithScenario(ctx context.Context, name string, order int) context.Context {
 }
 
 // Observe records one exchange and judges it. It is a client.Observer.
-func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, a *client.Answer, cause string) int {
+func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, sent time.Time, a *client.Answer, cause string) int {
 	judged := c.judgedForm(r, a)
 	var found []spec.Violation
 	if a != nil {
@@ -108,6 +110,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, 
 		ours = c.oracle.JudgeRequest(judged)
 	}
 	x := c.recordedForm(ctx, r, wire, a, cause, found)
+	x.AtMS = sent.Sub(c.start).Milliseconds()
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +118,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, 
 	if err != nil && c.journalErr == nil {
 		c.journalErr = fmt.Errorf("recording an exchange: %w", err)
 	}
-	c.place(ctx, id)
+	c.place(ctx, id, sent)
 	for _, v := range found {
 		c.collect(v, id)
 	}
@@ -142,7 +145,7 @@ func (c *Collector) noteTrust(id int, r client.Request, a *client.Answer) {
 	c.bySide[r.Side][a.Status]++
 }
 
-// judgedForm is the exchange in the interface's words, as the contract sees it.
+// judgedForm is the exchange with the interface's names, as the oracle validates it.
 func (c *Collector) judgedForm(r client.Request, a *client.Answer) spec.Exchange {
 	x := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header, RequestBody: r.Body}
 	if a != nil {
@@ -162,7 +165,6 @@ func (c *Collector) recordedForm(ctx context.Context, r client.Request, wire []b
 		URL:     c.redact.Record(address),
 		Request: reports.Message{Headers: c.redact.Header(r.Header), Body: c.redact.Record(string(wire)), Secrets: c.redact.Places(r.Header, wire)},
 		Error:   c.redact.Record(cause),
-		AtMS:    time.Since(c.start).Milliseconds(),
 	}
 	x.Scenario = attributed(ctx).name
 	if a != nil {
@@ -183,14 +185,14 @@ func attributed(ctx context.Context) attribution {
 }
 
 // place remembers where the exchange belongs. The journal numbers from one, in the order of its calls.
-func (c *Collector) place(ctx context.Context, id int) {
+func (c *Collector) place(ctx context.Context, id int, sent time.Time) {
 	a := attributed(ctx)
 	c.sequence[a.name]++
 	for len(c.places) < id {
 		c.places = append(c.places, place{})
 	}
 	if id > 0 {
-		c.places[id-1] = place{scenario: a.name, order: a.order, sequence: c.sequence[a.name]}
+		c.places[id-1] = place{scenario: a.name, order: a.order, sequence: c.sequence[a.name], sent: sent, part: partOf(ctx)}
 	}
 }
 

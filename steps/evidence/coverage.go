@@ -27,12 +27,15 @@ type answerKind struct {
 
 type parameter struct{ operation, name string }
 
-// enumPaths says where in answers the values of the interface's enumerations stand.
+// enumPaths are the places of the interface's enumerations in answers.
 var enumPaths = map[string][]string{
 	"Revision.status": {"status", "resources.#.status"},
 	"Revision.source": {"source", "resources.#.source"},
 	"Message.type":    {"values.messages.#.type"},
 }
+
+// sentEnums says, by operation, where in requests the values of those enumerations stand that only a client uses.
+var sentEnums = map[string]map[string]string{"create-run": {"CreateRun.multitask_strategy": "multitask_strategy"}}
 
 // cover notes what one exchange touched. The caller holds the lock.
 func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
@@ -42,6 +45,7 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 	}
 	if known {
 		c.coverParameters(op, x)
+		c.coverSent(op, x.RequestBody)
 	}
 	if a == nil {
 		return
@@ -65,7 +69,7 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 	}
 }
 
-// asksToWait tells whether an answer says only that the client should come back later.
+// asksToWait tells whether an answer only asks the client to wait.
 func asksToWait(a *client.Answer) bool {
 	return a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != ""
 }
@@ -111,16 +115,30 @@ func (c *Collector) coverEnums(x spec.Exchange) {
 		}
 		for _, path := range paths {
 			for _, v := range body.Get(path).Array() {
-				if v.Type != gjson.String {
-					continue
-				}
-				if c.enums[field] == nil {
-					c.enums[field] = map[string]bool{}
-				}
-				c.enums[field][v.Str] = true
+				c.coverValue(field, v)
 			}
 		}
 	}
+}
+
+// coverSent notes the values of enumerations in a request. A body that is not JSON was sent on purpose.
+func (c *Collector) coverSent(op spec.Operation, body []byte) {
+	if !json.Valid(body) {
+		return
+	}
+	for field, path := range sentEnums[op.ID] {
+		c.coverValue(field, gjson.GetBytes(body, path))
+	}
+}
+
+func (c *Collector) coverValue(field string, v gjson.Result) {
+	if v.Type != gjson.String {
+		return
+	}
+	if c.enums[field] == nil {
+		c.enums[field] = map[string]bool{}
+	}
+	c.enums[field][v.Str] = true
 }
 
 // ErrorAnswers returns the answers of an operation with a status, as far as they were kept.
@@ -130,13 +148,20 @@ func (c *Collector) ErrorAnswers(operation string, status int) []*client.Answer 
 	return slices.Clone(c.errorAnswers[operation+" "+strconv.Itoa(status)])
 }
 
-// Answered counts the answers to an operation, less those that only asked to come back later.
-func (c *Collector) Answered(operation string) int {
+// Answered counts the answers to an operation that the contract has something to say about: not those that only asked to
+// come back later, and no server errors.
+func (c *Collector) Answered(operation string) int { return c.count(operation, 500) }
+
+// Succeeded counts the answers to an operation with a status of success.
+func (c *Collector) Succeeded(operation string) int { return c.count(operation, 300) }
+
+// count counts the answers with a status below the one given.
+func (c *Collector) count(operation string, below int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := 0
 	for kind, count := range c.answers {
-		if kind.operation == operation {
+		if kind.operation == operation && kind.status < below {
 			n += count - c.busy[kind]
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Ledger is the journal of all that the run created at the target. Each entry is in the file before the next
-// request is sent, so that a crash leaves nothing unknown behind.
+// request is sent, so that nothing is lost after a crash.
 type Ledger struct {
 	run, target string
 
@@ -31,7 +31,7 @@ type Left struct {
 }
 
 // OpenLedger begins a run's part of the ledger in the file, one JSON object a line; with an empty path it is kept in
-// memory. What earlier runs have left behind stays in the file, and so does every line where one cannot be read.
+// memory. Deployments that earlier runs did not remove stay in the file; if a line cannot be read, all lines stay.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
 		return &Ledger{run: run, target: target}, nil
@@ -60,13 +60,13 @@ func OpenLedger(path, run, target string) (*Ledger, error) {
 // removable are the kinds of things that a client can remove. Threads go with their deployment.
 const removable = "deployment"
 
-// Damaged is a line of a ledger that cannot be read: what it tells of may still be at the target.
+// Damaged is a line of a ledger that cannot be read: its deployment may still be at the target.
 type Damaged struct {
 	Line int
 	Text string
 }
 
-// ReadLedger returns the deployments that runs have left behind, in the order of their creation, and the lines that
+// ReadLedger returns the deployments that runs did not remove, in the order of their creation, and the lines that
 // cannot be read. A last line that a crash has cut short is passed over: what it was about had not been acknowledged.
 func ReadLedger(path string) ([]Left, []Damaged, error) {
 	content, err := os.ReadFile(path)
@@ -94,7 +94,7 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 		}
 	}
 	if entries == 0 && len(damaged) > 0 {
-		return nil, nil, fmt.Errorf("%s:%d is no entry of a ledger; name the ledger.jsonl of a run, or move the file away", path, damaged[0].Line)
+		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; use the ledger.jsonl of a run, or move the file", path, damaged[0].Line)
 	}
 	return left, damaged, nil
 }
@@ -108,7 +108,7 @@ func whole(content []byte) []byte {
 	return content[:end]
 }
 
-// worthKeeping returns what stays of a ledger when a run begins: what was left behind. Where lines cannot be read, all
+// worthKeeping returns what stays of a ledger when a run begins: what was not removed. Where lines cannot be read, all
 // of them stay, so that the number of a line still tells which one is meant.
 func worthKeeping(path string, content []byte) ([]byte, error) {
 	left, damaged, err := parseLedger(path, content)

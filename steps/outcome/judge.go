@@ -90,7 +90,7 @@ func AsPrecondition(err error) error {
 	return err
 }
 
-// Unless blocks what looks wrong where its cause is another requirement's: the one fault is told once, by the
+// Unless blocks what looks wrong where its cause is another requirement's: one fault fails once, in the
 // requirement that names it.
 func Unless(ctx context.Context, wrong error, causes ...func(context.Context) error) error {
 	if wrong == nil {

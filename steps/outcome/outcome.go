@@ -30,25 +30,51 @@ type Violation struct {
 	Operation string
 	Pointer   string
 	Exchange  int
+	Compared  Comparison
+	Differs   string // the part of Actual that must not be cut; "" where comparing with Expected tells it
 	Count     int
 	Key       string // tells faults apart that one sentence can show; the sentence's pattern by default
+
+	answer *client.Answer // the evidence
 }
+
+// Comparison names the exchanges of which a violation compares the answers, where the expected value came from another
+// one; 0 where it did not.
+type Comparison struct{ Shown, With int }
 
 func (o *Outcome) Error() string { return o.Reason }
 
 // Violated says that the target did the opposite of what was to be shown. The answer is the evidence; it may be
 // nil where the evidence is that nothing came.
 func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
-	v := Violation{Expected: expected, Actual: fmt.Sprintf(actual, args...), Count: 1}
+	v := Violation{Expected: expected, Actual: fmt.Sprintf(actual, args...), Count: 1, answer: a}
 	if a != nil {
 		v.Exchange = a.ID
 	}
-	return &Outcome{Verdict: reports.Failed, Reason: "expected " + v.Expected + ", got " + v.Actual, Violations: []Violation{v}}
+	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
+}
+
+// withReason tells of the violation in a sentence.
+func (o *Outcome) withReason() *Outcome {
+	v := o.Violations[0]
+	expected, actual := CutAround(v.Expected, v.Actual, v.Differs)
+	o.Reason = "expected " + expected + ", got " + actual
+	return o
 }
 
 // At adds the place in the answer's body.
 func (o *Outcome) At(pointer string) *Outcome {
-	o.Violations[0].Pointer = pointer
+	v := &o.Violations[0]
+	v.Pointer, v.Differs = pointer, quoteOf(v.answer, pointer)
+	return o.withReason()
+}
+
+// Comparing says that the answer shown was held against another one, mostly an earlier one, from which the expected value
+// came. Either may be nil where it is not known.
+func (o *Outcome) Comparing(shown, with *client.Answer) *Outcome {
+	if shown != nil && with != nil {
+		o.Violations[0].Compared = Comparison{shown.ID, with.ID}
+	}
 	return o
 }
 
@@ -74,12 +100,12 @@ func (o *Outcome) OrNil() error {
 
 // Blocked says that a precondition could not be brought about.
 func Blocked(cause string, args ...any) *Outcome {
-	return &Outcome{Verdict: reports.Blocked, Reason: fmt.Sprintf(cause, args...)}
+	return &Outcome{Verdict: reports.Blocked, Reason: fmt.Sprintf(cause, shortened(args)...)}
 }
 
 // Inconclusive says that nothing was observed that could have shown a violation.
 func Inconclusive(reason string, args ...any) *Outcome {
-	return &Outcome{Verdict: reports.Inconclusive, Reason: fmt.Sprintf(reason, args...)}
+	return &Outcome{Verdict: reports.Inconclusive, Reason: fmt.Sprintf(reason, shortened(args)...)}
 }
 
 // SuiteError says that the suite itself is wrong: nothing was learned about the target.
@@ -95,13 +121,18 @@ func (o *Outcome) By(kind reports.BlockerKind, names ...string) *Outcome {
 	return o
 }
 
+// IsBy tells whether a blocker of the kind kept the step from judging.
+func (o *Outcome) IsBy(kind reports.BlockerKind) bool {
+	return slices.ContainsFunc(o.BlockedBy, func(b reports.Blocker) bool { return b.Kind == kind })
+}
+
 // ByRequirement names the requirements that own the behaviour which kept the step from judging: they fail by themselves.
 func (o *Outcome) ByRequirement(ids ...string) *Outcome { return o.By(reports.ByRequirement, ids...) }
 
 // Inapplicable says that the scenario is about something that this target rightly does not have. It is the only skip
 // that leaves a run whole. The key is that of the configuration which tells, or a name for what the target lacks.
 func Inapplicable(key, reason string, args ...any) *Outcome {
-	return skipped(reports.NotApplicable, key, "does not apply: "+reason, args...)
+	return skipped(reports.NotApplicable, key, "not applicable: "+reason, args...)
 }
 
 // Needs skips the scenario because a key of the configuration is missing. An explanation, with the mark before it, may
@@ -131,7 +162,7 @@ func NotSelected(option, reason string, args ...any) *Outcome {
 }
 
 func skipped(kind reports.SkipKind, key, reason string, args ...any) *Outcome {
-	return &Outcome{Verdict: reports.Skipped, Reason: fmt.Sprintf(reason, args...), Skip: &reports.Skip{Kind: kind, Key: key}}
+	return &Outcome{Verdict: reports.Skipped, Reason: fmt.Sprintf(reason, shortened(args)...), Skip: &reports.Skip{Kind: kind, Key: key}}
 }
 
 // Is tells whether an error holds an outcome with the verdict.

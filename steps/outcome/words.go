@@ -10,28 +10,29 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Seen describes an answer in a few words for a person.
+// maxText bounds a text that quotes an answer. What people are shown of it is cut where it is known what differs.
+const maxText = 64 << 10
+
+// Seen describes an answer for a person. The text may be long: [CutAround] shortens it.
 func Seen(a *client.Answer) string {
-	text := strings.Join(strings.Fields(string(a.Body)), " ")
-	if len(text) > 200 {
-		text = strings.ToValidUTF8(text[:200], "") + " ..."
-	}
+	text := oneLine(string(a.Body[:min(len(a.Body), maxText)]))
 	if text == "" {
 		return fmt.Sprintf("status %d with an empty body", a.Status)
 	}
 	return fmt.Sprintf("status %d with %s", a.Status, text)
 }
 
-// Shown describes a value of an answer.
+// SeenShort describes an answer in a few words.
+func SeenShort(a *client.Answer) string { return window(Seen(a), 0) }
+
+func oneLine(s string) string { return strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "") }
+
+// Shown describes a value of an answer. The text may be long: [CutAround] shortens it.
 func Shown(v gjson.Result) string {
 	if !v.Exists() {
 		return "nothing"
 	}
-	text := v.Raw
-	if len(text) > 200 {
-		text = strings.ToValidUTF8(text[:200], "") + " ..."
-	}
-	return text
+	return strings.ToValidUTF8(v.Raw[:min(len(v.Raw), maxText)], "")
 }
 
 // Quoted lists texts, each in quotation marks.

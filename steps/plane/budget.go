@@ -6,8 +6,11 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// TakeDeployment counts a deployment against the budget, before it is created.
+// TakeDeployment counts a deployment against the budget, before it is created. It skips where none can be created.
 func (p *Plane) TakeDeployment(ctx context.Context) error {
+	if err := p.Sources.CanCreate(); err != nil {
+		return err
+	}
 	if err := spend(ctx, "deployment", func(a *allowance) *int { return &a.deployments }); err != nil {
 		return err
 	}
@@ -40,7 +43,7 @@ func mayUse(ctx context.Context, f *Fixture) error {
 	if a == nil || a.fixtures[f.Name] {
 		return nil
 	}
-	return outcome.SuiteError("%q uses the fixture %q and does not say so: declare it where it is registered", a.what, f.Name)
+	return outcome.SuiteError("%q uses the fixture %q without declaring it: declare it where it is registered", a.what, f.Name)
 }
 
 // spend holds a creation to what was declared for the sentence or the fixture that it is for.
@@ -53,7 +56,7 @@ func spend(ctx context.Context, what string, part func(*allowance) *int) error {
 	defer a.mu.Unlock()
 	left := part(a)
 	if *left--; *left < 0 {
-		return outcome.SuiteError("%q creates a %s that its cost does not tell: declare it where it is registered", a.what, what)
+		return outcome.SuiteError("%q creates a %s without declaring it: declare it where it is registered", a.what, what)
 	}
 	return nil
 }

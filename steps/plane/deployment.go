@@ -10,7 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Deployment is one that the run created, with what it was asked to be.
+// Deployment is one that the run created, with what it was asked to be, or one that was there before.
 type Deployment struct {
 	ID        string
 	First     string         // id of its first revision
@@ -20,6 +20,7 @@ type Deployment struct {
 	Original  *client.Answer // the first revision as it was before that update
 	Naming    *client.Answer // the deployment as it first named the latest revision, where that came with an update
 	Revisions []string       // ids of all revisions, in the order in which they were made
+	Found     bool           // it was there before the run: it is only read
 	asked     int            // how many further revisions were asked for, for the budget; the run's lock guards it
 }
 
@@ -48,28 +49,29 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer) error {
 	d.Answer, d.ID, d.First = a, a.Get("id").String(), a.Get("latest_revision_id").String()
 	d.Revisions = []string{d.First}
-	if d.ID != "" {
+	if d.ID != "" && !p.Existing.has(d.ID) { // what was there before is never removed, whatever an answer claims
 		if err := p.target.Ledger.Created("deployment", d.ID, evidence.Scenario(ctx)); err != nil {
 			return err
 		}
 	}
+	p.waits.note(d.First, needCreation)
 	if !a.OK() || d.ID == "" || d.First == "" {
 		return outcome.Violated(a, "a deployment with id and latest_revision_id", "%s", outcome.Seen(a))
 	}
 	return nil
 }
 
-// CreateUp is Create for a deployment that is DEPLOYED.
-func (p *Plane) CreateUp(ctx context.Context, purpose string) (*Deployment, error) {
+// CreateDeployed is Create for a deployment that is DEPLOYED.
+func (p *Plane) CreateDeployed(ctx context.Context, purpose string) (*Deployment, error) {
 	d, err := p.Create(ctx, purpose, nil)
 	if err != nil {
 		return nil, err
 	}
-	return d, p.bringUp(ctx, d)
+	return d, p.reachDeployed(ctx, d)
 }
 
-func (p *Plane) bringUp(ctx context.Context, d *Deployment) error {
-	h, err := p.Poll(ctx, d.ID, d.Latest(), p.Done)
+func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
+	h, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.Done)
 	if err != nil {
 		return err
 	}
@@ -92,14 +94,14 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 		return err
 	}
 	if !a.OK() {
-		return outcome.Violated(a, "the update to be accepted", "%s", outcome.Seen(a))
+		return outcome.Violated(a, "status 2xx to the update", "%s", outcome.Seen(a))
 	}
 	latest, naming, err := p.AwaitLatest(ctx, a, KindOf(change), d.ID, d.Latest())
 	if err != nil {
 		return err
 	}
 	if latest == d.Latest() {
-		return outcome.Violated(a, "a new latest revision after the update", "still %s", latest)
+		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest)
 	}
 	d.Revisions, d.Naming = append(d.Revisions, latest), naming
 	return nil

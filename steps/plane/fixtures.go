@@ -12,6 +12,7 @@ import (
 type Fixture struct {
 	Name  string
 	Cost  Cost          // of making it, beside that of the fixture below it
+	Lacks func() error  // skips where deployments cannot be created
 	below *Fixture      // the fixture that it is made from, if there is one
 	lease chan struct{} // holds a token while nobody changes the deployment
 	value shared.Value[*Deployment]
@@ -22,32 +23,41 @@ type Fixture struct {
 type Fixtures struct {
 	Created  *Fixture // created; perhaps not DEPLOYED yet
 	Deployed *Fixture // the same, DEPLOYED; nobody ever changes it
-	Existing *Fixture // DEPLOYED; nothing that is judged depends on its revisions
-	Leased   *Fixture // DEPLOYED; changed by one scenario at a time
+	Existing *Fixture // created; nothing that is judged depends on its revisions
+	Changing *Fixture // created; changed by one scenario at a time
+	Leased   *Fixture // the same, DEPLOYED
 	Updated  *Fixture // DEPLOYED, then updated to another source, and settled
 	Long     *Fixture // with more than 20 revisions, all settled
 }
 
 func (p *Plane) newFixtures() *Fixtures {
 	made := func(name string, cost Cost, makeIt func(ctx context.Context) (*Deployment, error)) *Fixture {
-		f := &Fixture{Name: name, Cost: cost, make: makeIt, lease: make(chan struct{}, 1)}
+		f := &Fixture{Name: name, Cost: cost, Lacks: p.Sources.CanCreate, make: makeIt, lease: make(chan struct{}, 1)}
 		f.lease <- struct{}{}
 		return f
 	}
 	one := Cost{Deployments: 1}
 	f := &Fixtures{}
 	f.Created = made("a deployment", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "shared", nil) })
-	f.Deployed = made("a deployment that is up", Cost{}, func(ctx context.Context) (*Deployment, error) {
+	f.Deployed = made("a DEPLOYED deployment", Cost{}, func(ctx context.Context) (*Deployment, error) {
 		d, err := p.Shared(ctx, f.Created)
 		if err != nil {
 			return nil, err
 		}
 		up := *d // the other fixture's is read by those who do not wait
-		return &up, p.bringUp(ctx, &up)
+		return &up, p.reachDeployed(ctx, &up)
 	})
 	f.Deployed.below = f.Created
-	f.Existing = made("a spare deployment", one, func(ctx context.Context) (*Deployment, error) { return p.CreateUp(ctx, "spare") })
-	f.Leased = made("a deployment that takes updates", one, func(ctx context.Context) (*Deployment, error) { return p.CreateUp(ctx, "changing") })
+	f.Existing = made("another existing deployment", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "another", nil) })
+	f.Changing = made("a deployment that one scenario changes at a time", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "changing", nil) })
+	f.Leased = made("a deployment that accepts updates", Cost{}, func(ctx context.Context) (*Deployment, error) {
+		d, err := p.Shared(ctx, f.Changing)
+		if err != nil {
+			return nil, err
+		}
+		return d, p.reachDeployed(ctx, d)
+	})
+	f.Leased.below, f.Leased.lease = f.Changing, f.Changing.lease
 	f.Updated = made("a deployment that was updated", Cost{Deployments: 1, Revisions: 1}, p.makeUpdated)
 	f.Long = made("a deployment with a long history", Cost{Deployments: 1, Revisions: longHistory - 1}, p.makeLong)
 	return f
@@ -65,6 +75,9 @@ func (f *Fixture) Needed() []Cost {
 
 // Shared returns the fixture's deployment, made by whoever comes first.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
+	if err := f.Lacks(); err != nil {
+		return nil, err
+	}
 	if err := mayUse(ctx, f); err != nil {
 		return nil, err
 	}
@@ -99,7 +112,7 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 	if change == nil {
 		return nil, outcome.Needs(key)
 	}
-	d, err := p.CreateUp(ctx, "updated")
+	d, err := p.CreateDeployed(ctx, "updated")
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +123,7 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 		return nil, err
 	}
 	d.Update = change
-	if _, err = p.Poll(ctx, d.ID, d.Latest(), p.settled); err != nil {
+	if _, err = p.Poll(ctx, d.ID, d.Latest(), p.Statuses.settled); err != nil {
 		return nil, err
 	}
 	return d, p.AwaitListed(ctx, d.ID, d.Revisions...)

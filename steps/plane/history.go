@@ -17,7 +17,7 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	if err := p.Sources.LongHistoryFits(); err != nil {
 		return nil, err
 	}
-	d, err := p.CreateUp(ctx, "history")
+	d, err := p.CreateDeployed(ctx, "history")
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,8 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 		if err := p.Update(ctx, d, broken); err != nil {
 			return nil, err
 		}
-		if _, err := p.Poll(ctx, d.ID, d.Latest(), p.settled); err != nil {
+		p.ExpectsFailure(d.Latest())
+		if _, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.settled); err != nil {
 			return nil, err
 		}
 	}
@@ -37,6 +38,9 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	late, err := p.AwaitSettled(ctx, d)
 	if err != nil {
 		return nil, err
+	}
+	if late != nil && late.Ending != TimedOut {
+		return nil, p.Unjudged(late)
 	}
 	if late != nil {
 		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s", late.revision, p.target.Config.Timeouts.Poll, late.Final)
@@ -53,11 +57,10 @@ func (s Sources) LongHistoryFits() error {
 	if most == 0 || most >= longHistory {
 		return nil
 	}
-	return outcome.OverBudget("max_revisions", "the budget forbids it: raise max_revisions to %d (now %d)", longHistory, most)
+	return outcome.OverBudget("max_revisions", "the budget is too small: raise max_revisions to %d (now %d)", longHistory, most)
 }
 
-// noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be told right from
-// wrong. A list alone is no proof of one, since lists are what is to be judged.
+// noUnknownRevisions refuses a history with revisions that nobody asked for: the lists could not be judged. A list alone is no proof of one, since lists are what is to be judged.
 func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
 	rows, _, err := p.ListAll(ctx, d.ID, "")
 	if err != nil {
@@ -67,7 +70,7 @@ func (p *Plane) noUnknownRevisions(ctx context.Context, d *Deployment) error {
 	for _, id := range unknown[:min(len(unknown), 5)] { // a hostile list may name any number
 		a, err := p.Get(ctx, RevisionPath(d.ID, id), "")
 		if err == nil && a.OK() && a.Get("id").String() == id {
-			return outcome.Blocked("the deployment has the revision %s, which no update asked for", id)
+			return outcome.Blocked("the deployment has the revision %s, which no request of this run created", id)
 		}
 	}
 	return nil

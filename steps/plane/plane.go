@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -19,16 +18,17 @@ type Plane struct {
 
 	target *target.Target
 	maker  *shared.Maker
+	waits  *waits
 	start  time.Time // of the run, for the timeline
 
-	failedStatuses []string
-	knownStatuses  []string
+	Existing *Existing // what was there before the run, where scenarios may read it
+
+	Statuses Statuses
 
 	mu            sync.Mutex
 	deployments   int // how many were asked for, for the budget
 	timeline      []reports.Transition
 	transitions   map[string]bool
-	hanging       map[string]bool // revisions for which a poll ran out of time, and their deployments where that was waited for
 	reads         map[string]Read // by revision
 	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
 }
@@ -37,15 +37,13 @@ type Plane struct {
 // the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
-		Sources: Sources{t.Config}, target: t, maker: maker, start: start, failedStatuses: spec.FailedStatuses(), knownStatuses: spec.RevisionStatuses(),
-		transitions: map[string]bool{}, hanging: map[string]bool{}, reads: map[string]Read{}, noRevisionFor: map[string]bool{},
+		Sources: Sources{t.Config}, target: t, maker: maker, waits: newWaits(), start: start, Statuses: statusesOfContract(),
+		transitions: map[string]bool{}, reads: map[string]Read{}, noRevisionFor: map[string]bool{},
 	}
+	p.Existing = noneExisting(p)
 	p.Fixtures = p.newFixtures()
 	return p
 }
-
-// KnownStatuses returns the statuses of a revision that the interface names (section 3).
-func (p *Plane) KnownStatuses() []string { return p.knownStatuses }
 
 // Timeline returns the statuses that polling saw, each once for each revision, in the order in which they were seen.
 func (p *Plane) Timeline() []reports.Transition {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,26 +27,16 @@ type History struct {
 	statuses []string // each once, in the order in which they were seen
 	Final    string   // the status at the end of the poll
 	Answer   *client.Answer
-	TimedOut bool
+	Ending   Ending
 }
-
-// FailedStatus tells whether a status says that a revision has failed for good (section 3).
-func (p *Plane) FailedStatus(status string) bool { return slices.Contains(p.failedStatuses, status) }
-
-// settled tells whether the status of a revision is not going to change.
-func (p *Plane) settled(status string) bool {
-	return status == StatusDeployed || status == statusSkipped || status == statusInterrupted || p.FailedStatus(status)
-}
-
-// Done tells whether polling may stop: the revision is DEPLOYED, or has failed for good.
-func (p *Plane) Done(status string) bool { return status == StatusDeployed || p.FailedStatus(status) }
 
 // Poll reads the status of a revision until it satisfies the condition, less and less often, for at most the
 // configured time. Running out of time is no error: the history says so. A revision for which the time ran out before
-// is not waited for again, only looked at: one that hangs would else cost every scenario that meets it the whole time.
+// is not waited for again, only looked at.
 func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (*History, error) {
 	h := &History{revision: revision}
 	start := time.Now()
+	changed := start // when the status was first seen to be what it is
 	for wait := p.target.Config.Polling.Interval; ; wait = min(wait*3/2, p.target.Config.Polling.MaxInterval) {
 		a, err := p.Get(ctx, RevisionPath(deployment, revision), "")
 		if err != nil {
@@ -61,21 +50,18 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			continue
 		}
 		if !a.OK() || !status.Exists() {
-			return nil, outcome.Violated(a, "the revision with its status", "%s", outcome.Seen(a))
+			return nil, outcome.Violated(a, "the revision with a status", "%s", outcome.Seen(a))
 		}
 		h.Answer, h.Final = a, status.String()
 		p.noteRead(revision, a)
 		if n := len(h.statuses); n == 0 || h.statuses[n-1] != h.Final {
 			h.statuses = append(h.statuses, h.Final)
 			p.transition(revision, h.Final)
+			changed = time.Now()
 		}
 		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start)})
-		if until(h.Final) {
-			return h, nil
-		}
-		if p.hangs(revision) || time.Since(start)+wait > p.target.Config.Timeouts.Poll {
-			h.TimedOut = true
-			p.noteHanging(revision)
+		if until(h.Final) || p.endsInVain(h, start, changed, wait) {
+			p.waits.end(h)
 			return h, nil
 		}
 		jitter := time.Duration(rand.Int64N(int64(wait)/4 + 1))
@@ -85,17 +71,23 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 	}
 }
 
-// hangs tells whether an earlier poll of the revision, or of one of the deployment, ran out of time.
-func (p *Plane) hangs(id string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.hanging[id]
-}
-
-func (p *Plane) noteHanging(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hanging[id] = true
+// endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.
+func (p *Plane) endsInVain(h *History, start, changed time.Time, wait time.Duration) bool {
+	whole := p.target.Config.Timeouts.Poll
+	if earlier, known := p.waits.endOf(h.revision); known && (earlier != Stuck || !p.Statuses.IsKnown(h.Final)) {
+		h.Ending = earlier
+		return true
+	}
+	if !p.Statuses.IsKnown(h.Final) && time.Since(changed)+wait > whole/stuck {
+		h.Ending = Stuck
+		return true
+	}
+	limit, ending := p.waits.limit(h.revision, start, whole)
+	if time.Since(start)+wait > limit {
+		h.Ending = ending
+		return true
+	}
+	return false
 }
 
 // transition notes a status for the timeline, once for each revision.
@@ -128,8 +120,11 @@ func (p *Plane) Deployed(h *History) error {
 	if h.Final == StatusDeployed {
 		return nil
 	}
+	if unjudged := p.Unjudged(h); unjudged != nil {
+		return unjudged
+	}
 	way := strings.Join(h.statuses, ", ")
-	if h.TimedOut {
+	if h.Ending == TimedOut {
 		return outcome.Violated(h.Answer, "DEPLOYED within "+p.target.Config.Timeouts.Poll.String(), "%s (seen: %s)", h.Final, way).At("/status").
 			Hinting("raise timeouts.poll if the target needs longer")
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // Read is what the run knows of a revision from polling it.
@@ -37,18 +38,18 @@ func (p *Plane) ReadOf(revision string) Read {
 	return p.reads[revision]
 }
 
-// AwaitSettled waits until no revision of the deployment is going to change, and returns the first poll that ran out of
-// time, if one did. An earlier revision that stays UNKNOWN counts as settled: the transitions are not part of the
+// AwaitSettled waits until no revision of the deployment is going to change, and returns the first poll that did not reach
+// its end, if there was one. An earlier revision that stays UNKNOWN counts as settled: the transitions are not part of the
 // interface (section 3), and a target may stop reporting what it has superseded.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
-	h, err := p.Poll(ctx, d.ID, d.Latest(), p.settled)
-	if err != nil || h.TimedOut {
+	h, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.settled)
+	if err != nil || h.Ending != Reached {
 		return h, err
 	}
 	var unknown []string
 	for _, revision := range d.Revisions[:len(d.Revisions)-1] {
-		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool { return status == statusUnknown || p.settled(status) })
-		if err != nil || h.TimedOut {
+		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool { return status == statusUnknown || p.Statuses.settled(status) })
+		if err != nil || h.Ending != Reached {
 			return h, err
 		}
 		if h.Final == statusUnknown {
@@ -59,11 +60,39 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 	for _, revision := range unknown {
 		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool {
 			since := p.ReadOf(revision).unknown
-			return p.settled(status) || !since.IsZero() && time.Since(since) >= enough
+			return p.Statuses.settled(status) || !since.IsZero() && time.Since(since) >= enough
 		})
-		if err != nil || h.TimedOut {
+		if err != nil || h.Ending != Reached {
 			return h, err
 		}
 	}
 	return nil, nil
+}
+
+// CreatedAsAtFirst compares the created_at of answers with the earliest read of the run, at which the revision was still being built. The two
+// reads may differ in precision: one may be of a time that has not been through the target's store.
+func (p *Plane) CreatedAsAtFirst(answers []*client.Answer) error {
+	compared := 0
+	for _, a := range answers {
+		if !a.OK() {
+			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(a))
+		}
+		first := p.ReadOf(a.Get("id").String()).First
+		if first == nil {
+			continue // what is answered under another id is the concern of another requirement
+		}
+		compared++
+		was, is := first.Get("created_at"), a.Get("created_at")
+		same, comparable := SameInstant(was, is)
+		if !comparable {
+			return outcome.Inconclusive("the revision has no created_at to compare")
+		}
+		if !same {
+			return outcome.Violated(a, "created_at "+outcome.Shown(was)+" as at the first read, when the status was "+outcome.Shown(first.Get("status")), "%s", outcome.Shown(is)).At("/created_at").Comparing(a, first)
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("no revision is returned under the id that was polled")
+	}
+	return nil
 }

@@ -10,6 +10,9 @@ import (
 
 // Remove removes a deployment, and says why it could not. The operation is a vendor extension.
 func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
+	if p.Existing.has(id) {
+		return "it was there before the run"
+	}
 	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodDelete, DeploymentPath(id), nil))
 	switch {
 	case err != nil:
@@ -17,5 +20,5 @@ func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	case a.OK() || a.Status == http.StatusNotFound:
 		return ""
 	}
-	return p.target.Redact.Excerpt(outcome.Seen(a))
+	return p.target.Redact.Excerpt(outcome.SeenShort(a))
 }

@@ -22,6 +22,7 @@ func RowWithID(rows []gjson.Result, id string) (gjson.Result, bool) {
 // Snapshot is how a deployment was at one time.
 type Snapshot struct {
 	Deployment *client.Answer
+	List       *client.Answer // of its revisions; the first page
 	Latest     string
 	Revisions  []string
 }
@@ -42,5 +43,5 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{Deployment: shown, Latest: shown.Get("latest_revision_id").String(), Revisions: IDs(rows)}, nil
+	return &Snapshot{Deployment: shown, List: a, Latest: shown.Get("latest_revision_id").String(), Revisions: IDs(rows)}, nil
 }

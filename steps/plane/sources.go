@@ -10,6 +10,19 @@ import (
 // Sources are what deployments are made from, as the configuration tells.
 type Sources struct{ config *config.Config }
 
+// CanCreate skips where the configuration lacks what a deployment is created with.
+func (s Sources) CanCreate() error {
+	switch {
+	case s.config.Target == "": // said by what needs a control plane
+		return nil
+	case !s.config.HasCredentials():
+		return outcome.Needs("credentials.api_key")
+	case len(s.config.Create.Body) == 0:
+		return outcome.Needs("create.body")
+	}
+	return nil
+}
+
 // Body returns the create body of the configuration under the name, with changes applied. A change to nil takes
 // the key out.
 func (s Sources) Body(name string, changes map[string]any) map[string]any {
@@ -31,6 +44,9 @@ func (s Sources) Another() (change map[string]any, key string) {
 
 // Second skips where no second source is configured.
 func (s Sources) Second() error {
+	if err := s.CanCreate(); err != nil {
+		return err
+	}
 	if change, key := s.Another(); change == nil {
 		return outcome.Needs(key)
 	}
@@ -56,11 +72,11 @@ func (s Sources) Field() string {
 
 // ValueOf returns the second value that is configured for a field of a git_host, or that of the template.
 func (s Sources) ValueOf(field string) string {
-	stands, _ := Asked(s.config.Create.Body)[field].(string)
+	current, _ := Asked(s.config.Create.Body)[field].(string)
 	if field == "repo_ref" {
-		return cmp.Or(s.config.Alternatives.RepoRef, stands)
+		return cmp.Or(s.config.Alternatives.RepoRef, current)
 	}
-	return cmp.Or(s.config.Alternatives.GraphConfigPath, stands)
+	return cmp.Or(s.config.Alternatives.GraphConfigPath, current)
 }
 
 // Next alternates between the second source and that of the template. Where no second one is configured the

@@ -11,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// AsItStands marks the kind of an update that sends a value which stands already.
-const AsItStands = " as it stands"
+// ToCurrentValue marks the kind of an update that sends a value which is the current one.
+const ToCurrentValue = " to its current value"
 
 // KindOf tells updates apart by their fields: what one of a kind did not do, the next is not going to do.
 func KindOf(change map[string]any) string {
@@ -50,7 +50,7 @@ func (p *Plane) appearing(update *client.Answer, kind string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.noRevisionFor[kind] || p.noRevisionFor[strings.TrimSuffix(kind, AsItStands)]:
+	case p.noRevisionFor[kind] || p.noRevisionFor[strings.TrimSuffix(kind, ToCurrentValue)]:
 		return p.target.SettleDelay(update)
 	case update.Status == http.StatusAccepted && len(p.noRevisionFor) == 0:
 		return min(p.target.Config.Timeouts.Poll, accepted*one)
@@ -91,7 +91,7 @@ func (p *Plane) AwaitLatestListed(ctx context.Context, id string) error {
 // Settle waits until the deployment's latest revision has come to its end, however it ends: a target may take no
 // update while it builds. A deployment of which one revision hung is not waited for again.
 func (p *Plane) Settle(ctx context.Context, id string) error {
-	if p.hangs(id) {
+	if _, known := p.waits.endOf(id); known {
 		return nil
 	}
 	a, err := p.Get(ctx, DeploymentPath(id), "")
@@ -102,9 +102,9 @@ func (p *Plane) Settle(ctx context.Context, id string) error {
 	if latest == "" {
 		return nil
 	}
-	h, err := p.Poll(ctx, id, latest, p.settled)
-	if err == nil && h.TimedOut {
-		p.noteHanging(id)
+	h, err := p.Poll(ctx, id, latest, p.Statuses.settled)
+	if err == nil && h.Ending != Reached {
+		p.waits.settling(id, h)
 	}
 	return err
 }

@@ -81,7 +81,7 @@ func plan(f reports.Finding, was *reports.Result, all []pair) *test {
 	return t
 }
 
-// isOfAnother tells whether a scenario shows another finding of the requirement than this one.
+// isOfAnother reports whether a scenario shows another finding of the requirement than this one.
 func isOfAnother(f reports.Finding, was *reports.Result, key string) bool {
 	return f.Scenario != "" && key != f.Scenario && slices.ContainsFunc(was.Findings, func(g reports.Finding) bool {
 		return g.Requirement == f.Requirement && g.Scenario == key
@@ -133,7 +133,7 @@ func rank(s reports.Scenario, fixture string) int {
 	return len(s.Fixtures)
 }
 
-// firstRequest is what every run asks first, to see whether the target is there.
+// firstRequest is the first request of every run: it shows whether the target answers.
 const firstRequest = "fixture: the first request"
 
 func key(s reports.Scenario) string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }

@@ -62,9 +62,9 @@ func TestPlan(t *testing.T) {
 	list, wasList := first(t, c, "CP-LIST-1", reports.Passed)
 	contract, wasContract := first(t, c, "CP-CONTRACT-list-revisions", reports.Failed)
 	stays, wasStays := first(t, c, "CP-POLL-2", reports.Failed)
-	wasList.Fixtures = []string{"a deployment", "a deployment that is up"}
+	wasList.Fixtures = []string{"a deployment", "a DEPLOYED deployment"}
 	wasList.Steps = []reports.Step{{Verdict: reports.Passed}, {Verdict: reports.Passed}}
-	was := earlier([]reports.Exchange{{Scenario: list.Key() + " " + list.Name}, {Scenario: "fixture: a deployment that is up"}, {Scenario: firstRequest}, {Scenario: "fixture: of another version"}, {Scenario: stays.Key() + " " + stays.Name}},
+	was := earlier([]reports.Exchange{{Scenario: list.Key() + " " + list.Name}, {Scenario: "fixture: a DEPLOYED deployment"}, {Scenario: firstRequest}, {Scenario: "fixture: of another version"}, {Scenario: stays.Key() + " " + stays.Name}},
 		reports.Requirement{ID: "CP-POLL-2", Scenarios: []reports.Scenario{wasStays}},
 		reports.Requirement{ID: "CP-GET-1", Scenarios: []reports.Scenario{wasGet, {Name: "gone", Verdict: reports.Passed}}},
 		reports.Requirement{ID: "CP-LIST-1", Scenarios: []reports.Scenario{wasList}},

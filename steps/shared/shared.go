@@ -27,8 +27,8 @@ func NewMaker(ctx context.Context) *Maker { return &Maker{ctx: ctx} }
 // Wait returns when nothing is being made any more.
 func (m *Maker) Wait() { m.wait.Wait() }
 
-// attribution is what the evidence of a value's making is attributed to.
-func attribution(name string) string { return "fixture: " + name }
+// Attribution is what the evidence of a value's making is attributed to.
+func Attribution(name string) string { return "fixture: " + name }
 
 // Uses returns the names of the values that the scenario asked for, and of those that they are made from.
 func (m *Maker) Uses(scenario string) []string {
@@ -36,7 +36,7 @@ func (m *Maker) Uses(scenario string) []string {
 	defer m.mu.Unlock()
 	found := slices.Clone(m.uses[scenario])
 	for i := 0; i < len(found); i++ {
-		for _, below := range m.uses[attribution(found[i])] {
+		for _, below := range m.uses[Attribution(found[i])] {
 			if !slices.Contains(found, below) {
 				found = append(found, below)
 			}
@@ -72,9 +72,14 @@ func (v *Value[T]) Get(ctx context.Context, m *Maker, name string, build func(co
 		v.ready = make(chan struct{})
 		m.wait.Go(func() {
 			defer close(v.ready)
-			v.value, v.err = build(evidence.WithScenario(m.ctx, attribution(name), 0))
+			v.value, v.err = build(evidence.WithScenario(m.ctx, Attribution(name), 0))
 		})
 	})
+	select {
+	case <-v.ready: // also where the context has ended
+		return v.value, outcome.OfFixture(name, v.err)
+	default:
+	}
 	select {
 	case <-v.ready:
 		return v.value, outcome.OfFixture(name, v.err)

@@ -12,11 +12,11 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// cleanUpTime bounds the removal of what the run created: also a target that has gone must let the run end.
+// cleanUpTime bounds the removal of what the run created: the run must end also if the target does not answer.
 const cleanUpTime = 30 * time.Second
 
-// clean removes the run's deployments where the target can. What stays is in the ledger, not removed. It goes on
-// when the run was interrupted.
+// clean removes the run's deployments where the target can. What could not be removed stays in the ledger. It also runs
+// after an interrupt.
 func (r *run) clean(ctx context.Context) {
 	if r.target.Client.Down.Cause(r.target.Config.Target) != "" || r.target.Config.Target == "" || r.unreachable != "" {
 		return
@@ -34,7 +34,7 @@ func (r *run) clean(ctx context.Context) {
 		wait.Go(func() {
 			defer func() { <-slots }()
 			if r.plane.Remove(ctx, entry.ID) == "" {
-				// Failing to note it leaves a ledger that names too much, which does no harm.
+				// If this fails, the ledger lists a deployment that is removed already, which does no harm.
 				_ = r.target.Ledger.Removed(entry.Kind, entry.ID)
 			}
 		})
@@ -42,8 +42,8 @@ func (r *run) clean(ctx context.Context) {
 	wait.Wait()
 }
 
-// Clean removes what earlier runs left at the target, and tells of each what came of it: an empty problem when it is
-// gone.
+// Clean removes what earlier runs left at the target, and reports each with its problem, which is empty if it was
+// removed.
 func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(e evidence.Left, problem string)) error {
 	t, err := target.New(target.Options{Config: c})
 	if err != nil {

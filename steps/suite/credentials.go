@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// blockRejected looks, when all has been seen, whether a side has refused every request with the credentials of the
-// configuration. What went wrong there because nobody was let in is about them, and not about the target.
+// blockRejected blocks, at the end of a run, scenarios of a side that refused every request with the configured credentials:
+// the cause is the configuration, not the target.
 func (r *run) blockRejected(selected []*features.Scenario) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		status := r.refusedAll(side)
@@ -22,10 +22,10 @@ func (r *run) blockRejected(selected []*features.Scenario) {
 			continue
 		}
 		r.rejecting = append(r.rejecting, string(side))
-		keys, told := r.credentialsOf(side, status)
-		r.rejected = "the target refuses " + told
+		keys, what := r.credentialsOf(side, status)
+		r.rejected = "the target refuses " + what
 		if side == spec.AgentServer {
-			r.rejected = "the agent server refuses " + told
+			r.rejected = "the agent server refuses " + what
 		}
 		for _, s := range selected {
 			if v := r.verdicts[s.Key()]; r.needsSide(s, side) && r.failedByRejection(s, v.outcome) {
@@ -36,7 +36,7 @@ func (r *run) blockRejected(selected []*features.Scenario) {
 }
 
 // refusedAll returns the status with which the side has refused every request with the credentials of the
-// configuration, 0 where it has let any in, or was not asked.
+// configuration, 0 where it accepted any, or got no request.
 func (r *run) refusedAll(side spec.Side) (status int) {
 	refusals := []int{http.StatusUnauthorized, http.StatusForbidden}
 	if side == spec.AgentServer {
@@ -54,8 +54,8 @@ func (r *run) refusedAll(side spec.Side) (status int) {
 	return status
 }
 
-// needsSide tells whether a scenario needs to be let in by the side. The control plane also tells where the agent server
-// is, unless the configuration does.
+// needsSide tells whether a scenario needs the side to accept its credentials. The control plane also returns the URL of the
+// agent server, unless the configuration has it.
 func (r *run) needsSide(s *features.Scenario, side spec.Side) bool {
 	profile := s.Requirement.Profile
 	if side == spec.AgentServer {
@@ -64,8 +64,8 @@ func (r *run) needsSide(s *features.Scenario, side spec.Side) bool {
 	return profile != features.AgentServer || r.target.Config.AgentTarget == ""
 }
 
-// failedByRejection tells whether a scenario ended as it did because the side let nobody in: it could not be judged, or it
-// failed by such a refusal. What is judged of all answers at the end stands.
+// failedByRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be judged, or it
+// failed by such a refusal. Scenarios that judge all answers at the end keep their outcome.
 func (r *run) failedByRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	switch {
 	case o == nil:
@@ -78,8 +78,8 @@ func (r *run) failedByRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return r.target.Collector.TrustedStatus(v.Exchange) == 0 })
 }
 
-// credentialsOf names the keys of the credentials that a side was given, and tells what to do about them.
-func (r *run) credentialsOf(side spec.Side, status int) (keys []string, told string) {
+// credentialsOf names the keys of the credentials that were sent to a side, and the remedy.
+func (r *run) credentialsOf(side spec.Side, status int) (keys []string, what string) {
 	c := r.target.Config
 	if side == spec.ControlPlane {
 		set := target.Preferred(c.Credentials)
@@ -91,7 +91,7 @@ func (r *run) credentialsOf(side spec.Side, status int) (keys []string, told str
 		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, r.target.Sent("credentials", c.Credentials))
 	}
 	if len(c.Users) == 0 {
-		return []string{"users"}, fmt.Sprintf("callers without credentials (status %d); configure users", status)
+		return []string{"users"}, fmt.Sprintf("callers without credentials (status %d); set users", status)
 	}
 	var remedies []string
 	for i, u := range c.Users[:min(2, len(c.Users))] {

@@ -45,7 +45,7 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 			sc.StepContext().After(e.afterStep)
 			sc.After(e.after)
 			sc.Step(everySentence, e.execute)
-			define(e.sentences, e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0)
+			define(e.sentences, e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0 && !r.cut)
 		},
 		Options: &godog.Options{
 			Format:          silent,
@@ -57,7 +57,7 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 			DefaultContext:  ctx,
 		},
 	}
-	suite.Run() // its status says nothing that the verdicts do not
+	suite.Run() // the verdicts say more than its status
 	return r.missing(scenarios)
 }
 
@@ -81,7 +81,7 @@ func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
 	return append(first, then...)
 }
 
-// missing finds scenarios that godog did not run: an empty run must never look like a good one.
+// missing finds scenarios that godog did not run: an empty run must never look like a pass.
 func (r *run) missing(scenarios []*features.Scenario) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +93,7 @@ func (r *run) missing(scenarios []*features.Scenario) error {
 	return nil
 }
 
-// execution is one scenario on its way through godog.
+// execution is one scenario that godog executes.
 type execution struct {
 	run    *run
 	chosen map[string]*features.Scenario
@@ -106,7 +106,7 @@ type execution struct {
 	verdict   *verdict
 }
 
-// before finds out which scenario this is. One that is not selected goes no further and leaves no trace.
+// before finds out which scenario this is. One that is not selected ends here and is not in the result.
 func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
 	s := e.chosen[sc.Uri+"\n"+sc.Name]
 	if s == nil {
@@ -123,13 +123,13 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	return ctx, nil
 }
 
-// preclude says why a scenario is not even begun.
+// preclude says why a scenario is not run.
 func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outcome {
 	if o := r.forecast.applies(s); o != nil {
 		return o
 	}
-	if ctx.Err() != nil {
-		return outcome.Inconclusive("not begun: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
+	if ctx.Err() != nil && !r.forecast.judgesRecord(s) {
+		return outcome.Inconclusive("not run: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
 	}
 	if r.unreachable != "" {
 		return outcome.Blocked("%s", r.unreachable).By(reports.ByTarget, r.target.Address())
@@ -142,13 +142,20 @@ var everySentence = regexp.MustCompile(`(?s)^(.*)$`)
 
 // execute executes the present step.
 func (e *execution) execute(ctx context.Context, sentence string) error {
+	if e.run.cut && !e.run.forecast.onRecord(sentence) {
+		return nil // a precondition that only a request could show; what is judged was recorded before
+	}
 	return e.sentences.Call(ctx, e.kind, sentence)
 }
+
+// parts are those of the exchanges that a sentence of the kind sends.
+var parts = map[common.Kind]reports.Part{common.Given: reports.SetUp, common.When: reports.Act, common.Then: reports.Observation}
 
 // beforeStep lets a step create what its definition says, and no more.
 func (e *execution) beforeStep(ctx context.Context, step *godog.Step) (context.Context, error) {
 	e.kind = map[messages.PickleStepType]common.Kind{messages.PickleStepType_CONTEXT: common.Given,
 		messages.PickleStepType_ACTION: common.When, messages.PickleStepType_OUTCOME: common.Then}[step.Type]
+	ctx = evidence.WithPart(ctx, parts[e.kind])
 	if d := e.run.forecast.sentences.Find(step.Text); d != nil {
 		ctx = d.Allow(ctx)
 	}
@@ -174,6 +181,10 @@ func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (cont
 	e.scene.End()
 	if e.scene.Scenario != nil && e.verdict == nil {
 		e.step = -1
+		if e.run.cut {
+			e.end(e.run.notAllSeen(), "")
+			return ctx, nil
+		}
 		e.end(nil, "")
 	}
 	return ctx, nil
@@ -191,7 +202,7 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 	e.run.mu.Unlock()
 	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed, Elapsed: e.verdict.took}
 	if o != nil {
-		event.Verdict, event.Reason = o.Verdict, e.run.target.Redact.Excerpt(o.Reason)
+		event.Verdict, event.Reason, event.BlockedBy = o.Verdict, e.run.target.Redact.Excerpt(o.Reason), e.run.blockers(o)
 	}
 	e.run.target.Progress(event)
 }
@@ -201,10 +212,10 @@ func (r *run) position(s *features.Scenario) int {
 	return slices.Index(r.Catalogue.Scenarios(), s) + 1
 }
 
-// silent is the name of a formatter that says nothing: godog's own mix up scenarios that run at once, and what
+// silent is the name of a formatter that prints nothing: those of godog mix up scenarios that run at once, and what
 // people see comes from the result.
 const silent = "agentconform-silent"
 
 func init() {
-	godog.Format(silent, "says nothing", func(string, io.Writer) godog.Formatter { return quiet{} })
+	godog.Format(silent, "prints nothing", func(string, io.Writer) godog.Formatter { return quiet{} })
 }

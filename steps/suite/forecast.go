@@ -23,6 +23,8 @@ type Forecast struct {
 	selection Selection
 	sentences *common.Definitions
 	lacked    map[string][]*outcome.Outcome // by sentence
+	target    *target.Target
+	plane     *plane.Plane
 }
 
 // Foresee asks the definitions, without executing any.
@@ -31,20 +33,25 @@ func Foresee(c *config.Config, catalogue *features.Catalogue, s Selection) *Fore
 		sentences: common.NewDefinitions()}
 	t := &target.Target{Config: c}
 	p := plane.New(t, nil, time.Time{})
+	f.target, f.plane = t, p
 	define(common.NewRegistrar(f.sentences), &common.Scene{}, t, p, agent.New(t, p, nil), s.Shards > 0)
 	return f
 }
 
-// applies says why a scenario is not judged at all: its part of the interface is not claimed, or has no address.
+// applies says why a scenario is not run: it is to be skipped, or its part of the interface is not claimed or has
+// no address.
 func (f *Forecast) applies(s *features.Scenario) *outcome.Outcome {
+	if f.selection.skips(s.Requirement) {
+		return outcome.NotSelected("--skip", "not selected: skipped with --skip")
+	}
 	profile := s.Requirement.Profile
 	if claimed := f.selection.Profiles; len(claimed) > 0 && !slices.Contains(claimed, profile) {
 		return outcome.NotClaimed(profile, "not claimed: the run is limited to the profile %s", strings.Join(claimed, ", "))
 	}
 	if profile != features.AgentServer && f.config.Target == "" {
-		return outcome.Needs("target", ", the address of a control plane")
+		return outcome.Needs("target", " (the URL of a control plane)")
 	}
-	return nil
+	return f.locked(s)
 }
 
 // lackedBy returns the outcomes that the sentence would have because the configuration lacks something.
@@ -87,7 +94,7 @@ type Gap struct {
 }
 
 // Gaps returns what the configuration leaves out, in the order of the features, and how many requirements it lets
-// judge. A requirement that lacks several keys stands with each.
+// judge. A requirement that lacks several keys is listed with each.
 func (f *Forecast) Gaps() (gaps []*Gap, judged int) {
 	for _, q := range f.catalogue.Requirements {
 		found, free := map[*Gap]int{}, false // in how many scenarios

@@ -5,9 +5,9 @@ import "github.com/agentconform/agentconform/features"
 // Plan is what scenarios create at most.
 type Plan struct{ Deployments, Revisions int }
 
-// Plan says what the scenarios create at most, whatever the budget, by what the definitions of their sentences say. Of a
-// scenario that the configuration lets end early only what comes before is counted; what only the run finds out is not
-// foreseen.
+// Plan says what the scenarios create at most, whatever the budget, by what the definitions of their sentences say. For a
+// scenario that ends early by the configuration only the sentences before are counted; what depends on answers is not
+// known yet.
 func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
 	var p Plan
 	paid := map[string]bool{} // fixtures

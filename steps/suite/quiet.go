@@ -5,7 +5,7 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 )
 
-// quiet is a formatter for godog that says nothing.
+// quiet is a formatter for godog that prints nothing.
 type quiet struct{}
 
 func (quiet) TestRunStarted() {}

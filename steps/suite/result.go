@@ -1,32 +1,37 @@
 package suite
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // specVersion is the version of the interface that the documents in spec describe (section 9).
 const specVersion = "0.1.0"
 
-// result puts together what the run learned. The order is that of the features, whatever the order of the run was.
+// result collects what the run observed, in the order of the features.
 func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	if err := r.target.Collector.Err(); err != nil {
 		return nil, err
 	}
 	res := &reports.Result{
 		Schema: reports.Schema,
-		Suite:  reports.Suite{Version: r.Version, Interface: specVersion, Requirements: len(r.Catalogue.Requirements)},
+		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: specVersion, Requirements: len(r.Catalogue.Requirements),
+			Digest: r.Catalogue.Digest()},
 		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.AgentAddress(), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
-			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Text(r.Command), Strict: r.Strict, Shard: r.shard()},
+			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
+			Strict: r.Strict, Whole: r.RequireWhole, Shard: r.shard(), Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),
@@ -45,20 +50,24 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	res.Counts.Cases = len(selected)
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
-	r.addFindings(res, selected)
+	comparisons := r.addFindings(res, selected)
 	res.Exchanges = r.Journal
-	if err := res.RenumberExchanges(r.target.Collector.Order()); err != nil {
+	order := r.target.Collector.Order()
+	if err := res.RenumberExchanges(order); err != nil {
 		return nil, err
 	}
+	r.describeComparisons(res, comparisons, order)
 	reports.Tally(res)
-	res.Verdict = reports.Conclude(res.Requirements, r.Strict)
+	reports.SetScope(res, r.absent(res))
+	res.Unseen = r.unseen(res)
+	res.Verdict = reports.ConcludeRun(res)
 	res.Headline = r.headline(res)
 	r.reportSuiteErrors(res)
 	return res, nil
 }
 
-// reportSuiteErrors tells of requests of ours that break the contract though no scenario meant them to. Nothing that was learned
-// by them counts against the target, and nothing makes it conformant.
+// reportSuiteErrors reports requests of the suite that break the contract by mistake. Their answers are not violations of the
+// target, and the run is never conformant.
 func (r *run) reportSuiteErrors(res *reports.Result) {
 	mistakes := r.target.Collector.OwnMistakes()
 	if len(mistakes) == 0 {
@@ -67,7 +76,7 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 	if res.Verdict == reports.Conformant {
 		res.Verdict = reports.Incomplete
 	}
-	res.Headline = fmt.Sprintf("The suite sent %s against the contract; check create.body, or report it: %s",
+	res.Headline = fmt.Sprintf("the suite sent %s with a mistake: check create.body, or report a bug of the suite: %s",
 		reports.Count(len(mistakes), "request"), r.target.Redact.Excerpt(mistakes[0]))
 }
 
@@ -102,7 +111,7 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
 		q := s.Requirement
 		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Title: q.Title, Description: q.Description,
-			Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature, Verdict: reports.Skipped})
+			Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature, Subject: q.Subject, Verdict: reports.Skipped})
 		last++
 	}
 	q := &res.Requirements[last]
@@ -129,8 +138,10 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 
 // addFindings makes one finding of each fault: violations of one requirement by one sentence, operation and place
 // are the same fault, however many rows of an outline showed it.
-func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) {
+// It returns what each finding compares, in exchanges as they are numbered so far.
+func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (comparisons []outcome.Comparison) {
 	known := map[string]int{}
+	updates := sync.OnceValue(r.updates) // of a run without findings nobody asks
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
 		if v.outcome == nil {
@@ -143,27 +154,30 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) {
 				continue
 			}
 			known[f.ID] = len(res.Findings)
-			res.Findings = append(res.Findings, f)
+			f.Exchanges = r.chain(s, found, updates())
+			res.Findings, comparisons = append(res.Findings, f), append(comparisons, found.Compared)
 		}
 	}
+	return comparisons
 }
 
 func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
+	expected, actual := outcome.CutAround(r.target.Redact.Text(v.Expected), r.target.Redact.Excerpt(v.Actual), v.Differs)
 	f := reports.Finding{
 		Requirement: s.Requirement.ID, Summary: r.target.Redact.Text(v.Summary), Step: sentence, Scenario: s.Key(),
-		Expected: r.target.Redact.Text(v.Expected), Actual: r.target.Redact.Excerpt(v.Actual), Hint: v.Hint,
+		Expected: expected, Actual: actual, Hint: v.Hint,
 		Operation: r.target.Redact.Text(v.Operation), Pointer: r.target.Redact.Text(v.Pointer), Count: v.Count, Exchange: v.Exchange,
 	}
 	if v.Exchange > 0 {
 		if x, err := r.Journal.Get(v.Exchange); err == nil {
 			f.Curl = x.Curl
-			if f.Operation == "" {
-				f.Operation = r.operation(x)
+			if op, known := r.operation(x); known && f.Operation == "" {
+				f.Operation = op.ID
 			}
 		}
 	}
 	if f.Summary == "" {
-		f.Summary = sentence
+		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
 	key := v.Key
 	if key == "" {
@@ -174,8 +188,8 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	return f
 }
 
-// operation names the operation of a recorded exchange.
-func (r *run) operation(x reports.Exchange) string {
+// operation is that of a recorded exchange.
+func (r *run) operation(x reports.Exchange) (op spec.Operation, known bool) {
 	for _, side := range r.target.Sides() {
 		for _, base := range r.target.Bases(side) {
 			path, below := strings.CutPrefix(x.URL, base)
@@ -184,9 +198,9 @@ func (r *run) operation(x reports.Exchange) string {
 			}
 			path, _, _ = strings.Cut(path, "?")
 			if op, ok := r.Oracle.Find(side, x.Method, path); ok {
-				return op.ID
+				return op, true
 			}
 		}
 	}
-	return ""
+	return op, false
 }

@@ -32,10 +32,14 @@ type Options struct {
 
 	Concurrency int // scenarios in flight; DefaultConcurrency when 0
 	Strict      bool
-	Seed        int64  // shuffles the scenarios; any number but 0
-	ID          string // of the run; names what it creates
-	Version     string // of the suite
-	Command     string // as the user gave it, for the report
+	Seed        int64    // shuffles the scenarios; any number but 0
+	ID          string   // of the run; names what it creates
+	Version     string   // of the suite
+	Commit      string   // of the suite's source, where the build recorded it
+	Arguments   []string // of the program, as the user gave them, for the report
+
+	Keep         bool // what the run created stays at the target
+	RequireWhole bool // a run that leaves something out is incomplete
 
 	Journal    reports.Recorder
 	LedgerFile string // "": in memory only
@@ -45,7 +49,7 @@ type Options struct {
 // DefaultConcurrency is how many scenarios run at once unless the user says otherwise.
 const DefaultConcurrency = 8
 
-// run is one judgement of one target: what all its scenarios share.
+// run is the state that all scenarios of one run share.
 type run struct {
 	Options
 	target   *target.Target
@@ -55,17 +59,18 @@ type run struct {
 	forecast *Forecast
 	start    time.Time
 
-	unreachable string   // why the target could not be asked at all
+	unreachable string   // why no request was answered
 	rejecting   []string // sides that have refused every request with the credentials of the configuration
 	rejected    string   // why, where a side has refused every request with the credentials of the configuration
-	interrupted bool     // the context ended before the scenarios did
+	cut         bool     // the context ended before all that sends requests was judged
+	stopped     string   // what ended the run before all was judged; "" where nothing did
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
 }
 
-// Run judges the target and returns all that was learned. An error means that there is nothing to report: the
-// journal or the ledger could not be written, or the selection holds no scenario. A target that is out of reach, or
+// Run tests the target and returns the result. An error means that there is nothing to report: the
+// journal or the ledger could not be written, or the selection holds no scenario. A target that does not answer, or
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	selected, err := o.Select.apply(o.Catalogue)
@@ -84,17 +89,29 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.planned(selected)})
 	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
+	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
+		return nil, err
 	}
-	first, last := split(selected)
-	for _, phase := range [][]*features.Scenario{first, last} {
+	asking, record := r.phases(selected)
+	for _, phase := range asking {
 		if err := r.execute(within, phase); err != nil {
 			return nil, err
 		}
 	}
-	r.interrupted = ctx.Err() != nil
+	judging := within
+	if r.cut = ctx.Err() != nil; r.cut {
+		maker.Wait() // what is still being made may add to the record
+		judging = context.WithoutCancel(within)
+	}
+	if err := r.execute(judging, record); err != nil {
+		return nil, err
+	}
+	r.stopped = r.stoppedBy(ctx)
 	stop()
 	maker.Wait()
-	r.clean(ctx)
+	if !r.Keep {
+		r.clean(ctx)
+	}
 	r.blockRejected(selected)
 	return r.result(selected)
 }
@@ -114,28 +131,16 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 		forecast: Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
 }
 
-// define registers every sentence for one scenario, with worlds of its own.
+// define registers every sentence for one scenario, with new worlds.
 func define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents, shard bool) {
 	c := controlplane.Define(r, scene, t, p)
 	agentserver.Define(r, scene, t, p, agents)
 	endtoend.Define(r, t, p, agents, c)
-	common.DefineClosing(r, scene, t, shard)
+	common.DefineClosing(r, scene, t, shard, p.Sources.CanCreate)
 }
 
-// split separates what can be judged only at the end of the run.
-func split(all []*features.Scenario) (first, last []*features.Scenario) {
-	for _, s := range all {
-		if s.Is(features.TagLast) {
-			last = append(last, s)
-		} else {
-			first = append(first, s)
-		}
-	}
-	return first, last
-}
-
-// reach asks the target once, so that one that is out of reach is told at once and not once for each scenario. Any
-// answer will do.
+// reach sends one request, so that a target that does not answer is reported once and not for each scenario. Any
+// answer is enough.
 func (r *run) reach(ctx context.Context) error {
 	var request client.Request
 	switch {
@@ -144,7 +149,7 @@ func (r *run) reach(ctx context.Context) error {
 	case r.target.Config.AgentTarget != "":
 		request = r.target.ToAgent(r.target.Config.AgentTarget, target.Caller{}, "GET", agent.StatePath(target.UnknownID()), nil)
 	default:
-		return errors.New("no target is configured: give --target, --agent-target or both")
+		return errors.New("no target is configured: set --target, --agent-target or both")
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: the first request", 0)
 	_, err := r.target.Client.Do(ctx, request)
@@ -156,9 +161,9 @@ func (r *run) reach(ctx context.Context) error {
 	var busy *client.Busy
 	switch {
 	case errors.As(err, &busy), errors.As(err, &none) && none.Closed:
-		return nil // it is there, and what is wrong with its answer is for the scenarios to find
+		return nil // it answers; the scenarios judge the answer
 	case errors.As(err, &none):
-		return fmt.Errorf("%s does not answer: %s", request.Base, none.Told())
+		return fmt.Errorf("%s does not answer: %s", request.Base, none.Message())
 	}
 	return err
 }

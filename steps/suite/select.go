@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,8 @@ import (
 // does not apply appears as skipped.
 type Selection struct {
 	Keys     []string // of scenarios ("uri:line"); empty: all
-	Only     []string // IDs of requirements; a trailing "*" stands for any rest
+	Only     []string // IDs of requirements; a trailing "*" matches any rest
+	Skip     []string // as Only: these are skipped
 	Tags     string   // a tag expression: "@must and not @slow"
 	Profiles []string // parts of the interface that the target claims; empty: all
 	Shard    int      // this part, from 1
@@ -20,16 +22,14 @@ type Selection struct {
 }
 
 // apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:
-// a run over nothing proves nothing.
+// a run of nothing shows nothing.
 func (s Selection) apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	tags, err := parseTags(s.Tags)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range s.Only {
-		if !anyRequirement(c, id) {
-			return nil, fmt.Errorf("--only %s: no requirement has this ID; agentconform list shows all", id)
-		}
+	if err := errors.Join(checkIDs(c, "--only", s.Only), checkIDs(c, "--skip", s.Skip)); err != nil {
+		return nil, err
 	}
 	if err := checkProfiles(s.Profiles); err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func (s Selection) apply(c *features.Catalogue) ([]*features.Scenario, error) {
 		if !matchesAny(s.Only, r.ID) {
 			continue
 		}
-		// Whole requirements go to a shard, so that each gets its verdict in one place; but those that judge what all
-		// others have seen go to every shard, since each sees only its own answers.
+		// Whole requirements go to a shard, so that each gets its verdict in one place; those that judge the record of
+		// the run go to every shard, since each records only its own answers.
 		if !r.Scenarios[0].Is(features.TagLast) {
 			dealt++
 			if s.Shards > 0 && (dealt-1)%s.Shards != s.Shard-1 {
@@ -57,10 +57,24 @@ func (s Selection) apply(c *features.Catalogue) ([]*features.Scenario, error) {
 			}
 		}
 	}
-	if len(selected) == 0 {
-		return nil, fmt.Errorf("no scenario is selected: loosen --only, --tags or --shard")
+	if !slices.ContainsFunc(selected, func(scenario *features.Scenario) bool { return !s.skips(scenario.Requirement) }) {
+		return nil, errors.New("no scenario is selected: change --only, --skip, --tags or --shard")
 	}
 	return selected, nil
+}
+
+// skips tells whether the requirement is to be left out, and shown as skipped.
+func (s Selection) skips(q *features.Requirement) bool {
+	return len(s.Skip) > 0 && matchesAny(s.Skip, q.ID)
+}
+
+func checkIDs(c *features.Catalogue, flag string, ids []string) error {
+	for _, id := range ids {
+		if !anyRequirement(c, id) {
+			return fmt.Errorf("%s %s: no requirement has this ID; agentconform list shows all", flag, id)
+		}
+	}
+	return nil
 }
 
 func checkProfiles(profiles []string) error {

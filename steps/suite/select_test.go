@@ -1,12 +1,15 @@
 package suite
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config"
 )
 
 func TestParseTags(t *testing.T) {
@@ -35,8 +38,8 @@ func TestParseTags(t *testing.T) {
 		assert.Equal(t, want, match(tags), expression)
 	}
 	for expression, says := range map[string]string{
-		"must": "is no tag", "@": "is no tag", "@a @b": "was not expected", "@a and": "ends too early", "not": "ends too early",
-		"(@a": "closing bracket", "@a)": "was not expected", "and @a": "is no tag", "@a && @b": "was not expected", "~@a": "is no tag",
+		"must": "is not a tag", "@": "is not a tag", "@a @b": "unexpected", "@a and": "unexpected end", "not": "unexpected end",
+		"(@a": "closing bracket", "@a)": "unexpected", "and @a": "is not a tag", "@a && @b": "unexpected", "~@a": "is not a tag",
 	} {
 		_, err := parseTags(expression)
 		assert.ErrorContains(t, err, says, expression)
@@ -89,11 +92,27 @@ func TestSelection(t *testing.T) {
 	})
 	for name, s := range map[string]Selection{
 		"an unknown ID":      {Only: []string{"CP-NONE-1"}},
+		"an unknown skip":    {Skip: []string{"CP-NONE-1"}},
+		"all skipped":        {Only: []string{"CP-LIST-3"}, Skip: []string{"CP-LIST-*"}},
 		"an unknown profile": {Profiles: []string{"everything"}},
 		"no such shard":      {Shard: 4, Shards: 3},
 		"nothing left":       {Only: []string{"CP-LIST-3"}, Tags: "@should"},
 	} {
 		_, err := s.apply(catalogue)
 		assert.Error(t, err, name)
+	}
+}
+
+func TestSkippedRequirementsAreNotSelected(t *testing.T) {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	cfg := config.Default()
+	cfg.Target = "http://127.0.0.1:1"
+	forecast := Foresee(&cfg, catalogue, Selection{Skip: []string{"cp-list-*", "CP-GET-1"}})
+	skip := reports.Skip{Kind: reports.NotSelected, Key: "--skip"}
+	for _, s := range catalogue.Scenarios() {
+		id, o := s.Requirement.ID, forecast.applies(s)
+		want := strings.HasPrefix(id, "CP-LIST-") || id == "CP-GET-1"
+		assert.Equal(t, want, o != nil && o.Skip != nil && *o.Skip == skip, id)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // parseTags reads a tag expression: tags joined by "and", "or" and "not", with brackets. An empty one selects
-// everything. godog's own filter knows another, smaller language in which this one silently selects nothing.
+// everything. godog's filter has a smaller language, in which such an expression silently selects nothing.
 func parseTags(expression string) (func(tags []string) bool, error) {
 	p := &tagParser{words: strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(expression))}
 	if len(p.words) == 0 {
@@ -15,7 +15,7 @@ func parseTags(expression string) (func(tags []string) bool, error) {
 	}
 	match, err := p.or()
 	if err == nil && len(p.words) > 0 {
-		err = fmt.Errorf("%q was not expected", p.words[0])
+		err = fmt.Errorf("unexpected %q", p.words[0])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--tags %q: %w; give tags joined by and, or, not, such as \"@must and not @slow\"", expression, err)
@@ -62,7 +62,7 @@ func (p *tagParser) and() (func([]string) bool, error) {
 
 func (p *tagParser) not() (func([]string) bool, error) {
 	if p.depth++; p.depth > 1000 {
-		return nil, fmt.Errorf("it is nested too deeply")
+		return nil, fmt.Errorf("nested too deeply")
 	}
 	defer func() { p.depth-- }()
 	switch {
@@ -72,15 +72,15 @@ func (p *tagParser) not() (func([]string) bool, error) {
 	case p.accept("("):
 		inner, err := p.or()
 		if err == nil && !p.accept(")") {
-			err = fmt.Errorf("a closing bracket is missing")
+			err = fmt.Errorf("missing closing bracket")
 		}
 		return inner, err
 	case len(p.words) == 0:
-		return nil, fmt.Errorf("it ends too early")
+		return nil, fmt.Errorf("unexpected end")
 	}
 	tag := p.words[0]
 	if !strings.HasPrefix(tag, "@") || len(tag) == 1 {
-		return nil, fmt.Errorf("%q is no tag", tag)
+		return nil, fmt.Errorf("%q is not a tag; tags begin with @", tag)
 	}
 	p.words = p.words[1:]
 	return func(tags []string) bool {

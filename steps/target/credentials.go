@@ -17,7 +17,7 @@ const (
 	Nobody        Asker = "no credentials"
 	UnknownKey    Asker = "an unknown API key"
 	emptyKey      Asker = "an API key that is empty"
-	blankKey      Asker = "an API key that is blank" // blanks around a value are no part of it, so most targets see an empty one
+	blankKey      Asker = "an API key that is whitespace" // whitespace around a value is not part of it, so most targets see an empty one
 	longerKey     Asker = "an API key that is one character too long"
 	otherCaseKey  Asker = "an API key that is in another case"
 	AnotherTenant Asker = "another tenant"
@@ -30,7 +30,7 @@ const (
 	SchemeBearer   = "Bearer Auth"
 )
 
-// wrongKey is a key that no target knows. It is no secret, and reports show it.
+// wrongKey is a key that no target accepts. It is not a secret, and reports show it.
 const wrongKey = "agentconform-unknown-key"
 
 // Credentials returns the headers with which the asker asks. A key that is unknown, empty or blank stands alone, or
@@ -52,10 +52,10 @@ func (t *Target) Credentials(who Asker) http.Header {
 	case blankKey:
 		set(names.APIKey, "   ")
 	case longerKey:
-		set(names.APIKey, t.Config.MisspeltKey(config.OneMore))
+		set(names.APIKey, t.Config.NearMissKey(config.OneMore))
 		t.besideKey(set)
 	case otherCaseKey:
-		set(names.APIKey, t.Config.MisspeltKey(config.OtherCase))
+		set(names.APIKey, t.Config.NearMissKey(config.OtherCase))
 		t.besideKey(set)
 	case AnotherTenant:
 		return credentialHeaders(t.Config.OtherTenant, names)
@@ -100,7 +100,7 @@ func credentialHeaders(c config.Credentials, names config.Credentials) http.Head
 	return h
 }
 
-// bearer writes the token as the Authorization header wants it; any other header takes it bare.
+// bearer is the token with the scheme in the Authorization header, and without it in any other.
 func bearer(header, token string) string {
 	if token != "" && http.CanonicalHeaderKey(header) == "Authorization" {
 		return "Bearer " + token
@@ -138,7 +138,7 @@ func (t *Target) Sent(group string, c config.Credentials) string {
 	return strings.Join(all, ", and ")
 }
 
-// Variable is the name of the environment variable that stands for the key.
+// Variable is the name of the environment variable of the key.
 func Variable(key string) string {
 	return config.EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }

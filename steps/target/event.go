@@ -9,7 +9,7 @@ import (
 // EventKind says what happened in a run.
 type EventKind int
 
-// What a run tells while it goes on.
+// The events of a run.
 const (
 	Planned   EventKind = iota // the run begins; Total scenarios are selected
 	Started                    // a scenario begins
@@ -19,15 +19,17 @@ const (
 	Named                      // the control plane has named the agent server that is judged
 )
 
-// Event is something a person who watches a run wants to see.
+// Event is shown to people who watch a run.
 type Event struct {
 	Kind    EventKind
 	Name    string // of the target, the scenario, or the revision that is polled; the address that was named
 	Text    string // the requirement of a scenario, the status of a revision
 	Verdict reports.Verdict
 	Reason  string
-	Total   int
-	Seed    int64
+	// BlockedBy is what kept a scenario from being judged: many have one cause.
+	BlockedBy []reports.Blocker
+	Total     int
+	Seed      int64
 	// Deployments is how many deployments the selected scenarios are going to create at most.
 	Deployments int
 	Elapsed     time.Duration // since a poll began; or for how long the target asked the client to wait

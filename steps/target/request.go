@@ -24,8 +24,9 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 // ToControlPlane makes a request to the control plane by the asker. The body is sent as JSON; a []byte is sent as
 // it is.
 func (t *Target) ToControlPlane(who Asker, method, path string, body any) client.Request {
-	return t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: t.Credentials(who),
-		Trusted: who == TheClient || IsScheme(who)}, body)
+	header := t.Credentials(who)
+	return t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: header,
+		Trusted: len(header) > 0 && (who == TheClient || IsScheme(who))}, body)
 }
 
 func (t *Target) request(r client.Request, body any) client.Request {

@@ -24,6 +24,7 @@ type Target struct {
 	RunID     string              // in the names of what is created
 	Progress  func(Event)
 
+	refusing  atomic.Int64           // status with which the agent server refuses callers without credentials, where that is known
 	called    shared.Set[string]     // addresses of agent servers that were called
 	underTest atomic.Pointer[string] // that of the one that is judged
 
@@ -73,7 +74,7 @@ func New(o Options) (*Target, error) {
 	return t, nil
 }
 
-// Close lets go of the connections and of the ledger.
+// Close closes the connections and the ledger.
 func (t *Target) Close() error {
 	t.Client.Close()
 	if t.Ledger == nil {
@@ -98,7 +99,7 @@ func (t *Target) Sides() []spec.Side {
 	return []spec.Side{spec.ControlPlane, spec.AgentServer}
 }
 
-// JudgeAgentAt says at which address the agent server is that the run judges. The control plane has named it.
+// JudgeAgentAt sets the URL of the agent server that the run tests, as the control plane returned it.
 func (t *Target) JudgeAgentAt(base string) {
 	t.underTest.Store(&base)
 	t.Progress(Event{Kind: Named, Name: base})
@@ -106,6 +107,18 @@ func (t *Target) JudgeAgentAt(base string) {
 
 // CallsAgentAt notes that the agent server at the address is called.
 func (t *Target) CallsAgentAt(base string) { t.called.Add(base) }
+
+// AgentRefuses says that the agent server refuses callers without credentials, with which status.
+func (t *Target) AgentRefuses(status int) { t.refusing.Store(int64(status)) }
+
+// AgentRefusal is the status with which the agent server refuses callers without credentials, where no user is configured
+// and the server was seen to refuse: what needs no user is judged then. 0 otherwise.
+func (t *Target) AgentRefusal() int {
+	if len(t.Config.Users) > 0 {
+		return 0
+	}
+	return int(t.refusing.Load())
+}
 
 // AgentAddress is the address of the agent server under test, "" while it is not known.
 func (t *Target) AgentAddress() string {
@@ -115,7 +128,7 @@ func (t *Target) AgentAddress() string {
 	return t.Config.AgentTarget
 }
 
-// Bases returns the addresses of a side, longer ones first: one may stand below another.
+// Bases returns the addresses of a side, longer ones first: one may be below another.
 func (t *Target) Bases(side spec.Side) []string {
 	if side == spec.ControlPlane {
 		return []string{t.Config.Target}

@@ -2,16 +2,17 @@ package target
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Searches tells whether threads are listed by the search operation.
+// Searches tells whether threads are listed with the search endpoint.
 func (t *Target) Searches() bool { return t.Config.Agent.Listing == "search" }
 
-// Caller is who asks the agent server.
+// Caller is the sender of a request to the agent server.
 type Caller struct {
 	name   string // as the sentences call them
 	Header http.Header
@@ -31,6 +32,11 @@ const (
 	aTurnedToken   = "a caller with a token in the other case"
 )
 
+// HasNoValidCredentials tells whether a caller has no valid credentials, and none that are made from valid ones.
+func HasNoValidCredentials(name string) bool {
+	return slices.Contains([]string{noCredentials, anUnknownToken, anEmptyToken, anotherScheme}, name)
+}
+
 // Owner is the user who owns what the scenarios create: the first of the configuration, and where there is none, a
 // caller without credentials (the target has no authentication handler then).
 func (t *Target) Owner() Caller {
@@ -43,6 +49,9 @@ func (t *Target) Owner() Caller {
 
 // Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {
+	if t.AgentRefusal() != 0 && HasNoValidCredentials(name) {
+		return Caller{name: name, Header: wrongHeader(config.User{Token: wrongToken}, name)}, nil
+	}
 	if len(t.Config.Users) == 0 {
 		return Caller{}, outcome.Needs("users")
 	}
@@ -72,7 +81,7 @@ func nearMiss(u config.User, name string) (Caller, error) {
 	if name == aTurnedToken {
 		how = config.OtherCase
 	}
-	wrong := u.Misspelt(how)
+	wrong := u.NearMiss(how)
 	if wrong == nil {
 		key := "users.0.token"
 		if len(u.Headers) > 0 {
@@ -83,7 +92,7 @@ func nearMiss(u config.User, name string) (Caller, error) {
 	return Caller{name: name, Header: headerOf(wrong)}, nil
 }
 
-// wrongToken is a token that no target knows. It is no secret, and reports show it.
+// wrongToken is a token that no target accepts. It is not a secret, and reports show it.
 const wrongToken = "agentconform-unknown-token"
 
 // UserHeader is how a user proves who they are.

@@ -64,7 +64,7 @@ func Read(tree fs.FS, file string) (*Config, error) {
 	r := &reader{tree: tree, file: file, src: src}
 	c := &Config{Path: file, Graphs: map[string]Ref{}, Env: map[string]string{}}
 	if len(raw.Graphs) == 0 {
-		return nil, r.errorAt(`there are no graphs: add "graphs": {"<name>": "<file_path>:<object_name>"}`, "graphs")
+		return nil, r.errorAt(`graphs is empty: add "graphs": {"<name>": "<file_path>:<object_name>"}`, "graphs")
 	}
 	for _, name := range slices.Sorted(maps.Keys(raw.Graphs)) {
 		if c.Graphs[name], err = r.ref(raw.Graphs[name], "graphs", name); err != nil {
@@ -93,17 +93,17 @@ func Read(tree fs.FS, file string) (*Config, error) {
 func readFile(tree fs.FS, file, remedy string) ([]byte, error) {
 	pos := Pos{File: file}
 	if !fs.ValidPath(file) || file == "." {
-		return nil, &Error{pos, "this is no path of a file inside of the source: " + remedy}
+		return nil, &Error{pos, "not the path of a file in the source: " + remedy}
 	}
 	info, err := fs.Stat(tree, file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &Error{pos, "there is no such file: " + remedy}
+		return nil, &Error{pos, "file not found: " + remedy}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for %s: %w", file, err)
 	}
 	if info.IsDir() || info.Size() > maxFile {
-		return nil, &Error{pos, "this is no file of a sensible size: " + remedy}
+		return nil, &Error{pos, "not a regular file, or too large: " + remedy}
 	}
 	src, err := fs.ReadFile(tree, file)
 	if err != nil {
@@ -118,7 +118,7 @@ func decode(src []byte, file string, into any) error {
 	err := dec.Decode(into)
 	if err == nil {
 		if _, end := dec.Token(); !errors.Is(end, io.EOF) {
-			return &Error{posAt(src, file, dec.InputOffset()), "there is something behind the JSON object: remove it"}
+			return &Error{posAt(src, file, dec.InputOffset()), "unexpected data after the JSON object: remove it"}
 		}
 		return nil
 	}
@@ -126,11 +126,11 @@ func decode(src []byte, file string, into any) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return &Error{posAt(src, file, syntax.Offset-1), "this is no JSON: " + syntax.Error()}
+		return &Error{posAt(src, file, syntax.Offset-1), "not valid JSON: " + syntax.Error()}
 	case errors.As(err, &kind):
 		return &Error{posAt(src, file, kind.Offset-1), fmt.Sprintf("%q must not be a %s here", kind.Field, kind.Value)}
 	}
-	return &Error{posAt(src, file, int64(len(src))), "this is no JSON: the file ends too early"}
+	return &Error{posAt(src, file, int64(len(src))), "not valid JSON: unexpected end of file"}
 }
 
 // reader resolves what the file says, and knows where it says it.
@@ -178,7 +178,7 @@ func (r *reader) folders(dependencies []string) ([]string, error) {
 			return nil, r.errorAt(fmt.Sprintf("the dependency %q leaves the source: name a folder inside of it", d), "dependencies")
 		}
 		if info, err := fs.Stat(r.tree, folder); err != nil || !info.IsDir() {
-			return nil, r.errorAt(fmt.Sprintf("the dependency %q is no folder of the source: packages cannot be installed here, so put its files into the source and name their folder", d), "dependencies")
+			return nil, r.errorAt(fmt.Sprintf("the dependency %q is not a folder of the source: packages cannot be installed; copy its files into the source and use their folder", d), "dependencies")
 		}
 		out = append(out, folder)
 	}

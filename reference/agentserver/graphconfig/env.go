@@ -6,7 +6,7 @@ import (
 )
 
 // ParseEnv parses an environment file: lines of NAME=value. Empty lines and lines that start with # are skipped, an
-// `export` in front is ignored, a value may stand in single quotes (taken as it is) or double quotes (with \n, \", \\ ...).
+// `export` in front is ignored, a value may be in single quotes (taken as it is) or double quotes (with \n, \", \\ ...).
 func ParseEnv(src []byte, file string) (map[string]string, error) {
 	env := map[string]string{}
 	for i, line := range strings.Split(string(src), "\n") {
@@ -18,7 +18,7 @@ func ParseEnv(src []byte, file string) (map[string]string, error) {
 		name, value, found := strings.Cut(strings.TrimPrefix(trimmed, "export "), "=")
 		name = strings.TrimSpace(name)
 		if !found || !isName(name) {
-			return nil, &Error{pos, "this is no setting: write NAME=value, and # before a comment"}
+			return nil, &Error{pos, "expected NAME=value, or # before a comment"}
 		}
 		unquoted, err := unquote(strings.TrimSpace(value))
 		if err != nil {
@@ -43,7 +43,7 @@ func unquote(v string) (string, error) {
 		switch {
 		case c == quote:
 			if tail := strings.TrimSpace(rest[i+1:]); tail != "" && tail[0] != '#' {
-				return "", fmt.Errorf("there is something behind the closing quote")
+				return "", fmt.Errorf("unexpected text after the closing quote")
 			}
 			return out.String(), nil
 		case c == '\\' && quote == '"' && i+1 < len(rest):

@@ -34,13 +34,13 @@ func TestReadsWhatTheFileSays(t *testing.T) {
 
 func TestMistakesAreLocatedAndExplained(t *testing.T) {
 	for _, c := range []struct{ name, config, where, remedy string }{
-		{"no JSON", "{\n  \"graphs\": {,}\n}", "app/agent.json:2:14", "no JSON"},
-		{"cut off", `{"graphs": `, "app/agent.json:1:12", "ends too early"},
-		{"empty", ``, "app/agent.json:1:1", "ends too early"},
+		{"no JSON", "{\n  \"graphs\": {,}\n}", "app/agent.json:2:14", "not valid JSON"},
+		{"cut off", `{"graphs": `, "app/agent.json:1:12", "unexpected end of file"},
+		{"empty", ``, "app/agent.json:1:1", "unexpected end of file"},
 		{"an array", `[]`, "app/agent.json:1:1", "must not be a array"},
-		{"two documents", `{"graphs": {"a": "x.star:y"}} {}`, "app/agent.json:1:3", "behind the JSON"},
+		{"two documents", `{"graphs": {"a": "x.star:y"}} {}`, "app/agent.json:1:3", "after the JSON"},
 		{"no graphs", `{"env": "settings.env"}`, "app/agent.json:1:1", `"graphs": {"<name>"`},
-		{"empty graphs", "{\n \"graphs\": {}}", "app/agent.json:2:12", "no graphs"},
+		{"empty graphs", "{\n \"graphs\": {}}", "app/agent.json:2:12", "graphs is empty"},
 		{"a graph that is no string", `{"graphs": {"a": 5}}`, "app/agent.json:1:18", "<file_path>:<object_name>"},
 		{"a graph without object", `{"graphs": {"a": "x.star"}}`, "app/agent.json:1:18", "<file_path>:<object_name>"},
 		{"a graph with a bad object", `{"graphs": {"a": "x.star:b-c"}}`, "app/agent.json:1:18", "<file_path>:<object_name>"},
@@ -48,7 +48,7 @@ func TestMistakesAreLocatedAndExplained(t *testing.T) {
 		{"an absolute path", `{"graphs": {"a": "/etc/x.star:b"}}`, "app/agent.json:1:18", "leaves the source"},
 		{"auth without path", `{"graphs": {"a": "x.star:y"}, "auth": {}}`, "app/agent.json:1:39", `"path"`},
 		{"auth that is no object", `{"graphs": {"a": "x.star:y"}, "auth": "x"}`, "app/agent.json:1:", `"auth"`},
-		{"a package", `{"graphs": {"a": "x.star:y"}, "dependencies": ["numpy"]}`, "app/agent.json:1:47", "name their folder"},
+		{"a package", `{"graphs": {"a": "x.star:y"}, "dependencies": ["numpy"]}`, "app/agent.json:1:47", "use their folder"},
 		{"dependencies that are none", `{"graphs": {"a": "x.star:y"}, "dependencies": "."}`, "app/agent.json:1:", `"dependencies"`},
 		{"no env file", `{"graphs": {"a": "x.star:y"}, "env": "none.env"}`, "app/none.env", "under \"env\""},
 		{"a bad env file", `{"graphs": {"a": "x.star:y"}, "env": "bad.env"}`, "app/bad.env:2:1", "NAME=value"},

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Pos is a place in a file. A zero Line stands for the file as a whole.
+// Pos is a place in a file. A zero Line means the whole file.
 type Pos struct {
 	File      string
 	Line, Col int

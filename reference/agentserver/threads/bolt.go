@@ -2,6 +2,7 @@ package threads
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -87,30 +88,30 @@ func (s *Bolt) tables(tx *bbolt.Tx) (tables, error) {
 	return tables{root.Bucket(bucketThreads), root.Bucket(bucketRuns), root.Bucket(bucketLive), root.Bucket(bucketMessages)}, nil
 }
 
-func (s *Bolt) view(ctx context.Context, do func(tables) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return s.db.View(func(tx *bbolt.Tx) error {
-		t, err := s.tables(tx)
-		if err != nil {
-			return err
-		}
-		return do(t)
-	})
+// ids are those of a thread, and of a run where there is one.
+type ids []string
+
+// view reads, with the key of the ids.
+func (s *Bolt) view(ctx context.Context, of ids, do func(t tables, k []byte) error) error {
+	return s.transact(ctx, s.db.View, of, do)
 }
 
 // update does not look at the context once it has begun: the caller could not tell what became of its write.
-func (s *Bolt) update(ctx context.Context, do func(tables) error) error {
-	if err := ctx.Err(); err != nil {
+func (s *Bolt) update(ctx context.Context, of ids, do func(t tables, k []byte) error) error {
+	return s.transact(ctx, s.writer.write, of, do)
+}
+
+func (s *Bolt) transact(ctx context.Context, in func(func(*bbolt.Tx) error) error, of ids, do func(t tables, k []byte) error) error {
+	k, err := key(of...)
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
-	return s.writer.write(func(tx *bbolt.Tx) error {
+	return in(func(tx *bbolt.Tx) error {
 		t, err := s.tables(tx)
 		if err != nil {
 			return err
 		}
-		return do(t)
+		return do(t, k)
 	})
 }
 

@@ -11,12 +11,8 @@ import (
 
 // BeginRun implements RunStore: what the strategy decides and the new run are one transaction.
 func (s *Bolt) BeginRun(ctx context.Context, r Run, strategy Strategy) (plan Plan, err error) {
-	k, err := key(r.ThreadID, r.ID)
-	if err != nil {
-		return Plan{}, err
-	}
-	thread := k[:16]
-	err = s.update(ctx, func(tab tables) error {
+	err = s.update(ctx, ids{r.ThreadID, r.ID}, func(tab tables, k []byte) error {
+		thread := k[:16]
 		if tab.threads.Get(thread) == nil {
 			return ErrNotFound
 		}
@@ -90,7 +86,7 @@ func (t tables) writable(threadID, runID string) (k []byte, r Run, err error) {
 
 // StartRun implements RunStore.
 func (s *Bolt) StartRun(ctx context.Context, threadID, runID string, input []Message) (all []Message, err error) {
-	err = s.update(ctx, func(tab tables) error {
+	err = s.update(ctx, nil, func(tab tables, _ []byte) error {
 		k, r, err := tab.writable(threadID, runID)
 		if err != nil {
 			return err
@@ -111,7 +107,7 @@ func (s *Bolt) StartRun(ctx context.Context, threadID, runID string, input []Mes
 
 // AppendMessages implements RunStore.
 func (s *Bolt) AppendMessages(ctx context.Context, threadID, runID string, messages []Message) error {
-	return s.update(ctx, func(tab tables) error {
+	return s.update(ctx, nil, func(tab tables, _ []byte) error {
 		k, _, err := tab.writable(threadID, runID)
 		if err != nil {
 			return err
@@ -122,7 +118,7 @@ func (s *Bolt) AppendMessages(ctx context.Context, threadID, runID string, messa
 
 // FinishRun implements RunStore.
 func (s *Bolt) FinishRun(ctx context.Context, threadID, runID string, end Ending) error {
-	return s.update(ctx, func(tab tables) error { return s.end(tab, threadID, runID, end) })
+	return s.update(ctx, nil, func(tab tables, _ []byte) error { return s.end(tab, threadID, runID, end) })
 }
 
 func (s *Bolt) end(tab tables, threadID, runID string, end Ending) error {
@@ -154,26 +150,18 @@ func (s *Bolt) append(tab tables, thread []byte, runID string, messages []Messag
 
 // DeleteRun implements RunStore.
 func (s *Bolt) DeleteRun(ctx context.Context, threadID, runID string) error {
-	return s.update(ctx, func(tab tables) error { return tab.deleteRun(threadID, runID) })
+	return s.update(ctx, nil, func(tab tables, _ []byte) error { return tab.deleteRun(threadID, runID) })
 }
 
 // Run implements RunStore.
 func (s *Bolt) Run(ctx context.Context, threadID, runID string) (r Run, err error) {
-	k, err := key(threadID, runID)
-	if err != nil {
-		return Run{}, err
-	}
-	err = s.view(ctx, func(tab tables) error { return get(tab.runs, k, &r) })
+	err = s.view(ctx, ids{threadID, runID}, func(tab tables, k []byte) error { return get(tab.runs, k, &r) })
 	return r, err
 }
 
 // Runs implements RunStore.
 func (s *Bolt) Runs(ctx context.Context, threadID string) (out []Run, err error) {
-	k, err := key(threadID)
-	if err != nil {
-		return nil, err
-	}
-	err = s.view(ctx, func(tab tables) error {
+	err = s.view(ctx, ids{threadID}, func(tab tables, k []byte) error {
 		return under(tab.runs, k, func(_, v []byte) error {
 			var r Run
 			err := Unmarshal(v, &r)
@@ -187,11 +175,7 @@ func (s *Bolt) Runs(ctx context.Context, threadID string) (out []Run, err error)
 
 // State implements RunStore.
 func (s *Bolt) State(ctx context.Context, threadID string) (st State, err error) {
-	k, err := key(threadID)
-	if err != nil {
-		return State{}, err
-	}
-	err = s.view(ctx, func(tab tables) error {
+	err = s.view(ctx, ids{threadID}, func(tab tables, k []byte) error {
 		if tab.threads.Get(k) == nil {
 			return ErrNotFound
 		}
@@ -216,7 +200,7 @@ func (t tables) state(thread []byte) (st State, err error) {
 
 // EndUnfinished implements RunStore.
 func (s *Bolt) EndUnfinished(ctx context.Context, end Ending) (n int, err error) {
-	err = s.update(ctx, func(tab tables) error {
+	err = s.update(ctx, nil, func(tab tables, _ []byte) error {
 		n = 0
 		var keys [][]byte
 		if err := tab.live.ForEach(func(k, _ []byte) error { keys = append(keys, bytes.Clone(k)); return nil }); err != nil {

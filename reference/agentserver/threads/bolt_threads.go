@@ -12,11 +12,7 @@ import (
 
 // CreateThread implements ThreadStore.
 func (s *Bolt) CreateThread(ctx context.Context, t Thread) error {
-	k, err := key(t.ID)
-	if err != nil {
-		return err
-	}
-	return s.update(ctx, func(tab tables) error {
+	return s.update(ctx, ids{t.ID}, func(tab tables, k []byte) error {
 		if tab.threads.Get(k) != nil {
 			return ErrExists
 		}
@@ -26,11 +22,7 @@ func (s *Bolt) CreateThread(ctx context.Context, t Thread) error {
 
 // Thread implements ThreadStore.
 func (s *Bolt) Thread(ctx context.Context, id string) (t Thread, err error) {
-	k, err := key(id)
-	if err != nil {
-		return Thread{}, err
-	}
-	err = s.view(ctx, func(tab tables) error {
+	err = s.view(ctx, ids{id}, func(tab tables, k []byte) error {
 		if err := get(tab.threads, k, &t); err != nil {
 			return err
 		}
@@ -43,7 +35,7 @@ func (s *Bolt) Thread(ctx context.Context, id string) (t Thread, err error) {
 // Threads implements ThreadStore.
 func (s *Bolt) Threads(ctx context.Context, match func(Thread) bool) ([]Thread, error) {
 	var out []Thread
-	err := s.view(ctx, func(tab tables) error {
+	err := s.view(ctx, nil, func(tab tables, _ []byte) error {
 		return tab.threads.ForEach(func(k, v []byte) error {
 			var t Thread
 			if err := Unmarshal(v, &t); err != nil {
@@ -96,11 +88,7 @@ func (t tables) lastRun(thread []byte) (r Run, err error) {
 
 // UpdateThread implements ThreadStore.
 func (s *Bolt) UpdateThread(ctx context.Context, id string, change func(*Thread) error) (t Thread, err error) {
-	k, err := key(id)
-	if err != nil {
-		return Thread{}, err
-	}
-	err = s.update(ctx, func(tab tables) error {
+	err = s.update(ctx, ids{id}, func(tab tables, k []byte) error {
 		t = Thread{}
 		if err := get(tab.threads, k, &t); err != nil {
 			return err
@@ -119,11 +107,7 @@ func (s *Bolt) UpdateThread(ctx context.Context, id string, change func(*Thread)
 
 // DeleteThread implements ThreadStore.
 func (s *Bolt) DeleteThread(ctx context.Context, id string) error {
-	k, err := key(id)
-	if err != nil {
-		return err
-	}
-	return s.update(ctx, func(tab tables) error {
+	return s.update(ctx, ids{id}, func(tab tables, k []byte) error {
 		if tab.threads.Get(k) == nil {
 			return ErrNotFound
 		}

@@ -14,5 +14,5 @@
 //
 // A deployment has one worker while there is work. Only its newest revision is worked on: an older one that was still
 // waiting becomes SKIPPED, one that was being built INTERRUPTED. Putting in service is not interrupted; it is
-// short, and half an agent server serves nobody.
+// short, and an agent server without all of its graphs is of no use.
 package pipeline

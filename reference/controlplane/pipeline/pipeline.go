@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ type Options struct {
 	StageTimeout time.Duration               // how long one piece of work may take, a minute by default
 	AtOnce       int                         // pieces of work at once, 4 by default
 	Now          func() time.Time            // time.Now by default
-	Observe      func(controlplane.Revision) // is told each status that was stored; must return at once
+	Observe      func(controlplane.Revision) // gets each status that was stored; must return at once
 	Log          *slog.Logger                // none by default
 	ConfigPath   string                      // the graph configuration file where none is named, agent.json by default
 }
@@ -93,12 +94,8 @@ func setDefaults(opts *Options) {
 	if opts.Observe == nil {
 		opts.Observe = func(controlplane.Revision) {}
 	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	if opts.ConfigPath == "" {
-		opts.ConfigPath = "agent.json"
-	}
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	opts.ConfigPath = cmp.Or(opts.ConfigPath, "agent.json")
 }
 
 // Submit implements controlplane.Pipeline.
@@ -126,7 +123,7 @@ func (p *Pipeline) wake(deploymentID string) {
 	}
 }
 
-// Close stops all work and waits until it has stopped. What was in progress stays as it stands in the store.
+// Close stops all work and waits until it has stopped. What was in progress stays as it is in the store.
 func (p *Pipeline) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -141,7 +138,7 @@ func (p *Pipeline) Close() {
 func (p *Pipeline) Recover(ctx context.Context) error {
 	all, err := p.opts.Store.All(ctx)
 	if err != nil {
-		return fmt.Errorf("look for what was left in progress: %w", err)
+		return fmt.Errorf("look for revisions in progress: %w", err)
 	}
 	var wg sync.WaitGroup
 	for _, d := range all {

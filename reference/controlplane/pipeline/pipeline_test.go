@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference/controlplane"
-	"github.com/agentconform/agentconform/reference/controlplane/internal/toy"
 	"github.com/agentconform/agentconform/reference/controlplane/pipeline"
 	"github.com/stretchr/testify/require"
 )
@@ -79,7 +78,7 @@ func TestAFailureEndsWhereItHappensAndSaysWhy(t *testing.T) {
 
 func TestTheOldAgentServerServesUntilTheNewOneIsUp(t *testing.T) {
 	var refuse bool
-	r := newRig(t, func(_ *pipeline.Options, runtime *toy.Runtime) {
+	r := newRig(t, func(_ *pipeline.Options, runtime *toyRuntime) {
 		runtime.OnDeploy = func(_ context.Context, env map[string]string) error {
 			require.Equal(t, map[string]string{"S": "1"}, env)
 			if refuse {
@@ -129,7 +128,7 @@ func block(started chan struct{}, release <-chan struct{}) func(context.Context)
 
 func TestANewerRevisionInterruptsABuildAndSkipsWhatWaits(t *testing.T) {
 	started, release := make(chan struct{}, 1), make(chan struct{})
-	r := newRig(t, func(o *pipeline.Options, runtime *toy.Runtime) {
+	r := newRig(t, func(o *pipeline.Options, runtime *toyRuntime) {
 		o.AtOnce = 1
 		runtime.OnBuild = block(started, release)
 	})
@@ -153,7 +152,7 @@ func TestANewerRevisionInterruptsABuildAndSkipsWhatWaits(t *testing.T) {
 
 func TestNewsWithoutANewerRevisionTakesNothingBack(t *testing.T) {
 	started, release := make(chan struct{}, 1), make(chan struct{})
-	r := newRig(t, func(_ *pipeline.Options, runtime *toy.Runtime) { runtime.OnBuild = block(started, release) })
+	r := newRig(t, func(_ *pipeline.Options, runtime *toyRuntime) { runtime.OnBuild = block(started, release) })
 	d := r.create(r.git("main"))
 	<-started
 	r.pipeline.Submit(d.ID)
@@ -185,7 +184,7 @@ func TestADeletedDeploymentIsForgotten(t *testing.T) {
 	defer close(release)
 	var r *rig
 	purged := make(chan struct{})
-	r = newRig(t, func(o *pipeline.Options, runtime *toy.Runtime) {
+	r = newRig(t, func(o *pipeline.Options, runtime *toyRuntime) {
 		runtime.OnBuild = block(started, release)
 		o.Store = purgeWatch{o.Store, purged}
 	})
@@ -255,7 +254,7 @@ func TestThePaceHoldsEveryStatus(t *testing.T) {
 	const deployments = 8
 	most := 0
 	for pace := 20 * time.Millisecond; most < deployments && pace < 2*time.Second; pace *= 4 {
-		r := newRig(t, func(o *pipeline.Options, _ *toy.Runtime) { o.Pace = pace; o.AtOnce = 1 })
+		r := newRig(t, func(o *pipeline.Options, _ *toyRuntime) { o.Pace = pace; o.AtOnce = 1 })
 		begin := time.Now()
 		var ids []string
 		for range deployments {
@@ -288,7 +287,7 @@ func (r *rig) mostAtOnce(status controlplane.Status) int {
 // TestAStuckBuildIsGivenUp shortens the time of a stage when the build has begun, so that no earlier stage runs out of time.
 func TestAStuckBuildIsGivenUp(t *testing.T) {
 	started := make(chan struct{}, 1)
-	r := newRig(t, func(_ *pipeline.Options, runtime *toy.Runtime) { runtime.OnBuild = block(started, nil) })
+	r := newRig(t, func(_ *pipeline.Options, runtime *toyRuntime) { runtime.OnBuild = block(started, nil) })
 	d := r.create(r.git("main"))
 	<-started
 	r.pipeline.Close()

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference/controlplane"
-	"github.com/agentconform/agentconform/reference/controlplane/internal/toy"
 	"github.com/agentconform/agentconform/reference/controlplane/pipeline"
 	"github.com/agentconform/agentconform/reference/fixtures"
 	"github.com/agentconform/agentconform/reference/source"
@@ -19,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var material = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(toy.Graphs()) })
+var material = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(toyGraphs()) })
 
 // watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
 const watchdog = 2 * time.Minute
@@ -29,7 +28,7 @@ type rig struct {
 	t        *testing.T
 	store    *store.Store
 	fetcher  *source.Fetcher
-	runtime  *toy.Runtime
+	runtime  *toyRuntime
 	pipeline *pipeline.Pipeline
 	opts     pipeline.Options
 	repo     string
@@ -42,11 +41,11 @@ type rig struct {
 	changed chan struct{}           // closed and replaced at every change
 }
 
-func newRig(t *testing.T, configure func(*pipeline.Options, *toy.Runtime)) *rig {
+func newRig(t *testing.T, configure func(*pipeline.Options, *toyRuntime)) *rig {
 	t.Helper()
 	m, err := material()
 	require.NoError(t, err)
-	r := &rig{t: t, runtime: &toy.Runtime{}, seen: map[string][]controlplane.Status{}, changed: make(chan struct{}), commits: m.Commits()}
+	r := &rig{t: t, runtime: &toyRuntime{}, seen: map[string][]controlplane.Status{}, changed: make(chan struct{}), commits: m.Commits()}
 	r.repo = filepath.Join(t.TempDir(), "fixtures.git")
 	require.NoError(t, m.WriteRepository(r.repo))
 	registry, err := m.ServeRegistry("127.0.0.1:0")

@@ -144,7 +144,7 @@ func (f Fields) Secrets(key string) []Fields {
 	return list
 }
 
-// Others returns the members beside the known ones, as they were sent.
+// Others returns the members other than the known ones, as they were sent.
 func (f Fields) Others(known ...string) map[string]json.RawMessage {
 	others := map[string]json.RawMessage{}
 	for key, value := range f.members {

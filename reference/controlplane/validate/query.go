@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // Query reads the parameters of a query string. Where a parameter is given several times the last one counts.
@@ -38,7 +40,7 @@ func unescape(s string) string {
 	return s
 }
 
-// Int reads a whole number from least to most. A number too large for the machine is as good as the largest.
+// Int reads an integer from least to most. A larger number than an int is treated as the largest.
 func (q Query) Int(name string, byDefault, least, most int) int {
 	raw, given := q.values[name]
 	if !given {
@@ -110,4 +112,14 @@ func (q Query) Choices(name string, allowed []string) []string {
 
 func (q Query) add(name, kind, msg, raw string) {
 	q.problems.Add([]any{"query", name}, kind, msg, raw)
+}
+
+// PathUUID reads a uuid of the path in its usual 36 characters, and returns it in lower case, as it is stored.
+func PathUUID(name, raw string, problems *Problems) string {
+	id, err := uuid.Parse(raw)
+	if err != nil || len(raw) != len("00000000-0000-0000-0000-000000000000") {
+		problems.Add([]any{"path", name}, "uuid_parsing", "Input should be a valid UUID", raw)
+		return ""
+	}
+	return strings.ToLower(id.String())
 }

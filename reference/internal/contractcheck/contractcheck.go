@@ -19,7 +19,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// validator holds exchanges of one side to its document.
+// validator validates exchanges of one side against its document.
 type validator struct {
 	operations *http.ServeMux // of the document, and the extensions; answers through a found
 	options    *openapi3filter.Options
@@ -95,7 +95,7 @@ func (f *found) parameters() map[string]string {
 
 var placeholder = regexp.MustCompile(`\{([^}]+)\}`)
 
-// Sent tells what is known of a request besides its bytes. The zero value: it is meant to match the document.
+// Sent holds what is known of a request besides its bytes. The zero value: it is meant to match the document.
 type Sent struct {
 	// Beyond is the reason why the reference accepts a request that the document does not allow.
 	Beyond string

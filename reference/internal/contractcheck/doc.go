@@ -1,4 +1,4 @@
-// Package contractcheck holds what the reference's own tests send and receive to the OpenAPI documents in spec, with
+// Package contractcheck validates what the reference's tests send and receive against the OpenAPI documents in spec, with
 // kin-openapi. The suite judges with the oracle in spec; this is a second validator that shares no code with it, so an
 // error in the oracle cannot hide one in the reference.
 //

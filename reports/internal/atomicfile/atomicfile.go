@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Write writes the file through write: into a temporary file beside it, which then takes its name. Where write or the
+// Write writes the file through write: into a temporary file in the same folder, which is then renamed. Where write or the
 // disk fails, the old file stays as it was and the temporary one is removed.
 func Write(path string, write func(io.Writer) error) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")

@@ -1,9 +1,10 @@
 // Package reporttest holds what the tests of the exporters have in common: golden files, and the checks that every
-// format has to pass whatever a target has sent.
+// format has to pass for any text of a target.
 package reporttest
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -62,7 +63,7 @@ type Exporter struct {
 	Limit  int                      // of the size of a document, whatever the target has sent; 0: not checked
 }
 
-// Test exports all [Results] and hostile ones, and holds what is written to the format and to the golden file.
+// Test exports all [Results] and hostile ones, and compares what is written with the format and the golden file.
 func (e Exporter) Test(t *testing.T) {
 	for name, r := range Results() {
 		t.Run(name, func(t *testing.T) {
@@ -160,4 +161,35 @@ func Heap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// StrictResultSchema is the schema of the result file with every object closed that names its properties. The published
+// schema is open, so that readers take files of later versions; what this version writes is held to the strict one.
+func StrictResultSchema(t *testing.T) []byte {
+	t.Helper()
+	var schema any
+	require.NoError(t, json.Unmarshal(reports.ResultSchema(), &schema))
+	EachObject(schema, func(o map[string]any) {
+		if o["properties"] != nil {
+			o["additionalProperties"] = false
+		}
+	})
+	strict, err := json.Marshal(schema)
+	require.NoError(t, err)
+	return strict
+}
+
+// EachObject calls f for every object within a JSON value, the outer ones first.
+func EachObject(value any, f func(map[string]any)) {
+	switch v := value.(type) {
+	case map[string]any:
+		f(v)
+		for _, member := range v {
+			EachObject(member, f)
+		}
+	case []any:
+		for _, item := range v {
+			EachObject(item, f)
+		}
+	}
 }

@@ -11,7 +11,7 @@ import (
 // MaxDepth is how deep arrays and objects may nest. Honest bodies stay far below it.
 const MaxDepth = 512
 
-// maxFaults bounds the report: who repeats one key a million times is told often enough.
+// maxFaults bounds the report: a text may repeat one key a million times.
 const maxFaults = 16
 
 // Kind is what is wrong with a text.
@@ -96,7 +96,7 @@ func (d *decoder) report(kind Kind, offset int, detail string) {
 
 // fail reports a fault that leaves no value.
 func (d *decoder) fail(kind Kind, detail string) bool {
-	d.faults, d.path = nil, nil // what came before is of no interest in a text that is no JSON
+	d.faults, d.path = nil, nil // what came before does not matter in a text that is not JSON
 	d.report(kind, d.pos, detail)
 	return false
 }
@@ -127,7 +127,7 @@ func (d *decoder) space() {
 	}
 }
 
-// peek is the next byte, or 0 at the end; a 0 byte in the text is no JSON either.
+// peek is the next byte, or 0 at the end; a 0 byte in the text is not JSON either.
 func (d *decoder) peek() byte {
 	if d.pos < len(d.data) {
 		return d.data[d.pos]
@@ -337,7 +337,7 @@ func (d *decoder) digits() bool {
 }
 
 // number never expands a number: 1e999999 in nine bytes would be a megabyte as an exact number. Beyond the range of a
-// float64 the nearest one stands in, which keeps what schemas ask about: the sign, and whether it is whole.
+// float64 the nearest one is used, which keeps what schemas ask about: the sign, and whether it is whole.
 func number(text string, integer bool) any {
 	if integer {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {

@@ -54,7 +54,7 @@ func (s *Server) agentServers(w http.ResponseWriter, r *http.Request) {
 	a := s.agents[path[0]]
 	s.mu.Unlock()
 	if a == nil {
-		fault(w, r, http.StatusNotFound, "no-agent", "no agent server lives here")
+		fault(http.StatusNotFound, "no-agent", "no agent server lives here").write(w, r)
 		return
 	}
 	user, ok := s.userOf(r)
@@ -76,40 +76,28 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *agent) route(w http.ResponseWriter, r *http.Request, user User, path []string) {
-	type route struct {
-		method string
-		serve  func()
-	}
 	var routes []route
 	at := func(i int, word string) bool { return len(path) > i && path[i] == word }
 	switch {
 	case !at(0, "threads"):
 	case len(path) == 1:
-		routes = []route{{http.MethodPost, func() { a.createThread(w, r, user) }}, {http.MethodGet, func() { a.listThreads(w, r, user) }}}
+		routes = []route{{http.MethodPost, func() response { return a.createThread(r, user) }}, {http.MethodGet, func() response { return a.listThreads(user) }}}
 	case len(path) == 2 && path[1] == "search":
-		routes = []route{{http.MethodPost, func() { a.searchThreads(w, r, user) }}}
+		routes = []route{{http.MethodPost, func() response { return a.searchThreads(r, user) }}}
 	case len(path) == 3 && at(2, "state"):
-		routes = []route{{http.MethodGet, func() { a.state(w, r, user, path[1]) }}}
+		routes = []route{{http.MethodGet, func() response { return a.state(user, path[1]) }}}
 	case len(path) == 3 && at(2, "runs"):
-		routes = []route{{http.MethodPost, func() { a.createRun(w, r, user, path[1]) }}}
+		routes = []route{{http.MethodPost, func() response { return a.createRun(r, user, path[1]) }}}
 	case len(path) == 4 && at(2, "runs"):
-		routes = []route{{http.MethodGet, func() { a.getRun(w, r, user, path[1], path[3]) }}}
+		routes = []route{{http.MethodGet, func() response { return a.getRun(user, path[1], path[3]) }}}
 	case len(path) == 5 && at(2, "runs") && at(4, "join"):
-		routes = []route{{http.MethodGet, func() { a.join(w, r, user, path[1], path[3]) }}}
+		routes = []route{{http.MethodGet, func() response { return a.join(r, user, path[1], path[3]) }}}
 	}
-	allow := ""
-	for _, known := range routes {
-		if known.method == r.Method {
-			known.serve()
-			return
-		}
-		allow += " " + known.method
-	}
-	if allow == "" {
-		fault(w, r, http.StatusNotFound, "no-route", "nothing is served at this path")
+	if routes == nil {
+		fault(http.StatusNotFound, "no-route", "nothing is served at this path").write(w, r)
 		return
 	}
-	notAllowed(w, r, allow[1:])
+	dispatch(w, r, routes, " ")
 }
 
 // filter is the resource authorization handler (interface, section 5, 6 and 7).
@@ -137,23 +125,21 @@ func readBody(c *checker, r *http.Request, mayBeEmpty bool) fields {
 	return c.readObject(r)
 }
 
-func (a *agent) createThread(w http.ResponseWriter, r *http.Request, user User) {
+func (a *agent) createThread(r *http.Request, user User) response {
 	c := &checker{}
 	metadata := object{"origin": "thread/api"}
 	maps.Copy(metadata, readBody(c, r, true).object("metadata").m)
 	maps.Copy(metadata, filter(user)) // last, so that nobody can claim to be another owner
 	if !c.ok() {
-		faults(w, r, c)
-		return
+		return c.faults()
 	}
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	t := &thread{created: time.Now(), metadata: metadata, gone: map[string]bool{}}
 	t.id, t.n = a.nextID("thread")
 	a.threads[t.id] = t
 	a.order = append(a.order, t)
-	body := t.body()
-	a.mu.Unlock()
-	reply(w, r, http.StatusCreated, body)
+	return response{http.StatusCreated, t.body()}
 }
 
 func (t *thread) body() object {
@@ -161,92 +147,74 @@ func (t *thread) body() object {
 		"born": createdAt(t.created, t.n), "error": nil}
 }
 
-func (a *agent) listThreads(w http.ResponseWriter, r *http.Request, user User) {
+func (a *agent) listThreads(user User) response {
 	found := []object{}
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, t := range a.order {
 		if matches(t.metadata, filter(user)) {
 			found = append(found, t.body())
 		}
 	}
-	a.mu.Unlock()
-	reply(w, r, http.StatusOK, found)
+	return response{http.StatusOK, found}
 }
 
 // searchThreads narrows the listing; what the caller asks for never widens it (interface, section 5, 6).
-func (a *agent) searchThreads(w http.ResponseWriter, r *http.Request, user User) {
+func (a *agent) searchThreads(r *http.Request, user User) response {
 	c := &checker{}
 	f := readBody(c, r, true)
 	asked := f.object("metadata").m
 	limit, offset := f.whole("limit", 10, 1, 1000), f.whole("offset", 0, 0, 0)
 	if !c.ok() {
-		faults(w, r, c)
-		return
+		return c.faults()
 	}
 	found := []object{}
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, t := range slices.Backward(a.order) {
 		if matches(t.metadata, filter(user)) && matches(t.metadata, asked) {
 			found = append(found, t.body())
 		}
 	}
-	a.mu.Unlock()
-	reply(w, r, http.StatusOK, cut(found, limit, offset))
+	return response{http.StatusOK, cut(found, limit, offset)}
 }
 
-// trouble is why a request cannot be served.
-type trouble struct {
-	status    int
-	kind, why string
-}
-
-// withThread calls f with the lock held when the thread is the caller's. Trouble is answered after the lock was given back,
-// so that a client that reads slowly holds nobody up.
-func (a *agent) withThread(w http.ResponseWriter, r *http.Request, user User, id string, f func(*thread) *trouble) bool {
-	problem := func() *trouble {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		t := a.threads[id]
-		switch {
-		case t == nil:
-			return &trouble{http.StatusNotFound, "no-thread", "there is no such thread"}
-		case !matches(t.metadata, filter(user)):
-			return &trouble{http.StatusForbidden, "not-yours", "this thread is somebody else's"}
-		}
-		return f(t)
-	}()
-	if problem != nil {
-		fault(w, r, problem.status, problem.kind, problem.why)
+// withThread calls f with the lock held when the thread is the caller's.
+func (a *agent) withThread(user User, id string, f func(*thread) response) response {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.threads[id]
+	switch {
+	case t == nil:
+		return fault(http.StatusNotFound, "no-thread", "there is no such thread")
+	case !matches(t.metadata, filter(user)):
+		return fault(http.StatusForbidden, "not-yours", "this thread is somebody else's")
 	}
-	return problem == nil
+	return f(t)
 }
 
 // state is the interface's thread state (section 2).
-func (a *agent) state(w http.ResponseWriter, r *http.Request, user User, id string) {
-	var body object
-	if a.withThread(w, r, user, id, func(t *thread) *trouble {
+func (a *agent) state(user User, id string) response {
+	return a.withThread(user, id, func(t *thread) response {
 		messages := []object{}
 		for _, run := range t.runs {
 			for _, m := range run.messages {
 				messages = append(messages, maps.Clone(m))
 			}
 		}
-		body = object{"values": object{"messages": messages, "turns": len(t.runs), "topic": nil}, "of": t.id, "error": nil}
-		return nil
-	}) {
-		reply(w, r, http.StatusOK, body)
-	}
+		return response{http.StatusOK, object{"values": object{"messages": messages, "turns": len(t.runs), "topic": nil}, "of": t.id, "error": nil}}
+	})
 }
 
-// fault answers in a shape of this server's own: the interface shows none for the agent server.
-func fault(w http.ResponseWriter, r *http.Request, status int, kind, why string) {
-	reply(w, r, status, object{"fault": object{"kind": kind, "why": []string{why}}})
+// fault has a shape of this server's own: the interface shows none for the agent server.
+func fault(status int, kind string, why ...string) response {
+	return response{status, object{"fault": object{"kind": kind, "why": why}}}
 }
 
-func faults(w http.ResponseWriter, r *http.Request, c *checker) {
+func (c *checker) faults() response {
 	why := []string{}
 	for _, p := range c.problems {
 		why = append(why, fmt.Sprintf("%v: %s", p.loc, p.msg))
 	}
-	reply(w, r, http.StatusBadRequest, object{"fault": object{"kind": "bad-request", "why": why}})
+	return fault(http.StatusBadRequest, "bad-request", why...)
 }

@@ -184,7 +184,7 @@ func TestCloseInTheMiddle(t *testing.T) {
 	})
 	<-begun
 	began := time.Now()
-	require.NoError(t, s.Close())
+	s.Close()
 	wg.Wait()
 	assert.Less(t, time.Since(began), wait/2)
 }

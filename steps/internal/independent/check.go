@@ -79,9 +79,8 @@ func (f fields) text(key string) *string {
 }
 
 func (f fields) boolean(key string) *bool {
-	v := f.m[key]
-	b, ok := v.(bool)
-	if v == nil {
+	b, ok := f.m[key].(bool)
+	if f.m[key] == nil {
 		return nil
 	}
 	if !ok {
@@ -135,7 +134,7 @@ func (f fields) whole(key string, fallback, low, high int) int {
 
 var digits = regexp.MustCompile(`^-?[0-9]+$`)
 
-// whole reads an integer of any size. Where high is 0 there is no upper bound, and what is beyond all lists is cut.
+// whole reads an integer of any size. Where high is 0 there is no upper bound, and larger values are cut.
 func (c *checker) whole(loc []any, text string, low, high int) int {
 	const beyond = 1 << 30
 	n, ok := new(big.Int).SetString(text, 10)
@@ -161,11 +160,9 @@ func (c *checker) single(q url.Values, key string) (string, bool) {
 	return q.Get(key), q.Has(key)
 }
 
-// uuid reads an id of the path, in its usual form of 36 characters and in any case.
-func (c *checker) uuid(name, text string) string {
-	id, err := uuid.Parse(text)
-	if err != nil || len(text) != 36 {
-		c.add([]any{name}, "not-uuid", "%q is no uuid", text)
+// uuid wants an id of the path to have the usual form of 36 characters, in any case.
+func (c *checker) uuid(name, text string) {
+	if len(text) != 36 || uuid.Validate(text) != nil {
+		c.add([]any{name}, "not-uuid", "%q is not a valid UUID", text)
 	}
-	return id.String()
 }

@@ -37,7 +37,7 @@ func start(t *testing.T, opts Options) *Server {
 	t.Helper()
 	s, err := Start(opts)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	t.Cleanup(s.Close)
 	return s
 }
 

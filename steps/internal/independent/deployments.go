@@ -1,6 +1,7 @@
 package independent
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -45,15 +46,14 @@ func readWish(c *checker, r *http.Request) wish {
 
 // applies refuses fields of another source: the interface says which field applies to which (section 2).
 func (w wish) applies(c *checker, source string) {
-	const sub = "source_revision_config"
-	if source != sourceGit && w.ref != nil {
-		c.add([]any{sub, "repo_ref"}, "other-source", "does not apply to %s", source)
-	}
-	if source != sourceGit && w.path != nil {
-		c.add([]any{sub, "graph_config_path"}, "other-source", "does not apply to %s", source)
-	}
-	if source == sourceGit && w.image != nil {
-		c.add([]any{sub, "image_uri"}, "other-source", "does not apply to %s", source)
+	for _, f := range []struct {
+		name  string
+		value *string
+		ofGit bool
+	}{{"repo_ref", w.ref, true}, {"graph_config_path", w.path, true}, {"image_uri", w.image, false}} {
+		if f.value != nil && f.ofGit != (source == sourceGit) {
+			c.add([]any{"source_revision_config", f.name}, "other-source", "does not apply to %s", source)
+		}
 	}
 }
 
@@ -73,7 +73,7 @@ func (s *Server) checkSource(c *checker, source *string) string {
 	return ""
 }
 
-func (s *Server) createDeployment(w http.ResponseWriter, r *http.Request, tenant string) {
+func (s *Server) createDeployment(r *http.Request, tenant string) response {
 	c := &checker{}
 	want := readWish(c, r)
 	source := ""
@@ -84,74 +84,54 @@ func (s *Server) createDeployment(w http.ResponseWriter, r *http.Request, tenant
 		want.applies(c, source)
 	}
 	if !c.ok() {
-		invalid(w, r, c)
-		return
+		return c.invalid()
 	}
-	id := uuid.Must(uuid.NewV7()).String()
-	d := &deployment{id: id, tenant: tenant, title: orElse(want.title, "untitled"), source: source,
+	d := &deployment{id: uuid.Must(uuid.NewV7()).String(), tenant: tenant, title: orElse(want.title, "untitled"), source: source,
 		slug: "s" + uuid.NewString()[:13], repoURL: orElse(want.repoURL, ""), buildOnPush: want.buildOnPush,
 		agent: newAgent(s, "")}
-	if source == sourceGit && want.ref == nil {
-		want.ref = pointer(mainRef)
-	}
-	if source == sourceGit && want.path == nil {
-		want.path = pointer(mainGraph)
+	if source == sourceGit {
+		want.ref, want.path = cmp.Or(want.ref, new(mainRef)), cmp.Or(want.path, new(mainGraph))
 	}
 	s.mu.Lock()
-	s.byID[id] = d
+	defer s.mu.Unlock()
+	s.byID[d.id] = d
 	s.order = append([]*deployment{d}, s.order...)
 	s.addRevision(d, want)
-	body := s.deploymentBody(d)
-	s.mu.Unlock()
-	reply(w, r, http.StatusAccepted, body)
+	return response{http.StatusAccepted, s.deploymentBody(d)}
 }
 
-func (s *Server) updateDeployment(w http.ResponseWriter, r *http.Request, tenant, id string) {
+func (s *Server) updateDeployment(r *http.Request, tenant, id string) response {
 	c := &checker{}
-	key := c.uuid("deployment_id", id)
-	if !c.ok() {
-		invalid(w, r, c)
-		return
-	}
-	s.mu.Lock()
-	d := s.find(tenant, key)
-	s.mu.Unlock()
+	c.uuid("deployment_id", id)
+	var d *deployment
+	refused := s.withDeployment(c, tenant, id, func(found *deployment) response { d = found; return response{} })
 	if d == nil {
-		unknownDeployment(w, r, id)
-		return
+		return refused
 	}
-	want := readWish(c, r)
+	want := readWish(c, r) // outside the lock: the body may come slowly
 	want.applies(c, d.source)
 	if !c.ok() {
-		invalid(w, r, c)
-		return
+		return c.invalid()
 	}
 	if want.source != nil && *want.source != d.source {
-		reply(w, r, http.StatusConflict, object{"detail": "a deployment keeps the source that it was created with"})
-		return
+		return response{http.StatusConflict, object{"detail": "a deployment keeps the source that it was created with"}}
 	}
 	s.mu.Lock()
-	if want.title != nil {
-		d.title = *want.title
-	}
-	if want.buildOnPush != nil {
-		d.buildOnPush = want.buildOnPush
-	}
+	defer s.mu.Unlock()
+	d.title, d.buildOnPush = orElse(want.title, d.title), cmp.Or(want.buildOnPush, d.buildOnPush)
 	status := http.StatusOK
 	if want.revision() {
 		status = http.StatusCreated
 		s.addRevision(d, want)
 	}
 	keepTagRule(d) // also where build_on_push alone was asked for
-	body := s.deploymentBody(d)
-	s.mu.Unlock()
-	reply(w, r, status, body)
+	return response{status, s.deploymentBody(d)}
 }
 
-// keepTagRule overrules build_on_push where a tag stands (interface, section 2, repo_ref), rather than refusing the request.
+// keepTagRule sets build_on_push to false with a tag ref (interface, section 2, repo_ref), rather than refusing the request.
 func keepTagRule(d *deployment) {
 	if strings.HasPrefix(orElse(d.latest().ref, ""), "refs/tags/") {
-		d.buildOnPush = pointer(false)
+		d.buildOnPush = new(false)
 	}
 }
 
@@ -177,8 +157,6 @@ func (s *Server) deploymentBody(d *deployment) object {
 	}
 	return body
 }
-
-func pointer[T any](v T) *T { return &v }
 
 func orElse(p *string, fallback string) string {
 	if p == nil {

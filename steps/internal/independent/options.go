@@ -1,7 +1,9 @@
 package independent
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -27,26 +29,17 @@ type Options struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Edition == "" {
-		o.Edition = Cloud
-	}
+	o.Edition, o.BuildTime = cmp.Or(o.Edition, Cloud), cmp.Or(o.BuildTime, 15*time.Millisecond)
+	o.RefusedStatus = cmp.Or(o.RefusedStatus, http.StatusUnauthorized)
+	o.TenantHeader = cmp.Or(o.TenantHeader, "X-Organization-Id")
 	if o.Edition != Cloud && o.Edition != SelfHosted {
 		return o, fmt.Errorf("edition %q is unknown: use %q or %q", o.Edition, Cloud, SelfHosted)
 	}
 	if o.BusyEvery == 1 || o.BusyEvery < 0 {
 		return o, fmt.Errorf("BusyEvery is %d: use 0 for never, or 2 and more, so that a repeated request can be served", o.BusyEvery)
 	}
-	if o.BuildTime == 0 {
-		o.BuildTime = 15 * time.Millisecond
-	}
-	if o.RefusedStatus == 0 {
-		o.RefusedStatus = http.StatusUnauthorized
-	}
 	if o.RefusedStatus < 400 || o.RefusedStatus > 499 {
 		return o, fmt.Errorf("RefusedStatus is %d: a refusal is a 4xx", o.RefusedStatus)
-	}
-	if o.TenantHeader == "" {
-		o.TenantHeader = "X-Organization-Id"
 	}
 	if o.Prefix = strings.Trim(o.Prefix, "/"); o.Prefix != "" {
 		o.Prefix = "/" + o.Prefix
@@ -57,7 +50,7 @@ func (o Options) withDefaults() (Options, error) {
 // Credentials are those of one tenant of the control plane (interface, section 5).
 type Credentials struct {
 	APIKey   string // header X-Api-Key
-	TenantID string // header Options.TenantHeader, beside the key
+	TenantID string // header Options.TenantHeader, in addition to the key
 	Bearer   string // header Authorization: Bearer ...
 }
 
@@ -118,4 +111,106 @@ func (f Facts) RefusedBody(name string) map[string]any {
 	}
 	f.Source = sourceGit
 	return f.CreateBody(name, f.Sources.Main)
+}
+
+// The values of source (interface, section 2).
+const (
+	sourceGit      = "git_host"
+	sourceExternal = "external_container"
+	sourceInternal = "internal_container"
+)
+
+const (
+	mainRef   = "trunk"
+	secondRef = "feature/second-voice"
+	tagRef    = "refs/tags/2026.1-rc+1"
+	brokenRef = "does-not-compile"
+
+	repoURL     = "https://git.invalid/choir/parrot.git"
+	mainGraph   = "graphs.json"
+	otherGraph  = "nested/dir/graphs.json"
+	mainImage   = "registry.invalid:5000/choir/parrot:1"
+	secondImage = "registry.invalid:5000/choir/parrot:2"
+	brokenImage = "registry.invalid:5000/choir/parrot:broken"
+
+	assistantID   = "parrot"
+	refusedDetail = "the doorman does not know this token"
+)
+
+// commits has ids of 64 digits, as repositories of git's SHA-256 format have.
+var commits = map[string]string{
+	mainRef:   strings.Repeat("0a1b2c3d", 8),
+	secondRef: strings.Repeat("4e5f6a7b", 8),
+	tagRef:    strings.Repeat("8c9d0e1f", 8),
+	brokenRef: strings.Repeat("deadbeef", 8),
+}
+
+// voices are how the builds sound: each decorates the echo of the conformance graph in its own way.
+var voices = map[string]string{
+	mainRef:     "First voice",
+	secondRef:   "Second voice",
+	tagRef:      "Tagged voice",
+	mainImage:   "First voice",
+	secondImage: "Second voice",
+}
+
+func newFacts(opts Options, planeURL, agentURL string) Facts {
+	source := sourceGit
+	if opts.Edition == SelfHosted {
+		source = sourceExternal
+	}
+	return Facts{
+		Edition: opts.Edition, ControlURL: planeURL, AgentURL: agentURL, AgentURLField: "source_config.custom_url",
+		TenantHeader: opts.TenantHeader,
+		Owner:        Credentials{APIKey: "key/of/the+owner=", TenantID: "tenant-one", Bearer: "owner.bearer~token"},
+		Other:        Credentials{APIKey: "key/of/another=", TenantID: "tenant-two", Bearer: "other.bearer~token"},
+		Users: []User{
+			{Token: "ada.token.aaaa", Identity: "ada@example.org", Role: "alto"},
+			{Token: "bob.token.bbbb", Identity: "bob#2", Role: "bass"},
+			{Token: "dev.token.cccc", Identity: "dev", Role: "builder", Studio: true},
+		},
+		AssistantID: assistantID, RefusedStatus: opts.RefusedStatus, RefusedDetail: refusedDetail,
+		Source: source,
+		Sources: Sources{
+			RepoURL: repoURL, Main: mainRef, Second: secondRef, Tag: tagRef, Broken: brokenRef, Commits: maps.Clone(commits),
+			GraphConfig: mainGraph, OtherConfig: otherGraph,
+			Image: mainImage, SecondImage: secondImage, BrokenImage: brokenImage,
+		},
+	}
+}
+
+// tenantOf finds the tenant of the request (interface, section 5). The three schemes are alternatives; a tenant id beside a key
+// has to be the key's own.
+func (s *Server) tenantOf(r *http.Request) (string, bool) {
+	for _, c := range []Credentials{s.Owner, s.Other} {
+		if _, sent := r.Header["X-Api-Key"]; sent {
+			tenant := r.Header.Get(s.TenantHeader)
+			if r.Header.Get("X-Api-Key") == c.APIKey {
+				return c.TenantID, tenant == "" || tenant == c.TenantID
+			}
+		} else if bearer(r) == c.Bearer {
+			return c.TenantID, true
+		}
+	}
+	return "", false
+}
+
+// userOf is the authentication handler of the agent servers (interface, section 5, 2).
+func (s *Server) userOf(r *http.Request) (User, bool) {
+	token := bearer(r)
+	for _, u := range s.Users {
+		if token == u.Token {
+			return u, true
+		}
+	}
+	return User{}, false
+}
+
+// bearer reads the token; the scheme's name is the same in any case (RFC 9110, section 11.1).
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// controlPlane routes by hand: the standard router would answer odd ids with redirects of its own.
+// controlPlane routes by hand: the standard router redirects requests with unusual ids.
 func (s *Server) controlPlane(w http.ResponseWriter, r *http.Request) {
 	tenant, ok := s.tenantOf(r)
 	if !ok { // before anything else, so that a refusal tells nothing
@@ -14,134 +14,101 @@ func (s *Server) controlPlane(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path := segments(r.URL)
-	if len(path) < 2 || path[0] != "v2" || path[1] != "deployments" {
-		missing(w, r, "There is nothing at "+r.URL.Path)
+	var routes []route
+	if len(path) >= 2 && path[0] == "v2" && path[1] == "deployments" {
+		routes = s.planeRoutes(r, tenant, path[2:])
+	}
+	if routes == nil {
+		missing("There is nothing at "+r.URL.Path).write(w, r)
 		return
 	}
-	path = path[2:]
+	dispatch(w, r, routes, ", ")
+}
+
+func (s *Server) planeRoutes(r *http.Request, tenant string, path []string) (routes []route) {
 	switch {
 	case len(path) == 0:
-		s.allDeployments(w, r, tenant)
-	case len(path) == 1:
-		s.oneDeployment(w, r, tenant, path[0])
-	case len(path) <= 3 && path[1] == "revisions":
-		if r.Method != http.MethodGet {
-			notAllowed(w, r, http.MethodGet)
-		} else if len(path) == 2 {
-			s.listRevisions(w, r, tenant, path[0])
-		} else {
-			s.getRevision(w, r, tenant, path[0], path[2])
+		if s.opts.Extras {
+			routes = []route{{http.MethodGet, func() response { return s.listDeployments(r, tenant) }}}
 		}
-	default:
-		missing(w, r, "There is nothing at "+r.URL.Path)
+		return append(routes, route{http.MethodPost, func() response { return s.createDeployment(r, tenant) }})
+	case len(path) == 1:
+		routes = []route{
+			{http.MethodGet, func() response { return s.getDeployment(tenant, path[0]) }},
+			{http.MethodPatch, func() response { return s.updateDeployment(r, tenant, path[0]) }},
+		}
+		if s.opts.Extras {
+			routes = append(routes, route{http.MethodDelete, func() response { return s.deleteDeployment(tenant, path[0]) }})
+		}
+	case len(path) == 2 && path[1] == "revisions":
+		routes = []route{{http.MethodGet, func() response { return s.listRevisions(r, tenant, path[0]) }}}
+	case len(path) == 3 && path[1] == "revisions":
+		routes = []route{{http.MethodGet, func() response { return s.getRevision(tenant, path[0], path[2]) }}}
 	}
+	return routes
 }
 
-func (s *Server) allDeployments(w http.ResponseWriter, r *http.Request, tenant string) {
-	switch {
-	case r.Method == http.MethodPost:
-		s.createDeployment(w, r, tenant)
-	case r.Method == http.MethodGet && s.opts.Extras:
-		s.listDeployments(w, r, tenant)
-	case s.opts.Extras:
-		notAllowed(w, r, "GET, POST")
-	default:
-		notAllowed(w, r, http.MethodPost)
-	}
-}
-
-func (s *Server) oneDeployment(w http.ResponseWriter, r *http.Request, tenant, id string) {
-	allow := "GET, PATCH"
-	if s.opts.Extras {
-		allow += ", DELETE"
-	}
-	if !slices.Contains(strings.Split(allow, ", "), r.Method) {
-		notAllowed(w, r, allow)
-		return
-	}
-	if r.Method == http.MethodPatch {
-		s.updateDeployment(w, r, tenant, id)
-		return
-	}
-	c := &checker{}
-	key := c.uuid("deployment_id", id)
+// withDeployment calls f with the lock held, when nothing is wrong with the request and the tenant has the deployment.
+// Another tenant's does not exist, and one that is unknown is named as it was asked for (interface, section 7).
+func (s *Server) withDeployment(c *checker, tenant, id string, f func(*deployment) response) response {
 	if !c.ok() {
-		invalid(w, r, c)
-		return
+		return c.invalid()
 	}
 	s.mu.Lock()
-	d := s.find(tenant, key)
-	var body object
-	if d != nil && r.Method == http.MethodDelete {
-		s.remove(d)
-	} else if d != nil {
-		body = s.deploymentBody(d)
+	defer s.mu.Unlock()
+	d := s.byID[strings.ToLower(id)]
+	if d == nil || d.tenant != tenant {
+		return missing("«" + id + "»: no such deployment was found here")
 	}
-	s.mu.Unlock()
-	switch {
-	case d == nil:
-		unknownDeployment(w, r, id)
-	case r.Method == http.MethodDelete:
-		w.WriteHeader(http.StatusNoContent)
-	default:
-		reply(w, r, http.StatusOK, body)
-	}
+	return f(d)
 }
 
-// find needs s.mu. Another tenant's deployment does not exist.
-func (s *Server) find(tenant, id string) *deployment {
-	if d := s.byID[id]; d != nil && d.tenant == tenant {
-		return d
-	}
-	return nil
+func (s *Server) getDeployment(tenant, id string) response {
+	c := &checker{}
+	c.uuid("deployment_id", id)
+	return s.withDeployment(c, tenant, id, func(d *deployment) response { return response{http.StatusOK, s.deploymentBody(d)} })
 }
 
-// remove needs s.mu.
-func (s *Server) remove(d *deployment) {
-	delete(s.byID, d.id)
-	delete(s.agents, d.slug)
-	for i, other := range s.order {
-		if other == d {
-			s.order = append(s.order[:i:i], s.order[i+1:]...)
-		}
-	}
+func (s *Server) deleteDeployment(tenant, id string) response {
+	c := &checker{}
+	c.uuid("deployment_id", id)
+	return s.withDeployment(c, tenant, id, func(d *deployment) response {
+		delete(s.byID, d.id)
+		delete(s.agents, d.slug)
+		s.order = slices.DeleteFunc(s.order, func(other *deployment) bool { return other == d })
+		return response{status: http.StatusNoContent}
+	})
 }
 
-func (s *Server) listDeployments(w http.ResponseWriter, r *http.Request, tenant string) {
+func (s *Server) listDeployments(r *http.Request, tenant string) response {
 	c := &checker{}
 	q := r.URL.Query()
 	limit, offset := c.page(q)
 	name, _ := c.single(q, "name_contains")
 	if !c.ok() {
-		invalid(w, r, c)
-		return
+		return c.invalid()
 	}
 	found := []object{}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, d := range s.order {
 		if d.tenant == tenant && strings.Contains(d.title, name) {
 			found = append(found, s.deploymentBody(d))
 		}
 	}
-	s.mu.Unlock()
-	reply(w, r, http.StatusOK, object{"resources": cut(found, limit, offset), "offset": offset + limit})
+	return response{http.StatusOK, object{"resources": cut(found, limit, offset), "offset": offset + limit}}
 }
 
-func missing(w http.ResponseWriter, r *http.Request, detail string) {
-	reply(w, r, http.StatusNotFound, object{"detail": detail, "kind": "missing", "docs": "https://docs.invalid/missing"})
+func missing(detail string) response {
+	return response{http.StatusNotFound, object{"detail": detail, "kind": "missing", "docs": "https://docs.invalid/missing"}}
 }
 
-// unknownDeployment names the id as it was asked for (interface, section 7).
-func unknownDeployment(w http.ResponseWriter, r *http.Request, id string) {
-	missing(w, r, "«"+id+"»: no such deployment was found here")
-}
-
-// invalid answers an HTTPValidationError (interface, sections 2 and 7) with members beyond the required ones.
-func invalid(w http.ResponseWriter, r *http.Request, c *checker) {
+// invalid is an HTTPValidationError (interface, sections 2 and 7) with members beyond the required ones.
+func (c *checker) invalid() response {
 	detail := []object{}
 	for _, p := range c.problems {
 		detail = append(detail, object{"loc": p.loc, "msg": p.msg, "type": p.kind,
 			"ctx": object{"count": len(c.problems)}, "url": "https://docs.invalid/" + p.kind})
 	}
-	reply(w, r, http.StatusUnprocessableEntity, object{"detail": detail, "kind": "invalid"})
+	return response{http.StatusUnprocessableEntity, object{"detail": detail, "kind": "invalid"}}
 }

@@ -1,6 +1,7 @@
 package independent
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,11 +34,7 @@ func (s *Server) addRevision(d *deployment, want wish) {
 		created: now.Truncate(100 * time.Microsecond), updated: now, ref: want.ref, path: want.path, image: want.image}
 	if rev.n > 1 {
 		before := d.latest()
-		for _, p := range []struct{ mine, old **string }{{&rev.ref, &before.ref}, {&rev.path, &before.path}, {&rev.image, &before.image}} {
-			if *p.mine == nil {
-				*p.mine = *p.old
-			}
-		}
+		rev.ref, rev.path, rev.image = cmp.Or(rev.ref, before.ref), cmp.Or(rev.path, before.path), cmp.Or(rev.image, before.image)
 	}
 	d.revisions = append(d.revisions, rev)
 	keepTagRule(d)
@@ -58,7 +55,7 @@ func (s *Server) launch(d *deployment, rev *revision) {
 		return
 	}
 	rev.status = way[0]
-	s.spawn(func() {
+	s.work.Go(func() {
 		for _, next := range append(way[1:len(way):len(way)], end) {
 			if !pause(s.ctx, s.opts.BuildTime/time.Duration(len(way))) {
 				return
@@ -102,11 +99,7 @@ func (s *Server) settle(d *deployment, rev *revision, end string) {
 	}
 	d.live = rev.n
 	s.agents[d.slug] = d.agent
-	voice := voices[orElse(rev.ref, orElse(rev.image, ""))]
-	if voice == "" {
-		voice = "Inner voice"
-	}
-	d.agent.speak(voice)
+	d.agent.speak(cmp.Or(voices[orElse(rev.ref, orElse(rev.image, ""))], "Inner voice"))
 }
 
 // config leaves out what does not apply to the source: no field of it is marked required (interface, section 2).
@@ -125,59 +118,35 @@ func (rev *revision) body(source string) object {
 	}
 }
 
-func (s *Server) getRevision(w http.ResponseWriter, r *http.Request, tenant, id, revisionID string) {
+func (s *Server) getRevision(tenant, id, revisionID string) response {
 	c := &checker{}
-	key, revKey := c.uuid("deployment_id", id), c.uuid("revision_id", revisionID)
-	if !c.ok() {
-		invalid(w, r, c)
-		return
-	}
-	s.mu.Lock()
-	d := s.find(tenant, key)
-	var body object
-	if d != nil {
-		if i := slices.IndexFunc(d.revisions, func(rev *revision) bool { return rev.id == revKey }); i >= 0 {
-			body = d.revisions[i].body(d.source)
+	c.uuid("deployment_id", id)
+	c.uuid("revision_id", revisionID)
+	return s.withDeployment(c, tenant, id, func(d *deployment) response {
+		i := slices.IndexFunc(d.revisions, func(rev *revision) bool { return rev.id == strings.ToLower(revisionID) })
+		if i < 0 {
+			return missing("«" + revisionID + "»: the deployment has no such revision")
 		}
-	}
-	s.mu.Unlock()
-	switch {
-	case d == nil:
-		unknownDeployment(w, r, id)
-	case body == nil:
-		missing(w, r, "«"+revisionID+"»: the deployment has no such revision")
-	default:
-		reply(w, r, http.StatusOK, body)
-	}
+		return response{http.StatusOK, d.revisions[i].body(d.source)}
+	})
 }
 
 // listRevisions is the interface's List Revisions (section 4).
-func (s *Server) listRevisions(w http.ResponseWriter, r *http.Request, tenant, id string) {
+func (s *Server) listRevisions(r *http.Request, tenant, id string) response {
 	c := &checker{}
-	key := c.uuid("deployment_id", id)
+	c.uuid("deployment_id", id)
 	q := r.URL.Query()
 	limit, offset := c.page(q)
 	keep := c.filter(q)
-	if !c.ok() {
-		invalid(w, r, c)
-		return
-	}
-	found := []object{}
-	s.mu.Lock()
-	d := s.find(tenant, key)
-	if d != nil {
+	return s.withDeployment(c, tenant, id, func(d *deployment) response {
+		found := []object{}
 		for _, rev := range slices.Backward(d.revisions) {
 			if keep(rev) {
 				found = append(found, rev.body(d.source))
 			}
 		}
-	}
-	s.mu.Unlock()
-	if d == nil {
-		unknownDeployment(w, r, id)
-		return
-	}
-	reply(w, r, http.StatusOK, object{"resources": cut(found, limit, offset), "offset": offset + limit, "total": len(found)})
+		return response{http.StatusOK, object{"resources": cut(found, limit, offset), "offset": offset + limit, "total": len(found)}}
+	})
 }
 
 // page reads the bounds of section 8.

@@ -65,33 +65,27 @@ func readRun(c *checker, r *http.Request, user User) (*run, string) {
 	return fresh, orElse(assistant, "")
 }
 
-func (a *agent) createRun(w http.ResponseWriter, r *http.Request, user User, threadID string) {
-	if !a.withThread(w, r, user, threadID, func(*thread) *trouble { return nil }) {
-		return
+func (a *agent) createRun(r *http.Request, user User, threadID string) response {
+	if refused := a.withThread(user, threadID, func(*thread) response { return response{} }); refused.status != 0 {
+		return refused
 	}
 	c := &checker{}
 	fresh, assistant := readRun(c, r, user) // outside the lock: the body may come slowly
 	if !c.ok() {
-		faults(w, r, c)
-		return
+		return c.faults()
 	}
 	if assistant != assistantID {
-		fault(w, r, http.StatusNotFound, "no-graph", "no graph of that name is deployed")
-		return
+		return fault(http.StatusNotFound, "no-graph", "no graph of that name is deployed")
 	}
-	var body object
-	if a.withThread(w, r, user, threadID, func(t *thread) *trouble {
+	return a.withThread(user, threadID, func(t *thread) response {
 		if !a.makeRoom(t, fresh.strategy) {
-			return &trouble{http.StatusConflict, "busy", "the thread has a run already"}
+			return fault(http.StatusConflict, "busy", "the thread has a run already")
 		}
 		fresh.id, fresh.n = a.nextID("run")
 		t.runs = append(t.runs, fresh)
 		a.startNext(t)
-		body = fresh.body(t)
-		return nil
-	}) {
-		reply(w, r, http.StatusAccepted, body)
-	}
+		return response{http.StatusAccepted, fresh.body(t)}
+	})
 }
 
 // makeRoom needs the lock, and keeps it until the new run stands: so a rollback (interface, section 3) is one step, and what is
@@ -125,7 +119,7 @@ func (a *agent) startNext(t *thread) {
 		ctx, cancel := context.WithCancel(a.s.ctx)
 		next.phase, next.cancel, next.messages = "active", cancel, slices.Clone(next.input)
 		voice := a.voice
-		a.s.spawn(func() { a.execute(ctx, t, next, voice) })
+		a.s.work.Go(func() { a.execute(ctx, t, next, voice) })
 		return
 	}
 }
@@ -163,40 +157,35 @@ func (r *run) body(t *thread) object {
 }
 
 // withRun finds a run under its own thread only. One that was rolled back is gone, which is an error status (section 7).
-func (a *agent) withRun(w http.ResponseWriter, r *http.Request, user User, threadID, id string, f func(*thread, *run)) bool {
-	return a.withThread(w, r, user, threadID, func(t *thread) *trouble {
+func (a *agent) withRun(user User, threadID, id string, f func(*thread, *run) response) response {
+	return a.withThread(user, threadID, func(t *thread) response {
 		for _, run := range t.runs {
 			if run.id == id {
-				f(t, run)
-				return nil
+				return f(t, run)
 			}
 		}
 		if t.gone[id] {
-			return &trouble{http.StatusGone, "rolled-back", "the run made room for another one"}
+			return fault(http.StatusGone, "rolled-back", "the run made room for another one")
 		}
-		return &trouble{http.StatusUnprocessableEntity, "no-run", "the thread has no such run"}
+		return fault(http.StatusUnprocessableEntity, "no-run", "the thread has no such run")
 	})
 }
 
-func (a *agent) getRun(w http.ResponseWriter, r *http.Request, user User, threadID, id string) {
-	var body object
-	if a.withRun(w, r, user, threadID, id, func(t *thread, run *run) { body = run.body(t) }) {
-		reply(w, r, http.StatusOK, body)
-	}
+func (a *agent) getRun(user User, threadID, id string) response {
+	return a.withRun(user, threadID, id, func(t *thread, run *run) response { return response{http.StatusOK, run.body(t)} })
 }
 
 // join answers when the run has ended; the interface shows no body for it (section 4), so there is none.
-func (a *agent) join(w http.ResponseWriter, r *http.Request, user User, threadID, id string) {
+func (a *agent) join(r *http.Request, user User, threadID, id string) response {
 	var ended chan struct{}
-	if !a.withRun(w, r, user, threadID, id, func(_ *thread, run *run) { ended = run.ended }) {
-		return
+	refused := a.withRun(user, threadID, id, func(_ *thread, run *run) response { ended = run.ended; return response{} })
+	if ended == nil {
+		return refused
 	}
 	select {
 	case <-ended:
+		return a.withRun(user, threadID, id, func(*thread, *run) response { return response{status: http.StatusNoContent} })
 	case <-r.Context().Done():
-		return
-	}
-	if a.withRun(w, r, user, threadID, id, func(*thread, *run) {}) {
-		w.WriteHeader(http.StatusNoContent)
+		return response{}
 	}
 }

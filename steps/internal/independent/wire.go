@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// object is a JSON object on its way out. Its keys come out in alphabetical order: the order has no meaning.
+// object is a JSON object that is written with sorted keys: their order has no meaning.
 type object = map[string]any
 
 // maxBody bounds what a client may send.
@@ -33,6 +33,40 @@ func createdAt(t time.Time, n int) string {
 // updatedAt renders an instant in another zone than createdAt does for the same n.
 func updatedAt(t time.Time, n int) string {
 	return t.In(zones[(n+1)%len(zones)]).Format(time.RFC3339Nano)
+}
+
+// response is what a request is answered with. Handlers return it and do not write it themselves, so that a client that reads
+// slowly holds no lock.
+type response struct {
+	status int // 0: nothing is answered, the client has gone
+	body   any // nil: none
+}
+
+func (a response) write(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case a.body != nil:
+		reply(w, r, a.status, a.body)
+	case a.status != 0:
+		w.WriteHeader(a.status)
+	}
+}
+
+// route is one method of a path.
+type route struct {
+	method string
+	serve  func() response
+}
+
+func dispatch(w http.ResponseWriter, r *http.Request, routes []route, separator string) {
+	var allowed []string
+	for _, known := range routes {
+		if known.method == r.Method {
+			known.serve().write(w, r)
+			return
+		}
+		allowed = append(allowed, known.method)
+	}
+	notAllowed(w, r, strings.Join(allowed, separator))
 }
 
 // reply sends v as indented JSON, with every slash escaped, which JSON permits (RFC 8259, section 7).

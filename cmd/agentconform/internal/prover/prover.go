@@ -1,4 +1,4 @@
-// Package prover runs the suite against the faults and variations of the reference and puts together what that showed.
+// Package prover runs the self-test: the suite against mutants, equivalent mutants and null implementations.
 package prover
 
 import (
@@ -20,37 +20,37 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// Options say what to prove.
+// Options of a self-test.
 type Options struct {
-	Only        []string // names of faults, variations and impostors; empty: all
-	Concurrency int      // runs of the suite at once
-	Replay      bool     // judge the findings of each fault again, at four targets
+	Only        []string // names of faults, equivalent mutants and null implementations, or IDs of requirements; empty: all
+	Concurrency int      // runs at the same time
+	Replay      bool     // replay the findings of each fault against four targets
 	Version     string
-	// Describe writes into a configuration how a reference is judged.
+	// Describe completes the configuration of a run against a reference.
 	Describe func(*config.Config, *reference.Server)
-	// Done is told of each row when it is known.
+	// Done is called with each row when its run has ended.
 	Done func(row proof.Row, done, total int)
 }
 
-// The time limits of the runs: a fault that hangs must not make the proof wait as a real target may.
+// The time limits of the runs, shorter than for a real target: some faults make the suite wait until a timeout.
 var limits = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
 
 type prover struct {
 	Options
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
-	pristine  map[string]*config.Config // references as they are, by edition; where findings are replayed
+	pristine  map[string]*config.Config // unmodified references by edition; for replays
 }
 
-// trial is one run to be made.
+// trial is one run of the suite.
 type trial struct {
 	row   proof.Row
-	slow  bool // it is begun before the others, so that it is not waited for alone at the end
-	once  bool // it shows once in the life of a server
+	slow  bool // started first, so that it does not run alone at the end
+	once  bool // the fault occurs once per server
 	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 }
 
-// Run makes all runs and concludes. An error means that the proof could not be made at all.
+// Run makes all runs and concludes. An error means that there is no result.
 func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	p := &prover{Options: o}
 	var err error
@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	defer stop()
 	result.Rows = p.run(ctx, trials)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("the proof was ended before it was complete: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("the self-test was interrupted: %w", context.Cause(ctx))
 	}
 	result.DurationMS = time.Since(start).Milliseconds()
 	result.Conclude()
@@ -86,15 +86,15 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 func (p *prover) trials() ([]trial, error) {
 	var all []trial
 	for _, edition := range []string{config.Cloud, config.SelfHosted} {
-		all = append(all, p.reference(proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the reference as it is", Edition: edition}, nil))
+		all = append(all, p.reference(proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the unmodified reference", Edition: edition}, nil))
 	}
-	for _, v := range faults.Variations() {
-		t := p.reference(proof.Row{Kind: proof.Variation, Name: v.Name, Does: v.Differs, Edition: v.Edition}, v.Apply)
+	for _, v := range faults.EquivalentMutants() {
+		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition}, v.Apply)
 		t.slow = true
 		all = append(all, t)
 	}
-	for _, i := range faults.Impostors() {
-		all = append(all, p.impostor(i))
+	for _, i := range faults.NullImplementations() {
+		all = append(all, p.null(i))
 	}
 	for _, f := range faults.All() {
 		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply)
@@ -104,8 +104,8 @@ func (p *prover) trials() ([]trial, error) {
 	return selected(all, p.Only)
 }
 
-// selected are the trials with the names and those that break the requirements with the IDs. The unmutated reference is
-// always among them, and every variation where an ID is given: a requirement that fails on these proves nothing.
+// selected returns the trials with the names and those that break the requirements with the IDs. The unmodified reference is
+// always included, and with an ID all equivalent mutants: a requirement that fails on these kills every mutant.
 func selected(all []trial, only []string) ([]trial, error) {
 	if len(only) == 0 {
 		return all, nil
@@ -115,16 +115,16 @@ func selected(all []trial, only []string) ([]trial, error) {
 		isID := slices.ContainsFunc(all, func(t trial) bool { return t.row.Fails == name })
 		byID = byID || isID
 		if !isID && !slices.ContainsFunc(all, func(t trial) bool { return t.row.Name == name }) {
-			return nil, fmt.Errorf("--only %s: no fault, variation or impostor has this name, and no fault breaks a requirement with this ID; prove --list shows all", name)
+			return nil, fmt.Errorf("--only %s: unknown name of a fault, equivalent mutant or null implementation, and no fault breaks a requirement with this ID; agentconform prove --list shows all names", name)
 		}
 	}
 	return slices.DeleteFunc(all, func(t trial) bool {
 		isNamed := slices.Contains(only, t.row.Name) || slices.Contains(only, t.row.Fails)
-		return !isNamed && t.row.Kind != proof.Pristine && (t.row.Kind != proof.Variation || !byID)
+		return !isNamed && t.row.Kind != proof.Pristine && (t.row.Kind != proof.Equivalent || !byID)
 	}), nil
 }
 
-// reference is a trial of the reference with a layer around it.
+// reference is a trial of the reference with a layer.
 func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 	return trial{row: row, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
 		options := reference.Options{Edition: row.Edition}
@@ -140,9 +140,9 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 	}}
 }
 
-// impostor is a trial of a server that is none, under the configuration of the reference.
-func (p *prover) impostor(i faults.Impostor) trial {
-	row := proof.Row{Kind: proof.Impostor, Name: i.Name, Does: i.Is}
+// null is a trial of a null implementation, with the configuration of the reference.
+func (p *prover) null(i faults.NullImplementation) trial {
+	row := proof.Row{Kind: proof.Null, Name: i.Name, Does: i.Is}
 	return trial{row: row, slow: true, start: func(ctx context.Context, cfg *config.Config) (func(), error) {
 		model, err := reference.Start(ctx, reference.Options{})
 		if err != nil {
@@ -159,7 +159,7 @@ func (p *prover) impostor(i faults.Impostor) trial {
 	}}
 }
 
-// run makes the trials, several at once, and returns their rows in order.
+// run makes the trials, several at the same time, and returns their rows in order.
 func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	rows := make([]proof.Row, len(trials))
 	slots := make(chan struct{}, max(p.Concurrency, 1))
@@ -184,7 +184,7 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	return rows
 }
 
-// slowFirst returns the indices of the trials in the order in which they are begun.
+// slowFirst returns the indices of the trials in the order in which they start.
 func slowFirst(trials []trial) []int {
 	var slow, others []int
 	for i, t := range trials {
@@ -204,18 +204,18 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 	cfg := config.Default()
 	stop, err := t.start(ctx, &cfg)
 	if err != nil {
-		row.Problem = "could not be started: " + err.Error()
+		row.Problem = "start failed: " + err.Error()
 		return row
 	}
 	defer stop()
 	if err := hurry(&cfg); err != nil {
-		row.Problem = "cannot be configured: " + err.Error()
+		row.Problem = "invalid configuration: " + err.Error()
 		return row
 	}
 	result, err := steps.Run(ctx, p.options(&cfg))
 	row.MS = time.Since(start).Milliseconds()
 	if err != nil {
-		row.Problem = "could not be judged: " + err.Error()
+		row.Problem = "run failed: " + err.Error()
 		return row
 	}
 	p.fill(&row, result)
@@ -234,14 +234,14 @@ func (p *prover) options(cfg *config.Config) steps.Options {
 	return steps.Options{Config: cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Version: p.Version, Journal: reports.NewMemory()}
 }
 
-// hurry completes a configuration with the limits of a proof.
+// hurry completes a configuration with the time limits of the self-test.
 func hurry(cfg *config.Config) error {
 	cfg.Timeouts = limits
 	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
 	return cfg.Complete()
 }
 
-// fill takes from a result what the proof is about.
+// fill copies verdicts and the first finding from a result into the row.
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	row.Verdict = result.Verdict
 	for _, q := range result.Requirements {

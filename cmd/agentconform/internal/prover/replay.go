@@ -10,7 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/replay"
 )
 
-// startPristine starts the references at which findings must pass when they are judged again.
+// startPristine starts the references against which replayed findings must pass.
 func (p *prover) startPristine(ctx context.Context) (stop func(), err error) {
 	var servers []*reference.Server
 	stop = func() {
@@ -40,9 +40,9 @@ func (p *prover) startPristine(ctx context.Context) (stop func(), err error) {
 	return stop, nil
 }
 
-// replay judges the findings of the fault's requirement again: at the faulty server one must still fail, at the reference as it
-// is all must pass, and nothing must be told where nobody answers or the credentials are wrong. That one of several passes
-// at the faulty server is no mistake: it may be a race. It returns how many findings were answered right at all four.
+// replay replays the findings of the fault's requirement. Against the faulty server at least one must still fail (others may
+// pass: it may be a race), against the unmodified reference all must pass, and at a closed port or with wrong credentials all must be
+// inconclusive. It returns how many findings had the expected verdict against all four.
 func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config, result *reports.Result) (n int, problem string) {
 	findings, err := replay.Find(result, t.row.Fails)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config, res
 		again := config.Default()
 		stop, err := t.start(ctx, &again)
 		if err != nil {
-			return 0, "could not be started again: " + err.Error()
+			return 0, "restart failed: " + err.Error()
 		}
 		defer stop()
 		if err := hurry(&again); err != nil {
@@ -69,7 +69,7 @@ func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config, res
 		cfg   *config.Config
 		want  reports.Verdict
 	}{
-		{"a dead port", &dead, reports.Inconclusive},
+		{"a closed port", &dead, reports.Inconclusive},
 		{"the reference with wrong credentials", &wrong, reports.Inconclusive},
 		{"the reference", pristine, reports.Passed},
 		{"the faulty server", faulty, reports.Failed},
@@ -82,7 +82,7 @@ func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config, res
 		for _, a := range answers {
 			if a.Verdict == at.want {
 				n++
-			} else if problem = fmt.Sprintf("replay at %s: %s, not %s: %s (%s)", at.place, a.Verdict, at.want, a.Reason, a.Finding.Summary); at.cfg != faulty {
+			} else if problem = fmt.Sprintf("replay against %s: verdict is %s, expected %s: %s (%s)", at.place, a.Verdict, at.want, a.Reason, a.Finding.Summary); at.cfg != faulty {
 				return 0, problem
 			}
 		}

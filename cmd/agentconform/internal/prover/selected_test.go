@@ -9,12 +9,12 @@ import (
 	"github.com/agentconform/agentconform/reports/proof"
 )
 
-// TestAPartOfTheProofHasItsControls wants the unmutated reference in every part, and the variations beside a requirement.
-func TestAPartOfTheProofHasItsControls(t *testing.T) {
+// TestAPartialRunHasItsControls expects the unmodified reference in every partial run, and all equivalent mutants with an ID.
+func TestAPartialRunHasItsControls(t *testing.T) {
 	all := func() []trial {
 		return []trial{
-			{row: proof.Row{Kind: proof.Pristine, Name: "reference"}}, {row: proof.Row{Kind: proof.Variation, Name: "v"}},
-			{row: proof.Row{Kind: proof.Impostor, Name: "i"}}, {row: proof.Row{Kind: proof.Fault, Name: "f", Fails: "CP-A-1"}},
+			{row: proof.Row{Kind: proof.Pristine, Name: "reference"}}, {row: proof.Row{Kind: proof.Equivalent, Name: "v"}},
+			{row: proof.Row{Kind: proof.Null, Name: "i"}}, {row: proof.Row{Kind: proof.Fault, Name: "f", Fails: "CP-A-1"}},
 			{row: proof.Row{Kind: proof.Fault, Name: "g", Fails: "CP-B-1"}},
 		}
 	}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// TestFindingsListWhatLedToThem judges a server with faults of three kinds: one that a fixture meets, one that two looks at
+// the deployment show, and one of the contract, which is judged over all exchanges.
+func TestFindingsListWhatLedToThem(t *testing.T) {
+	t.Parallel()
+	layers, _, err := faults.Find("rolled-back-messages-stay", "empty-update-makes-a-revision", "listed-updated-at-is-a-number")
+	require.NoError(t, err)
+	options := reference.Options{}
+	for _, apply := range layers {
+		apply(&options)
+	}
+	server, err := reference.Start(t.Context(), options)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	cfg := config.Default()
+	describe(&cfg, server)
+	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
+	require.NoError(t, cfg.Complete())
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	result, err := steps.Run(t.Context(), steps.Options{Config: &cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "chain",
+		Journal: reports.NewMemory(), Select: steps.Selection{Only: []string{"AS-ROLLBACK-3", "CP-UPDATE-4", "CP-CONTRACT-list-revisions"}}})
+	require.NoError(t, err)
+
+	rollback, parts := chainOf(t, result, "AS-ROLLBACK-3")
+	strategies := 0
+	for _, x := range rollback {
+		if x.Method == "POST" && strings.Contains(x.Request.Body, `"rollback"`) {
+			strategies++
+		}
+	}
+	assert.Positive(t, strategies, "the run that replaced the prior one is part of the chain")
+	assert.True(t, slices.ContainsFunc(rollback, func(x reports.Exchange) bool { return x.Scenario == "fixture: a rollback" }))
+	assert.Equal(t, reports.Observation, parts[len(parts)-1])
+
+	update, parts := chainOf(t, result, "CP-UPDATE-4")
+	patch := slices.IndexFunc(update, func(x reports.Exchange) bool { return x.Method == "PATCH" })
+	require.Positive(t, patch)
+	assert.Equal(t, reports.Act, parts[patch])
+	assert.Equal(t, reports.SetUp, parts[patch-1], "the look before the update")
+	assert.Equal(t, reports.Observation, parts[patch+1], "the look after it")
+	assert.Regexp(t, `^GET /v2/deployments/\{deployment_id\}/revisions \(exchange \d+\), after the PATCH \(exchange \d+\), with the one before it \(exchange \d+\)$`,
+		findingOf(t, result, "CP-UPDATE-4").Compared)
+
+	contract, _ := chainOf(t, result, "CP-CONTRACT-list-revisions")
+	last := contract[len(contract)-1]
+	assert.Equal(t, findingOf(t, result, "CP-CONTRACT-list-revisions").Exchange, last.ID, "it ends with the first exchange that shows it")
+	assert.Greater(t, len(contract), 1, "and has what the scenario sent before")
+
+	for _, e := range result.Coverage.Enums {
+		if e.Field == "CreateRun.multitask_strategy" {
+			assert.Equal(t, []string{"rollback"}, e.Seen, "it was sent")
+		}
+	}
+}
+
+func findingOf(t *testing.T, r *reports.Result, requirement string) *reports.Finding {
+	t.Helper()
+	at := slices.IndexFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == requirement })
+	require.GreaterOrEqual(t, at, 0, "no finding of %s", requirement)
+	return &r.Findings[at]
+}
+
+// chainOf returns the exchanges of a finding, which must be in the order in which they were sent.
+func chainOf(t *testing.T, r *reports.Result, requirement string) (chain []reports.Exchange, parts []reports.Part) {
+	t.Helper()
+	for _, link := range findingOf(t, r, requirement).Exchanges {
+		x, err := r.Exchanges.Get(link.Exchange)
+		require.NoError(t, err)
+		chain, parts = append(chain, x), append(parts, link.Part)
+	}
+	require.NotEmpty(t, chain)
+	assert.True(t, slices.IsSortedFunc(chain, func(a, b reports.Exchange) int { return int(a.AtMS - b.AtMS) }))
+	return chain, parts
+}

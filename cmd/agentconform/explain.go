@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+func newExplain(s streams) *cobra.Command {
+	format := "text"
+	c := &cobra.Command{
+		Use:   "explain ID...",
+		Short: "Explain requirements: rule, reason, scenarios, section, known faults",
+		Long: `Explain requirements: the rule with its level, why it is judged as it is, the sections of the interface that it comes
+from, its scenarios, and the faults of the reference that break it. Each fault can be served (agentconform serve --fault
+NAME) to see what a run reports about it.`,
+		Example: `  agentconform explain CP-LIST-3
+  agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json`,
+		Args: arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)"),
+		RunE: func(_ *cobra.Command, ids []string) error {
+			explained, err := explain(ids)
+			if err != nil {
+				return err
+			}
+			switch format {
+			case "text":
+				return explainText(s.out, explained)
+			case "json":
+				encoder := json.NewEncoder(s.out)
+				encoder.SetIndent("", "  ")
+				return encoder.Encode(map[string][]explanation{"requirements": explained})
+			}
+			return fmt.Errorf("--format %s: give text or json", format)
+		},
+		ValidArgsFunction: completeRequirements,
+	}
+	c.Flags().StringVar(&format, "format", format, "text or json")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// explanation is all that is known of a requirement.
+type explanation struct {
+	listed
+	Description string           `json:"description"`
+	Requires    string           `json:"requires,omitempty"` // of the configuration
+	Interface   []explainSection `json:"interface"`
+	URI         string           `json:"uri"`
+	Line        int              `json:"line"`
+	Faults      []explainFault   `json:"faults"`
+}
+
+type explainSection struct {
+	Section string `json:"section"`
+	Title   string `json:"title"`
+}
+
+type explainFault struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Fails       string `json:"fails"` // the requirement that it is meant to break: this one, or one that this one depends on
+}
+
+// explain looks the requirements up.
+func explain(ids []string) ([]explanation, error) {
+	catalogue, err := features.Load()
+	if err != nil {
+		return nil, err
+	}
+	var all []explanation
+	for _, id := range ids {
+		r := catalogue.Find(id)
+		if r == nil {
+			return nil, fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id, meant(nearestIDs(catalogue, id)))
+		}
+		e := explanation{listed: listedOf(r), Description: r.Description, Requires: r.Needs, URI: r.URI, Line: r.Line, Faults: []explainFault{}}
+		for _, number := range r.Sections {
+			e.Interface = append(e.Interface, explainSection{number, spec.SectionTitle(number)})
+		}
+		for _, f := range faults.All() {
+			if _, also := f.Also[r.ID]; also || f.Fails == r.ID {
+				e.Faults = append(e.Faults, explainFault{f.Name, f.Breaks, f.Fails})
+			}
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// nearestIDs returns at most three IDs that may have been meant, the nearest first.
+func nearestIDs(c *features.Catalogue, id string) []string {
+	edits := map[string]int{}
+	var near []string
+	for _, r := range c.Requirements {
+		if d := config.Distance(strings.ToUpper(id), strings.ToUpper(r.ID)); d <= max(2, len(id)/2) {
+			edits[r.ID], near = d, append(near, r.ID)
+		}
+	}
+	slices.SortStableFunc(near, func(a, b string) int { return edits[a] - edits[b] })
+	return near[:min(len(near), 3)]
+}
+
+func explainText(w io.Writer, all []explanation) error {
+	var b strings.Builder
+	for i, e := range all {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		e.write(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (e explanation) write(b *strings.Builder) {
+	fmt.Fprintf(b, "%s  %s  %s\n%s\n", e.ID, e.Level, e.Profile, e.Title)
+	if e.Description != "" {
+		fmt.Fprintf(b, "\n%s\n", indented(e.Description))
+	}
+	b.WriteString("\nInterface (spec/INTERFACE.md):\n")
+	for _, s := range e.Interface {
+		fmt.Fprintf(b, "  section %s: %s\n", s.Section, s.Title)
+	}
+	fmt.Fprintf(b, "\nScenarios (%d):\n", len(e.Scenarios))
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, s := range e.Scenarios {
+		fmt.Fprintf(t, "  features/%s:%d\t%s\n", s.URI, s.Line, s.Name)
+	}
+	_ = t.Flush() // a strings.Builder takes everything
+	fmt.Fprintf(b, "\nKnown faults that break it (%d); to see one: agentconform serve --fault NAME\n", len(e.Faults))
+	for _, f := range e.Faults {
+		fmt.Fprintf(t, "  %s\t%s%s\n", f.Name, f.Description, e.through(f))
+	}
+	_ = t.Flush()
+}
+
+// through says that a fault is meant for another requirement, and breaks this one with it.
+func (e explanation) through(f explainFault) string {
+	if f.Fails == e.ID {
+		return ""
+	}
+	return " (breaks " + f.Fails + ", and this with it)"
+}
+
+func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/script"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// TestScriptsShowFindings_Long judges the reference with every twelfth fault, and runs the script of the first finding of the
+// fault's requirement against the same server: its answer must hold what the finding names.
+func TestScriptsShowFindings_Long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges thirty faulty servers")
+	}
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	all := faults.All()
+	for i := 0; i < len(all); i += 12 {
+		fault := all[i]
+		t.Run(fault.Name, func(t *testing.T) {
+			t.Parallel()
+			options := reference.Options{Edition: fault.Edition}
+			fault.Apply(&options)
+			server, err := reference.Start(t.Context(), options)
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, server.Close()) })
+			cfg := config.Default()
+			describe(&cfg, server)
+			cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
+			cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
+			require.NoError(t, cfg.Complete())
+			var selection steps.Selection
+			if q := catalogue.Find(fault.Fails); !slices.ContainsFunc(q.Scenarios, func(s *features.Scenario) bool { return s.Is(features.TagLast) }) {
+				selection.Only = []string{fault.Fails}
+			}
+			result, err := steps.Run(t.Context(), steps.Options{Config: &cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "scripts",
+				Journal: reports.NewMemory(), Select: selection, Keep: true})
+			require.NoError(t, err)
+			at := slices.IndexFunc(result.Findings, func(f reports.Finding) bool { return f.Requirement == fault.Fails })
+			require.GreaterOrEqual(t, at, 0, result.Headline)
+			f := result.Findings[at]
+			problem := "not tried"
+			for attempt := 0; attempt < 3 && problem != ""; attempt++ { // a run that is to be replaced may be over before
+				problem = repeated(t, result, &f, cfg.Secrets())
+			}
+			assert.Empty(t, problem, "%s: expected %s, got %s", f.Requirement, f.Expected, f.Actual)
+		})
+	}
+}
+
+// repeated runs the script of a finding and says how its answer differs from the recorded one in what the finding names: the
+// status and, at the place of the finding, the value.
+func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets map[string]string) (problem string) {
+	var text bytes.Buffer
+	if err := script.Write(&text, r, f); err != nil {
+		return err.Error()
+	}
+	file := filepath.Join(t.TempDir(), "finding.sh")
+	require.NoError(t, os.WriteFile(file, text.Bytes(), 0o600))
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	bash := exec.CommandContext(ctx, "bash", file)
+	bash.Env = os.Environ()
+	for value, name := range secrets {
+		if name, plain := strings.CutPrefix(name, "$"); plain && !strings.HasPrefix(name, "{") {
+			bash.Env = append(bash.Env, name+"="+value)
+		}
+	}
+	var log bytes.Buffer
+	bash.Stderr = &log
+	out, err := bash.Output()
+	if err != nil {
+		return fmt.Sprintf("%v: %s", err, log.String())
+	}
+	last := f.Exchanges[len(f.Exchanges)-1].Exchange
+	if slices.Contains(f.Exchanges, reports.Link{Exchange: f.Exchange, Part: reports.Observation}) {
+		last = f.Exchange
+	}
+	want, err := r.Exchanges.Get(last)
+	require.NoError(t, err)
+	head, body, _ := strings.Cut(string(out), "\r\n\r\n")
+	status := strings.Fields(head + " none none")[1]
+	if status != fmt.Sprint(want.Status) && !(want.Status == 0 && status == "none") {
+		return fmt.Sprintf("status %s in place of %d\n%s\n%s", status, want.Status, out, log.String())
+	}
+	if _, err := strconv.Atoi(f.Actual); err == nil { // the finding counts
+		was, is := gjson.Get(want.Response.Body, pathOf(f.Pointer+"/#")).Raw, gjson.Get(body, pathOf(f.Pointer+"/#")).Raw
+		if was != is {
+			return fmt.Sprintf("%s in place of %s", is, was)
+		}
+		return ""
+	}
+	if was, is := named(want.Response.Body, f.Pointer), named(body, f.Pointer); was != is {
+		return fmt.Sprintf("%s in place of %s\n%s", is, was, log.String())
+	}
+	return ""
+}
+
+func pathOf(pointer string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+}
+
+var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?|agentconform-[0-9a-z-]+?-(word|[a-z]+)-[0-9]+|[0-9a-f]{16,}`)
+
+// named is the value at a JSON pointer, without what is new each time; without a pointer, the body.
+func named(body, pointer string) string {
+	value := strings.TrimSpace(body)
+	if pointer != "" {
+		value = gjson.Get(body, pathOf(pointer)).Raw
+	}
+	var plain any
+	if json.Unmarshal([]byte(value), &plain) == nil {
+		if _, scalar := plain.(string); !scalar { // a status that is itself named stays as it is
+			plain = lasting(plain, map[string]bool{})
+		}
+		sorted, _ := json.Marshal(plain)
+		value = string(sorted)
+	}
+	return cmp.Or(changing.ReplaceAllString(value, "*"), "nothing")
+}
+
+// lasting is a value without what depends on when it is read, and on what else the server holds: the status of a revision on
+// its way, and how many more items of one form a list has. An item whose id the list had before keeps a mark: it is no other.
+func lasting(value any, seen map[string]bool) any {
+	switch v := value.(type) {
+	case []any:
+		var forms []any
+		ids := map[string]bool{}
+		for _, item := range v {
+			form := lasting(item, ids)
+			plain, _ := json.Marshal(form)
+			text := changing.ReplaceAllString(string(plain), "*")
+			if !slices.ContainsFunc(forms, func(f any) bool { return fmt.Sprint(f) == text }) {
+				forms = append(forms, text)
+			}
+		}
+		return forms
+	case map[string]any:
+		kept := map[string]any{}
+		for key, inner := range v {
+			kept[key] = lasting(inner, map[string]bool{})
+		}
+		for key, number := range v {
+			for _, inner := range v {
+				if items, is := inner.([]any); is && number == float64(len(items)) {
+					kept[key] = "as many as there are"
+				}
+			}
+		}
+		if status, is := v["status"].(string); is && slices.Contains(spec.RevisionStatuses(), status) {
+			kept["status"] = "of a revision"
+		}
+		if id, is := v["id"].(string); is {
+			kept["id again"] = seen[id]
+			seen[id] = true
+		}
+		return kept
+	}
+	return value
+}
+
+// TestNamed makes sure that the comparison of scripts sees what a finding names, and nothing that is new each time.
+func TestNamed(t *testing.T) {
+	const one, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	list := func(items ...string) string { return `{"resources":[` + strings.Join(items, ",") + `]}` }
+	item := func(id, status string) string { return fmt.Sprintf(`{"id":%q,"status":%q}`, id, status) }
+	for name, c := range map[string]struct {
+		pointer, a, b string
+		same          bool
+	}{
+		"other ids":               {"/resources", list(item(one, "DEPLOYED")), list(item(other, "DEPLOYED")), true},
+		"a status on its way":     {"/resources", list(item(one, "BUILDING")), list(item(one, "DEPLOYED")), true},
+		"more of the same":        {"/resources", list(item(one, "DEPLOYED")), list(item(one, "DEPLOYED"), item(other, "DEPLOYED")), true},
+		"twice the same":          {"/resources", list(item(one, "DEPLOYED"), item(one, "DEPLOYED")), list(item(one, "DEPLOYED"), item(other, "DEPLOYED")), false},
+		"a total":                 {"", `{"threads":[{"a":1}],"total":1}`, `{"threads":[{"a":1},{"a":1}],"total":2}`, true},
+		"a wrong total":           {"", `{"threads":[{"a":1}],"total":1}`, `{"threads":[{"a":1},{"a":1}],"total":7}`, false},
+		"an unknown status":       {"/resources", list(item(one, "deployed")), list(item(one, "DEPLOYED")), false},
+		"the status itself":       {"/status", item(one, "BUILDING"), item(one, "DEPLOYED"), false},
+		"another field":           {"/resources", list(item(one, "DEPLOYED")), list(`{"id":"` + one + `","status":"DEPLOYED","more":1}`), false},
+		"an object in place":      {"", `{"threads":[{"a":1}]}`, `[{"a":1}]`, false},
+		"another text":            {"/messages", `{"messages":[{"content":"a"}]}`, `{"messages":[{"content":"b"}]}`, false},
+		"one more text":           {"/messages", `{"messages":[{"content":"a"}]}`, `{"messages":[{"content":"a"},{"content":"b"}]}`, false},
+		"no value":                {"/messages", `{"messages":[]}`, `{}`, false},
+		"another number":          {"/offset", `{"offset":1}`, `{"offset":2}`, false},
+		"a body that is not JSON": {"", `<html>`, `<body>`, false},
+	} {
+		assert.Equal(t, c.same, named(c.a, c.pointer) == named(c.b, c.pointer), "%s: %s, %s", name, named(c.a, c.pointer), named(c.b, c.pointer))
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/baseline"
+	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/export"
+	"github.com/agentconform/agentconform/reports/markdown"
+	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// judge runs the suite and writes the reports.
+func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection steps.Selection, known *baseline.Baseline, io streams) error {
+	catalogue, err := features.Load()
+	if err != nil {
+		return err
+	}
+	oracle, err := spec.New()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return fmt.Errorf("creating the folder for the reports: %w; name another with --out", err)
+	}
+	journal, err := reports.NewJournal(f.out)
+	if err != nil {
+		return err
+	}
+	defer journal.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	screen := f.screen(io)
+	result, err := steps.Run(ctx, steps.Options{
+		Config: cfg, Catalogue: catalogue, Oracle: oracle, Select: selection,
+		Concurrency: f.concurrency, Strict: f.strict, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),
+		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments,
+		Journal: journal, LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, known, cancel),
+	})
+	screen.close()
+	if err != nil {
+		return err
+	}
+	code := concluded(result, known)
+	if err := f.write(result, screen, io); err != nil {
+		return err
+	}
+	return failed(code)
+}
+
+func (f *runFlags) screen(io streams) *screen {
+	return newScreen(io, display{format: f.format, color: f.color, quiet: f.quiet, verbose: f.verbose})
+}
+
+// progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the verdict.
+// One that has an entry in the baseline goes on: its failure is known.
+func (f *runFlags) progress(screen *screen, c *features.Catalogue, known *baseline.Baseline, end context.CancelCauseFunc) func(steps.Event) {
+	if !f.failFast {
+		return screen.show
+	}
+	return func(e steps.Event) {
+		screen.show(e)
+		if e.Kind == steps.Ended && e.Verdict == reports.Failed && c.Find(e.Text).Level.Decides(f.strict) && (known == nil || !known.Names(e.Text)) {
+			end(&steps.Stopped{By: "--fail-fast: " + e.Text + " failed"})
+		}
+	}
+}
+
+func (f *runFlags) write(result *reports.Result, screen *screen, io streams) error {
+	if err := export.Write(f.out, result); err != nil {
+		return &exit{exitIncomplete, err}
+	}
+	if f.writeBaseline != "" {
+		written, err := baseline.Write(f.writeBaseline, result)
+		if err != nil {
+			return &exit{exitIncomplete, err}
+		}
+		f.tell(io, "%s", summaryOf(written))
+	}
+	if err := summarise(result, os.Getenv("GITHUB_STEP_SUMMARY")); err != nil {
+		fmt.Fprintln(io.err, "agentconform:", err)
+	}
+	if f.format == formatJSON {
+		return result.WriteJSON(io.out)
+	}
+	options := console.Options{Color: screen.color, Width: screen.width, Out: f.out}
+	if f.quiet {
+		return console.WriteVerdict(io.out, result, options)
+	}
+	return console.Write(io.out, result, options)
+}
+
+// tell writes a notice to standard error, unless the run is to be quiet.
+func (f *runFlags) tell(io streams, format string, args ...any) {
+	if !f.quiet {
+		fmt.Fprintln(io.err, "agentconform: "+safe.Line(fmt.Sprintf(format, args...)))
+	}
+}
+
+// summarise appends the summary to the file that a CI system shows with the job.
+func summarise(result *reports.Result, path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("opening GITHUB_STEP_SUMMARY: %w", err)
+	}
+	return errors.Join(markdown.Write(file, result), file.Close())
+}
+
+func seedOr(seed int64) int64 {
+	if seed == 0 {
+		return time.Now().UnixNano()%1_000_000 + 1
+	}
+	return seed
+}
+
+// runID names what the run creates at the target.
+func runID() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

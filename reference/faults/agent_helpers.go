@@ -1,0 +1,161 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
+)
+
+// The operations of an agent server.
+var agentOperations = []operation{createThread, listThreads, searchThreads, createRun, getRun, joinRun, getState}
+
+// Parts of an agent server's paths: /agents/{deployment}/threads/{thread}/runs/{run}.
+
+func threadOf(r *http.Request) string { return segment(r, 4) }
+
+func runOf(r *http.Request) string { return segment(r, 6) }
+
+// threadPath returns the path of a thread on the agent server of the request.
+func threadPath(r *http.Request, thread string) string {
+	return "/agents/" + segment(r, 2) + "/threads/" + thread
+}
+
+// agentOptions adds a change to the options of agent servers.
+func agentOptions(change func(*agentserver.Options)) Layer {
+	return func(o *reference.Options) {
+		inner := o.WrapAgent
+		o.WrapAgent = func(opts *agentserver.Options) {
+			if inner != nil {
+				inner(opts)
+			}
+			change(opts)
+		}
+	}
+}
+
+// agentStoring wraps the store of every agent server.
+func agentStoring(wrap func(threads.Store) threads.Store) Layer {
+	return agentOptions(func(o *agentserver.Options) {
+		inner := o.WrapStore
+		o.WrapStore = func(s threads.Store) threads.Store {
+			if inner != nil {
+				s = inner(s)
+			}
+			return wrap(s)
+		}
+	})
+}
+
+// strategy replaces a multitask strategy.
+func strategy(name string, decide func(unfinished []threads.Run) threads.Plan) Layer {
+	return agentOptions(func(o *agentserver.Options) {
+		if o.Strategies == nil {
+			o.Strategies = map[string]threads.Strategy{}
+		}
+		o.Strategies[name] = decide
+	})
+}
+
+// authorizing changes the input and the result of authorization handlers.
+func authorizing(ask func(*agentserver.Access), answered func(agentserver.Access, *agentserver.Decision)) Layer {
+	return agentOptions(func(o *agentserver.Options) {
+		inner := o.WrapAuthorizer
+		o.WrapAuthorizer = func(next agentserver.Authorizer) agentserver.Authorizer {
+			if inner != nil {
+				next = inner(next)
+			}
+			return authorizer(func(ctx context.Context, a agentserver.Access) (agentserver.Decision, error) {
+				if ask != nil {
+					ask(&a)
+				}
+				d, err := next.Authorize(ctx, a)
+				if err == nil && answered != nil {
+					answered(a, &d)
+				}
+				return d, err
+			})
+		}
+	})
+}
+
+type authorizer func(context.Context, agentserver.Access) (agentserver.Decision, error)
+
+func (f authorizer) Authorize(ctx context.Context, a agentserver.Access) (agentserver.Decision, error) {
+	return f(ctx, a)
+}
+
+// authenticating changes the user that an authentication handler returns.
+func authenticating(made func() func(*agentserver.User)) Layer {
+	return agentOptions(func(o *agentserver.Options) {
+		inner := o.WrapAuthenticator
+		o.WrapAuthenticator = func(next agentserver.Authenticator) agentserver.Authenticator {
+			if inner != nil {
+				next = inner(next)
+			}
+			change := made()
+			return authenticator(func(ctx context.Context, r agentserver.Request) (agentserver.User, error) {
+				u, err := next.Authenticate(ctx, r)
+				if err == nil {
+					change(&u)
+				}
+				return u, err
+			})
+		}
+	})
+}
+
+type authenticator func(context.Context, agentserver.Request) (agentserver.User, error)
+
+func (f authenticator) Authenticate(ctx context.Context, r agentserver.Request) (agentserver.User, error) {
+	return f(ctx, r)
+}
+
+// onExchange changes the answers of an operation, given the JSON object that was sent.
+func onExchange(op operation, change func(sent map[string]any, r *http.Request, a *answer)) Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !op.is(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		sent := bodyOf(r)
+		a := capture(next, r)
+		change(sent, r, a)
+		a.send(w)
+	})
+}
+
+// array returns the JSON array in the body, nil if there is none.
+func (a *answer) array() []any {
+	var list []any
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder.UseNumber()
+	if decoder.Decode(&list) != nil {
+		return nil
+	}
+	return list
+}
+
+// Kinds of callers.
+
+func anybody(*http.Request) bool { return true }
+
+func withoutToken(r *http.Request) bool { return len(r.Header["Authorization"]) == 0 }
+
+func withEmptyToken(r *http.Request) bool {
+	return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "bearer")
+}
+
+func withOtherScheme(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Authorization"), "Basic ")
+}
+
+// withUnknownToken is for requests that were refused: there, a token is never a valid one.
+func withUnknownToken(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") && !withEmptyToken(r)
+}

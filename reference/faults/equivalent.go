@@ -1,0 +1,7 @@
+package faults
+
+import "slices"
+
+func equivalentMutants() []EquivalentMutant {
+	return slices.Concat(forms(), transports(), waits(), otherStatuses(), otherContents(), otherLifecycles(), otherAgents())
+}

@@ -1,0 +1,122 @@
+package faults
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
+)
+
+// otherAgents differ where the interface leaves the agent server a choice.
+func otherAgents() []EquivalentMutant {
+	return []EquivalentMutant{
+		{Name: "thread-is-201", Differs: "create thread returns 201", Apply: statusOf(createThread, http.StatusOK, http.StatusCreated)},
+		{Name: "run-is-202", Differs: "create run returns 202", Apply: statusOf(createRun, http.StatusOK, http.StatusAccepted)},
+		{
+			Name: "join-is-204", Differs: "join returns 204 with an empty body",
+			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) {
+				a.status, a.body = http.StatusNoContent, nil
+				a.header.Del("Content-Type")
+			}),
+		},
+		{
+			Name: "join-is-a-text", Differs: "join returns plain text",
+			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) { a.plain("done\n") }),
+		},
+		{Name: "ids-are-numbers", Differs: "thread_id and run_id are numbers", Apply: numberedIDs()},
+		{
+			Name: "threads-are-listed-late", Differs: "a new thread appears in lists after 300 ms",
+			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, 300 * time.Millisecond} }),
+		},
+		{
+			Name: "join-is-null", Differs: "join returns null",
+			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) { a.json(nil) }),
+		},
+		{
+			Name: "run-shows-its-id-only", Differs: "create run and get run return only run_id",
+			Apply: compose(onObject(createRun, only("run_id")), onObject(getRun, only("run_id"))),
+		},
+		{
+			Name: "state-shows-values-only", Differs: "get state returns only values",
+			Apply: onObject(getState, only("values")),
+		},
+		{
+			Name: "messages-have-more", Differs: "messages also have role, id, name and usage_metadata",
+			Apply: onObject(getState, func(state map[string]any) {
+				for i, message := range items(object(state["values"])["messages"]) {
+					message["role"], message["id"], message["name"] = "assistant", i, nil
+					message["usage_metadata"] = map[string]any{"input_tokens": 1}
+				}
+			}),
+		},
+		{
+			Name: "values-have-more", Differs: "values of a state also have fields other than messages",
+			Apply: onObject(getState, func(state map[string]any) {
+				if values := object(state["values"]); len(values) > 0 {
+					values["documents"], values["type"] = []any{map[string]any{"content": 1}}, "human"
+				}
+			}),
+		},
+		{Name: "gone-is-410", Differs: "the agent server returns 410 instead of 404", Apply: agentStatus(http.StatusNotFound, http.StatusGone)},
+		{Name: "gone-is-422", Differs: "the agent server returns 422 instead of 404", Apply: agentStatus(http.StatusNotFound, http.StatusUnprocessableEntity)},
+		{Name: "foreign-is-403", Differs: "the agent server returns 403 instead of 404", Apply: agentStatus(http.StatusNotFound, http.StatusForbidden)},
+		{
+			Name: "agent-mistakes-are-400", Differs: "the agent server returns 400 instead of 422, with a different body",
+			Apply: onAgent(func(a *answer) {
+				if a.status == http.StatusUnprocessableEntity {
+					a.status = http.StatusBadRequest
+					a.json(map[string]any{"error": map[string]any{"code": "invalid"}})
+				}
+			}),
+		},
+		{
+			Name: "rejection-is-a-text", Differs: "the 401 of an agent server is plain text with the handler's detail",
+			Apply: onAgent(func(a *answer) {
+				if detail := text(a.object(), "detail"); a.status == http.StatusUnauthorized && detail != "" {
+					a.plain(detail)
+				}
+			}),
+		},
+		{
+			Name: "threads-oldest-first", Differs: "threads are listed in reverse order",
+			Apply: compose(reversedList(listThreads), reversedList(searchThreads)),
+		},
+		{
+			Name: "no-location-headers", Differs: "agent servers send no Content-Location, Location or WWW-Authenticate header",
+			Apply: onAgent(func(a *answer) {
+				for _, name := range []string{"Content-Location", "Location", "Www-Authenticate"} {
+					a.header.Del(name)
+				}
+			}),
+		},
+	}
+}
+
+// onAgent changes all answers of agent servers.
+func onAgent(change func(a *answer)) Layer {
+	return onEvery(func(r *http.Request, a *answer) {
+		if strings.HasPrefix(r.URL.Path, "/agents/") {
+			change(a)
+		}
+	})
+}
+
+func agentStatus(is, other int) Layer {
+	return onAgent(func(a *answer) {
+		if a.status == is {
+			a.status = other
+		}
+	})
+}
+
+// reversedList reverses an answer that is an array.
+func reversedList(op operation) Layer {
+	return onStatus(op, http.StatusOK, func(_ *http.Request, a *answer) {
+		if list, ok := decodedValue(a.body).([]any); ok {
+			slices.Reverse(list)
+			a.json(list)
+		}
+	})
+}

@@ -1,0 +1,300 @@
+package faults
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/reference/controlplane"
+)
+
+// otherStatuses differ in HTTP statuses that the interface leaves open.
+func otherStatuses() []EquivalentMutant {
+	return []EquivalentMutant{
+		{Name: "created-is-200", Differs: "create deployment returns 200", Apply: statusOf(createDeployment, http.StatusCreated, http.StatusOK)},
+		{Name: "created-is-202", Differs: "create deployment returns 202", Apply: statusOf(createDeployment, http.StatusCreated, http.StatusAccepted)},
+		{Name: "updated-is-201", Differs: "an update returns 201", Apply: statusOf(updateDeployment, http.StatusOK, http.StatusCreated)},
+		{
+			Name: "updated-is-202-and-empty", Differs: "an update returns 202 with an empty body",
+			Apply: onStatus(updateDeployment, http.StatusOK, func(_ *http.Request, a *answer) {
+				a.status, a.body = http.StatusAccepted, nil
+				a.header.Del("Content-Type")
+			}),
+		},
+		{
+			Name: "updated-is-204", Differs: "an update returns 204",
+			Apply: onStatus(updateDeployment, http.StatusOK, func(_ *http.Request, a *answer) {
+				a.status, a.body = http.StatusNoContent, nil
+				a.header.Del("Content-Type")
+			}),
+		},
+		{
+			Name: "unauthenticated-is-403", Differs: "the control plane returns 403 instead of 401 for missing and wrong credentials",
+			Apply: onPlane(func(a *answer) {
+				if a.status == http.StatusUnauthorized {
+					a.refuse(http.StatusForbidden, "Not authenticated")
+				}
+			}),
+		},
+		{
+			Name: "unauthenticated-is-a-page", Differs: "the 401 of the control plane is an HTML page",
+			Apply: onPlane(func(a *answer) {
+				if a.status == http.StatusUnauthorized {
+					a.plain("<h1>401 Authorization Required</h1>")
+					a.header.Set("Content-Type", "text/html")
+				}
+			}),
+		},
+		{
+			Name: "mistakes-are-400", Differs: "the control plane returns 400 with a string detail instead of 422",
+			Apply: compose(mistakesAre400(createDeployment), mistakesAre400(updateDeployment), mistakesAre400(getDeployment)),
+		},
+		{
+			Name: "rules-are-409", Differs: "create and update return 409 instead of 400",
+			Apply: compose(statusOf(createDeployment, http.StatusBadRequest, http.StatusConflict), statusOf(updateDeployment, http.StatusBadRequest, http.StatusConflict)),
+		},
+		{
+			Name: "no-list-and-no-delete", Differs: "listing and deleting deployments return 405",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if isPlane(r) && (r.Method == http.MethodDelete || r.Method == http.MethodGet && r.URL.Path == "/v2/deployments") {
+					w.WriteHeader(http.StatusMethodNotAllowed)
+					return
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "updates-wait-for-builds", Differs: "an update returns 409 until the latest revision has a final status",
+			Apply: compose(paced(15*time.Millisecond), around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if updateDeployment.is(r) {
+					path := "/v2/deployments/" + deploymentOf(r) + "/revisions/" + text(lookAtDeployment(next, r), "latest_revision_id")
+					if status := text(look(next, r, path, ""), "status"); status != "" && status != "DEPLOYED" && !strings.HasSuffix(status, "_FAILED") {
+						a := answer{header: http.Header{}}
+						a.refuse(http.StatusConflict, "The latest revision is "+status+".")
+						a.send(w)
+						return
+					}
+				}
+				next.ServeHTTP(w, r)
+			})),
+		},
+		{
+			Name: "unknown-status-is-an-empty-list", Differs: "an unknown status in the filter returns an empty list instead of 422",
+			Apply: onProblemWith("status", func(_ *http.Request, a *answer) {
+				a.status = http.StatusOK
+				a.json(map[string]any{"resources": []any{}, "offset": 0})
+			}),
+		},
+	}
+}
+
+func statusOf(op operation, is, other int) Layer {
+	return onStatus(op, is, func(_ *http.Request, a *answer) { a.status = other })
+}
+
+func mistakesAre400(op operation) Layer {
+	return onStatus(op, http.StatusUnprocessableEntity, func(_ *http.Request, a *answer) { a.refuse(http.StatusBadRequest, "Bad request.") })
+}
+
+// otherContents differ in contents that the interface leaves open.
+func otherContents() []EquivalentMutant {
+	return []EquivalentMutant{
+		{
+			Name: "other-words", Differs: "error details and messages are worded differently",
+			Apply: onPlane(func(a *answer) {
+				a.edit(func(o map[string]any) {
+					if detail := text(o, "detail"); detail != "" && a.status == http.StatusNotFound {
+						o["detail"] = "Nicht da: «" + strings.TrimSuffix(strings.TrimPrefix(detail, "Deployment ID "), " not found.") + "»"
+					}
+					for _, problem := range items(o["detail"]) {
+						problem["msg"], problem["type"] = "¯\\_(ツ)_/¯", "E-0815"
+					}
+				})
+			}),
+		},
+		{
+			Name: "problems-carry-input-ctx-url", Differs: "validation errors also have input, ctx and url",
+			Apply: onPlane(func(a *answer) {
+				a.edit(func(o map[string]any) {
+					for _, problem := range items(o["detail"]) {
+						problem["input"], problem["url"] = []any{"limit", 0}, "https://errors.example/v/missing"
+						problem["ctx"] = map[string]any{"error": map[string]any{}, "ge": 1}
+					}
+				})
+			}),
+		},
+		{
+			Name: "created-is-ids-only", Differs: "create deployment returns only id and latest_revision_id",
+			Apply: onObject(createDeployment, only("id", "latest_revision_id")),
+		},
+		{
+			Name: "deployment-is-bare", Differs: "get deployment returns only the fields of the interface",
+			Apply: onObject(getDeployment, only("id", "latest_revision_id", "source", "source_config", "source_revision_config")),
+		},
+		{
+			Name: "revision-is-bare", Differs: "revisions have only the fields of the interface",
+			Apply: onRevisions(only("id", "created_at", "updated_at", "status", "source", "source_revision_config")),
+		},
+		{
+			Name: "tag-overrules-build-on-push", Differs: "a tag ref sets build_on_push to false instead of being refused",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !createDeployment.is(r) && !updateDeployment.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				readBody(r)
+				beside := r.Clone(r.Context())
+				setBody(beside, readBody(r))
+				a := capture(next, r)
+				if a.status == http.StatusBadRequest && strings.Contains(string(a.body), "build_on_push") {
+					editBody(beside, func(body map[string]any) { body["source_config"] = withPush(body["source_config"], false) })
+					a = capture(next, beside)
+				}
+				a.send(w)
+			}),
+		},
+		{
+			Name: "status-filter-is-lenient", Differs: "the status filter also accepts spaces and lower case",
+			Apply: onQuery(listRevisions, func(q url.Values) {
+				words := strings.Split(q.Get("status"), ",")
+				for i, word := range words {
+					words[i] = strings.ToUpper(strings.TrimSpace(word))
+				}
+				if q.Has("status") {
+					q.Set("status", strings.Join(words, ","))
+				}
+			}),
+		},
+	}
+}
+
+// only removes all other fields from an object.
+func only(keys ...string) func(o map[string]any) {
+	return func(o map[string]any) {
+		maps.DeleteFunc(o, func(key string, _ any) bool { return !slices.Contains(keys, key) })
+	}
+}
+
+// otherLifecycles differ in the way from CREATING to DEPLOYED.
+func otherLifecycles() []EquivalentMutant {
+	return []EquivalentMutant{
+		{
+			Name: "statuses-are-skipped", Differs: "a revision is QUEUED until its final status",
+			Apply: readings(func(_ reading, r *controlplane.Revision) {
+				if !r.Status.Settled() {
+					r.Status = controlplane.Queued
+				}
+			}),
+		},
+		{
+			Name: "unknown-at-first", Differs: "the first two answers to get revision show UNKNOWN",
+			Apply: shownAtFirst(2, "UNKNOWN"),
+		},
+		{
+			Name: "first-times-are-finer", Differs: "the first answer to get revision shows created_at with nanoseconds",
+			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !getRevision.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				if created, err := time.Parse(time.RFC3339Nano, text(a.object(), "created_at")); err == nil && m.count(revisionOf(r)) == 1 {
+					a.edit(func(revision map[string]any) {
+						revision["created_at"] = created.Add(321 * time.Nanosecond).Format(time.RFC3339Nano)
+					})
+				}
+				a.send(w)
+			}),
+		},
+		{
+			Name: "superseded-revisions-are-unknown", Differs: "all revisions but the latest are UNKNOWN",
+			Apply: readings(func(of reading, r *controlplane.Revision) {
+				if r.ID != of.deployment.LatestRevisionID {
+					r.Status = controlplane.Unknown
+				}
+			}),
+		},
+		{
+			Name: "failed-builds-are-create-failed", Differs: "a revision with a failed build is CREATE_FAILED instead of BUILD_FAILED",
+			Apply: statusIs(controlplane.BuildFailed, controlplane.CreateFailed),
+		},
+		{
+			Name: "updates-take-effect-later", Differs: "an update returns 202 with an empty object and takes effect after 30 ms",
+			Apply: delayedUpdates(30 * time.Millisecond),
+		},
+		{
+			Name: "agent-address-comes-later", Differs: "custom_url appears 150 ms after the revision is DEPLOYED",
+			Apply: addressAfter(150 * time.Millisecond),
+		},
+	}
+}
+
+// addressAfter hides custom_url for a while after a revision was first seen as DEPLOYED.
+func addressAfter(while time.Duration) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !getRevision.is(r) && !getDeployment.is(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := capture(next, r)
+		from, up := m.marked(deploymentOf(r)).(time.Time)
+		switch {
+		case getRevision.is(r) && !up && text(a.object(), "status") == string(controlplane.Deployed):
+			m.mark(deploymentOf(r), time.Now().Add(while))
+		case getDeployment.is(r) && a.status == http.StatusOK && (!up || time.Now().Before(from)):
+			a.edit(func(o map[string]any) { delete(object(o["source_config"]), "custom_url") })
+		}
+		a.send(w)
+	})
+}
+
+// pendingUpdate is an update that is not visible yet.
+type pendingUpdate struct {
+	until  time.Time
+	before map[string]any // the deployment
+	latest string         // id of the revision that the update created
+}
+
+// delayedUpdates hides the effects of an update for a while.
+func delayedUpdates(while time.Duration) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if updateDeployment.is(r) && len(asksFor(r)) > 0 {
+			before := lookAtDeployment(next, r)
+			a := capture(next, r)
+			if a.status == http.StatusOK {
+				m.mark(deploymentOf(r), pendingUpdate{time.Now().Add(while), before, text(a.object(), "latest_revision_id")})
+				a.status = http.StatusAccepted
+				a.json(map[string]any{})
+			}
+			a.send(w)
+			return
+		}
+		hidden, _ := m.marked(deploymentOf(r)).(pendingUpdate)
+		if !time.Now().Before(hidden.until) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := capture(next, r)
+		if a.status == http.StatusOK {
+			hidden.hide(r, a)
+		}
+		a.send(w)
+	})
+}
+
+func (u pendingUpdate) hide(r *http.Request, a *answer) {
+	switch {
+	case getDeployment.is(r):
+		a.json(u.before)
+	case getRevision.is(r) && revisionOf(r) == u.latest:
+		a.refuse(http.StatusNotFound, "Revision ID "+u.latest+" not found.")
+	case listRevisions.is(r):
+		a.edit(func(list map[string]any) {
+			rows, _ := list["resources"].([]any)
+			list["resources"] = slices.DeleteFunc(rows, func(row any) bool { return text(object(row), "id") == u.latest })
+		})
+	}
+}

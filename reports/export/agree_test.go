@@ -1,0 +1,236 @@
+package export_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/baseline"
+	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/export"
+	"github.com/agentconform/agentconform/reports/overview"
+)
+
+// kindsOfResults are the results that every consumer has to tell alike.
+func kindsOfResults() map[string]kindOfResult {
+	must := func(id string, v reports.Verdict) reports.Requirement {
+		q := reports.Requirement{ID: id, Level: reports.Must, Verdict: v, Title: "The rule " + id, Feature: "F", Profile: "control-plane", Section: "4"}
+		if v != reports.Passed {
+			q.Reason = "expected 404, got 200"
+		}
+		return q
+	}
+	should := func(id string, v reports.Verdict) reports.Requirement {
+		q := must(id, v)
+		q.Level = reports.Should
+		return q
+	}
+	by := func(q reports.Requirement, kind reports.BlockerKind, name string) reports.Requirement {
+		q.BlockedBy = []reports.Blocker{{Kind: kind, Name: name}}
+		return q
+	}
+	skip := func(id string, kind reports.SkipKind, key string) reports.Requirement {
+		q := must(id, reports.Skipped)
+		q.Skip = &reports.Skip{Kind: kind, Key: key}
+		return q
+	}
+	ok, notApplicable := must("A-1", reports.Passed), skip("A-9", reports.NotApplicable, "images")
+	known := &baseline.Baseline{File: "known.yaml", Known: []baseline.Entry{{Requirement: "A-2", Reason: "old", Owner: "o"}}}
+	return map[string]kindOfResult{
+		"conformant":      {[]reports.Requirement{ok, should("A-2", reports.Passed), notApplicable}, nil, nil, "conformant", "2 passed, 1 not applicable", 0, "whole"},
+		"warning only":    {[]reports.Requirement{ok, should("A-2", reports.Failed)}, nil, nil, "conformant", "1 passed, 1 warning", 0, "whole"},
+		"failed":          {[]reports.Requirement{ok, must("A-2", reports.Failed), should("A-3", reports.Failed), must("A-4", reports.Blocked)}, nil, nil, "non-conformant", "1 passed, 1 failed, 1 warning, 1 blocked", 1, "whole"},
+		"blocked":         {[]reports.Requirement{ok, by(must("A-2", reports.Blocked), reports.ByRequirement, "A-7")}, nil, nil, "incomplete", "1 passed, 1 blocked", 3, "whole"},
+		"inconclusive":    {[]reports.Requirement{ok, must("A-2", reports.Inconclusive)}, nil, nil, "incomplete", "1 passed, 1 inconclusive", 3, "whole"},
+		"unreachable":     {[]reports.Requirement{by(must("A-1", reports.Blocked), reports.ByTarget, "http://h"), by(should("A-2", reports.Blocked), reports.ByTarget, "http://h")}, func(r *reports.Result) { r.Headline = "http://h does not answer" }, nil, "incomplete", "2 blocked", 3, "whole"},
+		"stopped":         {[]reports.Requirement{ok, by(must("A-2", reports.Inconclusive), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "--timeout 1s" }, nil, "incomplete", "1 passed, 1 not run", 3, "whole"},
+		"stopped, failed": {[]reports.Requirement{must("A-1", reports.Failed), by(must("A-2", reports.Inconclusive), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "Ctrl-C" }, nil, "non-conformant", "1 failed, 1 not run", 1, "whole"},
+		"partial":         {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body"), notApplicable}, nil, nil, "conformant (partial run)", "1 passed, 1 not applicable, 1 not judged", 0, "part"},
+		"whole required":  {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body")}, func(r *reports.Result) { r.Run.Whole = true }, nil, "incomplete (partial run)", "1 passed, 1 not judged", 3, "part"},
+		"baseline":        {[]reports.Requirement{ok, must("A-2", reports.Failed)}, nil, known, "non-conformant (all failures are in the baseline, exit 0)", "1 passed, 1 known", 0, "whole"},
+		"stale baseline":  {[]reports.Requirement{ok, must("A-2", reports.Passed)}, nil, known, "conformant (in the baseline ", "2 passed", 1, "whole"},
+		"new failure":     {[]reports.Requirement{ok, must("A-2", reports.Failed), must("A-3", reports.Failed)}, nil, known, "non-conformant", "1 passed, 1 failed, 1 known", 1, "whole"},
+		"strict":          {[]reports.Requirement{ok, should("A-2", reports.Failed)}, func(r *reports.Result) { r.Run.Strict = true }, nil, "non-conformant", "1 passed, 1 failed", 1, "whole"},
+	}
+}
+
+type kindOfResult struct {
+	requirements    []reports.Requirement
+	change          func(*reports.Result)
+	known           *baseline.Baseline
+	verdict, counts string // as every format tells them
+	exit            int
+	scope           string
+}
+
+func (k kindOfResult) result() *reports.Result {
+	r := &reports.Result{Schema: reports.Schema, Target: reports.Target{ControlPlane: "http://h"}, Requirements: k.requirements,
+		Suite: reports.Suite{Version: "1.2.3", Commit: "0123456789abcdef", Interface: "0.1.0", Requirements: len(k.requirements), Digest: "sha256:" + strings.Repeat("ab", 32)}}
+	for i := range r.Requirements {
+		q := &r.Requirements[i]
+		q.Scenarios = []reports.Scenario{{Name: "Scenario " + q.ID, URI: "f.feature", Line: i + 1, Verdict: q.Verdict, Reason: q.Reason, Skip: q.Skip, BlockedBy: q.BlockedBy, Exchanges: []int{},
+			Steps: []reports.Step{{Keyword: "When", Text: "something is done", Line: 3}}}}
+		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {
+			q.Scenarios[0].Steps[0].Verdict = q.Verdict
+		}
+	}
+	if k.change != nil {
+		k.change(r)
+	}
+	reports.SetScope(r, nil)
+	reports.Tally(r)
+	r.Verdict = reports.ConcludeRun(r)
+	if k.known != nil {
+		baseline.Apply(r, k.known, time.Time{})
+	}
+	return r
+}
+
+// TestConsumersAgree holds every format to the same verdict, the same counts, the same scope and the same exit code.
+func TestConsumersAgree(t *testing.T) {
+	for name, k := range kindsOfResults() {
+		t.Run(name, func(t *testing.T) {
+			r, dir := k.result(), t.TempDir()
+			require.NoError(t, export.Write(dir, r))
+			display := overview.DisplayVerdictOf(r)
+			assert.Equal(t, k.exit, display.Exit)
+			assert.True(t, strings.HasPrefix(display.String(), k.verdict), display.String())
+			read := func(file string) string {
+				content, err := os.ReadFile(filepath.Join(dir, file))
+				require.NoError(t, err)
+				return string(content)
+			}
+			var terminal bytes.Buffer
+			require.NoError(t, console.Write(&terminal, r, console.Options{}))
+			lines := strings.Split(strings.TrimSpace(terminal.String()), "\n")
+			assert.Contains(t, lines[0], display.String()+": ")
+			assert.True(t, strings.HasSuffix(lines[len(lines)-1], " "+display.String()), lines[len(lines)-1])
+			assert.Contains(t, terminal.String(), "Requirements    "+k.counts+"\n")
+
+			summary := read("summary.md")
+			assert.Contains(t, strings.SplitN(summary, "\n", 2)[0], plain(display.String()))
+			assert.Contains(t, summary, "| Requirements | "+k.counts+" |")
+
+			page := read("index.html")
+			assert.Contains(t, page, "<title>"+display.String())
+			for _, part := range strings.Split(k.counts, ", ") {
+				n, what, _ := strings.Cut(part, " ")
+				assert.Regexp(t, fmt.Sprintf(`<b>%s</b> %s\b`, n, what), page, "the tile")
+			}
+
+			assert.Contains(t, read("badge.svg"), "agentconform: "+string(display.Word)+display.Scope+" ")
+
+			junit := junitOf(t, read("junit.xml"))
+			assert.Equal(t, display.String(), junit.property("verdict"))
+			assert.Equal(t, k.counts, junit.property("requirements"))
+			assert.Equal(t, k.scope, junit.property("scope"))
+			assert.Equal(t, k.exit != 0, junit.Failures+junit.Errors > 0, "a CI system is red exactly where the exit code is not 0")
+
+			statuses, description := cucumberOf(t, read("cucumber.json"))
+			assert.Equal(t, k.exit == 0, statuses["failed"] == 0 && statuses["verdict:passed"] == 1, "%v", statuses)
+			for _, want := range []string{"verdict: " + display.String(), "requirements: " + k.counts, "scope: " + k.scope} {
+				assert.Contains(t, description, want+"\n")
+			}
+
+			for file, content := range map[string]string{"junit.xml": read("junit.xml"), "cucumber.json": read("cucumber.json"), "result.har": read("result.har"), "result.json": read("result.json"), "index.html": page} {
+				assert.Contains(t, content, "0123456789abcdef", "%s: the commit", file)
+				assert.Contains(t, content, r.Suite.Digest, "%s: the digest", file)
+				if k.scope == "part" {
+					assert.Contains(t, content, "create.body", "%s: what was not judged", file)
+				}
+			}
+			for file, content := range map[string]string{"summary.md": summary, "badge.svg": read("badge.svg"), "the console": terminal.String()} {
+				assert.Contains(t, content, "0123456789ab", "%s: the commit", file)
+				assert.Contains(t, content, "sha256:abababab", "%s: the digest", file)
+			}
+			if k.scope == "part" {
+				for file, content := range map[string]string{"summary.md": summary, "badge.svg": read("badge.svg"), "index.html": page, "the console": terminal.String()} {
+					assert.Contains(t, strings.ToLower(content), "partial run", file)
+				}
+			}
+		})
+	}
+}
+
+// plain is how Markdown writes a verdict: without escapes a reader sees the same.
+func plain(s string) string { return strings.TrimSpace(strings.SplitN(s, "(", 2)[0]) }
+
+type junitSuites struct {
+	Failures int `xml:"failures,attr"`
+	Errors   int `xml:"errors,attr"`
+	Suites   []struct {
+		Properties []struct {
+			Name  string `xml:"name,attr"`
+			Value string `xml:"value,attr"`
+		} `xml:"properties>property"`
+	} `xml:"testsuite"`
+}
+
+func junitOf(t *testing.T, text string) junitSuites {
+	var all junitSuites
+	require.NoError(t, xml.Unmarshal([]byte(text), &all))
+	return all
+}
+
+func (j junitSuites) property(name string) string {
+	for _, p := range j.Suites[0].Properties {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+// cucumberOf counts the scenarios by the status that a reader takes them for: the first of their steps that is not passed.
+func cucumberOf(t *testing.T, text string) (statuses map[string]int, description string) {
+	var all []struct {
+		Elements []struct {
+			Name, Description string
+			Steps             []struct{ Result struct{ Status string } }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &all))
+	statuses = map[string]int{}
+	for _, f := range all {
+		for _, e := range f.Elements {
+			status := "passed"
+			for _, s := range e.Steps {
+				if status == "passed" {
+					status = s.Result.Status
+				}
+			}
+			if e.Name == "verdict" {
+				status, description = "verdict:"+status, e.Description+"\n"
+			}
+			statuses[status]++
+		}
+	}
+	return statuses, description
+}
+
+// TestCucumberStatuses: what could not run is not skipped, and what does not decide the verdict is not failed.
+func TestCucumberStatuses(t *testing.T) {
+	for name, want := range map[string]map[string]int{
+		"unreachable":  {"pending": 2, "verdict:pending": 1},
+		"warning only": {"passed": 1, "pending": 1, "verdict:passed": 1},
+		"failed":       {"passed": 1, "failed": 1, "pending": 2, "verdict:failed": 1},
+		"baseline":     {"passed": 1, "pending": 1, "verdict:passed": 1},
+	} {
+		dir := t.TempDir()
+		require.NoError(t, export.Write(dir, kindsOfResults()[name].result()))
+		content, err := os.ReadFile(filepath.Join(dir, "cucumber.json"))
+		require.NoError(t, err)
+		statuses, _ := cucumberOf(t, string(content))
+		assert.Equal(t, want, statuses, name)
+	}
+}

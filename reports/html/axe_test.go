@@ -1,0 +1,127 @@
+//go:build !race
+
+package html_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// axe-core judges the accessibility of the page. It is not part of the project (MPL-2.0, half a megabyte): the npm client
+// fetches this version once into the user's cache, and what it fetched is held to the checksum of the registry.
+const (
+	axePackage   = "axe-core"
+	axeVersion   = "4.14.1"
+	axeIntegrity = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
+)
+
+// axeSource returns the script, or skips the test where it cannot be had.
+func axeSource(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = t.TempDir()
+	}
+	dir := filepath.Join(cache, "agentconform-tests")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	path := filepath.Join(dir, axePackage+"-"+axeVersion+".tgz")
+	archive, err := os.ReadFile(path)
+	if err != nil || !intact(archive) {
+		archive = fetchAxe(t)
+		assert.NoError(t, os.WriteFile(path, archive, 0o644))
+	}
+	return fileIn(t, archive, "package/axe.min.js")
+}
+
+func intact(archive []byte) bool {
+	sum := sha512.Sum512(archive)
+	return base64.StdEncoding.EncodeToString(sum[:]) == axeIntegrity
+}
+
+func fetchAxe(t *testing.T) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	npm := exec.CommandContext(t.Context(), "npm", "pack", "--silent", "--ignore-scripts", axePackage+"@"+axeVersion)
+	npm.Dir = dir
+	if out, err := npm.CombinedOutput(); err != nil {
+		t.Skipf("axe-core is not available: the accessibility of the page is not tested (npm pack %s@%s: %v: %.300s)", axePackage, axeVersion, err, out)
+	}
+	archive, err := os.ReadFile(filepath.Join(dir, axePackage+"-"+axeVersion+".tgz"))
+	require.NoError(t, err)
+	require.True(t, intact(archive), "the package differs from the one that was pinned")
+	return archive
+}
+
+func fileIn(t *testing.T, archive []byte, name string) string {
+	t.Helper()
+	unzipped, err := gzip.NewReader(bytes.NewReader(archive))
+	require.NoError(t, err)
+	for files := tar.NewReader(unzipped); ; {
+		header, err := files.Next()
+		require.NoError(t, err, "the package has no %s", name)
+		if header.Name == name {
+			text, err := io.ReadAll(files)
+			require.NoError(t, err)
+			return string(text)
+		}
+	}
+}
+
+// openAll opens everything that can be opened, twice: what is opened first may hold more.
+const openAll = `(async () => {
+	for (let i = 0; i < 2; i++) {
+		for (const d of document.querySelectorAll("details")) d.open = true;
+		await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+	}
+})()`
+
+const runAxe = `axe.run(document).then(r => JSON.stringify(r.violations.map(v =>
+	({rule: v.id, impact: v.impact, n: v.nodes.length, first: v.nodes[0].html.slice(0, 300), why: v.nodes[0].failureSummary}))))`
+
+// TestHTMLIsAccessible_Long lets axe-core judge six kinds of results with everything opened, as they are in light and dark,
+// and on a narrow screen.
+func TestHTMLIsAccessible_Long(t *testing.T) {
+	b := openBrowser(t)
+	axe := axeSource(t)
+	dir := pages(t, sixResults())
+	for _, look := range []struct {
+		name, scheme  string
+		width, height int64
+	}{{"light", "light", 1280, 1000}, {"dark", "dark", 1280, 1000}, {"narrow, light", "light", 390, 844}, {"narrow, dark", "dark", 390, 844}} {
+		for name := range sixResults() {
+			b.size(look.width, look.height, look.scheme)
+			b.open(filepath.Join(dir, name+".html"), "")
+			b.eval(openAll)
+			b.eval(axe + "; true")
+			var violations []map[string]any
+			require.NoError(t, json.Unmarshal([]byte(b.eval(runAxe)), &violations))
+			for _, v := range violations {
+				t.Errorf("%s, %s: %v (%v, %v elements): %v\n%v", name, look.name, v["rule"], v["impact"], v["n"], v["first"], v["why"])
+			}
+			assert.Equal(t, json.Number(b.eval("innerWidth")), json.Number(b.eval("document.documentElement.scrollWidth")), "%s, %s: nothing sticks out sideways", name, look.name)
+		}
+	}
+	assert.Empty(t, b.complaints())
+}
+
+// TestAxeFindsWhatIsWrong_Long holds the test above to a page with a known violation: a control without a name.
+func TestAxeFindsWhatIsWrong_Long(t *testing.T) {
+	b := openBrowser(t)
+	axe := axeSource(t)
+	b.open(filepath.Join(pages(t, sixResults()), "conformant.html"), "")
+	b.eval(`document.querySelector("#search").removeAttribute("aria-label"); document.querySelector("#search").removeAttribute("placeholder")`)
+	b.eval(axe + "; true")
+	assert.Contains(t, b.eval(runAxe), `"rule":"label"`)
+}

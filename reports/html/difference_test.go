@@ -1,0 +1,51 @@
+package html
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/reports/overview"
+)
+
+func TestCompare(t *testing.T) {
+	for name, c := range map[string]struct {
+		expected, actual, left, right string
+		diff                          []overview.DiffLine
+	}{
+		"JSON on both sides, members in another order": {
+			`{"b":1.50,"a":"x"}`, `{"a":"x","b":2}`, "{\n  \"a\": \"x\",\n  \"b\": 1.50\n}", "{\n  \"a\": \"x\",\n  \"b\": 2\n}",
+			[]overview.DiffLine{{Op: ' ', Text: "{"}, {Op: ' ', Text: `  "a": "x",`}, {Op: '-', Text: `  "b": 1.50`}, {Op: '+', Text: `  "b": 2`}, {Op: ' ', Text: "}"}},
+		},
+		"words before the JSON": {
+			`status 200 with ["a"]`, `status 404 with ["a"]`, "status 200 with\n[\n  \"a\"\n]", "status 404 with\n[\n  \"a\"\n]",
+			[]overview.DiffLine{{Op: '-', Text: "status 200 with"}, {Op: '+', Text: "status 404 with"}, {Op: ' ', Text: "["}, {Op: ' ', Text: `  "a"`}, {Op: ' ', Text: "]"}},
+		},
+		"messages": {
+			`human "b; c"; ai "d"`, `human "a"; human "b; c"; ai "e \"; ai"; and 3 more`, "human \"b; c\"\nai \"d\"", "human \"a\"\nhuman \"b; c\"\nai \"e \\\"; ai\"\nand 3 more",
+			[]overview.DiffLine{{Op: '+', Text: `human "a"`}, {Op: ' ', Text: `human "b; c"`}, {Op: '-', Text: `ai "d"`}, {Op: '+', Text: `ai "e \"; ai"`}, {Op: '+', Text: "and 3 more"}},
+		},
+		"one side only":   {`a list`, `["a"]`, `a list`, `["a"]`, nil},
+		"cut JSON":        {`{"a":1}`, `{"a":1 ...`, `{"a":1}`, `{"a":1 ...`, nil},
+		"scalars":         {`1`, `2`, `1`, `2`, nil},
+		"hidden by JSON":  {`["\u202e"]`, `[1]`, "[\n  \"\\u202e\"\n]", "[\n  1\n]", []overview.DiffLine{{Op: ' ', Text: "["}, {Op: '-', Text: `  "\u202e"`}, {Op: '+', Text: "  1"}, {Op: ' ', Text: "]"}}},
+		"nested too deep": {strings.Repeat("[", 61) + strings.Repeat("]", 61), `[]`, strings.Repeat("[", 61) + strings.Repeat("]", 61), `[]`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := compare(c.expected, c.actual)
+			assert.Equal(t, c.left, got.Expected)
+			assert.Equal(t, c.right, got.Actual)
+			assert.Equal(t, c.diff, got.Diff)
+		})
+	}
+}
+
+func FuzzCompare(f *testing.F) {
+	f.Add(`{"a":[1]}`, `human "a"; ai "b"`)
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, line := range compare(a, b).Diff {
+			assert.Contains(t, " -+", string(line.Op))
+		}
+	})
+}

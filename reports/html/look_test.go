@@ -1,0 +1,182 @@
+//go:build !race
+
+package html_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
+)
+
+// pages writes the HTML of results into files.
+func pages(t *testing.T, results map[string]*reports.Result) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, r := range results {
+		var b bytes.Buffer
+		require.NoError(t, writePage(&b, r))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".html"), b.Bytes(), 0o600))
+	}
+	return dir
+}
+
+func TestHTMLInABrowser_Long(t *testing.T) {
+	b := openBrowser(t)
+	dir := pages(t, reporttest.Results())
+	for _, look := range []struct {
+		name, scheme  string
+		width, height int64
+	}{{"light", "light", 1280, 1400}, {"dark", "dark", 1280, 1400}, {"narrow", "dark", 390, 1400}} {
+		for name := range reporttest.Results() {
+			b.size(look.width, look.height, look.scheme)
+			b.open(filepath.Join(dir, name+".html"), "")
+			b.picture(name + "-" + look.name)
+			assert.Equal(t, fmt.Sprint(look.width), b.eval("document.documentElement.scrollWidth"), "%s, %s: nothing sticks out sideways", name, look.name)
+		}
+	}
+	assert.Empty(t, b.complaints())
+}
+
+func TestHTMLIsReadableWithoutScriptsAndOnPaper_Long(t *testing.T) {
+	b := openBrowser(t)
+	r := recorded.Faulty() // of up to three failures the details are open
+	for _, id := range []string{"CP-LIST-13", "AS-ROLLBACK-3"} {
+		recorded.Pass(recorded.Requirement(r, id))
+		r.Findings = slices.DeleteFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == id })
+	}
+	steps := recorded.Requirement(r, "CP-LIST-3").Scenarios[1].Steps
+	steps[1].Verdict, steps[2].Verdict = reports.Failed, "" // the last one is not reached
+	page := filepath.Join(pages(t, map[string]*reports.Result{"faulty": r}), "faulty.html")
+	b.size(1280, 1400, "light")
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.open(page, "")
+	assert.Equal(t, "none", b.eval("getComputedStyle(document.querySelector('.tools')).display"), "no filters that do nothing")
+	text := b.eval("document.body.innerText")
+	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "not reached", "1773480413", "curl -sS", "Without it, the exchanges behind findings are shown with the requirements", "EXPECTED", fmt.Sprintf("#%d", recorded.Faulty().Exchanges.Len())} {
+		assert.Contains(t, text, want)
+	}
+	b.picture("faulty-noscript")
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	text = b.eval("document.body.innerText")
+	assert.Contains(t, text, "1773480413")
+	assert.NotContains(t, text, "Filters, headers and bodies", "the list of all exchanges is not for paper")
+	b.picture("faulty-print")
+	assert.Empty(t, b.complaints())
+}
+
+func TestHTMLFiltersAndKeys_Long(t *testing.T) {
+	b := openBrowser(t)
+	page := filepath.Join(pages(t, reporttest.Results()), "faulty.html")
+	b.size(1280, 1000, "light")
+	b.open(page, "")
+	r := recorded.Faulty()
+	shown := func() string { return b.eval("document.querySelectorAll('.req:not([hidden])').length") }
+	count := func(match func(reports.Requirement) bool) string {
+		n := 0
+		for _, q := range r.Requirements {
+			if match(q) {
+				n++
+			}
+		}
+		return fmt.Sprint(n)
+	}
+	all := count(func(reports.Requirement) bool { return true })
+	failed := count(func(q reports.Requirement) bool { return q.Verdict == reports.Failed })
+	rollbacks := count(func(q reports.Requirement) bool { return strings.HasPrefix(q.ID, "AS-ROLLBACK-") })
+	assert.Equal(t, all, shown())
+	b.key("f")
+	assert.Equal(t, failed, shown())
+	assert.Contains(t, b.eval("location.hash"), "verdicts=failed")
+	b.eval("document.querySelector('#levels [data-value=SHOULD]').click()")
+	assert.Equal(t, "1", shown())
+	b.key("Escape")
+	assert.Equal(t, all, shown())
+	b.key("/")
+	for _, c := range "as-rollback" {
+		b.key(string(c))
+	}
+	assert.Equal(t, rollbacks, shown())
+	assert.Equal(t, rollbacks+" of "+all, b.eval("document.querySelector('#shown').textContent"))
+	b.key("Escape")
+	b.key("j")
+	b.key("j")
+	assert.Equal(t, "CP-LIST-3", b.eval("document.activeElement.parentElement.id"), "the second of those that failed")
+	b.key("e")
+	assert.Equal(t, all, b.eval("document.querySelectorAll('.req[open]').length"))
+	b.picture("faulty-open")
+	b.key("t")
+	assert.Equal(t, "light", b.eval("document.documentElement.style.colorScheme"))
+
+	b.open(page, "#?verdicts=blocked")
+	assert.Equal(t, count(func(q reports.Requirement) bool { return q.Verdict == reports.Blocked }), shown())
+	b.open(page, "#CP-GET-3")
+	assert.Equal(t, "true", b.eval("document.getElementById('CP-GET-3').open && document.getElementById('CP-GET-3').getBoundingClientRect().top < 500"))
+	b.picture("faulty-anchor")
+	b.open(page, "#x1")
+	assert.Equal(t, "true", b.eval("new Promise(done => requestAnimationFrame(() => done(document.getElementById('x1').textContent.includes('Content-Type'))))"))
+	b.picture("faulty-exchange")
+	assert.Empty(t, b.complaints())
+}
+
+// TestHTMLOfManyExchangesDoesLittleAtOnce_Long counts what the browser has to hold and to do: the evidence of an exchange is
+// built when it is opened, and only that.
+func TestHTMLOfManyExchangesDoesLittleAtOnce_Long(t *testing.T) {
+	b := openBrowser(t)
+	few, many := recorded.Large(200), recorded.Large(2000)
+	dir := pages(t, map[string]*reports.Result{"few": few, "many": many})
+	b.size(1280, 1000, "light")
+	elements := func() int {
+		n, err := strconv.Atoi(b.eval("document.querySelectorAll('*').length"))
+		require.NoError(t, err)
+		return n
+	}
+	b.open(filepath.Join(dir, "few.html"), "")
+	before := elements()
+	b.open(filepath.Join(dir, "many.html"), "")
+	closed := elements()
+	assert.Less(t, closed-before, 100, "1,800 further exchanges add their elements of data, and no line")
+	b.open(filepath.Join(dir, "many.html"), "#x1999")
+	b.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+	assert.Less(t, elements()-closed, 200, "elements of one exchange that is opened")
+	x, err := many.Exchanges.Get(1999)
+	require.NoError(t, err)
+	assert.Equal(t, "true", b.eval(fmt.Sprintf("document.getElementById('x1999').textContent.includes(%q)", x.URL)))
+	b.picture("large-exchange")
+	opened := elements()
+	b.eval(`(() => { const s = document.getElementById('search'); s.value = 'limit'; s.dispatchEvent(new Event('input')); })()`)
+	assert.Equal(t, opened, elements(), "a filter builds nothing")
+	assert.Empty(t, b.complaints())
+}
+
+func TestHTMLOfAHostileTargetRunsNothing_Long(t *testing.T) {
+	b := openBrowser(t)
+	results := map[string]*reports.Result{}
+	for name, text := range recorded.HostileTexts() {
+		results[name] = recorded.Hostile(text)
+	}
+	dir := pages(t, results)
+	b.size(390, 1000, "light")
+	for name := range results {
+		b.open(filepath.Join(dir, name+".html"), "")
+		b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
+		b.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+		assert.Equal(t, "390", b.eval("document.documentElement.scrollWidth"), name)
+		if name == "bidi" || name == "script" || name == "long" {
+			b.picture("hostile-" + name)
+		}
+	}
+	assert.Empty(t, b.complaints(), "no script ran, nothing was refused by the policy, nothing went wrong")
+}

@@ -1,0 +1,190 @@
+package script_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/script"
+)
+
+const by = "features/x.feature:1 one"
+
+// chainOf makes a result of exchanges, the last of which shows the violation.
+func chainOf(target string, exchanges ...reports.Exchange) (*reports.Result, *reports.Finding) {
+	f := reports.Finding{ID: "0123456789ab", Requirement: "CP-A-1", Exchange: len(exchanges)}
+	for i := range exchanges {
+		exchanges[i].URL = target + exchanges[i].URL
+		if exchanges[i].Scenario == "" {
+			exchanges[i].Scenario = by
+		}
+		part := reports.SetUp
+		if i == len(exchanges)-1 {
+			part = reports.Observation
+		}
+		f.Exchanges = append(f.Exchanges, reports.Link{Exchange: i + 1, Part: part})
+	}
+	return &reports.Result{Target: reports.Target{ControlPlane: target}, Run: reports.Run{ID: "old"}, Findings: []reports.Finding{f},
+		Exchanges: reports.NewMemory(exchanges...)}, &f
+}
+
+func exchange(method, path, body string, status int, answer string) reports.Exchange {
+	return reports.Exchange{Method: method, URL: path, Request: reports.Message{Body: body}, Status: status, Response: reports.Message{Body: answer}}
+}
+
+func run(t *testing.T, r *reports.Result, f *reports.Finding, env ...string) (out, log string, err error) {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, script.Write(&b, r, f))
+	dir := t.TempDir()
+	file := filepath.Join(dir, "finding.sh")
+	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
+	bash := exec.CommandContext(t.Context(), "bash", file)
+	bash.Dir, bash.Env = dir, append(os.Environ(), env...)
+	var said strings.Builder
+	bash.Stderr = &said
+	answer, err := bash.Output()
+	files, _ := os.ReadDir(dir)
+	assert.Len(t, files, 1, "the script leaves nothing in the folder")
+	return string(answer), said.String(), err
+}
+
+// server notes each request and gives the answers of its paths in turn, the last one again and again.
+func server(t *testing.T, answers map[string][]string) (url string, seen func() []string) {
+	var mu sync.Mutex
+	var requests []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body strings.Builder
+		_, _ = fmt.Fprint(&body, r.Method, " ", r.URL.RequestURI(), " ", r.Header.Get("X-Api-Key"), " ")
+		buffer := make([]byte, 1<<16)
+		n, _ := r.Body.Read(buffer)
+		mu.Lock()
+		defer mu.Unlock()
+		requests = append(requests, strings.TrimSpace(body.String()+string(buffer[:n])))
+		list := answers[r.Method+" "+r.URL.Path]
+		if len(list) == 0 {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		if len(list) > 1 {
+			answers[r.Method+" "+r.URL.Path] = list[1:]
+		}
+		_, _ = w.Write([]byte(list[0]))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() []string { mu.Lock(); defer mu.Unlock(); return requests }
+}
+
+// TestAScriptTakesIDsFromTheAnswersItGets runs a chain against a server that gives other ids than those recorded, and is
+// slower than the recorded one.
+func TestAScriptTakesIDsFromTheAnswersItGets(t *testing.T) {
+	target, seen := server(t, map[string][]string{
+		"POST /v2/deployments":                  {`{"name":"d","id":"d-2","latest_revision_id":"r-1"}`},
+		"PATCH /v2/deployments/d-2":             {`{}`},
+		"GET /v2/deployments/d-2":               {`{"latest_revision_id":"r-1"}`, `{"latest_revision_id":"r-2"}`},
+		"GET /v2/deployments/d-2/revisions/r-2": {`{"id":"r-2","status":"BUILDING"}`, `{"id":"r-2","status":"DEPLOYED","x":1}`},
+	})
+	create := exchange("POST", "/v2/deployments", `{"name":"agentconform-old-d-1","secrets":[{"name":"n","value":"$AGENTCONFORM_S"}]}`, 200, `{"id":"d-1","latest_revision_id":"ra"}`)
+	create.Request.Headers = map[string][]string{"X-Api-Key": {"$AGENTCONFORM_K"}}
+	create.Request.Secrets = []reports.SecretPlace{{Header: "X-Api-Key"}, {Pointer: "/secrets/0/value"}}
+	r, f := chainOf(target, create,
+		exchange("PATCH", "/v2/deployments/d-1", `{"a":"it's $(touch x) $HOME"}`, 200, `{}`),
+		exchange("GET", "/v2/deployments/d-1", "", 200, `{"latest_revision_id":"rb"}`),
+		exchange("GET", "/v2/deployments/d-1/revisions/rb", "", 200, `{"id":"rb","status":"BUILDING"}`),
+		exchange("GET", "/v2/deployments/d-1/revisions/rb", "", 200, `{"id":"rb","status":"DEPLOYED"}`),
+	)
+	out, log, err := run(t, r, f, "AGENTCONFORM_K=key", `AGENTCONFORM_S=a "quoted" \ text`)
+	require.NoError(t, err, log)
+	assert.Contains(t, out, `{"id":"r-2","status":"DEPLOYED","x":1}`)
+	requests := seen()
+	require.Len(t, requests, 6)
+	assert.Regexp(t, `^POST /v2/deployments key \{"name":"agentconform-[0-9]+-[0-9]+-d-1","secrets":\[\{"name":"n","value":"a \\"quoted\\" \\\\ text"\}\]\}$`, requests[0])
+	assert.Equal(t, `PATCH /v2/deployments/d-2  {"a":"it's $(touch x) $HOME"}`, requests[1])
+	assert.Equal(t, []string{"GET /v2/deployments/d-2", "GET /v2/deployments/d-2", "GET /v2/deployments/d-2/revisions/r-2", "GET /v2/deployments/d-2/revisions/r-2"}, requests[2:])
+}
+
+// TestRequestsThatOverlappedDoSoAgain has a join that is answered only once the request after it has come.
+func TestRequestsThatOverlappedDoSoAgain(t *testing.T) {
+	released := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/join":
+			<-released
+		case "/runs":
+			close(released)
+		}
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	defer s.Close()
+	join := exchange("GET", "/join", "", 200, "{}")
+	join.AtMS, join.MS = 10, 100
+	rollback := exchange("POST", "/runs", "{}", 200, "{}")
+	rollback.AtMS, rollback.MS = 50, 10
+	after := exchange("GET", "/state", "", 200, "{}")
+	after.AtMS, after.MS = 130, 5
+	r, f := chainOf(s.URL, join, rollback, after)
+	_, log, err := run(t, r, f)
+	require.NoError(t, err, log)
+	assert.Contains(t, log, "exchange 1: status 200", "the join is answered only once the run has come")
+	assert.Less(t, strings.Index(log, "exchange 1"), strings.Index(log, "exchange 3"), "what was sent after its answer waits for it: %s", log)
+}
+
+// TestFixturesOfOthersAreLeftOut keeps only what the scenario is about.
+func TestFixturesOfOthersAreLeftOut(t *testing.T) {
+	fixture := func(name string, x reports.Exchange) reports.Exchange { x.Scenario = "fixture: " + name; return x }
+	r, f := chainOf("http://h",
+		fixture("a", exchange("POST", "/v2/deployments", "{}", 200, `{"id":"da"}`)), fixture("a", exchange("PATCH", "/v2/deployments/da", "{}", 200, `{}`)),
+		fixture("b", exchange("POST", "/v2/deployments", "{}", 200, `{"id":"db"}`)), exchange("GET", "/v2/deployments/da", "", 200, `{}`))
+	var b strings.Builder
+	require.NoError(t, script.Write(&b, r, f))
+	assert.Contains(t, b.String(), "# exchange 1, ")
+	assert.Contains(t, b.String(), "# exchange 2, ")
+	assert.NotContains(t, b.String(), "# exchange 3, ")
+}
+
+// TestAForeignResultIsHarmless writes scripts of results that try to have the shell do something, or to send secrets
+// elsewhere.
+func TestAForeignResultIsHarmless(t *testing.T) {
+	evil := "'; touch pwned; $(touch pwned) `touch pwned` \n touch pwned #\"$AGENTCONFORM_K"
+	target, seen := server(t, map[string][]string{"POST /v2/x": {`{"id":"$(touch${IFS}pwned)';touch${IFS}pwned;'"}`}})
+	first := exchange("POST", "/v2/x", evil, 200, `{"id":"one"}`)
+	first.Scenario, first.Request.Headers = by, map[string][]string{"X-Api-Key": {strings.ReplaceAll(evil, "\n", " ")}}
+	r, f := chainOf(target, first, exchange("GET", "/v2/x/one?q="+strings.Join(strings.Fields(evil), "${IFS}"), "", 404, ""))
+	f.Requirement, f.ID, r.Run.ID = evil, evil, evil
+	f.Exchanges[0].Part = reports.Part(evil)
+	_, log, err := run(t, r, f, "AGENTCONFORM_K=secret") // run checks that no file was made
+	require.NoError(t, err, log)
+	require.Len(t, seen(), 2)
+	assert.NotContains(t, strings.Join(seen(), "\n"), "secret", "the place was not recorded as one of a secret")
+
+	for name, change := range map[string]func(*reports.Exchange){
+		"another address":   func(x *reports.Exchange) { x.URL = "http://elsewhere/v2/x" },
+		"a longer host":     func(x *reports.Exchange) { x.URL = target + ".elsewhere/v2/x" },
+		"a user":            func(x *reports.Exchange) { x.URL = target + "@elsewhere/v2/x" },
+		"an option":         func(x *reports.Exchange) { x.URL = "--config=/etc/passwd" },
+		"a method":          func(x *reports.Exchange) { x.Method = "GET --config x" },
+		"a file of headers": func(x *reports.Exchange) { x.Request.Headers = map[string][]string{"@/etc/passwd": {"x"}} },
+		"a header's end":    func(x *reports.Exchange) { x.Request.Headers = map[string][]string{"X": {"a\r\nB: c"}} },
+		"a cut body":        func(x *reports.Exchange) { x.Request.Body, x.Request.Size = "a", 9 },
+		"a NUL character":   func(x *reports.Exchange) { x.Request.Body = "a\x00b" },
+	} {
+		x := exchange("GET", "/v2/x", "", 200, "{}")
+		r, f := chainOf(target, x)
+		all, _ := r.Exchanges.Get(1)
+		change(&all)
+		r.Exchanges = reports.NewMemory(all)
+		assert.Error(t, script.Write(&strings.Builder{}, r, f), name)
+	}
+	none := &reports.Finding{}
+	assert.Error(t, script.Write(&strings.Builder{}, r, none))
+}

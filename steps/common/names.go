@@ -1,0 +1,26 @@
+package common
+
+import (
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// Names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body. That a
+// loc is missing is another requirement's concern.
+func Names(a *client.Answer, parameter string) bool {
+	located := false
+	for _, item := range a.Get("detail").Array() {
+		loc := item.Get("loc")
+		if !loc.IsArray() {
+			continue
+		}
+		for _, part := range loc.Array() {
+			located = true
+			if part.String() == parameter {
+				return true
+			}
+		}
+	}
+	return !located && strings.Contains(string(a.Body), parameter)
+}

@@ -1,0 +1,123 @@
+package steps_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/internal/independent"
+)
+
+// TestATargetThatNeverDeploys has every revision stay BUILDING. Polls one after another take no more than 1.5 times
+// timeouts.poll together, and what needs no DEPLOYED revision is judged.
+func TestATargetThatNeverDeploys(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	c := configure(t, s)
+	c.Target = renamed(t, c.Target, "DEPLOYED", "BUILDING")
+	c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, 3*time.Second
+	const pause = 50 * time.Millisecond
+	c.Polling.Interval, c.Polling.MaxInterval = pause, pause
+	var waits atomic.Int64 // looks after a pause, each at least 7/8 of the interval after the one before
+	res := judge(t, c, func(o *steps.Options) {
+		o.Concurrency = 1
+		o.Progress = func(e steps.Event) {
+			if e.Kind == steps.Polled && e.Elapsed >= pause*7/8 {
+				waits.Add(1)
+			}
+		}
+	})
+	blocked := 0 // by a poll that was cut short
+	assert.LessOrEqual(t, time.Duration(waits.Load())*pause*7/8, c.Timeouts.Poll*3/2)
+	for _, q := range res.Requirements {
+		if slices.Contains(q.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: "CP-POLL-1"}) {
+			blocked++
+		}
+		switch {
+		case q.ID == "CP-POLL-1":
+			assert.Equal(t, reports.Failed, q.Verdict, q.ID)
+		case strings.HasPrefix(q.ID, "CP-AUTH-") || q.ID == "CP-GET-2" || q.ID == "CP-REV-2" || q.ID == "CP-LIST-3":
+			assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+		default:
+			assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
+		}
+	}
+	assert.Positive(t, blocked)
+}
+
+// TestAStatusOfTheTargetsOwn has revisions stay in a status that the interface does not know. That fails by itself, and what
+// needs no DEPLOYED revision is judged.
+func TestAStatusOfTheTargetsOwn(t *testing.T) {
+	t.Parallel()
+	together(t, []string{"deployed", "DEPLOYD"}, func(name string) string { return name }, func(t *testing.T, status string) {
+		s, err := independent.Start(independent.Options{})
+		require.NoError(t, err)
+		t.Cleanup(s.Close)
+		c := configure(t, s)
+		c.Target = renamed(t, c.Target, "DEPLOYED", status)
+		c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, 3*time.Second
+		res := judge(t, c, nil)
+		for _, q := range res.Requirements {
+			switch {
+			case q.ID == "CP-POLL-1" || q.ID == "CP-CONTRACT-get-revision" || q.ID == "CP-CONTRACT-list-revisions":
+				assert.Equal(t, reports.Failed, q.Verdict, q.ID)
+			case strings.HasPrefix(q.ID, "CP-AUTH-") || q.ID == "CP-GET-2" || q.ID == "CP-REV-2" || q.ID == "CP-LIST-3":
+				assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+			default:
+				assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
+			}
+			if q.ID == "CP-UPDATE-1" || q.ID == "AS-RUN-1" {
+				assert.Contains(t, q.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: "CP-POLL-1"}, q.ID)
+			}
+		}
+		assert.Len(t, findingsOf(res, "CP-POLL-1"), 1, "one fault is one finding")
+	})
+}
+
+func findingsOf(res *reports.Result, id string) (found []reports.Finding) {
+	for _, f := range res.Findings {
+		if f.Requirement == id {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// TestAnUnknownStatusFailsAtOnce wants the scenario about statuses to end with the first look that shows an unknown one.
+func TestAnUnknownStatusFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	c := configure(t, s)
+	c.Target = renamed(t, c.Target, "DEPLOYED", "deployed")
+	c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, time.Second
+	var mu sync.Mutex
+	looks, atOnce := 0, false
+	judge(t, c, func(o *steps.Options) {
+		o.Select.Only, o.Concurrency = []string{"CP-POLL-1"}, 1
+		o.Progress = func(e steps.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case e.Kind == steps.Started:
+				looks = 0
+			case e.Kind == steps.Polled && e.Text == "deployed":
+				looks++
+			case e.Kind == steps.Ended && e.Verdict == reports.Failed && looks == 1:
+				atOnce = true
+			}
+		}
+	})
+	assert.True(t, atOnce)
+}

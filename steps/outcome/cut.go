@@ -1,0 +1,102 @@
+package outcome
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// How much of a text is shown, and how much of that precedes the place where it differs.
+const (
+	maxShown = 200
+	before   = 60
+)
+
+// CutAround shortens an expected and an actual text so that what differs stays in both. Where differs occurs in the actual
+// one, that is the place; else it is where the actual text, which the expected one may quote, first differs from it.
+func CutAround(expected, actual, differs string) (string, string) {
+	at := -1
+	if differs != "" {
+		at = strings.Index(actual, differs)
+	}
+	if at >= 0 {
+		return window(expected, 0), window(actual, at)
+	}
+	from, same := quotedIn(expected, actual)
+	return window(expected, from+same), window(actual, same)
+}
+
+// quotedIn finds where the expected text begins to say what the actual one does, and for how long the two agree.
+func quotedIn(expected, actual string) (from, same int) {
+	const probe = 16
+	skipped := 0
+	from = strings.Index(expected, actual[:min(probe, len(actual))])
+	if from < 0 && strings.HasPrefix(actual, `"`) { // a JSON text, which the expected one may say without the quotes
+		skipped, actual = 1, actual[1:]
+		from = strings.Index(expected, actual[:min(probe, len(actual))])
+	}
+	if from < 0 {
+		return 0, 0
+	}
+	for same < len(actual) && from+same < len(expected) && actual[same] == expected[from+same] {
+		same++
+	}
+	return from - skipped, same + skipped
+}
+
+// window is what is shown of a text: the beginning, or what surrounds a later place.
+func window(s string, at int) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	if at <= maxShown-before {
+		return strings.ToValidUTF8(s[:maxShown], "") + " ..."
+	}
+	start := min(at-before, len(s)-maxShown)
+	end := start + maxShown
+	cut := "... " + strings.ToValidUTF8(s[start:end], "")
+	if end < len(s) {
+		cut += " ..."
+	}
+	return cut
+}
+
+// shortened cuts the texts among the arguments of a reason.
+func shortened(args []any) []any {
+	short := make([]any, len(args))
+	for i, arg := range args {
+		if text, is := arg.(string); is {
+			arg = window(text, 0)
+		}
+		short[i] = arg
+	}
+	return short
+}
+
+// quoteOf is how the description of an answer shows the value at a JSON pointer: the key with the beginning of the value.
+func quoteOf(a *client.Answer, pointer string) string {
+	const enough = 40
+	if a == nil || pointer == "" {
+		return ""
+	}
+	path := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i := range path {
+		path[i] = gjson.Escape(path[i])
+	}
+	value := a.Get(strings.Join(path, "."))
+	if !value.Exists() {
+		return ""
+	}
+	raw := oneLine(value.Raw[:min(len(value.Raw), enough)])
+	if key := path[len(path)-1]; strings.Trim(key, "0123456789") != "" {
+		for _, colon := range []string{":", ": "} {
+			if quote := strconv.Quote(key) + colon + raw; strings.Contains(Seen(a), quote) {
+				return quote
+			}
+		}
+	}
+	return raw
+}

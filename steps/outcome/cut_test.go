@@ -1,0 +1,47 @@
+package outcome
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+func TestWhatDiffersIsNotCut(t *testing.T) {
+	long := strings.Repeat("every good boy ", 40)
+	for name, c := range map[string]struct{ expected, actual, wantExpected, wantActual string }{
+		"the end of two long texts":       {long + "ONE", long + "TWO", "ONE", "TWO"},
+		"quoted behind other words":       {"the human messages \"" + long + "ONE" + long + "\"", "\"" + long + "TWO" + long + "\"", "ONE", "TWO"},
+		"a JSON text, said without marks": {"repo_ref " + long + "ONE", "\"" + long + "TWO\"", "ONE", "TWO"},
+		"the actual text goes on":         {"x " + long, long + "TWO", "good boy", "TWO"},
+		"nothing in common":               {"status 404", "status 200 with " + long, "status 404", "status 200"},
+		"short":                           {"a", "b", "a", "b"},
+	} {
+		expected, actual := CutAround(c.expected, c.actual, "")
+		assert.Contains(t, expected, c.wantExpected, name)
+		assert.Contains(t, actual, c.wantActual, name)
+		assert.Less(t, len(expected), 220, name)
+		assert.Less(t, len(actual), 220, name)
+	}
+}
+
+func TestThePlaceOfAViolationIsNotCut(t *testing.T) {
+	body := `{"filler":"` + strings.Repeat("x", 5000) + `", "detail": {"wrong": 7}, "more":"` + strings.Repeat("y", 5000) + `"}`
+	o := Violated(&client.Answer{Status: 404, Body: []byte(body)}, "JSON with a string as detail", "%s", Seen(&client.Answer{Status: 404, Body: []byte(body)})).At("/detail")
+	assert.Contains(t, o.Reason, `"detail": {"wrong": 7}`)
+	assert.Less(t, len(o.Reason), 300)
+	_, actual := CutAround(o.Violations[0].Expected, o.Violations[0].Actual, o.Violations[0].Differs)
+	assert.Contains(t, actual, `"detail": {"wrong": 7}`)
+}
+
+func TestCuttingKeepsTheFirstDifference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		same := rapid.StringOfN(rapid.RuneFrom([]rune("abcdefghijklmnopqrst ")), 20, 2000, -1).Draw(t, "same")
+		expected, actual := CutAround("it to be "+same+"1"+strings.Repeat("-", 300), same+"2"+strings.Repeat("-", 300), "")
+		assert.Contains(t, expected, "1")
+		assert.Contains(t, actual, "2")
+	})
+}

@@ -1,0 +1,218 @@
+package plane
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Existing is what was at the target before the run. Where the run cannot create deployments, scenarios that only read
+// use one of these. Nothing is ever written to them, and they never stand in the ledger.
+type Existing struct {
+	found    []*Deployment   // DEPLOYED; the one with the longest history first
+	listed   bool            // the revisions of the first one could be listed
+	statuses map[string]bool // of its revisions
+	ids      map[string]bool // of all deployments that were listed
+
+	sources Sources
+	settled func(status string) bool
+}
+
+// The bounds of the search for existing deployments. A longer history would cost a request for each revision.
+const (
+	deploymentPages   = 20
+	candidates        = 10
+	longestOfExisting = 200
+)
+
+// FindExisting looks for deployments that can be read where the configuration has credentials and no create.body. The
+// list of deployments is an extension of the interface: a target without it has none that are known. It must have
+// returned before scenarios begin.
+func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
+	c := p.target.Config
+	if c.Target == "" || !c.HasCredentials() || p.Sources.CanCreate() == nil {
+		return nil, nil
+	}
+	ctx = evidence.WithScenario(ctx, "fixture: existing deployments", 0)
+	e := noneExisting(p)
+	var chosen []gjson.Result
+	for range deploymentPages {
+		a, err := p.Get(ctx, DeploymentsPath, PageOf(100, len(e.ids)))
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || !a.OK() || !a.Get("resources").IsArray() {
+			break
+		}
+		before := len(e.ids)
+		for _, row := range a.Get("resources").Array() {
+			id := row.Get("id").String()
+			if uuid.Validate(id) == nil && !e.ids[id] && len(chosen) < candidates {
+				chosen = append(chosen, row)
+			}
+			e.ids[id] = true
+		}
+		if len(e.ids) == before { // the end, or a target that ignores offset
+			break
+		}
+	}
+	for _, row := range chosen {
+		answered := e.consider(ctx, p, row)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if !answered { // each of the others may take as long
+			break
+		}
+	}
+	p.Existing = e
+	return e, nil
+}
+
+// consider adds a deployment of the list, unless it is known not to be DEPLOYED, or its history is too long. That
+// something of it cannot be read is for the scenarios to find. It tells whether the target has answered.
+func (e *Existing) consider(ctx context.Context, p *Plane, row gjson.Result) (answered bool) {
+	d := &Deployment{ID: row.Get("id").String(), First: row.Get("latest_revision_id").String(), Found: true,
+		Body: map[string]any{"source": row.Get("source").String()}}
+	if d.First == "" {
+		shown, err := p.Get(ctx, DeploymentPath(d.ID), "")
+		if err != nil {
+			return false
+		}
+		d.First = shown.Get("latest_revision_id").String()
+	}
+	latest, err := p.Get(ctx, RevisionPath(d.ID, d.First), "")
+	if err == nil && latest.OK() && latest.Get("status").Exists() && latest.Get("status").String() != StatusDeployed {
+		return true
+	}
+	var rows []gjson.Result
+	if err == nil {
+		rows, _, err = p.ListAll(ctx, d.ID, "")
+	}
+	ids := IDs(rows)
+	listed := err == nil && slices.Contains(ids, d.First)
+	if len(ids) > longestOfExisting {
+		return true
+	}
+	d.Revisions = []string{d.First}
+	if listed {
+		slices.Reverse(ids)
+		d.Revisions = append(slices.DeleteFunc(ids, func(id string) bool { return id == d.First }), d.First)
+	}
+	if len(e.found) > 0 && (e.listed || !listed) && len(e.found[0].Revisions) >= len(d.Revisions) {
+		e.found = append(e.found, d)
+		return err == nil
+	}
+	e.found, e.listed, e.statuses = slices.Insert(e.found, 0, d), listed, map[string]bool{}
+	for _, row := range rows {
+		e.statuses[row.Get("status").String()] = true
+	}
+	return err == nil
+}
+
+func noneExisting(p *Plane) *Existing {
+	return &Existing{ids: map[string]bool{}, sources: p.Sources, settled: p.Statuses.settled}
+}
+
+// Deployments returns two deployments that were there before the run, as far as there are any.
+func (e *Existing) Deployments() []*Deployment {
+	return e.found[:min(2, len(e.found))]
+}
+
+// MayWrite ends a scenario as a mistake of the suite that would change what was there before the run.
+func (e *Existing) MayWrite(method, path string) error {
+	if method == http.MethodGet {
+		return nil
+	}
+	for id := range e.ids {
+		if path == DeploymentPath(id) || strings.HasPrefix(path, DeploymentPath(id)+"/") {
+			return outcome.SuiteError("%s %s would change a deployment that this run has not created", method, path)
+		}
+	}
+	return nil
+}
+
+// has tells whether the deployment was there before the run.
+func (e *Existing) has(id string) bool { return e.ids[id] }
+
+// Readable skips where there are fewer deployments to read than so many, and none can be created.
+func (e *Existing) Readable(n int) error {
+	missing := e.sources.CanCreate()
+	if missing == nil || len(e.Deployments()) >= n {
+		return nil
+	}
+	return missing
+}
+
+// ReadableHistory skips where no deployment with so many revisions can be created, and the existing one has fewer.
+func (e *Existing) ReadableHistory(n int) error {
+	if err := e.sources.CanCreate(); err == nil {
+		return e.sources.LongHistoryFits()
+	} else if err := e.Readable(1); err != nil || !e.listed || len(e.found[0].Revisions) < n {
+		return tooShort(err, n)
+	}
+	return nil
+}
+
+// LongerThan skips where an existing deployment has too few revisions for more than one page of the size.
+func (e *Existing) LongerThan(size int) error {
+	if e.sources.CanCreate() == nil {
+		return nil
+	}
+	return e.ReadableHistory(size + 1)
+}
+
+func tooShort(err error, n int) error {
+	if err != nil {
+		return err
+	}
+	return outcome.Needs("create.body", fmt.Sprintf("; no existing deployment has %d revisions that can be listed", n))
+}
+
+// ReadableStatuses is ReadableHistory for one whose revisions have settled, in so many different statuses.
+func (e *Existing) ReadableStatuses(n int) error {
+	if err := e.ReadableHistory(1); err != nil || e.sources.CanCreate() == nil {
+		return err
+	}
+	for status := range e.statuses {
+		if !e.settled(status) {
+			return outcome.Needs("create.body", "; a revision of the existing deployment has not settled")
+		}
+	}
+	if len(e.statuses) < n {
+		return outcome.Needs("create.body", fmt.Sprintf("; the revisions of the existing deployment are not in %d different statuses", n))
+	}
+	return nil
+}
+
+// Unchanged says that somebody else has changed an existing deployment while it was judged.
+func (p *Plane) Unchanged(ctx context.Context, d *Deployment) error {
+	if !d.Found {
+		return nil
+	}
+	rows, a, err := p.ListAll(ctx, d.ID, "")
+	if err != nil || !a.OK() {
+		return err
+	}
+	now, then := IDs(rows), slices.Clone(d.Revisions)
+	slices.Sort(now)
+	slices.Sort(then)
+	var shown *client.Answer
+	if shown, err = p.Get(ctx, DeploymentPath(d.ID), ""); err != nil {
+		return err
+	}
+	latest := shown.Get("latest_revision_id").String()
+	if !slices.Equal(now, then) && latest != d.Latest() {
+		return outcome.Inconclusive("the existing deployment %s got a new revision during the run", d.ID)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
+)
+
+// The bounds of a chain: how many identical reads in a row it keeps, and how many exchanges in all.
+const (
+	maxReads = 4
+	maxChain = 300
+)
+
+// chain lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's fixtures
+// and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that they share.
+// What a rule finds that judges all exchanges of a run has the chain of the scenario that made the exchange.
+func (r *run) chain(s *features.Scenario, v outcome.Violation, updates []update) []reports.Link {
+	shows := cmp.Or(v.Compared.Shown, v.Exchange)
+	owner := s.Key() + " " + s.Name
+	senders := r.senders(owner)
+	if sender := r.target.Collector.Sender(shows); shows > 0 && !slices.Contains(senders, sender) {
+		owner, senders = sender, r.senders(sender)
+	}
+	sent := r.target.Collector.SentBy(senders...)
+	last := len(sent) - 1
+	for last >= 0 && shows > 0 && sent[last].ID != shows && sent[last].ID != v.Compared.With {
+		last--
+	}
+	sent = sent[:last+1]
+	sent = r.withUpdates(sent, senders, updates)
+	sent = r.withoutRepeats(sent, v)
+	var links []reports.Link
+	for _, x := range sent[max(0, len(sent)-maxChain):] {
+		link := reports.Link{Exchange: x.ID, Part: x.Part}
+		if x.ID == shows {
+			link.Part = reports.Observation
+		}
+		links = append(links, link)
+	}
+	return links
+}
+
+// update is a request that has changed a deployment.
+type update struct {
+	exchange int
+	address  string // of the deployment
+}
+
+// updates lists the requests of the run that have changed a deployment.
+func (r *run) updates() (all []update) {
+	for x, err := range r.Journal.All() {
+		if op, known := r.operation(x); err == nil && known && op.ID == updateDeployment && x.Status/100 == 2 {
+			all = append(all, update{x.ID, x.URL})
+		}
+	}
+	return all
+}
+
+// updateDeployment is the id of the operation in the contract.
+const updateDeployment = "update-deployment"
+
+// withUpdates adds the updates by others of the deployments that a chain is about: a deployment that scenarios lease in turn
+// is as the one before has left it.
+func (r *run) withUpdates(sent []evidence.Sent, senders []string, updates []update) []evidence.Sent {
+	if len(sent) == 0 {
+		return sent
+	}
+	about := map[string]bool{}
+	for _, x := range sent {
+		if e, err := r.Journal.Get(x.ID); err == nil {
+			for _, u := range updates {
+				about[u.address] = about[u.address] || e.URL == u.address || strings.HasPrefix(e.URL, u.address+"/")
+			}
+		}
+	}
+	last := sent[len(sent)-1].At
+	for _, u := range updates {
+		if x := r.target.Collector.SentAs(u.exchange); about[u.address] && !slices.Contains(senders, x.By) && x.At.Before(last) {
+			sent = append(sent, x)
+		}
+	}
+	slices.SortStableFunc(sent, func(a, b evidence.Sent) int { return a.At.Compare(b.At) })
+	return sent
+}
+
+// senders are the scenario or fixture and the fixtures that it uses, by the names under which their exchanges are recorded.
+func (r *run) senders(owner string) []string {
+	all := []string{owner}
+	for _, name := range r.maker.Uses(owner) {
+		all = append(all, shared.Attribution(name))
+	}
+	return all
+}
+
+// withoutRepeats leaves out reads between the first and the last of many identical ones in a row, such as polls of one
+// revision. What the violation names stays.
+func (r *run) withoutRepeats(sent []evidence.Sent, v outcome.Violation) []evidence.Sent {
+	lastOf, runs := map[string]int{}, []([]int){} // runs of positions with the same request, by sender
+	keys := map[string]string{}
+	for i, x := range sent {
+		key := ""
+		if e, err := r.Journal.Get(x.ID); err == nil && e.Method == "GET" {
+			key = e.URL
+		}
+		if at, began := lastOf[x.By]; began && key != "" && keys[x.By] == key {
+			runs[at] = append(runs[at], i)
+			continue
+		}
+		lastOf[x.By], keys[x.By] = len(runs), key
+		runs = append(runs, []int{i})
+	}
+	drop := map[int]bool{}
+	for _, positions := range runs {
+		if len(positions) <= maxReads {
+			continue
+		}
+		for _, i := range positions[1 : len(positions)-1] {
+			drop[i] = !slices.Contains([]int{v.Exchange, v.Compared.Shown, v.Compared.With}, sent[i].ID)
+		}
+	}
+	var kept []evidence.Sent
+	for i, x := range sent {
+		if !drop[i] {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+// describeComparisons says of each finding what it compares, with the exchanges as they are numbered in the end.
+func (r *run) describeComparisons(res *reports.Result, comparisons []outcome.Comparison, order []int) {
+	for i, c := range comparisons {
+		if c.Shown == 0 || c.With == 0 {
+			continue
+		}
+		shown, with := slices.Index(order, c.Shown)+1, slices.Index(order, c.With)+1
+		chain := res.Findings[i].Exchanges
+		at := func(id int) int {
+			return slices.IndexFunc(chain, func(l reports.Link) bool { return l.Exchange == id })
+		}
+		what, when := r.requestOf(with), "before"
+		if what == r.requestOf(shown) {
+			what = "the one"
+		}
+		if at(with) > at(shown) {
+			when = "after"
+		}
+		res.Findings[i].Compared = fmt.Sprintf("%s (exchange %d)%s with %s %s it (exchange %d)",
+			r.requestOf(shown), shown, r.actBetween(chain, with, shown), what, when, with)
+	}
+}
+
+// requestOf names a request as the contract does: "GET /v2/deployments/{deployment_id}".
+func (r *run) requestOf(id int) string {
+	x, err := r.Journal.Get(id)
+	if err != nil {
+		return "an exchange"
+	}
+	if op, known := r.operation(x); known {
+		return op.Method + " " + op.Path
+	}
+	return x.Method + " " + r.target.Redact.Text(x.URL)
+}
+
+// actBetween describes the last request between two exchanges of a chain that changed something: ", after the PATCH
+// (exchange 10),".
+func (r *run) actBetween(chain []reports.Link, from, to int) (described string) {
+	between := false
+	for _, link := range chain {
+		switch {
+		case link.Exchange == to && between:
+			return described
+		case link.Exchange == from:
+			between = true
+		case between:
+			if x, err := r.Journal.Get(link.Exchange); err == nil && x.Method != "GET" {
+				described = fmt.Sprintf(", after the %s (exchange %d),", x.Method, link.Exchange)
+			}
+		}
+	}
+	return ""
+}
