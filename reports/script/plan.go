@@ -100,9 +100,9 @@ func repeats(before, x reports.Exchange) bool {
 
 // order puts fixtures before what uses them: what is used was complete before the last exchange of what uses it.
 func (p *plan) order(owner string) {
-	last := map[string]int64{}
-	for _, s := range p.steps {
-		last[s.wanted.Scenario] = max(last[s.wanted.Scenario], s.begin)
+	last := map[string]int{} // places in the chain, which is in the order of sending: times of one millisecond can be equal
+	for i, s := range p.steps {
+		last[s.wanted.Scenario] = i
 	}
 	slices.SortStableFunc(p.steps, func(a, b *step) int {
 		x, y := a.wanted.Scenario, b.wanted.Scenario
@@ -114,7 +114,7 @@ func (p *plan) order(owner string) {
 		case y == owner:
 			return -1
 		}
-		return cmp.Or(cmp.Compare(last[x], last[y]), cmp.Compare(x, y))
+		return cmp.Compare(last[x], last[y])
 	})
 }
 

@@ -152,6 +152,18 @@ func TestFixturesOfOthersAreLeftOut(t *testing.T) {
 	assert.NotContains(t, b.String(), "# exchange 3, ")
 }
 
+// TestAFixtureFollowsTheOneThatItUses has fixtures whose requests were sent in the same millisecond.
+func TestAFixtureFollowsTheOneThatItUses(t *testing.T) {
+	used, uses := exchange("POST", "/v2/deployments", "{}", 200, `{"id":"da"}`), exchange("PATCH", "/v2/deployments/da", "{}", 200, `{}`)
+	used.Scenario, uses.Scenario = "fixture: b", "fixture: a"
+	r, f := chainOf("http://h", used, uses, exchange("GET", "/v2/deployments/da", "", 200, `{}`))
+	var b strings.Builder
+	require.NoError(t, script.Write(&b, r, f))
+	creation, update := strings.Index(b.String(), "# exchange 1, "), strings.Index(b.String(), "# exchange 2, ")
+	assert.Greater(t, creation, 0, b.String())
+	assert.Greater(t, update, creation)
+}
+
 // TestAForeignResultIsHarmless writes scripts of results that try to have the shell do something, or to send secrets
 // elsewhere.
 func TestAForeignResultIsHarmless(t *testing.T) {
