@@ -145,8 +145,8 @@ func named(body, pointer string) string {
 	return cmp.Or(changing.ReplaceAllString(value, "*"), "nothing")
 }
 
-// lasting is a value without what depends on when it is read, and on what else the server holds: the status of a revision on
-// its way, and how many more items of one form a list has. An item whose id the list had before keeps a mark: it is no other.
+// lasting is a value without what depends on when it is read, and on what else the server holds: the status and the commit of a
+// revision on its way, and how many more items of one form a list has. An item whose id the list had before keeps a mark: it is no other.
 func lasting(value any, seen map[string]bool) any {
 	switch v := value.(type) {
 	case []any:
@@ -176,6 +176,9 @@ func lasting(value any, seen map[string]bool) any {
 		if status, is := v["status"].(string); is && slices.Contains(spec.RevisionStatuses(), status) {
 			kept["status"] = "of a revision"
 		}
+		if commit, is := v["repo_commit_sha"]; is && commit == nil { // until the build has read the source
+			kept["repo_commit_sha"] = "*"
+		}
 		if id, is := v["id"].(string); is {
 			kept["id again"] = seen[id]
 			seen[id] = true
@@ -196,6 +199,8 @@ func TestNamed(t *testing.T) {
 	}{
 		"other ids":               {"/resources", list(item(one, "DEPLOYED")), list(item(other, "DEPLOYED")), true},
 		"a status on its way":     {"/resources", list(item(one, "BUILDING")), list(item(one, "DEPLOYED")), true},
+		"a commit to come":        {"", `{"repo_commit_sha":null}`, `{"repo_commit_sha":"0123456789abcdef0123456789abcdef01234567"}`, true},
+		"a commit that is gone":   {"/repo_commit_sha", `{"repo_commit_sha":null}`, `{"repo_commit_sha":"0123456789abcdef0123456789abcdef01234567"}`, false},
 		"more of the same":        {"/resources", list(item(one, "DEPLOYED")), list(item(one, "DEPLOYED"), item(other, "DEPLOYED")), true},
 		"twice the same":          {"/resources", list(item(one, "DEPLOYED"), item(one, "DEPLOYED")), list(item(one, "DEPLOYED"), item(other, "DEPLOYED")), false},
 		"a total":                 {"", `{"threads":[{"a":1}],"total":1}`, `{"threads":[{"a":1},{"a":1}],"total":2}`, true},
