@@ -41,6 +41,8 @@ func TestDistance(t *testing.T) {
 	d := overview.DistanceOf(r)
 	assert.Equal(t, []overview.Cause{{[]string{"A-1", "A-3"}, "x"}, {[]string{"A-2", "B-1"}, "y"}}, d.Causes)
 	assert.Equal(t, "5 MUSTs (1 in the baseline), 4 of them with 2 causes", d.String())
+	r.Requirements = r.Requirements[:4]
+	assert.Equal(t, "4 MUSTs (1 in the baseline), all with 2 causes", overview.DistanceOf(r).String())
 }
 
 // TestIndependentFaultsAreNoGroup fails eight requirements at the same place of the answers of one operation, each shown by
