@@ -4,38 +4,58 @@
 #   interop/run.sh [python|javascript]...      default: both
 #
 # It exits with 1 if a server has a failure that is not in its baseline, or no longer has one that is. A server whose
-# language is not installed, or whose packages cannot be downloaded, is skipped, and the output says so. The reports are in OUT (default
-# out/interop); AGENTCONFORM is the binary (default bin/agentconform). Further flags of run: ARGS.
+# language is not installed is skipped, and the output says so. The reports are in OUT (default out/interop);
+# AGENTCONFORM is the binary (default bin/agentconform). ARGS: more flags of run.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/../out/interop}
 agentconform=${AGENTCONFORM:-$here/../bin/agentconform}
-server=
+server= job=
 
-# The server and its children are a process group (set -m), which is ended whatever happens.
+# Whatever is started is a process group of its own (set -m) and is ended whatever happens, the test before the server.
 set -m
 stop() {
-  [ -z "$server" ] || { kill -- "-$server" && wait "$server"; } 2>/dev/null
-  server=
+  local group
+  for group in $job $server; do
+    kill -- "-$group" 2>/dev/null && wait "$group" 2>/dev/null
+  done
+  server= job=
 }
 trap stop EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# wait_for runs a command; a signal to this script ends it at once.
+wait_for() {
+  local rc
+  "$@" &
+  job=$!
+  wait "$job"
+  rc=$?
+  job=
+  return "$rc"
+}
+
 # free_port prints a port that is free now, as the language of the server sees it.
 free_port() {
   case $1 in
-  python) python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' ;;
-  javascript) node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close() })' ;;
+  python)
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' ;;
+  javascript)
+    node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => {
+      console.log(s.address().port); s.close() })' ;;
   esac
 }
 
 # missing prints why a language cannot be used here, or nothing.
 missing() {
   case $1 in
-  python) python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || echo "Python 3.11 with venv is not installed" ;;
+  python)
+    python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+      echo "Python 3.11 with venv is not installed" ;;
   javascript)
-    command -v npm >/dev/null && node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null || echo "Node.js 20 with npm is not installed" ;;
+    { command -v npm >/dev/null && node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null; } ||
+      echo "Node.js 20 with npm is not installed" ;;
   esac
 }
 
@@ -47,7 +67,7 @@ run() {
     echo "interop: $language skipped: $why"
     return 0
   fi
-  if ! "$here/serve.sh" "$language" install >"$log" 2>&1; then
+  if ! wait_for "$here/serve.sh" "$language" install >"$log" 2>&1; then
     tail -n 5 "$log"
     echo "interop: $language: the packages could not be installed, see $log"
     return 1
@@ -66,7 +86,7 @@ run() {
     sleep 0.2
   done
   echo "interop: $language: run against http://127.0.0.1:$port"
-  "$agentconform" run --config "$here/agentconform.yaml" --agent-target "http://127.0.0.1:$port" \
+  wait_for "$agentconform" run --config "$here/agentconform.yaml" --agent-target "http://127.0.0.1:$port" \
     --baseline "$here/$language/baseline.yaml" --out "$out/$language" --quiet ${ARGS:-}
   rc=$?
   stop

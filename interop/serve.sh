@@ -34,6 +34,7 @@ esac
 
 # The servers write their data into the working folder: each start has its own, and nothing of an earlier one.
 work=$(mktemp -d "$cache/run.XXXXXX")
+trap 'rm -rf "$work"' EXIT
 cp "$here/$language"/* "$work/"
 cd "$work"
 
@@ -66,5 +67,4 @@ stop() {
   exit 0
 }
 trap stop TERM INT
-trap 'rm -rf "$work"' EXIT
 wait "$server"

@@ -10,7 +10,8 @@ export const auth = new Auth()
     const [, token] = /^bearer (.+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     const user = USERS.find((user) => token !== undefined && user.token === token);
     if (!user) throw new HTTPException(401, { message: "Invalid credentials" });
-    return { identity: user.identity, display_name: user.name, role: user.role, permissions: [] };
+    // access_token is for the graph; whoami does not return it.
+    return { identity: user.identity, display_name: user.name, role: user.role, access_token: token };
   })
   // The filter for all operations on threads and their runs.
   .on("threads", ({ user }) => ({ owner: user.identity }))

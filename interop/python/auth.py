@@ -18,7 +18,12 @@ async def authenticate(authorization: str | None):
     scheme, _, token = (authorization or "").partition(" ")
     for user in USERS:
         if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), user["token"].encode()):
-            return {"identity": user["identity"], "display_name": user["name"], "role": user["role"]}
+            return {
+                "identity": user["identity"],
+                "display_name": user["name"],
+                "role": user["role"],
+                "access_token": token,  # for the graph; whoami does not return it
+            }
     raise Auth.exceptions.HTTPException(status_code=401, detail="Invalid credentials")
 
 
@@ -30,6 +35,6 @@ async def owned(ctx: Auth.types.AuthContext, value: dict):
 
 @auth.on.threads.create
 async def create(ctx: Auth.types.AuthContext, value: dict):
-    """A new thread stores its owner; the filter above finds it by that. The server reads the same dict: change it in place."""
+    """A new thread stores its owner. The server reads the metadata from this dict: change it, do not replace it."""
     value.setdefault("metadata", {})["owner"] = ctx.user.identity
     return {"owner": ctx.user.identity}

@@ -1,4 +1,4 @@
-"""Graphs that break one line of the contract each, to show what the suite reports about them. CONFORMANCE_VARIANT chooses.
+"""Graphs that break one line of the contract each, to show what the suite reports. CONFORMANCE_VARIANT chooses.
 
     no-wait, no-whoami, no-tool, no-fail   the word is not understood
     no-early-write                         wait-after-write=<ms> waits, and writes nothing before
