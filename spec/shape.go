@@ -62,6 +62,7 @@ func (b *shapes) clash(one, other, as string) {
 // shapes makes the shapes of schemas.
 type shapes struct {
 	vocabulary *Vocabulary
+	root       *yaml.Node // of the document
 	known      map[*yaml.Node]*shape
 	clashes    map[string]string
 }
@@ -76,11 +77,20 @@ func (b *shapes) of(schema *yaml.Node) *shape {
 	}
 	s := &shape{required: map[string]bool{}, inner: map[string]*shape{}}
 	var keys []string
-	for name, property := range fields(child(schema, "properties")) {
-		keys = append(keys, name)
-		b.vocabulary.kinds[name] = FieldWord
-		if inner := b.of(property); inner != nil {
-			s.inner[name] = inner
+	sources := []*yaml.Node{schema}
+	for _, name := range texts(schema, extReadOnly) {
+		sources = append(sources, lookup(b.root, "#/components/schemas/"+name))
+	}
+	for _, source := range sources {
+		for name, property := range fields(child(source, "properties")) {
+			if slices.Contains(keys, name) {
+				continue
+			}
+			keys = append(keys, name)
+			b.vocabulary.kinds[name] = FieldWord
+			if inner := b.of(property); inner != nil {
+				s.inner[name] = inner
+			}
 		}
 	}
 	for _, name := range texts(schema, "required") {
@@ -123,7 +133,7 @@ func (b *shapes) valuesOf(s *shape, schema *yaml.Node) {
 }
 
 // parameter is the shape of a query parameter: its name as a key, and its values, or those of its items.
-func (b *shapes) parameter(root, declared *yaml.Node) *shape {
+func (b *shapes) parameter(declared *yaml.Node) *shape {
 	name := text(declared, "name")
 	if b.vocabulary.kinds[name] != FieldWord {
 		b.vocabulary.kinds[name] = ParameterWord
@@ -131,7 +141,7 @@ func (b *shapes) parameter(root, declared *yaml.Node) *shape {
 	s := &shape{keys: b.renamed([]string{name})}
 	schema := child(declared, "schema")
 	if items := text(declared, extCommaSeparated); items != "" {
-		schema = lookup(root, "#/components/schemas/"+items)
+		schema = lookup(b.root, "#/components/schemas/"+items)
 	}
 	b.valuesOf(s, schema)
 	return s

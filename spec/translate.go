@@ -222,6 +222,7 @@ func (r *rewriter) noteKeys(s *shape, present map[string]bool) {
 			if s.required[name] {
 				note(&r.traces.Required, name)
 			}
+		case r.toWire:
 		case s.required[name]:
 			note(&r.traces.Missing, name)
 		default:

@@ -17,6 +17,10 @@ const extNeutral = "x-neutral"
 // extForm names the schema whose names an open body has.
 const extForm = "x-form"
 
+// extReadOnly names the schemas whose further fields a request may not set: that they are ignored is judged too, so a request
+// with them has the target's names.
+const extReadOnly = "x-read-only"
+
 // Vocabulary translates between the names of the interface and those that a target uses in their place: of fields, of query
 // parameters, and values of enumerations. A name is translated only at the places where the documents have it, so that text
 // of users that equals a name stays as it is. It is safe for concurrent use; nil translates nothing.
@@ -183,6 +187,7 @@ func (d *dictionary) answer(status int) *shape {
 
 // dictionaries makes those of the operations of a document.
 func (b *shapes) dictionaries(side Side, root *yaml.Node) (all []*dictionary) {
+	b.root = root
 	for path, item := range fields(child(root, "paths")) {
 		for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodPatch, http.MethodDelete} {
 			declared := child(item, strings.ToLower(method))
@@ -193,7 +198,7 @@ func (b *shapes) dictionaries(side Side, root *yaml.Node) (all []*dictionary) {
 				query: map[string]*shape{}, answers: map[string]*shape{}}
 			for _, p := range slices.Concat(items(child(item, "parameters")), items(child(declared, "parameters"))) {
 				if text(p, "in") == "query" {
-					d.query[text(p, "name")] = b.parameter(root, p)
+					d.query[text(p, "name")] = b.parameter(p)
 				}
 			}
 			d.body = b.of(schemaOf(child(declared, "requestBody")))

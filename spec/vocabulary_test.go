@@ -47,9 +47,9 @@ func TestUserTextIsNeverTranslated(t *testing.T) {
 		"metadata to search for": {AgentServer, "POST", "/threads/search",
 			`{"metadata":{"status":"human","thread_id":1},"ids":["thread_id"],"limit":1}`,
 			`{"metadata":{"status":"human","thread_id":1},"ids":["thread_id"],"page_size":1}`},
-		"an operation of nobody":        {ControlPlane, "POST", "/v1/other", `{"source":"git_host"}`, `{"source":"git_host"}`},
-		"the side without the name":     {AgentServer, "POST", "/threads", `{"source":"git_host"}`, `{"source":"git_host"}`},
-		"a status beside the interface": {ControlPlane, "PATCH", onePath, `{"status":"DEPLOYED","source":"git_host"}`, `{"status":"DEPLOYED","source":"git_host"}`},
+		"an operation of nobody":    {ControlPlane, "POST", "/v1/other", `{"source":"git_host"}`, `{"source":"git_host"}`},
+		"the side without the name": {AgentServer, "POST", "/threads", `{"source":"git_host"}`, `{"source":"git_host"}`},
+		"what a client may not set": {ControlPlane, "PATCH", onePath, `{"status":"DEPLOYED","source":"git_host","labels":{"status":"DEPLOYED"}}`, `{"state":"LIVE","origin":"kilnhub","labels":{"status":"DEPLOYED"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, wire, _ := v.Request(c.side, c.method, c.path, "", []byte(c.body))

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
@@ -85,21 +86,23 @@ type form map[string]string
 var wordForms = map[string]form{
 	"deployment": {"id": "", "latest_revision_id": "", "source": "=source", "source_config": "options", "source_revision_config": "config"},
 	"revision":   {"id": "", "created_at": "", "updated_at": "", "status": "=status", "source": "=source", "source_revision_config": "config"},
-	"options":    {"build_on_push": ""},
-	"config":     {"repo_ref": "", "graph_config_path": "", "image_uri": "", "repo_commit_sha": ""},
-	"page":       {"resources": "[]revision", "offset": ""},
-	"listing":    {"resources": "[]deployment", "offset": ""},
-	"refusal":    {"detail": "[]problem"},
-	"problem":    {"loc": "", "msg": "", "type": ""},
-	"thread":     {"thread_id": ""},
-	"run":        {"run_id": ""},
-	"state":      {"values": "values"},
-	"values":     {"messages": "[]message"},
-	"message":    {"type": "=message", "content": ""},
-	"order":      {"assistant_id": "", "input": "input", "multitask_strategy": "=strategy"},
-	"input":      {"messages": "[]entry"},
-	"entry":      {"role": "", "content": ""},
-	"search":     {"limit": "", "offset": "", "metadata": "", "ids": ""},
+	"creation": {"id": "", "latest_revision_id": "", "source": "=source", "source_config": "options", "source_revision_config": "config",
+		"status": "=status", "created_at": "", "updated_at": ""},
+	"options": {"build_on_push": ""},
+	"config":  {"repo_ref": "", "graph_config_path": "", "image_uri": "", "repo_commit_sha": ""},
+	"page":    {"resources": "[]revision", "offset": ""},
+	"listing": {"resources": "[]deployment", "offset": ""},
+	"refusal": {"detail": "[]problem"},
+	"problem": {"loc": "", "msg": "", "type": ""},
+	"thread":  {"thread_id": ""},
+	"run":     {"run_id": "", "assistant_id": "", "multitask_strategy": "=strategy"},
+	"state":   {"values": "values"},
+	"values":  {"messages": "[]message"},
+	"message": {"type": "=message", "content": ""},
+	"order":   {"assistant_id": "", "input": "input", "multitask_strategy": "=strategy"},
+	"input":   {"messages": "[]entry"},
+	"entry":   {"role": "", "content": ""},
+	"search":  {"limit": "", "offset": "", "metadata": "", "ids": ""},
 }
 
 var valuesOf = map[string][]string{
@@ -112,7 +115,7 @@ var spoken = []struct {
 	operation
 	request, answer string
 }{
-	{createDeployment, "deployment", "deployment"}, {updateDeployment, "deployment", "deployment"}, {getDeployment, "", "deployment"},
+	{createDeployment, "creation", "deployment"}, {updateDeployment, "creation", "deployment"}, {getDeployment, "", "deployment"},
 	{operation{http.MethodGet, createDeployment.path}, "", "listing"},
 	{listRevisions, "", "page"}, {getRevision, "", "revision"}, {createThread, "", "thread"}, {listThreads, "", "[]thread"},
 	{searchThreads, "search", "[]thread"}, {createRun, "order", "run"}, {getRun, "", "run"}, {getState, "", "state"},
@@ -147,8 +150,8 @@ func speaking(words map[string]string) Layer {
 			setBody(r, encoded(from.asked(value, spoken[i].request)))
 		}
 		a := capture(next, r)
-		if value := decodedValue(a.body); value != nil && strings.Contains(a.header.Get("Content-Type"), "json") {
-			a.json(to.answered(a.status, value, spoken[i].answer))
+		if json.Valid(a.body) {
+			a.body = encoded(to.answered(a.status, decodedValue(a.body), spoken[i].answer))
 		}
 		a.send(w)
 	}))

@@ -85,7 +85,7 @@ func repeats(a *client.Answer, word string) (found bool) {
 
 // locates tells whether a validation error names the word in a loc.
 func locates(a *client.Answer, word string) bool {
-	return a.IsJSON() && slices.ContainsFunc(gjson.GetBytes(a.Wire(), "detail.#.loc|@flatten").Array(), func(part gjson.Result) bool {
+	return slices.ContainsFunc(a.Get("detail.#.loc|@flatten").Array(), func(part gjson.Result) bool {
 		return part.Type == gjson.String && part.Str == word
 	})
 }

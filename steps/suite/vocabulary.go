@@ -147,4 +147,3 @@ func hasWord(text, name string) bool {
 func inName(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
-
