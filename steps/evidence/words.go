@@ -26,7 +26,10 @@ type Words struct {
 }
 
 // exchangeWords are the words of one exchange.
-type exchangeWords struct{ request, answer spec.Traces }
+type exchangeWords struct {
+	request, answer spec.Traces
+	taken           bool // answered with 2xx
+}
 
 // NewWords notes the words of a vocabulary.
 func NewWords(v *spec.Vocabulary) *Words {
@@ -47,7 +50,7 @@ func (w *Words) Note(exchange int, sent spec.Traces, a *client.Answer) {
 		maps.Copy(w.shown, a.Traces.Used)
 		maps.Copy(w.unchanged, a.Traces.Unchanged)
 		w.noteUnderstood(sent, a)
-		if a.OK() {
+		if x.taken = a.OK(); x.taken {
 			maps.Copy(w.taken, sent.Used)
 		}
 	}
@@ -126,11 +129,16 @@ func (w *Words) DoubtfulIn(exchange int) []string {
 	w.mu.Lock()
 	x := w.exchanges[exchange]
 	var direct, indirect []string
-	for _, set := range []map[string]bool{x.request.Used, x.answer.Unchanged, x.answer.Missing} {
+	for _, set := range []map[string]bool{x.answer.Unchanged, x.answer.Missing} {
 		for name := range set {
 			if !w.shown[name] {
 				direct = append(direct, name)
 			}
+		}
+	}
+	for name := range x.request.Used { // of an accepted request the answers tell, where they have a place for the word
+		if !w.shown[name] && (!x.taken || !w.vocabulary.InAnswers(name)) {
+			direct = append(direct, name)
 		}
 	}
 	for name := range x.answer.Absent { // a field that need not be there
