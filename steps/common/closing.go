@@ -190,7 +190,7 @@ func (w *closing) contractIsKept(context.Context) error {
 		o.Violations = append(o.Violations, outcome.Violation{
 			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
-			Exchange: v.Exchange, Count: v.Count, Key: v.Key(),
+			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: v.Words,
 		})
 	}
 	return o.OrNil()
@@ -200,10 +200,10 @@ func (w *closing) contractIsKept(context.Context) error {
 func (w *closing) everyStatusKnown() error {
 	o := &outcome.Outcome{Verdict: reports.Failed}
 	for _, v := range w.target.Collector.Violations(w.operation) {
-		if v.Pointer == "/status" {
+		if v.Pointer == "/"+w.target.Client.Vocabulary.OnWire("status") {
 			o.Violations = append(o.Violations, outcome.Violation{
 				Summary:  "the status of a revision is not one of the thirteen",
-				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange, Count: 1, Key: UnknownStatus,
+				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange, Count: 1, Key: UnknownStatus, Words: v.Words,
 			})
 		}
 	}

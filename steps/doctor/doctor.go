@@ -13,7 +13,9 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
@@ -80,6 +82,7 @@ type examiner struct {
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
 	forecast  *suite.Forecast
+	words     *evidence.Words // what the target has shown of the words of vocabulary
 }
 
 func newExaminer(t *target.Target, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
@@ -98,6 +101,11 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
 	x := newExaminer(t, catalogue, oracle)
+	x.words = evidence.NewWords(t.Client.Vocabulary)
+	t.Client.Observe = func(_ context.Context, _ client.Request, wire client.Wire, _ time.Time, a *client.Answer, _ string) int {
+		x.words.Note(0, wire.Traces, a)
+		return 0
+	}
 	e := &Examination{Total: len(catalogue.Requirements)}
 	if err := x.examineTarget(ctx, e); err != nil {
 		return nil, err
@@ -108,6 +116,7 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	if err := x.examineExisting(ctx, e); err != nil {
 		return nil, err
 	}
+	x.examineVocabulary(e)
 	x.examineGaps(e)
 	x.examinePlan(e)
 	return e, nil

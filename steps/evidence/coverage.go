@@ -60,13 +60,20 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 	if x.Status >= 400 {
 		key := op.ID + " " + strconv.Itoa(x.Status)
 		if len(c.errorAnswers[key]) < keptAnswers && len(a.Body) <= 64<<10 {
-			c.errorAnswers[key] = append(c.errorAnswers[key], &client.Answer{Request: a.Request, Status: a.Status, Header: a.Header, Body: a.Body, ID: len(c.places)})
+			c.errorAnswers[key] = append(c.errorAnswers[key], kept(a, len(c.places)))
 		}
 		return
 	}
 	if known && json.Valid(x.Body) {
 		c.coverEnums(x)
 	}
+}
+
+// kept is an answer under the id of its exchange.
+func kept(a *client.Answer, id int) *client.Answer {
+	same := *a
+	same.ID = id
+	return &same
 }
 
 // asksToWait tells whether an answer only asks the client to wait.
