@@ -41,7 +41,7 @@ func (w *concurrent) userStartsConcurrent(ctx context.Context, when string) erro
 			w.started, err = w.server.StartInTurn(ctx, t, o)
 		}
 		if err != nil {
-			return err
+			return outcome.Unless(ctx, err, w.server.RollbackActs)
 		}
 		if agent.EachInProgress(w.started, atOnce) {
 			return w.awaitAny(ctx)
@@ -94,7 +94,7 @@ func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 	case len(w.left) == 0:
 		return outcome.Violated(last, "exactly one run that can be retrieved", "none of %d", len(w.started))
 	case len(w.left) > 1:
-		return outcome.Unless(ctx, outcome.Violated(w.scene.Answer, "exactly one run that can be retrieved", "%d of %d", len(w.left), len(w.started)), w.server.PendingIsRemoved, w.server.StaysRemoved)
+		return outcome.Unless(ctx, outcome.Violated(w.scene.Answer, "exactly one run that can be retrieved", "%d of %d", len(w.left), len(w.started)), w.server.RollbackActs)
 	case which == "only the last" && w.left[0] != newest:
 		return outcome.Violated(w.scene.Answer, "the run "+newest.ID, "the run %s", w.left[0].ID).Comparing(w.scene.Answer, newest.Answer)
 	}
@@ -113,5 +113,5 @@ func (w *concurrent) stateHoldsLeft(ctx context.Context) error {
 			return nil
 		}
 	}
-	return outcome.Unless(ctx, wrong, w.server.PendingIsRemoved, w.server.StaysRemoved)
+	return outcome.Unless(ctx, wrong, w.server.RollbackActs)
 }
