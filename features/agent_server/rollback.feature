@@ -63,7 +63,8 @@ Feature: Rolling back a run in progress
   @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
   Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state
     Judged at once and again when the pending run would have ended by itself. A run may be pending for a short time
-    after it was accepted. Where the target accepts multitask_strategy enqueue, which is not part of the interface, it
+    after it was accepted; where runs that have started are not removed either (AS-ROLLBACK-2, AS-ROLLBACK-3), it is tried
+    again until nothing is left. Where the target accepts multitask_strategy enqueue, which is not part of the interface, it
     is also pending behind another run.
 
     Scenario Outline: A run that was rolled back <moment> can no longer be retrieved, and leaves no message
@@ -100,7 +101,8 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-8 @must @section-3 @slow
   Rule: After several rollbacks on a thread one run is left, the last one if sent in sequence, and the state holds its messages only
-    Of rollbacks sent at the same time any run may be the one that is left, and some may be refused.
+    In sequence, every other run has started before the next one is sent; the others are rolled back as soon as they were
+    accepted. Of rollbacks sent at the same time any run may be the one that is left, and some may be refused.
 
     Scenario: Rollbacks in sequence leave the last run only
       When the user starts five runs with rollback, one after the other

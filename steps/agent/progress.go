@@ -97,12 +97,24 @@ func Longer(hold, took time.Duration) time.Duration { return max(2*hold, 3*took)
 func (p *Progress) TooShort() bool { return p.wanted > p.Order.Hold*3/2 }
 
 func (s *Server) begin(ctx context.Context, moment string, hold time.Duration) (*Progress, error) {
-	if moment == HasStarted {
-		return s.started(ctx, hold)
+	o := Order{Hold: hold, written: moment == HasStarted}
+	p, err := s.beginAlone(ctx, o)
+	if err != nil {
+		return nil, err
 	}
-	p, err := s.beginAlone(ctx, Order{Hold: hold})
-	if err == nil && moment == pendingBehind {
-		return s.behind(ctx, p)
+	switch moment {
+	case HasStarted:
+		known := s.agents.learned.showsAtEnd.Load()
+		err = s.awaitStart(ctx, p)
+		if err == nil && p.ended != nil && !known && s.agents.learned.showsAtEnd.Load() {
+			if p, err = s.beginAlone(ctx, o); err == nil {
+				err = s.awaitStart(ctx, p)
+			}
+		}
+	case pendingBehind:
+		if err = s.awaitStatus(ctx, p); err == nil && p.ended == nil {
+			return s.behind(ctx, p)
+		}
 	}
 	return p, err
 }
@@ -112,26 +124,21 @@ func (s *Server) beginAlone(ctx context.Context, o Order) (*Progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Progress{GraphRun: g, Until: g.NotOverBefore(), Over: g.Answered().Add(o.Hold + s.agents.Pace.Slack())}, nil
+	return s.progressOf(g), nil
 }
 
-// started starts a run that writes at once, and returns when it has: the state shows that, or, where the target writes the
-// state only when a run ends, the run's own status or the time tells that it has started.
-func (s *Server) started(ctx context.Context, hold time.Duration) (*Progress, error) {
-	o := Order{Hold: hold, written: true}
-	p, err := s.beginAlone(ctx, o)
-	if err != nil {
-		return nil, err
+// progressOf is a run that was just accepted.
+func (s *Server) progressOf(g *GraphRun) *Progress {
+	return &Progress{GraphRun: g, Until: g.NotOverBefore(), Over: g.Answered().Add(g.Order.Hold + s.agents.Pace.Slack())}
+}
+
+// awaitStart waits until a run that writes at once has started. The state shows that, or, where the target writes the state
+// only when a run ends, the run's own status or the time.
+func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
+	if s.agents.learned.showsAtEnd.Load() {
+		return s.awaitStatus(ctx, p)
 	}
-	if !s.agents.learned.showsAtEnd.Load() {
-		if err := s.awaitWritten(ctx, p); err != nil || p.ended == nil || !s.agents.learned.showsAtEnd.Load() {
-			return p, err
-		}
-		if p, err = s.beginAlone(ctx, o); err != nil {
-			return nil, err
-		}
-	}
-	return p, s.awaitStarted(ctx, p)
+	return s.awaitWritten(ctx, p)
 }
 
 // awaitWritten reads the state until the run has written. A state that does not show it tells that the run had not
@@ -169,9 +176,9 @@ func (s *Server) awaitWritten(ctx context.Context, p *Progress) error {
 	return err
 }
 
-// awaitStarted waits until the run is no longer pending by its own status, and a moment longer, in which it writes what the
+// awaitStatus waits until the run is no longer pending by its own status, and a moment longer, in which it writes what the
 // state does not show yet. A run that tells no such status has started in that moment.
-func (s *Server) awaitStarted(ctx context.Context, p *Progress) error {
+func (s *Server) awaitStatus(ctx context.Context, p *Progress) error {
 	limit := p.Answered().Add(s.target.Config.Timeouts.Run)
 	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 250*time.Millisecond) {
 		a, err := s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
@@ -249,7 +256,7 @@ func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error)
 	if g.ID == "" {
 		return nil, outcome.Inapplicable("multitask_strategy enqueue", "the target does not queue a run behind another run: it answers %d to multitask_strategy enqueue, a vendor extension that is not part of the interface", g.Answer.Status)
 	}
-	p := &Progress{GraphRun: g, ahead: first.GraphRun, Until: first.Until, Over: g.Answered().Add(2*g.Order.Hold + s.agents.Pace.Slack())}
+	p := &Progress{GraphRun: g, ahead: first.GraphRun, Until: first.Until, Over: first.Over.Add(g.Order.Hold)}
 	if end := g.NotOverBefore(); end.Before(p.Until) {
 		p.Until = end
 	}

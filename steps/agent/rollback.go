@@ -109,7 +109,13 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 			return nil, err
 		}
 		if rb.Usable() == nil && time.Now().Before(p.Until) {
-			break
+			if moment != JustStarted || rb.left() == nil || !s.startedStay(ctx) {
+				return rb, nil
+			}
+			if attempt == Attempts-1 {
+				return nil, outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts", Attempts).ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
+			}
+			continue // the next one may still be pending
 		}
 		if stands, err := s.stands(ctx, rb, moment); stands || err != nil {
 			return rb, err
@@ -117,6 +123,12 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 		wanted = p.AfterLoss()
 	}
 	return rb, rb.Usable()
+}
+
+// startedStay tells whether a rollback was seen to leave something of a run that had started.
+func (s *Server) startedStay(ctx context.Context) bool {
+	rb, err := s.ARollback(ctx)
+	return err == nil && rb.left() != nil
 }
 
 // stands tells whether something of a run that had not begun is left after a new run which came too late to be used

@@ -18,13 +18,10 @@ func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
 	})
 }
 
-// RollbackActs says that a new run with rollback is refused, or waits for the prior one, where that had started
-// (AS-ROLLBACK-1): what else is wrong with several runs on the thread comes from that.
+// RollbackActs says that no run could be had that is in progress, or that a new run with rollback is refused or waits for one
+// that had started (AS-ROLLBACK-1): what else is wrong with several runs on the thread comes from that.
 func (s *Server) RollbackActs(ctx context.Context) error {
-	rb, err := s.ARollback(ctx)
-	if rb == nil {
-		return nil // nothing was learned about rollbacks
-	}
+	_, err := s.ARollback(ctx)
 	return outcome.AsPrecondition(err)
 }
 

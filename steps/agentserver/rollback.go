@@ -75,6 +75,9 @@ func (w *rollbacks) aRolledBackRunThatWasSeen(ctx context.Context) error {
 
 // userRollsBack is held to what AS-ROLLBACK-1 wants of a run that has started, where the target does that.
 func (w *rollbacks) userRollsBack(ctx context.Context, moment string) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	rb, err := w.server.RollBack(ctx, moment)
 	if outcome.Is(err, reports.Failed) {
 		return outcome.Unless(ctx, err, w.server.RollbackActs)
