@@ -203,6 +203,6 @@ func TestTally(t *testing.T) {
 	for _, n := range r.Counts.Scenarios {
 		all += n
 	}
-	assert.Equal(t, 41, all)
+	assert.Equal(t, 42, all)
 	assert.Equal(t, r.Exchanges.Len(), r.Counts.Exchanges)
 }
