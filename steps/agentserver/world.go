@@ -123,7 +123,7 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.plane.Deployed(h); err != nil {
+	if err := w.plane.Settled(h); err != nil {
 		return err
 	}
 	w.server, err = w.agents.AgentOf(ctx, d)

@@ -121,7 +121,7 @@ func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
 		request.Wrong = true
 	}
 	a, err := w.Do(ctx, request)
-	if err == nil && a.Get("id").String() != "" {
+	if err == nil && (a.OK() || a.Get("id").String() != "") {
 		_ = w.Plane.NoteCreated(ctx, d, a) // what is wrong with the answer is another requirement's concern
 	}
 	return err

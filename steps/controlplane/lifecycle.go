@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -63,6 +64,11 @@ func (w *lifecycle) clientPollsUpToUnknown(ctx context.Context) (err error) {
 		return w.Plane.Statuses.Done(status) || slices.ContainsFunc(w.Plane.StatusesOf(w.Revision), w.isUnknown)
 	})
 	return err
+}
+
+// isFailed goes by the status that is meant: how it is written is judged by CP-POLL-1.
+func (w *lifecycle) isFailed(status string) bool {
+	return w.Plane.Statuses.IsFailed(w.Plane.Statuses.Meant(status))
 }
 
 func (w *lifecycle) isUnknown(status string) bool { return !w.Plane.Statuses.IsKnown(status) }
@@ -127,9 +133,16 @@ func (w *lifecycle) reachesDeployed() error {
 	if overdue := w.Plane.Overdue(w.Revision); overdue != nil && w.polled.Ending == plane.CutShort {
 		w.polled = overdue
 	}
+	strange := w.isUnknown(w.polled.Final)
+	if strange && w.Revision == w.Deployment.First {
+		return w.everyStatusKnown()
+	}
 	err := w.Plane.Deployed(w.polled)
+	if err == nil && strange {
+		w.Scene.Note("the status is " + strconv.Quote(w.polled.Final) + ", which CP-POLL-1 judges")
+	}
 	var o *outcome.Outcome
-	if errors.As(err, &o) && w.Plane.Statuses.IsFailed(w.polled.Final) {
+	if errors.As(err, &o) && w.isFailed(w.polled.Final) {
 		key := "create.body.source_revision_config." + w.Plane.Sources.Field()
 		if w.Revision != w.Deployment.First {
 			_, key = w.Plane.Sources.Another()
@@ -151,9 +164,14 @@ func (w *lifecycle) everyStatusKnown() error {
 	return nil
 }
 
+// deployedEachTime goes by the status that is meant, as isFailed.
 func (w *lifecycle) deployedEachTime() error {
 	for _, a := range w.Answers {
-		if status := a.Get("status"); status.String() != plane.StatusDeployed {
+		status := a.Get("status")
+		if stays := w.Plane.StaysIn(w.Deployment); stays != "" {
+			return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
+		}
+		if w.Plane.Statuses.Meant(status.String()) != plane.StatusDeployed {
 			return outcome.Violated(a, plane.StatusDeployed, "%s", outcome.Shown(status)).At("/status")
 		}
 	}
@@ -206,7 +224,7 @@ func (w *lifecycle) endsFailed() error {
 		return unjudged
 	}
 	switch {
-	case w.Plane.Statuses.IsFailed(w.polled.Final):
+	case w.isFailed(w.polled.Final):
 		return nil
 	case w.polled.Ending == plane.TimedOut:
 		return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED within "+w.Target.Config.Timeouts.Poll.String(), "%s", w.polled.Final).At("/status")

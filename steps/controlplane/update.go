@@ -259,6 +259,9 @@ func (w *update) clientUpdatesToBuildOnPush(ctx context.Context) error {
 // oneRevisionCreated waits for the new revision, since an update may be accepted before it takes effect.
 func (w *update) oneRevisionCreated(ctx context.Context) error {
 	if err := w.Served(); err != nil {
+		if stays := w.Plane.StaysIn(w.Deployment); stays != "" && w.Scene.Answer.Refused() {
+			return outcome.Blocked("the update is refused while the latest revision stays %q, which is not one of the thirteen statuses (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
+		}
 		return err
 	}
 	act := w.Scene.Answer

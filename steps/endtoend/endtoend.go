@@ -43,6 +43,9 @@ func (w *World) callDeployment(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if server.Late > 0 {
+		w.controlPlane.Scene.Note("the agent server did not serve until " + server.Late.Round(time.Millisecond).String() + " after DEPLOYED")
+	}
 	t, err := server.CreateThread(ctx, w.target.Owner(), nil)
 	if err == nil && t.ID == "" {
 		err = outcome.Violated(t.Answer, "a thread with a thread_id", "%s", outcome.Seen(t.Answer))
@@ -87,6 +90,9 @@ func (w *World) agentAnswers(ctx context.Context) error {
 
 // unlessAgentsFail blocks what looks wrong where plain runs do not work on the agent server under test either.
 func (w *World) unlessAgentsFail(ctx context.Context, wrong error) error {
+	if agent.IsNotServing(wrong) { // judged here, and nowhere else
+		return wrong
+	}
 	return outcome.Unless(ctx, wrong, func(ctx context.Context) error {
 		server, err := w.agents.AgentServer(ctx)
 		if err != nil {
@@ -105,7 +111,7 @@ func (w *World) wasUpdated(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.plane.Deployed(h)
+	return w.plane.Settled(h)
 }
 
 // userCallsUntilNew gives the target as long as one answer may take: a proxy may still route

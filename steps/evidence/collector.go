@@ -31,6 +31,7 @@ type Collector struct {
 	places     []place // by exchange, in the order of their ids
 	sequence   map[string]int
 	own        []string // mistakes in requests of ours
+	given      givenIDs
 	throttled  int
 	impatient  int
 	journalErr error
@@ -79,7 +80,7 @@ type Violation struct {
 func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
 	return &Collector{
 		oracle: oracle, redact: redact, journal: journal, start: start,
-		sequence: map[string]int{}, contract: contract{violations: map[string]*Violation{}},
+		sequence: map[string]int{}, given: givenIDs{}, contract: contract{violations: map[string]*Violation{}},
 		trust: trust{map[spec.Side]map[int]int{}, map[int]int{}},
 		seen:  seen{map[string][]*client.Answer{}, map[answerKind]int{}, map[answerKind]int{}, map[parameter]map[string]bool{}, map[string]map[string]bool{}},
 	}
@@ -122,11 +123,12 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, 
 	for _, v := range found {
 		c.collect(v, id)
 	}
-	for _, v := range ours {
+	c.given.note(a)
+	for _, v := range c.given.without(ours, r.Path) {
 		c.own = append(c.own, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
 	}
 	c.cover(judged, a)
-	if r.Trusted && a != nil && !asksToWait(a) {
+	if r.Trusted && a != nil && !asksToWait(a) && !(r.Early && a.Status >= 500) {
 		c.noteTrust(id, r, a)
 	}
 	return id

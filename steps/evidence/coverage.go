@@ -53,8 +53,8 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 	contentType, _, _ := mime.ParseMediaType(x.Header.Get("Content-Type"))
 	kind := answerKind{x.Side, op.ID, x.Status, contentType}
 	c.answers[kind]++
-	if asksToWait(a) {
-		c.busy[kind]++ // obeyed, and counted with what asked to wait; no failure of the target
+	if asksToWait(a) || a.Request.Early && a.Status >= 500 {
+		c.busy[kind]++ // obeyed, and counted with what asked to wait, or too early; no failure of the target
 		return
 	}
 	if x.Status >= 400 {

@@ -19,6 +19,7 @@ type filtering struct {
 	*lists
 	query      string   // the filter
 	statusesOf []string // the filter of each page that was read, by answer
+	strange    string   // a status of a revision that is not one of the interface as it is written
 }
 
 // define holds the sentences about filtering the revisions of a deployment (section 4).
@@ -89,7 +90,8 @@ func (w *filtering) clientFiltersByNUL(ctx context.Context, where string) error 
 	return w.clientFiltersBy(ctx, "status", value)
 }
 
-// statuses reads the status of each revision alone, so that the list is not judged by itself. Revisions by status.
+// statuses reads the status of each revision alone, so that the list is not judged by itself. Revisions by the status of the
+// interface that is meant.
 func (w *filtering) statuses(ctx context.Context) (map[string][]string, error) {
 	found := map[string][]string{}
 	for _, revision := range w.Deployment.Revisions {
@@ -100,7 +102,10 @@ func (w *filtering) statuses(ctx context.Context) (map[string][]string, error) {
 		if !a.OK() || a.Get("id").String() != revision {
 			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
 		}
-		status := a.Get("status").String()
+		status := w.Plane.Statuses.Meant(a.Get("status").String())
+		if status != a.Get("status").String() || !w.Plane.Statuses.IsKnown(status) {
+			w.strange = a.Get("status").String()
+		}
 		found[status] = append(found[status], revision)
 	}
 	return found, nil
@@ -144,7 +149,7 @@ func (w *filtering) clientFiltersByPairs(ctx context.Context) error {
 		}
 		next := w.Plane.Statuses.Known()[(i+1)%len(w.Plane.Statuses.Known())]
 		for _, other := range slices.Sorted(maps.Keys(statuses)) {
-			if other != status {
+			if other != status && w.Plane.Statuses.IsKnown(other) {
 				next = other
 			}
 		}
@@ -205,6 +210,9 @@ func (w *filtering) filtersKeepExactly(ctx context.Context) error {
 		slices.Sort(want)
 		slices.Sort(got)
 		if !list.answer.OK() || !slices.Equal(want, got) {
+			if w.strange != "" { // which revisions have the status is then a matter of how the target writes it
+				return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of the thirteen (CP-POLL-1)", list.statuses, len(got), w.strange).ByRequirement("CP-POLL-1")
+			}
 			return w.UnlessChanged(ctx, outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d (HTTP status %d)", len(got), list.answer.Status).At("/resources"))
 		}
 	}

@@ -98,7 +98,7 @@ func (w *World) Creates(ctx context.Context, request client.Request, body map[st
 		return err
 	}
 	w.Deployment = &plane.Deployment{Body: body, Answer: a}
-	if a.OK() && a.Get("id").String() != "" {
+	if a.OK() || a.Get("id").String() != "" {
 		_ = w.Plane.NoteCreated(ctx, w.Deployment, a) // an incomplete answer is judged by the sentence about it
 	}
 	return nil
