@@ -220,7 +220,7 @@ func refusedCreation() []Fault {
 		},
 		{
 			Name: "mistaken-creation-fails", Breaks: "create deployment returns 500 for a body that is not an object", Fails: "CP-CREATE-4",
-			Also: map[string]string{"CP-ERROR-3": "every 5xx fails it"},
+			Also: map[string]string{"CP-ERROR-4": "every 5xx to an invalid body fails it"},
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if createDeployment.is(r) && bodyOf(r) == nil {
 					writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)

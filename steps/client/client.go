@@ -32,6 +32,8 @@ type Request struct {
 	Timeout time.Duration
 	// Wrong says that the request breaks the contract on purpose. Any other request that does is an error of the suite.
 	Wrong bool
+	// Raised says that the request is about a run whose graph was told to raise an error.
+	Raised bool
 	// Early says that the target may not serve yet: no answer, or one with 5xx, is no sign of anything else.
 	Early bool
 	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.

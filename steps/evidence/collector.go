@@ -53,6 +53,8 @@ type seen struct {
 	busy         map[answerKind]int // of these, how many asked to come back later
 	parameters   map[parameter]map[string]bool
 	enums        map[string]map[string]bool
+	asked        map[askedKind]int
+	failures     map[failureKind]*Failure
 }
 
 // trust is how credentials of the configuration were answered.
@@ -82,7 +84,7 @@ func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start ti
 		oracle: oracle, redact: redact, journal: journal, start: start,
 		sequence: map[string]int{}, given: givenIDs{}, contract: contract{violations: map[string]*Violation{}},
 		trust: trust{map[spec.Side]map[int]int{}, map[int]int{}},
-		seen:  seen{map[string][]*client.Answer{}, map[answerKind]int{}, map[answerKind]int{}, map[parameter]map[string]bool{}, map[string]map[string]bool{}},
+		seen:  seen{map[string][]*client.Answer{}, map[answerKind]int{}, map[answerKind]int{}, map[parameter]map[string]bool{}, map[string]map[string]bool{}, map[askedKind]int{}, map[failureKind]*Failure{}},
 	}
 }
 
@@ -106,10 +108,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, 
 	if a != nil {
 		found = c.oracle.JudgeResponse(judged)
 	}
-	var ours []spec.Violation
-	if !r.Wrong {
-		ours = c.oracle.JudgeRequest(judged)
-	}
+	against := c.oracle.JudgeRequest(judged)
 	x := c.recordedForm(ctx, r, wire, a, cause, found)
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 
@@ -124,14 +123,23 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, 
 		c.collect(v, id)
 	}
 	c.given.note(a)
-	for _, v := range c.given.without(ours, r.Path) {
+	against = c.given.without(against, r.Path)
+	for _, v := range ours(r, against) {
 		c.own = append(c.own, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
 	}
-	c.cover(judged, a)
+	c.cover(judged, a, against)
 	if r.Trusted && a != nil && !asksToWait(a) && !(r.Early && a.Status >= 500) {
 		c.noteTrust(id, r, a)
 	}
 	return id
+}
+
+// ours are the mistakes of the suite in a request: what is wrong on purpose is none.
+func ours(r client.Request, against []spec.Violation) []spec.Violation {
+	if r.Wrong {
+		return nil
+	}
+	return against
 }
 
 // noteTrust notes an answer to credentials of the configuration. What is wrong with a request on purpose may be refused
