@@ -1,10 +1,13 @@
 package faults
 
 import (
+	"encoding/json"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -124,6 +127,29 @@ func otherContents() []EquivalentMutant {
 						problem["ctx"] = map[string]any{"error": map[string]any{}, "ge": 1}
 					}
 				})
+			}),
+		},
+		{
+			Name: "offset-beyond-64-bits-is-empty", Differs: "an offset beyond 64 bits returns an empty page with that offset",
+			Apply: compose(clamping(), around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				sent := r.URL.Query().Get("offset")
+				a := capture(next, r)
+				if listRevisions.is(r) && a.status == http.StatusOK {
+					a.edit(func(list map[string]any) {
+						if list["offset"] == json.Number(strconv.Itoa(math.MaxInt)) {
+							list["offset"] = json.Number(sent)
+						}
+					})
+				}
+				a.send(w)
+			})),
+		},
+		{
+			Name: "integers-have-a-fraction", Differs: "the returned offset is written as 2.0",
+			Apply: onObject(listRevisions, func(list map[string]any) {
+				if offset, ok := list["offset"].(json.Number); ok {
+					list["offset"] = offset + ".0"
+				}
 			}),
 		},
 		{

@@ -168,7 +168,7 @@ func ValidationError(a *client.Answer) error {
 			return outcome.Violated(a, "an array in loc", "%s", outcome.Shown(loc)).At(at + "/loc")
 		}
 		for _, part := range loc.Array() {
-			if part.Type != gjson.String && (part.Type != gjson.Number || strings.ContainsAny(part.Raw, ".eE")) {
+			if part.Type != gjson.String && !IsInteger(part) {
 				return outcome.Violated(a, "only strings and integers in loc", "%s", outcome.Shown(loc)).At(at + "/loc")
 			}
 		}

@@ -19,7 +19,9 @@ func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane
 	read.define(r)
 	read.defineMoments(r)
 	(&lifecycle{World: w}).define(r)
-	(&update{World: w}).define(r)
+	updated := &update{World: w}
+	updated.define(r)
+	updated.defineKeeping(r)
 	listing.Define(r, w)
 	return w
 }

@@ -22,6 +22,7 @@ func Define(r *common.Registrar, w *scenario.World) {
 	l := &lists{World: w}
 	(&paging{lists: l}).define(r)
 	(&filtering{lists: l}).define(r)
+	(&reconciling{lists: l}).define(r)
 }
 
 // wholeList is all that a list holds, whatever its pages.
