@@ -2,6 +2,7 @@ package faults
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,14 @@ func creation() []Fault {
 					d[key] = strings.ReplaceAll(text(d, key), "-", "")
 				}
 			}),
+		},
+		{
+			Name: "ids-are-not-uuids", Breaks: "the ids of deployments and revisions are texts of another form, such as id_0a1b", Fails: "CP-CREATE-1",
+			Also: map[string]string{
+				"CP-CONTRACT-create-deployment": sameInContract, "CP-CONTRACT-get-deployment": sameInContract, "CP-CONTRACT-update-deployment": sameInContract,
+				"CP-CONTRACT-list-revisions": sameInContract, "CP-CONTRACT-get-revision": sameInContract,
+			},
+			Apply: otherIDs(),
 		},
 		{
 			Name: "creation-answers-nothing", Breaks: "create deployment returns 201 with an empty body", Fails: "CP-CREATE-1",
@@ -100,6 +109,25 @@ func creation() []Fault {
 }
 
 const selfHosted = "self-hosted"
+
+// Whole strings of JSON that are UUIDs, and what is shown in their place.
+var (
+	uuidString = regexp.MustCompile(`"([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})"`)
+	otherID    = regexp.MustCompile(`id_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})`)
+)
+
+// otherIDs shows all ids of the control plane in another form, and takes them in it.
+func otherIDs() Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !isPlane(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := capture(next, withPath(r, otherID.ReplaceAllString(r.URL.Path, "$1-$2-$3-$4-$5")))
+		a.body = uuidString.ReplaceAll(a.body, []byte(`"id_$1$2$3$4$5"`))
+		a.send(w)
+	})
+}
 
 // untilUpdated changes the answers of an operation on deployments that were not updated, or on their agent servers.
 func untilUpdated(o operation, change func(object map[string]any)) Layer {
