@@ -42,10 +42,9 @@ func creation() []Fault {
 			}),
 		},
 		{
-			Name: "ids-are-not-uuids", Breaks: "the ids of deployments and revisions are texts of another form, such as id_0a1b", Fails: "CP-CREATE-1",
+			Name: "ids-are-not-uuids", Breaks: "the ids of deployments are texts of another form, such as id_0a1b", Fails: "CP-CREATE-1",
 			Also: map[string]string{
 				"CP-CONTRACT-create-deployment": sameInContract, "CP-CONTRACT-get-deployment": sameInContract, "CP-CONTRACT-update-deployment": sameInContract,
-				"CP-CONTRACT-list-revisions": sameInContract, "CP-CONTRACT-get-revision": sameInContract,
 			},
 			Apply: otherIDs(),
 		},
@@ -110,13 +109,9 @@ func creation() []Fault {
 
 const selfHosted = "self-hosted"
 
-// Whole strings of JSON that are UUIDs, and what is shown in their place.
-var (
-	uuidString = regexp.MustCompile(`"([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})"`)
-	otherID    = regexp.MustCompile(`id_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})`)
-)
+var otherID = regexp.MustCompile(`id_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})`)
 
-// otherIDs shows all ids of the control plane in another form, and takes them in it.
+// otherIDs shows the ids of deployments in another form, and takes them in it.
 func otherIDs() Layer {
 	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !isPlane(r) {
@@ -124,7 +119,19 @@ func otherIDs() Layer {
 			return
 		}
 		a := capture(next, withPath(r, otherID.ReplaceAllString(r.URL.Path, "$1-$2-$3-$4-$5")))
-		a.body = uuidString.ReplaceAll(a.body, []byte(`"id_$1$2$3$4$5"`))
+		if a.status < 300 && !strings.Contains(r.URL.Path, "/revisions") {
+			show := func(d map[string]any) {
+				if id := text(d, "id"); id != "" {
+					d["id"] = "id_" + strings.ReplaceAll(id, "-", "")
+				}
+			}
+			a.edit(func(o map[string]any) {
+				show(o)
+				for _, row := range items(o["resources"]) {
+					show(row)
+				}
+			})
+		}
 		a.send(w)
 	})
 }
