@@ -157,7 +157,7 @@ Feature: Listing the revisions of a deployment
     Scenario Outline: The offset <value> is refused with 422, or returns an empty list with an offset that is not clamped
       Given an existing deployment
       When the client lists its revisions with offset "<value>"
-      Then the request is refused with 422 and an error that names "offset", or the list is empty and its offset is not clamped
+      Then the request is refused with 422, or the list is empty and its offset is not clamped
 
       Examples: beyond 64 bits
         | value                   |

@@ -156,11 +156,11 @@ Feature: Updating a deployment
     The fields repo_ref, graph_config_path, image_uri and build_on_push are compared where they had a value.
     Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
-    Scenario: A deployment keeps the source fields that the update does not name
+    Scenario: A new revision keeps the source fields that the update does not name
       Given a source that has a "graph_config_path"
       And a deployment that was updated to another source
-      When the client retrieves the deployment
-      Then the deployment has its earlier values in the fields that the update does not name
+      When the client retrieves its latest revision
+      Then the revision has the values of the first revision in the fields that the update does not name
 
     Scenario Outline: A deployment keeps its source and build_on_push after an update with <fields>
       Given a deployment that accepts updates

@@ -212,46 +212,6 @@ func staleLatest(field string) Layer {
 	})
 }
 
-// asked are the source fields that an update sets.
-func asked(body map[string]any) (fields []string) {
-	for _, field := range []string{"repo_ref", "graph_config_path", "image_uri"} {
-		if sourceOf(body)[field] != nil {
-			fields = append(fields, field)
-		}
-	}
-	return fields
-}
-
-// forgetting shows source fields of a deployment as null after an update that lost them, until the next one.
-func forgetting(lost func(body map[string]any, field string) bool) Layer {
-	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if updateDeployment.is(r) {
-			var fields []string
-			body := bodyOf(r)
-			for _, field := range []string{"repo_ref", "graph_config_path", "image_uri"} {
-				if body != nil && lost(body, field) {
-					fields = append(fields, field)
-				}
-			}
-			a := capture(next, r)
-			if a.status == http.StatusOK {
-				m.mark(deploymentOf(r), fields)
-			}
-			a.send(w)
-			return
-		}
-		a := capture(next, r)
-		if fields, _ := m.marked(deploymentOf(r)).([]string); getDeployment.is(r) && a.status == http.StatusOK {
-			a.edit(func(d map[string]any) {
-				for _, field := range fields {
-					sourceOf(d)[field] = nil
-				}
-			})
-		}
-		a.send(w)
-	})
-}
-
 func keptAsIs() []Fault {
 	return []Fault{
 		{
@@ -293,7 +253,7 @@ func keptAsIs() []Fault {
 			}),
 		},
 		{
-			Name: "update-clears-what-it-does-not-name", Breaks: "an update with a source field shows the other source fields of the deployment as null", Fails: "CP-UPDATE-12",
+			Name: "update-clears-what-it-does-not-name", Breaks: "an update with a source field shows the other source fields of the new revision as null", Fails: "CP-UPDATE-12",
 			Apply: forgetting(func(body map[string]any, field string) bool {
 				return len(asked(body)) > 0 && sourceOf(body)[field] == nil
 			}),

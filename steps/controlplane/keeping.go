@@ -13,14 +13,15 @@ import (
 
 // defineKeeping holds the sentences about the fields that an update does not name (section 2).
 func (w *update) defineKeeping(r *common.Registrar) {
-	r.Then(`the deployment has its earlier values in the fields that the update does not name`, w.otherFieldsKept)
+	r.Then(`the revision has the values of the first revision in the fields that the update does not name`, w.otherFieldsKept)
 	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
 }
 
 // settable are the fields of a deployment that the interface names and an update may set.
 var settable = []string{"source_revision_config.repo_ref", "source_revision_config.graph_config_path", "source_revision_config.image_uri", "source_config.build_on_push"}
 
-// otherFieldsKept compares the deployment, once it names the new revision, with how its first revision was before the update.
+// otherFieldsKept compares the new revision with how the first one was before the update. What the deployment shows of it is the
+// concern of another requirement.
 func (w *update) otherFieldsKept() error {
 	if err := w.Served(); err != nil {
 		return err
