@@ -242,7 +242,7 @@ func (w *runs) userJoins(ctx context.Context) (err error) {
 	return w.joined.OrUntil(ctx, end.Add(2*w.target.Config.Timeouts.Run)) // its own limit comes first
 }
 
-func (w *runs) answerHoldsRun() error { return w.answerHoldsID("run_id") }
+func (w *runs) answerHoldsRun(ctx context.Context) error { return w.answerHoldsID(ctx, "run_id") }
 
 func (w *runs) acceptedInTime() error {
 	g := w.current

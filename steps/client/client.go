@@ -32,6 +32,10 @@ type Request struct {
 	Timeout time.Duration
 	// Wrong says that the request breaks the contract on purpose. Any other request that does is an error of the suite.
 	Wrong bool
+	// Raised says that the request is about a run whose graph was told to raise an error.
+	Raised bool
+	// Early says that the target may not serve yet: no answer, or one with 5xx, is no sign of anything else.
+	Early bool
 	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.
 	Trusted bool
 }
@@ -224,7 +228,7 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 			return nil, context.Cause(ctx)
 		}
 		failure := noAnswer(r, err)
-		if !failure.Closed { // a target that closes connections is there
+		if !failure.Closed && !r.Early { // a target that closes connections is there
 			c.Down.Failed(r.Base, failure.Cause)
 		}
 		failure.ID = c.Observe(ctx, r, wire, sent, nil, failure.Cause)

@@ -1,10 +1,18 @@
 package common
 
 import (
+	"math"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
 )
+
+// IsInteger tells whether a value is an integer of JSON: 2, 2.0 and 2e0 are the same number.
+func IsInteger(v gjson.Result) bool {
+	return v.Type == gjson.Number && v.Num == math.Trunc(v.Num)
+}
 
 // Names tells whether a refusal names a parameter, as the target calls it: in a loc where there is one, else anywhere in the body. That a
 // loc is missing is another requirement's concern.

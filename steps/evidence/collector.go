@@ -34,6 +34,7 @@ type Collector struct {
 	places     []place // by exchange, in the order of their ids
 	sequence   map[string]int
 	own        []string // mistakes in requests of ours
+	given      givenIDs
 	throttled  int
 	impatient  int
 	journalErr error
@@ -55,6 +56,8 @@ type seen struct {
 	busy         map[answerKind]int // of these, how many asked to come back later
 	parameters   map[parameter]map[string]bool
 	enums        map[string]map[string]bool
+	asked        map[askedKind]int
+	failures     map[failureKind]*Failure
 }
 
 // trust is how credentials of the configuration were answered.
@@ -83,9 +86,9 @@ type Violation struct {
 func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
 	return &Collector{
 		oracle: oracle, wire: oracle, Words: NewWords(nil), redact: redact, journal: journal, start: start,
-		sequence: map[string]int{}, contract: contract{violations: map[string]*Violation{}},
+		sequence: map[string]int{}, given: givenIDs{}, contract: contract{violations: map[string]*Violation{}},
 		trust: trust{map[spec.Side]map[int]int{}, map[int]int{}},
-		seen:  seen{map[string][]*client.Answer{}, map[answerKind]int{}, map[answerKind]int{}, map[parameter]map[string]bool{}, map[string]map[string]bool{}},
+		seen:  seen{map[string][]*client.Answer{}, map[answerKind]int{}, map[answerKind]int{}, map[parameter]map[string]bool{}, map[string]map[string]bool{}, map[askedKind]int{}, map[failureKind]*Failure{}},
 	}
 }
 
@@ -124,10 +127,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire client.W
 		received.Body = a.Wire()
 		found = c.wire.JudgeResponse(received)
 	}
-	var ours []spec.Violation
-	if !r.Wrong {
-		ours = c.oracle.JudgeRequest(judged)
-	}
+	against := c.oracle.JudgeRequest(judged)
 	x := c.recordedForm(ctx, r, wire, a, cause, found)
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 
@@ -142,14 +142,24 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire client.W
 	for _, v := range found {
 		c.collect(v, id)
 	}
-	for _, v := range ours {
+	c.given.note(a)
+	against = c.given.without(against, r.Path)
+	for _, v := range ours(r, against) {
 		c.own = append(c.own, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
 	}
-	c.cover(judged, a)
-	if r.Trusted && a != nil && !asksToWait(a) {
+	c.cover(judged, a, against)
+	if r.Trusted && a != nil && !asksToWait(a) && !(r.Early && a.Status >= 500) {
 		c.noteTrust(id, r, a)
 	}
 	return id
+}
+
+// ours are the mistakes of the suite in a request: what is wrong on purpose is none.
+func ours(r client.Request, against []spec.Violation) []spec.Violation {
+	if r.Wrong {
+		return nil
+	}
+	return against
 }
 
 // noteTrust notes an answer to credentials of the configuration. What is wrong with a request on purpose may be refused
