@@ -2,18 +2,6 @@ package faults
 
 import "net/http"
 
-var sourceFields = []string{"repo_ref", "graph_config_path", "image_uri"}
-
-// asked are the source fields that an update sets.
-func asked(body map[string]any) (fields []string) {
-	for _, field := range sourceFields {
-		if sourceOf(body)[field] != nil {
-			fields = append(fields, field)
-		}
-	}
-	return fields
-}
-
 // forgetting shows source fields as null after an update that lost them: those of the deployment until the next update, and those
 // of a revision that the update created.
 func forgetting(lost func(body map[string]any, field string) bool) Layer {

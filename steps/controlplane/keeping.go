@@ -36,7 +36,8 @@ func (w *update) otherFieldsKept() error {
 	return fieldsKept(now, before, unnamed)
 }
 
-// allFieldsKept reads the deployment after an update that sets nothing.
+// allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows an earlier
+// configuration now and then is the concern of another requirement.
 func (w *update) allFieldsKept(ctx context.Context) error {
 	act, err := w.Scene.Last()
 	if err != nil {
@@ -45,14 +46,20 @@ func (w *update) allFieldsKept(ctx context.Context) error {
 	if err := w.Target.WaitSettleDelay(ctx, act); err != nil {
 		return err
 	}
-	now, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
-	if err != nil {
-		return err
+	var differs error
+	for range 3 {
+		now, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
+		if err != nil {
+			return err
+		}
+		if !now.OK() {
+			return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(now))
+		}
+		if differs = fieldsKept(now, w.before.Deployment, settable); differs == nil {
+			return nil
+		}
 	}
-	if !now.OK() {
-		return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(now))
-	}
-	return fieldsKept(now, w.before.Deployment, settable)
+	return differs
 }
 
 // fieldsKept compares the fields that were not null before.
