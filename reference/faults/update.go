@@ -163,8 +163,10 @@ func onUpdateOfBoth() Layer {
 }
 
 // asksFor returns the source fields of an update that are non-empty strings.
-func asksFor(r *http.Request) []string {
-	source := sourceOf(bodyOf(r))
+func asksFor(r *http.Request) []string { return asked(bodyOf(r)) }
+
+func asked(body map[string]any) []string {
+	source := sourceOf(body)
 	return slices.DeleteFunc(slices.Clone(sourceFields), func(field string) bool { return text(source, field) == "" })
 }
 
