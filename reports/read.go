@@ -60,7 +60,7 @@ func (d *resultReader) read() error {
 	members := map[string]any{
 		"schema": &r.Schema, "suite": &r.Suite, "target": &r.Target, "run": &r.Run, "verdict": &r.Verdict,
 		"headline": &r.Headline, "counts": &r.Counts, "requirements": &r.Requirements, "findings": &r.Findings,
-		"coverage": &r.Coverage, "timeline": &r.Timeline, "ledger": &r.Ledger, "baseline": &r.Baseline,
+		"coverage": &r.Coverage, "timeline": &r.Timeline, "ledger": &r.Ledger, "notes": &r.Notes, "baseline": &r.Baseline,
 	}
 	for d.dec.More() {
 		token, err := d.dec.Token()

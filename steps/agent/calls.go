@@ -13,7 +13,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -78,7 +77,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 		return t, nil
 	}
 	t.again = !s.agents.threads.Add(s.Base + " " + t.ID)
-	return t, s.target.Ledger.Created("thread", t.ID, evidence.Scenario(ctx))
+	return t, noteThread(ctx, s, t)
 }
 
 // NewThread creates a thread for a scenario to work with.
@@ -115,7 +114,7 @@ func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order
 		g.ID = a.Get("run_id").String()
 		t.runs++
 	}
-	return g, nil
+	return g, noteRun(ctx, s, who, g)
 }
 
 // Start starts a run by the thread's owner for a scenario to work with. On a thread that had a run before, a refusal
