@@ -199,6 +199,11 @@ func check(r *Result) error {
 			}
 		}
 	}
+	for _, n := range r.Notes {
+		if n.Exchange < 0 || n.Exchange > exchanges {
+			return fmt.Errorf("note %q: %w", n.Kind, noSuchExchange(n.Exchange, exchanges))
+		}
+	}
 	for _, f := range r.Findings {
 		if f.Exchange < 0 || f.Exchange > exchanges {
 			return fmt.Errorf("finding %s: %w", f.ID, noSuchExchange(f.Exchange, exchanges))

@@ -42,7 +42,8 @@ type learned struct {
 	additive     shared.Value[bool]      // whether a second run adds to the messages of the first
 	otherServed  shared.Value[bool]      // the other user was served what is their own
 	enqueues     shared.Value[bool]      // whether a run can be asked to wait behind another one
-	otherListing shared.Value[bool]      // whether the user is served by the listing call that is not configured
+	listing      shared.Value[bool]      // whether threads are listed with the search endpoint, where the configuration does not say
+	otherListing shared.Value[bool]      // whether the user is served by the listing call that is not used
 	joinHangs    atomic.Bool             // a join was seen not to answer although the run was over
 }
 

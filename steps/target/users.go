@@ -10,9 +10,6 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Searches tells whether threads are listed with the search endpoint.
-func (t *Target) Searches() bool { return t.Config.Agent.Listing == "search" }
-
 // Caller is the sender of a request to the agent server.
 type Caller struct {
 	name   string // as the sentences call them
@@ -171,12 +168,4 @@ func wrongHeader(u config.User, kind string) http.Header {
 		}
 	}
 	return h
-}
-
-// ListingHint names the configuration that a list without the expected thread may ask for.
-func ListingHint(searches bool) string {
-	if searches {
-		return "agent.listing is search: if the target lists threads at GET /threads, set it to get"
-	}
-	return "agent.listing is get: if the list is a page, or the target lists threads by the search operation only, set it to search"
 }
