@@ -197,7 +197,7 @@ func TestCleanSendsNothingElsewhere(t *testing.T) {
 		"a thread of no deployment":             {c.Target, evidence.Thread, "", "but the target is"},
 		"a thread of an unknown deployment":     {c.Target, evidence.Thread, "0b5e9a52-1111-4222-8333-123456789abc", "is not what " + c.Target + " names"},
 	} {
-		left := evidence.Left{Run: "r", Target: e.target, LedgerEntry: reports.LedgerEntry{Kind: e.kind, ID: "x", Address: elsewhere.URL, Deployment: e.deployment, Owner: "users.0"}}
+		left := evidence.Left{Run: "r", Target: e.target, LedgerEntry: reports.LedgerEntry{Kind: e.kind, ID: "5c1f7a7e-1111-4222-8333-123456789abc", Address: elsewhere.URL, Deployment: e.deployment, Owner: "users.0"}}
 		require.NoError(t, steps.Clean(t.Context(), c, []evidence.Left{left}, func(_ evidence.Left, problem string) { assert.NotEmpty(t, problem, name) }))
 		line, err := json.Marshal(left)
 		require.NoError(t, err)
