@@ -34,7 +34,7 @@ func TestListHasTheOperationsOfTheContract(t *testing.T) {
 	oracle, err := spec.New()
 	require.NoError(t, err)
 	beside := map[string]string{
-		"list-deployments": "not in the interface", "delete-deployment": "not in the interface",
+		"list-deployments": "not in the interface", "delete-deployment": "not in the interface", "delete-thread": "not in the interface",
 		"search-threads": "judged by AS-CONTRACT-list-threads",
 	}
 	for _, side := range spec.Sides() {
