@@ -61,7 +61,7 @@ func (d *resultReader) read() error {
 		"schema": &r.Schema, "suite": &r.Suite, "target": &r.Target, "run": &r.Run, "verdict": &r.Verdict,
 		"scope": &r.Scope, "not_judged": &r.NotJudged, "renamed": &r.Renamed, "unused_words": &r.UnusedWords, "unseen": &r.Unseen,
 		"headline": &r.Headline, "counts": &r.Counts, "requirements": &r.Requirements, "findings": &r.Findings,
-		"coverage": &r.Coverage, "timeline": &r.Timeline, "ledger": &r.Ledger, "baseline": &r.Baseline,
+		"coverage": &r.Coverage, "timeline": &r.Timeline, "ledger": &r.Ledger, "notes": &r.Notes, "baseline": &r.Baseline,
 	}
 	for d.dec.More() {
 		token, err := d.dec.Token()
@@ -198,6 +198,11 @@ func check(r *Result) error {
 					return fmt.Errorf("requirement %s, scenario %q: %w", q.ID, s.Name, noSuchExchange(id, exchanges))
 				}
 			}
+		}
+	}
+	for _, n := range r.Notes {
+		if n.Exchange < 0 || n.Exchange > exchanges {
+			return fmt.Errorf("note %q: %w", n.Kind, noSuchExchange(n.Exchange, exchanges))
 		}
 	}
 	for _, f := range r.Findings {

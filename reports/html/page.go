@@ -34,6 +34,7 @@ type page struct {
 	Coverage   *coverageView // nil: no operation is known
 	Chart      *chart        // nil: no status was polled
 	Cleanup    cleanupView
+	Notes      []string // what is no failure and worth knowing
 	Problems   []string // of the baseline
 	Files      []string
 
@@ -65,8 +66,8 @@ func pageOf(original *reports.Result, a *pageAssets) *page {
 		return !slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict == v })
 	})
 	p.Todo, p.TodoLeft = todosOf(r)
-	p.Vocabulary = overview.Vocabulary(r)
-	p.Scope, p.Coverage, p.Cleanup = scopeOf(r), coverageOf(r), cleanupOf(r.Ledger)
+	p.Vocabulary, p.Notes = overview.Vocabulary(r), overview.Notes(r)
+	p.Scope, p.Coverage, p.Cleanup = scopeOf(r), coverageOf(r), cleanupOf(r)
 	p.Parts = partsOf(r, exchanges)
 	p.Chart = chartOf(r.Timeline, originsOf(r, original.Exchanges))
 	return p

@@ -41,7 +41,8 @@ type learned struct {
 	additive     shared.Value[bool]      // whether a second run adds to the messages of the first
 	otherServed  shared.Value[bool]      // the other user was served what is their own
 	enqueues     shared.Value[bool]      // whether a run can be asked to wait behind another one
-	otherListing shared.Value[bool]      // whether the user is served by the listing call that is not configured
+	listing      shared.Value[bool]      // whether threads are listed with the search endpoint, where the configuration does not say
+	otherListing shared.Value[bool]      // whether the user is served by the listing call that is not used
 	joinHangs    atomic.Bool             // a join was seen not to answer although the run was over
 	showsAtEnd   atomic.Bool             // a run was seen to show nothing in the state until it ended
 }
@@ -53,8 +54,9 @@ func New(t *target.Target, p *plane.Plane, maker *shared.Maker) *Agents {
 
 // Server is one deployed agent server at its address ({deployment_url}).
 type Server struct {
-	Base string
-	Late time.Duration // how long after DEPLOYED it did not serve; 0 where it did at once, or where its address is configured
+	Base       string
+	deployment string        // that it belongs to; empty where the address is configured
+	Late       time.Duration // how long after DEPLOYED it did not serve; 0 where it did at once, or where its address is configured
 
 	waited bool // it was seen not to serve
 
@@ -66,7 +68,7 @@ type Server struct {
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	return as.learned.server.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
-			return as.agentAt(as.target.Config.AgentTarget), nil
+			return as.agentAt(as.target.Config.AgentTarget, ""), nil
 		}
 		if as.target.Config.Target == "" {
 			return nil, outcome.Needs("agent_target", ", the base URL of an agent server")
@@ -97,13 +99,13 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 		return nil, outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: %s; set agent_target if it is right", as.target.Config.AgentURLFrom, as.target.Redact.Text(named), err).By(reports.ByKey, "agent_target")
 	}
 	as.target.Client.Guard(as.target.Config.Target, base)
-	s := as.agentAt(base)
+	s := as.agentAt(base, d.ID)
 	return s, s.awaitServing(ctx, d)
 }
 
-func (as *Agents) agentAt(base string) *Server {
+func (as *Agents) agentAt(base, deployment string) *Server {
 	as.target.CallsAgentAt(base)
-	return &Server{Base: base, agents: as, target: as.target}
+	return &Server{Base: base, deployment: deployment, agents: as, target: as.target}
 }
 
 // awaitAddress returns the address of a deployment's agent server. A target may know it only some time

@@ -38,6 +38,9 @@ type Request struct {
 	Early bool
 	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.
 	Trusted bool
+	// Renew, where it is not nil, returns the header with the credentials as they are now, after an answer that may have refused
+	// them, and whether they have changed: then the request is sent once more.
+	Renew func(a *Answer) (header http.Header, changed bool)
 }
 
 // Wire is what a request was on the wire: with the target's names.
@@ -191,6 +194,11 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			leave()
 			return nil, err
 		}
+		if header, changed := r.renewed(a); changed {
+			leave()
+			r.Header, r.Renew = header, nil
+			continue
+		}
 		wait, asked := askedToWait(a, attempt)
 		if !asked {
 			g.answered()
@@ -215,6 +223,13 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			}
 		}
 	}
+}
+
+func (r *Request) renewed(a *Answer) (header http.Header, changed bool) {
+	if r.Renew == nil {
+		return nil, false
+	}
+	return r.Renew(a)
 }
 
 func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {

@@ -43,6 +43,9 @@ type Config struct {
 	Polling        Polling  `yaml:"polling"`
 	MaxDeployments int      `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int      `yaml:"max_revisions"`   // of one deployment; 0: no limit
+
+	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them again.
+	SecretFiles map[string]string `yaml:"-"`
 }
 
 // Credentials are the values, or the names of the headers, of the control plane's three security schemes
@@ -82,7 +85,7 @@ type User struct {
 
 // Agent holds the choices that the interface leaves to the agent server.
 type Agent struct {
-	Listing        string            `yaml:"listing"`         // "get" (GET /threads) or "search" (POST /threads/search)
+	Listing        string            `yaml:"listing"`         // "get" (GET /threads) or "search" (POST /threads/search); "": GET /threads, and where that is not served, search
 	RejectedStatus int               `yaml:"rejected_status"` // what the handler answers to wrong credentials
 	RejectedDetail string            `yaml:"rejected_detail"` // its detail; empty: not judged
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognised as the hosted development environment
@@ -120,7 +123,7 @@ func Default() Config {
 		CredentialHeaders: Credentials{APIKey: "X-Api-Key", TenantID: "X-Tenant-Id", Bearer: "Authorization"},
 		AgentURLFrom:      "source_config.custom_url",
 		AssistantID:       "conformance",
-		Agent:             Agent{Listing: "get", RejectedStatus: http.StatusUnauthorized},
+		Agent:             Agent{RejectedStatus: http.StatusUnauthorized},
 		Timeouts:          Timeouts{Request: 10 * time.Second, Poll: 15 * time.Minute, Run: time.Minute},
 		Polling:           Polling{Interval: 20 * time.Millisecond, MaxInterval: 5 * time.Second},
 	}
