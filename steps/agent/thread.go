@@ -34,6 +34,7 @@ type GraphRun struct {
 	// begun is a time before which it had surely not begun to wait.
 	begun    time.Time
 	Complete bool           // the state was seen to hold its answer
+	Joined   bool           // a join of it was answered
 	final    *client.Answer // the state after it
 }
 

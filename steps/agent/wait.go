@@ -38,7 +38,7 @@ func (s *Server) ReadState(ctx context.Context, t *Thread, until time.Time, cond
 // Await returns the state once it holds what the run was to write and the run is over. It trusts neither join nor
 // state alone: a join that answers too early, too late or never, and a state that lacks something, must fail the
 // requirements about them and no others. When the state does not come to hold the answer, the last one is returned
-// and the run is not complete.
+// and the run is not complete. A run that is still in the queue of the server blocks.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error) {
 	limit := g.Answered().Add(g.Order.Hold + s.target.Config.Timeouts.Run)
 	waiting := s.joinAside(ctx, g)
@@ -60,7 +60,14 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	if err != nil {
 		return nil, err
 	}
-	g.Complete, g.final = complete, state
+	g.Complete, g.final, g.Joined = complete, state, waiting.Over()
+	if complete {
+		s.agents.queue.over(g)
+	} else if !g.Joined {
+		if err := s.StillQueued(ctx, g); err != nil {
+			return nil, err
+		}
+	}
 	if complete && waiting.Over() && g.plain() {
 		s.agents.Pace.Turnarounds.add(time.Since(g.Answer.Sent))
 	}

@@ -1,0 +1,223 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Word is one line of the contract of the conformance graph (reference/graphs/CONTRACT.md).
+type Word string
+
+// The words that control the graph. Echo is what it does without any: its answer repeats the text.
+const (
+	Echo       Word = "echo"
+	Wait       Word = "wait"
+	EarlyWrite Word = "wait-after-write"
+	Fail       Word = "fail"
+	Whoami     Word = "whoami"
+	ToolCall   Word = "tool"
+)
+
+// Words lists all of them.
+var Words = []Word{Echo, Wait, EarlyWrite, Fail, Whoami, ToolCall}
+
+// toolFound begins the content of the graph's tool message; the text follows. The answer contains it too.
+const toolFound = "looked up: "
+
+// Trial is what one run has shown of a word. Where nothing shows that the graph did not understand it, Problem is empty.
+type Trial struct {
+	Word    Word
+	Problem string
+}
+
+// words are those that the order has the graph understand, besides Echo.
+func (o Order) words() (all []Word) {
+	switch {
+	case o.Hold > 0 && o.written:
+		all = append(all, EarlyWrite)
+	case o.Hold > 0:
+		all = append(all, Wait)
+	}
+	for _, w := range []Word{Fail, Whoami, ToolCall} {
+		if slices.Contains(strings.Fields(o.Words), string(w)) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// Understood says that the graph did not understand one of the words: what needs them is blocked. Words are tried on the
+// agent server under test only. The error may also say that no run could be started.
+func (s *Server) Understood(ctx context.Context, words ...Word) error {
+	if !s.judged {
+		return nil
+	}
+	for _, w := range words {
+		trial, err := s.Try(ctx, w)
+		if err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		if trial.Problem != "" {
+			return outcome.Blocked("the graph %s does not keep its contract (reference/graphs/CONTRACT.md): %s: %s",
+				s.target.Config.AssistantID, w, trial.Problem).By(reports.ByGraph, string(w))
+		}
+	}
+	return nil
+}
+
+// Try returns what a run has shown of the word. It is tried once.
+func (s *Server) Try(ctx context.Context, w Word) (*Trial, error) {
+	v := &s.agents.learned.words[slices.Index(Words, w)]
+	return v.Get(ctx, s.agents.maker, "the word "+string(w)+" of the graph", func(ctx context.Context) (*Trial, error) {
+		problem, err := "", error(nil)
+		switch w {
+		case Echo:
+			problem, err = s.tryEcho(ctx)
+		case Wait, EarlyWrite:
+			problem, err = s.tryHold(ctx, w)
+		case Fail:
+			problem, err = s.tryFail(ctx)
+		default:
+			problem, err = s.tryAnswer(ctx, w)
+		}
+		return &Trial{w, problem}, err
+	})
+}
+
+func (s *Server) tryEcho(ctx context.Context) (problem string, err error) {
+	g, err := s.SharedCompletedRun(ctx)
+	if err != nil || g.Complete {
+		return "", err
+	}
+	return s.failed(ctx, g)
+}
+
+// failed describes how a run has failed that left no answer, "" where nothing shows that. The status of a run, and the
+// error in the answer to its join, are vendor extensions that are not part of the interface.
+func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
+	a, err := s.GetRun(ctx, g.Thread.Owner, g)
+	if status := statusOf(a); status == "error" || status == "timeout" {
+		return "the run failed: " + outcome.Seen(a), nil
+	}
+	if ctx.Err() == nil && !s.agents.learned.joinHangs.Load() {
+		a, err = s.JoinCompleted(ctx, g.Thread.Owner, g)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError):
+		return "the run failed: the join was answered with " + outcome.Seen(a), nil
+	}
+	return "", nil // no answer to one of these is judged elsewhere
+}
+
+// statusOf is the status of a run, a vendor extension; "" where the answer tells none.
+func statusOf(run *client.Answer) string {
+	if run == nil || !run.OK() {
+		return ""
+	}
+	return run.Get("status").String()
+}
+
+// tryHold looks at the state while the run should be in progress. It does not join: what joins do is judged elsewhere. A
+// server that answers nothing meanwhile is tried again, since it may have been busy for a moment.
+func (s *Server) tryHold(ctx context.Context, w Word) (problem string, err error) {
+	for attempt := range 2 {
+		g, err := s.alone(ctx, Order{Hold: s.agents.Pace.Hold(attempt), written: w == EarlyWrite})
+		if err != nil {
+			return "", err
+		}
+		state, complete, longest, err := s.watch(ctx, g)
+		if err != nil {
+			return "", err
+		}
+		rest, _ := g.After(MessagesOf(state))
+		over := state.Sent.Add(state.Took)
+		switch {
+		case complete && over.Before(g.NotOverBefore()):
+			run, err := s.GetRun(ctx, g.Thread.Owner, g)
+			if status := statusOf(run); err == nil && (status == "pending" || status == "running") {
+				return "", nil // the state shows the answer before the run has ended: that is the server's concern
+			}
+			return fmt.Sprintf("the run ended within %s instead of %s: %s", over.Sub(g.Answer.Sent).Round(time.Millisecond), g.Order.Hold, ShownMessages(rest)), err
+		case complete && 2*longest > g.Order.Hold:
+			problem = fmt.Sprintf("while a run waited for %s, the server answered no other request for %s: wait without blocking the server", g.Order.Hold, longest.Round(time.Millisecond))
+		case complete:
+			return "", nil
+		case w == EarlyWrite && len(rest) == 1 && strings.Contains(rest[0].Text, g.Text()):
+			return "the run left one message instead of two: " + ShownMessages(rest), nil
+		default:
+			return s.failed(ctx, g)
+		}
+	}
+	return problem, nil
+}
+
+// watch reads the state until the run is complete, or should be for long. It also returns the longest time that an answer
+// took.
+func (s *Server) watch(ctx context.Context, g *GraphRun) (state *client.Answer, complete bool, longest time.Duration, err error) {
+	limit := g.NotOverBefore().Add(s.agents.Pace.Patience())
+	state, complete, err = s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
+		longest = max(longest, a.Took)
+		return g.CompleteIn(a)
+	})
+	if complete {
+		s.agents.queue.over(g)
+	}
+	return state, complete, longest, err
+}
+
+// tryFail wants the run to leave no answer.
+func (s *Server) tryFail(ctx context.Context) (problem string, err error) {
+	g, err := s.alone(ctx, Order{Words: string(Fail)})
+	if err != nil {
+		return "", err
+	}
+	j := s.joinAside(ctx, g)
+	defer j.Leave()
+	if err := j.OrUntil(ctx, time.Now().Add(s.agents.Pace.Slack())); err != nil {
+		return "", err
+	}
+	state, complete, err := s.ReadState(ctx, g.Thread, time.Now().Add(s.agents.Pace.Slack()), g.CompleteIn)
+	if err != nil || !complete {
+		return "", err
+	}
+	rest, _ := g.After(MessagesOf(state))
+	if last := rest[len(rest)-1]; !strings.Contains(last.Text, g.Text()) {
+		return "", nil
+	}
+	return "the run did not fail: " + ShownMessages(rest), nil
+}
+
+// tryAnswer wants an answer that does more than repeat the text.
+func (s *Server) tryAnswer(ctx context.Context, w Word) (problem string, err error) {
+	g, err := s.alone(ctx, Order{Words: string(w)})
+	if err != nil {
+		return "", err
+	}
+	state, err := s.Await(ctx, g)
+	if err != nil {
+		return "", err
+	}
+	rest, _ := g.After(MessagesOf(state))
+	if len(rest) == 0 {
+		return s.failed(ctx, g)
+	}
+	last := rest[len(rest)-1].Text
+	repeats := strings.Contains(last, g.Text())
+	if w == ToolCall {
+		repeats = len(rest) == 1 && repeats && !strings.Contains(last, toolFound+g.Text())
+	}
+	if repeats {
+		return "the answer only repeats the text: " + ShownMessages(rest), nil
+	}
+	return "", nil
+}
