@@ -38,8 +38,10 @@ func (r *ring) Worst() (worst time.Duration) {
 func (p *Pace) Slowest() time.Duration { return p.answers.Worst() }
 
 // Hold is how long a run is told to wait in the attempt, from 0.
-func (p *Pace) Hold(attempt int) time.Duration {
-	d := max(minHold, 12*p.Slowest(), 3*p.Turnarounds.Worst()) << attempt
+func (p *Pace) Hold(attempt int) time.Duration { return p.holdAtLeast(minHold, attempt) }
+
+func (p *Pace) holdAtLeast(least time.Duration, attempt int) time.Duration {
+	d := max(least, 12*p.Slowest(), 3*p.Turnarounds.Worst()) << attempt
 	return min(d, maxHold).Round(time.Millisecond)
 }
 

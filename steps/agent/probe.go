@@ -54,11 +54,15 @@ func (o Order) words() (all []Word) {
 	return all
 }
 
-// Understood says that the graph did not understand one of the words: what needs them is blocked. Words are tried on the
+// Understood says that the graph did not understand one of the words, or does not even repeat a text: what needs them is
+// blocked. Words are tried on the
 // agent server under test only. The error may also say that no run could be started.
 func (s *Server) Understood(ctx context.Context, words ...Word) error {
-	if !s.judged {
+	if !s.judged || len(words) == 0 {
 		return nil
+	}
+	if words[0] != Echo {
+		words = append([]Word{Echo}, words...)
 	}
 	for _, w := range words {
 		trial, err := s.Try(ctx, w)
@@ -66,7 +70,7 @@ func (s *Server) Understood(ctx context.Context, words ...Word) error {
 			return outcome.AsPrecondition(err)
 		}
 		if trial.Problem != "" {
-			return outcome.Blocked("the graph %s does not keep its contract (reference/graphs/CONTRACT.md): %s: %s",
+			return outcome.Blocked("the graph %s does not understand %s: %s; see reference/graphs/CONTRACT.md",
 				s.target.Config.AssistantID, w, trial.Problem).By(reports.ByGraph, string(w))
 		}
 	}
@@ -152,11 +156,11 @@ func (s *Server) tryHold(ctx context.Context, w Word) (problem string, err error
 			problem = fmt.Sprintf("while a run waited for %s, the server answered no other request for %s: wait without blocking the server", g.Order.Hold, longest.Round(time.Millisecond))
 		case complete:
 			return "", nil
-		case w == EarlyWrite && len(rest) == 1 && strings.Contains(rest[0].Text, g.Text()):
-			return "the run left one message instead of two: " + ShownMessages(rest), nil
-		default:
-			return s.failed(ctx, g)
 		}
+		if problem, err := s.failed(ctx, g); problem != "" || err != nil || w != EarlyWrite || len(rest) != 1 {
+			return problem, err
+		}
+		return "the run left one message instead of two: " + ShownMessages(rest), nil
 	}
 	return problem, nil
 }

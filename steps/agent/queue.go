@@ -71,9 +71,7 @@ func (q *queue) tryEnter(key string) (wait time.Duration, changed <-chan struct{
 	const longest = time.Second
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.threads == nil {
-		q.threads, q.changed = map[string]*busy{}, make(chan struct{})
-	}
+	q.init()
 	wait = longest
 	for k, b := range q.threads {
 		if b.until.IsZero() {
@@ -99,6 +97,7 @@ func (q *queue) tryEnter(key string) (wait time.Duration, changed <-chan struct{
 func (q *queue) started(key string, g *GraphRun, slack time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.init()
 	b := q.threads[key]
 	if b == nil {
 		b = &busy{}
@@ -125,6 +124,12 @@ func (q *queue) over(g *GraphRun) {
 		if b.last == g {
 			q.free(key)
 		}
+	}
+}
+
+func (q *queue) init() {
+	if q.threads == nil {
+		q.threads, q.changed = map[string]*busy{}, make(chan struct{})
 	}
 }
 
@@ -181,10 +186,10 @@ func (s *Server) executesBeside(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// besides returns how many runs were executed at a time, of so many that wait and a plain one. It returns when all have
-// ended.
+// besides returns how many runs were executed at a time, of so many that wait and a plain one. Where that was late, it
+// returns when all have ended.
 func (s *Server) besides(ctx context.Context, waiting, attempt int) (n int, late bool, err error) {
-	hold := s.agents.Pace.Hold(attempt)
+	hold := s.agents.Pace.holdAtLeast(shortHold, attempt)
 	runs, err := s.sendMany(ctx, waiting, Order{Hold: hold})
 	if err != nil || len(runs) < waiting {
 		return 0, false, err
@@ -217,6 +222,7 @@ func (s *Server) besides(ctx context.Context, waiting, attempt int) (n int, late
 		if _, done, err := s.ReadState(ctx, g.Thread, limit, g.CompleteIn); err != nil || !done {
 			return 0, false, err
 		}
+		s.agents.queue.over(g)
 	}
 	return max(n, 1), true, nil
 }
@@ -254,7 +260,9 @@ func (s *Server) sendMany(ctx context.Context, n int, o Order) ([]*GraphRun, err
 				errs[i] = err
 				return
 			}
-			runs[i], errs[i] = s.TryPost(ctx, t.Owner, t, o)
+			if runs[i], errs[i] = s.TryPost(ctx, t.Owner, t, o); errs[i] == nil {
+				s.agents.queue.started(t.ID, runs[i], s.agents.Pace.Slack())
+			}
 		})
 	}
 	wait.Wait()
