@@ -34,6 +34,7 @@ type proxy struct {
 // seenRun is a run as the proxy saw it begin.
 type seenRun struct {
 	path, thread string
+	text         string // of its last message
 	began        time.Time
 	hold         time.Duration
 	rolledBack   bool              // while it was in progress
@@ -85,8 +86,8 @@ func (p *proxy) watch(next http.Handler) http.Handler {
 		a := record(next, r)
 		id := gjson.GetBytes(a.Body.Bytes(), "run_id").String()
 		if a.Code < 300 {
-			fresh := &seenRun{path: thread + "/runs/" + id, thread: thread, began: time.Now(),
-				hold: holdOf(gjson.GetBytes(body, "input.messages.@reverse.0.content").String())}
+			text := gjson.GetBytes(body, "input.messages.@reverse.0.content").String()
+			fresh := &seenRun{path: thread + "/runs/" + id, thread: thread, text: text, began: time.Now(), hold: holdOf(text)}
 			p.mu.Lock()
 			if prior := p.last[thread]; rollback && prior != nil {
 				prior.messages = before

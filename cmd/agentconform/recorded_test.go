@@ -34,7 +34,7 @@ var (
 		"not-found-names-nothing",         // fails CP-LIST-13
 		"listed-updated-at-is-a-number",   // fails CP-CONTRACT-list-revisions
 		"latest-revision-is-stale",        // fails CP-UPDATE-1, blocks CP-LIST-6 and CP-LIST-7
-		"rolled-back-messages-stay",       // fails AS-ROLLBACK-3, blocks AS-ROLLBACK-4 and AS-ROLLBACK-5
+		"rolled-back-messages-stay",       // fails AS-ROLLBACK-3, AS-ROLLBACK-4 and AS-ROLLBACK-5
 		"invalid-deployment-id-is-a-text", // fails CP-GET-3, a SHOULD
 	}
 	recordedRequirements = []string{

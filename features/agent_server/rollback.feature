@@ -1,8 +1,13 @@
 @agent-server @rollback
 Feature: Rolling back a run in progress
   A new run with multitask_strategy rollback replaces a run in progress on the same thread: the prior run is
-  interrupted and deleted from storage, and the new run starts with its own input. The scenarios wait until the prior
-  run has written a message, unless they are about a pending run.
+  interrupted and deleted from storage, and the new run starts with its own input. A run is in progress until it has had
+  the time that it was told to wait, unless its own status or its final answer in the state says that it has ended. A run
+  that had completed before the rollback is not judged as rolled back.
+
+  Unless they are about a pending run, the scenarios wait until the prior run has started: the state shows its first
+  message. Where the target writes the state only when a run ends, the prior run has started when its status is no longer
+  pending, or, without a status, after a moment.
 
   A conforming target may answer 404, 410 or any other 4xx for a run that was rolled back; refuse some of several
   rollbacks that arrive at the same time.
@@ -12,10 +17,10 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-1 @must @section-3 @section-4 @slow
   Rule: A run with multitask_strategy rollback is accepted while another is in progress, and completes with its own input without waiting
-    The run in progress has written a message before the new run is sent.
+    The run in progress has started before the new run is sent.
 
     Scenario: The new run is accepted and does not wait for the prior run
-      Given a run in progress that has written a message
+      Given a run in progress that has started
       When the user starts another run with rollback
       Then the new run is accepted
       And the state holds the run's input and its answer
@@ -23,44 +28,49 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-2 @must @section-3 @section-4 @section-7 @slow
   Rule: A run in progress that was rolled back can no longer be retrieved: GET is answered with an HTTP error status
-    GET of the run is sent after the new run has completed. A run that had completed before the rollback was not in
-    progress and is not judged here.
+    GET of the run is sent once the new run has completed, and not repeated.
 
     Scenario: The prior run can no longer be retrieved
-      Given a run that was rolled back after it had written a message
-      When the user retrieves the prior run
+      Given a run that was rolled back after it had started
+      When the user retrieves the prior run and reads the state, once the new run has completed
       Then the prior run can no longer be retrieved
 
   @AS-ROLLBACK-3 @must @section-3 @slow
   Rule: After a run in progress was rolled back, the thread state holds the messages of the new run only
-    No message of the prior run may remain: neither its input nor what it had already written.
+    No message of the prior run may remain: neither its input nor what it had already written. That its messages are
+    visible before it ends is not required; where they are not, the second scenario is not applicable.
 
     Scenario: The state holds no message of the prior run
-      Given a run that was rolled back after it had written a message
-      When the user reads the state of the thread
+      Given a run that was rolled back after it had started
+      When the user retrieves the prior run and reads the state, once the new run has completed
       Then the state holds the messages of the new run only
+
+    Scenario: Messages that were visible before the rollback are removed from the state
+      Given a run that was rolled back after the state had shown its first message
+      When the user retrieves the prior run and reads the state, once the new run has completed
+      Then the state holds no message of the prior run
 
   @AS-ROLLBACK-4 @must @section-3 @section-4 @section-7 @slow
   Rule: A rolled-back run does not reappear after its natural end, neither under GET nor in the thread state
-    Judged when the prior run would have ended by itself.
+    Judged when the prior run would have ended by itself. The messages of the new run must still be in the state then.
 
     Scenario: The prior run does not reappear after its natural end
-      Given a rollback that has removed a run
-      When the user retrieves the prior run and reads the state after the natural end of the prior run
+      Given a run that was rolled back after it had started
+      When the user retrieves the prior run and reads the state, after the natural end of the prior run
       Then the prior run can no longer be retrieved
       And the state holds the messages of the new run only
 
   @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
   Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state
     Judged at once and again when the pending run would have ended by itself. A run may be pending for a short time
-    after it was accepted. Where the target accepts multitask_strategy enqueue, which is not part of the interface, it
+    after it was accepted; where runs that have started are not removed either (AS-ROLLBACK-2, AS-ROLLBACK-3), it is tried
+    again until nothing is left. Where the target accepts multitask_strategy enqueue, which is not part of the interface, it
     is also pending behind another run.
 
     Scenario Outline: A run that was rolled back <moment> can no longer be retrieved, and leaves no message
-      Given a rollback that has removed a run
-      And a run that was rolled back <moment>
-      When the user retrieves the prior run and reads the state
-      And the user retrieves the prior run and reads the state after the natural end of the prior run
+      When the user rolls back a run <moment>
+      And the user retrieves the prior run and reads the state, once the new run has completed
+      And the user retrieves the prior run and reads the state, after the natural end of the prior run
       Then the prior run can no longer be retrieved
       And the state holds the messages of the new run only
 
@@ -83,25 +93,23 @@ Feature: Rolling back a run in progress
   Rule: A rollback leaves the runs of other threads unchanged, both completed ones and ones in progress
 
     Scenario: A completed run and a run in progress on other threads are unchanged
-      Given a rollback that has removed a run
-      And a completed run and a run in progress on other threads of the user
-      And a run in progress that has written a message
+      Given a completed run and a run in progress on other threads of the user
+      And a run in progress that has started
       When the user starts another run with rollback
       Then the runs on the other threads can be retrieved
       And they complete with their own messages
 
   @AS-ROLLBACK-8 @must @section-3 @slow
   Rule: After several rollbacks on a thread one run is left, the last one if sent in sequence, and the state holds its messages only
-    Of rollbacks sent at the same time any run may be the one that is left, and some may be refused.
+    In sequence, every other run has started before the next one is sent; the others are rolled back as soon as they were
+    accepted. Of rollbacks sent at the same time any run may be the one that is left, and some may be refused.
 
     Scenario: Rollbacks in sequence leave the last run only
-      Given a rollback that has removed a run
       When the user starts five runs with rollback, one after the other
       Then only the last of these runs can be retrieved
       And the state holds the messages of that run only
 
     Scenario: Rollbacks at the same time leave exactly one run
-      Given a rollback that has removed a run
       When the user starts five runs with rollback, all at once
       Then exactly one of these runs can be retrieved
       And the state holds the messages of that run only
@@ -111,8 +119,7 @@ Feature: Rolling back a run in progress
     Any answer or a closed connection counts, within timeouts.request after the new run has completed.
 
     Scenario: A pending join returns when its run is rolled back
-      Given a rollback that has removed a run
-      And a run in progress that has written a message
+      Given a run in progress that has started
       And a pending join of the user on that run
       When the user starts another run with rollback
       Then the join on the prior run returns

@@ -5,7 +5,7 @@ import "slices"
 func agentServer() []Fault {
 	return slices.Concat(
 		agentThreads(), agentRuns(), agentMistakes(), agentJoins(), agentStates(), agentTexts(),
-		agentStrategies(), agentRemains(), agentReappearances(), agentCompleted(), agentConcurrent(), agentOtherThreads(), agentPendingJoins(),
+		agentStrategies(), agentRemains(), agentReappearances(), agentLateStates(), agentCompleted(), agentConcurrent(), agentOtherThreads(), agentPendingJoins(),
 		agentRefusals(), agentAuthBypass(), agentEffects(), agentUsers(), agentForeignThreads(), agentListings(), agentMetadata(),
 		agentErrors(), agentContract(), agentRevisions(),
 	)

@@ -46,6 +46,7 @@ func (t tombstone) due() time.Time {
 type leak struct {
 	run      func(t tombstone) (threads.Run, bool) // whether get run finds it, and as what; nil: 404
 	messages func(t tombstone) []threads.Message   // shown before all others in the state; nil: none
+	wipes    func(t tombstone) bool                // whether it has removed all messages from the state; nil: no
 }
 
 // leaking leaves parts of runs behind when they are rolled back.
@@ -141,8 +142,14 @@ func (s *leakingStore) Run(ctx context.Context, thread, run string) (threads.Run
 
 func (s *leakingStore) State(ctx context.Context, thread string) (threads.State, error) {
 	state, err := s.Store.State(ctx, thread)
-	if err != nil || s.leak.messages == nil {
+	if err != nil {
 		return state, err
+	}
+	if s.leak.wipes != nil && slices.ContainsFunc(s.tombstones(thread), s.leak.wipes) {
+		return threads.State{}, nil
+	}
+	if s.leak.messages == nil {
+		return state, nil
 	}
 	var all []threads.Message
 	for _, t := range s.tombstones(thread) {

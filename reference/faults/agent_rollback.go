@@ -30,12 +30,18 @@ func agentStrategies() []Fault {
 		},
 		{
 			Name: "rollback-is-interrupt", Breaks: "rollback interrupts the prior run; the run and its messages remain", Fails: "AS-ROLLBACK-2",
-			Also:  map[string]string{"AS-ROLLBACK-3": "neither the run nor its messages are deleted"},
+			Also: map[string]string{
+				"AS-ROLLBACK-3": "neither the run nor its messages are deleted", "AS-ROLLBACK-4": "neither is deleted later",
+				"AS-ROLLBACK-5": "nor are they where it waits behind another run", "AS-ROLLBACK-8": "every run of a sequence of rollbacks remains",
+			},
 			Apply: strategy("rollback", agentserver.Strategies()["interrupt"]),
 		},
 		{
 			Name: "rollback-deletes-pending-runs-only", Breaks: "rollback deletes only pending runs and interrupts running ones", Fails: "AS-ROLLBACK-2",
-			Also: map[string]string{"AS-ROLLBACK-3": "neither a running run nor its messages are deleted"},
+			Also: map[string]string{
+				"AS-ROLLBACK-3": "neither a running run nor its messages are deleted", "AS-ROLLBACK-4": "neither is deleted later",
+				"AS-ROLLBACK-5": "of two runs, the running one remains", "AS-ROLLBACK-8": "the running runs of a sequence of rollbacks remain",
+			},
 			Apply: strategy("rollback", func(unfinished []threads.Run) (plan threads.Plan) {
 				for _, r := range unfinished {
 					if r.Status == threads.StatusPending {
@@ -67,22 +73,29 @@ func agentRemains() []Fault {
 	return []Fault{
 		{
 			Name: "rolled-back-run-is-marked", Breaks: "rollback deletes the messages of the prior run and only marks the run as interrupted", Fails: "AS-ROLLBACK-2",
+			Also:  remainsInAll("the run"),
 			Apply: leaking(leak{run: remainingRunAs(threads.StatusInterrupted, every)}),
 		},
 		{
 			Name: "rolled-back-run-stays-in-a-cache", Breaks: "get run still returns the rolled-back run, as in progress, from a cache", Fails: "AS-ROLLBACK-2",
+			Also:  remainsInAll("the run"),
 			Apply: leaking(leak{run: remainingRun(every)}),
 		},
 		{
 			Name: "rolled-back-messages-stay", Breaks: "the prior run is deleted, but its messages remain in the state", Fails: "AS-ROLLBACK-3",
+			Also:  remainsInAll("what a run had written"),
 			Apply: leaking(leak{messages: remainingMessages(every, func(t tombstone) []threads.Message { return t.written })}),
 		},
 		{
 			Name: "rolled-back-input-stays", Breaks: "the input of the rolled-back run remains in the state", Fails: "AS-ROLLBACK-3",
+			Also:  remainsInAll("the input"),
 			Apply: leaking(leak{messages: remainingMessages(every, func(t tombstone) []threads.Message { return t.input })}),
 		},
 		{
 			Name: "rolled-back-checkpoint-stays", Breaks: "the output of the rolled-back run remains in the state; only its input is removed", Fails: "AS-ROLLBACK-3",
+			Also: map[string]string{
+				"AS-ROLLBACK-4": "the output is not removed later", "AS-ROLLBACK-8": "the output of each run of a sequence of rollbacks remains",
+			},
 			Apply: leaking(leak{messages: remainingMessages(tombstone.hasOutput, func(t tombstone) []threads.Message { return t.written[len(t.input):] })}),
 		},
 		{
@@ -134,6 +147,15 @@ func agentReappearances() []Fault {
 			Name: "rolled-back-answer-comes-back", Breaks: "the worker of the rolled-back run continues and adds its answer to the state", Fails: "AS-ROLLBACK-4",
 			Apply: leaking(leak{messages: remainingMessages(due, leftoverMessage)}),
 		},
+	}
+}
+
+// remainsInAll says why what remains of any run that was rolled back breaks the requirements about other moments too.
+func remainsInAll(what string) map[string]string {
+	return map[string]string{
+		"AS-ROLLBACK-4": what + " is not removed later",
+		"AS-ROLLBACK-5": what + " remains of a run that another one waited for, too",
+		"AS-ROLLBACK-8": what + " remains of each run in a sequence of rollbacks",
 	}
 }
 

@@ -52,6 +52,10 @@ func otherAgents() []EquivalentMutant {
 			Apply: onObject(getState, only("values")),
 		},
 		{
+			Name: "state-is-written-at-the-end", Differs: "the state shows the messages of a run only when the run ends",
+			Apply: stateAtEnd(),
+		},
+		{
 			Name: "messages-have-more", Differs: "messages also have role, id, name and usage_metadata",
 			Apply: onObject(getState, func(state map[string]any) {
 				for i, message := range items(object(state["values"])["messages"]) {

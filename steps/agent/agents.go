@@ -38,9 +38,7 @@ type Agents struct {
 type learned struct {
 	server       shared.Value[*Server]
 	completedRun shared.Value[*GraphRun] // completed, on a thread that no scenario changes
-	rolledBack   shared.Value[*Rollback] // a run that had written was rolled back
-	verified     shared.Value[*Rollback] // the same, seen to be gone
-	pending      shared.Value[*Rollback] // a run was rolled back as soon as it was accepted
+	rolledBack   shared.Value[*Rollback] // a run that had started was rolled back
 	additive     shared.Value[bool]      // whether a second run adds to the messages of the first
 	otherServed  shared.Value[bool]      // the other user was served what is their own
 	enqueues     shared.Value[bool]      // whether a run can be asked to wait behind another one
@@ -51,6 +49,7 @@ type learned struct {
 	parallel         shared.Value[int]       // how many runs may be in progress at the same time
 	pendings         pendings
 	joinHangs        atomic.Bool // a join was seen not to answer although the run was over
+	showsAtEnd       atomic.Bool // a run was seen to show nothing in the state until it ended
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name.

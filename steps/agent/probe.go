@@ -108,7 +108,7 @@ func (s *Server) tryEcho(ctx context.Context) (problem string, err error) {
 // error in the answer to its join, are vendor extensions that are not part of the interface.
 func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 	a, err := s.GetRun(ctx, g.Thread.Owner, g)
-	if status := statusOf(a); status == "error" || status == "timeout" {
+	if hasFailed(a) {
 		return "the run failed: " + outcome.Seen(a), nil
 	}
 	if ctx.Err() == nil && !s.agents.learned.joinHangs.Load() {
@@ -123,12 +123,9 @@ func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 	return "", nil // no answer to one of these is judged elsewhere
 }
 
-// statusOf is the status of a run, a vendor extension; "" where the answer tells none.
-func statusOf(run *client.Answer) string {
-	if run == nil || !run.OK() {
-		return ""
-	}
-	return run.Get("status").String()
+// hasFailed tells whether the answer to a look for a run says that it has failed.
+func hasFailed(run *client.Answer) bool {
+	return run != nil && run.OK() && slices.Contains([]string{"error", "timeout"}, run.Get("status").String())
 }
 
 // tryHold looks at the state while the run should be in progress. It does not join: what joins do is judged elsewhere. A
@@ -148,7 +145,7 @@ func (s *Server) tryHold(ctx context.Context, w Word) (problem string, err error
 		switch {
 		case complete && over.Before(g.NotOverBefore()):
 			run, err := s.GetRun(ctx, g.Thread.Owner, g)
-			if status := statusOf(run); err == nil && (status == "pending" || status == "running") {
+			if err == nil && slices.Contains([]string{statusPending, statusRunning}, statusOf(run)) {
 				return "", nil // the state shows the answer before the run has ended: that is the server's concern
 			}
 			return fmt.Sprintf("the run ended within %s instead of %s: %s", over.Sub(g.Answer.Sent).Round(time.Millisecond), g.Order.Hold, ShownMessages(rest)), err

@@ -2,96 +2,27 @@ package agent
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// ARollback returns a rollback of a run that had written, which scenarios share. They only look.
+// ARollback returns a rollback of a run that had started, which scenarios share. They only look.
 func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
 	return s.agents.learned.rolledBack.Get(ctx, s.agents.maker, "a rollback", func(ctx context.Context) (*Rollback, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
 			return nil, err
 		}
-		return s.RollBack(ctx, HasWritten)
+		return s.RollBack(ctx, HasStarted)
 	})
 }
 
-// VerifiedRollback is the same, seen to have removed the prior run and its messages. What builds upon that is blocked
-// where it is not so: the requirements about it fail by themselves.
-func (s *Server) VerifiedRollback(ctx context.Context) (*Rollback, error) {
-	return s.agents.learned.verified.Get(ctx, s.agents.maker, "a rollback that removes the prior run", func(ctx context.Context) (*Rollback, error) {
-		rb, err := s.ARollback(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return rb, rb.left
-	})
-}
-
-// leftOf says what a rollback has left of the prior run, nil where that is nothing.
-func (s *Server) leftOf(ctx context.Context, rb *Rollback) (left, err error) {
-	for _, g := range rb.Prior.Line() {
-		a, err := s.GetRun(ctx, rb.Prior.Thread.Owner, g)
-		if err != nil {
-			return nil, err
-		}
-		if left = NotRetrievable(a); left != nil {
-			return left, nil
-		}
-	}
-	state, err := s.State(ctx, rb.Prior.Thread.Owner, rb.Prior.Thread)
-	if err != nil {
-		return nil, err
-	}
-	return HoldsOnly(state, rb.Next), nil
-}
-
-// Reappeared blocks what looks as if a rollback had left something where that was not there at first: that it comes back
-// is another requirement's concern.
-func (rb *Rollback) Reappeared(context.Context) error {
-	if rb.left == nil {
-		return outcome.Blocked("the prior run was removed at first and has reappeared (AS-ROLLBACK-4)").ByRequirement("AS-ROLLBACK-4")
-	}
-	return nil
-}
-
-// StaysRemoved says what comes back of a run that was rolled back, once its time is over (AS-ROLLBACK-4).
-func (s *Server) StaysRemoved(ctx context.Context) error {
-	rb, err := s.VerifiedRollback(ctx)
-	if err != nil {
-		return err
-	}
-	if err := client.Sleep(ctx, time.Until(rb.Prior.Over)); err != nil {
-		return err
-	}
-	left, err := s.leftOf(ctx, rb)
-	return errors.Join(left, err)
-}
-
-// PendingIsRemoved says what is left of a run that was rolled back as soon as it was accepted (AS-ROLLBACK-5).
-func (s *Server) PendingIsRemoved(ctx context.Context) error {
-	_, err := s.agents.learned.pending.Get(ctx, s.agents.maker, "a rollback of a run that was just accepted", func(ctx context.Context) (*Rollback, error) {
-		rb, err := s.RollBack(ctx, JustStarted)
-		if err != nil {
-			return nil, err
-		}
-		return rb, rb.left
-	})
-	return err
-}
-
-// NotRetrievable says what is wrong with the answer to a look for a run that was rolled back. Any error status will do
-// (section 7: the exact code is not shown).
-func NotRetrievable(a *client.Answer) error {
-	if a.Status < 400 {
-		return outcome.Violated(a, "a status of 400 or above for a run that was rolled back", "%s", outcome.Seen(a))
-	}
-	return nil
+// RollbackActs says that no run could be had that is in progress, or that a new run with rollback is refused or waits for one
+// that had started (AS-ROLLBACK-1): what else is wrong with several runs on the thread comes from that.
+func (s *Server) RollbackActs(ctx context.Context) error {
+	_, err := s.ARollback(ctx)
+	return outcome.AsPrecondition(err)
 }
 
 // SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed is completed,

@@ -124,10 +124,24 @@ func (g *GraphRun) plain() bool {
 
 const concurrentRuns = 5
 
-// StartInTurn starts runs one after the other. Each has to be accepted.
-func (s *Server) StartInTurn(ctx context.Context, t *Thread, o Order) ([]*GraphRun, error) {
-	var all []*GraphRun
-	for range concurrentRuns {
+// Sequence are runs with rollback that were started one after the other.
+type Sequence struct {
+	Runs       []*GraphRun
+	InProgress bool // each was surely in progress until the next one had been accepted
+	Prompt     bool // the last was complete while the first would still have been in progress
+}
+
+// StartInTurn starts runs with rollback one after the other and waits for the last, which alone has nothing to wait for.
+// Every other one has started before the next is sent, the others are rolled back as soon as they were accepted. Each has
+// to be accepted. Where one ends too early the later ones are not sent.
+func (s *Server) StartInTurn(ctx context.Context, t *Thread, hold time.Duration) (*Sequence, error) {
+	const last = concurrentRuns - 1
+	q := &Sequence{InProgress: true}
+	for i := range concurrentRuns {
+		o := Order{Strategy: RollbackStrategy}
+		if i < last {
+			o.Hold, o.written = hold, true
+		}
 		g, err := s.Post(ctx, t.Owner, t, o)
 		if err != nil {
 			return nil, err
@@ -135,9 +149,23 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, o Order) ([]*GraphR
 		if err := g.Accepted(); err != nil {
 			return nil, err
 		}
-		all = append(all, g)
+		q.InProgress = q.InProgress && (i == 0 || g.Answered().Before(q.Runs[i-1].NotOverBefore()))
+		q.Runs = append(q.Runs, g)
+		if i%2 != 0 || i == last {
+			continue
+		}
+		p := s.progressOf(g)
+		if err := s.awaitStart(ctx, p); err != nil {
+			return nil, err
+		}
+		if p.ended != nil {
+			q.InProgress = false
+			return q, nil
+		}
 	}
-	return all, nil
+	_, err := s.Await(ctx, q.Runs[last])
+	q.Prompt = time.Now().Before(q.Runs[0].NotOverBefore())
+	return q, err
 }
 
 // StartAtOnce leaves out runs that were refused: a target may refuse some of many at the same time.
@@ -166,12 +194,11 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, o Order) ([]*GraphR
 	return all, nil
 }
 
-// EachInProgress tells whether every run was surely in progress until the next one, or each of those at once, had
-// been accepted.
-func EachInProgress(runs []*GraphRun, atOnce bool) bool {
-	for i, g := range runs {
-		for j, other := range runs {
-			if (atOnce || j == i-1) && !g.Answered().Before(other.NotOverBefore()) {
+// EachInProgress tells whether every run was surely in progress until all had been accepted.
+func EachInProgress(runs []*GraphRun) bool {
+	for _, g := range runs {
+		for _, other := range runs {
+			if !g.Answered().Before(other.NotOverBefore()) {
 				return false
 			}
 		}

@@ -24,30 +24,65 @@ func (w *concurrent) define(r *common.Registrar) {
 	r.Then(`the state holds the messages of that run only`, w.stateHoldsLeft)
 }
 
-// userStartsConcurrent wins when every run was surely in progress until the next one, or each of those at once, had been
-// accepted.
 func (w *concurrent) userStartsConcurrent(ctx context.Context, when string) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if when == "all at once" {
+		return w.startsAtOnce(ctx)
+	}
+	return w.startsInTurn(ctx)
+}
+
+// startsInTurn wins when every run was surely in progress until the next one had been accepted. It tries again where one
+// would have been over before the last was complete: that a run comes back is another requirement's concern.
+func (w *concurrent) startsInTurn(ctx context.Context) error {
+	var q *agent.Sequence
 	for attempt := range agent.Attempts {
-		t, err := w.server.NewThread(ctx, w.target.Owner())
-		if err != nil {
-			return outcome.AsPrecondition(err)
-		}
-		w.thread = t
-		o := agent.Order{Hold: w.agents.HoldFor(attempt, w.wanted), Strategy: agent.RollbackStrategy}
-		start, atOnce := time.Now(), when == "all at once"
-		if atOnce {
-			w.started, err = w.server.StartAtOnce(ctx, t, o)
-		} else {
-			w.started, err = w.server.StartInTurn(ctx, t, o)
-		}
-		if err != nil {
+		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		if agent.EachInProgress(w.started, atOnce) {
+		hold, start := w.agents.HoldFor(attempt+1, w.wanted), time.Now()
+		var err error
+		if q, err = w.server.StartInTurn(ctx, w.thread, hold); err != nil {
+			return outcome.Unless(ctx, err, w.server.RollbackActs)
+		}
+		if w.started = q.Runs; q.InProgress && q.Prompt {
+			return nil
+		}
+		w.wanted = agent.Longer(hold, time.Since(start))
+	}
+	if !q.InProgress {
+		return outcome.Unless(ctx, endedEarly(), w.server.RollbackActs)
+	}
+	return nil
+}
+
+// startsAtOnce wins when every run was surely in progress until all others had been accepted.
+func (w *concurrent) startsAtOnce(ctx context.Context) error {
+	for attempt := range agent.Attempts {
+		if err := w.onNewThread(ctx); err != nil {
+			return err
+		}
+		o := agent.Order{Hold: w.agents.HoldFor(attempt, w.wanted), Strategy: agent.RollbackStrategy}
+		start := time.Now()
+		var err error
+		if w.started, err = w.server.StartAtOnce(ctx, w.thread, o); err != nil {
+			return outcome.Unless(ctx, err, w.server.RollbackActs)
+		}
+		if agent.EachInProgress(w.started) {
 			return w.awaitAny(ctx)
 		}
 		w.wanted = agent.Longer(o.Hold, time.Since(start))
 	}
+	return endedEarly()
+}
+
+func (w *concurrent) onNewThread(ctx context.Context) error {
+	return outcome.AsPrecondition(w.aThread(ctx))
+}
+
+func endedEarly() error {
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }
 
@@ -76,7 +111,7 @@ func (w *concurrent) awaitAny(ctx context.Context) error {
 	return client.Sleep(ctx, w.agents.Pace.Slack())
 }
 
-// oneRunLeft looks when the time of all runs is over.
+// oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.
 func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 	w.left = nil
 	var last *client.Answer
@@ -94,7 +129,7 @@ func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 	case len(w.left) == 0:
 		return outcome.Violated(last, "exactly one run that can be retrieved", "none of %d", len(w.started))
 	case len(w.left) > 1:
-		return outcome.Unless(ctx, outcome.Violated(w.scene.Answer, "exactly one run that can be retrieved", "%d of %d", len(w.left), len(w.started)), w.server.PendingIsRemoved, w.server.StaysRemoved)
+		return outcome.Unless(ctx, outcome.Violated(w.scene.Answer, "exactly one run that can be retrieved", "%d of %d", len(w.left), len(w.started)), w.server.RollbackActs)
 	case which == "only the last" && w.left[0] != newest:
 		return outcome.Violated(w.scene.Answer, "the run "+newest.ID, "the run %s", w.left[0].ID).Comparing(w.scene.Answer, newest.Answer)
 	}
@@ -113,5 +148,5 @@ func (w *concurrent) stateHoldsLeft(ctx context.Context) error {
 			return nil
 		}
 	}
-	return outcome.Unless(ctx, wrong, w.server.PendingIsRemoved, w.server.StaysRemoved)
+	return outcome.Unless(ctx, wrong, w.server.RollbackActs)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -14,44 +15,40 @@ import (
 // rollbacks holds the sentences about runs that are rolled back.
 type rollbacks struct {
 	*World
-	rolled *agent.Rollback   // what became of the prior run and the new one
-	aside  []*agent.GraphRun // runs on other threads of the user
+	rolled  *agent.Rollback   // what became of the prior run and the new one
+	remains []*agent.Remains  // what was found of the prior run, and in the state
+	aside   []*agent.GraphRun // runs on other threads of the user
 	// besides starts one of these beside the run that is to be rolled back, nil where it was started before.
 	besides func(context.Context) (*agent.GraphRun, error)
 }
 
 // define holds the sentences about runs that are rolled back (sections 3 and 7).
 func (w *rollbacks) define(r *common.Registrar) {
-	r.Given(`a run in progress that has written a message`, w.aRunThatHasWritten)
-	r.Given(`a run that was rolled back (after it had written a message|as soon as it was accepted|while it was pending behind another run)`, w.aRolledBackRun)
-	r.Given(`a rollback that has removed a run`, w.aVerifiedRollback)
+	r.Given(`a run in progress that has started`, w.aStartedRun)
+	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun)
+	r.Given(`a run that was rolled back after the state had shown its first message`, w.aRolledBackRunThatWasSeen)
 	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
 	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
-	r.When(`the user retrieves the prior run`, w.userRetrievesPrior)
-	r.When(`the user retrieves the prior run and reads the state`, w.userRetrievesPriorAndState)
-	r.When(`the user retrieves the prior run and reads the state after the natural end of the prior run`, w.userRetrievesAfterEnd)
+	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
+	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, w.userLooks)
+	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
 	r.When(`the user's next run on the thread, with rollback, completes`, w.nextRollbackCompletes)
 	r.Then(`the new run is accepted`, w.newRunAccepted)
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
 	r.Then(`the prior run can no longer be retrieved`, w.priorNotRetrievable)
 	r.Then(`the state holds the messages of the new run only`, w.stateHoldsNewOnly)
+	r.Then(`the state holds no message of the prior run`, w.stateHoldsNothingPrior)
 	r.Then(`the earlier runs can be retrieved`, w.earlierRunsFound)
 	r.Then(`the runs on the other threads can be retrieved`, w.runsElsewhereFound)
 	r.Then(`they complete with their own messages`, w.runsElsewhereEnd)
 	r.Then(`the join on the prior run returns`, w.joinReturns)
 }
 
-// look is what the user saw at one time: the prior run, the state, or both.
-type look struct {
-	run, state *client.Answer
-	late       bool // after the prior run's time
-}
-
-func (w *rollbacks) aRunThatHasWritten(ctx context.Context) error {
+func (w *rollbacks) aStartedRun(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
-		p, err := w.server.InProgress(ctx, agent.HasWritten, attempt, w.wanted)
+		p, err := w.server.InProgress(ctx, agent.HasStarted, attempt, w.wanted)
 		if err == nil {
 			w.prior = p
 			w.speakOf(p.GraphRun)
@@ -60,24 +57,41 @@ func (w *rollbacks) aRunThatHasWritten(ctx context.Context) error {
 	})
 }
 
-func (w *rollbacks) aRolledBackRun(ctx context.Context, moment string) (err error) {
-	if moment == agent.HasWritten {
-		w.rolled, err = w.server.ARollback(ctx)
-	} else {
-		w.rolled, err = w.server.RollBack(ctx, moment)
-	}
+func (w *rollbacks) aRolledBackRun(ctx context.Context) error {
+	rb, err := w.server.ARollback(ctx)
 	if err == nil {
-		w.prior, w.current, w.thread = w.rolled.Prior, w.rolled.Next, w.rolled.Next.Thread
+		w.speakOfRollback(rb)
 	}
 	return err
 }
 
-func (w *rollbacks) aVerifiedRollback(ctx context.Context) (err error) {
-	w.rolled, err = w.server.VerifiedRollback(ctx)
+func (w *rollbacks) aRolledBackRunThatWasSeen(ctx context.Context) error {
+	if err := w.aRolledBackRun(ctx); err != nil {
+		return err
+	}
+	if w.prior.Shown == nil {
+		return outcome.Inapplicable("messages of a run in progress", "the state shows no message of a run before the run ends, so none can have been visible before the rollback")
+	}
+	return nil
+}
+
+// userRollsBack is held to what AS-ROLLBACK-1 wants of a run that has started, where the target does that.
+func (w *rollbacks) userRollsBack(ctx context.Context, moment string) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	rb, err := w.server.RollBack(ctx, moment)
+	if outcome.Is(err, reports.Failed) {
+		return outcome.Unless(ctx, err, w.server.RollbackActs)
+	}
 	if err == nil {
-		w.prior, w.current, w.thread = w.rolled.Prior, w.rolled.Next, w.rolled.Next.Thread
+		w.speakOfRollback(rb)
 	}
 	return err
+}
+
+func (w *rollbacks) speakOfRollback(rb *agent.Rollback) {
+	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
 }
 
 func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
@@ -197,34 +211,26 @@ func (w *rollbacks) userReplaces(ctx context.Context) error {
 	})
 }
 
-func (w *rollbacks) userRetrievesPrior(ctx context.Context) error {
-	for _, g := range w.prior.Line() {
-		a, err := w.server.GetRun(ctx, w.target.Owner(), g)
-		if err != nil {
-			return err
-		}
-		w.looks = append(w.looks, look{run: a})
-	}
+// userLooks takes what was found at once: a later look could not tell a run that is removed late.
+func (w *rollbacks) userLooks() error {
+	w.sees(w.rolled.After)
 	return nil
 }
 
-func (w *rollbacks) userRetrievesPriorAndState(ctx context.Context) error {
-	if err := w.userRetrievesPrior(ctx); err != nil {
-		return err
-	}
-	return w.userReadsState(ctx)
-}
-
-func (w *rollbacks) userRetrievesAfterEnd(ctx context.Context) error {
+func (w *rollbacks) userLooksAfterEnd(ctx context.Context) error {
 	if err := client.Sleep(ctx, time.Until(w.prior.Over)); err != nil {
 		return err
 	}
-	before := len(w.looks)
-	err := w.userRetrievesPriorAndState(ctx)
-	for i := range w.looks[before:] {
-		w.looks[before+i].late = true
+	found, err := w.server.Remains(ctx, w.prior)
+	if err == nil {
+		w.sees(found)
 	}
 	return err
+}
+
+func (w *rollbacks) sees(found *agent.Remains) {
+	w.remains = append(w.remains, found)
+	w.scene.Answer = found.State
 }
 
 func (w *rollbacks) nextRollbackCompletes(ctx context.Context) error {
@@ -245,40 +251,33 @@ func (w *rollbacks) newRunPrompt() error {
 		"its answer %s after the start of the prior run, which takes %s", rb.Done.Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
 }
 
-func (w *rollbacks) priorNotRetrievable(ctx context.Context) error {
-	for _, l := range w.looks {
-		if l.run == nil {
-			continue
-		}
-		if err := agent.NotRetrievable(l.run); err != nil {
-			return w.asSeen(ctx, l, err)
-		}
-	}
-	return nil
-}
-
-func (w *rollbacks) stateHoldsNewOnly(ctx context.Context) error {
-	for _, l := range w.looks {
-		if l.state == nil {
-			continue
-		}
-		if err := agent.HoldsOnly(l.state, w.rolled.Next); err != nil {
-			return w.asSeen(ctx, l, err)
+func (w *rollbacks) priorNotRetrievable() error {
+	for _, found := range w.remains {
+		for _, a := range found.Runs {
+			if err := agent.NotRetrievable(a); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// asSeen is for what a look has shown. What was removed at first has reappeared; and where even a run that had
-// written reappears, the requirement about those runs fails.
-func (w *rollbacks) asSeen(ctx context.Context, l look, wrong error) error {
-	if !l.late {
-		return outcome.Unless(ctx, wrong, w.rolled.Reappeared)
+func (w *rollbacks) stateHoldsNewOnly() error {
+	for _, found := range w.remains {
+		if err := agent.HoldsOnly(found.State, w.rolled.Next); err != nil {
+			return err
+		}
 	}
-	if shared, _ := w.server.ARollback(ctx); w.rolled == shared {
-		return wrong
+	return nil
+}
+
+func (w *rollbacks) stateHoldsNothingPrior() error {
+	for _, found := range w.remains {
+		if err := w.prior.LeftIn(found.State); err != nil {
+			return err
+		}
 	}
-	return outcome.Unless(ctx, wrong, w.server.StaysRemoved)
+	return nil
 }
 
 func (w *rollbacks) earlierRunsFound(ctx context.Context) error {

@@ -31,7 +31,6 @@ type World struct {
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
 	listed  listed            // the last list of threads
-	looks   []look            // what was seen of the prior run and the state
 	contest
 	attempt
 }
@@ -234,7 +233,6 @@ func (w *World) userReadsState(ctx context.Context) error {
 	a, err := w.server.State(ctx, w.target.Owner(), w.thread)
 	if err == nil {
 		w.scene.Answer = a
-		w.looks = append(w.looks, look{state: a})
 	}
 	return err
 }
