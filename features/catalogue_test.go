@@ -20,7 +20,7 @@ import (
 // cannot vanish unnoticed.
 var families = map[string]int{
 	"CP-AUTH": 6, "CP-CREATE": 7, "CP-GET": 3, "CP-REV": 6, "CP-POLL": 4, "CP-UPDATE": 11, "CP-LIST": 16, "CP-ERROR": 3,
-	"AS-THREAD": 2, "AS-RUN": 8, "AS-STATE": 3, "AS-ROLLBACK": 9, "AS-AUTH": 7, "AS-AUTHZ": 5, "AS-ERROR": 1,
+	"AS-THREAD": 2, "AS-RUN": 9, "AS-STATE": 3, "AS-ROLLBACK": 9, "AS-AUTH": 7, "AS-AUTHZ": 5, "AS-ERROR": 1,
 	"E2E": 1,
 }
 

@@ -143,6 +143,9 @@ func (r *Result) RenumberExchanges(order []int) error {
 			r.Findings[i].Exchanges[j].Exchange = renamed[link.Exchange]
 		}
 	}
+	for i := range r.Notes {
+		r.Notes[i].Exchange = renamed[r.Notes[i].Exchange]
+	}
 	for i := range r.Requirements {
 		for j := range r.Requirements[i].Scenarios {
 			ids := r.Requirements[i].Scenarios[j].Exchanges

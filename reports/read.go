@@ -60,7 +60,7 @@ func (d *resultReader) read() error {
 	members := map[string]any{
 		"schema": &r.Schema, "suite": &r.Suite, "target": &r.Target, "run": &r.Run, "verdict": &r.Verdict,
 		"headline": &r.Headline, "counts": &r.Counts, "requirements": &r.Requirements, "findings": &r.Findings,
-		"coverage": &r.Coverage, "timeline": &r.Timeline, "ledger": &r.Ledger, "baseline": &r.Baseline,
+		"coverage": &r.Coverage, "timeline": &r.Timeline, "ledger": &r.Ledger, "notes": &r.Notes, "baseline": &r.Baseline,
 	}
 	for d.dec.More() {
 		token, err := d.dec.Token()
@@ -197,6 +197,11 @@ func check(r *Result) error {
 					return fmt.Errorf("requirement %s, scenario %q: %w", q.ID, s.Name, noSuchExchange(id, exchanges))
 				}
 			}
+		}
+	}
+	for _, n := range r.Notes {
+		if n.Exchange < 0 || n.Exchange > exchanges {
+			return fmt.Errorf("note %q: %w", n.Kind, noSuchExchange(n.Exchange, exchanges))
 		}
 	}
 	for _, f := range r.Findings {

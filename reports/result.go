@@ -26,6 +26,7 @@ type Result struct {
 	Timeline     []Transition  `json:"timeline"`
 	Exchanges    Exchanges     `json:"-"` // written as "exchanges", streamed: a run may hold many thousands
 	Ledger       []LedgerEntry `json:"ledger"`
+	Notes        []Note        `json:"notes,omitempty"`    // what is no failure and worth knowing
 	Baseline     *Baseline     `json:"baseline,omitempty"` // only where the run was given one
 }
 
@@ -227,13 +228,38 @@ type Transition struct {
 	AtMS     int64  `json:"at_ms"`
 }
 
-// LedgerEntry is something the run created at the target.
+// LedgerEntry is something the run created at the target. Files of older versions have no address.
 type LedgerEntry struct {
-	Kind      string `json:"kind"` // "deployment" or "thread"
-	ID        string `json:"id"`
-	CreatedBy string `json:"created_by"` // scenario or fixture
-	Removed   bool   `json:"removed"`
+	Kind        string `json:"kind"` // "deployment", "thread" or "run"
+	ID          string `json:"id"`
+	Address     string `json:"address,omitempty"`    // base URL of the control plane or agent server where it is
+	Deployment  string `json:"deployment,omitempty"` // of a thread or run: ID of the deployment whose removal removes it; empty where the agent server is configured
+	Thread      string `json:"thread,omitempty"`     // of a run: ID of the thread whose removal removes it
+	Owner       string `json:"owner,omitempty"`      // of a thread or run: key of the credentials that created it, such as users.0; empty: none
+	CreatedBy   string `json:"created_by"`           // scenario or fixture
+	Removed     bool   `json:"removed"`
+	Reason      string `json:"reason,omitempty"`      // why it was not removed; for people
+	Unremovable bool   `json:"unremovable,omitempty"` // the target does not remove things of this kind
 }
+
+// Note is something that a user of the target wants to know and that is no failure.
+type Note struct {
+	Kind     NoteKind `json:"kind"`
+	Text     string   `json:"text"`               // one sentence, without the count and the exchange
+	Count    int      `json:"count,omitempty"`    // how many answers show it; 0: one
+	Exchange int      `json:"exchange,omitempty"` // id of the first exchange that shows it; 0: none
+	Pointer  string   `json:"pointer,omitempty"`  // JSON pointer into the body of its answer
+}
+
+// NoteKind says what a note is about.
+type NoteKind string
+
+// The kinds of notes.
+const (
+	NoteOwnToken NoteKind = "own-token" // answers contain the caller's own token in clear
+	NoteListing  NoteKind = "listing"   // threads are listed with the search operation, since GET /threads is not served
+	NoteRemoval  NoteKind = "removal"   // what the run created cannot be removed
+)
 
 // Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.
 type Exchange struct {

@@ -31,6 +31,9 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	out.field("timeline", n.Timeline)
 	out.exchanges(n.Exchanges)
 	out.field("ledger", n.Ledger)
+	if len(n.Notes) > 0 {
+		out.field("notes", n.Notes)
+	}
 	if n.Baseline != nil {
 		out.field("baseline", n.Baseline)
 	}
@@ -148,10 +151,17 @@ func normalised(r *Result) Result {
 		}
 		n.Requirements[i].Scenarios = scenarios
 	}
-	n.Findings, n.Timeline, n.Ledger = list(slices.Clone(n.Findings)), list(n.Timeline), list(n.Ledger)
+	n.Findings, n.Timeline, n.Ledger = list(slices.Clone(n.Findings)), list(n.Timeline), list(slices.Clone(n.Ledger))
 	for i, f := range n.Findings { // they quote the target, which may have sent megabytes
 		n.Findings[i].Expected, n.Findings[i].Actual = safe.Cut(f.Expected, MaxBody), safe.Cut(f.Actual, MaxBody)
 		n.Findings[i].Summary, n.Findings[i].Curl = safe.Cut(f.Summary, maxHeader), safe.Cut(f.Curl, MaxBody)
+	}
+	n.Notes = slices.Clone(n.Notes)
+	for i, note := range n.Notes {
+		n.Notes[i].Text, n.Notes[i].Pointer = safe.Cut(note.Text, maxHeader), safe.Cut(note.Pointer, maxHeader)
+	}
+	for i, e := range n.Ledger {
+		n.Ledger[i].Reason = safe.Cut(e.Reason, maxHeader)
 	}
 	n.Coverage.Operations, n.Coverage.Statuses = list(n.Coverage.Operations), list(n.Coverage.Statuses)
 	n.Coverage.Parameters = list(slices.Clone(n.Coverage.Parameters))

@@ -51,8 +51,14 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	return doctor.Examine(ctx, c, catalogue, oracle)
 }
 
-// Clean removes what earlier runs left at the target, and reports each with a problem, which is
-// empty when it was removed.
+// CleanUpTime bounds the removal of what a run created, at its end.
+const CleanUpTime = suite.CleanUpTime
+
+// Clean removes what earlier runs left at the target, and reports each with a problem, which is empty when it was removed.
+// Credentials are sent to allowed addresses only.
 func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(e evidence.Left, problem string)) error {
 	return suite.Clean(ctx, c, left, each)
 }
+
+// Elsewhere tells whether something that a run left is not at the configured target.
+func Elsewhere(c *config.Config, e evidence.Left) bool { return suite.Elsewhere(c, e) }

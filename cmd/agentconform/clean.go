@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,11 +25,14 @@ func newClean(io streams) *cobra.Command {
 	f := &cleanFlags{}
 	c := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove deployments that earlier runs left at the target",
-		Long: `Remove the deployments that earlier runs created at the target and did not remove, because they were killed or the target
-was unreachable. The ledger of the runs names them.
+		Short: "Remove deployments and threads that earlier runs left at the target",
+		Long: `Remove the deployments and threads that earlier runs created at the target and did not remove, because they were killed, the
+target was unreachable, or --keep was given. The ledger of the runs names them, with the address of each.
 
-Exit codes: 0 all removed, or nothing to remove; 2 wrong usage or configuration; 3 a deployment could not be removed, or a
+Credentials are sent to the configured target and agent server only, and to the agent server that the target names for a
+deployment of the ledger.
+
+Exit codes: 0 all removed, or nothing to remove; 2 wrong usage or configuration; 3 something could not be removed, or a
 line of the ledger could not be read.`,
 		Example: `  agentconform clean --config vendor.yaml
   agentconform clean --config vendor.yaml --ledger out/ledger.jsonl --run 3f2a91c0`,
@@ -45,8 +50,8 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Target == "" {
-		return errors.New("no control plane is configured: name the target with --config or --target")
+	if cfg.Target == "" && cfg.AgentTarget == "" {
+		return errors.New("no target is configured: name it with --config, --target or --agent-target")
 	}
 	left, damaged, err := evidence.ReadLedger(f.ledger)
 	if err != nil {
@@ -54,8 +59,9 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 	}
 	left = slices.DeleteFunc(left, func(e evidence.Left) bool { return f.run != "" && e.Run != f.run })
 	for _, e := range left {
-		if e.Target != cfg.Target {
-			return fmt.Errorf("run %s created %s %s at %s, but the target is %s: name that target, or choose another run with --run", e.Run, e.Kind, e.ID, e.Target, cfg.Target)
+		if steps.Elsewhere(cfg, e) {
+			return fmt.Errorf("run %s created %s %s at %s, but the target is %s: name that target, or choose another run with --run",
+				e.Run, e.Kind, e.ID, cmp.Or(e.Address, e.Target), strings.Trim(cfg.Target+", "+cfg.AgentTarget, ", "))
 		}
 	}
 	for _, d := range damaged {
@@ -76,7 +82,7 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 
 // remove removes what was left, and notes it in the ledger.
 func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left, io streams) (removed int, err error) {
-	ledger, err := evidence.OpenLedger(f.ledger, f.run, cfg.Target)
+	ledger, err := evidence.ContinueLedger(f.ledger)
 	if err != nil {
 		return 0, err
 	}
@@ -90,7 +96,7 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 		}
 		removed++
 		fmt.Fprintf(io.out, "%s removed\n", which)
-		noted = errors.Join(noted, ledger.Removed(e.Kind, e.ID))
+		noted = errors.Join(noted, ledger.Removed(e.LedgerEntry))
 	})
 	if len(left) == 0 {
 		fmt.Fprintln(io.out, "nothing to remove")

@@ -125,3 +125,23 @@ Feature: Runs
       And another thread of the user
       When the user retrieves the run under the other thread
       Then the request is answered with an HTTP error status
+
+  @AS-RUN-9 @should @section-4
+  Rule: The join of an unknown run, or of a run under another thread, is answered with an HTTP error status
+    The interface shows no such join. A client that joins by mistake waits for nothing, and takes the answer for the end of its run.
+
+    Scenario: The join of an unknown run is answered with an HTTP error status
+      Given a completed run
+      When the user joins an unknown run of the thread
+      Then the request is answered with an HTTP error status
+
+    Scenario Outline: The join of a run under <which> thread is answered with an HTTP error status
+      Given a completed run
+      And another thread of the user
+      When the user joins the run under <which> thread
+      Then the request is answered with an HTTP error status
+
+      Examples:
+        | which      |
+        | an unknown |
+        | the other  |

@@ -26,7 +26,7 @@ func agentErrors() []Fault {
 		{
 			Name: "rolled-back-run-crashes", Breaks: "get run of a rolled-back run returns 500", Fails: "AS-ERROR-1",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				onUnfound(w, r, next, func(a *answer) {
+				onUnfound(getRun, w, r, next, func(a *answer) {
 					if d.threadOfRun(runOf(r)) == threadOf(r) {
 						a.refuse(http.StatusInternalServerError, "Internal Server Error")
 					}

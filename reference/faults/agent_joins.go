@@ -108,6 +108,27 @@ func agentJoins() []Fault {
 				next.ServeHTTP(w, r)
 			}),
 		},
+		{
+			Name: "unknown-run-is-joined", Breaks: "join of an unknown run returns 200 with an error object", Fails: "AS-RUN-9",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				onUnfound(joinRun, w, r, next, func(a *answer) {
+					if d.threadOfRun(runOf(r)) == "" && d.known(threadOf(r)) {
+						a.status = http.StatusOK
+						a.json(map[string]any{"__error__": map[string]any{"error": "ValueError", "message": "Run " + runOf(r) + " not found"}})
+					}
+				})
+			}),
+		},
+		{
+			Name: "run-is-joined-under-any-thread", Breaks: "join finds a run under any thread of the user", Fails: "AS-RUN-9",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				onUnfound(joinRun, w, r, next, func(a *answer) {
+					if thread := d.threadOfRun(runOf(r)); thread != "" && thread != threadOf(r) && d.known(threadOf(r)) {
+						*a = *do(next, r, http.MethodGet, threadPath(r, thread)+"/runs/"+runOf(r)+"/join")
+					}
+				})
+			}),
+		},
 	}
 }
 

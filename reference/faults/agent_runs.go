@@ -47,7 +47,7 @@ func agentRuns() []Fault {
 		{
 			Name: "unknown-run-is-pending", Breaks: "get run of an unknown run returns 200 with status pending", Fails: "AS-RUN-3",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				onUnfound(w, r, next, func(a *answer) {
+				onUnfound(getRun, w, r, next, func(a *answer) {
 					if d.threadOfRun(runOf(r)) == "" && d.known(threadOf(r)) {
 						a.status = http.StatusOK
 						a.json(map[string]any{"run_id": runOf(r), "thread_id": threadOf(r), "status": "pending"})
@@ -58,7 +58,7 @@ func agentRuns() []Fault {
 		{
 			Name: "run-of-unknown-thread-is-found", Breaks: "get run finds a run under an unknown thread", Fails: "AS-RUN-3",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				onUnfound(w, r, next, func(a *answer) {
+				onUnfound(getRun, w, r, next, func(a *answer) {
 					if thread := d.threadOfRun(runOf(r)); thread != "" && !d.known(threadOf(r)) {
 						*a = *do(next, r, http.MethodGet, threadPath(r, thread)+"/runs/"+runOf(r))
 					}
@@ -83,7 +83,7 @@ func agentRuns() []Fault {
 		{
 			Name: "run-is-found-under-any-thread", Breaks: "get run finds a run under any thread of the user", Fails: "AS-RUN-8",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				onUnfound(w, r, next, func(a *answer) {
+				onUnfound(getRun, w, r, next, func(a *answer) {
 					if thread := d.threadOfRun(runOf(r)); thread != "" && thread != threadOf(r) && d.known(threadOf(r)) {
 						*a = *do(next, r, http.MethodGet, threadPath(r, thread)+"/runs/"+runOf(r))
 					}
@@ -93,9 +93,9 @@ func agentRuns() []Fault {
 	}
 }
 
-// onUnfound changes the 404 of get run.
-func onUnfound(w http.ResponseWriter, r *http.Request, next http.Handler, change func(a *answer)) {
-	if !getRun.is(r) {
+// onUnfound changes the 404 of an operation on a run.
+func onUnfound(op operation, w http.ResponseWriter, r *http.Request, next http.Handler, change func(a *answer)) {
+	if !op.is(r) {
 		next.ServeHTTP(w, r)
 		return
 	}

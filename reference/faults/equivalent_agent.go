@@ -96,6 +96,13 @@ func otherAgents() []EquivalentMutant {
 			Name: "threads-oldest-first", Differs: "threads are listed in reverse order",
 			Apply: compose(reversedList(listThreads), reversedList(searchThreads)),
 		},
+		{Name: "list-threads-is-405", Differs: "list threads returns 405; search threads lists them", Apply: unserved(listThreads, http.StatusMethodNotAllowed)},
+		{Name: "list-threads-is-404", Differs: "list threads returns 404; search threads lists them", Apply: unserved(listThreads, http.StatusNotFound)},
+		{Name: "threads-stay", Differs: "delete thread returns 405", Apply: unserved(deleteThread, http.StatusMethodNotAllowed)},
+		{
+			Name: "answers-hold-the-token", Differs: "runs hold the caller's token in kwargs",
+			Apply: compose(onAnswer(createRun, holdsToken), onAnswer(getRun, holdsToken)),
+		},
 		{
 			Name: "no-location-headers", Differs: "agent servers send no Content-Location, Location or WWW-Authenticate header",
 			Apply: onAgent(func(a *answer) {
@@ -104,6 +111,29 @@ func otherAgents() []EquivalentMutant {
 				}
 			}),
 		},
+	}
+}
+
+// unserved answers an operation as a server that does not have it, whoever asks.
+func unserved(op operation, status int) Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !op.is(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := &answer{header: http.Header{}}
+		a.refuse(status, http.StatusText(status))
+		a.send(w)
+	})
+}
+
+// holdsToken adds the caller's token to a run, as servers do that keep the configuration of a run in it.
+func holdsToken(r *http.Request, a *answer) {
+	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if a.status < 300 && token != "" {
+		a.edit(func(run map[string]any) {
+			run["kwargs"] = map[string]any{"config": map[string]any{"configurable": map[string]any{"graph_auth_user": map[string]any{"token": token}}}}
+		})
 	}
 }
 

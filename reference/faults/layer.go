@@ -30,6 +30,7 @@ var (
 	createThread  = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads$`)}
 	listThreads   = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads$`)}
 	searchThreads = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads/search$`)}
+	deleteThread  = operation{http.MethodDelete, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+$`)}
 	createRun     = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs$`)}
 	getRun        = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+$`)}
 	joinRun       = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+/join$`)}

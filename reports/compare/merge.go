@@ -37,6 +37,7 @@ func Merge(shards ...*reports.Result) (*reports.Result, error) {
 		offset := store.add(s.Exchanges, shift)
 		addRequirements(m, s, offset)
 		addFindings(m, s, offset)
+		addNotes(m, s, offset)
 		addCoverage(&m.Coverage, s.Coverage)
 		for _, t := range s.Timeline {
 			t.AtMS += shift

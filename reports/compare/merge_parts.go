@@ -120,6 +120,17 @@ func addFindings(m, shard *reports.Result, offset int) {
 	}
 }
 
+// addNotes adds the notes of a shard; the same note counts once, with all of its occurrences.
+func addNotes(m, shard *reports.Result, offset int) {
+	for _, n := range shard.Notes {
+		if n.Exchange > 0 {
+			n.Exchange += offset
+		}
+		mergeInto(&m.Notes, []reports.Note{n}, func(a, b reports.Note) bool { return a.Kind == b.Kind && a.Text == b.Text },
+			func(x *reports.Note, n reports.Note) { x.Count += n.Count })
+	}
+}
+
 // mergeInto adds items to a list. An item that the list has already is merged into it.
 func mergeInto[T any](list *[]T, items []T, same func(a, b T) bool, merge func(into *T, item T)) {
 	for _, item := range items {

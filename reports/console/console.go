@@ -37,6 +37,7 @@ func Write(w io.Writer, r *reports.Result, opts Options) error {
 	p.knownFailures(o.Known)
 	p.skipped(o.Skipped, overview.SkippedInPart(r))
 	p.baseline(r.Baseline)
+	p.notes(overview.Notes(r))
 	p.closing(r)
 	if p.err != nil {
 		return fmt.Errorf("printing the result: %w", p.err)
@@ -227,6 +228,17 @@ func (p *printer) baseline(b *reports.Baseline) {
 	}
 }
 
+// notes prints what is no failure and worth knowing.
+func (p *printer) notes(notes []string) {
+	if len(notes) == 0 {
+		return
+	}
+	p.heading("NOTES", "no failures, verdict unaffected", dim, len(notes))
+	for _, note := range notes {
+		p.wrap("  ", "      ", safe.Line(safe.Ellipsis(note, 1000)))
+	}
+}
+
 func (p *printer) closing(r *reports.Result) {
 	p.line("")
 	p.wrap("Remaining       ", strings.Repeat(" ", 16), safe.Line(overview.DistanceOf(r).String()))
@@ -245,15 +257,23 @@ func (p *printer) closing(r *reports.Result) {
 	p.line("%s", p.verdict(r))
 }
 
-// notCleanedUp lists what is still at the target, and the command that removes it.
+// notCleanedUp says what the run created and removed, what is still at the target, and the command that removes it.
 func (p *printer) notCleanedUp(r *reports.Result) {
-	left := overview.NotCleanedUp(r)
+	c := overview.CleanupOf(r)
+	if text := c.String(); text != "" {
+		p.line("Cleanup         %s", safe.Line(text))
+	}
+	left := c.WhatIsLeft()
 	if left == "" {
+		return
+	}
+	p.wrap("Not cleaned up  ", strings.Repeat(" ", 16), safe.Line(left))
+	if !c.Removable {
 		return
 	}
 	command := "agentconform clean"
 	if p.opts.Out != "" {
 		command += " --ledger " + safe.Line(p.opts.Out) + "/ledger.jsonl"
 	}
-	p.line("Not cleaned up  %s: %s", left, command)
+	p.line("Remove it       %s", command)
 }

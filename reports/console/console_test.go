@@ -90,9 +90,31 @@ func TestConsoleReportsAWriteError(t *testing.T) {
 	assert.ErrorContains(t, console.Write(brokenPipe{}, recorded.Faulty(), console.Options{}), "broken pipe")
 }
 
-func TestNotCleanedUp(t *testing.T) {
-	r := &reports.Result{Ledger: []reports.LedgerEntry{{Kind: "deployment", ID: "1"}, {Kind: "deployment", ID: "2", Removed: true}, {Kind: "thread", ID: "3"}}}
-	var b bytes.Buffer
-	require.NoError(t, console.Write(&b, r, console.Options{Out: "out"}))
-	assert.Contains(t, b.String(), "\nNot cleaned up  1 deployment: agentconform clean --ledger out/ledger.jsonl\n")
+func TestCleanup(t *testing.T) {
+	deployment, gone := reports.LedgerEntry{Kind: "deployment", ID: "1"}, reports.LedgerEntry{Kind: "deployment", ID: "2", Removed: true}
+	thread := func(removed, never bool) reports.LedgerEntry {
+		e := reports.LedgerEntry{Kind: "thread", ID: "3", Address: "http://a", Removed: removed, Unremovable: never}
+		if !removed {
+			e.Reason = "DELETE: status 405"
+		}
+		return e
+	}
+	const remove = "Remove it       agentconform clean --ledger out/ledger.jsonl\n"
+	for name, c := range map[string]struct {
+		ledger []reports.LedgerEntry
+		want   string
+	}{
+		"some":    {[]reports.LedgerEntry{deployment, gone}, "Cleanup         created 2 deployments; removed 1 deployment; left 1 deployment\nNot cleaned up  1 deployment\n" + remove},
+		"older":   {[]reports.LedgerEntry{gone, {Kind: "thread", ID: "4"}}, "Cleanup         created 1 deployment; all removed\n"},
+		"threads": {[]reports.LedgerEntry{gone, thread(true, false)}, "Cleanup         created 1 deployment, 1 thread; all removed\n"},
+		"never":   {[]reports.LedgerEntry{thread(false, true)}, "Cleanup         created 1 thread; none removed\nNot cleaned up  1 thread: DELETE: status 405 (1 thread)\n"},
+		"failed":  {[]reports.LedgerEntry{thread(false, false)}, "Cleanup         created 1 thread; none removed\nNot cleaned up  1 thread: DELETE: status 405 (1 thread)\n" + remove},
+	} {
+		var b bytes.Buffer
+		require.NoError(t, console.Write(&b, &reports.Result{Ledger: c.ledger}, console.Options{Out: "out"}))
+		_, after, _ := strings.Cut(b.String(), "\nSuite ")
+		_, after, _ = strings.Cut(after, "\n")
+		found, _, _ := strings.Cut(after, "Reports ")
+		assert.Equal(t, c.want, found, name)
+	}
 }

@@ -1,39 +1,19 @@
 package html
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 )
 
 // cleanupView tells what the run left at the target from what it removed.
 type cleanupView struct {
-	Left, Removed []reports.LedgerEntry
+	Summary string // what was created, removed and left
+	Left    []reports.LedgerEntry
+	Removed []reports.LedgerEntry
+	Reasons []string // why something is left
 }
 
-func cleanupOf(ledger []reports.LedgerEntry) cleanupView {
-	var c cleanupView
-	for _, e := range ledger {
-		if e.Removed {
-			c.Removed = append(c.Removed, e)
-		} else {
-			c.Left = append(c.Left, e)
-		}
-	}
-	return c
-}
-
-// byKind counts entries: "1 deployment, 6 threads".
-func byKind(entries []reports.LedgerEntry) string {
-	counts := map[string]int{}
-	for _, e := range entries {
-		counts[e.Kind]++
-	}
-	var parts []string
-	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, reports.Count(counts[kind], kind))
-	}
-	return strings.Join(parts, ", ")
+func cleanupOf(r *reports.Result) cleanupView {
+	c := overview.CleanupOf(r)
+	return cleanupView{Summary: c.String(), Left: c.Left, Removed: c.Removed, Reasons: c.Reasons}
 }

@@ -62,7 +62,7 @@ var readAssets = sync.OnceValues(func() (*pageAssets, error) {
 		return nil, err
 	}
 	script = "\"use strict\";\n(() => {\n" + script + "})();\n"
-	functions := template.FuncMap{"join": strings.Join, "duration": overview.Duration, "byKind": byKind, "long": long}
+	functions := template.FuncMap{"join": strings.Join, "duration": overview.Duration, "byKind": overview.CountByKind, "long": long}
 	page, err := template.New("page.gohtml").Funcs(functions).ParseFS(sources, "templates/*.gohtml")
 	if err != nil {
 		return nil, err

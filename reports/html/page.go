@@ -33,6 +33,7 @@ type page struct {
 	Coverage  *coverageView // nil: no operation is known
 	Chart     *chart        // nil: no status was polled
 	Cleanup   cleanupView
+	Notes     []string // what is no failure and worth knowing
 	Problems  []string // of the baseline
 	Files     []string
 
@@ -64,7 +65,8 @@ func pageOf(original *reports.Result, a *pageAssets) *page {
 		return !slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict == v })
 	})
 	p.Todo, p.TodoLeft = todosOf(r)
-	p.Scope, p.Coverage, p.Cleanup = scopeOf(r), coverageOf(r), cleanupOf(r.Ledger)
+	p.Scope, p.Coverage, p.Cleanup = scopeOf(r), coverageOf(r), cleanupOf(r)
+	p.Notes = overview.Notes(r)
 	p.Parts = partsOf(r, exchanges)
 	p.Chart = chartOf(r.Timeline, originsOf(r, original.Exchanges))
 	return p

@@ -29,6 +29,9 @@ func Facts(r *reports.Result) []Fact {
 	for _, g := range NotJudged(r) {
 		facts = append(facts, Fact{"not_judged", g})
 	}
+	for _, note := range Notes(r) {
+		facts = append(facts, Fact{"note", note})
+	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Value == "" })
 }
 

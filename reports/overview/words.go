@@ -83,17 +83,3 @@ func Slug(s string) string {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}), "-")
 }
-
-// NotCleanedUp counts the deployments that the run created and did not remove: "2 deployments"; empty where there are none.
-func NotCleanedUp(r *reports.Result) string {
-	n := 0
-	for _, e := range r.Ledger {
-		if e.Kind == "deployment" && !e.Removed {
-			n++
-		}
-	}
-	if n == 0 {
-		return ""
-	}
-	return reports.Count(n, "deployment")
-}

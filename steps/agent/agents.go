@@ -44,7 +44,8 @@ type learned struct {
 	enqueues     shared.Value[bool]      // whether a run can be asked to wait behind another one
 	// unknownAssistant is the refusal of a run for its assistant, nil where the server knows the assistant.
 	unknownAssistant shared.Value[*client.Answer]
-	otherListing     shared.Value[bool]      // whether the user is served by the listing call that is not configured
+	listing          shared.Value[bool]      // whether threads are listed with the search endpoint, where the configuration does not say
+	otherListing     shared.Value[bool]      // whether the user is served by the listing call that is not used
 	words            [6]shared.Value[*Trial] // what the graph understands, as in Words
 	parallel         shared.Value[int]       // how many runs may be in progress at the same time
 	pendings         pendings
@@ -59,7 +60,8 @@ func New(t *target.Target, p *plane.Plane, maker *shared.Maker) *Agents {
 
 // Server is one deployed agent server at its address ({deployment_url}).
 type Server struct {
-	Base string
+	Base       string
+	deployment string // that it belongs to; empty where the address is configured
 
 	agents *Agents
 	target *target.Target
@@ -70,7 +72,7 @@ type Server struct {
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	return as.learned.server.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
-			return as.judgedAt(as.target.Config.AgentTarget), nil
+			return judged(as.agentAt(as.target.Config.AgentTarget, "")), nil
 		}
 		if as.target.Config.Target == "" {
 			return nil, outcome.Needs("agent_target", ", the base URL of an agent server")
@@ -84,12 +86,11 @@ func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 			return nil, err
 		}
 		as.target.JudgeAgentAt(s.Base)
-		return as.judgedAt(s.Base), nil
+		return judged(s), nil
 	})
 }
 
-func (as *Agents) judgedAt(base string) *Server {
-	s := as.agentAt(base)
+func judged(s *Server) *Server {
 	s.judged = true
 	return s
 }
@@ -105,12 +106,12 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 		return nil, outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: %s; set agent_target if it is right", as.target.Config.AgentURLFrom, as.target.Redact.Text(named), err).By(reports.ByKey, "agent_target")
 	}
 	as.target.Client.Guard(as.target.Config.Target, base)
-	return as.agentAt(base), nil
+	return as.agentAt(base, d.ID), nil
 }
 
-func (as *Agents) agentAt(base string) *Server {
+func (as *Agents) agentAt(base, deployment string) *Server {
 	as.target.CallsAgentAt(base)
-	return &Server{Base: base, agents: as, target: as.target}
+	return &Server{Base: base, deployment: deployment, agents: as, target: as.target}
 }
 
 // awaitAddress returns the address of a deployment's agent server. A target may know it only some time

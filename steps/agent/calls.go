@@ -13,7 +13,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -79,7 +78,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 		return t, nil
 	}
 	t.again = !s.agents.threads.Add(s.Base + " " + t.ID)
-	return t, s.target.Ledger.Created("thread", t.ID, evidence.Scenario(ctx))
+	return t, noteThread(ctx, s, t)
 }
 
 // NewThread creates a thread for a scenario to work with.
@@ -116,7 +115,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 		g.ID = a.Get("run_id").String()
 		t.runs++
 	}
-	return g, nil
+	return g, noteRun(ctx, s, who, g)
 }
 
 // Post starts a run of a caller who may. It is blocked where the graph does not understand a word of the order, and
@@ -218,9 +217,12 @@ type Filter struct {
 // The search operation takes at most so many threads at once in practice. A target may give fewer than it is asked for.
 const searchPage, searchPages = 1000, 50
 
-// List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked;
-// a filter goes to the search operation, since the plain list takes none.
+// List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked, or what the
+// target serves; a filter goes to the search operation, since the plain list takes none.
 func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) ([]gjson.Result, *client.Answer, error) {
+	if err := findListing(ctx, s); err != nil {
+		return nil, nil, err
+	}
 	if f == nil && !s.target.Searches() {
 		a, err := s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
 		if err != nil {
@@ -276,20 +278,4 @@ func RowsOf(a *client.Answer) []gjson.Result {
 // Holds tells whether a listing holds the thread.
 func Holds(rows []gjson.Result, id string) bool {
 	return slices.ContainsFunc(rows, func(row gjson.Result) bool { return row.Get("thread_id").String() == id })
-}
-
-// AskOtherEndpoint lists the threads by it.
-func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*client.Answer, error) {
-	if s.target.Searches() {
-		return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
-	}
-	return s.ask(ctx, who, http.MethodPost, ThreadsPath+"/search", (*Filter)(nil).body(0))
-}
-
-// ServesOtherEndpoint tells whether the listing endpoint that is not configured serves the user. A target needs only one.
-func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
-	return s.agents.learned.otherListing.Get(ctx, s.agents.maker, "the other listing call", func(ctx context.Context) (bool, error) {
-		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
-		return err == nil && a.OK(), err
-	})
 }

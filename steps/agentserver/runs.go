@@ -44,6 +44,8 @@ func (w *runs) define(r *common.Registrar) {
 	r.When(`the user retrieves an unknown run of the thread`, w.userRetrievesUnknownRun)
 	r.When(`the user retrieves the run under (an unknown|the other) thread`, w.userRetrievesRunElsewhere)
 	r.When(`the user joins the run`, w.userJoins)
+	r.When(`the user joins an unknown run of the thread`, w.userJoinsUnknownRun)
+	r.When(`the user joins the run under (an unknown|the other) thread`, w.userJoinsRunElsewhere)
 	r.Then(`the answer holds a "run_id"`, w.answerHoldsRun)
 	r.Then(`the answer comes before the end of the run`, w.acceptedInTime)
 	r.Then(`the answer has the "run_id" of that run`, w.answerIsRun)
@@ -220,11 +222,26 @@ func (w *runs) userRetrievesUnknownRun(ctx context.Context) (err error) {
 }
 
 func (w *runs) userRetrievesRunElsewhere(ctx context.Context, which string) (err error) {
+	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), w.runElsewhere(which))
+	return err
+}
+
+// runElsewhere is the current run under a thread that is not its own.
+func (w *runs) runElsewhere(which string) *agent.GraphRun {
 	elsewhere := &agent.Thread{ID: target.UnknownID()}
 	if which == "the other" {
 		elsewhere = w.threads[0]
 	}
-	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), &agent.GraphRun{ID: w.current.ID, Thread: elsewhere})
+	return &agent.GraphRun{ID: w.current.ID, Thread: elsewhere}
+}
+
+func (w *runs) userJoinsUnknownRun(ctx context.Context) (err error) {
+	w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
+	return err
+}
+
+func (w *runs) userJoinsRunElsewhere(ctx context.Context, which string) (err error) {
+	w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), w.runElsewhere(which))
 	return err
 }
 

@@ -157,7 +157,7 @@ func (w *World) listAtOtherEndpoint(ctx context.Context, who target.Caller) erro
 		return outcome.AsPrecondition(err)
 	}
 	if !serves {
-		return outcome.Inapplicable("agent.listing", "the target lists threads only at the configured endpoint (agent.listing)")
+		return outcome.Inapplicable("agent.listing", "the target lists threads at one endpoint only (agent.listing)")
 	}
 	w.listed.who = who
 	if w.scene.Answer, err = w.server.AskOtherEndpoint(ctx, who); err == nil {
@@ -301,4 +301,4 @@ func (w *World) ownersListHolds(ctx context.Context) error {
 }
 
 // listingHint names the configuration that a list without the expected thread may ask for.
-func (w *World) listingHint() string { return target.ListingHint(w.target.Searches()) }
+func (w *World) listingHint() string { return w.target.ListingHint() }

@@ -109,13 +109,13 @@ func (w *closing) aStatusSeen() error {
 	return nil
 }
 
-// isAsked skips the listing endpoint that is not configured.
+// isAsked skips the listing endpoint that is not used.
 func (w *closing) isAsked(operation string) error {
-	switch listing := w.target.Config.Agent.Listing; {
-	case operation == "list-threads" && listing != "get":
-		return outcome.Inapplicable("agent.listing", "GET /threads is not tested: agent.listing is %q", listing)
-	case operation == "search-threads" && listing != "search":
-		return outcome.Inapplicable("agent.listing", "POST /threads/search is not tested: agent.listing is %q", listing)
+	switch searches := w.target.Searches(); {
+	case operation == "list-threads" && searches:
+		return outcome.Inapplicable("agent.listing", "GET /threads is not tested: threads are listed with POST /threads/search")
+	case operation == "search-threads" && !searches:
+		return outcome.Inapplicable("agent.listing", "POST /threads/search is not tested: threads are listed with GET /threads")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (c *Config) complete() Errors {
 	v.address("target", &c.Target)
 	v.address("agent_target", &c.AgentTarget)
 	v.oneOf("edition", c.Edition, "", Cloud, SelfHosted)
-	v.oneOf("agent.listing", c.Agent.Listing, "get", "search")
+	v.oneOf("agent.listing", c.Agent.Listing, "", "get", "search")
 	if s := c.Agent.RejectedStatus; s < 400 || s > 599 {
 		v.add("agent.rejected_status", fmt.Sprintf("%d is not an HTTP error status", s), "use 400 to 599")
 	}

@@ -83,7 +83,7 @@ type User struct {
 
 // Agent holds the choices that the interface leaves to the agent server.
 type Agent struct {
-	Listing        string            `yaml:"listing"`         // "get" (GET /threads) or "search" (POST /threads/search)
+	Listing        string            `yaml:"listing"`         // "get" (GET /threads) or "search" (POST /threads/search); "": GET /threads, and where that is not served, search
 	RejectedStatus int               `yaml:"rejected_status"` // what the handler answers to wrong credentials
 	RejectedDetail string            `yaml:"rejected_detail"` // its detail; empty: not judged
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognised as the hosted development environment
@@ -121,7 +121,7 @@ func Default() Config {
 		CredentialHeaders: Credentials{APIKey: "X-Api-Key", TenantID: "X-Tenant-Id", Bearer: "Authorization"},
 		AgentURLFrom:      "source_config.custom_url",
 		AssistantID:       "conformance",
-		Agent:             Agent{Listing: "get", RejectedStatus: http.StatusUnauthorized},
+		Agent:             Agent{RejectedStatus: http.StatusUnauthorized},
 		Timeouts:          Timeouts{Request: 10 * time.Second, Poll: 15 * time.Minute, Run: time.Minute},
 		Polling:           Polling{Interval: 20 * time.Millisecond, MaxInterval: 5 * time.Second},
 	}

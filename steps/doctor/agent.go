@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -8,13 +9,40 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// listing requests the threads with the configured endpoint.
-func (x *examiner) listing(who target.Caller) *probe {
+// listings request the threads: as each of the first two users, and without credentials at the end.
+func (x *examiner) listings(search bool) (all []*probe) {
+	users := x.target.Config.Users
+	for _, u := range users[:min(2, len(users))] {
+		all = append(all, x.listing(target.Caller{Header: target.UserHeader(u)}, search))
+	}
+	return append(all, x.listing(target.Caller{}, search))
+}
+
+func (x *examiner) listing(who target.Caller, search bool) *probe {
 	method, path, body := http.MethodGet, agent.ThreadsPath, any(nil)
-	if x.target.Searches() {
+	if search {
 		method, path, body = http.MethodPost, agent.ThreadsPath+"/search", map[string]any{"limit": 1, "offset": 0}
 	}
 	return &probe{request: x.target.ToAgent(x.target.Config.AgentTarget, who, method, path, body)}
+}
+
+// searched requests the threads with the search endpoint where the configuration names none and GET /threads is not served, as a
+// run does. Where that is not served either, the answers to GET /threads stand.
+func (x *examiner) searched(ctx context.Context, e *Examination, listed []*probe) ([]*probe, error) {
+	first := listed[0]
+	if x.target.Config.Agent.Listing != "" || first.answer == nil || !target.NotServed(first.answer) {
+		return listed, nil
+	}
+	found := x.listings(true)
+	if err := x.sendAll(ctx, found...); err != nil {
+		return nil, err
+	}
+	if a := found[0].answer; a == nil || target.NotServed(a) || a.Status >= http.StatusInternalServerError {
+		return listed, nil
+	}
+	x.target.ListsBySearch()
+	e.add(Noted, "agent.listing", fmt.Sprintf("%s: status %d; threads are listed with POST /threads/search", called(first), first.answer.Status), "")
+	return found, nil
 }
 
 // examineAgent checks the answers to the users, the first one first, and to a request without credentials. Without configured
@@ -73,7 +101,7 @@ func (x *examiner) examineUser(e *Examination, subject string, p, nobody *probe,
 	case !a.IsJSON():
 		finding, found, next = lessIf(refusesCaller(nobody)), call+"expected JSON, got "+x.seen(a), baseAddress(key)
 	default:
-		finding, found, next = Noted, call+"expected 200 with a list of threads, got "+x.seen(a), target.ListingHint(x.target.Searches())
+		finding, found, next = Noted, call+"expected 200 with a list of threads, got "+x.seen(a), x.target.ListingHint()
 	}
 	e.add(finding, subject, found, next)
 	return finding

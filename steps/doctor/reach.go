@@ -52,10 +52,7 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 		}
 	}
 	if x.target.Config.AgentTarget != "" {
-		for _, u := range x.target.Config.Users[:min(2, len(x.target.Config.Users))] {
-			agents = append(agents, x.listing(target.Caller{Header: target.UserHeader(u)}))
-		}
-		agents = append(agents, x.listing(target.Caller{}))
+		agents = x.listings(x.target.Searches())
 	}
 	all = append(append(all, planes...), agents...)
 	if err := x.sendAll(ctx, all...); err != nil {
@@ -68,6 +65,10 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 	}
 	switch {
 	case len(agents) > 0:
+		agents, err := x.searched(ctx, e, agents)
+		if err != nil {
+			return err
+		}
 		x.examineAgent(e, agents[:len(agents)-1], agents[len(agents)-1])
 	case x.target.Config.Target != "":
 		e.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a run reads it from %s of a deployment; without it AS-* and E2E-* are not judged", x.target.Config.AgentURLFrom),

@@ -22,6 +22,8 @@ const keptAnswers = 256
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
+	TenantHeader string // whose value names an owner, and is no token
+
 	oracle  *spec.Oracle
 	redact  *client.Redactor
 	journal Journal
@@ -34,6 +36,7 @@ type Collector struct {
 	throttled  int
 	impatient  int
 	journalErr error
+	ownToken   OwnToken
 	contract
 	seen
 	trust
@@ -126,6 +129,9 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, 
 		c.own = append(c.own, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
 	}
 	c.cover(judged, a)
+	if r.Trusted && a != nil {
+		c.noteOwnToken(id, r, a)
+	}
 	if r.Trusted && a != nil && !asksToWait(a) {
 		c.noteTrust(id, r, a)
 	}

@@ -26,21 +26,31 @@ type Ledger struct {
 // Left is something that a run created and has not removed.
 type Left struct {
 	Run    string `json:"run"`
-	Target string `json:"target"` // where it is
+	Target string `json:"target"` // base URL of the run's control plane; empty where it had none
 	reports.LedgerEntry
 }
 
 // OpenLedger begins a run's part of the ledger in the file, one JSON object a line; with an empty path it is kept in
-// memory. Deployments that earlier runs did not remove stay in the file; if a line cannot be read, all lines stay.
+// memory. What earlier runs did not remove stays in the file, unless the target cannot remove it; if a line cannot be read,
+// all lines stay.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
 		return &Ledger{run: run, target: target}, nil
 	}
+	return openLedger(path, run, target, func(e Left) bool { return !e.Unremovable })
+}
+
+// ContinueLedger opens a ledger to note what is removed later. All that was not removed stays in the file.
+func ContinueLedger(path string) (*Ledger, error) {
+	return openLedger(path, "", "", func(Left) bool { return true })
+}
+
+func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error) {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	kept, err := worthKeeping(path, content)
+	kept, err := worthKeeping(path, content, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -57,16 +67,42 @@ func OpenLedger(path, run, target string) (*Ledger, error) {
 	return &Ledger{run: run, target: target, file: f}, nil
 }
 
-// removable are the kinds of things that a client can remove. Threads go with their deployment.
-const removable = "deployment"
+// The kinds of things that a run creates.
+const (
+	Deployment = "deployment"
+	Thread     = "thread"
+	Run        = "run" // removed with its thread
+)
 
-// Damaged is a line of a ledger that cannot be read: its deployment may still be at the target.
+// isRemovable tells whether a client can remove an entry. The threads of a ledger of an older version have no address: where it
+// is not known where something is, nothing is sent.
+func isRemovable(e reports.LedgerEntry) bool {
+	return e.Kind == Deployment || e.Kind == Thread && e.Address != ""
+}
+
+// same tells whether two entries are of one thing. The ids of threads and runs are unique at their server only.
+func same(a, b reports.LedgerEntry) bool {
+	return a.Kind == b.Kind && a.ID == b.ID && (a.Kind == Deployment || a.Address == b.Address && a.Thread == b.Thread)
+}
+
+// goesWith tells whether the removal of an entry removes another one: a deployment takes its threads, a thread its runs.
+func goesWith(e, removed reports.LedgerEntry) bool {
+	switch removed.Kind {
+	case Deployment:
+		return e.Deployment == removed.ID
+	case Thread:
+		return e.Kind == Run && e.Thread == removed.ID && e.Address == removed.Address
+	}
+	return false
+}
+
+// Damaged is a line of a ledger that cannot be read: what it names may still be at the target.
 type Damaged struct {
 	Line int
 	Text string
 }
 
-// ReadLedger returns the deployments that runs did not remove, in the order of their creation, and the lines that
+// ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the lines that
 // cannot be read. A last line that a crash has cut short is passed over: what it was about had not been acknowledged.
 func ReadLedger(path string) ([]Left, []Damaged, error) {
 	content, err := os.ReadFile(path)
@@ -83,13 +119,15 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 			continue
 		}
 		var e Left
-		if err := json.Unmarshal(line, &e); err != nil || e.Kind == "" {
+		if err := json.Unmarshal(line, &e); err != nil || e.Kind == "" || slices.Contains([]string{"", ".", ".."}, e.ID) {
 			damaged = append(damaged, Damaged{n + 1, string(line)})
 			continue
 		}
 		entries++
-		left = slices.DeleteFunc(left, func(known Left) bool { return known.Kind == e.Kind && known.ID == e.ID })
-		if !e.Removed && e.Kind == removable {
+		left = slices.DeleteFunc(left, func(known Left) bool {
+			return same(known.LedgerEntry, e.LedgerEntry) || e.Removed && goesWith(known.LedgerEntry, e.LedgerEntry)
+		})
+		if !e.Removed && isRemovable(e.LedgerEntry) {
 			left = append(left, e)
 		}
 	}
@@ -108,9 +146,9 @@ func whole(content []byte) []byte {
 	return content[:end]
 }
 
-// worthKeeping returns what stays of a ledger when a run begins: what was not removed. Where lines cannot be read, all
-// of them stay, so that the number of a line still tells which one is meant.
-func worthKeeping(path string, content []byte) ([]byte, error) {
+// worthKeeping returns what stays of a ledger when it is opened: what was not removed, if it is to be kept. Where lines cannot be
+// read, all of them stay, so that the number of a line still tells which one is meant.
+func worthKeeping(path string, content []byte, keep func(Left) bool) ([]byte, error) {
 	left, damaged, err := parseLedger(path, content)
 	if err != nil {
 		return nil, err
@@ -120,6 +158,9 @@ func worthKeeping(path string, content []byte) ([]byte, error) {
 	}
 	var kept []byte
 	for _, e := range left {
+		if !keep(e) {
+			continue
+		}
 		line, err := json.Marshal(e)
 		if err != nil {
 			return nil, err
@@ -129,28 +170,49 @@ func worthKeeping(path string, content []byte) ([]byte, error) {
 	return kept, nil
 }
 
-// Created notes something new at the target.
+// Created notes something new at the control plane.
 func (l *Ledger) Created(kind, id, by string) error {
-	return l.note(reports.LedgerEntry{Kind: kind, ID: id, CreatedBy: by})
+	return l.Add(reports.LedgerEntry{Kind: kind, ID: id, Address: l.target, CreatedBy: by})
 }
 
-// Removed notes that it is gone.
-func (l *Ledger) Removed(kind, id string) error {
-	return l.note(reports.LedgerEntry{Kind: kind, ID: id, Removed: true})
-}
-
-func (l *Ledger) note(e reports.LedgerEntry) error {
+// Add notes something new at the address of the entry. What is known already stays as it is.
+func (l *Ledger) Add(e reports.LedgerEntry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := slices.IndexFunc(l.entries, func(known reports.LedgerEntry) bool { return known.Kind == e.Kind && known.ID == e.ID })
-	switch {
-	case at < 0:
-		l.entries = append(l.entries, e)
-	case e.Removed:
-		l.entries[at].Removed = true
-	default:
+	if slices.ContainsFunc(l.entries, func(known reports.LedgerEntry) bool { return same(known, e) }) {
 		return nil
 	}
+	l.entries = append(l.entries, e)
+	return l.write(e)
+}
+
+// Removed notes that something is gone, and with it all that belongs to it.
+func (l *Ledger) Removed(e reports.LedgerEntry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e.Removed, e.Reason, e.Unremovable = true, "", false
+	for i, known := range l.entries {
+		if same(known, e) || goesWith(known, e) {
+			l.entries[i].Removed, l.entries[i].Reason, l.entries[i].Unremovable = true, "", false
+		}
+	}
+	return l.write(e)
+}
+
+// NotRemoved notes why something was not removed: the reason, and whether the target cannot remove it, stand in the entry.
+func (l *Ledger) NotRemoved(e reports.LedgerEntry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, known := range l.entries {
+		if same(known, e) {
+			l.entries[i].Reason, l.entries[i].Unremovable = e.Reason, e.Unremovable
+		}
+	}
+	return l.write(e)
+}
+
+// write appends a line. The caller holds the lock.
+func (l *Ledger) write(e reports.LedgerEntry) error {
 	if l.file == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
@@ -19,7 +20,7 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	require.NoError(t, first.Created("deployment", "a", "scenario 1"))
 	require.NoError(t, first.Created("deployment", "b", "scenario 2"))
 	require.NoError(t, first.Created("deployment", "b", "seen again"))
-	require.NoError(t, first.Removed("deployment", "a"))
+	require.NoError(t, first.Removed(reports.LedgerEntry{Kind: "deployment", ID: "a"}))
 	require.NoError(t, first.Close())
 	assert.Len(t, first.Entries(), 2)
 
@@ -66,7 +67,7 @@ func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	ledger, err := evidence.OpenLedger(path, "two", "http://a")
 	require.NoError(t, err)
-	require.NoError(t, ledger.Removed("deployment", "a"))
+	require.NoError(t, ledger.Removed(reports.LedgerEntry{Kind: "deployment", ID: "a"}))
 	require.NoError(t, ledger.Close())
 
 	left, damaged, err := evidence.ReadLedger(path)
@@ -76,4 +77,62 @@ func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	require.Len(t, damaged, 2)
 	assert.Equal(t, 2, damaged[0].Line)
 	assert.Equal(t, evidence.Damaged{Line: 5, Text: "{}"}, damaged[1])
+}
+
+// TestThreadsOfALedger adds threads and runs: each belongs to an address, and goes with its deployment or its thread.
+func TestThreadsOfALedger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.jsonl")
+	ledger, err := evidence.OpenLedger(path, "one", "http://a")
+	require.NoError(t, err)
+	thread := func(id, address, deployment string) reports.LedgerEntry {
+		return reports.LedgerEntry{Kind: evidence.Thread, ID: id, Address: address, Deployment: deployment, Owner: "users.0"}
+	}
+	require.NoError(t, ledger.Created("deployment", "d", "s"))
+	for _, e := range []reports.LedgerEntry{thread("1", "http://d", "d"), thread("1", "http://c", ""), thread("2", "http://c", ""), thread("3", "http://c", ""),
+		{Kind: evidence.Run, ID: "1", Thread: "2", Address: "http://c"}, {Kind: evidence.Run, ID: "1", Thread: "3", Address: "http://c"}} {
+		require.NoError(t, ledger.Add(e))
+		require.NoError(t, ledger.Add(e), "the second time it is known")
+	}
+	require.NoError(t, ledger.Removed(reports.LedgerEntry{Kind: evidence.Deployment, ID: "d", Address: "http://a"}))
+	require.NoError(t, ledger.Removed(thread("2", "http://c", "")))
+	stays := thread("3", "http://c", "")
+	stays.Reason, stays.Unremovable = "status 405", true
+	require.NoError(t, ledger.NotRemoved(stays))
+	require.NoError(t, ledger.Close())
+	left := map[string]string{}
+	for _, e := range ledger.Entries() {
+		if !e.Removed {
+			left[e.Kind+" "+e.ID+" "+e.Thread+" at "+e.Address] = e.Reason
+		}
+	}
+	assert.Equal(t, map[string]string{"thread 1  at http://c": "", "thread 3  at http://c": "status 405", "run 1 3 at http://c": ""}, left)
+
+	read, _, err := evidence.ReadLedger(path)
+	require.NoError(t, err)
+	require.Len(t, read, 2, "a run goes with its thread")
+	assert.Equal(t, evidence.Left{Run: "one", Target: "http://a", LedgerEntry: thread("1", "http://c", "")}, read[0])
+	assert.True(t, read[1].Unremovable)
+
+	next, err := evidence.OpenLedger(path, "two", "http://a")
+	require.NoError(t, err)
+	require.NoError(t, next.Close())
+	read, _, err = evidence.ReadLedger(path)
+	require.NoError(t, err)
+	require.Len(t, read, 1, "what the target cannot remove does not stay for ever")
+	assert.Equal(t, "1", read[0].ID)
+}
+
+// TestLedgerOfTheVersionBefore has deployments and threads without an address.
+func TestLedgerOfTheVersionBefore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(`{"run":"one","target":"http://a","kind":"deployment","id":"a","created_by":"s","removed":false}
+{"run":"one","target":"http://a","kind":"deployment","id":"b","created_by":"s","removed":false}
+{"run":"one","target":"http://a","kind":"thread","id":"t","created_by":"s","removed":false}
+{"run":"one","target":"http://a","kind":"deployment","id":"a","created_by":"","removed":true}
+`), 0o600))
+	left, damaged, err := evidence.ReadLedger(path)
+	require.NoError(t, err)
+	assert.Empty(t, damaged)
+	require.Len(t, left, 1, "of the thread it is not known where it is")
+	assert.Equal(t, "b", left[0].ID)
 }

@@ -2,9 +2,14 @@ package suite
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -12,50 +17,161 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// cleanUpTime bounds the removal of what the run created: the run must end also if the target does not answer.
-const cleanUpTime = 30 * time.Second
+// CleanUpTime bounds the removal of what a run created: the run must end also if the target does not answer.
+const CleanUpTime = 30 * time.Second
 
-// clean removes the run's deployments where the target can. What could not be removed stays in the ledger. It also runs
-// after an interrupt.
+// clean removes the run's deployments and threads where the target can. What could not be removed stays in the ledger, with
+// the reason. It also runs after an interrupt.
 func (r *run) clean(ctx context.Context) {
-	if r.target.Client.Down.Cause(r.target.Config.Target) != "" || r.target.Config.Target == "" || r.unreachable != "" {
+	if r.unreachable != "" {
+		r.keep(r.unreachable)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), CleanUpTime, fmt.Errorf("cleaning up has ended after %s", CleanUpTime))
 	defer cancel()
 	ctx = evidence.WithScenario(ctx, "cleaning up", len(r.Catalogue.Scenarios())+1)
-	slots := make(chan struct{}, r.Concurrency)
-	var wait sync.WaitGroup
-	for _, entry := range r.target.Ledger.Entries() {
-		if entry.Kind != "deployment" || entry.Removed {
-			continue
+	x := &remover{target: r.target, plane: r.plane, agents: r.agents, atOnce: r.Concurrency, report: r.noteRemoval}
+	// What is removed with its deployment or thread is not there any more the second time.
+	x.deployments(ctx, r.left(evidence.Deployment))
+	x.threads(ctx, r.left(evidence.Thread))
+}
+
+// keep notes for all that the run created why it stays.
+func (r *run) keep(reason string) {
+	for _, kind := range []string{evidence.Deployment, evidence.Thread} {
+		for _, e := range r.left(kind) {
+			r.noteRemoval(e, agent.Removal{Problem: reason})
 		}
+	}
+}
+
+// left are the entries of a kind that the run has not removed.
+func (r *run) left(kind string) []reports.LedgerEntry {
+	return slices.DeleteFunc(r.target.Ledger.Entries(), func(e reports.LedgerEntry) bool { return e.Kind != kind || e.Removed })
+}
+
+// noteRemoval notes how the removal ended. If the line cannot be written, the ledger lists something that is removed already,
+// which does no harm.
+func (r *run) noteRemoval(e reports.LedgerEntry, how agent.Removal) {
+	if how.Problem == "" {
+		_ = r.target.Ledger.Removed(e)
+		return
+	}
+	e.Reason, e.Unremovable = how.Problem, how.Never
+	_ = r.target.Ledger.NotRemoved(e)
+}
+
+// remover removes what runs have created, at the addresses of the entries: these must be allowed.
+type remover struct {
+	target *target.Target
+	plane  *plane.Plane
+	agents *agent.Agents
+	atOnce int
+	report func(reports.LedgerEntry, agent.Removal) // called by many goroutines
+}
+
+// deployments removes deployments of the configured control plane.
+func (x *remover) deployments(ctx context.Context, all []reports.LedgerEntry) {
+	slots := make(chan struct{}, x.atOnce)
+	var wait sync.WaitGroup
+	for _, e := range all {
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			if r.plane.Remove(ctx, entry.ID) == "" {
-				// If this fails, the ledger lists a deployment that is removed already, which does no harm.
-				_ = r.target.Ledger.Removed(entry.Kind, entry.ID)
+			problem := x.target.Client.Down.Cause(x.target.Config.Target)
+			if problem == "" {
+				problem = x.plane.Remove(ctx, e.ID)
 			}
+			x.report(e, agent.Removal{Problem: problem})
 		})
 	}
 	wait.Wait()
 }
 
-// Clean removes what earlier runs left at the target, and reports each with its problem, which is empty if it was
-// removed.
+// threads removes threads, without the addresses at which nothing answers any more.
+func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
+	all = slices.DeleteFunc(all, func(e reports.LedgerEntry) bool {
+		down := x.target.Client.Down.Cause(e.Address)
+		if down != "" {
+			x.report(e, agent.Removal{Problem: down})
+		}
+		return down != ""
+	})
+	x.agents.RemoveThreads(ctx, all, x.atOnce, x.report)
+}
+
+// Clean removes what earlier runs left at the target, and reports each with its problem, which is empty if it was removed.
+//
+// The entries may come from a file that anybody has written: credentials are sent to the configured addresses only, and to the
+// agent server that the configured control plane names for the deployment of a thread.
 func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(e evidence.Left, problem string)) error {
-	t, err := target.New(target.Options{Config: c})
+	t, err := target.New(target.Options{Config: c, Concurrency: DefaultConcurrency})
 	if err != nil {
 		return err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	p := plane.New(t, shared.NewMaker(ctx), time.Now())
+	maker := shared.NewMaker(ctx)
+	p := plane.New(t, maker, time.Now())
+	var mu sync.Mutex
+	gone := map[string]bool{} // deployments
+	x := &remover{target: t, plane: p, agents: agent.New(t, p, maker), atOnce: DefaultConcurrency, report: func(e reports.LedgerEntry, how agent.Removal) {
+		mu.Lock()
+		defer mu.Unlock()
+		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && how.Problem == ""
+		at := slices.IndexFunc(left, func(l evidence.Left) bool { return l.LedgerEntry == e })
+		each(left[at], how.Problem)
+	}}
+	var deployments, threads []reports.LedgerEntry
 	for _, e := range left {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		switch {
+		case Elsewhere(c, e):
+			x.report(e.LedgerEntry, agent.Removal{Problem: "it is not at the configured target"})
+		case e.Kind == evidence.Deployment:
+			deployments = append(deployments, e.LedgerEntry)
+		default:
+			threads = append(threads, e.LedgerEntry)
 		}
-		each(e, p.Remove(ctx, e.ID))
 	}
-	return nil
+	x.deployments(ctx, deployments)
+	var allowed []reports.LedgerEntry
+	for _, e := range threads {
+		if gone[e.Deployment] {
+			x.report(e, agent.Removal{}) // with its deployment
+		} else if problem := x.refused(ctx, e); problem != "" {
+			x.report(e, agent.Removal{Problem: problem})
+		} else {
+			allowed = append(allowed, e)
+		}
+	}
+	x.threads(ctx, allowed)
+	return context.Cause(ctx)
+}
+
+// Elsewhere tells whether an entry of a ledger is not at the configured target: a deployment of another control plane, or a thread
+// neither at the configured agent server nor at one of a deployment of the configured control plane.
+func Elsewhere(c *config.Config, e evidence.Left) bool {
+	atPlane := c.Target != "" && e.Target == c.Target
+	if e.Kind == evidence.Deployment {
+		return !atPlane
+	}
+	return (c.AgentTarget == "" || e.Address != c.AgentTarget) && (!atPlane || e.Deployment == "")
+}
+
+// refused says why no credentials are sent to the address of a thread. The control plane is asked for the address of the
+// deployment: that in the ledger proves nothing.
+func (x *remover) refused(ctx context.Context, e reports.LedgerEntry) (problem string) {
+	c := x.target.Config
+	if c.AgentTarget != "" && e.Address == c.AgentTarget {
+		return ""
+	}
+	a, err := x.plane.Get(ctx, plane.DeploymentPath(e.Deployment), "")
+	if err != nil {
+		return err.Error()
+	}
+	base, err := client.NamedBy(c.Target, a.Get(c.AgentURLFrom).String())
+	if !a.OK() || err != nil || base != e.Address {
+		return fmt.Sprintf("its address %s is not what %s names for the deployment %s", e.Address, c.Target, e.Deployment)
+	}
+	x.target.Client.Guard(c.Target, base)
+	return ""
 }

@@ -42,7 +42,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 		res.Timeline[i].Revision, res.Timeline[i].Status = r.target.Redact.Text(res.Timeline[i].Revision), r.target.Redact.Text(res.Timeline[i].Status)
 	}
 	for i := range res.Ledger {
-		res.Ledger[i].ID = r.target.Redact.Text(res.Ledger[i].ID)
+		res.Ledger[i] = r.redacted(res.Ledger[i])
 	}
 	for _, s := range selected {
 		r.addScenario(res, s)
@@ -51,6 +51,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
 	comparisons := r.addFindings(res, selected)
+	res.Notes = r.notes()
 	res.Exchanges = r.Journal
 	order := r.target.Collector.Order()
 	if err := res.RenumberExchanges(order); err != nil {

@@ -109,7 +109,9 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.stopped = r.stoppedBy(ctx)
 	stop()
 	maker.Wait()
-	if !r.Keep {
+	if r.Keep {
+		r.keep("--keep was given")
+	} else {
 		r.clean(ctx)
 	}
 	r.blockRejected(selected)

@@ -2,11 +2,13 @@ package target
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
@@ -27,9 +29,11 @@ type Target struct {
 	refusing  atomic.Int64           // status with which the agent server refuses callers without credentials, where that is known
 	called    shared.Set[string]     // addresses of agent servers that were called
 	underTest atomic.Pointer[string] // that of the one that is judged
+	searches  atomic.Bool            // threads were seen to be listed with the search endpoint only
 
 	mu     sync.Mutex
 	serial map[string]int // of names, by purpose
+	notes  []reports.Note
 }
 
 // Options say what is done with the target.
@@ -66,6 +70,7 @@ func New(o Options) (*Target, error) {
 	}
 	t.Ledger = ledger
 	t.Collector = evidence.New(o.Oracle, t.Redact, o.Journal, o.Start)
+	t.Collector.TenantHeader = http.CanonicalHeaderKey(o.Config.CredentialHeaders.TenantID)
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {
 		t.Collector.Waited(granted)

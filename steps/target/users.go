@@ -1,6 +1,7 @@
 package target
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -8,9 +9,6 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
-
-// Searches tells whether threads are listed with the search endpoint.
-func (t *Target) Searches() bool { return t.Config.Agent.Listing == "search" }
 
 // Caller is the sender of a request to the agent server.
 type Caller struct {
@@ -45,6 +43,37 @@ func (t *Target) Owner() Caller {
 	}
 	u := &t.Config.Users[0]
 	return Caller{name: TheUser, Header: UserHeader(*u), User: u}
+}
+
+// studioKey is the key of the credentials of the studio user.
+const studioKey = "agent.studio_headers"
+
+// CredentialKey is the key of the configuration that holds the caller's credentials, such as users.0. It is empty for a caller
+// who has none, or wrong ones.
+func (t *Target) CredentialKey(who Caller) string {
+	for i := range t.Config.Users {
+		if who.User == &t.Config.Users[i] {
+			return fmt.Sprintf("users.%d", i)
+		}
+	}
+	if who.name == aStudioUser {
+		return studioKey
+	}
+	return ""
+}
+
+// CallerWith returns the caller whose credentials the key of the configuration holds. Where the
+// configuration has no such key, that is the caller without credentials.
+func (t *Target) CallerWith(key string) Caller {
+	for i := range t.Config.Users {
+		if u := &t.Config.Users[i]; key == fmt.Sprintf("users.%d", i) {
+			return Caller{name: key, Header: UserHeader(*u), User: u}
+		}
+	}
+	if key == studioKey {
+		return Caller{name: aStudioUser, Header: headerOf(t.Config.Agent.StudioHeaders)}
+	}
+	return Caller{name: noCredentials}
 }
 
 // Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
@@ -139,12 +168,4 @@ func wrongHeader(u config.User, kind string) http.Header {
 		}
 	}
 	return h
-}
-
-// ListingHint names the configuration that a list without the expected thread may ask for.
-func ListingHint(searches bool) string {
-	if searches {
-		return "agent.listing is search: if the target lists threads at GET /threads, set it to get"
-	}
-	return "agent.listing is get: if the list is a page, or the target lists threads by the search operation only, set it to search"
 }

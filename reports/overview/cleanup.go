@@ -1,0 +1,88 @@
+package overview
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+// Cleanup is what a run created at the target, by what became of it. Threads and runs of a file of an older version, which does not
+// say where they are, went with their deployments.
+type Cleanup struct {
+	Created, Removed, Left []reports.LedgerEntry
+	Reasons                []string // why things are left, each with how many: "DELETE ...: status 405 (74 threads)"
+	Removable              bool     // a later attempt may remove some of what is left
+}
+
+// CleanupOf derives it from the ledger of a run.
+func CleanupOf(r *reports.Result) Cleanup {
+	var c Cleanup
+	why := map[string][]reports.LedgerEntry{}
+	for _, e := range r.Ledger {
+		if e.Address == "" && e.Kind != "deployment" {
+			continue
+		}
+		c.Created = append(c.Created, e)
+		if e.Removed {
+			c.Removed = append(c.Removed, e)
+			continue
+		}
+		c.Left = append(c.Left, e)
+		c.Removable = c.Removable || !e.Unremovable && e.Kind != "run" // a run goes with its thread
+		if e.Reason != "" {
+			why[e.Reason] = append(why[e.Reason], e)
+		}
+	}
+	reasons := slices.SortedFunc(maps.Keys(why), func(a, b string) int {
+		return cmp.Or(len(why[b])-len(why[a]), strings.Compare(a, b))
+	})
+	for _, reason := range reasons {
+		c.Reasons = append(c.Reasons, safe.Ellipsis(reason, maxCause)+" ("+CountByKind(why[reason])+")")
+	}
+	return c
+}
+
+// String says in one line what was created, removed and left: "created 1 deployment, 85 threads, 70 runs; all removed". It is
+// empty where nothing was created.
+func (c Cleanup) String() string {
+	switch {
+	case len(c.Created) == 0:
+		return ""
+	case len(c.Left) == 0:
+		return "created " + CountByKind(c.Created) + "; all removed"
+	case len(c.Removed) == 0:
+		return "created " + CountByKind(c.Created) + "; none removed"
+	}
+	return "created " + CountByKind(c.Created) + "; removed " + CountByKind(c.Removed) + "; left " + CountByKind(c.Left)
+}
+
+// WhatIsLeft counts what is still at the target, with the first reasons: "74 threads, 60 runs (...)". It is empty where
+// nothing is.
+func (c Cleanup) WhatIsLeft() string {
+	text := CountByKind(c.Left)
+	if len(c.Reasons) > 0 {
+		const most = 3
+		text += ": " + strings.Join(c.Reasons[:min(most, len(c.Reasons))], "; ")
+	}
+	return text
+}
+
+// CountByKind counts entries: "1 deployment, 6 threads, 4 runs".
+func CountByKind(entries []reports.LedgerEntry) string {
+	counts := map[string]int{}
+	for _, e := range entries {
+		counts[e.Kind]++
+	}
+	order := []string{"deployment", "thread", "run"}
+	var parts []string
+	for _, kind := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(slices.Index(order, a)-slices.Index(order, b), strings.Compare(a, b))
+	}) {
+		parts = append(parts, reports.Count(counts[kind], kind))
+	}
+	return strings.Join(parts, ", ")
+}
