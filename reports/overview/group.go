@@ -82,7 +82,7 @@ func blockerInWords(b reports.Blocker) string {
 	case reports.ByKey:
 		return "the configuration key " + b.Name + " is wrong"
 	case reports.ByGraph:
-		return "the graph does not understand the word " + b.Name
+		return "the graph does not keep its contract: " + b.Name
 	case reports.ByTarget:
 		return b.Name + " gave no usable answer"
 	case reports.ByRun:

@@ -70,11 +70,20 @@ func (s *Server) Understood(ctx context.Context, words ...Word) error {
 			return outcome.AsPrecondition(err)
 		}
 		if trial.Problem != "" {
-			return outcome.Blocked("the graph %s does not understand %s: %s; see reference/graphs/CONTRACT.md",
-				s.target.Config.AssistantID, w, trial.Problem).By(reports.ByGraph, string(w))
+			problem := s.misses(w)
+			s.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
+			return outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, trial.Problem).By(reports.ByGraph, string(w))
 		}
 	}
 	return nil
+}
+
+// misses says that the graph does not understand the word.
+func (s *Server) misses(w Word) string {
+	if w == Echo {
+		return fmt.Sprintf("the graph %s does not answer", s.target.Config.AssistantID)
+	}
+	return fmt.Sprintf("the graph %s does not understand %s", s.target.Config.AssistantID, w)
 }
 
 // Try returns what a run has shown of the word. It is tried once.

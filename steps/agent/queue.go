@@ -161,6 +161,9 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 			return 0, ended(ctx) // what is wrong is judged elsewhere
 		}
 		s.agents.queue.setLimit(n)
+		if n > 0 && n <= s.agents.AtOnce {
+			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
+		}
 		return n, nil
 	})
 }
@@ -316,15 +319,4 @@ func (s *Server) plainIsPending(ctx context.Context) (bool, error) {
 	}
 	_, done, err := s.ReadState(ctx, plain[0].Thread, time.Now().Add(s.agents.Pace.Patience()), plain[0].CompleteIn)
 	return err == nil && !done, ended(ctx)
-}
-
-// Notes says what is remarkable about how runs were started, for people.
-func (as *Agents) Notes() (all []string) {
-	as.queue.mu.Lock()
-	limit := as.queue.limit
-	as.queue.mu.Unlock()
-	if limit > 0 && limit < as.AtOnce {
-		all = append(all, fmt.Sprintf("the agent server executes %s at a time: the suite had no more of its runs in progress, whatever --concurrency says", reports.Count(limit, "run")))
-	}
-	return all
 }

@@ -52,15 +52,14 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	if err := waiting.OrUntil(ctx, soon); err != nil {
 		return nil, err
 	}
-	until := limit
-	if waiting.Over() {
-		until = time.Now().Add(max(time.Until(g.NotOverBefore()), 0) + s.agents.Pace.Patience())
-	}
 	early := waiting.Over() && time.Now().Before(g.NotOverBefore())
-	state, complete, err := s.ReadState(ctx, g.Thread, until, g.CompleteIn)
+	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
+		return g.CompleteIn(a) || waiting.Over() && time.Now().After(later(waiting.Ended, g.NotOverBefore()).Add(s.agents.Pace.Patience()))
+	})
 	if err != nil {
 		return nil, err
 	}
+	complete := g.CompleteIn(state)
 	g.Complete, g.final, g.Joined = complete, state, waiting.Over()
 	if complete {
 		s.agents.queue.over(g)
