@@ -64,18 +64,29 @@ func (s *Server) Understood(ctx context.Context, words ...Word) error {
 	if words[0] != Echo {
 		words = append([]Word{Echo}, words...)
 	}
+	var missed *outcome.Outcome
 	for _, w := range words {
 		trial, err := s.Try(ctx, w)
 		if err != nil {
 			return outcome.AsPrecondition(err)
 		}
-		if trial.Problem != "" {
-			problem := s.misses(w)
-			s.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
-			return outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, trial.Problem).By(reports.ByGraph, string(w))
+		if trial.Problem == "" {
+			continue
+		}
+		problem := s.misses(w)
+		s.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
+		if missed == nil {
+			missed = outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, trial.Problem)
+		}
+		missed.By(reports.ByGraph, string(w))
+		if w == Echo {
+			break // no other run is of use
 		}
 	}
-	return nil
+	if missed == nil {
+		return nil
+	}
+	return missed
 }
 
 // misses says that the graph does not understand the word.
