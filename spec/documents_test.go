@@ -110,7 +110,7 @@ func TestEveryOperationOfTheInterface(t *testing.T) {
 			"GET /v2/deployments/{deployment_id}/revisions/{revision_id} get-revision",
 		},
 		AgentServer: {
-			"POST /threads create-thread", "GET /threads list-threads", "POST /threads/search search-threads",
+			"POST /threads create-thread", "GET /threads list-threads", "POST /threads/search search-threads", "DELETE /threads/{thread_id} delete-thread (field)",
 			"GET /threads/{thread_id}/state get-state", "POST /threads/{thread_id}/runs create-run",
 			"GET /threads/{thread_id}/runs/{run_id} get-run", "GET /threads/{thread_id}/runs/{run_id}/join join-run",
 		},

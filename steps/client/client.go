@@ -34,6 +34,9 @@ type Request struct {
 	Wrong bool
 	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.
 	Trusted bool
+	// Renew, where it is not nil, returns the header with the credentials as they are now, after an answer that may have refused
+	// them, and whether they have changed: then the request is sent once more.
+	Renew func(a *Answer) (header http.Header, changed bool)
 }
 
 // Answer is what came back. Body is with the interface's names; the recorded exchange has it as it was received.
@@ -161,6 +164,11 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			leave()
 			return nil, err
 		}
+		if header, changed := r.renewed(a); changed {
+			leave()
+			r.Header, r.Renew = header, nil
+			continue
+		}
 		wait, asked := askedToWait(a, attempt)
 		if !asked {
 			g.answered()
@@ -185,6 +193,13 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			}
 		}
 	}
+}
+
+func (r *Request) renewed(a *Answer) (header http.Header, changed bool) {
+	if r.Renew == nil {
+		return nil, false
+	}
+	return r.Renew(a)
 }
 
 func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {

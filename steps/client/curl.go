@@ -67,7 +67,7 @@ func literal(s string) string { return trimmed(safe.ShellWord(s)) }
 // expanding is literal but for the names of secrets, which are expanded.
 func (r *Redactor) expanding(s string) string {
 	s = safe.ShellWord(s)
-	for _, name := range r.names {
+	for _, name := range r.known.Load().names {
 		s = strings.ReplaceAll(s, name, `'"`+name+`"'`)
 	}
 	return trimmed(s)

@@ -7,10 +7,19 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
-// Redactor replaces secrets by the names under which reports show them.
+// Redactor replaces secrets by the names under which reports show them. It may be used by many goroutines.
 type Redactor struct {
+	mu      sync.Mutex
+	secrets map[string]string // all that were ever known, with their names
+	known   atomic.Pointer[redactions]
+}
+
+// redactions are what a redactor does with the secrets that it knows.
+type redactions struct {
 	replacer *strings.Replacer
 	recorder *strings.Replacer // also escapes what looks like a name
 	names    []string
@@ -20,10 +29,30 @@ type Redactor struct {
 // NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A secret is found in the
 // shapes in which a target may echo it: as it is, escaped for URLs or JSON, and in base64.
 func NewRedactor(secrets map[string]string) *Redactor {
-	shapes := map[string]string{}
-	r := &Redactor{}
+	r := &Redactor{secrets: map[string]string{}}
+	r.Add(secrets)
+	return r
+}
+
+// Add makes further secrets known, before they are sent. Those that are known already stay so, with their names.
+func (r *Redactor) Add(secrets map[string]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for secret, name := range secrets {
-		r.names = append(r.names, name)
+		if _, known := r.secrets[secret]; !known {
+			r.secrets[secret] = name
+		}
+	}
+	r.known.Store(redactionsOf(r.secrets))
+}
+
+func redactionsOf(secrets map[string]string) *redactions {
+	shapes := map[string]string{}
+	r := &redactions{}
+	for secret, name := range secrets {
+		if !slices.Contains(r.names, name) {
+			r.names = append(r.names, name)
+		}
 		quoted, _ := json.Marshal(secret)
 		for _, shape := range []string{
 			secret,
@@ -60,10 +89,10 @@ func NewRedactor(secrets map[string]string) *Redactor {
 
 // Record returns a text as it is to be recorded: without secrets, and with whatever in it looks like the name of one
 // escaped ("$_AGENTCONFORM_..."), so that only the names that the redactor itself has put there can be taken for names.
-func (r *Redactor) Record(s string) string { return r.recorder.Replace(s) }
+func (r *Redactor) Record(s string) string { return r.known.Load().recorder.Replace(s) }
 
 // Text returns the text without secrets.
-func (r *Redactor) Text(s string) string { return r.replacer.Replace(s) }
+func (r *Redactor) Text(s string) string { return r.known.Load().replacer.Replace(s) }
 
 // Texts returns the texts without secrets.
 func (r *Redactor) Texts(all []string) []string {
@@ -94,7 +123,7 @@ func (r *Redactor) Excerpt(s string) string {
 // withoutBeginning cuts the beginning of a secret from the end of a text, and marks the cut where nothing else does.
 func (r *Redactor) withoutBeginning(s string, marked bool) string {
 	body := strings.TrimRight(s, ". …")
-	for _, shape := range r.shapes {
+	for _, shape := range r.known.Load().shapes {
 		for n := len(shape) - 1; n >= shortestTrace; n-- {
 			if strings.HasSuffix(body, shape[:n]) {
 				if marked {
@@ -110,7 +139,7 @@ func (r *Redactor) withoutBeginning(s string, marked bool) string {
 // withoutEnd cuts the end of a secret from the beginning of a text.
 func (r *Redactor) withoutEnd(s string) string {
 	body := strings.TrimLeft(s, ". …")
-	for _, shape := range r.shapes {
+	for _, shape := range r.known.Load().shapes {
 		for n := len(shape) - 1; n >= shortestTrace; n-- {
 			if strings.HasPrefix(body, shape[len(shape)-n:]) {
 				return body[n:]

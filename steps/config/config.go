@@ -44,6 +44,9 @@ type Config struct {
 	Polling        Polling  `yaml:"polling"`
 	MaxDeployments int      `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int      `yaml:"max_revisions"`   // of one deployment; 0: no limit
+
+	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them again.
+	SecretFiles map[string]string `yaml:"-"`
 }
 
 // Credentials are the values, or the names of the headers, of the control plane's three security schemes

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -37,7 +38,7 @@ func (l *loader) environment(environ []string) {
 // set finds the key that the rest of a variable's name means below v and sets it.
 func (l *loader) set(v reflect.Value, rest, key, value, source string) {
 	if rest == "" {
-		l.from.note(key, source)
+		l.overridden(key, source)
 		l.mistaken(setText(v, key, value, source)...)
 		return
 	}
@@ -58,7 +59,7 @@ func (l *loader) set(v reflect.Value, rest, key, value, source string) {
 		}
 	case reflect.Map:
 		if name, found := setInMap(v, rest, value); found {
-			l.from.note(join(key, name), source)
+			l.overridden(join(key, name), source)
 			return
 		}
 		l.mistaken(&Error{Source: source, Key: key, Problem: "no entry of the configuration has this name",
@@ -74,13 +75,20 @@ func (l *loader) set(v reflect.Value, rest, key, value, source string) {
 	l.mistaken(unknown(source, key, key, rest, known))
 }
 
+// overridden notes that a key, and all below it, is now from the source: what a file of the configuration named for it is not used.
+func (l *loader) overridden(key, source string) {
+	l.from.note(key, source)
+	maps.DeleteFunc(l.config.SecretFiles, func(known, _ string) bool { return known == key || strings.HasPrefix(known, key+".") })
+}
+
 // longestField finds the field whose name begins rest. The longest wins: AGENT_TARGET is agent_target, not a key
 // of agent.
 func longestField(t reflect.Type, rest string) (index int, tail string) {
 	index, longest := -1, 0
 	for i := range t.NumField() {
-		word := envWord(t.Field(i).Tag.Get("yaml"))
-		if after, ok := cutWord(rest, word); ok && len(word) > longest {
+		key := t.Field(i).Tag.Get("yaml")
+		word := envWord(key)
+		if after, ok := cutWord(rest, word); ok && key != "-" && len(word) > longest {
 			index, tail, longest = i, after, len(word)
 		}
 	}

@@ -56,6 +56,9 @@ func shownDefault(v reflect.Value) string {
 // each visits the keys of a struct; the keys of a list are those of one item.
 func each(v reflect.Value, group string, visit func(key string, value reflect.Value)) {
 	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("yaml") == "-" {
+			continue
+		}
 		key, field := join(group, v.Type().Field(i).Tag.Get("yaml")), v.Field(i)
 		visit(key, field)
 		switch {

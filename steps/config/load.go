@@ -133,6 +133,7 @@ func (l *loader) parse(source string, content []byte) error {
 	}
 	l.from[""] = source
 	l.from.read(doc.Content[0], source, "")
+	l.readSecretFiles(doc.Content[0], source)
 	problems := check(doc.Content[0], reflect.TypeFor[Config](), source, "")
 	if i := slices.IndexFunc(problems, func(e *Error) bool { return e.Key == "" }); i >= 0 {
 		return problems[i]

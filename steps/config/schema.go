@@ -116,7 +116,7 @@ func describe(n *yaml.Node) string {
 
 func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
 	for i := range t.NumField() {
-		if f := t.Field(i); f.Tag.Get("yaml") == key {
+		if f := t.Field(i); f.Tag.Get("yaml") == key && key != "-" {
 			return f, true
 		}
 	}
@@ -126,7 +126,9 @@ func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
 func keysOf(t reflect.Type) []string {
 	var keys []string
 	for i := range t.NumField() {
-		keys = append(keys, t.Field(i).Tag.Get("yaml"))
+		if key := t.Field(i).Tag.Get("yaml"); key != "-" {
+			keys = append(keys, key)
+		}
 	}
 	return keys
 }

@@ -74,8 +74,8 @@ var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
 // pointerTo finds the first string that contains the text.
 func pointerTo(value gjson.Result, text string) (pointer string, found bool) {
-	if value.Type == gjson.String {
-		return "", strings.Contains(value.Str, text)
+	if !value.IsObject() && !value.IsArray() {
+		return "", value.Type == gjson.String && strings.Contains(value.Str, text)
 	}
 	at := 0
 	value.ForEach(func(key, item gjson.Result) bool {

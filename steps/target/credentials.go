@@ -36,7 +36,8 @@ const wrongKey = "agentconform-unknown-key"
 // Credentials returns the headers with which the asker asks. A key that is unknown, empty or blank stands alone, or
 // a second scheme would be accepted in its place.
 func (t *Target) Credentials(who Asker) http.Header {
-	c, names := t.Config.Credentials, t.Config.CredentialHeaders
+	now := t.present()
+	c, names := now.Credentials, now.CredentialHeaders
 	h := http.Header{}
 	set := func(name, value string) {
 		if value != "" {
@@ -52,13 +53,13 @@ func (t *Target) Credentials(who Asker) http.Header {
 	case blankKey:
 		set(names.APIKey, "   ")
 	case longerKey:
-		set(names.APIKey, t.Config.NearMissKey(config.OneMore))
+		set(names.APIKey, now.NearMissKey(config.OneMore))
 		t.besideKey(set)
 	case otherCaseKey:
-		set(names.APIKey, t.Config.NearMissKey(config.OtherCase))
+		set(names.APIKey, now.NearMissKey(config.OtherCase))
 		t.besideKey(set)
 	case AnotherTenant:
-		return credentialHeaders(t.Config.OtherTenant, names)
+		return credentialHeaders(now.OtherTenant, names)
 	case SchemeAPIKey:
 		set(names.APIKey, c.APIKey)
 	case SchemeTenantID:
@@ -78,7 +79,7 @@ func (t *Target) Credentials(who Asker) http.Header {
 // accepted by itself is not sent.
 func (t *Target) besideKey(set func(name, value string)) {
 	if !t.Config.TenantIDAlone {
-		set(t.Config.CredentialHeaders.TenantID, t.Config.Credentials.TenantID)
+		set(t.Config.CredentialHeaders.TenantID, t.present().Credentials.TenantID)
 	}
 }
 

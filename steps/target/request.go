@@ -13,20 +13,24 @@ import (
 
 // ToAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
 func (t *Target) ToAgent(base string, who Caller, method, path string, body any) client.Request {
-	header := who.Header.Clone()
-	if header == nil {
-		header = http.Header{}
-	}
-	return t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header,
+	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: t.currentHeader(who),
 		Trusted: who.User != nil || who.name == TheUser}, body)
+	if r.Trusted || who.name == aStudioUser {
+		t.renews(&r, func() http.Header { return t.currentHeader(who) })
+	}
+	return r
 }
 
 // ToControlPlane makes a request to the control plane by the asker. The body is sent as JSON; a []byte is sent as
 // it is.
 func (t *Target) ToControlPlane(who Asker, method, path string, body any) client.Request {
 	header := t.Credentials(who)
-	return t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: header,
+	r := t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: header,
 		Trusted: len(header) > 0 && (who == TheClient || IsScheme(who))}, body)
+	if r.Trusted || who == AnotherTenant {
+		t.renews(&r, func() http.Header { return t.Credentials(who) })
+	}
+	return r
 }
 
 func (t *Target) request(r client.Request, body any) client.Request {

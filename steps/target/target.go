@@ -31,6 +31,9 @@ type Target struct {
 	underTest atomic.Pointer[string] // that of the one that is judged
 	searches  atomic.Bool            // threads were seen to be listed with the search endpoint only
 
+	renewing sync.Mutex
+	renewed  atomic.Pointer[config.Config] // with credentials that were read again; nil while there are none
+
 	mu     sync.Mutex
 	serial map[string]int // of names, by purpose
 	notes  []reports.Note

@@ -71,7 +71,7 @@ func (t *Target) CallerWith(key string) Caller {
 		}
 	}
 	if key == studioKey {
-		return Caller{name: aStudioUser, Header: headerOf(t.Config.Agent.StudioHeaders)}
+		return Caller{name: aStudioUser, Header: headerOf(t.present().Agent.StudioHeaders)}
 	}
 	return Caller{name: noCredentials}
 }
@@ -97,11 +97,11 @@ func (t *Target) Caller(name string) (Caller, error) {
 		if len(t.Config.Agent.StudioHeaders) == 0 {
 			return Caller{}, outcome.Needs("agent.studio_headers")
 		}
-		return Caller{name: name, Header: headerOf(t.Config.Agent.StudioHeaders)}, nil
+		return Caller{name: name, Header: headerOf(t.present().Agent.StudioHeaders)}, nil
 	case aLongerToken, aTurnedToken:
-		return nearMiss(t.Config.Users[0], name)
+		return nearMiss(t.present().Users[0], name)
 	}
-	return Caller{name: name, Header: wrongHeader(t.Config.Users[0], name)}, nil
+	return Caller{name: name, Header: wrongHeader(t.present().Users[0], name)}, nil
 }
 
 // nearMiss is a caller whose token is almost that of the user.
@@ -123,6 +123,22 @@ func nearMiss(u config.User, name string) (Caller, error) {
 
 // wrongToken is a token that no target accepts. It is not a secret, and reports show it.
 const wrongToken = "agentconform-unknown-token"
+
+// currentHeader is the header with which a caller asks now: credentials may have been read again since the caller was named.
+func (t *Target) currentHeader(who Caller) http.Header {
+	for i := range t.Config.Users {
+		if who.User == &t.Config.Users[i] {
+			return UserHeader(t.present().Users[i])
+		}
+	}
+	switch {
+	case who.name == aStudioUser:
+		return headerOf(t.present().Agent.StudioHeaders)
+	case who.Header == nil:
+		return http.Header{}
+	}
+	return who.Header.Clone()
+}
 
 // UserHeader is how a user proves who they are.
 func UserHeader(u config.User) http.Header {

@@ -196,7 +196,6 @@ func Extensions() []Extension {
 		{spec.ControlPlane, "POST", "/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy", field},
 		{spec.AgentServer, "GET", "/threads/{thread_id}", field},
 		{spec.AgentServer, "PATCH", "/threads/{thread_id}", field},
-		{spec.AgentServer, "DELETE", "/threads/{thread_id}", field},
 		{spec.AgentServer, "GET", "/threads/{thread_id}/runs", field},
 		{spec.AgentServer, "DELETE", "/threads/{thread_id}/runs/{run_id}", field},
 	}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/evidence"
+)
+
+// startWith starts the reference with faults or equivalent mutants, and returns how it is judged: with the agent server that is
+// there from the start, or with those that are deployed.
+func startWith(t *testing.T, agentOnly bool, names ...string) *config.Config {
+	t.Helper()
+	layers, edition, err := faults.Find(names...)
+	require.NoError(t, err)
+	o := reference.Options{Edition: edition}
+	for _, apply := range layers {
+		apply(&o)
+	}
+	server, err := reference.Start(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	cfg := config.Default()
+	describe(&cfg, server)
+	if agentOnly {
+		cfg.Target, cfg.AgentTarget = "", server.AgentURL()
+	}
+	require.NoError(t, cfg.Complete())
+	return &cfg
+}
+
+func run(t *testing.T, c *config.Config, change func(*steps.Options)) *reports.Result {
+	t.Helper()
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	o := steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "leftovers", Journal: reports.NewMemory()}
+	if change != nil {
+		change(&o)
+	}
+	r, err := steps.Run(context.Background(), o)
+	require.NoError(t, err)
+	return r
+}
+
+// threadsAt counts the threads that each user sees.
+func threadsAt(t *testing.T, c *config.Config, agent string) (counts []int) {
+	t.Helper()
+	for _, u := range c.Users {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, agent+"/threads/search", strings.NewReader(`{"limit":1000}`))
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+u.Token)
+		r.Header.Set("Content-Type", "application/json")
+		a, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		var rows []any
+		require.NoError(t, json.NewDecoder(a.Body).Decode(&rows))
+		require.NoError(t, a.Body.Close())
+		counts = append(counts, len(rows))
+	}
+	return counts
+}
+
+// byState counts the entries of a kind that were removed and left.
+func byState(r *reports.Result, kind string) (removed, left int) {
+	for _, e := range r.Ledger {
+		switch {
+		case e.Kind == kind && e.Removed:
+			removed++
+		case e.Kind == kind:
+			left++
+		}
+	}
+	return removed, left
+}
+
+func notesOf(r *reports.Result, kind reports.NoteKind) (found []reports.Note) {
+	for _, n := range r.Notes {
+		if n.Kind == kind {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// TestNoThreadIsLeft wants the threads of every user to be removed at an agent server that was there before the run.
+func TestNoThreadIsLeft(t *testing.T) {
+	c := startWith(t, true)
+	r := run(t, c, nil)
+	require.Equal(t, reports.Conformant, r.Verdict)
+	removed, left := byState(r, evidence.Thread)
+	assert.Greater(t, removed, 50)
+	assert.Zero(t, left)
+	_, left = byState(r, evidence.Run)
+	assert.Zero(t, left, "runs go with their threads")
+	assert.Equal(t, []int{0, 0}, threadsAt(t, c, c.AgentTarget))
+	for _, e := range r.Ledger {
+		assert.Equal(t, c.AgentTarget, e.Address)
+	}
+	assert.Empty(t, r.Notes)
+}
+
+// TestThreadsStayWhereTheyCannotBeRemoved tries DELETE once.
+func TestThreadsStayWhereTheyCannotBeRemoved(t *testing.T) {
+	c := startWith(t, true, "threads-stay")
+	ledger := filepath.Join(t.TempDir(), "ledger.jsonl")
+	r := run(t, c, func(o *steps.Options) { o.LedgerFile = ledger; o.Select.Only = []string{"AS-THREAD-*", "AS-AUTHZ-1"} })
+	removed, left := byState(r, evidence.Thread)
+	assert.Zero(t, removed)
+	assert.Positive(t, left)
+	tried := 0
+	for x, err := range r.Exchanges.All() {
+		require.NoError(t, err)
+		if x.Method == http.MethodDelete {
+			tried++
+		}
+	}
+	assert.Equal(t, 1, tried)
+	require.Len(t, notesOf(r, reports.NoteRemoval), 1)
+	assert.Contains(t, notesOf(r, reports.NoteRemoval)[0].Text, "405")
+	for _, e := range r.Ledger {
+		assert.Equal(t, e.Kind == evidence.Thread, e.Unremovable, e.Kind)
+	}
+	kept, _, err := evidence.ReadLedger(ledger)
+	require.NoError(t, err)
+	assert.Len(t, kept, left)
+}
+
+// TestKeepAndClean leaves all with --keep; clean removes it, from the ledger.
+func TestKeepAndClean(t *testing.T) {
+	for name, agentOnly := range map[string]bool{"agent server": true, "both": false} {
+		t.Run(name, func(t *testing.T) {
+			c := startWith(t, agentOnly)
+			folder := t.TempDir()
+			ledger := filepath.Join(folder, "ledger.jsonl")
+			r := run(t, c, func(o *steps.Options) {
+				o.LedgerFile, o.Keep = ledger, true
+				o.Select.Only = []string{"AS-THREAD-*", "AS-AUTHZ-1"}
+			})
+			removed, left := byState(r, evidence.Thread)
+			assert.Zero(t, removed)
+			require.Positive(t, left)
+			assert.NotEqual(t, []int{0, 0}, threadsAt(t, c, r.Target.AgentServer))
+			text, err := c.YAML()
+			require.NoError(t, err)
+			file := filepath.Join(folder, "target.yaml")
+			require.NoError(t, os.WriteFile(file, text, 0o600))
+			var printed bytes.Buffer
+			code := execute(context.Background(), []string{"clean", "--config", file, "--ledger", ledger}, streams{out: &printed, err: &printed})
+			assert.Zero(t, code, printed.String())
+			if agentOnly {
+				assert.Contains(t, printed.String(), fmt.Sprintf("%d of %d removed", left, left))
+				assert.Equal(t, []int{0, 0}, threadsAt(t, c, r.Target.AgentServer))
+			}
+			again, _, err := evidence.ReadLedger(ledger)
+			require.NoError(t, err)
+			assert.Empty(t, again)
+		})
+	}
+}
+
+// TestCleanSendsNothingElsewhere gives clean a ledger that names the address of somebody else.
+func TestCleanSendsNothingElsewhere(t *testing.T) {
+	var asked atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	t.Cleanup(elsewhere.Close)
+	c := startWith(t, false)
+	folder := t.TempDir()
+	file, ledger := filepath.Join(folder, "target.yaml"), filepath.Join(folder, "ledger.jsonl")
+	text, err := c.YAML()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	for name, e := range map[string]struct{ target, kind, deployment, says string }{
+		"a deployment of another control plane": {elsewhere.URL, evidence.Deployment, "", "but the target is"},
+		"a thread of another agent server":      {"", evidence.Thread, "", "but the target is"},
+		"a thread of no deployment":             {c.Target, evidence.Thread, "", "but the target is"},
+		"a thread of an unknown deployment":     {c.Target, evidence.Thread, "0b5e9a52-1111-4222-8333-123456789abc", "is not what " + c.Target + " names"},
+	} {
+		left := evidence.Left{Run: "r", Target: e.target, LedgerEntry: reports.LedgerEntry{Kind: e.kind, ID: "5c1f7a7e-1111-4222-8333-123456789abc", Address: elsewhere.URL, Deployment: e.deployment, Owner: "users.0"}}
+		require.NoError(t, steps.Clean(t.Context(), c, []evidence.Left{left}, func(_ evidence.Left, problem string) { assert.NotEmpty(t, problem, name) }))
+		line, err := json.Marshal(left)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(ledger, append(line, '\n'), 0o600))
+		var printed bytes.Buffer
+		code := execute(context.Background(), []string{"clean", "--config", file, "--ledger", ledger}, streams{out: &printed, err: &printed})
+		assert.NotZero(t, code, name)
+		assert.Contains(t, printed.String(), e.says, name)
+	}
+	assert.Zero(t, asked.Load(), "credentials went to an address that only the ledger names")
+}
+
+// TestTwoRunsInOneTenant runs the suite twice at once: both are conformant, and what one created only that one removes.
+func TestTwoRunsInOneTenant(t *testing.T) {
+	c := startWith(t, false)
+	both := *c
+	agent := startWith(t, true)
+	type kept struct {
+		c    *config.Config
+		keep bool
+	}
+	for name, how := range map[string]kept{"whole": {&both, false}, "agent server": {agent, false}, "kept": {agent, true}} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			var results [2]*reports.Result
+			var wait sync.WaitGroup
+			for i := range results {
+				wait.Go(func() {
+					own := *how.c
+					results[i] = run(t, &own, func(o *steps.Options) {
+						o.ID, o.Seed, o.Keep = fmt.Sprintf("run%d", i), int64(i+1), how.keep
+						o.LedgerFile = filepath.Join(folder, o.ID+".jsonl")
+					})
+				})
+			}
+			wait.Wait()
+			mine := map[string]int{}
+			for i, r := range results {
+				assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
+				for _, e := range r.Ledger {
+					assert.NotEqual(t, how.keep, e.Removed, "%s %s", e.Kind, e.ID)
+					if owner, known := mine[e.Kind+e.ID]; known && owner != i {
+						t.Errorf("%s %s is in both ledgers", e.Kind, e.ID)
+					}
+					mine[e.Kind+e.ID] = i
+				}
+			}
+			if !how.keep {
+				return
+			}
+			left := func(i int) []evidence.Left {
+				all, _, err := evidence.ReadLedger(filepath.Join(folder, fmt.Sprintf("run%d.jsonl", i)))
+				require.NoError(t, err)
+				return all
+			}
+			there := threadsAt(t, how.c, how.c.AgentTarget)
+			assert.Equal(t, len(left(0))+len(left(1)), there[0]+there[1])
+			require.NoError(t, steps.Clean(t.Context(), how.c, left(0), func(e evidence.Left, problem string) { assert.Empty(t, problem) }))
+			there = threadsAt(t, how.c, how.c.AgentTarget)
+			assert.Equal(t, len(left(1)), there[0]+there[1], "clean of one ledger leaves what the other names")
+			require.NoError(t, steps.Clean(t.Context(), how.c, left(1), func(e evidence.Left, problem string) { assert.Empty(t, problem) }))
+			assert.Equal(t, []int{0, 0}, threadsAt(t, how.c, how.c.AgentTarget))
+		})
+	}
+}
