@@ -65,7 +65,9 @@ func TestAssistantThatIsNotKnown(t *testing.T) {
 			if c.assistant != "" {
 				cfg.AssistantID = c.assistant
 			}
-			res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"AS-RUN-1", "AS-RUN-2", "AS-STATE-1", "AS-ROLLBACK-2"} })
+			res := judge(t, cfg, func(o *steps.Options) {
+				o.Select.Only = []string{"AS-RUN-1", "AS-RUN-2", "AS-STATE-1", "AS-ROLLBACK-2"}
+			})
 			for _, q := range res.Requirements {
 				switch {
 				case c.blocked:

@@ -187,3 +187,10 @@ func FuzzMessages(f *testing.F) {
 		_ = ContainsText(a, "x")
 	})
 }
+
+func TestWordsOfAnOrder(t *testing.T) {
+	assert.Empty(t, Order{}.words())
+	assert.Equal(t, []Word{Wait, Whoami}, Order{Words: "whoami", Hold: time.Second}.words())
+	assert.Equal(t, []Word{EarlyWrite, Fail}, Order{Words: "fail", Hold: time.Second, written: true}.words())
+	assert.Equal(t, []Word{ToolCall}, Order{Words: Tool}.words())
+}

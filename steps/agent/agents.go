@@ -28,10 +28,10 @@ type Agents struct {
 	plane  *plane.Plane
 	maker  *shared.Maker
 
-	noAddress atomic.Bool        // a DEPLOYED deployment was seen not to tell the address of its agent server
-	queue     queue              // of the suite's own runs at the server that is judged
-	threads   shared.Set[string] // that were given: the address of their agent server, and their id
-	learned   learned            // of the one that is judged
+	noAddress atomic.Bool             // a DEPLOYED deployment was seen not to tell the address of its agent server
+	turns     shared.Turns[*GraphRun] // of the suite's own runs at the server that is judged
+	threads   shared.Set[string]      // that were given: the address of their agent server, and their id
+	learned   learned                 // of the one that is judged
 }
 
 // learned is what scenarios share of the agent server that is judged.

@@ -18,7 +18,7 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 	if !s.judged {
 		return nil
 	}
-	refused, err := s.agents.learned.unknownAssistant.Get(ctx, s.agents.maker, "a run of an invented assistant", s.refusedAsInvented)
+	refused, err := s.agents.learned.unknownAssistant.Get(ctx, s.agents.maker, "a run of an invented assistant", trials{s}.refusedAsInvented)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 // refusedAsInvented returns the refusal of a run of the configured assistant, nil where that is not refused for the assistant.
 // The answers decide it: they are the same but for the name of the assistant, and either contain that name, or differ from
 // those to a run without an assistant and to one on an unknown thread.
-func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) {
+func (s trials) refusedAsInvented(ctx context.Context) (*client.Answer, error) {
 	configured, invented := s.target.Config.AssistantID, "agentconform-"+target.UnknownID()
 	a, err := s.startAs(ctx, "", configured)
 	if err != nil || !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity}, a.Status) {
@@ -64,7 +64,7 @@ func sameRefusal(a, b *client.Answer, nameA, nameB string) bool {
 }
 
 // startAs starts a run of the assistant, or of none, on the thread, or on a new one.
-func (s *Server) startAs(ctx context.Context, thread, assistant string) (*client.Answer, error) {
+func (s trials) startAs(ctx context.Context, thread, assistant string) (*client.Answer, error) {
 	owner := s.target.Owner()
 	if thread == "" {
 		t, err := s.NewThread(ctx, owner)

@@ -134,12 +134,12 @@ func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o
 	if _, err := s.Parallel(ctx); err != nil {
 		return nil, err
 	}
-	key := keyOf(ctx, t)
-	if err := s.agents.queue.enter(ctx, key); err != nil {
+	place := placeOf(ctx, t)
+	if err := s.agents.turns.Enter(ctx, place); err != nil {
 		return nil, err
 	}
 	g, err := s.TryPost(ctx, who, t, o)
-	s.agents.queue.started(key, g, s.agents.Pace.Slack())
+	load{s}.occupies(place, g)
 	return g, err
 }
 
@@ -178,7 +178,7 @@ func (s *Server) startAlone(ctx context.Context, o Order) (*GraphRun, error) {
 }
 
 // alone is startAlone for a run that shows what the graph does.
-func (s *Server) alone(ctx context.Context, o Order) (*GraphRun, error) {
+func (s trials) alone(ctx context.Context, o Order) (*GraphRun, error) {
 	t, err := s.NewThread(ctx, s.target.Owner())
 	if err != nil {
 		return nil, err

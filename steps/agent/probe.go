@@ -66,14 +66,14 @@ func (s *Server) Understood(ctx context.Context, words ...Word) error {
 	}
 	var missed *outcome.Outcome
 	for _, w := range words {
-		trial, err := s.Try(ctx, w)
+		trial, err := trials{s}.try(ctx, w)
 		if err != nil {
 			return outcome.AsPrecondition(err)
 		}
 		if trial.Problem == "" {
 			continue
 		}
-		problem := s.misses(w)
+		problem := trials{s}.misses(w)
 		s.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
 		if missed == nil {
 			missed = outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, trial.Problem)
@@ -90,15 +90,18 @@ func (s *Server) Understood(ctx context.Context, words ...Word) error {
 }
 
 // misses says that the graph does not understand the word.
-func (s *Server) misses(w Word) string {
+func (s trials) misses(w Word) string {
 	if w == Echo {
 		return fmt.Sprintf("the graph %s does not answer", s.target.Config.AssistantID)
 	}
 	return fmt.Sprintf("the graph %s does not understand %s", s.target.Config.AssistantID, w)
 }
 
-// Try returns what a run has shown of the word. It is tried once.
-func (s *Server) Try(ctx context.Context, w Word) (*Trial, error) {
+// trials tries what the graph understands.
+type trials struct{ *Server }
+
+// try returns what a run has shown of the word. It is tried once.
+func (s trials) try(ctx context.Context, w Word) (*Trial, error) {
 	v := &s.agents.learned.words[slices.Index(Words, w)]
 	return v.Get(ctx, s.agents.maker, "the word "+string(w)+" of the graph", func(ctx context.Context) (*Trial, error) {
 		problem, err := "", error(nil)
@@ -116,7 +119,7 @@ func (s *Server) Try(ctx context.Context, w Word) (*Trial, error) {
 	})
 }
 
-func (s *Server) tryEcho(ctx context.Context) (problem string, err error) {
+func (s trials) tryEcho(ctx context.Context) (problem string, err error) {
 	g, err := s.SharedCompletedRun(ctx)
 	if err != nil || g.Complete {
 		return "", err
@@ -126,7 +129,7 @@ func (s *Server) tryEcho(ctx context.Context) (problem string, err error) {
 
 // failed describes how a run has failed that left no answer, "" where nothing shows that. The status of a run, and the
 // error in the answer to its join, are vendor extensions that are not part of the interface.
-func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
+func (s trials) failed(ctx context.Context, g *GraphRun) (string, error) {
 	a, err := s.GetRun(ctx, g.Thread.Owner, g)
 	if hasFailed(a) {
 		return "the run failed: " + outcome.Seen(a), nil
@@ -150,7 +153,7 @@ func hasFailed(run *client.Answer) bool {
 
 // tryHold looks at the state while the run should be in progress. It does not join: what joins do is judged elsewhere. A
 // server that answers nothing meanwhile is tried again, since it may have been busy for a moment.
-func (s *Server) tryHold(ctx context.Context, w Word) (problem string, err error) {
+func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error) {
 	for attempt := range 2 {
 		g, err := s.alone(ctx, Order{Hold: s.agents.Pace.Hold(attempt), written: w == EarlyWrite})
 		if err != nil {
@@ -184,20 +187,20 @@ func (s *Server) tryHold(ctx context.Context, w Word) (problem string, err error
 
 // watch reads the state until the run is complete, or should be for long. It also returns the longest time that an answer
 // took.
-func (s *Server) watch(ctx context.Context, g *GraphRun) (state *client.Answer, complete bool, longest time.Duration, err error) {
+func (s trials) watch(ctx context.Context, g *GraphRun) (state *client.Answer, complete bool, longest time.Duration, err error) {
 	limit := g.NotOverBefore().Add(s.agents.Pace.Patience())
 	state, complete, err = s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
 		longest = max(longest, a.Took)
 		return g.CompleteIn(a)
 	})
 	if complete {
-		s.agents.queue.over(g)
+		s.agents.turns.Over(g)
 	}
 	return state, complete, longest, err
 }
 
 // tryFail wants the run to leave no answer.
-func (s *Server) tryFail(ctx context.Context) (problem string, err error) {
+func (s trials) tryFail(ctx context.Context) (problem string, err error) {
 	g, err := s.alone(ctx, Order{Words: string(Fail)})
 	if err != nil {
 		return "", err
@@ -219,7 +222,7 @@ func (s *Server) tryFail(ctx context.Context) (problem string, err error) {
 }
 
 // tryAnswer wants an answer that does more than repeat the text.
-func (s *Server) tryAnswer(ctx context.Context, w Word) (problem string, err error) {
+func (s trials) tryAnswer(ctx context.Context, w Word) (problem string, err error) {
 	g, err := s.alone(ctx, Order{Words: string(w)})
 	if err != nil {
 		return "", err

@@ -15,22 +15,6 @@ import (
 // within these bounds. One scenario needs a few.
 const leastBeside, mostBeside = 4, 16
 
-// queue keeps the suite from starting more runs than the server executes at a time: what lies in the queue of the server is
-// late for a reason that no requirement is about. A thread counts once, however many runs it has. When its runs are over is
-// estimated, unless the suite has seen it.
-type queue struct {
-	mu      sync.Mutex
-	limit   int // threads with unfinished runs; 0: any number
-	threads map[string]*busy
-	changed chan struct{} // closed, and replaced, when a thread has become free
-}
-
-// busy is a thread with unfinished runs.
-type busy struct {
-	last  *GraphRun // nil while its creation is not answered
-	until time.Time // zero while the creation is not answered
-}
-
 // together marks the runs of a context as those of one group, which count once: they are to be in progress at the same time,
 // executed or pending.
 type together struct{}
@@ -40,110 +24,26 @@ func (as *Agents) Together(ctx context.Context) context.Context {
 	return context.WithValue(ctx, together{}, as.target.Name("group"))
 }
 
-func keyOf(ctx context.Context, t *Thread) string {
+// occupies notes that the run keeps its place, as the turns call it, until it is over.
+func (s load) occupies(place string, g *GraphRun) {
+	if g == nil || g.ID == "" {
+		s.agents.turns.Refused(place)
+		return
+	}
+	s.agents.turns.Started(place, g, g.Answered(), g.Order.Hold+s.agents.Pace.Slack(), g.Order.Strategy == RollbackStrategy)
+}
+
+// placeOf is the thread, or the group: what lies in the queue of the server is late for a reason that no requirement is about, so
+// that the suite has no more threads with unfinished runs than the server executes runs at a time.
+func placeOf(ctx context.Context, t *Thread) string {
 	if group, is := ctx.Value(together{}).(string); is {
 		return group
 	}
 	return t.ID
 }
 
-// enter waits until a run on the thread would be executed at once, or be the next of its thread.
-func (q *queue) enter(ctx context.Context, key string) error {
-	for {
-		wait, changed := q.tryEnter(key)
-		if wait == 0 {
-			return nil
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-changed:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
-		}
-		timer.Stop()
-	}
-}
-
-// tryEnter counts the thread, or tells for how long to wait at most before trying again.
-func (q *queue) tryEnter(key string) (wait time.Duration, changed <-chan struct{}) {
-	const longest = time.Second
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.init()
-	wait = longest
-	for k, b := range q.threads {
-		if b.until.IsZero() {
-			continue
-		}
-		left := time.Until(b.until)
-		if left <= 0 {
-			delete(q.threads, k)
-			continue
-		}
-		wait = min(wait, left)
-	}
-	if q.threads[key] == nil {
-		if q.limit > 0 && len(q.threads) >= q.limit {
-			return wait, q.changed
-		}
-		q.threads[key] = &busy{}
-	}
-	return 0, nil
-}
-
-// started notes until when the run keeps its thread busy, by estimate. One that was not accepted does not.
-func (q *queue) started(key string, g *GraphRun, slack time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.init()
-	b := q.threads[key]
-	if b == nil {
-		b = &busy{}
-		q.threads[key] = b
-	}
-	if g == nil || g.ID == "" {
-		if b.until.IsZero() {
-			q.free(key)
-		}
-		return
-	}
-	from := g.Answered()
-	if g.Order.Strategy != RollbackStrategy && b.until.After(from) { // behind those before it
-		from = b.until
-	}
-	b.last, b.until = g, from.Add(g.Order.Hold+slack)
-}
-
-// over notes that the run was seen to be over, and with it those before it.
-func (q *queue) over(g *GraphRun) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for key, b := range q.threads {
-		if b.last == g {
-			q.free(key)
-		}
-	}
-}
-
-func (q *queue) init() {
-	if q.threads == nil {
-		q.threads, q.changed = map[string]*busy{}, make(chan struct{})
-	}
-}
-
-func (q *queue) free(key string) {
-	delete(q.threads, key)
-	close(q.changed)
-	q.changed = make(chan struct{})
-}
-
-func (q *queue) setLimit(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.limit = n
-}
+// load starts runs to see whether the server executes them.
+type load struct{ *Server }
 
 // Parallel returns how many runs of different threads the suite lets be in progress at the same time: as many as the
 // server was seen to execute at a time, 0 where that is not known.
@@ -156,11 +56,11 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 		if err != nil || !plain.Complete {
 			return 0, nil //nolint:nilerr // that is judged elsewhere
 		}
-		n, err := s.executesBeside(ctx)
+		n, err := load{s}.executesBeside(ctx)
 		if err != nil {
 			return 0, ended(ctx) // what is wrong is judged elsewhere
 		}
-		s.agents.queue.setLimit(n)
+		s.agents.turns.SetLimit(n)
 		if n > 0 && n <= s.agents.AtOnce {
 			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
 		}
@@ -171,7 +71,7 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 // executesBeside starts runs that wait, at first one and then many, and a plain one beside them: if that is not executed
 // before the others can end, the server executes no more than those. What has happened only once may have been a moment
 // in which the server was busy.
-func (s *Server) executesBeside(ctx context.Context) (n int, err error) {
+func (s load) executesBeside(ctx context.Context) (n int, err error) {
 	for _, beside := range []int{1, min(max(s.agents.AtOnce, leastBeside), mostBeside)} {
 		for attempt := range 2 {
 			late := false
@@ -191,7 +91,7 @@ func (s *Server) executesBeside(ctx context.Context) (n int, err error) {
 
 // besides returns how many runs were executed at a time, of so many that wait and a plain one. Where that was late, it
 // returns when all have ended.
-func (s *Server) besides(ctx context.Context, waiting, attempt int) (n int, late bool, err error) {
+func (s load) besides(ctx context.Context, waiting, attempt int) (n int, late bool, err error) {
 	hold := s.agents.Pace.holdAtLeast(shortHold, attempt)
 	runs, err := s.sendMany(ctx, waiting, Order{Hold: hold})
 	if err != nil || len(runs) < waiting {
@@ -225,7 +125,7 @@ func (s *Server) besides(ctx context.Context, waiting, attempt int) (n int, late
 		if _, done, err := s.ReadState(ctx, g.Thread, limit, g.CompleteIn); err != nil || !done {
 			return 0, false, err
 		}
-		s.agents.queue.over(g)
+		s.agents.turns.Over(g)
 	}
 	return max(n, 1), true, nil
 }
@@ -253,7 +153,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // sendMany starts runs on new threads at the same time, whatever is in progress. Those that are refused are left out.
-func (s *Server) sendMany(ctx context.Context, n int, o Order) ([]*GraphRun, error) {
+func (s load) sendMany(ctx context.Context, n int, o Order) ([]*GraphRun, error) {
 	var wait sync.WaitGroup
 	runs, errs := make([]*GraphRun, n), make([]error, n)
 	for i := range n {
@@ -264,7 +164,7 @@ func (s *Server) sendMany(ctx context.Context, n int, o Order) ([]*GraphRun, err
 				return
 			}
 			if runs[i], errs[i] = s.TryPost(ctx, t.Owner, t, o); errs[i] == nil {
-				s.agents.queue.started(t.ID, runs[i], s.agents.Pace.Slack())
+				s.occupies(t.ID, runs[i])
 			}
 		})
 	}
@@ -298,7 +198,7 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.asked) > s.agents.Pace.Patience() {
-		pending, err := s.plainIsPending(ctx)
+		pending, err := load{s}.plainIsPending(ctx)
 		if err != nil {
 			return err
 		}
@@ -312,7 +212,7 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 }
 
 // plainIsPending tells whether even a plain run on a new thread is not executed.
-func (s *Server) plainIsPending(ctx context.Context) (bool, error) {
+func (s load) plainIsPending(ctx context.Context) (bool, error) {
 	plain, err := s.sendMany(ctx, 1, Order{})
 	if err != nil || len(plain) == 0 {
 		return false, ended(ctx) // that is judged elsewhere

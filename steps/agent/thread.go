@@ -154,8 +154,8 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, hold time.Duration)
 		if i%2 != 0 || i == last {
 			continue
 		}
-		p := s.progressOf(g)
-		if err := s.awaitStart(ctx, p); err != nil {
+		p := races{s}.progressOf(g)
+		if err := (races{s}).awaitStart(ctx, p); err != nil {
 			return nil, err
 		}
 		if p.ended != nil {

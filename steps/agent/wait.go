@@ -62,7 +62,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	complete := g.CompleteIn(state)
 	g.Complete, g.final, g.Joined = complete, state, waiting.Over()
 	if complete {
-		s.agents.queue.over(g)
+		s.agents.turns.Over(g)
 	} else if !g.Joined {
 		if err := s.StillQueued(ctx, g); err != nil {
 			return nil, err
