@@ -48,6 +48,7 @@ type learned struct {
 	otherListing     shared.Value[bool]      // whether the user is served by the listing call that is not used
 	words            [6]shared.Value[*Trial] // what the graph understands, as in Words
 	parallel         shared.Value[int]       // how many runs may be in progress at the same time
+	blocked          atomic.Bool             // the server was seen to answer nothing while a run waits
 	pendings         pendings
 	joinHangs        atomic.Bool // a join was seen not to answer although the run was over
 	showsAtEnd       atomic.Bool // a run was seen to show nothing in the state until it ended

@@ -151,52 +151,44 @@ func hasFailed(run *client.Answer) bool {
 	return run != nil && run.OK() && slices.Contains([]string{"error", "timeout"}, run.Get("status").String())
 }
 
-// tryHold looks at the state while the run should be in progress. It does not join: what joins do is judged elsewhere. A
-// server that answers nothing meanwhile is tried again, since it may have been busy for a moment.
+// tryHold looks at the state while the run should be in progress. It does not join: what joins do is judged elsewhere.
 func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error) {
-	for attempt := range 2 {
-		g, err := s.alone(ctx, Order{Hold: s.agents.Pace.Hold(attempt), written: w == EarlyWrite})
-		if err != nil {
-			return "", err
-		}
-		state, complete, longest, err := s.watch(ctx, g)
-		if err != nil {
-			return "", err
-		}
-		rest, _ := g.After(MessagesOf(state))
-		over := state.Sent.Add(state.Took)
-		switch {
-		case complete && over.Before(g.NotOverBefore()):
-			run, err := s.GetRun(ctx, g.Thread.Owner, g)
-			if err == nil && slices.Contains([]string{statusPending, statusRunning}, statusOf(run)) {
-				return "", nil // the state shows the answer before the run has ended: that is the server's concern
-			}
-			return fmt.Sprintf("the run ended within %s instead of %s: %s", over.Sub(g.Answer.Sent).Round(time.Millisecond), g.Order.Hold, ShownMessages(rest)), err
-		case complete && 2*longest > g.Order.Hold:
-			problem = fmt.Sprintf("while a run waited for %s, the server answered no other request for %s: wait without blocking the server", g.Order.Hold, longest.Round(time.Millisecond))
-		case complete:
-			return "", nil
-		}
-		if problem, err := s.failed(ctx, g); problem != "" || err != nil || w != EarlyWrite || len(rest) != 1 {
-			return problem, err
-		}
-		return "the run left one message instead of two: " + ShownMessages(rest), nil
+	if _, err := s.Parallel(ctx); err != nil {
+		return "", err
 	}
-	return problem, nil
-}
-
-// watch reads the state until the run is complete, or should be for long. It also returns the longest time that an answer
-// took.
-func (s trials) watch(ctx context.Context, g *GraphRun) (state *client.Answer, complete bool, longest time.Duration, err error) {
-	limit := g.NotOverBefore().Add(s.agents.Pace.Patience())
-	state, complete, err = s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
-		longest = max(longest, a.Took)
-		return g.CompleteIn(a)
-	})
+	if s.agents.learned.blocked.Load() {
+		return "while a run waits, the server answers no other request: wait without blocking the server", nil
+	}
+	g, err := s.alone(ctx, Order{Hold: s.agents.Pace.Hold(0), written: w == EarlyWrite})
+	if err != nil {
+		return "", err
+	}
+	state, complete, err := s.ReadState(ctx, g.Thread, g.NotOverBefore().Add(s.agents.Pace.Patience()), g.CompleteIn)
+	if err != nil {
+		return "", err
+	}
+	rest, _ := g.After(MessagesOf(state))
 	if complete {
 		s.agents.turns.Over(g)
+		if over := state.Sent.Add(state.Took); over.Before(g.NotOverBefore()) {
+			return s.tooEarly(ctx, g, over, rest)
+		}
+		return "", nil
 	}
-	return state, complete, longest, err
+	if problem, err := s.failed(ctx, g); problem != "" || err != nil || w != EarlyWrite || len(rest) != 1 {
+		return problem, err
+	}
+	return "the run left one message instead of two: " + ShownMessages(rest), nil
+}
+
+// tooEarly describes a run that did not wait. Where it is not over by its own status, the state shows the answer before the end:
+// that is the server's concern.
+func (s trials) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest []Message) (string, error) {
+	run, err := s.GetRun(ctx, g.Thread.Owner, g)
+	if err == nil && slices.Contains([]string{statusPending, statusRunning}, statusOf(run)) {
+		return "", nil
+	}
+	return fmt.Sprintf("the run ended within %s instead of %s: %s", over.Sub(g.Answer.Sent).Round(time.Millisecond), g.Order.Hold, ShownMessages(rest)), err
 }
 
 // tryFail wants the run to leave no answer.

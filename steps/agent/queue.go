@@ -2,18 +2,12 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
-
-// How many runs are started at the same time to learn whether the server executes as many at a time: as many as scenarios,
-// within these bounds. One scenario needs a few.
-const leastBeside, mostBeside = 4, 16
 
 // together marks the runs of a context as those of one group, which count once: they are to be in progress at the same time,
 // executed or pending.
@@ -40,145 +34,6 @@ func placeOf(ctx context.Context, t *Thread) string {
 		return group
 	}
 	return t.ID
-}
-
-// load starts runs to see whether the server executes them.
-type load struct{ *Server }
-
-// Parallel returns how many runs of different threads the suite lets be in progress at the same time: as many as the
-// server was seen to execute at a time, 0 where that is not known.
-func (s *Server) Parallel(ctx context.Context) (int, error) {
-	if !s.judged {
-		return 0, nil
-	}
-	return s.agents.learned.parallel.Get(ctx, s.agents.maker, "runs at the same time", func(ctx context.Context) (int, error) {
-		plain, err := s.SharedCompletedRun(ctx) // measures how fast runs are here
-		if err != nil || !plain.Complete {
-			return 0, nil //nolint:nilerr // that is judged elsewhere
-		}
-		n, err := load{s}.executesBeside(ctx)
-		if err != nil {
-			return 0, ended(ctx) // what is wrong is judged elsewhere
-		}
-		s.agents.turns.SetLimit(n)
-		if n > 0 && n <= s.agents.AtOnce {
-			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
-		}
-		return n, nil
-	})
-}
-
-// executesBeside starts runs that wait, at first one and then many, and a plain one beside them: if that is not executed
-// before the others can end, the server executes no more than those. What has happened only once may have been a moment
-// in which the server was busy.
-func (s load) executesBeside(ctx context.Context) (n int, err error) {
-	for _, beside := range []int{1, min(max(s.agents.AtOnce, leastBeside), mostBeside)} {
-		for attempt := range 2 {
-			late := false
-			if n, late, err = s.besides(ctx, beside, attempt); err != nil {
-				return 0, err
-			}
-			if !late {
-				break
-			}
-		}
-		if n <= beside {
-			break // also where nothing was learned
-		}
-	}
-	return n, nil
-}
-
-// besides returns how many runs were executed at a time, of so many that wait and a plain one. Where that was late, it
-// returns when all have ended.
-func (s load) besides(ctx context.Context, waiting, attempt int) (n int, late bool, err error) {
-	hold := s.agents.Pace.holdAtLeast(shortHold, attempt)
-	runs, err := s.sendMany(ctx, waiting, Order{Hold: hold})
-	if err != nil || len(runs) < waiting {
-		return 0, false, err
-	}
-	plain, err := s.sendMany(ctx, 1, Order{})
-	if err != nil || len(plain) == 0 {
-		return 0, false, err
-	}
-	first, last := runs[0].NotOverBefore(), runs[0].NotOverBefore()
-	for _, g := range runs {
-		first, last = earlier(first, g.NotOverBefore()), later(last, g.NotOverBefore())
-	}
-	if _, done, err := s.ReadState(ctx, plain[0].Thread, first, plain[0].CompleteIn); done || err != nil {
-		return waiting + 1, false, err
-	}
-	if err := client.Sleep(ctx, time.Until(last.Add(s.agents.Pace.Slack()))); err != nil {
-		return 0, false, err
-	}
-	for _, g := range runs {
-		state, err := s.State(ctx, g.Thread.Owner, g.Thread)
-		if err != nil {
-			return 0, false, err
-		}
-		if g.CompleteIn(state) {
-			n++
-		}
-	}
-	limit := time.Now().Add(time.Duration(waiting)*hold + s.target.Config.Timeouts.Run)
-	for _, g := range append(runs, plain...) {
-		if _, done, err := s.ReadState(ctx, g.Thread, limit, g.CompleteIn); err != nil || !done {
-			return 0, false, err
-		}
-		s.agents.turns.Over(g)
-	}
-	return max(n, 1), true, nil
-}
-
-// ended is the error of the context.
-func ended(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// sendMany starts runs on new threads at the same time, whatever is in progress. Those that are refused are left out.
-func (s load) sendMany(ctx context.Context, n int, o Order) ([]*GraphRun, error) {
-	var wait sync.WaitGroup
-	runs, errs := make([]*GraphRun, n), make([]error, n)
-	for i := range n {
-		wait.Go(func() {
-			t, err := s.NewThread(ctx, s.target.Owner())
-			if err != nil {
-				errs[i] = err
-				return
-			}
-			if runs[i], errs[i] = s.TryPost(ctx, t.Owner, t, o); errs[i] == nil {
-				s.occupies(t.ID, runs[i])
-			}
-		})
-	}
-	wait.Wait()
-	var all []*GraphRun
-	for i, g := range runs {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
-		if g.ID != "" {
-			all = append(all, g)
-		}
-	}
-	return all, nil
 }
 
 // pendings is what is known of plain runs while others are not over.
