@@ -34,6 +34,7 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 		}
 		s.agents.turns.SetLimit(n)
 		if n > 0 && n <= s.agents.AtOnce {
+			s.agents.Pace.hasQueue()
 			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
 		}
 		return n, nil

@@ -69,7 +69,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 		}
 	}
 	if complete && g.plain() && (waiting.Over() || s.agents.Pace.Turnarounds.Worst() == 0) { // with a join the time is exact
-		s.agents.Pace.Turnarounds.add(time.Since(g.Answer.Sent))
+		s.agents.Pace.turned(time.Since(g.Answer.Sent))
 	}
 	return state, waiting.surelyOver(ctx, s.agents, early)
 }
