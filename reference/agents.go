@@ -143,9 +143,9 @@ const builtinAgent = "conformance"
 // conformanceMaterial makes the fixtures' material once: it takes a while, and never changes.
 var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(graphs.FS) })
 
-// deployBuiltinAgent puts the built-in agent server in service. It belongs to no deployment.
-func deployBuiltinAgent(ctx context.Context, runtime controlplane.Runtime, secrets fixtures.Secrets) error {
-	files, err := fs.Sub(graphs.FS, graphs.Conformance)
+// deployBuiltinAgent puts the built-in agent server in service. It belongs to no deployment. Its graph may be changed.
+func deployBuiltinAgent(ctx context.Context, runtime controlplane.Runtime, secrets fixtures.Secrets, change func(source string) string) error {
+	files, err := graphs.Changed(graphs.Conformance, change)
 	if err != nil {
 		return err
 	}

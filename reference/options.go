@@ -28,6 +28,7 @@ type Options struct {
 	WrapStore    func(controlplane.Store) controlplane.Store
 	WrapPipeline func(controlplane.Pipeline) controlplane.Pipeline
 	WrapRuntime  func(controlplane.Runtime) controlplane.Runtime
+	WrapGraph    func(source string) string // changes graph.star of the built-in agent server
 	WrapAgent    func(*agentserver.Options) // changes the options with which each agent server is made
 	WrapFixtures func(*fixtures.Set)        // changes what a harness is told, where what wraps the rest needs it
 }

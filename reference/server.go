@@ -190,7 +190,7 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 	if err != nil {
 		return nil, err
 	}
-	if err := deployBuiltinAgent(ctx, runtime, secrets); err != nil {
+	if err := deployBuiltinAgent(ctx, runtime, secrets, s.opts.WrapGraph); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(db.Sweep(ctx), work.Recover(ctx)); err != nil {

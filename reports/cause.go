@@ -58,6 +58,7 @@ const (
 	ByRequirement  BlockerKind = "requirement"  // an ID: that requirement fails by itself, or is itself blocked
 	ByFixture      BlockerKind = "fixture"      // what scenarios share and what could not be brought about
 	ByKey          BlockerKind = "key"          // a key of the configuration that is wrong
+	ByGraph        BlockerKind = "graph"        // a word of the contract of the conformance graph that the graph does not understand
 	ByTarget       BlockerKind = "target"       // the address that gave no usable answer
 	ByRun          BlockerKind = "run"          // that the run ended early: "ended"
 	BySuite        BlockerKind = "suite"        // a mistake of the suite itself
@@ -66,7 +67,7 @@ const (
 )
 
 // BlockerKinds lists the kinds of blockers.
-var BlockerKinds = []BlockerKind{ByRequirement, ByFixture, ByKey, ByTarget, ByRun, BySuite, ByPrecondition, ByObservation}
+var BlockerKinds = []BlockerKind{ByRequirement, ByFixture, ByKey, ByGraph, ByTarget, ByRun, BySuite, ByPrecondition, ByObservation}
 
 // SameCause tells whether two requirements were not judged for one cause: they were skipped for the same reason, or the
 // same kept both from being judged.

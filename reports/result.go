@@ -261,6 +261,8 @@ const (
 	NoteOwnToken NoteKind = "own-token" // answers contain the caller's own token in clear
 	NoteListing  NoteKind = "listing"   // threads are listed with the search operation, since GET /threads is not served
 	NoteRemoval  NoteKind = "removal"   // what the run created cannot be removed
+	NoteGraph    NoteKind = "graph"     // the conformance graph does not understand a word of its contract
+	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the run started no more
 )
 
 // Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.

@@ -45,10 +45,10 @@ const (
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }
 
-// Examine checks whether a run could judge the target, and what its configuration lacks. It sends a handful of reading
-// requests and creates nothing. The error is that of the context.
-func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle) (*doctor.Examination, error) {
-	return doctor.Examine(ctx, c, catalogue, oracle)
+// Examine checks whether a run could judge the target, and what its configuration lacks. Unless the options say more, it sends a
+// handful of reading requests and creates nothing. The error is that of the context.
+func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle, o doctor.Options) (*doctor.Examination, error) {
+	return doctor.Examine(ctx, c, catalogue, oracle, o)
 }
 
 // CleanUpTime bounds the removal of what a run created, at its end.

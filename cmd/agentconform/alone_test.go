@@ -23,6 +23,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
 )
 
 // vendor is a reference on which somebody has deployed something, and the requests that a run sent to it.
@@ -147,7 +148,7 @@ func promised(t *testing.T, c *config.Config) int {
 	require.NoError(t, err)
 	oracle, err := spec.New()
 	require.NoError(t, err)
-	e, err := steps.Examine(t.Context(), c, catalogue, oracle)
+	e, err := steps.Examine(t.Context(), c, catalogue, oracle, doctor.Options{})
 	require.NoError(t, err)
 	require.True(t, e.Testable(), e.Conclusion())
 	return e.Judged

@@ -20,12 +20,15 @@ import (
 func newDoctor(s streams) *cobra.Command {
 	var target targetFlags
 	var color colorMode
+	var options doctor.Options
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether a target can be tested, and what is missing",
 		Long: `Check whether a target can be tested: whether its addresses answer and accept the credentials, whether create.body matches
 the contract, which missing keys of the configuration would enable which requirements, and how many deployments a run would
-create. It only reads and creates nothing at the target. Without a target it checks the bundled reference.
+create. It only reads and creates nothing at the target, unless --try is given: then it also runs the conformance graph once for
+each word of its contract, on threads of its own, which it removes where the agent server takes DELETE. Without a target it checks
+the bundled reference.
 
 Each line begins with ok, note (a run will show more), missing (a key that would enable requirements) or problem (must be
 solved before a run).
@@ -34,16 +37,18 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
 		Example: `  agentconform doctor
   agentconform doctor --config vendor.yaml
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform doctor --config vendor.yaml --target https://control.example
+  agentconform doctor --config vendor.yaml --try
   agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
 		Args: noArguments("name the target with --target or --config"),
-		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, color, s) },
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, options, color, s) },
 	}
 	target.add(c)
+	c.Flags().BoolVar(&options.Try, "try", false, "run the conformance graph once for each word of its contract; creates threads and runs")
 	color.addColor(c)
 	return c
 }
 
-func examine(c *cobra.Command, target *targetFlags, color colorMode, s streams) error {
+func examine(c *cobra.Command, target *targetFlags, options doctor.Options, color colorMode, s streams) error {
 	cfg, err := target.load(c)
 	if err != nil {
 		return err
@@ -65,7 +70,7 @@ func examine(c *cobra.Command, target *targetFlags, color colorMode, s streams) 
 	if err != nil {
 		return err
 	}
-	e, err := steps.Examine(c.Context(), cfg, catalogue, oracle)
+	e, err := steps.Examine(c.Context(), cfg, catalogue, oracle, options)
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
 	}

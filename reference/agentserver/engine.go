@@ -28,6 +28,8 @@ type engine struct {
 	store   threads.Store
 	log     *slog.Logger
 	maxRuns int
+	workers chan struct{} // holds one item for each run that is executed; nil: any number
+	config  func(configurable map[string]any)
 	base    context.Context // ends when the server stops
 	stop    context.CancelCauseFunc
 	scripts sync.WaitGroup
@@ -60,7 +62,10 @@ type execution struct {
 }
 
 func newEngine(store threads.Store, opts Options) *engine {
-	e := &engine{store: store, log: opts.Log, maxRuns: opts.MaxRuns, queues: map[string]*threadQueue{}, live: map[string]*execution{}}
+	e := &engine{store: store, log: opts.Log, maxRuns: opts.MaxRuns, config: opts.GraphConfig, queues: map[string]*threadQueue{}, live: map[string]*execution{}}
+	if opts.Workers > 0 {
+		e.workers = make(chan struct{}, opts.Workers)
+	}
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }

@@ -14,6 +14,11 @@ import (
 
 // execute runs the script of a run and tells how it ended.
 func (e *engine) execute(ex *execution) threads.Ending {
+	leave, err := e.work(ex.ctx)
+	if err != nil {
+		return ex.ending(nil, err)
+	}
+	defer leave()
 	history, err := e.store.StartRun(ex.ctx, ex.run.ThreadID, ex.run.ID, ex.input)
 	if err != nil {
 		return ex.ending(nil, err)
@@ -23,6 +28,19 @@ func (e *engine) execute(ex *execution) threads.Ending {
 	w := &runWriter{engine: e, ex: ex, session: s, room: ex.rev.maxState}
 	messages, err := w.run(history)
 	return ex.ending(messages, err)
+}
+
+// work waits for a worker. A run that is stopped before it gets one is not executed.
+func (e *engine) work(ctx context.Context) (leave func(), err error) {
+	if e.workers == nil {
+		return func() {}, nil
+	}
+	select {
+	case e.workers <- struct{}{}:
+		return func() { <-e.workers }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // ending tells the status of a run from the error of its script.
@@ -93,13 +111,12 @@ func (w *runWriter) config() (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.session.FromGo(map[string]any{
-		"configurable": map[string]any{
-			"graph_auth_user": user,
-			"thread_id":       w.ex.run.ThreadID, "run_id": w.ex.run.ID, "assistant_id": w.ex.run.AssistantID,
-		},
-		"metadata": w.ex.run.Metadata,
-	})
+	configurable := map[string]any{
+		"graph_auth_user": user,
+		"thread_id":       w.ex.run.ThreadID, "run_id": w.ex.run.ID, "assistant_id": w.ex.run.AssistantID,
+	}
+	w.engine.config(configurable)
+	return w.session.FromGo(map[string]any{"configurable": configurable, "metadata": w.ex.run.Metadata})
 }
 
 // returned reads what a graph may return: messages, one message, a text, {"messages": [...]}, or None.

@@ -23,6 +23,7 @@ type Options struct {
 	MaxBody     int64         // bytes of a request; 0: 1 MiB
 	MaxRuns     int           // unfinished runs at a time, beyond which 503 is answered; 0: 20,000
 	MaxState    int           // bytes of the messages of one thread; 0: 16 MiB
+	Workers     int           // runs at a time, all threads together; more of them stay pending; 0: no limit
 
 	BasePath string // where the server is reachable on its host, for Content-Location
 
@@ -36,6 +37,8 @@ type Options struct {
 	WrapStore         func(threads.Store) threads.Store
 	WrapAuthenticator func(Authenticator) Authenticator
 	WrapAuthorizer    func(Authorizer) Authorizer
+	// GraphConfig changes what graphs get under "configurable".
+	GraphConfig func(configurable map[string]any)
 }
 
 func (o Options) withDefaults() Options {
@@ -58,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.WrapAuthorizer == nil {
 		o.WrapAuthorizer = func(a Authorizer) Authorizer { return a }
+	}
+	if o.GraphConfig == nil {
+		o.GraphConfig = func(map[string]any) {}
 	}
 	return o
 }

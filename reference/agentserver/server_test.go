@@ -110,7 +110,7 @@ func TestARunAnswersAtOnceAndItsStateGrows(t *testing.T) {
 	alice.join(thread, alice.run(thread, "and a tool", ""))
 	assert.Equal(t, []string{
 		"human: hello wait=150", "ai: You said: hello wait=150",
-		"human: and a tool", "tool: looked up: and a tool", "ai: You said: and a tool",
+		"human: and a tool", "tool: looked up: and a tool", "ai: You said: and a tool\nlooked up: and a tool",
 	}, alice.texts(thread))
 	var runs []threads.Run
 	alice.ok("GET", "/threads/"+thread+"/runs", "").json(t, &runs)

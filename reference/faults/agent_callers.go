@@ -140,6 +140,12 @@ func agentUsers() []Fault {
 			Apply: changingGraphUser(forEveryUser(func(agentserver.User) map[string]any { return map[string]any{"identity": "owner", "role": "developer"} })),
 		},
 		{
+			Name: "graph-sees-nobody", Breaks: "the configuration that the graph receives has no graph_auth_user", Fails: "AS-AUTH-6",
+			Apply: agentOptions(func(o *agentserver.Options) {
+				o.GraphConfig = func(configurable map[string]any) { delete(configurable, "graph_auth_user") }
+			}),
+		},
+		{
 			Name: "first-user-is-cached", Breaks: "the graph receives the first user's object for every caller", Fails: "AS-AUTH-7",
 			Apply: changingGraphUser(func() func(agentserver.User) map[string]any {
 				first := firstValue[map[string]any]{}

@@ -3,9 +3,12 @@ package faults
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
 func agentJoins() []Fault {
@@ -25,6 +28,10 @@ func agentJoins() []Fault {
 		{
 			Name: "join-waits-for-the-answer-only", Breaks: "join returns, and the state shows the answer, before the run has completed", Fails: "AS-RUN-4",
 			Apply: earlyAnswer(),
+		},
+		{
+			Name: "some-runs-never-start", Breaks: "a run whose graph is going to raise stays pending, while other runs start", Fails: "AS-RUN-4", Hangs: true,
+			Apply: agentStoring(func(s threads.Store) threads.Store { return lostRuns{s} }),
 		},
 		{
 			Name: "join-misses-the-end", Breaks: "join never returns if the run was in progress when the join started", Fails: "AS-RUN-4",
@@ -202,4 +209,17 @@ func earlyAnswer() Layer {
 func onlyWaits(m map[string]any) bool {
 	said := text(m, "content")
 	return m["type"] == "human" && strings.HasPrefix(said, "wait=") && !strings.Contains(said, "whoami") && !strings.Contains(said, "fail")
+}
+
+// lostRuns never starts runs that are going to fail.
+type lostRuns struct{ threads.Store }
+
+func (s lostRuns) StartRun(ctx context.Context, thread, run string, input []threads.Message) ([]threads.Message, error) {
+	for _, m := range input {
+		if said, _ := m.Fields()["content"].(string); slices.Contains(strings.Fields(said), "fail") {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+	}
+	return s.Store.StartRun(ctx, thread, run, input)
 }

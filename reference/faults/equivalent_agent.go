@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
@@ -43,6 +44,14 @@ func otherAgents() []EquivalentMutant {
 		{
 			Name: "threads-are-listed-late", Differs: "a new thread appears in lists after 300 ms",
 			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, 300 * time.Millisecond} }),
+		},
+		{
+			Name: "one-run-at-a-time", Differs: "the agent server executes one run at a time; runs of all threads wait for each other",
+			Apply: agentOptions(func(o *agentserver.Options) { o.Workers = 1 }),
+		},
+		{
+			Name: "three-runs-at-a-time", Differs: "the agent server executes three runs at a time; other runs are pending",
+			Apply: agentOptions(func(o *agentserver.Options) { o.Workers = 3 }),
 		},
 		{
 			Name: "join-is-null", Differs: "join returns null",

@@ -50,7 +50,7 @@ func EquivalentMutants() []EquivalentMutant {
 	return all
 }
 
-// Find returns the layers of the named faults and equivalent mutants, and the edition they need: that of the last one that
+// Find returns the layers of the named faults, equivalent mutants and broken graphs, and the edition they need: that of the last one that
 // needs one, or "" if none does.
 func Find(names ...string) (layers []Layer, edition string, err error) {
 	known := map[string]EquivalentMutant{}
@@ -59,6 +59,9 @@ func Find(names ...string) (layers []Layer, edition string, err error) {
 	}
 	for _, v := range EquivalentMutants() {
 		known[v.Name] = v
+	}
+	for _, g := range BrokenGraphs() {
+		known[g.Name] = EquivalentMutant{Apply: g.Apply}
 	}
 	for _, name := range names {
 		v, found := known[name]

@@ -1,6 +1,11 @@
 package graphs
 
-import "embed"
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"testing/fstest"
+)
 
 // The folders of FS, each of them a source.
 const (
@@ -16,3 +21,30 @@ const Graph = "conformance"
 //
 //go:embed conformance conformance_next broken
 var FS embed.FS
+
+// GraphFile is the file of a source that has its graph.
+const GraphFile = "graph.star"
+
+// Changed returns the source in the folder, with its graph changed; nil changes nothing.
+func Changed(folder string, change func(graph string) string) (fs.FS, error) {
+	source, err := fs.Sub(FS, folder)
+	if err != nil || change == nil {
+		return source, err
+	}
+	files := fstest.MapFS{}
+	err = fs.WalkDir(source, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(source, name)
+		if name == GraphFile {
+			content = []byte(change(string(content)))
+		}
+		files[name] = &fstest.MapFile{Data: content}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the folder %s of the graphs: %w", folder, err)
+	}
+	return files, nil
+}

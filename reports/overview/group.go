@@ -84,6 +84,8 @@ func blockerInWords(b reports.Blocker) string {
 		return fmt.Sprintf("the fixture %q could not be created", b.Name)
 	case reports.ByKey:
 		return "the configuration key " + b.Name + " is wrong"
+	case reports.ByGraph:
+		return "the graph does not keep its contract: " + b.Name
 	case reports.ByTarget:
 		return b.Name + " gave no usable answer"
 	case reports.ByRun:

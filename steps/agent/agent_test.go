@@ -187,3 +187,22 @@ func FuzzMessages(f *testing.F) {
 		_ = ContainsText(a, "x")
 	})
 }
+
+func TestWordsOfAnOrder(t *testing.T) {
+	assert.Empty(t, Order{}.words())
+	assert.Equal(t, []Word{Wait, Whoami}, Order{Words: "whoami", Hold: time.Second}.words())
+	assert.Equal(t, []Word{EarlyWrite, Fail}, Order{Words: "fail", Hold: time.Second, written: true}.words())
+	assert.Equal(t, []Word{ToolCall}, Order{Words: Tool}.words())
+}
+
+// TestPaceOfAQueue takes no turnaround for the target's own that may have been spent in its queue.
+func TestPaceOfAQueue(t *testing.T) {
+	p := &Pace{}
+	p.turned(time.Second)
+	hold := p.Hold(0)
+	p.hasQueue()
+	p.turned(8 * time.Second)
+	assert.Equal(t, hold, p.Hold(0))
+	p.turned(2 * time.Second)
+	assert.Equal(t, 2*hold, p.Hold(0))
+}

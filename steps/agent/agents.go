@@ -22,15 +22,17 @@ import (
 
 // Agents are the agent servers of a target, as one run knows them. It may be used by many goroutines.
 type Agents struct {
-	Pace Pace // how fast they answer
+	Pace   Pace // how fast they answer
+	AtOnce int  // scenarios in flight
 
 	target *target.Target
 	plane  *plane.Plane
 	maker  *shared.Maker
 
-	noAddress atomic.Bool        // a DEPLOYED deployment was seen not to tell the address of its agent server
-	threads   shared.Set[string] // that were given: the address of their agent server, and their id
-	learned   learned            // of the one that is judged
+	noAddress atomic.Bool             // a DEPLOYED deployment was seen not to tell the address of its agent server
+	turns     shared.Turns[*GraphRun] // of the suite's own runs at the server that is judged
+	threads   shared.Set[string]      // that were given: the address of their agent server, and their id
+	learned   learned                 // of the one that is judged
 }
 
 // learned is what scenarios share of the agent server that is judged.
@@ -41,10 +43,16 @@ type learned struct {
 	additive     shared.Value[bool]      // whether a second run adds to the messages of the first
 	otherServed  shared.Value[bool]      // the other user was served what is their own
 	enqueues     shared.Value[bool]      // whether a run can be asked to wait behind another one
-	listing      shared.Value[bool]      // whether threads are listed with the search endpoint, where the configuration does not say
-	otherListing shared.Value[bool]      // whether the user is served by the listing call that is not used
-	joinHangs    atomic.Bool             // a join was seen not to answer although the run was over
-	showsAtEnd   atomic.Bool             // a run was seen to show nothing in the state until it ended
+	// unknownAssistant is the refusal of a run for its assistant, nil where the server knows the assistant.
+	unknownAssistant shared.Value[*client.Answer]
+	listing          shared.Value[bool]      // whether threads are listed with the search endpoint, where the configuration does not say
+	otherListing     shared.Value[bool]      // whether the user is served by the listing call that is not used
+	words            [6]shared.Value[*Trial] // what the graph understands, as in Words
+	parallel         shared.Value[int]       // how many runs may be in progress at the same time
+	blocked          atomic.Bool             // the server was seen to answer nothing while a run waits
+	pendings         pendings
+	joinHangs        atomic.Bool // a join was seen not to answer although the run was over
+	showsAtEnd       atomic.Bool // a run was seen to show nothing in the state until it ended
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name.
@@ -62,13 +70,14 @@ type Server struct {
 
 	agents *Agents
 	target *target.Target
+	judged bool // it is the one under test
 }
 
 // AgentServer returns the agent server under test: the configured one, else that of the shared deployment.
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	return as.learned.server.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
-			return as.agentAt(as.target.Config.AgentTarget, ""), nil
+			return judged(as.agentAt(as.target.Config.AgentTarget, "")), nil
 		}
 		if as.target.Config.Target == "" {
 			return nil, outcome.Needs("agent_target", ", the base URL of an agent server")
@@ -78,11 +87,17 @@ func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 			return nil, err
 		}
 		s, err := as.AgentOf(ctx, d)
-		if err == nil {
-			as.target.JudgeAgentAt(s.Base)
+		if err != nil {
+			return nil, err
 		}
-		return s, err
+		as.target.JudgeAgentAt(s.Base)
+		return judged(s), nil
 	})
+}
+
+func judged(s *Server) *Server {
+	s.judged = true
+	return s
 }
 
 // AgentOf asks the control plane for the address of a deployment's agent server, and waits until that serves.

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -98,8 +99,8 @@ func Input(inputs []string) map[string]any {
 	return map[string]any{"messages": messages}
 }
 
-// Post starts a run. Where it is refused the run has no id.
-func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+// TryPost starts a run at once. Where it is refused the run has no id.
+func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
 	g := &GraphRun{Thread: t, Order: o, Inputs: append(append([]string{}, o.Before...), s.agents.Text(o))}
 	body := map[string]any{"assistant_id": s.target.Config.AssistantID, "input": Input(g.Inputs)}
 	if o.Strategy != "" {
@@ -117,16 +118,49 @@ func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order
 	return g, noteRun(ctx, s, who, g)
 }
 
-// Start starts a run by the thread's owner for a scenario to work with. On a thread that had a run before, a refusal
-// may mean that this one is just coming to its end: a moment later the thread is free.
+// Post starts a run of a caller who may. It is blocked where the graph does not understand a word of the order, and
+// waits while the server executes as many runs as it can. Where it is refused the run has no id.
+func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+	if err := s.Understood(ctx, o.words()...); err != nil {
+		return nil, err
+	}
+	return s.postInTurn(ctx, who, t, o)
+}
+
+func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+	if !s.judged {
+		return s.TryPost(ctx, who, t, o)
+	}
+	if _, err := s.Parallel(ctx); err != nil {
+		return nil, err
+	}
+	place := placeOf(ctx, t)
+	if err := s.agents.turns.Enter(ctx, place); err != nil {
+		return nil, err
+	}
+	g, err := s.TryPost(ctx, who, t, o)
+	load{s}.occupies(place, g)
+	return g, err
+}
+
+// Start starts a run by the thread's owner for a scenario to work with, which needs a graph that answers.
 func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
+	if err := s.Understood(ctx, append([]Word{Echo}, o.words()...)...); err != nil {
+		return nil, err
+	}
+	return s.start(ctx, t, o, s.postInTurn)
+}
+
+// start starts a run by the thread's owner. On a thread that had a run before, a refusal may mean that this one is just
+// coming to its end: a moment later the thread is free.
+func (s *Server) start(ctx context.Context, t *Thread, o Order, post func(context.Context, target.Caller, *Thread, Order) (*GraphRun, error)) (*GraphRun, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		g, err := s.Post(ctx, t.Owner, t, o)
+		g, err := post(ctx, t.Owner, t, o)
 		if err != nil {
 			return nil, err
 		}
 		if busy := g.Answer.Refused() && t.runs > 0 && o.Strategy == ""; !busy || wait > time.Second {
-			return g, g.Accepted()
+			return g, outcome.Unless(ctx, g.Accepted(), s.KnowsAssistant)
 		}
 		if err := client.Sleep(ctx, wait); err != nil {
 			return nil, err
@@ -141,6 +175,15 @@ func (s *Server) startAlone(ctx context.Context, o Order) (*GraphRun, error) {
 		return nil, err
 	}
 	return s.Start(ctx, t, o)
+}
+
+// alone is startAlone for a run that shows what the graph does.
+func (s trials) alone(ctx context.Context, o Order) (*GraphRun, error) {
+	t, err := s.NewThread(ctx, s.target.Owner())
+	if err != nil {
+		return nil, err
+	}
+	return s.start(ctx, t, o, s.postInTurn)
 }
 
 // GetRun asks for the run.

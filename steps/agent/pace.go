@@ -2,14 +2,27 @@ package agent
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Pace is how fast the target answers, as this run has seen it lately.
 type Pace struct {
-	answers     ring // that had nothing to wait for
-	Turnarounds ring // of runs that were told nothing to wait for, from their creation to their answer
+	answers     ring         // that had nothing to wait for
+	Turnarounds ring         // of runs that were told nothing to wait for, from their creation to their answer
+	queued      atomic.Int64 // where the target has a queue: the longest turnaround that is not taken for the time in it
 }
+
+// turned adds a turnaround, unless it is the time in the queue of the target: the longer runs wait there, the longer others would
+// be told to wait.
+func (p *Pace) turned(d time.Duration) {
+	if most := time.Duration(p.queued.Load()); most == 0 || d <= most {
+		p.Turnarounds.add(d)
+	}
+}
+
+// hasQueue says that the target has a queue. What was seen before was seen without one.
+func (p *Pace) hasQueue() { p.queued.Store(int64(2 * max(p.Turnarounds.Worst(), 10*time.Millisecond))) }
 
 // ring keeps the last of many durations. Its zero value is ready for use.
 type ring struct {
@@ -38,8 +51,10 @@ func (r *ring) Worst() (worst time.Duration) {
 func (p *Pace) Slowest() time.Duration { return p.answers.Worst() }
 
 // Hold is how long a run is told to wait in the attempt, from 0.
-func (p *Pace) Hold(attempt int) time.Duration {
-	d := max(minHold, 12*p.Slowest(), 3*p.Turnarounds.Worst()) << attempt
+func (p *Pace) Hold(attempt int) time.Duration { return p.holdAtLeast(minHold, attempt) }
+
+func (p *Pace) holdAtLeast(least time.Duration, attempt int) time.Duration {
+	d := max(least, 12*p.Slowest(), 3*p.Turnarounds.Worst()) << attempt
 	return min(d, maxHold).Round(time.Millisecond)
 }
 

@@ -28,12 +28,15 @@ type Progress struct {
 	Shown *client.Answer // a state with its first message; nil where the target shows none before the end of a run
 }
 
+// races starts runs that are to be rolled back in time.
+type races struct{ *Server }
+
 // InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. Later
 // attempts give more time, and at least what is wanted after a lost race.
 func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wanted time.Duration) (*Progress, error) {
 	_, _ = s.SharedCompletedRun(ctx) // measures how fast runs are here; what is wrong with it is not this run's concern
 	if moment == pendingBehind {
-		if waits, err := s.queuesRuns(ctx); err != nil {
+		if waits, err := (races{s}).queuesRuns(ctx); err != nil {
 			return nil, err
 		} else if !waits {
 			return nil, outcome.Inapplicable("multitask_strategy enqueue", "the target does not queue a run behind another run: it does not follow multitask_strategy enqueue, a vendor extension that is not part of the interface")
@@ -41,7 +44,7 @@ func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wan
 	}
 	last := "no time was left"
 	for ; attempt < Attempts; attempt++ {
-		p, err := s.begin(ctx, moment, s.agents.HoldFor(attempt, wanted))
+		p, err := races{s}.begin(ctx, moment, s.agents.HoldFor(attempt, wanted))
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +99,7 @@ func Longer(hold, took time.Duration) time.Duration { return max(2*hold, 3*took)
 // measure. A new run that waits for the prior one takes longer the longer that is, so a run long enough unmasks it.
 func (p *Progress) TooShort() bool { return p.wanted > p.Order.Hold*3/2 }
 
-func (s *Server) begin(ctx context.Context, moment string, hold time.Duration) (*Progress, error) {
+func (s races) begin(ctx context.Context, moment string, hold time.Duration) (*Progress, error) {
 	o := Order{Hold: hold, written: moment == HasStarted}
 	p, err := s.beginAlone(ctx, o)
 	if err != nil {
@@ -119,7 +122,7 @@ func (s *Server) begin(ctx context.Context, moment string, hold time.Duration) (
 	return p, err
 }
 
-func (s *Server) beginAlone(ctx context.Context, o Order) (*Progress, error) {
+func (s races) beginAlone(ctx context.Context, o Order) (*Progress, error) {
 	g, err := s.startAlone(ctx, o)
 	if err != nil {
 		return nil, err
@@ -128,13 +131,13 @@ func (s *Server) beginAlone(ctx context.Context, o Order) (*Progress, error) {
 }
 
 // progressOf is a run that was just accepted.
-func (s *Server) progressOf(g *GraphRun) *Progress {
+func (s races) progressOf(g *GraphRun) *Progress {
 	return &Progress{GraphRun: g, Until: g.NotOverBefore(), Over: g.Answered().Add(g.Order.Hold + s.agents.Pace.Slack())}
 }
 
 // awaitStart waits until a run that writes at once has started. The state shows that, or, where the target writes the state
 // only when a run ends, the run's own status or the time.
-func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
+func (s races) awaitStart(ctx context.Context, p *Progress) error {
 	if s.agents.learned.showsAtEnd.Load() {
 		return s.awaitStatus(ctx, p)
 	}
@@ -144,7 +147,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 // awaitWritten reads the state until the run has written. A state that does not show it tells that the run had not
 // begun to wait when it was asked for. A run that shows all at once has ended; where that came at its time, and the state
 // was read shortly before, the target writes the state only when a run ends.
-func (s *Server) awaitWritten(ctx context.Context, p *Progress) error {
+func (s races) awaitWritten(ctx context.Context, p *Progress) error {
 	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
 	state, written, err := s.ReadState(ctx, p.Thread, limit, func(a *client.Answer) bool {
 		if p.begunIn(a) {
@@ -157,6 +160,9 @@ func (s *Server) awaitWritten(ctx context.Context, p *Progress) error {
 	case err != nil:
 		return err
 	case !written:
+		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
+			return err
+		}
 		return outcome.Violated(state, "a message of the run in progress", "%s", ShownMessages(MessagesOf(state)))
 	}
 	seen := state.Sent.Add(state.Took)
@@ -178,7 +184,7 @@ func (s *Server) awaitWritten(ctx context.Context, p *Progress) error {
 
 // awaitStatus waits until the run is no longer pending by its own status, and a moment longer, in which it writes what the
 // state does not show yet. A run that tells no such status has started in that moment.
-func (s *Server) awaitStatus(ctx context.Context, p *Progress) error {
+func (s races) awaitStatus(ctx context.Context, p *Progress) error {
 	limit := p.Answered().Add(s.target.Config.Timeouts.Run)
 	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 250*time.Millisecond) {
 		a, err := s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
@@ -208,6 +214,7 @@ func (s *Server) awaitStatus(ctx context.Context, p *Progress) error {
 // agent servers tell nothing.
 const (
 	statusPending = "pending"
+	statusRunning = "running"
 	statusEnded   = "ended"
 )
 
@@ -225,7 +232,7 @@ func statusOf(a *client.Answer) string {
 
 // queuesRuns tells whether a run with the strategy enqueue waits for the one before it. A target may treat the value,
 // which the interface does not define, as its own default.
-func (s *Server) queuesRuns(ctx context.Context) (bool, error) {
+func (s races) queuesRuns(ctx context.Context) (bool, error) {
 	return s.agents.learned.enqueues.Get(ctx, s.agents.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
 		first, err := s.startAlone(ctx, Order{Hold: s.agents.Pace.Hold(0)})
 		if err != nil {
@@ -248,7 +255,7 @@ func (s *Server) queuesRuns(ctx context.Context) (bool, error) {
 
 // behind starts a second run that waits for the first. The strategy enqueue is a
 // vendor extension.
-func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error) {
+func (s races) behind(ctx context.Context, first *Progress) (*Progress, error) {
 	g, err := s.Post(ctx, first.Thread.Owner, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
 	if err != nil {
 		return nil, err

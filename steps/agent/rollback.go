@@ -109,7 +109,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 			return nil, err
 		}
 		if rb.Usable() == nil && time.Now().Before(p.Until) {
-			if moment != JustStarted || rb.left() == nil || !s.startedStay(ctx) {
+			if moment != JustStarted || rb.left() == nil || !(races{s}).startedStay(ctx) {
 				return rb, nil
 			}
 			if attempt == Attempts-1 {
@@ -117,7 +117,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 			}
 			continue // the next one may still be pending
 		}
-		if stands, err := s.stands(ctx, rb, moment); stands || err != nil {
+		if stands, err := (races{s}).stands(ctx, rb, moment); stands || err != nil {
 			return rb, err
 		}
 		wanted = p.AfterLoss()
@@ -126,7 +126,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 }
 
 // startedStay tells whether a rollback was seen to leave something of a run that had started.
-func (s *Server) startedStay(ctx context.Context) bool {
+func (s races) startedStay(ctx context.Context) bool {
 	rb, err := s.ARollback(ctx)
 	return err == nil && rb.left() != nil
 }
@@ -134,7 +134,7 @@ func (s *Server) startedStay(ctx context.Context) bool {
 // stands tells whether something of a run that had not begun is left after a new run which came too late to be used
 // otherwise: one run that should be gone keeps the new one waiting. A target that lets it wait for every run does so after
 // one that has started, too, and fails AS-ROLLBACK-1.
-func (s *Server) stands(ctx context.Context, rb *Rollback, moment string) (bool, error) {
+func (s races) stands(ctx context.Context, rb *Rollback, moment string) (bool, error) {
 	if moment == HasStarted || !rb.won() || rb.Prompt() || rb.left() == nil {
 		return false, nil
 	}

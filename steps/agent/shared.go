@@ -25,10 +25,15 @@ func (s *Server) RollbackActs(ctx context.Context) error {
 	return outcome.AsPrecondition(err)
 }
 
-// SharedCompletedRun returns a completed run on a thread that no scenario changes.
+// SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed is completed,
+// too: what needs its answer asks for PlainRunsWork, or for the word Echo.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return s.agents.learned.completedRun.Get(ctx, s.agents.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
-		g, err := s.startAlone(ctx, Order{})
+		t, err := s.NewThread(ctx, s.target.Owner())
+		if err != nil {
+			return nil, err
+		}
+		g, err := s.start(ctx, t, Order{}, s.TryPost)
 		if err != nil {
 			return nil, err
 		}
@@ -42,6 +47,9 @@ func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 func (s *Server) PlainRunsWork(ctx context.Context) error {
 	g, err := s.SharedCompletedRun(ctx)
 	if err != nil {
+		return err
+	}
+	if err := s.Understood(ctx, Echo); err != nil {
 		return err
 	}
 	if err := HoldsOnly(g.final, g); err != nil {

@@ -34,6 +34,7 @@ type GraphRun struct {
 	// begun is a time before which it had surely not begun to wait.
 	begun    time.Time
 	Complete bool           // the state was seen to hold its answer
+	Joined   bool           // a join of it was answered
 	final    *client.Answer // the state after it
 }
 
@@ -156,8 +157,8 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, hold time.Duration)
 		if i%2 != 0 || i == last {
 			continue
 		}
-		p := s.progressOf(g)
-		if err := s.awaitStart(ctx, p); err != nil {
+		p := races{s}.progressOf(g)
+		if err := (races{s}).awaitStart(ctx, p); err != nil {
 			return nil, err
 		}
 		if p.ended != nil {

@@ -10,9 +10,10 @@ import (
 // Runs that wait are given times that a slow target cannot miss by its slowness alone: at least minHold, and many
 // times what answers took lately. A scenario that lost its race tries again with twice the time.
 const (
-	minHold  = 400 * time.Millisecond
-	maxHold  = 10 * time.Second
-	Attempts = 3
+	minHold   = 400 * time.Millisecond
+	shortHold = 150 * time.Millisecond // where no judgement depends on it
+	maxHold   = 10 * time.Second
+	Attempts  = 3
 )
 
 // ReadState reads a thread's state, again and again, until it satisfies the condition or the time is over. It
@@ -38,7 +39,7 @@ func (s *Server) ReadState(ctx context.Context, t *Thread, until time.Time, cond
 // Await returns the state once it holds what the run was to write and the run is over. It trusts neither join nor
 // state alone: a join that answers too early, too late or never, and a state that lacks something, must fail the
 // requirements about them and no others. When the state does not come to hold the answer, the last one is returned
-// and the run is not complete.
+// and the run is not complete. A run that is still in the queue of the server blocks.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error) {
 	limit := g.Answered().Add(g.Order.Hold + s.target.Config.Timeouts.Run)
 	waiting := s.joinAside(ctx, g)
@@ -51,18 +52,24 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	if err := waiting.OrUntil(ctx, soon); err != nil {
 		return nil, err
 	}
-	until := limit
-	if waiting.Over() {
-		until = time.Now().Add(max(time.Until(g.NotOverBefore()), 0) + s.agents.Pace.Patience())
-	}
 	early := waiting.Over() && time.Now().Before(g.NotOverBefore())
-	state, complete, err := s.ReadState(ctx, g.Thread, until, g.CompleteIn)
+	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
+		return g.CompleteIn(a) || waiting.Over() && time.Now().After(later(waiting.Ended, g.NotOverBefore()).Add(s.agents.Pace.Patience()))
+	})
 	if err != nil {
 		return nil, err
 	}
-	g.Complete, g.final = complete, state
-	if complete && waiting.Over() && g.plain() {
-		s.agents.Pace.Turnarounds.add(time.Since(g.Answer.Sent))
+	complete := g.CompleteIn(state)
+	g.Complete, g.final, g.Joined = complete, state, waiting.Over()
+	if complete {
+		s.agents.turns.Over(g)
+	} else if !g.Joined {
+		if err := s.StillQueued(ctx, g); err != nil {
+			return nil, err
+		}
+	}
+	if complete && g.plain() && (waiting.Over() || s.agents.Pace.Turnarounds.Worst() == 0) { // with a join the time is exact
+		s.agents.Pace.turned(time.Since(g.Answer.Sent))
 	}
 	return state, waiting.surelyOver(ctx, s.agents, early)
 }

@@ -69,7 +69,11 @@ func (w *callers) aUserWithFields() error {
 // needs credentials is tried with any run.
 func (w *callers) aRunToAskFor(ctx context.Context) error {
 	if w.target.AgentRefusal() == 0 {
-		return (&runs{World: w.World}).aCompletedRun(ctx)
+		g, err := w.server.SharedCompletedRun(ctx)
+		if err == nil {
+			w.speakOf(g)
+		}
+		return err
 	}
 	w.speakOf(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
 	return nil
@@ -134,7 +138,7 @@ func (w *callers) tryRun(ctx context.Context, who target.Caller, t *agent.Thread
 		o.Strategy = agent.RollbackStrategy
 	}
 	theirs := *t // whatever becomes of it, the owner's count of runs is not changed
-	g, err := w.server.Post(ctx, who, &theirs, o)
+	g, err := w.server.TryPost(ctx, who, &theirs, o)
 	if err == nil {
 		w.scene.Answer, w.foreign = g.Answer, g.Text()
 	}
@@ -238,6 +242,7 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 		}
 		return nil
 	}
+	ctx = w.agents.Together(ctx)
 	var wait sync.WaitGroup
 	errs := make([]error, len(callers))
 	for i, who := range callers {
@@ -256,7 +261,7 @@ func (w *callers) runReports(what string) error {
 	for field, value := range fields {
 		if !agent.ReportsField(said.Text, field, value) {
 			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %q", field, value), "%q", said.Text).At("/values/messages").
-				Hinting(w.fieldHint(said.Of.User, field))
+				Hinting(orTheGraph(w.fieldHint(said.Of.User, field)))
 		}
 	}
 	return nil
@@ -275,7 +280,7 @@ func (w *callers) eachReportsItsOwn() error {
 		for field, value := range differing(*other, *said.Of.User) {
 			if agent.ReportsField(said.Text, field, value) && !agent.ReportsField(said.Text, field, identifying(*said.Of.User)[field]) {
 				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %q of %s", field, value, other.Name).At("/values/messages").
-					Hinting(w.fieldHint(said.Of.User, field) + "; " + w.fieldHint(other, field))
+					Hinting(orTheGraph(w.fieldHint(said.Of.User, field) + "; " + w.fieldHint(other, field)))
 			}
 		}
 		reported = reported || agent.ReportsField(said.Text, "identity", said.Of.User.Identity)

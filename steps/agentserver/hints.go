@@ -63,3 +63,12 @@ func (w *World) fieldHint(u *config.User, field string) string {
 	}
 	return ""
 }
+
+// orTheGraph adds to a hint that the graph, which understood what it was asked, may have done it wrong.
+func orTheGraph(hint string) string {
+	const graph = "or correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
+	if hint == "" {
+		return graph[len("or "):]
+	}
+	return hint + ", " + graph
+}

@@ -18,6 +18,8 @@ type rollbacks struct {
 	rolled  *agent.Rollback   // what became of the prior run and the new one
 	remains []*agent.Remains  // what was found of the prior run, and in the state
 	aside   []*agent.GraphRun // runs on other threads of the user
+	// besides starts one of these beside the run that is to be rolled back, nil where it was started before.
+	besides func(context.Context) (*agent.GraphRun, error)
 }
 
 // define holds the sentences about runs that are rolled back (sections 3 and 7).
@@ -113,7 +115,8 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
-// runsElsewhere gives the run in progress twice the time, so that the other one's race is over first.
+// runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that executes
+// one run at a time would not begin with the one that is to be rolled back: there the other one is started behind it.
 func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
 		var threads [2]*agent.Thread
@@ -130,6 +133,13 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 		if _, err := w.server.Completed(ctx, completed); err != nil {
 			return err
 		}
+		if n, err := w.server.Parallel(ctx); err != nil {
+			return err
+		} else if n == 1 {
+			w.aside, w.besides = []*agent.GraphRun{completed}, w.startsBehind(threads[1], w.agents.Pace.Hold(attempt))
+			w.wanted = max(w.wanted, 4*w.agents.Pace.Hold(attempt))
+			return w.allFound(ctx, w.aside)
+		}
 		goingOn, err := w.server.Start(ctx, threads[1], agent.Order{Hold: w.agents.HoldFor(attempt+1, 2*w.wanted)})
 		if err != nil {
 			return err
@@ -137,6 +147,17 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 		w.aside = []*agent.GraphRun{completed, goingOn}
 		return w.allFound(ctx, w.aside)
 	})
+}
+
+// startsBehind starts a run on the thread that is pending until the server has nothing else to execute.
+func (w *rollbacks) startsBehind(t *agent.Thread, hold time.Duration) func(context.Context) (*agent.GraphRun, error) {
+	return func(ctx context.Context) (*agent.GraphRun, error) {
+		g, err := w.server.TryPost(ctx, t.Owner, t, agent.Order{Hold: hold})
+		if err != nil {
+			return nil, err
+		}
+		return g, outcome.AsPrecondition(g.Accepted())
+	}
 }
 
 // aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
@@ -162,6 +183,13 @@ func (w *rollbacks) aPendingJoin(ctx context.Context) error {
 // wait for the prior one.
 func (w *rollbacks) userReplaces(ctx context.Context) error {
 	return w.race(ctx, func(ctx context.Context) (bool, error) {
+		if w.besides != nil {
+			g, err := w.besides(ctx)
+			if err != nil {
+				return false, err
+			}
+			w.aside = append(w.aside[:1:1], g)
+		}
 		rb, err := w.server.Replace(ctx, w.prior)
 		if err != nil {
 			return false, err

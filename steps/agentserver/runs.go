@@ -58,10 +58,11 @@ func (w *runs) define(r *common.Registrar) {
 
 func (w *runs) aCompletedRun(ctx context.Context) error {
 	g, err := w.server.SharedCompletedRun(ctx)
-	if err == nil {
-		w.speakOf(g)
+	if err != nil {
+		return err
 	}
-	return err
+	w.speakOf(g)
+	return w.server.Understood(ctx, agent.Echo)
 }
 
 // anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
@@ -150,17 +151,22 @@ func (w *runs) userStartsLongAndJoins(ctx context.Context) error {
 
 func (w *runs) waitBesideJoin(ctx context.Context) error {
 	limit := w.current.Answered().Add(w.current.Order.Hold + w.target.Config.Timeouts.Run)
-	_, _, err := w.server.ReadState(ctx, w.thread, limit, func(a *client.Answer) bool {
+	_, seen, err := w.server.ReadState(ctx, w.thread, limit, func(a *client.Answer) bool {
 		return w.joined.Over() || w.current.CompleteIn(a)
 	})
 	if err != nil {
 		return err
 	}
+	if !seen {
+		if err := w.server.StillQueued(ctx, w.current); err != nil {
+			return err
+		}
+	}
 	return w.joined.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
 }
 
 func (w *runs) userStartsOnUnknownThread(ctx context.Context) error {
-	g, err := w.server.Post(ctx, w.target.Owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.target.Owner()}, agent.Order{})
+	g, err := w.server.TryPost(ctx, w.target.Owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.target.Owner()}, agent.Order{})
 	if err == nil {
 		w.scene.Answer = g.Answer
 	}
@@ -247,7 +253,7 @@ func (w *runs) joinMistaken(ctx context.Context, g *agent.GraphRun) (err error) 
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
 func (w *runs) userJoins(ctx context.Context) (err error) {
-	if w.current.Complete {
+	if w.current.Complete || w.current.Joined {
 		w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), w.current)
 		return err
 	}
@@ -262,10 +268,28 @@ func (w *runs) userJoins(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return w.joined.OrUntil(ctx, end.Add(2*w.target.Config.Timeouts.Run)) // its own limit comes first
+	if err := w.joined.OrUntil(ctx, end.Add(2*w.target.Config.Timeouts.Run)); err != nil { // its own limit comes first
+		return err
+	}
+	if w.joined.Err != nil || !w.joined.Over() {
+		return w.unlessQueued(ctx, w.joined.Over())
+	}
+	w.scene.Answer = w.joined.Answer
+	return nil
 }
 
-func (w *runs) answerHoldsRun(ctx context.Context) error { return w.answerHoldsID(ctx, "run_id") }
+// unlessQueued blocks where a join was not answered in the time of a run because the run is still in the server's queue.
+func (w *runs) unlessQueued(ctx context.Context, over bool) error {
+	if none := (*client.NoAnswer)(nil); over && !(errors.As(w.joined.Err, &none) && none.Timeout) {
+		return nil
+	}
+	return w.server.StillQueued(ctx, w.current)
+}
+
+// answerHoldsRun is blocked where the run is refused because the server does not know the assistant.
+func (w *runs) answerHoldsRun(ctx context.Context) error {
+	return outcome.Unless(ctx, w.answerHoldsID(ctx, "run_id"), w.server.KnowsAssistant)
+}
 
 func (w *runs) acceptedInTime() error {
 	g := w.current
@@ -339,6 +363,9 @@ func (w *runs) joinAnswersAtOnce(ctx context.Context) error {
 	limit := w.agents.Pace.Prompt()
 	for attempt := 1; ; attempt++ {
 		a := w.scene.Answer
+		if a == nil {
+			return w.joinIsAnswered()
+		}
 		if err := joined(a); err != nil {
 			return err
 		}

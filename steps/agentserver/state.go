@@ -100,7 +100,8 @@ func (w *states) stateHoldsKinds(kinds string) error {
 		found = append(found, m.Kind)
 	}
 	if strings.Join(found, ", ") != kinds {
-		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", agent.ShownMessages(all)).At("/values/messages")
+		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", agent.ShownMessages(all)).At("/values/messages").
+			Hinting(orTheGraph("correct the messages of the state"))
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func (w *states) answerRepeats() error {
 	all := agent.MessagesOf(w.scene.Answer)
 	if last := all[len(all)-1]; !strings.Contains(last.Text, w.current.Text()) {
 		return outcome.Violated(w.scene.Answer, "an answer that repeats "+outcome.Quoted([]string{w.current.Text()}), "%s", outcome.Quoted([]string{last.Text})).At("/values/messages").
-			Hinting("deploy the conformance graph under assistant_id, or a graph that keeps its contract")
+			Hinting(orTheGraph(""))
 	}
 	return nil
 }

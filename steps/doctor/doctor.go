@@ -17,6 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -85,22 +86,34 @@ type examiner struct {
 	words     *evidence.Words // what the target has shown of the words of vocabulary
 }
 
-func newExaminer(t *target.Target, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
+func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
 	p := plane.New(t, nil, time.Time{})
-	return &examiner{target: t, plane: p, agents: agent.New(t, p, nil), catalogue: catalogue, oracle: oracle,
+	return &examiner{target: t, plane: p, agents: agent.New(t, p, maker), catalogue: catalogue, oracle: oracle,
 		forecast: suite.Foresee(t.Config, catalogue, suite.Selection{})}
 }
 
-// Examine checks whether a run could judge the target, and which keys its configuration lacks. It sends a few reading
-// requests and creates nothing. The error is that of the context.
-func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle) (*Examination, error) {
+// Options say what an examination does beyond reading.
+type Options struct {
+	// Try has it run the conformance graph once for each word of its contract, on threads that it removes where the agent
+	// server takes DELETE.
+	Try bool
+}
+
+// Examine checks whether a run could judge the target, and which keys its configuration lacks. Unless the options say more, it
+// sends a few reading requests and creates nothing. The error is that of the context.
+func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle, o Options) (*Examination, error) {
 	const requests = 9 // at once, at most
-	t, err := target.New(target.Options{Config: c, Concurrency: requests})
+	t, err := target.New(target.Options{Config: c, Concurrency: requests, RunID: "doctor"})
 	if err != nil {
 		return nil, err
 	}
-	defer t.Close() //nolint:errcheck // there is no ledger
-	x := newExaminer(t, catalogue, oracle)
+	if t.Ledger, err = evidence.OpenLedger("", t.RunID, c.Target); err != nil { // what is created is removed at once
+		return nil, err
+	}
+	defer t.Close() //nolint:errcheck // the ledger has no file
+	maker := shared.NewMaker(ctx)
+	defer maker.Wait()
+	x := newExaminer(t, maker, catalogue, oracle)
 	x.words = evidence.NewWords(t.Client.Vocabulary)
 	t.Client.Observe = func(_ context.Context, _ client.Request, wire client.Wire, _ time.Time, a *client.Answer, _ string) int {
 		x.words.Note(0, wire.Traces, a)
@@ -117,6 +130,11 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 		return nil, err
 	}
 	x.examineVocabulary(e)
+	if o.Try {
+		if err := x.tryGraph(ctx, e); err != nil {
+			return nil, err
+		}
+	}
 	x.examineGaps(e)
 	x.examinePlan(e)
 	return e, nil

@@ -76,7 +76,7 @@ func examined(t *testing.T, c *config.Config) *Examination {
 	require.NoError(t, err)
 	oracle, err := sharedOracle()
 	require.NoError(t, err)
-	e, err := Examine(t.Context(), c, catalogue, oracle)
+	e, err := Examine(t.Context(), c, catalogue, oracle, Options{})
 	require.NoError(t, err)
 	return e
 }
@@ -172,7 +172,7 @@ func TestExamineEndsWithTheContext(t *testing.T) {
 	time.AfterFunc(50*time.Millisecond, func() { cancel(interrupted) })
 	catalogue, err := features.Load()
 	require.NoError(t, err)
-	_, err = Examine(ctx, ofPlane(silent.URL), catalogue, nil)
+	_, err = Examine(ctx, ofPlane(silent.URL), catalogue, nil, Options{})
 	require.ErrorIs(t, err, interrupted)
 }
 
@@ -310,7 +310,7 @@ func TestExamineTemplate(t *testing.T) {
 			cfg := ofPlane("http://target.example")
 			c.change(cfg)
 			e := &Examination{}
-			x := newExaminer(&target.Target{Config: cfg, Redact: client.NewRedactor(cfg.Secrets())}, &features.Catalogue{}, oracle)
+			x := newExaminer(&target.Target{Config: cfg, Redact: client.NewRedactor(cfg.Secrets())}, nil, &features.Catalogue{}, oracle)
 			x.examineTemplate(e)
 			assert.Regexp(t, "^"+c.says, e.on("create.body"))
 		})
@@ -346,7 +346,7 @@ func TestExaminePlan(t *testing.T) {
 	c := ofPlane("http://target.example")
 	c.MaxDeployments, c.MaxRevisions = 3, 5
 	e := &Examination{}
-	x := newExaminer(&target.Target{Config: c}, catalogue, nil)
+	x := newExaminer(&target.Target{Config: c}, nil, catalogue, nil)
 	x.examineGaps(e)
 	x.examinePlan(e)
 	assert.Regexp(t, "^note: a run creates at most [0-9]+ deployments with [0-9]+ revisions; max_deployments is 3, so some requirements are skipped; set max_deployments to ", e.on("plan"))

@@ -131,7 +131,9 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 		return nil, err
 	}
 	p := plane.New(t, maker, start)
-	return &run{Options: o, target: t, maker: maker, plane: p, agents: agent.New(t, p, maker),
+	agents := agent.New(t, p, maker)
+	agents.AtOnce = o.Concurrency
+	return &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
 		forecast: Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
 }
 

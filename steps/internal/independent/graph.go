@@ -76,12 +76,14 @@ func parrot(ctx context.Context, config object, input []object, write func(objec
 	if o.failed {
 		return errAsked
 	}
+	answer := fmt.Sprintf("%s says <<%s>>, over & out", configurable["voice"], o.text)
 	if o.tool {
-		if err := write(message("tool", "42")); err != nil {
+		found := "looked up: " + o.text
+		if err := write(message("tool", found)); err != nil {
 			return err
 		}
+		answer += "; I " + found
 	}
-	answer := fmt.Sprintf("%s says <<%s>>, over & out", configurable["voice"], o.text)
 	if o.whoami {
 		var err error
 		if answer, err = describe(configurable["graph_auth_user"]); err != nil {
@@ -91,11 +93,11 @@ func parrot(ctx context.Context, config object, input []object, write func(objec
 	return write(message("ai", answer))
 }
 
-// describe renders the caller's user object without its secret.
+// describe renders the caller's user object without its secret, null where there is none.
 func describe(v any) (string, error) {
 	user, ok := v.(object)
 	if !ok {
-		return "", fmt.Errorf("the configuration holds no user object but %T", v)
+		return "null", nil
 	}
 	shown := object{}
 	for k, field := range user {

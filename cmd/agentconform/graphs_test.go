@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
+)
+
+// serveAgent starts a reference with the layer and returns a configuration for its built-in agent server alone.
+func serveAgent(t *testing.T, layer faults.Layer) (*reference.Server, *config.Config) {
+	t.Helper()
+	o := reference.Options{}
+	if layer != nil {
+		layer(&o)
+	}
+	server, err := reference.Start(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	c := config.Default()
+	describe(&c, server)
+	c.Target, c.AgentTarget, c.Create = "", server.AgentURL(), config.Create{}
+	c.Timeouts.Request, c.Timeouts.Run = 4*time.Second, 6*time.Second
+	require.NoError(t, c.Complete())
+	return server, &c
+}
+
+func runAgent(t *testing.T, c *config.Config, only ...string) *reports.Result {
+	t.Helper()
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	res, err := steps.Run(t.Context(), steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "graph", Version: "test",
+		Journal: reports.NewMemory(), Select: steps.Selection{Profiles: []string{features.AgentServer}, Only: only}})
+	require.NoError(t, err)
+	return res
+}
+
+// verdicts returns the requirements with the verdict, and the names of the blockers of the kind.
+func verdicts(res *reports.Result, verdict reports.Verdict, kind reports.BlockerKind) (ids, blockers []string) {
+	names := map[string]bool{}
+	for _, q := range res.Requirements {
+		if q.Verdict == verdict {
+			ids = append(ids, q.ID)
+		}
+		for _, s := range q.Scenarios {
+			for _, b := range s.BlockedBy {
+				if b.Kind == kind {
+					names[b.Name] = true
+				}
+			}
+		}
+	}
+	return ids, slices.Sorted(maps.Keys(names))
+}
+
+// TestBrokenGraphs_Long judges a server that is right with each graph that breaks a line of its contract: exactly the words that
+// it does not understand block, nothing fails, and the suite itself makes no mistake.
+func TestBrokenGraphs_Long(t *testing.T) {
+	all := faults.BrokenGraphs()
+	if testing.Short() {
+		all = all[:1]
+	}
+	for _, g := range all {
+		t.Run(g.Name, func(t *testing.T) {
+			t.Parallel()
+			_, c := serveAgent(t, g.Apply)
+			res := runAgent(t, c)
+			failed, words := verdicts(res, reports.Failed, reports.ByGraph)
+			assert.Empty(t, failed)
+			assert.Equal(t, slices.Sorted(slices.Values(g.Words)), words)
+			assert.Equal(t, reports.Incomplete, res.Verdict, res.Headline)
+			_, mistakes := verdicts(res, reports.Failed, reports.BySuite)
+			assert.Empty(t, mistakes)
+			notes := 0
+			for _, n := range res.Notes {
+				if n.Kind == reports.NoteGraph {
+					notes++
+				}
+			}
+			assert.Len(t, g.Words, notes)
+			inconclusive, _ := verdicts(res, reports.Inconclusive, reports.ByGraph)
+			assert.Empty(t, inconclusive)
+		})
+	}
+}
+
+// TestDoctorTriesTheGraph reports each word, and leaves no thread.
+func TestDoctorTriesTheGraph(t *testing.T) {
+	t.Parallel()
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	var threads atomic.Int64
+	layers, _, err := faults.Find("graph-calls-no-tool")
+	require.NoError(t, err)
+	_, c := serveAgent(t, func(o *reference.Options) {
+		layers[0](o)
+		o.WrapHTTP = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/threads") {
+					threads.Add(1)
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	})
+	found := map[string]doctor.State{}
+	for _, try := range []bool{false, true} {
+		e, err := steps.Examine(t.Context(), c, catalogue, oracle, doctor.Options{Try: try})
+		require.NoError(t, err)
+		assert.True(t, e.Testable())
+		for _, check := range e.Checks {
+			if strings.HasPrefix(check.Subject, "graph") || check.Subject == "threads" {
+				found[check.Subject] = check.State
+			}
+		}
+		assert.Equal(t, try, threads.Load() > 0)
+	}
+	assert.Equal(t, map[string]doctor.State{"graph: echo": doctor.Fine, "graph: wait": doctor.Fine, "graph: wait-after-write": doctor.Fine,
+		"graph: fail": doctor.Fine, "graph: whoami": doctor.Fine, "graph: tool": doctor.Noted, "threads": doctor.Fine}, found)
+}
+
+// TestQueue judges a server that executes one run at a time: the run says so, and what needs two runs at once is judged too.
+func TestQueue_Long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for runs that wait for each other")
+	}
+	t.Parallel()
+	layers, _, err := faults.Find("one-run-at-a-time")
+	require.NoError(t, err)
+	_, c := serveAgent(t, layers[0])
+	res := runAgent(t, c, "AS-RUN-4", "AS-STATE-3", "AS-AUTH-4", "AS-AUTH-7", "AS-ROLLBACK-1", "AS-ROLLBACK-7")
+	for _, q := range res.Requirements {
+		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+	}
+	assert.True(t, slices.ContainsFunc(res.Notes, func(n reports.Note) bool { return n.Kind == reports.NoteQueue }), "%v", res.Notes)
+}
+
+// TestFullQueue judges a server whose only worker is kept busy by somebody else: nothing fails, and the hint names the time.
+func TestFullQueue_Long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for runs that do not start")
+	}
+	t.Parallel()
+	layers, _, err := faults.Find("one-run-at-a-time")
+	require.NoError(t, err)
+	server, c := serveAgent(t, layers[0])
+	c.Timeouts.Run = time.Second
+	startRun(t, server, "wait=120000")
+	res := runAgent(t, c, "AS-RUN-4", "AS-STATE-1", "AS-STATE-3", "AS-AUTH-4")
+	failed, keys := verdicts(res, reports.Failed, reports.ByKey)
+	assert.Empty(t, failed)
+	assert.Equal(t, []string{"timeouts.run"}, keys)
+	assert.Equal(t, reports.Incomplete, res.Verdict)
+}
+
+// startRun starts a run of the first user on a new thread of the built-in agent server.
+func startRun(t *testing.T, server *reference.Server, text string) {
+	t.Helper()
+	post := func(path, body string) string {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.AgentURL()+path, strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+server.Fixtures().Users[0].Token)
+		r.Header.Set("Content-Type", "application/json")
+		a, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		defer a.Body.Close()
+		require.Equal(t, http.StatusOK, a.StatusCode)
+		var created struct {
+			ThreadID string `json:"thread_id"`
+		}
+		require.NoError(t, json.NewDecoder(a.Body).Decode(&created))
+		return created.ThreadID
+	}
+	thread := post("/threads", "{}")
+	post("/threads/"+thread+"/runs", `{"assistant_id":"conformance","input":{"messages":[{"role":"user","content":"`+text+`"}]}}`)
+}

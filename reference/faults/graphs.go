@@ -1,0 +1,59 @@
+package faults
+
+import (
+	"strings"
+
+	"github.com/agentconform/agentconform/reference"
+)
+
+// BrokenGraph is a conformance graph that breaks a line of its contract (reference/graphs/CONTRACT.md), on a server that keeps
+// the interface: what needs the word is blocked, and nothing fails.
+type BrokenGraph struct {
+	Name  string   // "graph-does-not-wait"
+	Does  string   // what the graph does instead, in a sentence
+	Words []string // the words that it does not understand, or "echo"; a graph that fails always understands none
+	Apply Layer
+}
+
+// BrokenGraphs returns all of them.
+func BrokenGraphs() []BrokenGraph {
+	const (
+		wait  = `ctx.wait(milliseconds(words, "wait="))`
+		later = `ctx.wait(milliseconds(words, "wait-after-write="))`
+		write = `ctx.write({"role": "ai", "content": "Working on it: " + asked})`
+	)
+	return []BrokenGraph{
+		{"graph-does-not-wait", "the graph ignores wait", []string{"wait"}, graph(wait, "pass")},
+		{"graph-does-not-write-early", "with wait-after-write the graph only waits", []string{"wait-after-write"}, graph(write, "pass")},
+		{"graph-does-not-fail", "the graph ignores fail", []string{"fail"}, graph(`if "fail" in words`, "if False")},
+		{"graph-does-not-report-the-user", "the graph ignores whoami", []string{"whoami"}, graph(`if "whoami" in words`, "if False")},
+		{"graph-calls-no-tool", "the graph ignores tool", []string{"tool"}, graph(`if "tool" in words`, "if False")},
+		{"graph-is-deaf", "the graph ignores every word", []string{"wait", "wait-after-write", "fail", "whoami", "tool"}, graph("asked.split()", "[]")},
+		{"graph-raises-without-a-word", "every run fails", []string{"echo"}, graph("words = asked.split()", `words = fail("each run fails")`)},
+		{
+			"graph-blocks-its-loop", "a wait keeps the processor busy until the server ends the run with an error", []string{"wait", "wait-after-write"},
+			compose(graph(wait, `spin(milliseconds(words, "wait="))`), graph(later, `spin(milliseconds(words, "wait-after-write="))`), graph("def last_human", spin)),
+		},
+		{"graph-raises-for-the-user", "whoami fails", []string{"whoami"}, graph("answer = whoami(", `answer = fail("no user: ", `)},
+	}
+}
+
+// spin is a function of a graph that does not wait but work.
+const spin = `def spin(ms):
+    for _ in range(ms * 1000000000):
+        pass
+
+def last_human`
+
+// graph replaces a part of the source of the conformance graph.
+func graph(old, with string) Layer {
+	return func(o *reference.Options) {
+		inner := o.WrapGraph
+		o.WrapGraph = func(source string) string {
+			if inner != nil {
+				source = inner(source)
+			}
+			return strings.Replace(source, old, with, 1)
+		}
+	}
+}

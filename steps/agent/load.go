@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// How many runs are started at the same time to learn whether the server executes as many at a time: as many as scenarios,
+// within these bounds. One scenario needs a few.
+const leastBeside, mostBeside = 4, 16
+
+// load starts runs to see how many the server executes at a time.
+type load struct{ *Server }
+
+// Parallel returns how many runs of different threads the suite lets be in progress at the same time: as many as the
+// server was seen to execute at a time, 0 where that is not known.
+func (s *Server) Parallel(ctx context.Context) (int, error) {
+	if !s.judged {
+		return 0, nil
+	}
+	return s.agents.learned.parallel.Get(ctx, s.agents.maker, "runs at the same time", func(ctx context.Context) (int, error) {
+		plain, err := s.SharedCompletedRun(ctx) // measures how fast runs are here
+		if err != nil || !plain.Complete {
+			return 0, nil //nolint:nilerr // that is judged elsewhere
+		}
+		n, err := load{s}.executes(ctx)
+		if err != nil {
+			return 0, ended(ctx) // what is wrong is judged elsewhere
+		}
+		s.agents.turns.SetLimit(n)
+		if n > 0 && n <= s.agents.AtOnce {
+			s.agents.Pace.hasQueue()
+			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
+		}
+		return n, nil
+	})
+}
+
+// executes starts runs that wait, at first one and then many, and a plain one beside them: if that is not executed before the
+// others can end, the server executes no more than those. What has happened only once may have been a moment in which the server
+// was busy.
+func (s load) executes(ctx context.Context) (n int, err error) {
+	for _, waiting := range []int{1, min(max(s.agents.AtOnce, leastBeside), mostBeside)} {
+		var seen beside
+		for attempt := range 3 {
+			hold := s.agents.Pace.holdAtLeast(shortHold, attempt)
+			if seen.silent() {
+				hold = max(hold, blockedHold)
+			}
+			before := seen.silent()
+			if seen, err = s.startBeside(ctx, waiting, hold); err != nil {
+				return 0, err
+			}
+			if before && seen.silent() && hold >= blockedHold {
+				s.agents.learned.blocked.Store(true)
+				return 0, nil
+			}
+			if !seen.late || attempt > 0 && !seen.silent() {
+				break
+			}
+		}
+		if n = seen.executed; n <= waiting {
+			break // also where nothing was learned
+		}
+	}
+	return n, nil
+}
+
+// blockedHold is longer than a server answers nothing because it is busy for a moment.
+const blockedHold = 1500 * time.Millisecond
+
+// beside is what was seen of a plain run beside runs that wait.
+type beside struct {
+	executed int           // runs at a time; 0: not known
+	late     bool          // the plain run was not executed before the others could end
+	hold     time.Duration // how long these waited
+	longest  time.Duration // that an answer took meanwhile
+}
+
+// silent tells whether the server answered nothing for most of the time in which the others waited.
+func (b beside) silent() bool { return b.late && 2*b.longest > b.hold }
+
+// startBeside starts so many runs that wait, and a plain one. Where that is late, it returns when all have ended.
+func (s load) startBeside(ctx context.Context, waiting int, hold time.Duration) (seen beside, err error) {
+	seen.hold = hold
+	runs, err := s.sendMany(ctx, waiting, Order{Hold: hold})
+	if err != nil || len(runs) < waiting {
+		return seen, err
+	}
+	sent, err := s.sendMany(ctx, 1, Order{})
+	if err != nil || len(sent) == 0 {
+		return seen, err
+	}
+	plain := sent[0]
+	seen.longest = max(plain.Answer.Took, plain.Thread.Answer.Took)
+	first, last := runs[0].NotOverBefore(), runs[0].NotOverBefore()
+	for _, g := range runs {
+		first, last = earlier(first, g.NotOverBefore()), later(last, g.NotOverBefore())
+	}
+	state, done, err := s.ReadState(ctx, plain.Thread, first, func(a *client.Answer) bool {
+		seen.longest = max(seen.longest, a.Took)
+		return plain.CompleteIn(a)
+	})
+	if err != nil {
+		return seen, err
+	}
+	if done && state.Sent.Add(state.Took).Before(last) {
+		seen.executed = waiting + 1
+		return seen, nil
+	}
+	seen.late = true
+	if err := client.Sleep(ctx, time.Until(last.Add(s.agents.Pace.Slack()))); err != nil {
+		return seen, err
+	}
+	complete := 0
+	for _, g := range runs {
+		state, err := s.State(ctx, g.Thread.Owner, g.Thread)
+		if err != nil {
+			return seen, err
+		}
+		if g.CompleteIn(state) {
+			complete++
+		}
+	}
+	limit := time.Now().Add(time.Duration(waiting)*hold + s.target.Config.Timeouts.Run)
+	for _, g := range append(runs, plain) {
+		if _, done, err := s.ReadState(ctx, g.Thread, limit, g.CompleteIn); err != nil || !done {
+			return seen, err
+		}
+		s.agents.turns.Over(g)
+	}
+	seen.executed = max(complete, 1)
+	return seen, nil
+}
+
+// sendMany starts runs on new threads at the same time, whatever is in progress. Those that are refused are left out.
+func (s load) sendMany(ctx context.Context, n int, o Order) ([]*GraphRun, error) {
+	var wait sync.WaitGroup
+	runs, errs := make([]*GraphRun, n), make([]error, n)
+	for i := range n {
+		wait.Go(func() {
+			t, err := s.NewThread(ctx, s.target.Owner())
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			if runs[i], errs[i] = s.TryPost(ctx, t.Owner, t, o); errs[i] == nil {
+				s.occupies(t.ID, runs[i])
+			}
+		})
+	}
+	wait.Wait()
+	var all []*GraphRun
+	for i, g := range runs {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if g.ID != "" {
+			all = append(all, g)
+		}
+	}
+	return all, nil
+}
+
+// ended is the error of the context.
+func ended(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// together marks the runs of a context as those of one group, which count once: they are to be in progress at the same time,
+// executed or pending.
+type together struct{}
+
+// Together returns a context for runs on different threads that are to be in progress at the same time.
+func (as *Agents) Together(ctx context.Context) context.Context {
+	return context.WithValue(ctx, together{}, as.target.Name("group"))
+}
+
+// occupies notes that the run keeps its place, as the turns call it, until it is over.
+func (s load) occupies(place string, g *GraphRun) {
+	if g == nil || g.ID == "" {
+		s.agents.turns.Refused(place)
+		return
+	}
+	s.agents.turns.Started(place, g, g.Answered(), g.Order.Hold+s.agents.Pace.Slack(), g.Order.Strategy == RollbackStrategy)
+}
+
+// placeOf is the thread, or the group: what lies in the queue of the server is late for a reason that no requirement is about, so
+// that the suite has no more threads with unfinished runs than the server executes runs at a time.
+func placeOf(ctx context.Context, t *Thread) string {
+	if group, is := ctx.Value(together{}).(string); is {
+		return group
+	}
+	return t.ID
+}
+
+// pendings is what is known of plain runs while others are not over.
+type pendings struct {
+	mu    sync.Mutex
+	asked time.Time
+	last  bool
+}
+
+// StillQueued blocks where a run is not over in its time because it lies in the queue of the server: a plain run on another
+// thread is not executed either.
+func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
+	if !s.judged {
+		return nil
+	}
+	p := &s.agents.learned.pendings
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.asked) > s.agents.Pace.Patience() {
+		pending, err := load{s}.plainIsPending(ctx)
+		if err != nil {
+			return err
+		}
+		p.asked, p.last = time.Now(), pending
+	}
+	if !p.last {
+		return nil
+	}
+	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending too: the server has a queue; raise timeouts.run, or let the server execute more runs at a time",
+		g.ID, time.Since(g.Answer.Sent).Round(time.Second)).By(reports.ByKey, "timeouts.run")
+}
+
+// plainIsPending tells whether even a plain run on a new thread is not executed.
+func (s load) plainIsPending(ctx context.Context) (bool, error) {
+	plain, err := s.sendMany(ctx, 1, Order{})
+	if err != nil || len(plain) == 0 {
+		return false, ended(ctx) // that is judged elsewhere
+	}
+	_, done, err := s.ReadState(ctx, plain[0].Thread, time.Now().Add(s.agents.Pace.Patience()), plain[0].CompleteIn)
+	return err == nil && !done, ended(ctx)
+}
