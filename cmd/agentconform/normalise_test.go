@@ -21,6 +21,7 @@ var (
 	portPattern    = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 	folderPattern  = regexp.MustCompile(`file:///[^"\\]*/fixtures\.git`)
 	timePattern    = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	cutTimePattern = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT([0-9:.]*(?: \.\.\.|…|\\u2026))`) // a text ends within a time
 	datePattern    = regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} 20\d\d \d\d:\d\d:\d\d GMT`)
 	epochPattern   = regexp.MustCompile(`\b1[789]\d{8}\b`)
 )
@@ -56,7 +57,10 @@ func normalisedText(text string) string {
 	text = folderPattern.ReplaceAllString(text, "file:///srv/fixtures.git")
 	text = datePattern.ReplaceAllString(text, recordedAt.Format(http.TimeFormat))
 	text = epochPattern.ReplaceAllString(text, strconv.FormatInt(recordedAt.Unix(), 10))
-	return inOrderOfTime(text)
+	return inOrderOfTime(cutTimePattern.ReplaceAllStringFunc(text, func(cut string) string {
+		end := strings.IndexAny(cut, " …\\")
+		return recordedAt.Format("2006-01-02T15:04:05.000Z")[:min(end, len("2006-01-02T15:04:05"))] + cut[end:]
+	}))
 }
 
 // inOrderOfTime replaces the times in a text by times a few milliseconds apart, in the same order.
