@@ -24,7 +24,7 @@ var (
 	portPattern    = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 	folderPattern  = regexp.MustCompile(`file:///[^"\\]*/fixtures\.git`)
 	timePattern    = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
-	cutTimePattern = regexp.MustCompile(`\b20\d\d-[-0-9T:.]*(…| \.\.\.)`)
+	cutTimePattern = regexp.MustCompile(`\b20\d\d-[-0-9T:.]*(…|\\u2026| \.\.\.)`)
 	datePattern    = regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} 20\d\d \d\d:\d\d:\d\d GMT`)
 	epochPattern   = regexp.MustCompile(`\b1[789]\d{8}\b`)
 )
@@ -59,7 +59,7 @@ func normalisedText(text string) string {
 	})
 	text = folderPattern.ReplaceAllString(text, "file:///srv/fixtures.git")
 	text = cutTimePattern.ReplaceAllStringFunc(text, func(cut string) string {
-		end := strings.IndexAny(cut, "… ")
+		end := strings.IndexAny(cut, "… \\")
 		return recordedAt.Format("2006-01-02T15:04:05.000000")[:end] + cut[end:]
 	})
 	text = datePattern.ReplaceAllString(text, recordedAt.Format(http.TimeFormat))

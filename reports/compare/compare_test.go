@@ -112,8 +112,10 @@ func three(t *testing.T) *compare.Table {
 	old.Suite.Version, old.Target.Implementation.Version = "1.0.0", "4.0.0"
 	old.Requirements = slices.DeleteFunc(old.Requirements, func(q reports.Requirement) bool { return q.ID == "CP-CREATE-1" })
 	old.Suite.Requirements = len(old.Requirements)
+	reports.SetScope(old, nil)
 	recorded.Requirement(old, "CP-LIST-7").ID = "CP-OLD-3" // found again by its title
 	faulty.Suite.Requirements = len(faulty.Requirements)
+	reports.SetScope(faulty, nil)
 	table, err := compare.Of(compare.Input{Result: old}, compare.Input{Result: recorded.Conformant()}, compare.Input{Label: "nightly", Result: faulty})
 	require.NoError(t, err)
 	return table

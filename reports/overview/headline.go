@@ -13,6 +13,9 @@ import (
 // maxCause limits the text of one cause in the first line, in characters.
 const maxCause = 240
 
+// maxHeadline limits what the run has to say of the target as a whole, in characters.
+const maxHeadline = 1000
+
 // FirstLine is what a person reads first: the verdict, how many MUSTs of how many, and the first cause.
 func FirstLine(r *reports.Result) string {
 	return DisplayVerdictOf(r).String() + ": " + Headline(r)
@@ -118,7 +121,7 @@ func judgedIn(r *reports.Result) int {
 // target as a whole goes first: with a wrong address no single failure means anything.
 func firstCause(r *reports.Result) string {
 	if r.Headline != "" && r.Scope != "" {
-		return strings.TrimSuffix(r.Headline, ".")
+		return safe.Ellipsis(strings.TrimSuffix(r.Headline, "."), maxHeadline)
 	}
 	o := Of(r)
 	if len(o.Failed) > 0 {
