@@ -46,6 +46,7 @@ func TestEveryFieldIsWritten(t *testing.T) {
 	r.NotJudged = []reports.NotJudged{{ID: "CP-GET-1", Kind: reports.NotConfigured, Key: "create.body"}}
 	r.Renamed = []reports.Renamed{{Kind: reports.RenamedField, Name: "source", As: "origin"}}
 	r.UnusedWords = []reports.UnusedWord{{Name: "git_host", As: "kilnhub", Unchanged: true}}
+	r.Notes = []reports.Note{{Kind: reports.NoteListing, Text: "threads are listed with POST /threads/search"}}
 	r.Baseline = &reports.Baseline{File: "known.yaml"}
 	doc := written(t, &r)
 	reporttest.Schema(t, reporttest.StrictResultSchema(t), doc)
