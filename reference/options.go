@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/fixtures"
 )
 
 // Options says what to start. The zero value is a cloud edition on a free loopback port, whose data dies with it.
@@ -29,6 +30,7 @@ type Options struct {
 	WrapRuntime  func(controlplane.Runtime) controlplane.Runtime
 	WrapGraph    func(source string) string // changes graph.star of the built-in agent server
 	WrapAgent    func(*agentserver.Options) // changes the options with which each agent server is made
+	WrapFixtures func(*fixtures.Set)        // changes what a harness is told, where what wraps the rest needs it
 }
 
 func (o *Options) setDefaults() {

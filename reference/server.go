@@ -142,8 +142,13 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 			return secrets, err
 		}
 	}
-	s.set, err = material.NewSet(controlplane.Edition(s.opts.Edition), place, secrets)
-	return secrets, err
+	if s.set, err = material.NewSet(controlplane.Edition(s.opts.Edition), place, secrets); err != nil {
+		return secrets, err
+	}
+	if s.opts.WrapFixtures != nil {
+		s.opts.WrapFixtures(&s.set)
+	}
+	return secrets, nil
 }
 
 // serveRegistry serves the images where they were served before, if it can: revisions name them by that address.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -36,6 +37,38 @@ func TestResultFileKeepsItsSchema_Long(t *testing.T) {
 			assert.Equal(t, safe.Visible(string(doc)), string(doc), "nothing in the file can harm a terminal")
 		})
 	}
+}
+
+// TestEveryFieldIsWritten fills each member of a result, and looks for it in the file.
+func TestEveryFieldIsWritten(t *testing.T) {
+	r := *recorded.Faulty()
+	r.Scope, r.Headline, r.Unseen = reports.ScopePart, "h", []string{"agent-server"}
+	r.NotJudged = []reports.NotJudged{{ID: "CP-GET-1", Kind: reports.NotConfigured, Key: "create.body"}}
+	r.Renamed = []reports.Renamed{{Kind: reports.RenamedField, Name: "source", As: "origin"}}
+	r.UnusedWords = []reports.UnusedWord{{Name: "git_host", As: "kilnhub", Unchanged: true}}
+	r.Notes = []reports.Note{{Kind: reports.NoteListing, Text: "threads are listed with POST /threads/search"}}
+	r.Baseline = &reports.Baseline{File: "known.yaml"}
+	doc := written(t, &r)
+	reporttest.Schema(t, reporttest.StrictResultSchema(t), doc)
+	var members map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(doc, &members))
+	value := reflect.ValueOf(r)
+	for i := range value.NumField() {
+		field := value.Type().Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" {
+			name = strings.ToLower(field.Name)
+		}
+		require.False(t, value.Field(i).IsZero(), "fill %s", field.Name)
+		assert.Contains(t, members, name)
+	}
+	path := filepath.Join(t.TempDir(), "result.json")
+	require.NoError(t, os.WriteFile(path, doc, 0o600))
+	back, err := reports.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, r.Renamed, back.Renamed)
+	assert.Equal(t, r.NotJudged, back.NotJudged)
+	assert.Equal(t, r.Scope, back.Scope)
 }
 
 // TestResultFilesOfLaterVersionsAreRead adds an unknown field to every object of a file.
@@ -171,6 +204,6 @@ func TestTally(t *testing.T) {
 	for _, n := range r.Counts.Scenarios {
 		all += n
 	}
-	assert.Equal(t, 41, all)
+	assert.Equal(t, 42, all)
 	assert.Equal(t, r.Exchanges.Len(), r.Counts.Exchanges)
 }

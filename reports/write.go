@@ -21,6 +21,13 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	out.field("target", n.Target)
 	out.field("run", n.Run)
 	out.field("verdict", n.Verdict)
+	if n.Scope != "" {
+		out.field("scope", n.Scope)
+	}
+	optional(out, "not_judged", n.NotJudged)
+	optional(out, "renamed", n.Renamed)
+	optional(out, "unused_words", n.UnusedWords)
+	optional(out, "unseen", n.Unseen)
 	if n.Headline != "" {
 		out.field("headline", n.Headline)
 	}
@@ -74,6 +81,13 @@ func (o *objectWriter) field(name string, value any) {
 		return
 	}
 	_, o.err = o.w.Write(doc)
+}
+
+// optional writes a list, unless it is empty.
+func optional[T any](o *objectWriter, name string, list []T) {
+	if len(list) > 0 {
+		o.field(name, list)
+	}
 }
 
 func (o *objectWriter) exchanges(all Exchanges) {

@@ -15,7 +15,8 @@ type Case struct {
 
 // BoundaryCases derives the values around the bounds of a parameter from its schema, always the same and in the same
 // order. Left out are values about which the interface is silent, so that a server may take or refuse them: other ways to
-// write a number or a boolean (1.0, 1e2, +5, yes), surrounding space, an empty text for a parameter that may be null, and
+// write a number or a boolean (1.0, 1e2, +5, yes), surrounding space, an empty text for a parameter that may be null, an integer
+// beyond 64 bits where there is no maximum, and
 // an unknown item in a list. It is nil for an unknown parameter.
 func BoundaryCases(op Operation, name string) []Case {
 	i := slices.IndexFunc(op.Parameters, func(p Parameter) bool { return p.Name == name })

@@ -99,7 +99,7 @@ func TestTheHeadOfTheDocument(t *testing.T) {
 	}
 }
 
-// TestEveryOperationOfTheInterface is section 4, and the field's two operations that are marked as such.
+// TestEveryOperationOfTheInterface is section 4, and the vendor extensions, which are marked as such.
 func TestEveryOperationOfTheInterface(t *testing.T) {
 	want := map[Side][]string{
 		ControlPlane: {
@@ -108,11 +108,13 @@ func TestEveryOperationOfTheInterface(t *testing.T) {
 			"DELETE /v2/deployments/{deployment_id} delete-deployment (field)",
 			"GET /v2/deployments/{deployment_id}/revisions list-revisions",
 			"GET /v2/deployments/{deployment_id}/revisions/{revision_id} get-revision",
+			"POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy redeploy-revision (field)",
 		},
 		AgentServer: {
-			"POST /threads create-thread", "GET /threads list-threads", "POST /threads/search search-threads", "DELETE /threads/{thread_id} delete-thread (field)",
-			"GET /threads/{thread_id}/state get-state", "POST /threads/{thread_id}/runs create-run",
-			"GET /threads/{thread_id}/runs/{run_id} get-run", "GET /threads/{thread_id}/runs/{run_id}/join join-run",
+			"POST /threads create-thread", "GET /threads list-threads", "POST /threads/search search-threads",
+			"GET /threads/{thread_id} get-thread (field)", "PATCH /threads/{thread_id} update-thread (field)", "DELETE /threads/{thread_id} delete-thread (field)",
+			"GET /threads/{thread_id}/state get-state", "POST /threads/{thread_id}/runs create-run", "GET /threads/{thread_id}/runs list-runs (field)",
+			"GET /threads/{thread_id}/runs/{run_id} get-run", "DELETE /threads/{thread_id}/runs/{run_id} delete-run (field)", "GET /threads/{thread_id}/runs/{run_id}/join join-run",
 		},
 	}
 	for side, operations := range want {

@@ -102,7 +102,7 @@ func TestBoundaryCasesAreTheContracts(t *testing.T) {
 func request(op Operation, p Parameter, value string) Exchange {
 	path := map[string]string{
 		"get-deployment": deploymentPath, "update-deployment": deploymentPath, "delete-deployment": deploymentPath,
-		"list-revisions": revisionsPath, "get-revision": revisionPath, "list-deployments": "/v2/deployments",
+		"list-revisions": revisionsPath, "get-revision": revisionPath, "redeploy-revision": revisionPath + "/redeploy", "list-deployments": "/v2/deployments",
 	}[op.ID]
 	x := Exchange{Side: op.Side, Method: op.Method, Path: path}
 	if op.ID == "update-deployment" {

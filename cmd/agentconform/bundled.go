@@ -37,6 +37,7 @@ func describe(cfg *config.Config, server *reference.Server) {
 		RepoRef: set.SecondRef, TagRef: set.TagRef, GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI,
 		BrokenRef: set.BrokenRef, BrokenImageURI: set.BrokenImageURI, Commits: set.CommitIDs,
 	}
+	cfg.Vocabulary = set.Vocabulary
 	cfg.AssistantID = set.AssistantID
 	cfg.Agent.StudioHeaders = set.StudioHeaders
 	cfg.Agent.RejectedDetail = "Invalid credentials" // of the handler in reference/graphs

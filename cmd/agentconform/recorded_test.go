@@ -77,6 +77,7 @@ func judgeFaulty(t *testing.T) *reports.Result {
 	describe(&cfg, server)
 	cfg.Implementation = reports.Implementation{Name: "Example Server", Version: "4.7.1", URL: "https://example.com/server", Contact: "conformance@example.com"}
 	cfg.OtherTenant = config.Credentials{} // so that CP-AUTH-6 is skipped
+	cfg.Agent.Listing = "get"              // so that no listing is tried
 	cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 2 * time.Second, Run: 4 * time.Second}
 	cfg.Polling = config.Polling{Interval: 10 * time.Millisecond, MaxInterval: 500 * time.Millisecond}
 	require.NoError(t, cfg.Complete())

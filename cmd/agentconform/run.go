@@ -71,6 +71,9 @@ of the file are ignored.
 Credentials come from the configuration file or the environment, never from flags: AGENTCONFORM_CREDENTIALS_API_KEY. Every
 other key of the configuration has a variable too (agentconform help config).
 
+At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds; --keep leaves
+them. What is left is in the ledger, and agentconform clean removes it.
+
 The verdict and each failure are written to standard output, progress and warnings to standard error.
 
 Exit codes: 0 conformant, 1 a MUST failed, 2 wrong usage or configuration, 3 incomplete (target unreachable, blocked,
@@ -98,7 +101,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST")
 	flags.BoolVar(&f.keep, "keep", false, "leave what the run created at the target; agentconform clean removes it")
 	flags.BoolVar(&f.requireWhole, "require-whole", false, "a run that did not test every applicable requirement is incomplete (exit code 3)")
-	flags.BoolVar(&f.failFast, "fail-fast", false, "end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments removed")
+	flags.BoolVar(&f.failFast, "fail-fast", false, "end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments and threads removed")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
 	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time, such as 10m (0: no limit)")

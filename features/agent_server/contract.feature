@@ -52,7 +52,7 @@ Feature: Contract of the agent server
 
   @AS-CONTRACT-list-threads @must @section-2 @section-4 @last
   Rule: Every answer to GET /threads, or POST /threads/search, matches the OpenAPI contract
-    Applies to the endpoint that lists the threads of this target (agent.listing).
+    Applies to the endpoint that lists the threads of this target (agent.listing, or the one that is served).
 
     Scenario: Every answer to list-threads in this run matches the contract
       Given at least one answer to "list-threads" in this run

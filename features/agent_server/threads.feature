@@ -21,8 +21,9 @@ Feature: Threads
 
   @AS-THREAD-2 @must @section-4
   Rule: The list of threads is an array that contains the caller's new thread
-    The listing endpoint is configurable (agent.listing): GET /threads, or POST /threads/search. The list is read again
-    for up to timeouts.request.
+    The listing endpoint is configurable (agent.listing): GET /threads, or POST /threads/search. If it is not configured,
+    GET /threads is tried, and POST /threads/search is used where that is answered with 404 or 405. The list is read
+    again for up to timeouts.request.
 
     Scenario: A new thread is in the list
       Given a thread of the user

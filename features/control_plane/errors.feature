@@ -30,12 +30,23 @@ Feature: Error answers of the control plane
       When the client lists its revisions with both of them
       Then the request is refused with 422 and an error that names "limit" and "offset"
 
-  @CP-ERROR-3 @must @section-7 @last
-  Rule: The control plane never answers with a status of 500 or above
-    Judged on all answers that the suite has received. A 503 with Retry-After is not judged: the suite waits, sends the
-    request again, and counts the 503.
+  @CP-ERROR-3 @must @section-4 @section-7 @last
+  Rule: The control plane answers no request that keeps the contract or has an invalid parameter with a status of 500 or above
+    Judged on all answers that the suite has received. The interface shows how a request that keeps the contract is
+    answered, and that an invalid parameter in path or query is refused with 422. A 503 with Retry-After is not judged:
+    the suite waits, sends the request again, and counts the 503.
 
-    Scenario: The control plane answered no request of this run with a status of 500 or above
+    Scenario: The control plane answered no valid request and no invalid parameter of this run with a status of 500 or above
       Given a control plane that answered in this run
-      When all its answers are read
+      When all its answers to requests that keep the contract or have an invalid parameter are read
+      Then none has a status of 500 or above
+
+  @CP-ERROR-4 @should @section-4 @section-7 @last
+  Rule: The control plane answers no request with an invalid body with a status of 500 or above
+    Judged on all answers that the suite has received: a body that is not valid JSON, or does not match the contract. So
+    are operations beyond the interface. The interface does not say how such requests are answered.
+
+    Scenario: The control plane answered no request with an invalid body in this run with a status of 500 or above
+      Given a control plane that answered in this run
+      When all its answers to requests that break the contract in another way are read
       Then none has a status of 500 or above

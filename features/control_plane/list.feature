@@ -127,7 +127,8 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-8 @must @section-4 @section-8 @form
   Rule: An offset at or past the end of the list is answered with 200 and no revisions
-    An offset of 2147483647 or more may also be refused with a 4xx.
+    An offset of 2147483647 or more may also be refused with a 4xx, and one beyond 64 bits with 422. Where a page is
+    served for an offset beyond 64 bits, the offset in it is not clamped to a bound of the server's integers.
 
     Scenario Outline: The list from <place> is empty
       Given a deployment whose revisions are known
@@ -152,7 +153,17 @@ Feature: Listing the revisions of a deployment
         | 2147483648          |
         | 4294967296          |
         | 9223372036854775807 |
-        | 9223372036854775808 |
+
+    Scenario Outline: The offset <value> is refused with 422, or returns an empty list with an offset that is not clamped
+      Given an existing deployment
+      When the client lists its revisions with offset "<value>"
+      Then the request is refused with 422, or the list is empty and its offset is not clamped
+
+      Examples: beyond 64 bits
+        | value                   |
+        | 9223372036854775808     |
+        | 18446744073709551616    |
+        | 99999999999999999999999 |
 
   @CP-LIST-9 @must @section-4
   Rule: Filtering by one status returns exactly the revisions with this status, for each of the thirteen statuses
@@ -230,6 +241,15 @@ Feature: Listing the revisions of a deployment
         | maybe |
         | 2     |
         | tru   |
+
+  @CP-LIST-17 @must @section-4
+  Rule: No settled revision is listed both with remote_reconciled true and with remote_reconciled false
+    Settled revisions are those whose status no longer changes. Which revisions each value returns is not judged.
+
+    Scenario: The lists with remote_reconciled true and with false share no settled revision
+      Given a deployment whose revisions have settled
+      When the client lists all its revisions with remote_reconciled true, with false, and with true again
+      Then no revision is in the list with false and in both lists with true
 
   @CP-LIST-13 @must @section-4 @section-7 @form
   Rule: Listing the revisions of an unknown deployment is answered with 404 and a detail that contains the deployment id

@@ -151,6 +151,28 @@ Feature: Updating a deployment
       When the client polls its latest revision
       Then the revision reaches DEPLOYED
 
+  @CP-UPDATE-12 @should @section-2
+  Rule: PATCH leaves every field unchanged that it does not name, or names as null
+    The fields repo_ref, graph_config_path, image_uri and build_on_push are compared where they had a value.
+    Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
+
+    Scenario: A new revision keeps the source fields that the update does not name
+      Given a source that has a "graph_config_path"
+      And a deployment that was updated to another source
+      When the client retrieves its latest revision
+      Then the revision has the values of the first revision in the fields that the update does not name
+
+    Scenario Outline: A deployment keeps its source and build_on_push after an update with <fields>
+      Given a deployment that accepts updates
+      When the client sends an update with <fields>
+      Then the deployment has the earlier values of its source and its build_on_push
+
+      Examples:
+        | fields                          |
+        | an empty object                 |
+        | the three source fields null    |
+        | an empty source_revision_config |
+
   @CP-UPDATE-11 @should @section-7 @form
   Rule: An invalid PATCH is refused with 422 and an HTTPValidationError, and creates no revision
     Covers a wrong JSON type of source_config, source_revision_config, repo_ref or image_uri, and a body that is

@@ -185,13 +185,6 @@ func (a answered) detail(t testing.TB) string {
 type as struct {
 	*site
 	headers map[string]string
-	reason  string // why the document does not allow what is sent
-}
-
-// beyond is the user with requests that the document does not allow and the server accepts.
-func (u as) beyond(reason string) as {
-	u.reason = reason
-	return u
 }
 
 func (s *site) bearer(token string) as {
@@ -215,9 +208,6 @@ func (u as) try(ctx context.Context, method, path, body string) (answered, error
 	var r io.Reader
 	if body != "" {
 		r = strings.NewReader(body)
-	}
-	if u.reason != "" {
-		ctx = contractcheck.Beyond(ctx, u.reason)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, u.url+path, r)
 	if err != nil {

@@ -66,6 +66,9 @@ func (s *Server) parseRun(body map[string]any) (out runRequest, err error) {
 	if out.metadata, err = objectField(body, "metadata"); err != nil {
 		return out, err
 	}
+	if strategy, given := body["multitask_strategy"]; given && strategy == nil {
+		return out, invalid("multitask_strategy must be a string") // the interface has it optional, not nullable
+	}
 	if out.strategyName, err = stringField(body, "multitask_strategy"); err != nil {
 		return out, err
 	}
@@ -82,6 +85,9 @@ func (s *Server) parseRun(body map[string]any) (out runRequest, err error) {
 		return out, invalid("input.messages is required: an array of objects with role and content")
 	}
 	for i, v := range messages {
+		if fields, ok := v.(map[string]any); ok && fields["role"] == nil {
+			return out, invalid("input.messages[%d]: role is required", i)
+		}
 		m, err := parseMessage(v, "")
 		if err != nil {
 			return out, invalid("input.messages[%d]: %s", i, err)

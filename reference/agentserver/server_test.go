@@ -31,7 +31,7 @@ func TestAThreadIsCreatedReadAndListed(t *testing.T) {
 	alice := s.alice()
 	var th threads.Thread
 	before := time.Now().Round(0) // of the wall clock
-	alice.beyond("without a body the thread has no metadata").ok("POST", "/threads", "").json(t, &th)
+	alice.ok("POST", "/threads", "").json(t, &th)
 	assert.NoError(t, uuid.Validate(th.ID))
 	assert.Equal(t, "idle", th.Status)
 	assert.False(t, th.CreatedAt.Before(before), "created before it was asked for")
@@ -145,9 +145,12 @@ func TestTheConformanceGraphKeepsItsContract(t *testing.T) {
 	assert.Regexp(t, `^graph\.star:\d+:\d+: fail: the run fails`, failed.Reason)
 
 	thread = alice.thread()
-	parts := `{"assistant_id": "conformance", "input": {"messages": [{"type": "human", "content": [{"type": "text", "text": "in parts"}]}]}}`
+	parts := `{"assistant_id": "conformance", "input": {"messages": [{"role": "user", "type": "human", "content": [{"type": "text", "text": "in parts"}]}]}}`
+	for _, refused := range []string{strings.Replace(parts, `"role": "user", `, "", 1), strings.Replace(parts, `{"assistant_id"`, `{"multitask_strategy": null, "assistant_id"`, 1)} {
+		assert.Equal(t, 422, alice.do("POST", "/threads/"+thread+"/runs", refused).status, refused)
+	}
 	var r threads.Run
-	alice.beyond("clients also send a type in place of a role").ok("POST", "/threads/"+thread+"/runs", parts).json(t, &r)
+	alice.ok("POST", "/threads/"+thread+"/runs", parts).json(t, &r)
 	alice.join(thread, r.ID)
 	assert.Equal(t, "ai: You said: in parts", alice.texts(thread)[1])
 }

@@ -55,12 +55,17 @@ func TestPagesHoldEveryRevisionOnceNewestFirst(t *testing.T) {
 		}
 		require.Equal(t, want, got, "limit %d", limit)
 	}
-	for past, beyond := range map[string]string{
-		"25": "", "26": "", "1000000": "", "9223372036854775807": "",
-		"99999999999999999999999": "the document allows it, but kin-openapi reads integers of 64 bits only",
-	} {
-		page := r.wantBeyond(beyond, http.StatusOK, "GET", "/v2/deployments/"+id+"/revisions?offset="+past, "")
+	for _, past := range []string{"25", "26", "1000000", "9223372036854775807"} {
+		page := r.want(http.StatusOK, "GET", "/v2/deployments/"+id+"/revisions?offset="+past, "")
 		require.Equal(t, "[]", page.Get("resources").Raw, past)
+		require.Equal(t, past, page.Get("offset").Raw)
+	}
+	for _, beyond := range []string{"9223372036854775808", "99999999999999999999999"} {
+		require.Equal(t, []string{"query.offset"}, places(r.want(http.StatusUnprocessableEntity, "GET", "/v2/deployments/"+id+"/revisions?offset="+beyond, "")))
+	}
+	for _, twice := range []string{"limit=101&limit=3", "offset=1&offset=1", "status=SKIPPED&status=DEPLOYED", "remote_reconciled=true&remote_reconciled=true"} {
+		name, _, _ := strings.Cut(twice, "=")
+		require.Equal(t, []string{"query." + name}, places(r.want(http.StatusUnprocessableEntity, "GET", "/v2/deployments/"+id+"/revisions?"+twice, "")))
 	}
 }
 
@@ -80,18 +85,12 @@ func TestTheFilterComesBeforePaging(t *testing.T) {
 		"status=DEPLOYED,DEPLOYED":                 {ids[0], ids[2]},
 		"status=DEPLOYED,SKIPPED&limit=2&offset=1": {ids[1], ids[2]},
 		"status=DEPLOYED&limit=1&offset=1":         {ids[2]},
-		"status=SKIPPED&status=DEPLOYED":           {ids[0], ids[2]}, // the last one counts
 		"remote_reconciled=false":                  ids,
 		"remote_reconciled=true":                   {},
 		"remote_reconciled=False&status=CREATING":  {ids[5]},
-		"limit=101&limit=3":                        ids[:3], // the last one counts
 		"unknown=1&limit=1":                        ids[:1],
 	} {
-		if query == "limit=101&limit=3" {
-			r.beyond = "the first value of the parameter is out of bounds"
-		}
 		got, offset := r.ids(id, query)
-		r.beyond = ""
 		require.Equal(t, want, got, query)
 		if !strings.Contains(query, "offset") {
 			require.Equal(t, len(want), offset, query)

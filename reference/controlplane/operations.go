@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/agentconform/agentconform/reference/controlplane/validate"
 )
@@ -137,7 +136,7 @@ func readPage(q validate.Query) Page {
 func readBody(r *http.Request, problems *validate.Problems) ([]byte, error) {
 	if kind := r.Header.Get("Content-Type"); kind != "" {
 		media, _, err := mime.ParseMediaType(kind)
-		if err != nil || media != "application/json" && !strings.HasSuffix(media, "+json") {
+		if err != nil || media != "application/json" {
 			problems.Add([]any{"header", "content-type"}, "value_error", "Value error, the body should be application/json", kind)
 		}
 	}

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -37,6 +38,19 @@ func agentErrors() []Fault {
 			Name: "foreign-thread-crashes", Breaks: "get state of another user's thread returns 502", Fails: "AS-ERROR-1",
 			Apply: onStatus(getState, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.refuse(http.StatusBadGateway, "Bad Gateway")
+			}),
+		},
+		{
+			Name: "input-that-is-no-object-crashes", Breaks: "create run with a number as input returns 500", Fails: "AS-ERROR-2",
+			Also: map[string]string{"AS-RUN-7": "the request must be refused with 4xx"},
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if createRun.is(r) {
+					if _, number := bodyOf(r)["input"].(json.Number); number {
+						writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)
+						return
+					}
+				}
+				next.ServeHTTP(w, r)
 			}),
 		},
 	}

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,11 @@ func creation() []Fault {
 			Apply: onObject(createDeployment, func(d map[string]any) { d["latest_revision_id"] = nil }),
 		},
 		{
+			Name: "creation-omits-the-revision", Breaks: "the answer to create deployment has no latest_revision_id; get deployment has it", Fails: "CP-CREATE-1",
+			Also:  map[string]string{"CP-CONTRACT-create-deployment": sameInContract},
+			Apply: onObject(createDeployment, func(d map[string]any) { delete(d, "latest_revision_id") }),
+		},
+		{
 			Name: "creation-answers-short-ids", Breaks: "id and latest_revision_id have no hyphens in the answer to create deployment", Fails: "CP-CREATE-1",
 			Also: map[string]string{"CP-CONTRACT-create-deployment": sameInContract},
 			Apply: onObject(createDeployment, func(d map[string]any) {
@@ -34,6 +40,13 @@ func creation() []Fault {
 					d[key] = strings.ReplaceAll(text(d, key), "-", "")
 				}
 			}),
+		},
+		{
+			Name: "ids-are-not-uuids", Breaks: "the ids of deployments are texts of another form, such as id_0a1b", Fails: "CP-CREATE-1",
+			Also: map[string]string{
+				"CP-CONTRACT-create-deployment": sameInContract, "CP-CONTRACT-get-deployment": sameInContract, "CP-CONTRACT-update-deployment": sameInContract,
+			},
+			Apply: otherIDs(),
 		},
 		{
 			Name: "creation-answers-nothing", Breaks: "create deployment returns 201 with an empty body", Fails: "CP-CREATE-1",
@@ -95,6 +108,33 @@ func creation() []Fault {
 }
 
 const selfHosted = "self-hosted"
+
+var otherID = regexp.MustCompile(`id_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})`)
+
+// otherIDs shows the ids of deployments in another form, and takes them in it.
+func otherIDs() Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !isPlane(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := capture(next, withPath(r, otherID.ReplaceAllString(r.URL.Path, "$1-$2-$3-$4-$5")))
+		if a.status < 300 && !strings.Contains(r.URL.Path, "/revisions") {
+			show := func(d map[string]any) {
+				if id := text(d, "id"); id != "" {
+					d["id"] = "id_" + strings.ReplaceAll(id, "-", "")
+				}
+			}
+			a.edit(func(o map[string]any) {
+				show(o)
+				for _, row := range items(o["resources"]) {
+					show(row)
+				}
+			})
+		}
+		a.send(w)
+	})
+}
 
 // untilUpdated changes the answers of an operation on deployments that were not updated, or on their agent servers.
 func untilUpdated(o operation, change func(object map[string]any)) Layer {
@@ -215,7 +255,7 @@ func refusedCreation() []Fault {
 		},
 		{
 			Name: "mistaken-creation-fails", Breaks: "create deployment returns 500 for a body that is not an object", Fails: "CP-CREATE-4",
-			Also: map[string]string{"CP-ERROR-3": "every 5xx fails it"},
+			Also: map[string]string{"CP-ERROR-4": "every 5xx to an invalid body fails it"},
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if createDeployment.is(r) && bodyOf(r) == nil {
 					writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)

@@ -26,6 +26,20 @@ func otherAgents() []EquivalentMutant {
 			Name: "join-is-a-text", Differs: "join returns plain text",
 			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) { a.plain("done\n") }),
 		},
+		{
+			Name: "join-of-a-failed-run-is-500", Differs: "the join of a run whose graph raised an error returns 500",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !joinRun.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				if run := look(next, r, strings.TrimSuffix(r.URL.Path, "/join"), ""); text(run, "status") == "error" {
+					a.refuse(http.StatusInternalServerError, "Internal Server Error")
+				}
+				a.send(w)
+			}),
+		},
 		{Name: "ids-are-numbers", Differs: "thread_id and run_id are numbers", Apply: numberedIDs()},
 		{
 			Name: "threads-are-listed-late", Differs: "a new thread appears in lists after 300 ms",

@@ -1,10 +1,13 @@
 package faults
 
 import (
+	"encoding/json"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -127,6 +130,29 @@ func otherContents() []EquivalentMutant {
 			}),
 		},
 		{
+			Name: "offset-beyond-64-bits-is-empty", Differs: "an offset beyond 64 bits returns an empty page with that offset",
+			Apply: compose(clamping(), around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				sent := r.URL.Query().Get("offset")
+				a := capture(next, r)
+				if listRevisions.is(r) && a.status == http.StatusOK {
+					a.edit(func(list map[string]any) {
+						if list["offset"] == json.Number(strconv.Itoa(math.MaxInt)) {
+							list["offset"] = json.Number(sent)
+						}
+					})
+				}
+				a.send(w)
+			})),
+		},
+		{
+			Name: "integers-have-a-fraction", Differs: "the returned offset is written as 2.0",
+			Apply: onObject(listRevisions, func(list map[string]any) {
+				if offset, ok := list["offset"].(json.Number); ok {
+					list["offset"] = offset + ".0"
+				}
+			}),
+		},
+		{
 			Name: "created-is-ids-only", Differs: "create deployment returns only id and latest_revision_id",
 			Apply: onObject(createDeployment, only("id", "latest_revision_id")),
 		},
@@ -229,6 +255,10 @@ func otherLifecycles() []EquivalentMutant {
 			Name: "agent-address-comes-later", Differs: "custom_url appears 150 ms after the revision is DEPLOYED",
 			Apply: addressAfter(150 * time.Millisecond),
 		},
+		{
+			Name: "agent-serves-later", Differs: "an agent server closes connections, then returns 503, until 400 ms after its deployment is DEPLOYED",
+			Apply: servingAfter(400 * time.Millisecond),
+		},
 	}
 }
 
@@ -246,6 +276,33 @@ func addressAfter(while time.Duration) Layer {
 			m.mark(deploymentOf(r), time.Now().Add(while))
 		case getDeployment.is(r) && a.status == http.StatusOK && (!up || time.Now().Before(from)):
 			a.edit(func(o map[string]any) { delete(object(o["source_config"]), "custom_url") })
+		}
+		a.send(w)
+	})
+}
+
+// servingAfter has the agent server of a deployment not serve for a while after a revision was first seen as DEPLOYED.
+func servingAfter(while time.Duration) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if strings.HasPrefix(r.URL.Path, "/agents/") {
+			from, known := m.marked(segment(r, 2)).(time.Time)
+			switch left := time.Until(from); {
+			case !known || left <= 0:
+				next.ServeHTTP(w, r)
+			case left > while/2:
+				panic(http.ErrAbortHandler) // closes the connection
+			default:
+				writeJSON(w, http.StatusServiceUnavailable, `{"detail":"no healthy upstream"}`)
+			}
+			return
+		}
+		if !getRevision.is(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := capture(next, r)
+		if _, known := m.marked(deploymentOf(r)).(time.Time); !known && text(a.object(), "status") == string(controlplane.Deployed) {
+			m.mark(deploymentOf(r), time.Now().Add(while))
 		}
 		a.send(w)
 	})

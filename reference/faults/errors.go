@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -88,6 +89,19 @@ func errorBodies() []Fault {
 				if updateDeployment.is(r) && bodyOf(r)["created_at"] != nil {
 					writeJSON(w, http.StatusServiceUnavailable, `{"detail":"Service Unavailable"}`)
 					return
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+		{
+			Name: "broken-json-fails", Breaks: "create and update return 500 for a body that is not valid JSON", Fails: "CP-ERROR-4",
+			Also: map[string]string{"CP-CREATE-4": "the request must be refused with 4xx", "CP-UPDATE-11": "the request must be refused with 4xx"},
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if createDeployment.is(r) || updateDeployment.is(r) {
+					if text := readBody(r); len(text) > 0 && !json.Valid(text) {
+						writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)
+						return
+					}
 				}
 				next.ServeHTTP(w, r)
 			}),

@@ -129,6 +129,14 @@ func filters() []Fault {
 			Name: "remote-reconciled-is-refused-under-another-name", Breaks: "the 422 for remote_reconciled names reconciled", Fails: "CP-LIST-12",
 			Apply: renaming("remote_reconciled", "reconciled"),
 		},
+		{
+			Name: "remote-reconciled-is-ignored", Breaks: "remote_reconciled is validated and then ignored", Fails: "CP-LIST-17",
+			Apply: replacing("remote_reconciled", "true", "false"),
+		},
+		{
+			Name: "remote-reconciled-false-keeps-all", Breaks: "remote_reconciled=false returns all revisions", Fails: "CP-LIST-17", Edition: selfHosted,
+			Apply: replacing("remote_reconciled", "false", "true"),
+		},
 	}
 }
 

@@ -3,6 +3,7 @@ package faults
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -181,6 +182,10 @@ func offsets() []Fault {
 			Apply: replacing("offset", "9223372036854775808", "0"),
 		},
 		{
+			Name: "offset-beyond-64-bits-is-clamped", Breaks: "an offset beyond 64 bits returns an empty page with the offset 9223372036854775807", Fails: "CP-LIST-8",
+			Apply: clamping(),
+		},
+		{
 			Name: "far-offset-is-refused", Breaks: "an offset above 10,000 returns 422", Fails: "CP-LIST-8",
 			Apply: onQuery(listRevisions, func(q url.Values) {
 				if n, err := strconv.Atoi(q.Get("offset")); err == nil && n > 10_000 {
@@ -189,6 +194,15 @@ func offsets() []Fault {
 			}),
 		},
 	}
+}
+
+// clamping replaces an offset beyond 64 bits with the largest one within.
+func clamping() Layer {
+	return onQuery(listRevisions, func(q url.Values) {
+		if _, err := strconv.ParseInt(q.Get("offset"), 10, 64); errors.Is(err, strconv.ErrRange) {
+			q.Set("offset", strconv.Itoa(math.MaxInt))
+		}
+	})
 }
 
 // returning changes the returned offset, given the requested one and the number of revisions.

@@ -231,6 +231,7 @@ func onUnknownRevision(change func(a *answer, next http.Handler, r *http.Request
 }
 
 func lifecycle() []Fault {
+	alsoInRevisions := map[string]string{"CP-CONTRACT-get-revision": sameInContract, "CP-CONTRACT-list-revisions": sameInContract}
 	return []Fault{
 		{
 			Name: "never-leaves-building", Breaks: "a DEPLOYED revision is shown as BUILDING", Fails: "CP-POLL-1", Hangs: true,
@@ -247,8 +248,18 @@ func lifecycle() []Fault {
 		},
 		{
 			Name: "success-has-another-name", Breaks: "a DEPLOYED revision is shown as ACTIVE", Fails: "CP-POLL-1", Hangs: true,
-			Also:  map[string]string{"CP-CONTRACT-get-revision": sameInContract},
+			Also:  map[string]string{"CP-CONTRACT-get-revision": sameInContract, "CP-POLL-3": "the list shows DEPLOYED"},
 			Apply: onObject(getRevision, statusWord("DEPLOYED", "ACTIVE")),
+		},
+		{
+			Name: "statuses-are-lower-case", Breaks: "the status of a revision is in lower case: building, deployed", Fails: "CP-POLL-1",
+			Also:  alsoInRevisions,
+			Apply: onRevisions(func(r map[string]any) { r["status"] = strings.ToLower(text(r, "status")) }),
+		},
+		{
+			Name: "deployed-is-misspelt", Breaks: "a DEPLOYED revision is shown as DEPLOYD", Fails: "CP-POLL-1", Hangs: true,
+			Also:  alsoInRevisions,
+			Apply: onRevisions(statusWord("DEPLOYED", "DEPLOYD")),
 		},
 		{
 			Name: "nothing-can-be-deployed", Breaks: "every revision fails when its agent server starts", Fails: "CP-POLL-1",

@@ -163,8 +163,10 @@ func onUpdateOfBoth() Layer {
 }
 
 // asksFor returns the source fields of an update that are non-empty strings.
-func asksFor(r *http.Request) []string {
-	source := sourceOf(bodyOf(r))
+func asksFor(r *http.Request) []string { return asked(bodyOf(r)) }
+
+func asked(body map[string]any) []string {
+	source := sourceOf(body)
 	return slices.DeleteFunc(slices.Clone(sourceFields), func(field string) bool { return text(source, field) == "" })
 }
 
@@ -244,6 +246,19 @@ func keptAsIs() []Fault {
 		{
 			Name: "update-of-nothing-is-400", Breaks: "an update of an unknown deployment returns 400", Fails: "CP-UPDATE-6",
 			Apply: onStatus(updateDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) { a.status = http.StatusBadRequest }),
+		},
+		{
+			Name: "null-clears-a-field", Breaks: "an update with repo_ref, graph_config_path or image_uri null shows it as null", Fails: "CP-UPDATE-12",
+			Apply: forgetting(func(body map[string]any, field string) bool {
+				value, named := sourceOf(body)[field]
+				return named && value == nil
+			}),
+		},
+		{
+			Name: "update-clears-what-it-does-not-name", Breaks: "an update with a source field shows the other source fields of the new revision as null", Fails: "CP-UPDATE-12",
+			Apply: forgetting(func(body map[string]any, field string) bool {
+				return len(asked(body)) > 0 && sourceOf(body)[field] == nil
+			}),
 		},
 		{
 			Name: "update-sets-created-at", Breaks: "an update sets created_at to the value in the request", Fails: "CP-UPDATE-7",

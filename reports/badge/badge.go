@@ -50,7 +50,7 @@ func message(r *reports.Result) string {
 		word = string(reports.Incomplete)
 	}
 	c := overview.CountsOf(r)
-	return fmt.Sprintf("%s%s %d/%d", word, display.Scope, c.Passed, max(r.Suite.Requirements, len(r.Requirements))-c.NotApplicable)
+	return fmt.Sprintf("%s%s%s %d/%d", word, display.Renamed, display.Scope, c.Passed, max(r.Suite.Requirements, len(r.Requirements))-c.NotApplicable)
 }
 
 func textWidth(s string) int { return utf8.RuneCountInString(s)*13/2 + 2 }

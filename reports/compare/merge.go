@@ -163,6 +163,7 @@ func finish(m *reports.Result, shards []*reports.Result) {
 	slices.SortStableFunc(m.Timeline, func(a, b reports.Transition) int { return int(a.AtMS - b.AtMS) })
 	reports.Tally(m)
 	setScope(m, shards)
+	reports.MergeWords(m, shards)
 	m.Verdict = reports.ConcludeRun(m)
 	if m.Unseen = unseen(shards); len(m.Unseen) > 0 && m.Verdict == reports.Conformant {
 		m.Verdict, m.Headline = reports.Incomplete, "no successful answer of the "+strings.ReplaceAll(m.Unseen[0], "-", " ")+" was seen"

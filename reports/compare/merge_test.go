@@ -134,6 +134,19 @@ func TestMergeSetsTheScope(t *testing.T) {
 	assert.Empty(t, m.Scope, "a shard of an older version")
 }
 
+// TestMergeTellsTheWords: what one shard saw renamed is renamed, and unused is what none saw used.
+func TestMergeTellsTheWords(t *testing.T) {
+	parts := shards(2)
+	source, status := reports.Renamed{Kind: reports.RenamedField, Name: "source", As: "origin"}, reports.Renamed{Kind: reports.RenamedField, Name: "status", As: "state"}
+	parts[0].Renamed, parts[1].Renamed = []reports.Renamed{status}, []reports.Renamed{source, status}
+	parts[0].UnusedWords = []reports.UnusedWord{{Name: "git_host", As: "kilnhub"}, {Name: "source", As: "origin"}}
+	parts[1].UnusedWords = []reports.UnusedWord{{Name: "git_host", As: "kilnhub", Unchanged: true}}
+	m, err := compare.Merge(parts...)
+	require.NoError(t, err)
+	assert.Equal(t, []reports.Renamed{source, status}, m.Renamed)
+	assert.Equal(t, []reports.UnusedWord{{Name: "git_host", As: "kilnhub", Unchanged: true}}, m.UnusedWords)
+}
+
 func TestMergeOfWhatNoShardSawIsInconclusive(t *testing.T) {
 	a, b := recorded.Conformant(), recorded.Conformant()
 	a.Run.Shard, b.Run.Shard = "1/2", "2/2"

@@ -243,6 +243,9 @@ func (p *printer) closing(r *reports.Result) {
 	p.line("")
 	p.wrap("Remaining       ", strings.Repeat(" ", 16), safe.Line(overview.DistanceOf(r).String()))
 	p.wrap("Requirements    ", strings.Repeat(" ", 16), overview.CountsOf(r).String())
+	if words := overview.Vocabulary(r); words != "" {
+		p.wrap("Vocabulary      ", strings.Repeat(" ", 16), safe.Line(safe.Ellipsis(words, 2000)))
+	}
 	p.line("Scenarios       %s", overview.VerdictCounts(r.Counts.Scenarios))
 	effort := fmt.Sprintf("Stats           %s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), overview.Duration(r.Run.DurationMS), r.Run.Seed)
 	if waits := overview.Waits(r.Counts); waits != "" {

@@ -98,7 +98,7 @@ func TestTheChainOfAFinding_Long(t *testing.T) {
 	file := filepath.Join(pages(t, map[string]*reports.Result{"failed": failed()}), "failed.html")
 	b.size(1280, 1000, "light")
 	b.open(file, "#AS-ROLLBACK-3")
-	chain := "[...document.querySelectorAll('#AS-ROLLBACK-3 .chain > li')]"
+	chain := "[...document.querySelector('#AS-ROLLBACK-3 .chain').children]"
 	r := failed()
 	f := recorded.Finding(r, "AS-ROLLBACK-3")
 	var parts []string

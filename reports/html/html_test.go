@@ -93,9 +93,9 @@ func TestHTMLShowsTheCause(t *testing.T) {
 		`<del>- 3</del>`, `<ins>+ 3</ins>`, // the difference
 		`class="undeclared"`,       // coverage
 		`warning: failed`,          // a SHOULD
-		`FAILED (5): MUST not met`, // what decides the verdict
+		`FAILED (7): MUST not met`, // what decides the verdict
 		`WARNINGS (1): SHOULD not met, verdict unaffected`,
-		`BLOCKED (4): could not run, a precondition failed`,
+		`BLOCKED (2): could not run, a precondition failed`,
 		`INCONCLUSIVE (1): no evidence either way`,
 	} {
 		assert.Contains(t, b.String(), want)

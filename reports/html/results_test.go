@@ -53,6 +53,12 @@ func failed() *reports.Result {
 	recorded.Requirement(r, "CP-GET-3").Known = &reports.Known{Reason: "tracked", Owner: "team", Expires: "2027-01-01"}
 	r.Baseline = &reports.Baseline{File: "known.yaml", Known: 1, Stale: []string{"known.yaml:3: CP-LIST-1 passes; remove the entry"}}
 	r.Coverage.Statuses[0].Declared, r.Coverage.Statuses[0].Count = false, 2
+	for i := range r.Ledger {
+		if e := &r.Ledger[i]; e.Kind == "thread" {
+			e.Removed, e.Unremovable, e.Reason = false, true, "DELETE /threads/{thread_id}: status 405"
+		}
+	}
+	r.Notes = []reports.Note{{Kind: reports.NoteOwnToken, Text: "the answer contains the caller's own token in clear", Count: 4, Exchange: 8, Pointer: "/kwargs/token"}}
 	return r
 }
 

@@ -129,6 +129,9 @@ func (d Distance) causes() string {
 	for _, c := range d.Causes {
 		n += len(c.Requirements)
 	}
+	if n == len(d.Short) {
+		return fmt.Sprintf(", all with %d causes", len(d.Causes))
+	}
 	return fmt.Sprintf(", %d of them with %d causes", n, len(d.Causes))
 }
 

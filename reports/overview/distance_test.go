@@ -20,11 +20,13 @@ func TestDistance(t *testing.T) {
 	assert.Equal(t, "none; 1 of 16 requirements not judged", overview.DistanceOf(recorded.Conformant()).String())
 	unreachable := recorded.Unreachable()
 	unreachable.Suite.Requirements = 0
+	reports.SetScope(unreachable, nil)
 	assert.Equal(t, "14 MUSTs, all with one cause: http://127.0.0.1:8123 does not answer: connection refused", overview.DistanceOf(unreachable).String())
 	assert.Equal(t, "no MUST was judged", overview.DistanceOf(&reports.Result{}).String())
 
 	left := recorded.Conformant()
 	left.Suite.Requirements += 5
+	left.Scope = "" // a file of an older version: what it left out is counted
 	assert.Equal(t, "none; 6 of 21 requirements not judged", overview.DistanceOf(left).String())
 	recorded.Skip(recorded.Requirement(left, "CP-LIST-6"), reports.Skip{Kind: reports.OverBudget, Key: "max_deployments"}, "r")
 	assert.Equal(t, "none; 7 of 21 requirements not judged", overview.DistanceOf(left).String())
@@ -41,6 +43,8 @@ func TestDistance(t *testing.T) {
 	d := overview.DistanceOf(r)
 	assert.Equal(t, []overview.Cause{{[]string{"A-1", "A-3"}, "x"}, {[]string{"A-2", "B-1"}, "y"}}, d.Causes)
 	assert.Equal(t, "5 MUSTs (1 in the baseline), 4 of them with 2 causes", d.String())
+	r.Requirements = r.Requirements[:4]
+	assert.Equal(t, "4 MUSTs (1 in the baseline), all with 2 causes", overview.DistanceOf(r).String())
 }
 
 // TestIndependentFaultsAreNoGroup fails eight requirements at the same place of the answers of one operation, each shown by

@@ -67,8 +67,11 @@ func skipInWords(s reports.Skip) string {
 		reports.OverBudget:    "over budget",
 	}
 	text := cmp.Or(what[s.Kind], string(s.Kind))
-	if s.Key == "" {
+	switch {
+	case s.Key == "":
 		return text
+	case s.Kind == reports.NotConfigured:
+		return text + ": set " + s.Key
 	}
 	return text + ": " + s.Key
 }

@@ -13,19 +13,22 @@ import (
 // maxCause limits the text of one cause in the first line, in characters.
 const maxCause = 240
 
+// maxHeadline limits what the run has to say of the target as a whole, in characters.
+const maxHeadline = 1000
+
 // FirstLine is what a person reads first: the verdict, how many MUSTs of how many, and the first cause.
 func FirstLine(r *reports.Result) string {
 	return DisplayVerdictOf(r).String() + ": " + Headline(r)
 }
 
-// Headline continues the verdict: what ended the run early, the numbers, the first cause, and what else to know.
+// Headline continues the verdict: the names that the target has renamed, what ended the run early, the numbers, the first cause, and what else to know.
 //
 //	8 of 82 MUSTs failed; first CP-LIST-4: expected 20 of the 23 revisions, got 10; 1 of 21 SHOULDs failed
 func Headline(r *reports.Result) string {
 	if r.Scope == "" && r.Headline != "" && r.Verdict != reports.NonConformant {
 		return strings.TrimSuffix(r.Headline, ".") // a file of an older version has the whole line
 	}
-	parts := []string{stopped(r), numbers(r), firstCause(r), warnings(r), nextKey(r)}
+	parts := []string{renamed(r), stopped(r), numbers(r), firstCause(r), warnings(r), nextKey(r)}
 	parts = append(parts, delays(r)...)
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
@@ -118,7 +121,7 @@ func judgedIn(r *reports.Result) int {
 // target as a whole goes first: with a wrong address no single failure means anything.
 func firstCause(r *reports.Result) string {
 	if r.Headline != "" && r.Scope != "" {
-		return strings.TrimSuffix(r.Headline, ".")
+		return safe.Ellipsis(strings.TrimSuffix(r.Headline, "."), maxHeadline)
 	}
 	o := Of(r)
 	if len(o.Failed) > 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -62,7 +63,10 @@ func New(t *target.Target, p *plane.Plane, maker *shared.Maker) *Agents {
 // Server is one deployed agent server at its address ({deployment_url}).
 type Server struct {
 	Base       string
-	deployment string // that it belongs to; empty where the address is configured
+	deployment string        // that it belongs to; empty where the address is configured
+	Late       time.Duration // how long after DEPLOYED it did not serve; 0 where it did at once, or where its address is configured
+
+	waited bool // it was seen not to serve
 
 	agents *Agents
 	target *target.Target
@@ -96,9 +100,12 @@ func judged(s *Server) *Server {
 	return s
 }
 
-// AgentOf asks the control plane for the address of a deployment's agent server.
+// AgentOf asks the control plane for the address of a deployment's agent server, and waits until that serves.
 func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, error) {
 	named, err := as.awaitAddress(ctx, d)
+	if stays := as.plane.StaysIn(d); err != nil && stays != "" && ctx.Err() == nil {
+		return nil, blockedByStatus(stays, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +114,8 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 		return nil, outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: %s; set agent_target if it is right", as.target.Config.AgentURLFrom, as.target.Redact.Text(named), err).By(reports.ByKey, "agent_target")
 	}
 	as.target.Client.Guard(as.target.Config.Target, base)
-	return as.agentAt(base, d.ID), nil
+	s := as.agentAt(base, d.ID)
+	return s, s.awaitServing(ctx, d)
 }
 
 func (as *Agents) agentAt(base, deployment string) *Server {

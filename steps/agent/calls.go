@@ -199,13 +199,15 @@ func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*clie
 // join waits for the run to be over. Its answer may take as long as the run.
 func (s *Server) join(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
-	request.Timeout = g.Order.Hold + s.target.Config.Timeouts.Run
+	request.Timeout, request.Raised = g.Order.Hold+s.target.Config.Timeouts.Run, g.Order.raises()
 	return s.target.Client.Do(ctx, request)
 }
 
 // JoinCompleted joins a run that is over. How long the answer takes is judged, and no measure of others.
 func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
-	return s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil))
+	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
+	request.Raised = g.Order.raises()
+	return s.target.Client.Do(ctx, request)
 }
 
 // Filter narrows a listing of threads: metadata that they must have, and ids. A nil one sends nothing.

@@ -48,6 +48,9 @@ type Order struct {
 	Text     string        // in place of a unique text
 }
 
+// raises tells whether the graph is told to raise an error.
+func (o Order) raises() bool { return slices.Contains(strings.Fields(o.Words), "fail") }
+
 // Sent is the id of a thread as the target wrote it: a string or a number.
 func (t *Thread) Sent() any {
 	if id := t.Answer.Get("thread_id"); id.Type == gjson.Number {

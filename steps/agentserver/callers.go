@@ -193,7 +193,7 @@ func (w *callers) refusedByHandler() error {
 		status = seen // the handler's choice
 	}
 	if a.Status != status {
-		return outcome.Violated(a, fmt.Sprintf("status %d", status), "%s", outcome.Seen(a)).Hinting("set agent.rejected_status if the handler chooses another status")
+		return outcome.Violated(a, fmt.Sprintf("status %d", status), "%s", outcome.Seen(a)).Hinting(w.rejectedHint(a))
 	}
 	return nil
 }

@@ -235,14 +235,20 @@ func (w *runs) runElsewhere(which string) *agent.GraphRun {
 	return &agent.GraphRun{ID: w.current.ID, Thread: elsewhere}
 }
 
-func (w *runs) userJoinsUnknownRun(ctx context.Context) (err error) {
-	w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
-	return err
+func (w *runs) userJoinsUnknownRun(ctx context.Context) error {
+	return w.joinMistaken(ctx, &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
 }
 
-func (w *runs) userJoinsRunElsewhere(ctx context.Context, which string) (err error) {
-	w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), w.runElsewhere(which))
-	return err
+func (w *runs) userJoinsRunElsewhere(ctx context.Context, which string) error {
+	return w.joinMistaken(ctx, w.runElsewhere(which))
+}
+
+// joinMistaken joins a run that does not exist there. Where no join is answered, that is another requirement's concern.
+func (w *runs) joinMistaken(ctx context.Context, g *agent.GraphRun) (err error) {
+	if w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), g); err != nil {
+		return outcome.Unless(ctx, err, w.server.JoinsAnswer)
+	}
+	return nil
 }
 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
@@ -282,7 +288,7 @@ func (w *runs) unlessQueued(ctx context.Context, over bool) error {
 
 // answerHoldsRun is blocked where the run is refused because the server does not know the assistant.
 func (w *runs) answerHoldsRun(ctx context.Context) error {
-	return outcome.Unless(ctx, w.answerHoldsID("run_id"), w.server.KnowsAssistant)
+	return outcome.Unless(ctx, w.answerHoldsID(ctx, "run_id"), w.server.KnowsAssistant)
 }
 
 func (w *runs) acceptedInTime() error {

@@ -80,7 +80,9 @@ func (w *threads) callerLists(ctx context.Context, name string) error {
 }
 
 // answerHoldsThread and answerHoldsRun want a non-empty id; its JSON type is judged by the contract.
-func (w *threads) answerHoldsThread() error { return w.answerHoldsID("thread_id") }
+func (w *threads) answerHoldsThread(ctx context.Context) error {
+	return w.answerHoldsID(ctx, "thread_id")
+}
 
 func (w *threads) threadsDiffer() error {
 	first, second := w.threads[0], w.threads[1]

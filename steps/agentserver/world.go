@@ -122,7 +122,7 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.plane.Deployed(h); err != nil {
+	if err := w.plane.Settled(h); err != nil {
 		return err
 	}
 	w.server, err = w.agents.AgentOf(ctx, d)
@@ -268,9 +268,9 @@ func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filte
 	})
 }
 
-func (w *World) answerHoldsID(field string) error {
+func (w *World) answerHoldsID(ctx context.Context, field string) error {
 	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
-		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(field))
+		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(ctx, field))
 	}
 	return nil
 }

@@ -26,12 +26,16 @@ type Request struct {
 	Base    string // base URL of Path
 	Method  string
 	Path    string // escaped, from the base: "/v2/deployments"
-	Query   string // escaped, without "?"
+	Query   string // escaped, without "?", with the interface's names
 	Header  http.Header
 	Body    []byte // with the interface's names
 	Timeout time.Duration
 	// Wrong says that the request breaks the contract on purpose. Any other request that does is an error of the suite.
 	Wrong bool
+	// Raised says that the request is about a run whose graph was told to raise an error.
+	Raised bool
+	// Early says that the target may not serve yet: no answer, or one with 5xx, is no sign of anything else.
+	Early bool
 	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.
 	Trusted bool
 	// Renew, where it is not nil, returns the header with the credentials as they are now, after an answer that may have refused
@@ -39,17 +43,43 @@ type Request struct {
 	Renew func(a *Answer) (header http.Header, changed bool)
 }
 
+// Wire is what a request was on the wire: with the target's names.
+type Wire struct {
+	Query  string
+	Body   []byte
+	Traces spec.Traces // the words of the vocabulary that it has
+}
+
 // Answer is what came back. Body is with the interface's names; the recorded exchange has it as it was received.
 type Answer struct {
-	Request Request
-	Status  int
-	Header  http.Header
-	Body    []byte
-	Sent    time.Time
-	Took    time.Duration
-	ID      int // of the recorded exchange
+	Request  Request
+	Status   int
+	Header   http.Header
+	Body     []byte
+	Received []byte // the body with the target's names; nil where it is Body
+	Sent     time.Time
+	Took     time.Duration
+	ID       int         // of the recorded exchange
+	Traces   spec.Traces // the words of the vocabulary that it has and lacks
 
 	isJSON bool // known to be JSON; what is not known is looked at when it is asked for
+	words  *spec.Vocabulary
+}
+
+// Wire is the body as it was received.
+func (a *Answer) Wire() []byte {
+	if a.Received == nil {
+		return a.Body
+	}
+	return a.Received
+}
+
+// OnWire is the target's name for a name of the interface.
+func (a *Answer) OnWire(name string) string { return a.words.OnWire(name) }
+
+// PointerOnWire spells a JSON pointer into Body as a pointer into what was received.
+func (a *Answer) PointerOnWire(pointer string) string {
+	return a.words.Pointer(a.Request.Side, a.Request.Method, a.Request.Path, a.Status, pointer)
 }
 
 // OK tells whether the status is 2xx.
@@ -99,12 +129,12 @@ func (e *NoAnswer) Message() string {
 
 // Observer gets every exchange, with the time at which it was sent, and returns the id under which it was recorded.
 // The answer is nil if there was none; cause then says why.
-type Observer func(ctx context.Context, r Request, wire []byte, sent time.Time, a *Answer, cause string) int
+type Observer func(ctx context.Context, r Request, wire Wire, sent time.Time, a *Answer, cause string) int
 
 // Client sends requests to the target. It may be used by many goroutines.
 type Client struct {
 	HTTP       *http.Client
-	Vocabulary Vocabulary
+	Vocabulary *spec.Vocabulary // nil where the target uses the interface's names
 	Observe    Observer
 	Throttled  func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
 	Down       *Breaker
@@ -125,7 +155,7 @@ func New(concurrency int) *Client {
 	return &Client{
 		guarded:   guarded,
 		HTTP:      &http.Client{Transport: transport, CheckRedirect: stayOnTarget},
-		Observe:   func(context.Context, Request, []byte, time.Time, *Answer, string) int { return 0 },
+		Observe:   func(context.Context, Request, Wire, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
 		patience:  &patience{left: maxWaiting},
@@ -206,34 +236,50 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	if cause := c.Down.Cause(r.Base); cause != "" {
 		return nil, &NoAnswer{Request: r, Cause: cause}
 	}
-	wire, sent := c.Vocabulary.ToWire(r.Body), time.Now()
+	wire, sent := c.wireOf(r), time.Now()
 	a, err := c.send(ctx, r, wire)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		failure := noAnswer(r, err)
-		if !failure.Closed { // a target that closes connections is there
+		if !failure.Closed && !r.Early { // a target that closes connections is there
 			c.Down.Failed(r.Base, failure.Cause)
 		}
 		failure.ID = c.Observe(ctx, r, wire, sent, nil, failure.Cause)
 		return nil, failure
 	}
 	c.Down.Answered(r.Base)
+	c.translate(a)
 	a.ID = c.Observe(ctx, r, wire, a.Sent, a, "")
-	a.Body = c.Vocabulary.FromWire(a.Body)
-	a.isJSON = json.Valid(a.Body)
 	return a, nil
 }
 
-func newRequest(ctx context.Context, r Request, wire []byte) (*http.Request, error) {
+// wireOf spells a request as the target does.
+func (c *Client) wireOf(r Request) (w Wire) {
+	w.Query, w.Body, w.Traces = c.Vocabulary.Request(r.Side, r.Method, r.Path, r.Query, r.Body)
+	return w
+}
+
+// translate spells the body of an answer as the interface does, and keeps what was received.
+func (c *Client) translate(a *Answer) {
+	a.isJSON = json.Valid(a.Body)
+	if c.Vocabulary.Empty() {
+		return
+	}
+	r := a.Request
+	a.words, a.Received = c.Vocabulary, a.Body
+	a.Body, a.Traces = c.Vocabulary.Answer(r.Side, r.Method, r.Path, a.Status, a.Body)
+}
+
+func newRequest(ctx context.Context, r Request, wire Wire) (*http.Request, error) {
 	address := r.Base + r.Path
-	if r.Query != "" {
-		address += "?" + r.Query
+	if wire.Query != "" {
+		address += "?" + wire.Query
 	}
 	var body io.Reader
-	if wire != nil {
-		body = bytes.NewReader(wire)
+	if wire.Body != nil {
+		body = bytes.NewReader(wire.Body)
 	}
 	request, err := http.NewRequestWithContext(ctx, r.Method, address, body)
 	if err != nil {
@@ -250,7 +296,7 @@ const maxSends = 4
 
 // send sends a request once, or again where a kept connection was closed before anything of the answer came:
 // a server may close a connection that is idle at the very moment at which a request is sent on it.
-func (c *Client) send(ctx context.Context, r Request, wire []byte) (*Answer, error) {
+func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
 		limited, cancel := context.WithTimeout(ctx, r.Timeout)
 		var reused, began atomic.Bool

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -225,20 +226,39 @@ func TestWhatTLSRefusesSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// TestVocabulary: the target gets and gives its own names, the caller those of the interface, and the observer both.
 func TestVocabulary(t *testing.T) {
-	v := client.NewVocabulary(map[string]string{"git_host": "theirs", "graph_config_path": "their_path"})
-	wire := v.ToWire([]byte(`{"source":"git_host","other":"git_host","c":[{"graph_config_path":"git_host","n":12345678901234567890}]}`))
-	assert.JSONEq(t, `{"source":"theirs","other":"git_host","c":[{"their_path":"git_host","n":12345678901234567890}]}`, string(wire))
-	assert.Contains(t, string(wire), "12345678901234567890")
-	assert.JSONEq(t, `{"source":"git_host","graph_config_path":1}`, string(v.FromWire([]byte(`{"source":"theirs","their_path":1}`))))
-	assert.Equal(t, "no JSON", string(v.FromWire([]byte("no JSON"))))
-	plain := []byte(`{"b":1, "a":2}`)
-	assert.Equal(t, plain, client.NewVocabulary(nil).ToWire(plain), "without words nothing is touched")
-}
+	var asked string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = r.URL.RawQuery + " " + string(body)
+		_, _ = io.WriteString(w, `{"items":[{"source":1,"origin":"kilnhub"}],"offset":1.0}`)
+	}))
+	t.Cleanup(server.Close)
+	c := client.New(1)
+	var misuses []spec.Misuse
+	c.Vocabulary, misuses = spec.NewVocabulary(map[string]string{"source": "origin", "git_host": "kilnhub", "resources": "items", "limit": "page_size"})
+	require.Empty(t, misuses)
+	var observed client.Wire
+	var received string
+	c.Observe = func(_ context.Context, r client.Request, wire client.Wire, _ time.Time, a *client.Answer, _ string) int {
+		observed, received = wire, string(a.Wire())
+		assert.Equal(t, "limit=5", r.Query)
+		return 1
+	}
+	a, err := c.Do(t.Context(), client.Request{Side: spec.ControlPlane, Base: server.URL, Method: "GET", Path: "/v2/deployments/x/revisions", Query: "limit=5", Timeout: 5 * time.Second})
+	require.NoError(t, err)
+	assert.Equal(t, "page_size=5 ", asked)
+	assert.Equal(t, "page_size=5", observed.Query)
+	assert.Equal(t, `{"items":[{"source":1,"origin":"kilnhub"}],"offset":1.0}`, received)
+	assert.Equal(t, "git_host", a.Get("resources.0.source").Str)
+	assert.Equal(t, "1.0", a.Get("offset").Raw)
+	assert.Equal(t, "/items/0/origin", a.PointerOnWire("/resources/0/source"))
+	assert.Equal(t, "origin", a.OnWire("source"))
+	assert.True(t, a.Traces.Used["source"] && observed.Traces.Used["limit"])
 
-func FuzzVocabulary(f *testing.F) {
-	f.Add(`{"source":"git_host"}`)
-	f.Add(strings.Repeat("[", 5000))
-	v := client.NewVocabulary(map[string]string{"git_host": "theirs"})
-	f.Fuzz(func(t *testing.T, text string) { v.FromWire([]byte(text)) })
+	c.Observe = func(context.Context, client.Request, client.Wire, time.Time, *client.Answer, string) int { return 2 }
+	_, err = c.Do(t.Context(), client.Request{Side: spec.ControlPlane, Base: server.URL, Method: "POST", Path: "/v2/deployments", Body: []byte(`{"source":"git_host","name":"git_host"}`), Timeout: 5 * time.Second})
+	require.NoError(t, err)
+	assert.Equal(t, ` {"origin":"kilnhub","name":"git_host"}`, asked)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -25,12 +27,14 @@ const (
 
 // closing judges, when all other scenarios have ended, what they have seen.
 type closing struct {
+	scene     *Scene
 	target    *target.Target
 	shard     bool         // the run is one of several, each of which sees only a part
 	canCreate func() error // says what is missing for creating deployments
 
 	answers   []*client.Answer
 	side      spec.Side
+	asked     []evidence.Asked // kinds of requests whose answers are judged
 	operation string
 }
 
@@ -39,7 +43,7 @@ type closing struct {
 func DefineClosing(r *Registrar, scene *Scene, t *target.Target, shard bool, canCreate func() error) {
 	r.Then(`the request is answered with 2xx`, scene.isServed)
 	r.Then(`the request is refused with 4xx`, scene.Refused)
-	(&closing{target: t, shard: shard, canCreate: canCreate}).define(r)
+	(&closing{scene: scene, target: t, shard: shard, canCreate: canCreate}).define(r)
 }
 
 // notSeen is the outcome where there was no answer of the kind that is to be judged.
@@ -58,7 +62,7 @@ func (w *closing) define(r *Registrar) {
 	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen, Needs(w.isAsked), OnRecord, WithoutCredentials())
 	r.Given(`a new revision whose status was seen in this run`, w.aStatusSeen, Needs(Whatever(w.canCreate)), OnRecord)
 	r.When(`all such answers are read`, func() error { return nil }, OnRecord)
-	r.When(`all its answers are read`, func() error { return nil }, OnRecord, WithoutCredentials())
+	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|break the contract in another way|break the contract) are read`, w.answersAreRead, OnRecord, WithoutCredentials(refusalsShow))
 	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil }, OnRecord, WithoutCredentials())
 	r.Then(`each is JSON with a string "detail"`, w.eachHasDetail, OnRecord)
 	r.Then(`each is an HTTPValidationError`, w.eachIsValidationError, OnRecord)
@@ -81,8 +85,25 @@ func (w *closing) errorsOf(status int) error {
 
 func (w *closing) aSideThatAnswered(side string) error {
 	w.side = spec.Side(strings.ReplaceAll(side, " ", "-"))
-	if answers, _ := w.target.Collector.ServerErrors(w.side); answers == 0 {
+	if answers, _ := w.target.Collector.ServerErrors(w.side, evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised); answers == 0 {
 		return w.notSeen("the %s gave no answer in this run", side)
+	}
+	return nil
+}
+
+// refusalsShow tells whether a run without credentials has such answers: it sends a control plane an invalid body, and an agent
+// server nothing that breaks the contract.
+func refusalsShow(asked string) bool { return asked != "break the contract" }
+
+// answersAreRead chooses the requests whose answers are judged. Section 7 says how invalid parameters are answered, and nothing of
+// any other request that breaks the contract.
+func (w *closing) answersAreRead(asked string) error {
+	w.asked = map[string][]evidence.Asked{
+		"keep the contract": {evidence.Kept}, "keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
+		"break the contract": {evidence.Parameter, evidence.Broken}, "break the contract in another way": {evidence.Broken},
+	}[asked]
+	if answers, _ := w.target.Collector.ServerErrors(w.side, w.asked...); answers == 0 {
+		return w.notSeen("the %s answered no request of this kind in this run", strings.ReplaceAll(string(w.side), "-", " "))
 	}
 	return nil
 }
@@ -151,7 +172,7 @@ func ValidationError(a *client.Answer) error {
 			return outcome.Violated(a, "an array in loc", "%s", outcome.Shown(loc)).At(at + "/loc")
 		}
 		for _, part := range loc.Array() {
-			if part.Type != gjson.String && (part.Type != gjson.Number || strings.ContainsAny(part.Raw, ".eE")) {
+			if part.Type != gjson.String && !IsInteger(part) {
 				return outcome.Violated(a, "only strings and integers in loc", "%s", outcome.Shown(loc)).At(at + "/loc")
 			}
 		}
@@ -166,7 +187,10 @@ func ValidationError(a *client.Answer) error {
 
 // noServerError makes a finding of each operation that was answered with a server error.
 func (w *closing) noServerError() error {
-	_, failures := w.target.Collector.ServerErrors(w.side)
+	_, failures := w.target.Collector.ServerErrors(w.side, w.asked...)
+	if _, raised := w.target.Collector.ServerErrors(w.side, evidence.Raised); slices.Contains(w.asked, evidence.Kept) && len(raised) > 0 {
+		w.scene.Note(fmt.Sprintf("not judged: the join of a run whose graph raised an error was answered with status %d, %d times", raised[0].Status, raised[0].Count))
+	}
 	o := &outcome.Outcome{Verdict: reports.Failed}
 	for _, f := range failures {
 		v := outcome.Violation{
@@ -190,7 +214,7 @@ func (w *closing) contractIsKept(context.Context) error {
 		o.Violations = append(o.Violations, outcome.Violation{
 			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
-			Exchange: v.Exchange, Count: v.Count, Key: v.Key(),
+			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: v.Words,
 		})
 	}
 	return o.OrNil()
@@ -200,10 +224,10 @@ func (w *closing) contractIsKept(context.Context) error {
 func (w *closing) everyStatusKnown() error {
 	o := &outcome.Outcome{Verdict: reports.Failed}
 	for _, v := range w.target.Collector.Violations(w.operation) {
-		if v.Pointer == "/status" {
+		if v.Pointer == "/"+w.target.Client.Vocabulary.OnWire("status") {
 			o.Violations = append(o.Violations, outcome.Violation{
 				Summary:  "the status of a revision is not one of the thirteen",
-				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange, Count: 1, Key: UnknownStatus,
+				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange, Count: 1, Key: UnknownStatus, Words: v.Words,
 			})
 		}
 	}

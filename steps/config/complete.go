@@ -3,13 +3,14 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/agentconform/agentconform/spec"
 )
 
 // Complete derives values from other keys and validates the configuration. Load calls it; a configuration that was made in
@@ -35,6 +36,7 @@ func (c *Config) complete() Errors {
 		v.create(c)
 	}
 	v.alternatives(c)
+	v.vocabulary(c)
 	v.credentials(c)
 	v.users(c)
 	return v.problems
@@ -96,10 +98,13 @@ func (v *validator) alternatives(c *Config) {
 	if tag := c.Alternatives.TagRef; tag != "" && !strings.HasPrefix(tag, "refs/tags/") {
 		v.add("alternatives.tag_ref", fmt.Sprintf("%q does not begin with refs/tags/", tag), "use the full name, such as refs/tags/v1")
 	}
-	for _, wire := range slices.Sorted(maps.Keys(c.Vocabulary)) {
-		if c.Vocabulary[wire] == "" {
-			v.add("vocabulary."+wire, "is empty", "set it to the target's name, or remove the key")
-		}
+}
+
+// vocabulary accepts names of the interface only.
+func (v *validator) vocabulary(c *Config) {
+	_, misuses := spec.NewVocabulary(c.Vocabulary)
+	for _, m := range misuses {
+		v.add("vocabulary."+m.Name, m.Problem, m.Remedy)
 	}
 }
 

@@ -28,8 +28,7 @@ type Config struct {
 	TenantIDAlone     bool        `yaml:"tenant_id_alone"` // the tenant ID is accepted without a key
 	OtherTenant       Credentials `yaml:"other_tenant"`
 
-	// Vocabulary maps names of the interface to those of the target: enum values of source, and names of fields
-	// such as graph_config_path.
+	// Vocabulary maps names of the interface (fields, query parameters, enum values) to those of the target.
 	Vocabulary map[string]string `yaml:"vocabulary"`
 
 	Create       Create       `yaml:"create"`

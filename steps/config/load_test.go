@@ -121,6 +121,9 @@ func TestMistakes(t *testing.T) {
 		"bad value in a variable":   {file: valid, environ: []string{"AGENTCONFORM_MAX_DEPLOYMENTS=lots"}, says: []string{"AGENTCONFORM_MAX_DEPLOYMENTS", "max_deployments", "integer"}},
 		"a user that is skipped":    {file: valid, environ: []string{"AGENTCONFORM_USERS_5_TOKEN=abcd"}, says: []string{"AGENTCONFORM_USERS_5_TOKEN"}},
 		"an entry that is none":     {file: valid, environ: []string{"AGENTCONFORM_VOCABULARY_X=abcd"}, says: []string{"AGENTCONFORM_VOCABULARY", "JSON"}},
+		"a word of nobody":          {file: with(`vocabulary: {sorce: origin}`), says: []string{"vocabulary.sorce", "is not a field, a query parameter or an enum value"}},
+		"the wrong way round":       {file: with(`vocabulary: {kilnhub: git_host}`), says: []string{"vocabulary.kilnhub", "here git_host: kilnhub"}},
+		"one name for two":          {file: with(`vocabulary: {source: kind, status: kind}`), says: []string{"vocabulary.s", `is "kind", and so is`}},
 		"a word that is empty":      {file: with(`vocabulary: {git_host: ""}`), says: []string{"vocabulary.git_host", "empty"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -17,7 +18,7 @@ import (
 
 // access holds the sentences about authentication at the control plane.
 type access struct {
-	*World
+	*scenario.World
 	asker     target.Asker // who sent the request
 	operation string       // what for
 	name      string       // of the deployment that was to be refused
@@ -26,15 +27,15 @@ type access struct {
 
 // define holds the sentences about credentials (section 5).
 func (w *access) define(r *common.Registrar) {
-	r.Given(`another existing deployment`, w.anotherExistingDeployment, w.reads(w.readable(1), w.plane.Fixtures.Existing))
-	r.Given(`an existing deployment, or an unknown id`, w.anIDToAskFor, w.usesExisting(), common.WithoutCredentials())
-	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments, common.Needs(common.Whatever(w.aNamedTemplate)))
+	r.Given(`another existing deployment`, w.anotherExistingDeployment, w.Reads(w.Readable(1), w.Plane.Fixtures.Existing))
+	r.Given(`an existing deployment, or an unknown id`, w.AnIDToAskFor, w.usesExisting(), common.WithoutCredentials())
+	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments, common.Needs(common.Whatever(w.ANamedTemplate)))
 	r.Given(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme, common.Needs(w.aCredentialForScheme))
 	r.Configured(`credentials of another tenant`, w.aCredentialOfAnotherTenant)
 	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries, common.WithoutCredentials())
 	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss), common.WithoutCredentials(isNoNearMiss))
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries, common.Creates(1, 0), w.creatable())
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries, w.creatable())
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries, common.Creates(1, 0), w.Creatable())
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries, w.Creatable())
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
 	r.When(`the other tenant tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.otherTenantTries)
 	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates)
@@ -48,22 +49,22 @@ func (w *access) define(r *common.Registrar) {
 }
 
 func (w *access) anotherExistingDeployment(ctx context.Context) error {
-	return w.read(ctx, w.plane.Fixtures.Existing, w.plane.Existing.Readable(1))
+	return w.Read(ctx, w.Plane.Fixtures.Existing, w.Plane.Existing.Readable(1))
 }
 
 // usesExisting declares the shared deployment where that can be created.
 func (w *access) usesExisting() common.Property {
-	if w.canCreate() != nil {
+	if w.CanCreate() != nil {
 		return common.Uses()
 	}
-	return common.Uses(w.plane.Fixtures.Existing)
+	return common.Uses(w.Plane.Fixtures.Existing)
 }
 
 func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
-	if err := w.aNamedTemplate(); err != nil {
+	if err := w.ANamedTemplate(); err != nil {
 		return err
 	}
-	_, supported, err := w.plane.ListDeployments(ctx, w.target.Name("none"))
+	_, supported, err := w.Plane.ListDeployments(ctx, w.Target.Name("none"))
 	if err == nil && !supported {
 		return outcome.Inapplicable("GET /v2/deployments", "the target does not list deployments (the interface does not require it), so a deployment that was created in spite of the refusal cannot be found")
 	}
@@ -71,14 +72,14 @@ func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
 }
 
 func (w *access) aCredentialForScheme(scheme string) error {
-	if value, key := w.target.Credential(scheme); value == "" {
+	if value, key := w.Target.Credential(scheme); value == "" {
 		return outcome.Needs(key)
 	}
 	return nil
 }
 
 func (w *access) aCredentialOfAnotherTenant() error {
-	if len(w.target.Credentials(target.AnotherTenant)) == 0 {
+	if len(w.Target.Credentials(target.AnotherTenant)) == 0 {
 		return outcome.Needs("other_tenant.api_key")
 	}
 	return nil
@@ -86,22 +87,22 @@ func (w *access) aCredentialOfAnotherTenant() error {
 
 // try has the asker do one of the five operations of the interface to the deployment.
 func (w *access) try(ctx context.Context, who target.Asker, operation string) error {
-	d := w.deployment
+	d := w.Deployment
 	var request client.Request
 	switch operation {
 	case "create a deployment":
 		return w.tryCreate(ctx, who)
 	case "retrieve a deployment":
-		request = w.target.ToControlPlane(who, http.MethodGet, plane.DeploymentPath(d.ID), nil)
+		request = w.Target.ToControlPlane(who, http.MethodGet, plane.DeploymentPath(d.ID), nil)
 	case "update a deployment":
 		// Without a new source the update makes no revision, whoever may do it.
-		request = w.target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(w.idToWrite()), plane.SourceUpdate(map[string]any{}))
+		request = w.Target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(w.IdToWrite()), plane.SourceUpdate(map[string]any{}))
 	case "list its revisions":
-		request = w.target.ToControlPlane(who, http.MethodGet, plane.RevisionsPath(d.ID), nil)
+		request = w.Target.ToControlPlane(who, http.MethodGet, plane.RevisionsPath(d.ID), nil)
 	case "retrieve a revision":
-		request = w.target.ToControlPlane(who, http.MethodGet, plane.RevisionPath(d.ID, d.First), nil)
+		request = w.Target.ToControlPlane(who, http.MethodGet, plane.RevisionPath(d.ID, d.First), nil)
 	}
-	_, err := w.do(ctx, request)
+	_, err := w.Do(ctx, request)
 	return err
 }
 
@@ -109,19 +110,19 @@ func (w *access) try(ctx context.Context, who target.Asker, operation string) er
 func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
 	allowed := who == target.TheClient || target.IsScheme(who)
 	if allowed {
-		if err := w.plane.TakeDeployment(ctx); err != nil {
+		if err := w.Plane.TakeDeployment(ctx); err != nil {
 			return err
 		}
 	}
-	d := &plane.Deployment{Body: w.plane.Sources.Body(w.target.Name("access"), nil)}
-	request := w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, d.Body)
-	if w.empty = w.canCreate() != nil; w.empty {
-		request = w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, map[string]any{})
+	d := &plane.Deployment{Body: w.Plane.Sources.Body(w.Target.Name("access"), nil)}
+	request := w.Target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, d.Body)
+	if w.empty = w.CanCreate() != nil; w.empty {
+		request = w.Target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, map[string]any{})
 		request.Wrong = true
 	}
-	a, err := w.do(ctx, request)
-	if err == nil && a.Get("id").String() != "" {
-		_ = w.plane.NoteCreated(ctx, d, a) // what is wrong with the answer is another requirement's concern
+	a, err := w.Do(ctx, request)
+	if err == nil && (a.OK() || a.Get("id").String() != "") {
+		_ = w.Plane.NoteCreated(ctx, d, a) // what is wrong with the answer is another requirement's concern
 	}
 	return err
 }
@@ -148,24 +149,24 @@ func isNoNearMiss(kind string) bool {
 // aNearMiss needs a valid key to make one from.
 func (w *access) aNearMiss(kind string) error {
 	isNear := !isNoNearMiss(kind)
-	switch _, key := w.target.Credential(target.SchemeAPIKey); {
-	case isNear && w.target.Config.Credentials.APIKey == "":
+	switch _, key := w.Target.Credential(target.SchemeAPIKey); {
+	case isNear && w.Target.Config.Credentials.APIKey == "":
 		return outcome.Needs(key)
-	case kind == "in another case" && w.target.Config.NearMissKey(config.OtherCase) == "":
+	case kind == "in another case" && w.Target.Config.NearMissKey(config.OtherCase) == "":
 		return outcome.Inapplicable("credentials.api_key", "the API key has no letters, or is a hexadecimal number, so it is the same in another case")
 	}
 	return nil
 }
 
 func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
-	if missing := w.canCreate(); missing != nil && (operation == "create a deployment" || operation == "update a deployment") {
+	if missing := w.CanCreate(); missing != nil && (operation == "create a deployment" || operation == "update a deployment") {
 		return missing
 	}
 	w.operation = operation
-	w.scene.JudgeServed(w.schemeOpens)
+	w.Scene.JudgeServed(w.schemeOpens)
 	err := w.try(ctx, target.Asker(scheme), operation)
-	if err == nil && operation == "update a deployment" && w.scene.Answer.Refused() && w.refusedForCredentials() != nil {
-		if err := w.plane.Settle(ctx, w.deployment.ID); err != nil { // it may be busy with its first revision
+	if err == nil && operation == "update a deployment" && w.Scene.Answer.Refused() && w.refusedForCredentials() != nil {
+		if err := w.Plane.Settle(ctx, w.Deployment.ID); err != nil { // it may be busy with its first revision
 			return err
 		}
 		err = w.try(ctx, target.Asker(scheme), operation)
@@ -180,8 +181,8 @@ func (w *access) otherTenantTries(ctx context.Context, operation string) error {
 }
 
 func (w *access) unauthorizedUpdates(ctx context.Context, who string) error {
-	change := w.plane.Sources.Next(1)
-	_, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodPatch, plane.DeploymentPath(w.deployment.ID), plane.SourceUpdate(change)))
+	change := w.Plane.Sources.Next(1)
+	_, err := w.Do(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), plane.SourceUpdate(change)))
 	return err
 }
 
@@ -191,26 +192,26 @@ func (w *access) otherTenantUpdates(ctx context.Context) error {
 }
 
 func (w *access) unauthorizedCreates(ctx context.Context, who string) error {
-	name := w.target.Name("refused")
+	name := w.Target.Name("refused")
 	w.name = name
-	_, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.plane.Sources.Body(name, nil)))
+	_, err := w.Do(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.Plane.Sources.Body(name, nil)))
 	return err
 }
 
 func (w *access) unauthorizedRetrievesBoth(ctx context.Context, who string) error {
-	for _, id := range []string{w.deployment.ID, target.UnknownID()} {
-		a, err := w.do(ctx, w.target.ToControlPlane(target.Asker(who), http.MethodGet, plane.DeploymentPath(id), nil))
+	for _, id := range []string{w.Deployment.ID, target.UnknownID()} {
+		a, err := w.Do(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodGet, plane.DeploymentPath(id), nil))
 		if err != nil {
 			return err
 		}
-		w.answers = append(w.answers, a)
+		w.Answers = append(w.Answers, a)
 	}
 	return nil
 }
 
 // refusedForCredentials does not judge a refusal of the empty object: a target may look at the body first.
 func (w *access) refusedForCredentials() error {
-	a, err := w.scene.Last()
+	a, err := w.Scene.Last()
 	if err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func (w *access) refusedForCredentials() error {
 // schemeOpens wants the request to be served. Where it is not, and not because of the credentials, the answer to the
 // request with all credentials tells whether the scheme is the cause.
 func (w *access) schemeOpens(ctx context.Context) error {
-	a, err := w.scene.Last()
+	a, err := w.Scene.Last()
 	if err != nil || a.OK() {
 		return err
 	}
@@ -235,15 +236,15 @@ func (w *access) schemeOpens(ctx context.Context) error {
 		if err := w.try(ctx, target.TheClient, w.operation); err != nil {
 			return err
 		}
-		if !w.scene.Answer.OK() {
-			return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(w.scene.Answer))
+		if !w.Scene.Answer.OK() {
+			return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(w.Scene.Answer))
 		}
 	}
 	return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
 }
 
 func (w *access) sameStatus() error {
-	existing, unknown := w.answers[0], w.answers[1]
+	existing, unknown := w.Answers[0], w.Answers[1]
 	if existing.OK() {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(existing))
 	}
@@ -255,33 +256,33 @@ func (w *access) sameStatus() error {
 
 // asForUnknown compares with the answer to the same asker for an unknown deployment.
 func (w *access) asForUnknown(ctx context.Context) error {
-	a, err := w.scene.Last()
+	a, err := w.Scene.Last()
 	if err != nil {
 		return err
 	}
-	known := w.deployment
-	w.deployment = &plane.Deployment{ID: target.UnknownID(), First: target.UnknownID()}
+	known := w.Deployment
+	w.Deployment = &plane.Deployment{ID: target.UnknownID(), First: target.UnknownID()}
 	if err := w.try(ctx, w.asker, w.operation); err != nil {
 		return err
 	}
-	if a.Status != w.scene.Answer.Status || a.OK() && strings.Contains(string(a.Body), known.First) {
-		return outcome.Violated(a, "the answer for an unknown deployment, status "+strconv.Itoa(w.scene.Answer.Status), "%s", outcome.Seen(a)).Comparing(a, w.scene.Answer)
+	if a.Status != w.Scene.Answer.Status || a.OK() && strings.Contains(string(a.Body), known.First) {
+		return outcome.Violated(a, "the answer for an unknown deployment, status "+strconv.Itoa(w.Scene.Answer.Status), "%s", outcome.Seen(a)).Comparing(a, w.Scene.Answer)
 	}
 	return nil
 }
 
 func (w *access) noDeploymentWithName(ctx context.Context) error {
-	found, supported, err := w.plane.ListDeployments(ctx, w.name)
+	found, supported, err := w.Plane.ListDeployments(ctx, w.name)
 	if err != nil {
 		return err
 	}
 	for _, id := range found {
-		if err := w.target.Ledger.Created("deployment", id, w.scene.Scenario.Key()); err != nil {
+		if err := w.Target.Ledger.Created("deployment", id, w.Scene.Scenario.Key()); err != nil {
 			return err
 		}
 	}
 	if len(found) > 0 {
-		return outcome.Violated(w.scene.Answer, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
+		return outcome.Violated(w.Scene.Answer, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
 	}
 	if !supported {
 		return outcome.Inconclusive("the list of deployments is no longer answered with 2xx")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -17,18 +18,18 @@ import (
 
 // creation holds the sentences about creating deployments.
 type creation struct {
-	*World
+	*scenario.World
 	name string // of the deployment that was to be refused, where the template has one
 }
 
 // define holds the sentences about creating a deployment (sections 1, 2 and 7).
 func (w *creation) define(r *common.Registrar) {
-	r.Given(`a new deployment`, w.aNewDeployment, common.Uses(w.plane.Fixtures.Created))
+	r.Given(`a new deployment`, w.ANewDeployment, common.Uses(w.Plane.Fixtures.Created))
 	r.Given(`a source that only the other edition offers`, w.aForeignSource, common.Needs(common.Whatever(w.anEdition), common.Whatever(w.aRefusedBody)))
-	r.When(`the client creates a deployment`, w.clientCreates, common.Creates(1, 0), w.creatable())
+	r.When(`the client creates a deployment`, w.clientCreates, common.Creates(1, 0), w.Creatable())
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake, common.Needs(w.aBodyForMistake))
 	r.When(`the client tries to create a deployment from that source`, w.clientCreatesFromForeignSource)
-	r.When(`the client sends a create request with read-only fields`, w.clientCreatesWithReadOnly, common.Creates(1, 0), w.creatable())
+	r.When(`the client sends a create request with read-only fields`, w.clientCreatesWithReadOnly, common.Creates(1, 0), w.Creatable())
 	r.Then(`the request is answered with 200, 201 or 202`, w.creationSucceeds)
 	r.Then(`the fields "id" and "latest_revision_id" are UUID strings`, w.answerHoldsIDs)
 	r.Then(`the request is refused with 422 and an HTTPValidationError, or with another 4xx`, w.refusedAsInvalid)
@@ -44,43 +45,43 @@ func (w *creation) aForeignSource() error {
 }
 
 func (w *creation) anEdition() error {
-	if w.target.Config.Edition == "" {
+	if w.Target.Config.Edition == "" {
 		return outcome.Needs("edition")
 	}
 	return nil
 }
 
 func (w *creation) aRefusedBody() error {
-	if len(w.target.Config.Create.Refused) == 0 {
+	if len(w.Target.Config.Create.Refused) == 0 {
 		return outcome.Needs("create.refused")
 	}
 	return nil
 }
 
-func (w *creation) clientCreates(ctx context.Context) error { return w.createsWith(ctx, "new", nil) }
+func (w *creation) clientCreates(ctx context.Context) error { return w.CreatesWith(ctx, "new", nil) }
 
 func (w *creation) clientCreatesFromForeignSource(ctx context.Context) error {
-	body := plane.CloneObject(w.target.Config.Create.Refused)
-	if name := w.target.Name("foreign"); plane.Rename(body, name) {
+	body := plane.CloneObject(w.Target.Config.Create.Refused)
+	if name := w.Target.Name("foreign"); plane.Rename(body, name) {
 		w.name = name
 	}
 	if source, _ := body["source"].(string); source == "" {
-		body["source"] = plane.ForeignSource(w.target.Config.Edition)
+		body["source"] = plane.ForeignSource(w.Target.Config.Edition)
 	}
-	return w.creates(ctx, w.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body), body)
+	return w.Creates(ctx, w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body), body)
 }
 
 func (w *creation) clientCreatesWithReadOnly(ctx context.Context) error {
 	changes := plane.ReadOnly()
 	changes["source_revision_config"] = map[string]any{"repo_commit_sha": plane.ReadOnlyCommit}
-	return w.createsWith(ctx, "readonly", changes)
+	return w.CreatesWith(ctx, "readonly", changes)
 }
 
 // aBodyForMistake skips where a mistake has to stand in a body that is right otherwise, and none is configured.
 func (w *creation) aBodyForMistake(mistake string) error {
 	switch mistake {
 	case "an array as source_config", "a string as source_revision_config", "a number as repo_ref or image_uri":
-		return w.canCreate()
+		return w.CanCreate()
 	}
 	return nil
 }
@@ -89,17 +90,17 @@ func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string)
 	if err := w.aBodyForMistake(mistake); err != nil {
 		return err
 	}
-	name := w.target.Name("mistake")
-	if w.aNamedTemplate() == nil {
+	name := w.Target.Name("mistake")
+	if w.ANamedTemplate() == nil {
 		w.name = name
 	}
-	request := w.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, w.plane.Sources.WithMistake(mistake, name))
+	request := w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, w.Plane.Sources.WithMistake(mistake, name))
 	request.Wrong = true
-	return w.creates(ctx, request, nil)
+	return w.Creates(ctx, request, nil)
 }
 
 func (w *creation) creationSucceeds() error {
-	a, err := w.scene.Last()
+	a, err := w.Scene.Last()
 	if err != nil {
 		return err
 	}
@@ -111,9 +112,9 @@ func (w *creation) creationSucceeds() error {
 
 func (w *creation) answerHoldsIDs() error {
 	for _, field := range []string{"id", "latest_revision_id"} {
-		value := w.scene.Answer.Get(field)
+		value := w.Scene.Answer.Get(field)
 		if value.Type != gjson.String || !isUUID(value.Str) {
-			return outcome.Violated(w.scene.Answer, "a UUID string in "+field, "%s", outcome.Shown(value)).At("/" + field)
+			return outcome.Violated(w.Scene.Answer, "a UUID string in "+field, "%s", outcome.Shown(value)).At("/" + field)
 		}
 	}
 	return nil
@@ -122,14 +123,14 @@ func (w *creation) answerHoldsIDs() error {
 // refusedAsInvalid wants a 422 with an HTTPValidationError. Another refusal is tolerated, and noted: the interface shows
 // only the 422, deployed servers answer semantic mistakes with other statuses too.
 func (w *creation) refusedAsInvalid() error {
-	if err := w.scene.Refused(); err != nil {
+	if err := w.Scene.Refused(); err != nil {
 		return err
 	}
-	if w.scene.Answer.Status != http.StatusUnprocessableEntity {
-		w.scene.Note("tolerated: refused with status " + strconv.Itoa(w.scene.Answer.Status) + " instead of 422")
+	if w.Scene.Answer.Status != http.StatusUnprocessableEntity {
+		w.Scene.Note("tolerated: refused with status " + strconv.Itoa(w.Scene.Answer.Status) + " instead of 422")
 		return nil
 	}
-	if problem := common.ValidationError(w.scene.Answer); problem != nil {
+	if problem := common.ValidationError(w.Scene.Answer); problem != nil {
 		return problem
 	}
 	return nil
@@ -138,9 +139,9 @@ func (w *creation) refusedAsInvalid() error {
 // nothingWasCreated looks for what a refusal may have left: an id in its answer that can be retrieved, or,
 // where the target lists its deployments, the name.
 func (w *creation) nothingWasCreated(ctx context.Context) error {
-	refusal := w.scene.Answer
+	refusal := w.Scene.Answer
 	if id := refusal.Get("id").String(); id != "" {
-		a, err := w.plane.Get(ctx, plane.DeploymentPath(id), "")
+		a, err := w.Plane.Get(ctx, plane.DeploymentPath(id), "")
 		if err != nil {
 			return err
 		}
@@ -149,16 +150,16 @@ func (w *creation) nothingWasCreated(ctx context.Context) error {
 		}
 	}
 	if w.name == "" {
-		w.scene.Note("not checked whether a deployment was created: create.body has no name")
+		w.Scene.Note("not checked whether a deployment was created: create.body has no name")
 		return nil
 	}
-	found, _, err := w.plane.ListDeployments(ctx, w.name)
+	found, _, err := w.Plane.ListDeployments(ctx, w.name)
 	if err != nil {
 		return err
 	}
 	if len(found) > 0 {
 		for _, id := range found {
-			if err := w.target.Ledger.Created("deployment", id, w.scene.Scenario.Key()); err != nil {
+			if err := w.Target.Ledger.Created("deployment", id, w.Scene.Scenario.Key()); err != nil {
 				return err
 			}
 		}
@@ -168,7 +169,7 @@ func (w *creation) nothingWasCreated(ctx context.Context) error {
 }
 
 func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
-	a, err := w.scene.Last()
+	a, err := w.Scene.Last()
 	if err != nil {
 		return err
 	}
@@ -179,8 +180,8 @@ func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
 		return outcome.Violated(a, "status 2xx or 4xx", "%s", outcome.Seen(a))
 	}
 	answers := []*client.Answer{a}
-	for _, path := range []string{plane.DeploymentPath(w.deployment.ID), plane.RevisionPath(w.deployment.ID, w.deployment.First)} {
-		read, err := w.plane.Get(ctx, path, "")
+	for _, path := range []string{plane.DeploymentPath(w.Deployment.ID), plane.RevisionPath(w.Deployment.ID, w.Deployment.First)} {
+		read, err := w.Plane.Get(ctx, path, "")
 		if err != nil {
 			return err
 		}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -16,18 +18,18 @@ import (
 
 // lifecycle holds the sentences about the way of a revision to its end.
 type lifecycle struct {
-	*World
+	*scenario.World
 	polled *plane.History
 }
 
 // define holds the sentences about the way of a revision to DEPLOYED (sections 1 and 3).
 func (w *lifecycle) define(r *common.Registrar) {
-	r.Given(`a new deployment with a retrievable revision`, w.aCreatedDeployment, common.Uses(w.plane.Fixtures.Created))
-	r.Given(`a DEPLOYED deployment created for this scenario`, w.anOwnDeployment, common.Creates(1, 0), w.creatable())
-	r.Configured(`a source that cannot be built`, w.creating(w.aBrokenSource))
+	r.Given(`a new deployment with a retrievable revision`, w.ACreatedDeployment, common.Uses(w.Plane.Fixtures.Created))
+	r.Given(`a DEPLOYED deployment created for this scenario`, w.anOwnDeployment, common.Creates(1, 0), w.Creatable())
+	r.Configured(`a source that cannot be built`, w.Creating(w.aBrokenSource))
 	r.When(`the client polls its latest revision`, w.clientPolls)
 	r.When(`the client polls its latest revision and stops at the first unknown status`, w.clientPollsUpToUnknown)
-	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes, w.creatable())
+	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes, w.Creatable())
 	r.When(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
 	r.When(`the client updates the deployment to the broken source and polls its latest revision`, w.clientUpdatesToBroken, common.Creates(0, 1))
 	r.Then(`the revision reaches DEPLOYED`, w.reachesDeployed)
@@ -38,45 +40,50 @@ func (w *lifecycle) define(r *common.Registrar) {
 }
 
 func (w *lifecycle) anOwnDeployment(ctx context.Context) (err error) {
-	w.deployment, err = w.plane.CreateDeployed(ctx, "own")
+	w.Deployment, err = w.Plane.CreateDeployed(ctx, "own")
 	return err
 }
 
 func (w *lifecycle) aBrokenSource() error {
-	if change, key := w.plane.Sources.Broken(); change == nil {
+	if change, key := w.Plane.Sources.Broken(); change == nil {
 		return outcome.Needs(key)
 	}
 	return nil
 }
 
 func (w *lifecycle) clientPolls(ctx context.Context) (err error) {
-	w.revision = w.deployment.Latest()
-	w.polled, err = w.plane.Poll(ctx, w.deployment.ID, w.revision, w.plane.Statuses.Done)
+	w.Revision = w.Deployment.Latest()
+	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, w.Plane.Statuses.Done)
 	return err
 }
 
 // clientPollsUpToUnknown does not wait any longer once a status was seen, in this poll or another one, that fails the scenario.
 func (w *lifecycle) clientPollsUpToUnknown(ctx context.Context) (err error) {
-	w.revision = w.deployment.Latest()
-	w.polled, err = w.plane.Poll(ctx, w.deployment.ID, w.revision, func(status string) bool {
-		return w.plane.Statuses.Done(status) || slices.ContainsFunc(w.plane.StatusesOf(w.revision), w.isUnknown)
+	w.Revision = w.Deployment.Latest()
+	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, func(status string) bool {
+		return w.Plane.Statuses.Done(status) || slices.ContainsFunc(w.Plane.StatusesOf(w.Revision), w.isUnknown)
 	})
 	return err
 }
 
-func (w *lifecycle) isUnknown(status string) bool { return !w.plane.Statuses.IsKnown(status) }
+// isFailed goes by the status that is meant: how it is written is judged by CP-POLL-1.
+func (w *lifecycle) isFailed(status string) bool {
+	return w.Plane.Statuses.IsFailed(w.Plane.Statuses.Meant(status))
+}
+
+func (w *lifecycle) isUnknown(status string) bool { return !w.Plane.Statuses.IsKnown(status) }
 
 // clientRetrievesSeveralTimes reads a deployment of the run: somebody else may update an existing one at any time.
 func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
 	const times = 5
-	if err := w.canCreate(); err != nil {
+	if err := w.CanCreate(); err != nil {
 		return err
 	}
 	for range times {
-		if err := w.clientRetrievesLatest(ctx); err != nil {
+		if err := w.ClientRetrievesLatest(ctx); err != nil {
 			return err
 		}
-		if err := client.Sleep(ctx, w.target.Config.Polling.Interval); err != nil {
+		if err := client.Sleep(ctx, w.Target.Config.Polling.Interval); err != nil {
 			return err
 		}
 	}
@@ -86,52 +93,59 @@ func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
 // clientListsAndRetrievesEach waits first until nothing changes any more: only settled revisions must agree. It
 // retrieves each before and after the list, so that what changes from read to read is not held against the list.
 func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) error {
-	if _, err := w.plane.AwaitSettled(ctx, w.deployment); err != nil {
+	if _, err := w.Plane.AwaitSettled(ctx, w.Deployment); err != nil {
 		return outcome.AsBlocked(err)
 	}
-	if err := w.clientRetrievesBothRevisions(ctx); err != nil {
+	if err := w.ClientRetrievesBothRevisions(ctx); err != nil {
 		return err
 	}
-	if err := w.clientLists(ctx); err != nil {
+	if err := w.ClientLists(ctx); err != nil {
 		return err
 	}
-	return w.clientRetrievesBothRevisions(ctx)
+	return w.ClientRetrievesBothRevisions(ctx)
 }
 
 func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
-	change, _ := w.plane.Sources.Broken()
-	request := w.target.ToControlPlane(target.TheClient, "PATCH", plane.DeploymentPath(w.deployment.ID), plane.SourceUpdate(change))
-	a, err := w.do(ctx, request)
+	change, _ := w.Plane.Sources.Broken()
+	request := w.Target.ToControlPlane(target.TheClient, "PATCH", plane.DeploymentPath(w.Deployment.ID), plane.SourceUpdate(change))
+	a, err := w.Do(ctx, request)
 	if err != nil {
 		return err
 	}
 	if a.Refused() {
 		return outcome.Inapplicable("revisions of broken sources", "the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
-	latest, _, err := w.plane.AwaitLatest(ctx, a, "broken source", w.deployment.ID, w.deployment.Latest())
+	latest, _, err := w.Plane.AwaitLatest(ctx, a, "broken source", w.Deployment.ID, w.Deployment.Latest())
 	if err != nil {
 		return err
 	}
-	if latest == w.deployment.Latest() {
+	if latest == w.Deployment.Latest() {
 		return outcome.Inconclusive("the update to the broken source created no revision")
 	}
-	w.revision = latest
-	w.plane.ExpectsFailure(latest)
-	w.polled, err = w.plane.Poll(ctx, w.deployment.ID, latest, w.plane.Statuses.Done)
+	w.Revision = latest
+	w.Plane.ExpectsFailure(latest)
+	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, latest, w.Plane.Statuses.Done)
 	return err
 }
 
 // reachesDeployed judges the poll; where that was cut short, the one on whose account it was. It says where the source comes from that is to be built: one that cannot be is no fault of the target.
 func (w *lifecycle) reachesDeployed() error {
-	if overdue := w.plane.Overdue(w.revision); overdue != nil && w.polled.Ending == plane.CutShort {
+	if overdue := w.Plane.Overdue(w.Revision); overdue != nil && w.polled.Ending == plane.CutShort {
 		w.polled = overdue
 	}
-	err := w.plane.Deployed(w.polled)
+	strange := w.isUnknown(w.polled.Final)
+	if strange && w.Revision == w.Deployment.First {
+		return w.everyStatusKnown()
+	}
+	err := w.Plane.Deployed(w.polled)
+	if err == nil && strange {
+		w.Scene.Note("the status is " + strconv.Quote(w.polled.Final) + ", which CP-POLL-1 judges")
+	}
 	var o *outcome.Outcome
-	if errors.As(err, &o) && w.plane.Statuses.IsFailed(w.polled.Final) {
-		key := "create.body.source_revision_config." + w.plane.Sources.Field()
-		if w.revision != w.deployment.First {
-			_, key = w.plane.Sources.Another()
+	if errors.As(err, &o) && w.isFailed(w.polled.Final) {
+		key := "create.body.source_revision_config." + w.Plane.Sources.Field()
+		if w.Revision != w.Deployment.First {
+			_, key = w.Plane.Sources.Another()
 		}
 		o.Hinting("set " + key + " to a source that this target can build; if it is one, read the target's build log")
 	}
@@ -140,7 +154,7 @@ func (w *lifecycle) reachesDeployed() error {
 
 // everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
 func (w *lifecycle) everyStatusKnown() error {
-	for _, status := range w.plane.StatusesOf(w.revision) {
+	for _, status := range w.Plane.StatusesOf(w.Revision) {
 		if w.isUnknown(status) {
 			o := outcome.Violated(w.polled.Answer, "one of the thirteen statuses", "%q", status).At("/status")
 			o.Violations[0].Key = common.UnknownStatus
@@ -150,9 +164,14 @@ func (w *lifecycle) everyStatusKnown() error {
 	return nil
 }
 
+// deployedEachTime goes by the status that is meant, as isFailed.
 func (w *lifecycle) deployedEachTime() error {
-	for _, a := range w.answers {
-		if status := a.Get("status"); status.String() != plane.StatusDeployed {
+	for _, a := range w.Answers {
+		status := a.Get("status")
+		if stays := w.Plane.StaysIn(w.Deployment); stays != "" {
+			return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
+		}
+		if w.Plane.Statuses.Meant(status.String()) != plane.StatusDeployed {
 			return outcome.Violated(a, plane.StatusDeployed, "%s", outcome.Shown(status)).At("/status")
 		}
 	}
@@ -161,13 +180,13 @@ func (w *lifecycle) deployedEachTime() error {
 
 // listAgrees compares the fields of the interface. updated_at is left out: a target may touch a revision in between.
 func (w *lifecycle) listAgrees() error {
-	n := len(w.askedIDs)
-	before, list, after := w.answers[:n], w.answers[n], w.answers[n+1:]
+	n := len(w.AskedIDs)
+	before, list, after := w.Answers[:n], w.Answers[n], w.Answers[n+1:]
 	rows := list.Get("resources").Array()
 	if !list.OK() {
 		return outcome.Blocked("the list cannot be read: %s", outcome.Seen(list))
 	}
-	for i, id := range w.askedIDs {
+	for i, id := range w.AskedIDs {
 		row, found := plane.RowWithID(rows, id)
 		if !found {
 			return outcome.Blocked("the revision %s is not in the list: %s", id, outcome.Seen(list))
@@ -201,14 +220,14 @@ func (w *lifecycle) sameRevision(before, single, list *client.Answer, row gjson.
 }
 
 func (w *lifecycle) endsFailed() error {
-	if unjudged := w.plane.Unjudged(w.polled); unjudged != nil {
+	if unjudged := w.Plane.Unjudged(w.polled); unjudged != nil {
 		return unjudged
 	}
 	switch {
-	case w.plane.Statuses.IsFailed(w.polled.Final):
+	case w.isFailed(w.polled.Final):
 		return nil
 	case w.polled.Ending == plane.TimedOut:
-		return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED within "+w.target.Config.Timeouts.Poll.String(), "%s", w.polled.Final).At("/status")
+		return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED within "+w.Target.Config.Timeouts.Poll.String(), "%s", w.polled.Final).At("/status")
 	}
 	return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED", "%s", w.polled.Final).At("/status")
 }

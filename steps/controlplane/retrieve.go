@@ -10,6 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -20,34 +21,34 @@ func pointerOf(path string) string { return strings.ReplaceAll(path, ".", "/") }
 
 // retrieval holds the sentences about reading deployments and revisions.
 type retrieval struct {
-	*World
+	*scenario.World
 	commit string // that the ref points to
 }
 
 // define holds the sentences about retrieving deployments and revisions (sections 1, 2, 4 and 7).
 func (w *retrieval) define(r *common.Registrar) {
-	r.Given(`an existing deployment`, w.anExistingDeployment, w.reads(w.readable(1), w.plane.Fixtures.Created))
-	r.Given(`a DEPLOYED deployment`, w.aDeployedDeployment, w.reads(w.readable(1), w.plane.Fixtures.Deployed))
-	r.Given(`two deployments`, w.twoDeployments, w.reads(w.readable(2), w.plane.Fixtures.Created, w.plane.Fixtures.Existing))
-	r.Given(`a deployment that was updated to another source`, w.anUpdatedDeployment, common.Needs(common.Whatever(w.plane.Sources.Second)), common.Uses(w.plane.Fixtures.Updated))
-	r.Configured(`a ref whose commit id is known`, w.creating(w.aKnownCommit))
-	r.Configured(`a second ref whose commit id is known`, w.creating(w.aSecondKnownCommit))
-	r.When(`the client retrieves the deployment`, w.clientRetrieves)
+	r.Given(`an existing deployment`, w.anExistingDeployment, w.Reads(w.Readable(1), w.Plane.Fixtures.Created))
+	r.Given(`a DEPLOYED deployment`, w.aDeployedDeployment, w.Reads(w.Readable(1), w.Plane.Fixtures.Deployed))
+	r.Given(`two deployments`, w.twoDeployments, w.Reads(w.Readable(2), w.Plane.Fixtures.Created, w.Plane.Fixtures.Existing))
+	r.Given(`a deployment that was updated to another source`, w.anUpdatedDeployment, common.Needs(common.Whatever(w.Plane.Sources.Second)), common.Uses(w.Plane.Fixtures.Updated))
+	r.Configured(`a ref whose commit id is known`, w.Creating(w.aKnownCommit))
+	r.Configured(`a second ref whose commit id is known`, w.Creating(w.aSecondKnownCommit))
+	r.When(`the client retrieves the deployment`, w.ClientRetrieves)
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
 	r.When(`the client retrieves an unknown deployment`, w.clientRetrievesUnknown)
 	r.When(`the client retrieves the deployment with the id "([^"]*)"`, w.clientRetrievesID)
-	r.When(`the client retrieves its latest revision`, w.clientRetrievesLatest)
+	r.When(`the client retrieves its latest revision`, w.ClientRetrievesLatest)
 	r.When(`the client retrieves its first revision`, w.clientRetrievesFirst)
 	r.When(`the client retrieves its latest revision and lists its revisions`, w.clientRetrievesAndLists)
-	r.When(`the client retrieves both its revisions`, w.clientRetrievesBothRevisions)
+	r.When(`the client retrieves both its revisions`, w.ClientRetrievesBothRevisions)
 	r.When(`the client retrieves an unknown revision of it`, w.clientRetrievesUnknownRevision)
 	r.When(`the client retrieves the revision of one deployment under the other`, w.clientRetrievesForeignRevision)
 	r.When(`the client retrieves each of its revisions twice`, w.clientRetrievesEachTwice)
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each answer is the (?:deployment|revision) that was asked for`, w.eachIsTheAskedFor)
-	r.Then(`the request is answered with 404`, w.notFound)
+	r.Then(`the request is answered with 404`, w.NotFound)
 	r.Then(`the request is answered with 404 and a string "detail"`, w.notFoundWithDetail)
-	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.sourceAsAsked)
+	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.SourceAsAsked)
 	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`, w.configAsAsked)
 	r.Then(`the "source_revision_config" of the revision is unchanged`, w.configAsBefore)
 	r.Then(`the retrieved revision is the latest revision`, w.isTheRevision)
@@ -58,51 +59,51 @@ func (w *retrieval) define(r *common.Registrar) {
 }
 
 func (w *retrieval) aDeployedDeployment(ctx context.Context) error {
-	return w.read(ctx, w.plane.Fixtures.Deployed, w.plane.Existing.Readable(1))
+	return w.Read(ctx, w.Plane.Fixtures.Deployed, w.Plane.Existing.Readable(1))
 }
 
 // anExistingDeployment need not be up: it is read, whatever becomes of its revision.
 func (w *retrieval) anExistingDeployment(ctx context.Context) error {
-	if err := w.read(ctx, w.plane.Fixtures.Created, w.plane.Existing.Readable(1)); err != nil || w.deployment.Found {
+	if err := w.Read(ctx, w.Plane.Fixtures.Created, w.Plane.Existing.Readable(1)); err != nil || w.Deployment.Found {
 		return err
 	}
-	return w.canBeRetrieved(ctx, plane.RevisionPath(w.deployment.ID, w.deployment.First))
+	return w.CanBeRetrieved(ctx, plane.RevisionPath(w.Deployment.ID, w.Deployment.First))
 }
 
 func (w *retrieval) twoDeployments(ctx context.Context) (err error) {
-	if err = w.read(ctx, w.plane.Fixtures.Created, w.plane.Existing.Readable(2)); err != nil {
+	if err = w.Read(ctx, w.Plane.Fixtures.Created, w.Plane.Existing.Readable(2)); err != nil {
 		return err
 	}
-	if w.deployment.Found {
-		w.other = w.plane.Existing.Deployments()[1]
+	if w.Deployment.Found {
+		w.Other = w.Plane.Existing.Deployments()[1]
 		return nil
 	}
-	if w.other, err = w.plane.Shared(ctx, w.plane.Fixtures.Existing); err != nil {
+	if w.Other, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Existing); err != nil {
 		return err
 	}
-	return w.canBeRetrieved(ctx, plane.RevisionPath(w.deployment.ID, w.deployment.First))
+	return w.CanBeRetrieved(ctx, plane.RevisionPath(w.Deployment.ID, w.Deployment.First))
 }
 
 func (w *retrieval) anUpdatedDeployment(ctx context.Context) (err error) {
-	w.deployment, err = w.plane.Shared(ctx, w.plane.Fixtures.Updated)
+	w.Deployment, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Updated)
 	return err
 }
 
 // aKnownCommit and its like skip where the expected commit is not configured.
 func (w *retrieval) aKnownCommit() error {
-	ref, _ := plane.Asked(w.target.Config.Create.Body)["repo_ref"].(string)
+	ref, _ := plane.Asked(w.Target.Config.Create.Body)["repo_ref"].(string)
 	return w.knownCommit(ref)
 }
 
 func (w *retrieval) aSecondKnownCommit() error {
-	return w.knownCommit(w.target.Config.Alternatives.RepoRef)
+	return w.knownCommit(w.Target.Config.Alternatives.RepoRef)
 }
 
 func (w *retrieval) knownCommit(ref string) error {
-	if w.target.Config.Source() != config.GitHost {
-		return outcome.Inapplicable("commits", "the target's deployments come from %s, which has no commits", w.target.Config.Source())
+	if w.Target.Config.Source() != config.GitHost {
+		return outcome.Inapplicable("commits", "the target's deployments come from %s, which has no commits", w.Target.Config.Source())
 	}
-	commit := w.target.Config.Alternatives.Commits[ref]
+	commit := w.Target.Config.Alternatives.Commits[ref]
 	if commit == "" {
 		return outcome.Needs("alternatives.commits", " with the commit id of each ref")
 	}
@@ -111,51 +112,51 @@ func (w *retrieval) knownCommit(ref string) error {
 }
 
 func (w *retrieval) clientRetrievesBoth(ctx context.Context) error {
-	w.askedIDs = []string{w.deployment.ID, w.other.ID}
-	if err := w.retrieve(ctx, plane.DeploymentPath(w.deployment.ID), false); err != nil {
+	w.AskedIDs = []string{w.Deployment.ID, w.Other.ID}
+	if err := w.Retrieve(ctx, plane.DeploymentPath(w.Deployment.ID), false); err != nil {
 		return err
 	}
-	return w.retrieve(ctx, plane.DeploymentPath(w.other.ID), false)
+	return w.Retrieve(ctx, plane.DeploymentPath(w.Other.ID), false)
 }
 
 func (w *retrieval) clientRetrievesUnknown(ctx context.Context) error {
-	return w.retrieve(ctx, plane.DeploymentPath(target.UnknownID()), false)
+	return w.Retrieve(ctx, plane.DeploymentPath(target.UnknownID()), false)
 }
 
 func (w *retrieval) clientRetrievesID(ctx context.Context, id string) error {
-	return w.retrieve(ctx, plane.DeploymentPath(id), true)
+	return w.Retrieve(ctx, plane.DeploymentPath(id), true)
 }
 
 func (w *retrieval) clientRetrievesFirst(ctx context.Context) error {
-	w.revision = w.deployment.First
-	return w.retrieve(ctx, plane.RevisionPath(w.deployment.ID, w.revision), false)
+	w.Revision = w.Deployment.First
+	return w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, w.Revision), false)
 }
 
 func (w *retrieval) clientRetrievesAndLists(ctx context.Context) error {
-	if err := w.clientRetrievesLatest(ctx); err != nil {
+	if err := w.ClientRetrievesLatest(ctx); err != nil {
 		return err
 	}
-	if err := w.plane.AwaitListed(ctx, w.deployment.ID, w.revision); err != nil {
+	if err := w.Plane.AwaitListed(ctx, w.Deployment.ID, w.Revision); err != nil {
 		return err
 	}
-	a, err := w.plane.Get(ctx, plane.RevisionsPath(w.deployment.ID), "")
+	a, err := w.Plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), "")
 	if err == nil {
-		w.answers = append(w.answers, a)
+		w.Answers = append(w.Answers, a)
 	}
 	return err
 }
 
 func (w *retrieval) clientRetrievesUnknownRevision(ctx context.Context) error {
-	return w.retrieve(ctx, plane.RevisionPath(w.deployment.ID, target.UnknownID()), false)
+	return w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, target.UnknownID()), false)
 }
 
 func (w *retrieval) clientRetrievesForeignRevision(ctx context.Context) error {
-	return w.retrieve(ctx, plane.RevisionPath(w.other.ID, w.deployment.First), false)
+	return w.Retrieve(ctx, plane.RevisionPath(w.Other.ID, w.Deployment.First), false)
 }
 
 func (w *retrieval) clientRetrievesEachTwice(ctx context.Context) error {
 	for range 2 {
-		if err := w.clientRetrievesBothRevisions(ctx); err != nil {
+		if err := w.ClientRetrievesBothRevisions(ctx); err != nil {
 			return err
 		}
 	}
@@ -171,36 +172,36 @@ func same(a *client.Answer, path, want string) error {
 }
 
 func (w *retrieval) isTheCreated() error {
-	if err := w.served(); err != nil {
+	if err := w.Served(); err != nil {
 		return err
 	}
-	if err := same(w.scene.Answer, "id", w.deployment.ID); err != nil {
+	if err := same(w.Scene.Answer, "id", w.Deployment.ID); err != nil {
 		return err
 	}
-	if w.deployment.Found {
+	if w.Deployment.Found {
 		return w.isTheExisting()
 	}
-	if err := same(w.scene.Answer, "latest_revision_id", w.deployment.First); err != nil {
+	if err := same(w.Scene.Answer, "latest_revision_id", w.Deployment.First); err != nil {
 		return err
 	}
-	return same(w.scene.Answer, "source", w.target.Config.Source())
+	return same(w.Scene.Answer, "source", w.Target.Config.Source())
 }
 
 // isTheExisting compares with what the list of deployments showed, and what cannot have changed since (section 2).
 func (w *retrieval) isTheExisting() error {
-	w.scene.Note("judged on an existing deployment: id and source only")
-	if w.source() == "" {
+	w.Scene.Note("judged on an existing deployment: id and source only")
+	if w.Source() == "" {
 		return nil
 	}
-	return same(w.scene.Answer, "source", w.source())
+	return same(w.Scene.Answer, "source", w.Source())
 }
 
 func (w *retrieval) eachIsTheAskedFor() error {
-	for i, a := range w.answers {
+	for i, a := range w.Answers {
 		if !a.OK() {
 			return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
 		}
-		if err := same(a, "id", w.askedIDs[i]); err != nil {
+		if err := same(a, "id", w.AskedIDs[i]); err != nil {
 			return err
 		}
 	}
@@ -208,23 +209,23 @@ func (w *retrieval) eachIsTheAskedFor() error {
 }
 
 func (w *retrieval) notFoundWithDetail() error {
-	if err := w.notFound(); err != nil {
+	if err := w.NotFound(); err != nil {
 		return err
 	}
-	if detail := w.scene.Answer.Get("detail"); detail.Type != gjson.String {
-		return outcome.Violated(w.scene.Answer, "JSON with a string detail", "%s", outcome.Seen(w.scene.Answer)).At("/detail")
+	if detail := w.Scene.Answer.Get("detail"); detail.Type != gjson.String {
+		return outcome.Violated(w.Scene.Answer, "JSON with a string detail", "%s", outcome.Seen(w.Scene.Answer)).At("/detail")
 	}
 	return nil
 }
 
-func (w *retrieval) configAsAsked() error { return w.configHolds(plane.Asked(w.deployment.Body)) }
+func (w *retrieval) configAsAsked() error { return w.ConfigHolds(plane.Asked(w.Deployment.Body)) }
 
 // configAsBefore compares with what the same revision showed before the update, not with what was asked for at its
 // creation.
 func (w *retrieval) configAsBefore() error {
-	before := w.deployment.Original
-	if before.Get("id").String() != w.scene.Answer.Get("id").String() {
-		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(w.scene.Answer))
+	before := w.Deployment.Original
+	if before.Get("id").String() != w.Scene.Answer.Get("id").String() {
+		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(w.Scene.Answer))
 	}
 	compared := 0
 	for _, field := range []string{"repo_ref", "graph_config_path", "image_uri", "repo_commit_sha"} {
@@ -234,8 +235,8 @@ func (w *retrieval) configAsBefore() error {
 			continue
 		}
 		compared++
-		if got := w.scene.Answer.Get(path); got.String() != want.String() {
-			return outcome.Violated(w.scene.Answer, field+" "+want.String(), "%s", outcome.Shown(got)).At("/"+pointerOf(path)).Comparing(w.scene.Answer, before)
+		if got := w.Scene.Answer.Get(path); got.String() != want.String() {
+			return outcome.Violated(w.Scene.Answer, field+" "+want.String(), "%s", outcome.Shown(got)).At("/"+pointerOf(path)).Comparing(w.Scene.Answer, before)
 		}
 	}
 	if compared == 0 {
@@ -244,13 +245,13 @@ func (w *retrieval) configAsBefore() error {
 	return nil
 }
 
-func (w *retrieval) isTheRevision() error { return same(w.answers[0], "id", w.revision) }
+func (w *retrieval) isTheRevision() error { return same(w.Answers[0], "id", w.Revision) }
 
 func (w *retrieval) listHoldsJustIt() error {
-	list := w.answers[1]
+	list := w.Answers[1]
 	rows := list.Get("resources").Array()
-	if !list.OK() || len(rows) != 1 || rows[0].Get("id").String() != w.revision {
-		return outcome.Violated(list, "a list with only the revision "+w.revision, "%s", outcome.Seen(list)).At("/resources")
+	if !list.OK() || len(rows) != 1 || rows[0].Get("id").String() != w.Revision {
+		return outcome.Violated(list, "a list with only the revision "+w.Revision, "%s", outcome.Seen(list)).At("/resources")
 	}
 	return nil
 }
@@ -260,15 +261,15 @@ var requiredOfRevision = []string{"id", "created_at", "updated_at", "status", "s
 
 func (w *retrieval) revisionIsComplete() error {
 	for _, field := range requiredOfRevision {
-		if value := w.scene.Answer.Get(field); !value.Exists() || value.Type == gjson.Null {
-			return outcome.Violated(w.scene.Answer, "a non-null "+field, "%s", outcome.Shown(value)).At("/" + field)
+		if value := w.Scene.Answer.Get(field); !value.Exists() || value.Type == gjson.Null {
+			return outcome.Violated(w.Scene.Answer, "a non-null "+field, "%s", outcome.Shown(value)).At("/" + field)
 		}
 	}
 	return nil
 }
 
 func (w *retrieval) notUpdatedBeforeCreated() error {
-	for _, a := range w.answers {
+	for _, a := range w.Answers {
 		created, ok := plane.Instant(a.Get("created_at"))
 		updated, ok2 := plane.Instant(a.Get("updated_at"))
 		if !ok || !ok2 {
@@ -282,12 +283,12 @@ func (w *retrieval) notUpdatedBeforeCreated() error {
 }
 
 func (w *retrieval) showsCommit() error {
-	if err := w.served(); err != nil {
+	if err := w.Served(); err != nil {
 		return err
 	}
-	got := w.scene.Answer.Get("source_revision_config.repo_commit_sha")
+	got := w.Scene.Answer.Get("source_revision_config.repo_commit_sha")
 	if !strings.EqualFold(got.String(), w.commit) {
-		return outcome.Violated(w.scene.Answer, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At("/source_revision_config/repo_commit_sha").
+		return outcome.Violated(w.Scene.Answer, "repo_commit_sha "+w.commit, "%s", outcome.Shown(got)).At("/source_revision_config/repo_commit_sha").
 			Hinting("set alternatives.commits to the commit id that the ref points to now: a branch may have moved")
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -18,7 +19,7 @@ import (
 
 // update holds the sentences about updating deployments.
 type update struct {
-	*World
+	*scenario.World
 	before *plane.Snapshot // how the deployment was before the client acted
 	kind   string          // of the update that the client sent
 	value  string          // that the client is to send
@@ -26,18 +27,18 @@ type update struct {
 
 // define holds the sentences about updating a deployment (sections 1, 2 and 4).
 func (w *update) define(r *common.Registrar) {
-	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates, common.Uses(w.plane.Fixtures.Leased))
-	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself, common.Uses(w.plane.Fixtures.Changing))
-	r.Configured(`a second ref to build from`, w.creating(w.aSecondRef))
-	r.Configured(`a second graph configuration file`, w.creating(w.aSecondGraphConfig))
-	r.Configured(`a second image`, w.creating(w.aSecondImage))
+	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates, common.Uses(w.Plane.Fixtures.Leased))
+	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself, common.Uses(w.Plane.Fixtures.Changing))
+	r.Configured(`a second ref to build from`, w.Creating(w.aSecondRef))
+	r.Configured(`a second graph configuration file`, w.Creating(w.aSecondGraphConfig))
+	r.Configured(`a second image`, w.Creating(w.aSecondImage))
 	r.Given(`a source that has (?:a|an) "(repo_ref|graph_config_path|image_uri)"`, w.aSourceThatHas, common.Needs(w.aSourceThatHas))
-	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush, common.Creates(1, 0), w.creatable())
-	r.Given(`a deployment created for this scenario from the tag`, w.anOwnFromTag, common.Creates(1, 0), w.creatable())
+	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush, common.Creates(1, 0), w.Creatable())
+	r.Given(`a deployment created for this scenario from the tag`, w.anOwnFromTag, common.Creates(1, 0), w.Creatable())
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField, common.Creates(0, 1))
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`, w.clientUpdatesToCurrent, common.Creates(0, 1))
 	r.When(`the client sends an update with (an empty object|build_on_push alone|the three source fields null|an empty source_revision_config)`, w.clientUpdatesNothing)
-	r.Configured(`a "repo_ref" and a "graph_config_path" to build from`, w.creating(w.aSourceForBoth))
+	r.Configured(`a "repo_ref" and a "graph_config_path" to build from`, w.Creating(w.aSourceForBoth))
 	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth, common.Creates(0, 1))
 	r.When(`the client tries to change its source`, w.clientChangesSource)
 	r.When(`the client updates an unknown deployment`, w.clientUpdatesUnknown)
@@ -54,10 +55,10 @@ func (w *update) define(r *common.Registrar) {
 
 // aDeploymentThatTakesUpdates is the scenario's alone until it ends, so that every change is of its making.
 func (w *update) aDeploymentThatTakesUpdates(ctx context.Context) error {
-	if err := w.lease(ctx, w.plane.Fixtures.Leased); err != nil {
+	if err := w.lease(ctx, w.Plane.Fixtures.Leased); err != nil {
 		return err
 	}
-	if err := w.plane.Settle(ctx, w.deployment.ID); err != nil {
+	if err := w.Plane.Settle(ctx, w.Deployment.ID); err != nil {
 		return err
 	}
 	return w.remember(ctx)
@@ -65,34 +66,34 @@ func (w *update) aDeploymentThatTakesUpdates(ctx context.Context) error {
 
 // aDeploymentForItself is for updates that are to be refused: these need no deployment that is DEPLOYED.
 func (w *update) aDeploymentForItself(ctx context.Context) error {
-	if err := w.lease(ctx, w.plane.Fixtures.Changing); err != nil {
+	if err := w.lease(ctx, w.Plane.Fixtures.Changing); err != nil {
 		return err
 	}
 	return w.remember(ctx)
 }
 
 func (w *update) lease(ctx context.Context, f *plane.Fixture) error {
-	d, giveBack, err := w.plane.Lease(ctx, f)
+	d, giveBack, err := w.Plane.Lease(ctx, f)
 	if err != nil {
 		return err
 	}
-	w.deployment = d
-	w.scene.AtEnd(giveBack)
+	w.Deployment = d
+	w.Scene.AtEnd(giveBack)
 	return nil
 }
 
 // remember notes how the deployment is before the client acts.
 func (w *update) remember(ctx context.Context) (err error) {
-	if err := w.plane.AwaitLatestListed(ctx, w.deployment.ID); err != nil {
+	if err := w.Plane.AwaitLatestListed(ctx, w.Deployment.ID); err != nil {
 		return err
 	}
-	w.before, err = w.plane.Snapshot(ctx, w.deployment)
+	w.before, err = w.Plane.Snapshot(ctx, w.Deployment)
 	return err
 }
 
 func (w *update) alternative(source, field, value string) error {
-	if w.target.Config.Source() != source {
-		return outcome.Inapplicable(field, "deployments from %s have no %s", w.target.Config.Source(), field)
+	if w.Target.Config.Source() != source {
+		return outcome.Inapplicable(field, "deployments from %s have no %s", w.Target.Config.Source(), field)
 	}
 	if value == "" {
 		return outcome.Needs("alternatives." + field)
@@ -102,40 +103,40 @@ func (w *update) alternative(source, field, value string) error {
 }
 
 func (w *update) aSecondRef() error {
-	return w.alternative(config.GitHost, "repo_ref", w.target.Config.Alternatives.RepoRef)
+	return w.alternative(config.GitHost, "repo_ref", w.Target.Config.Alternatives.RepoRef)
 }
 
 func (w *update) aSecondGraphConfig() error {
-	return w.alternative(config.GitHost, "graph_config_path", w.target.Config.Alternatives.GraphConfigPath)
+	return w.alternative(config.GitHost, "graph_config_path", w.Target.Config.Alternatives.GraphConfigPath)
 }
 
 func (w *update) aSecondImage() error {
-	return w.alternative(config.ExternalContainer, "image_uri", w.target.Config.Alternatives.ImageURI)
+	return w.alternative(config.ExternalContainer, "image_uri", w.Target.Config.Alternatives.ImageURI)
 }
 
 func (w *update) aSourceThatHas(field string) error {
-	if err := w.canCreate(); err != nil {
+	if err := w.CanCreate(); err != nil {
 		return err
 	}
 	source := config.GitHost
 	if field == "image_uri" {
 		source = config.ExternalContainer
 	}
-	if w.target.Config.Source() != source {
-		return outcome.Inapplicable(field, "deployments from %s have no %s", w.target.Config.Source(), field)
+	if w.Target.Config.Source() != source {
+		return outcome.Inapplicable(field, "deployments from %s have no %s", w.Target.Config.Source(), field)
 	}
 	return nil
 }
 
 func (w *update) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
-	w.deployment, err = w.plane.Create(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
+	w.Deployment, err = w.Plane.Create(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
 	if err != nil {
 		return err
 	}
-	if err := w.plane.Settle(ctx, w.deployment.ID); err != nil {
+	if err := w.Plane.Settle(ctx, w.Deployment.ID); err != nil {
 		return err
 	}
-	a, err := w.plane.Get(ctx, plane.DeploymentPath(w.deployment.ID), "")
+	a, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
 	if err == nil && a.Get("source_config.build_on_push").Type != gjson.True {
 		return outcome.Inapplicable("build_on_push", "the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
 	}
@@ -143,17 +144,17 @@ func (w *update) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
 }
 
 func (w *update) anOwnFromTag(ctx context.Context) (err error) {
-	if w.deployment, err = w.plane.Create(ctx, "tagged", fromTag(w.target.Config, false)); err != nil {
+	if w.Deployment, err = w.Plane.Create(ctx, "tagged", fromTag(w.Target.Config, false)); err != nil {
 		return err
 	}
-	return w.plane.Settle(ctx, w.deployment.ID)
+	return w.Plane.Settle(ctx, w.Deployment.ID)
 }
 
 // patch sends an update by the client and remembers the answer.
 func (w *update) patch(ctx context.Context, body any, wrong bool) error {
-	request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.deployment.ID), body)
+	request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body)
 	request.Wrong = wrong
-	_, err := w.do(ctx, request)
+	_, err := w.Do(ctx, request)
 	return err
 }
 
@@ -163,7 +164,7 @@ func (w *update) clientUpdatesField(ctx context.Context, field string) error {
 
 // patchSource sends an update that is to make a revision. The manner belongs to its kind.
 func (w *update) patchSource(ctx context.Context, change map[string]any, manner string) error {
-	if err := w.plane.TakeRevision(ctx, w.deployment); err != nil {
+	if err := w.Plane.TakeRevision(ctx, w.Deployment); err != nil {
 		return err
 	}
 	w.kind = plane.KindOf(change) + manner
@@ -172,11 +173,11 @@ func (w *update) patchSource(ctx context.Context, change map[string]any, manner 
 
 // aSourceForBoth needs a value for each field: a second one, or that of the template.
 func (w *update) aSourceForBoth() error {
-	if w.target.Config.Source() != config.GitHost {
-		return outcome.Inapplicable("repo_ref and graph_config_path", "repo_ref and graph_config_path do not apply to deployments from %s", w.target.Config.Source())
+	if w.Target.Config.Source() != config.GitHost {
+		return outcome.Inapplicable("repo_ref and graph_config_path", "repo_ref and graph_config_path do not apply to deployments from %s", w.Target.Config.Source())
 	}
 	for _, field := range plane.SourceFields {
-		if w.plane.Sources.ValueOf(field) == "" {
+		if w.Plane.Sources.ValueOf(field) == "" {
 			return outcome.Needs("alternatives." + field)
 		}
 	}
@@ -186,7 +187,7 @@ func (w *update) aSourceForBoth() error {
 func (w *update) clientUpdatesBoth(ctx context.Context) error {
 	change := map[string]any{}
 	for _, field := range plane.SourceFields {
-		change[field] = w.plane.Sources.ValueOf(field)
+		change[field] = w.Plane.Sources.ValueOf(field)
 	}
 	return w.patchSource(ctx, change, "")
 }
@@ -214,7 +215,7 @@ func (w *update) clientUpdatesNothing(ctx context.Context, what string) error {
 // clientChangesSource tries both other sources: a target may know only some of them.
 func (w *update) clientChangesSource(ctx context.Context) error {
 	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
-		if source == w.target.Config.Source() {
+		if source == w.Target.Config.Source() {
 			continue
 		}
 		if err := w.patch(ctx, map[string]any{"source": source}, true); err != nil {
@@ -225,7 +226,7 @@ func (w *update) clientChangesSource(ctx context.Context) error {
 }
 
 func (w *update) clientUpdatesUnknown(ctx context.Context) error {
-	w.deployment = &plane.Deployment{ID: target.UnknownID()}
+	w.Deployment = &plane.Deployment{ID: target.UnknownID()}
 	return w.patch(ctx, plane.SourceUpdate(map[string]any{}), false)
 }
 
@@ -236,18 +237,18 @@ func (w *update) clientUpdatesReadOnly(ctx context.Context) error {
 }
 
 func (w *update) clientUpdatesWithMistake(ctx context.Context, mistake string) error {
-	body := map[string]any{"source_revision_config": plane.CloneObject(plane.Asked(w.target.Config.Create.Body))}
-	return w.patch(ctx, plane.WrongBody(mistake, body, w.plane.Sources.Field()), true)
+	body := map[string]any{"source_revision_config": plane.CloneObject(plane.Asked(w.Target.Config.Create.Body))}
+	return w.patch(ctx, plane.WrongBody(mistake, body, w.Plane.Sources.Field()), true)
 }
 
 func (w *update) clientUpdatesToTag(ctx context.Context) error {
-	if err := w.plane.TakeRevision(ctx, w.deployment); err != nil {
+	if err := w.Plane.TakeRevision(ctx, w.Deployment); err != nil {
 		return err
 	}
-	if err := w.patch(ctx, plane.SourceUpdate(map[string]any{"repo_ref": w.target.Config.Alternatives.TagRef}), false); err != nil || !w.scene.Answer.OK() {
+	if err := w.patch(ctx, plane.SourceUpdate(map[string]any{"repo_ref": w.Target.Config.Alternatives.TagRef}), false); err != nil || !w.Scene.Answer.OK() {
 		return err
 	}
-	_, _, err := w.plane.AwaitLatest(ctx, w.scene.Answer, "tag", w.deployment.ID, w.deployment.First)
+	_, _, err := w.Plane.AwaitLatest(ctx, w.Scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
 	return err
 }
 
@@ -257,28 +258,31 @@ func (w *update) clientUpdatesToBuildOnPush(ctx context.Context) error {
 
 // oneRevisionCreated waits for the new revision, since an update may be accepted before it takes effect.
 func (w *update) oneRevisionCreated(ctx context.Context) error {
-	if err := w.served(); err != nil {
+	if err := w.Served(); err != nil {
+		if stays := w.Plane.StaysIn(w.Deployment); stays != "" && w.Scene.Answer.Refused() {
+			return outcome.Blocked("the update is refused while the latest revision stays %q, which is not one of the thirteen statuses (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
+		}
 		return err
 	}
-	act := w.scene.Answer
-	latest, _, err := w.plane.AwaitLatest(ctx, act, w.kind, w.deployment.ID, w.before.Latest)
+	act := w.Scene.Answer
+	latest, _, err := w.Plane.AwaitLatest(ctx, act, w.kind, w.Deployment.ID, w.before.Latest)
 	if err == nil {
-		err = w.plane.AwaitListed(ctx, w.deployment.ID, latest)
+		err = w.Plane.AwaitListed(ctx, w.Deployment.ID, latest)
 	}
 	if err == nil {
-		err = w.target.WaitSettleDelay(ctx, act) // a second one may come in the background
+		err = w.Target.WaitSettleDelay(ctx, act) // a second one may come in the background
 	}
 	if err != nil {
 		return err
 	}
-	after, err := w.plane.Snapshot(ctx, w.deployment)
+	after, err := w.Plane.Snapshot(ctx, w.Deployment)
 	if err != nil {
 		return err
 	}
 	added := slices.DeleteFunc(slices.Clone(after.Revisions), func(id string) bool { return slices.Contains(w.before.Revisions, id) })
-	w.scene.Answer = after.Deployment
+	w.Scene.Answer = after.Deployment
 	if len(added) > 0 {
-		w.revision = added[0]
+		w.Revision = added[0]
 	}
 	if len(added) != 1 || len(after.Revisions) != len(w.before.Revisions)+1 {
 		return outcome.Violated(act, "exactly one new revision, and all earlier ones", "%d new (%s), %d in total (before: %d)",
@@ -287,21 +291,21 @@ func (w *update) oneRevisionCreated(ctx context.Context) error {
 	return nil
 }
 
-func (w *update) namesItLatest() error { return same(w.scene.Answer, "latest_revision_id", w.revision) }
+func (w *update) namesItLatest() error { return same(w.Scene.Answer, "latest_revision_id", w.Revision) }
 
 // noRevisionCreated looks twice: a revision that is created in the background would be missed by the first look.
 func (w *update) noRevisionCreated(ctx context.Context) error {
-	act, err := w.scene.Last()
+	act, err := w.Scene.Last()
 	if err != nil {
 		return err
 	}
 	for look := range 2 {
 		if look > 0 {
-			if err := w.target.WaitSettleDelay(ctx, act); err != nil {
+			if err := w.Target.WaitSettleDelay(ctx, act); err != nil {
 				return err
 			}
 		}
-		after, err := w.plane.Snapshot(ctx, w.deployment)
+		after, err := w.Plane.Snapshot(ctx, w.Deployment)
 		if err != nil {
 			return err
 		}
@@ -314,20 +318,20 @@ func (w *update) noRevisionCreated(ctx context.Context) error {
 }
 
 func (w *update) sourceUnchanged(ctx context.Context) error {
-	a, err := w.plane.Get(ctx, plane.DeploymentPath(w.deployment.ID), "")
+	a, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
 	if err != nil {
 		return err
 	}
-	w.scene.Answer = a
-	return w.sourceAsAsked()
+	w.Scene.Answer = a
+	return w.SourceAsAsked()
 }
 
 func (w *update) readOnlyUnchanged(ctx context.Context) error {
-	after, err := w.plane.Get(ctx, plane.DeploymentPath(w.deployment.ID), "")
+	after, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
 	if err != nil {
 		return err
 	}
-	revision, err := w.plane.Get(ctx, plane.RevisionPath(w.deployment.ID, w.before.Latest), "")
+	revision, err := w.Plane.Get(ctx, plane.RevisionPath(w.Deployment.ID, w.before.Latest), "")
 	if err != nil {
 		return err
 	}
@@ -337,7 +341,7 @@ func (w *update) readOnlyUnchanged(ctx context.Context) error {
 	if before.Get("id").String() != after.Get("id").String() || !was.Equal(is) {
 		return outcome.Violated(after, fmt.Sprintf("id %s and created_at %s unchanged", outcome.Shown(before.Get("id")), outcome.Shown(before.Get("created_at"))), "%s", outcome.Seen(after)).Comparing(after, before)
 	}
-	if sent, _ := plane.ReadOnly()["status"].(string); slices.Contains(w.plane.StatusesOf(w.before.Latest), sent) {
+	if sent, _ := plane.ReadOnly()["status"].(string); slices.Contains(w.Plane.StatusesOf(w.before.Latest), sent) {
 		return plane.ReadOnlyIgnored([]*client.Answer{after}) // the revision had failed by itself, before the update
 	}
 	return plane.ReadOnlyIgnored([]*client.Answer{after, revision})

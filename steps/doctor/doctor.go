@@ -13,6 +13,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -82,6 +83,7 @@ type examiner struct {
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
 	forecast  *suite.Forecast
+	words     *evidence.Words // what the target has shown of the words of vocabulary
 }
 
 func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
@@ -112,6 +114,11 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	maker := shared.NewMaker(ctx)
 	defer maker.Wait()
 	x := newExaminer(t, maker, catalogue, oracle)
+	x.words = evidence.NewWords(t.Client.Vocabulary)
+	t.Client.Observe = func(_ context.Context, _ client.Request, wire client.Wire, _ time.Time, a *client.Answer, _ string) int {
+		x.words.Note(0, wire.Traces, a)
+		return 0
+	}
 	e := &Examination{Total: len(catalogue.Requirements)}
 	if err := x.examineTarget(ctx, e); err != nil {
 		return nil, err
@@ -122,6 +129,7 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	if err := x.examineExisting(ctx, e); err != nil {
 		return nil, err
 	}
+	x.examineVocabulary(e)
 	if o.Try {
 		if err := x.tryGraph(ctx, e); err != nil {
 			return nil, err

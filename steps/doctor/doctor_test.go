@@ -317,6 +317,29 @@ func TestExamineTemplate(t *testing.T) {
 	}
 }
 
+// TestExamineVocabulary: the target uses thread_id, and the vocabulary says otherwise.
+func TestExamineVocabulary(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `[{"thread_id":"x"}]`)
+	}))
+	t.Cleanup(server.Close)
+	for as, want := range map[string]string{
+		"conversation": `problem: the target uses "thread_id" and never "conversation"; remove or correct vocabulary.thread_id`,
+		"thread_id":    "",
+	} {
+		c := ofAgent(server.URL)
+		c.Vocabulary = map[string]string{"thread_id": as}
+		e := examined(t, c)
+		assert.Equal(t, want, e.on("vocabulary.thread_id"))
+		assert.Equal(t, want == "", e.Testable())
+	}
+}
+
 func TestExaminePlan(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/controlplane"
+	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -19,7 +19,7 @@ type World struct {
 	target       *target.Target
 	plane        *plane.Plane
 	agents       *agent.Agents
-	controlPlane *controlplane.World
+	controlPlane *scenario.World
 
 	answer  *client.Answer  // the last one of the agent server
 	current *agent.GraphRun // the last run
@@ -27,7 +27,7 @@ type World struct {
 }
 
 // Define registers the sentences about a deployment and its agent server together for one scenario (section 1).
-func Define(r *common.Registrar, t *target.Target, p *plane.Plane, agents *agent.Agents, c *controlplane.World) {
+func Define(r *common.Registrar, t *target.Target, p *plane.Plane, agents *agent.Agents, c *scenario.World) {
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
 	r.Configured(`a second source, whose graph answers differently`, w.plane.Sources.Second)
 	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated, common.Creates(0, 1))
@@ -39,9 +39,12 @@ func Define(r *common.Registrar, t *target.Target, p *plane.Plane, agents *agent
 
 // callDeployment runs the graph of the deployment's agent server with the same input each time.
 func (w *World) callDeployment(ctx context.Context) error {
-	server, err := w.agents.AgentOf(ctx, w.controlPlane.Deployment())
+	server, err := w.agents.AgentOf(ctx, w.controlPlane.Deployment)
 	if err != nil {
 		return err
+	}
+	if server.Late > 0 {
+		w.controlPlane.Scene.Note("the agent server did not serve until " + server.Late.Round(time.Millisecond).String() + " after DEPLOYED")
 	}
 	t, err := server.CreateThread(ctx, w.target.Owner(), nil)
 	if err == nil && t.ID == "" {
@@ -87,6 +90,9 @@ func (w *World) agentAnswers(ctx context.Context) error {
 
 // unlessAgentsFail blocks what looks wrong where plain runs do not work on the agent server under test either.
 func (w *World) unlessAgentsFail(ctx context.Context, wrong error) error {
+	if agent.IsNotServing(wrong) { // judged here, and nowhere else
+		return wrong
+	}
 	return outcome.Unless(ctx, wrong, func(ctx context.Context) error {
 		server, err := w.agents.AgentServer(ctx)
 		if err != nil {
@@ -98,14 +104,14 @@ func (w *World) unlessAgentsFail(ctx context.Context, wrong error) error {
 
 func (w *World) wasUpdated(ctx context.Context) error {
 	change, _ := w.plane.Sources.Another()
-	if err := w.plane.Update(ctx, w.controlPlane.Deployment(), change); err != nil {
+	if err := w.plane.Update(ctx, w.controlPlane.Deployment, change); err != nil {
 		return err
 	}
-	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment().ID, w.controlPlane.Deployment().Latest(), w.plane.Statuses.Done)
+	h, err := w.plane.Poll(ctx, w.controlPlane.Deployment.ID, w.controlPlane.Deployment.Latest(), w.plane.Statuses.Done)
 	if err != nil {
 		return err
 	}
-	return w.plane.Deployed(h)
+	return w.plane.Settled(h)
 }
 
 // userCallsUntilNew gives the target as long as one answer may take: a proxy may still route

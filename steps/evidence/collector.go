@@ -25,6 +25,9 @@ type Collector struct {
 	TenantHeader string // whose value names an owner, and is no token
 
 	oracle  *spec.Oracle
+	wire    *spec.Oracle     // in the target's words
+	words   *spec.Vocabulary // nil where these are the interface's
+	Words   *Words
 	redact  *client.Redactor
 	journal Journal
 	start   time.Time
@@ -33,6 +36,7 @@ type Collector struct {
 	places     []place // by exchange, in the order of their ids
 	sequence   map[string]int
 	own        []string // mistakes in requests of ours
+	given      givenIDs
 	throttled  int
 	impatient  int
 	journalErr error
@@ -55,6 +59,8 @@ type seen struct {
 	busy         map[answerKind]int // of these, how many asked to come back later
 	parameters   map[parameter]map[string]bool
 	enums        map[string]map[string]bool
+	asked        map[askedKind]int
+	failures     map[failureKind]*Failure
 }
 
 // trust is how credentials of the configuration were answered.
@@ -76,16 +82,30 @@ type Violation struct {
 	spec.Violation
 	Count    int
 	Exchange int
+	Words    []string // of the vocabulary, that it may be about
 }
 
 // New returns a collector that writes to journal.
 func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
 	return &Collector{
-		oracle: oracle, redact: redact, journal: journal, start: start,
-		sequence: map[string]int{}, contract: contract{violations: map[string]*Violation{}},
+		oracle: oracle, wire: oracle, Words: NewWords(nil), redact: redact, journal: journal, start: start,
+		sequence: map[string]int{}, given: givenIDs{}, contract: contract{violations: map[string]*Violation{}},
 		trust: trust{map[spec.Side]map[int]int{}, map[int]int{}},
-		seen:  seen{map[string][]*client.Answer{}, map[answerKind]int{}, map[answerKind]int{}, map[parameter]map[string]bool{}, map[string]map[string]bool{}},
+		seen:  seen{map[string][]*client.Answer{}, map[answerKind]int{}, map[answerKind]int{}, map[parameter]map[string]bool{}, map[string]map[string]bool{}, map[askedKind]int{}, map[failureKind]*Failure{}},
 	}
+}
+
+// Translate has answers judged in the target's words, as they were received.
+func (c *Collector) Translate(v *spec.Vocabulary) error {
+	if v.Empty() {
+		return nil
+	}
+	wire, err := spec.NewIn(v)
+	if err != nil {
+		return fmt.Errorf("compiling the contract with the words of vocabulary: %w", err)
+	}
+	c.wire, c.words, c.Words = wire, v, NewWords(v)
+	return nil
 }
 
 type scenarioKey struct{}
@@ -102,16 +122,15 @@ func WithScenario(ctx context.Context, name string, order int) context.Context {
 }
 
 // Observe records one exchange and judges it. It is a client.Observer.
-func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, sent time.Time, a *client.Answer, cause string) int {
+func (c *Collector) Observe(ctx context.Context, r client.Request, wire client.Wire, sent time.Time, a *client.Answer, cause string) int {
 	judged := c.judgedForm(r, a)
 	var found []spec.Violation
 	if a != nil {
-		found = c.oracle.JudgeResponse(judged)
+		received := judged
+		received.Body = a.Wire()
+		found = c.wire.JudgeResponse(received)
 	}
-	var ours []spec.Violation
-	if !r.Wrong {
-		ours = c.oracle.JudgeRequest(judged)
-	}
+	against := c.oracle.JudgeRequest(judged)
 	x := c.recordedForm(ctx, r, wire, a, cause, found)
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 
@@ -122,20 +141,31 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, wire []byte, 
 		c.journalErr = fmt.Errorf("recording an exchange: %w", err)
 	}
 	c.place(ctx, id, sent)
+	c.Words.Note(id, wire.Traces, a)
 	for _, v := range found {
 		c.collect(v, id)
 	}
-	for _, v := range ours {
+	c.given.note(a)
+	against = c.given.without(against, r.Path)
+	for _, v := range ours(r, against) {
 		c.own = append(c.own, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
 	}
-	c.cover(judged, a)
+	c.cover(judged, a, against)
 	if r.Trusted && a != nil {
 		c.noteOwnToken(id, r, a)
 	}
-	if r.Trusted && a != nil && !asksToWait(a) {
+	if r.Trusted && a != nil && !asksToWait(a) && !(r.Early && a.Status >= 500) {
 		c.noteTrust(id, r, a)
 	}
 	return id
+}
+
+// ours are the mistakes of the suite in a request: what is wrong on purpose is none.
+func ours(r client.Request, against []spec.Violation) []spec.Violation {
+	if r.Wrong {
+		return nil
+	}
+	return against
 }
 
 // noteTrust notes an answer to credentials of the configuration. What is wrong with a request on purpose may be refused
@@ -151,7 +181,7 @@ func (c *Collector) noteTrust(id int, r client.Request, a *client.Answer) {
 	c.bySide[r.Side][a.Status]++
 }
 
-// judgedForm is the exchange with the interface's names, as the oracle validates it.
+// judgedForm is the exchange with the interface's names.
 func (c *Collector) judgedForm(r client.Request, a *client.Answer) spec.Exchange {
 	x := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header, RequestBody: r.Body}
 	if a != nil {
@@ -161,22 +191,22 @@ func (c *Collector) judgedForm(r client.Request, a *client.Answer) spec.Exchange
 }
 
 // recordedForm is the exchange as it went over the wire, without secrets.
-func (c *Collector) recordedForm(ctx context.Context, r client.Request, wire []byte, a *client.Answer, cause string, found []spec.Violation) reports.Exchange {
+func (c *Collector) recordedForm(ctx context.Context, r client.Request, wire client.Wire, a *client.Answer, cause string, found []spec.Violation) reports.Exchange {
 	address := r.Base + r.Path
-	if r.Query != "" {
-		address += "?" + r.Query
+	if wire.Query != "" {
+		address += "?" + wire.Query
 	}
 	x := reports.Exchange{
 		Method:  r.Method,
 		URL:     c.redact.Record(address),
-		Request: reports.Message{Headers: c.redact.Header(r.Header), Body: c.redact.Record(string(wire)), Secrets: c.redact.Places(r.Header, wire)},
+		Request: reports.Message{Headers: c.redact.Header(r.Header), Body: c.redact.Record(string(wire.Body)), Secrets: c.redact.Places(r.Header, wire.Body)},
 		Error:   c.redact.Record(cause),
 	}
 	x.Scenario = attributed(ctx).name
 	if a != nil {
 		x.Status = a.Status
 		x.MS = float64(a.Took.Microseconds()) / 1000
-		x.Response = reports.Message{Headers: c.redact.Header(a.Header), Body: c.redact.Record(string(a.Body))}
+		x.Response = reports.Message{Headers: c.redact.Header(a.Header), Body: c.redact.Record(string(a.Wire()))}
 	}
 	x.Curl = c.redact.Curl(r.Method, x.URL, x.Request)
 	for _, v := range found {
@@ -209,7 +239,7 @@ func (c *Collector) collect(v spec.Violation, id int) {
 		return
 	}
 	v.Actual = c.redact.Excerpt(v.Actual)
-	c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id}
+	c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id, Words: c.words.Concerned(v)}
 	c.order = append(c.order, key)
 }
 

@@ -37,8 +37,8 @@ var enumPaths = map[string][]string{
 // sentEnums says, by operation, where in requests the values of those enumerations stand that only a client uses.
 var sentEnums = map[string]map[string]string{"create-run": {"CreateRun.multitask_strategy": "multitask_strategy"}}
 
-// cover notes what one exchange touched. The caller holds the lock.
-func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
+// cover notes what one exchange touched, and what the contract says against its request. The caller holds the lock.
+func (c *Collector) cover(x spec.Exchange, a *client.Answer, against []spec.Violation) {
 	op, known := c.oracle.Find(x.Side, x.Method, x.Path)
 	if !known {
 		op = spec.Operation{ID: x.Method + " " + x.Path, Side: x.Side}
@@ -53,20 +53,28 @@ func (c *Collector) cover(x spec.Exchange, a *client.Answer) {
 	contentType, _, _ := mime.ParseMediaType(x.Header.Get("Content-Type"))
 	kind := answerKind{x.Side, op.ID, x.Status, contentType}
 	c.answers[kind]++
-	if asksToWait(a) {
-		c.busy[kind]++ // obeyed, and counted with what asked to wait; no failure of the target
+	if asksToWait(a) || a.Request.Early && a.Status >= 500 {
+		c.busy[kind]++ // obeyed, and counted with what asked to wait, or too early; no failure of the target
 		return
 	}
+	c.noteAnswer(op, a, against)
 	if x.Status >= 400 {
 		key := op.ID + " " + strconv.Itoa(x.Status)
 		if len(c.errorAnswers[key]) < keptAnswers && len(a.Body) <= 64<<10 {
-			c.errorAnswers[key] = append(c.errorAnswers[key], &client.Answer{Request: a.Request, Status: a.Status, Header: a.Header, Body: a.Body, ID: len(c.places)})
+			c.errorAnswers[key] = append(c.errorAnswers[key], kept(a, len(c.places)))
 		}
 		return
 	}
 	if known && json.Valid(x.Body) {
 		c.coverEnums(x)
 	}
+}
+
+// kept is an answer under the id of its exchange.
+func kept(a *client.Answer, id int) *client.Answer {
+	same := *a
+	same.ID = id
+	return &same
 }
 
 // asksToWait tells whether an answer only asks the client to wait.
@@ -166,39 +174,6 @@ func (c *Collector) count(operation string, below int) int {
 		}
 	}
 	return n
-}
-
-// ServerErrors returns how often each operation of a side was answered with a status of 500 and above, and an
-// example of each.
-func (c *Collector) ServerErrors(side spec.Side) (answers int, failures []Failure) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for kind, count := range c.answers {
-		if kind.side != side {
-			continue
-		}
-		count -= c.busy[kind]
-		answers += count
-		if kind.status >= 500 && count > 0 {
-			f := Failure{Operation: kind.operation, Status: kind.status, Count: count}
-			if kept := c.errorAnswers[kind.operation+" "+strconv.Itoa(kind.status)]; len(kept) > 0 {
-				f.Answer = kept[0]
-			}
-			failures = append(failures, f)
-		}
-	}
-	slices.SortFunc(failures, func(a, b Failure) int {
-		return cmp.Or(compareText(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status))
-	})
-	return answers, failures
-}
-
-// Failure is an operation that the target answered with a server error.
-type Failure struct {
-	Operation string
-	Status    int
-	Count     int
-	Answer    *client.Answer // the first, or nil when it was too large to keep
 }
 
 // Statuses counts the answers of both sides by status, and how many had each content type.

@@ -76,7 +76,7 @@ func shortened(args []any) []any {
 	return short
 }
 
-// quoteOf is how the description of an answer shows the value at a JSON pointer: the key with the beginning of the value.
+// quoteOf is how the description of an answer shows the value at a JSON pointer into what was received: the key with the beginning of the value.
 func quoteOf(a *client.Answer, pointer string) string {
 	const enough = 40
 	if a == nil || pointer == "" {
@@ -86,7 +86,10 @@ func quoteOf(a *client.Answer, pointer string) string {
 	for i := range path {
 		path[i] = gjson.Escape(path[i])
 	}
-	value := a.Get(strings.Join(path, "."))
+	if !a.IsJSON() {
+		return ""
+	}
+	value := gjson.GetBytes(a.Wire(), strings.Join(path, "."))
 	if !value.Exists() {
 		return ""
 	}

@@ -33,7 +33,8 @@ type Violation struct {
 	Compared  Comparison
 	Differs   string // the part of Actual that must not be cut; "" where comparing with Expected tells it
 	Count     int
-	Key       string // tells faults apart that one sentence can show; the sentence's pattern by default
+	Key       string   // tells faults apart that one sentence can show; the sentence's pattern by default
+	Words     []string // of the vocabulary, on which it may depend; only where the whole record is judged
 
 	answer *client.Answer // the evidence
 }
@@ -62,9 +63,12 @@ func (o *Outcome) withReason() *Outcome {
 	return o
 }
 
-// At adds the place in the answer's body.
+// At adds the place in the answer's body: with the interface's names, and told with the target's.
 func (o *Outcome) At(pointer string) *Outcome {
 	v := &o.Violations[0]
+	if v.answer != nil {
+		pointer = v.answer.PointerOnWire(pointer)
+	}
 	v.Pointer, v.Differs = pointer, quoteOf(v.answer, pointer)
 	return o.withReason()
 }

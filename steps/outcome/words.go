@@ -13,9 +13,10 @@ import (
 // maxText bounds a text that quotes an answer. What people are shown of it is cut where it is known what differs.
 const maxText = 64 << 10
 
-// Seen describes an answer for a person. The text may be long: [CutAround] shortens it.
+// Seen describes an answer for a person, as it was received. The text may be long: [CutAround] shortens it.
 func Seen(a *client.Answer) string {
-	text := oneLine(string(a.Body[:min(len(a.Body), maxText)]))
+	body := a.Wire()
+	text := oneLine(string(body[:min(len(body), maxText)]))
 	if text == "" {
 		return fmt.Sprintf("status %d with an empty body", a.Status)
 	}

@@ -45,15 +45,24 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 	return d, err
 }
 
-// NoteCreated takes the ids from the answer to a creation and enters the deployment in the ledger.
+// NoteCreated takes the ids from the answer to a creation and enters the deployment in the ledger. An id that the answer does
+// not tell is learned elsewhere: that the answer lacks it is for CP-CREATE-1 to judge.
 func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer) error {
 	d.Answer, d.ID, d.First = a, a.Get("id").String(), a.Get("latest_revision_id").String()
-	d.Revisions = []string{d.First}
+	if a.OK() && p.isNoID(ctx, d.ID) {
+		if id := p.createdAs(ctx, d); id != "" {
+			d.ID, d.First = id, ""
+		}
+	}
 	if d.ID != "" && !p.Existing.has(d.ID) { // what was there before is never removed, whatever an answer claims
 		if err := p.target.Ledger.Created("deployment", d.ID, evidence.Scenario(ctx)); err != nil {
 			return err
 		}
 	}
+	if a.OK() && d.ID != "" && d.First == "" {
+		d.First = p.firstOf(ctx, d.ID)
+	}
+	d.Revisions = []string{d.First}
 	p.waits.note(d.First, needCreation)
 	if !a.OK() || d.ID == "" || d.First == "" {
 		return outcome.Violated(a, "a deployment with id and latest_revision_id", "%s", outcome.Seen(a))
@@ -75,7 +84,7 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	if err != nil {
 		return err
 	}
-	return p.Deployed(h)
+	return p.Settled(h)
 }
 
 // Update sends an update by the client and waits until the deployment names a new latest revision.

@@ -91,7 +91,7 @@ func (e *Existing) consider(ctx context.Context, p *Plane, row gjson.Result) (an
 		d.First = shown.Get("latest_revision_id").String()
 	}
 	latest, err := p.Get(ctx, RevisionPath(d.ID, d.First), "")
-	if err == nil && latest.OK() && latest.Get("status").Exists() && latest.Get("status").String() != StatusDeployed {
+	if err == nil && latest.OK() && latest.Get("status").Exists() && !isDeployed(latest.Get("status").String()) {
 		return true
 	}
 	var rows []gjson.Result

@@ -31,6 +31,7 @@ type Plane struct {
 	transitions   map[string]bool
 	reads         map[string]Read // by revision
 	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
+	noFirst       bool            // the first revision of a deployment could not be learned
 }
 
 // New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count from

@@ -30,7 +30,7 @@ type History struct {
 	Ending   Ending
 }
 
-// Poll reads the status of a revision until it satisfies the condition, less and less often, for at most the
+// Poll reads the status of a revision until that of the interface which is meant satisfies the condition, less and less often, for at most the
 // configured time. Running out of time is no error: the history says so. A revision for which the time ran out before
 // is not waited for again, only looked at.
 func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (*History, error) {
@@ -55,12 +55,15 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 		h.Answer, h.Final = a, status.String()
 		p.noteRead(revision, a)
 		if n := len(h.statuses); n == 0 || h.statuses[n-1] != h.Final {
+			if n > 0 {
+				p.waits.leaves(h.statuses[n-1])
+			}
 			h.statuses = append(h.statuses, h.Final)
 			p.transition(revision, h.Final)
 			changed = time.Now()
 		}
 		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start)})
-		if until(h.Final) || p.endsInVain(h, start, changed, wait) {
+		if until(p.Statuses.Meant(h.Final)) || p.endsInVain(h, start, changed, wait) {
 			p.waits.end(h)
 			return h, nil
 		}
@@ -74,11 +77,12 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 // endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.
 func (p *Plane) endsInVain(h *History, start, changed time.Time, wait time.Duration) bool {
 	whole := p.target.Config.Timeouts.Poll
-	if earlier, known := p.waits.endOf(h.revision); known && (earlier != Stuck || !p.Statuses.IsKnown(h.Final)) {
+	strange := !p.Statuses.IsKnown(p.Statuses.Meant(h.Final))
+	if earlier, known := p.waits.endOf(h.revision); known && (earlier != Stuck || strange) {
 		h.Ending = earlier
 		return true
 	}
-	if !p.Statuses.IsKnown(h.Final) && time.Since(changed)+wait > whole/stuck {
+	if strange && (p.waits.isLast(h.Final) || time.Since(changed)+wait > whole/stuck) {
 		h.Ending = Stuck
 		return true
 	}
@@ -115,9 +119,22 @@ func (p *Plane) StatusesOf(revision string) []string {
 	return all
 }
 
-// Deployed says what is wrong with a poll that was to end in DEPLOYED.
+// Settled says what is wrong with a poll that was to end in DEPLOYED, for those who only need a deployment that does not change
+// any more: one whose revision stays in a status outside the interface will do, too. Whether such a deployment is up is not
+// known.
+func (p *Plane) Settled(h *History) error {
+	if h.Ending == Stuck {
+		return nil
+	}
+	return p.Deployed(h)
+}
+
+// StaysIn returns the status outside the interface in which the latest revision of a deployment stays, or "".
+func (p *Plane) StaysIn(d *Deployment) string { return p.waits.staysIn(d.Latest()) }
+
+// Deployed says what is wrong with a poll that was to end in DEPLOYED, in whatever way of writing.
 func (p *Plane) Deployed(h *History) error {
-	if h.Final == StatusDeployed {
+	if isDeployed(h.Final) {
 		return nil
 	}
 	if unjudged := p.Unjudged(h); unjudged != nil {
@@ -125,8 +142,11 @@ func (p *Plane) Deployed(h *History) error {
 	}
 	way := strings.Join(h.statuses, ", ")
 	if h.Ending == TimedOut {
-		return outcome.Violated(h.Answer, "DEPLOYED within "+p.target.Config.Timeouts.Poll.String(), "%s (seen: %s)", h.Final, way).At("/status").
-			Hinting("raise timeouts.poll if the target needs longer")
+		late := outcome.Violated(h.Answer, "DEPLOYED within "+p.target.Config.Timeouts.Poll.String(), "%s (seen: %s)", h.Final, way).At("/status")
+		if p.Statuses.IsKnown(h.Final) {
+			late.Hinting("raise timeouts.poll if the target needs longer")
+		}
+		return late
 	}
 	return outcome.Violated(h.Answer, "DEPLOYED", "%s (seen: %s)", h.Final, way).At("/status")
 }

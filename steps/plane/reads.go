@@ -38,18 +38,19 @@ func (p *Plane) ReadOf(revision string) Read {
 	return p.reads[revision]
 }
 
-// AwaitSettled waits until no revision of the deployment is going to change, and returns the first poll that did not reach
+// AwaitSettled waits until no revision of the deployment is going to change (one that stays in a status outside the interface
+// is not), and returns the first poll that did not reach
 // its end, if there was one. An earlier revision that stays UNKNOWN counts as settled: the transitions are not part of the
 // interface (section 3), and a target may stop reporting what it has superseded.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
 	h, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.settled)
-	if err != nil || h.Ending != Reached {
+	if err != nil || h.Ending != Reached && h.Ending != Stuck {
 		return h, err
 	}
 	var unknown []string
 	for _, revision := range d.Revisions[:len(d.Revisions)-1] {
 		h, err := p.Poll(ctx, d.ID, revision, func(status string) bool { return status == statusUnknown || p.Statuses.settled(status) })
-		if err != nil || h.Ending != Reached {
+		if err != nil || h.Ending != Reached && h.Ending != Stuck {
 			return h, err
 		}
 		if h.Final == statusUnknown {
@@ -62,7 +63,7 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 			since := p.ReadOf(revision).unknown
 			return p.Statuses.settled(status) || !since.IsZero() && time.Since(since) >= enough
 		})
-		if err != nil || h.Ending != Reached {
+		if err != nil || h.Ending != Reached && h.Ending != Stuck {
 			return h, err
 		}
 	}

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agentconform/agentconform/spec"
 )
@@ -16,6 +17,28 @@ func (s Statuses) Known() []string { return s.known }
 
 // IsKnown tells whether a status is one of the interface.
 func (s Statuses) IsKnown(status string) bool { return slices.Contains(s.known, status) }
+
+// Meant returns the status of the interface that a status of the target is, whatever its case and separators: "deployed",
+// "Awaiting build". One that is none of these in any way of writing is returned as it is. That a status is not written as the
+// interface has it is for CP-POLL-1 to judge; what depends on the status is judged all the same.
+func (s Statuses) Meant(status string) string {
+	if s.IsKnown(status) {
+		return status
+	}
+	at := slices.IndexFunc(s.known, func(known string) bool { return letters(known) == letters(status) })
+	if at < 0 {
+		return status
+	}
+	return s.known[at]
+}
+
+// letters is a status without its case and separators.
+func letters(status string) string {
+	return strings.ToUpper(strings.NewReplacer("_", "", "-", "", " ", "").Replace(status))
+}
+
+// isDeployed tells whether a status is DEPLOYED in some way of writing.
+func isDeployed(status string) bool { return letters(status) == StatusDeployed }
 
 // IsFailed tells whether a status says that a revision has failed for good.
 func (s Statuses) IsFailed(status string) bool { return slices.Contains(s.failed, status) }

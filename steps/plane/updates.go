@@ -103,7 +103,7 @@ func (p *Plane) Settle(ctx context.Context, id string) error {
 		return nil
 	}
 	h, err := p.Poll(ctx, id, latest, p.Statuses.settled)
-	if err == nil && h.Ending != Reached {
+	if err == nil && h.Ending != Reached && h.Ending != Stuck {
 		p.waits.settling(id, h)
 	}
 	return err

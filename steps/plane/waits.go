@@ -15,7 +15,7 @@ const (
 	Reached  Ending = iota // the status is one that was waited for
 	TimedOut               // timeouts.poll was over
 	CutShort               // it was not waited for as long: an earlier revision of the kind had not become DEPLOYED in time
-	Stuck                  // the status is not one of the thirteen, and did not change for a while
+	Stuck                  // the status is not one of the thirteen in any way of writing, and did not change for a while
 )
 
 // A wait after one that was in vain gets the part 1/cutShort of timeouts.poll. The polls of a run one after another stay
@@ -42,10 +42,11 @@ type waits struct {
 	deployed map[need]bool       // at least one revision was DEPLOYED
 	vain     map[need]time.Time  // when the first poll ended in vain
 	overdue  map[need]*History   // the first poll that ran out of its whole time
+	last     map[string]bool     // statuses outside the interface: whether a revision stayed in it, and none left it
 }
 
 func newWaits() *waits {
-	return &waits{needs: map[string]need{}, ended: map[string]*History{}, deployed: map[need]bool{}, vain: map[need]time.Time{}, overdue: map[need]*History{}}
+	return &waits{needs: map[string]need{}, ended: map[string]*History{}, deployed: map[need]bool{}, vain: map[need]time.Time{}, overdue: map[need]*History{}, last: map[string]bool{}}
 }
 
 func (w *waits) note(revision string, n need) {
@@ -67,8 +68,12 @@ func (w *waits) end(h *History) {
 	defer w.mu.Unlock()
 	n := w.need(h.revision)
 	switch {
-	case h.Final == StatusDeployed:
+	case isDeployed(h.Final):
 		w.deployed[n] = true
+	case h.Ending == Stuck:
+		if _, known := w.last[h.Final]; !known {
+			w.last[h.Final] = true
+		}
 	case h.Ending == TimedOut && w.overdue[n] == nil:
 		w.overdue[n] = h
 	}
@@ -76,6 +81,9 @@ func (w *waits) end(h *History) {
 		return
 	}
 	w.ended[h.revision] = h
+	if h.Ending == Stuck { // other revisions may take the whole time to come as far
+		return
+	}
 	if w.vain[n].IsZero() {
 		w.vain[n] = time.Now()
 	}
@@ -91,6 +99,30 @@ func (w *waits) endOf(id string) (Ending, bool) {
 		return Reached, false
 	}
 	return h.Ending, true
+}
+
+// leaves notes that a revision went from a status to another one: it is not the last one.
+func (w *waits) leaves(status string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last[status] = false
+}
+
+// isLast tells whether another revision stayed in this status outside the interface: the next one need not be watched as long.
+func (w *waits) isLast(status string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last[status]
+}
+
+// staysIn returns the status outside the interface in which a revision stays, or "".
+func (w *waits) staysIn(revision string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h := w.ended[revision]; h != nil && h.Ending == Stuck {
+		return h.Final
+	}
+	return ""
 }
 
 // settling notes that a deployment was waited for in vain.

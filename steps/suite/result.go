@@ -63,6 +63,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
 	res.Headline = r.headline(res)
+	r.tellWords(res)
 	r.reportSuiteErrors(res)
 	return res, nil
 }
@@ -177,6 +178,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 			}
 		}
 	}
+	r.withWords(&f)
 	if f.Summary == "" {
 		f.Summary = cmp.Or(f.Observation(), sentence)
 	}

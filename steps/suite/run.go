@@ -59,11 +59,12 @@ type run struct {
 	forecast *Forecast
 	start    time.Time
 
-	unreachable string   // why no request was answered
-	rejecting   []string // sides that have refused every request with the credentials of the configuration
-	rejected    string   // why, where a side has refused every request with the credentials of the configuration
-	cut         bool     // the context ended before all that sends requests was judged
-	stopped     string   // what ended the run before all was judged; "" where nothing did
+	unreachable  string   // why no request was answered
+	rejecting    []string // sides that have refused every request with the credentials of the configuration
+	rejected     string   // why, where a side has refused every request with the credentials of the configuration
+	unknownWords []string // entries of vocabulary that kept something from being judged
+	cut          bool     // the context ended before all that sends requests was judged
+	stopped      string   // what ended the run before all was judged; "" where nothing did
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
@@ -115,6 +116,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		r.clean(ctx)
 	}
 	r.blockRejected(selected)
+	r.blockUnknownWords(selected)
 	return r.result(selected)
 }
 

@@ -63,7 +63,7 @@ func New(o Options) (*Target, error) {
 		Redact: client.NewRedactor(o.Config.Secrets()),
 		Client: client.New(max(o.Concurrency, 1)),
 	}
-	t.Client.Vocabulary = client.NewVocabulary(o.Config.Vocabulary)
+	t.Client.Vocabulary, _ = spec.NewVocabulary(o.Config.Vocabulary) // the configuration was validated
 	if o.Oracle == nil {
 		return t, nil
 	}
@@ -73,6 +73,9 @@ func New(o Options) (*Target, error) {
 	}
 	t.Ledger = ledger
 	t.Collector = evidence.New(o.Oracle, t.Redact, o.Journal, o.Start)
+	if err := t.Collector.Translate(t.Client.Vocabulary); err != nil {
+		return nil, err
+	}
 	t.Collector.TenantHeader = http.CanonicalHeaderKey(o.Config.CredentialHeaders.TenantID)
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {

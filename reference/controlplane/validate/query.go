@@ -2,7 +2,6 @@ package validate
 
 import (
 	"fmt"
-	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,16 +10,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Query reads the parameters of a query string. Where a parameter is given several times the last one counts.
+// Query reads the parameters of a query string. One that is given several times is refused: its document allows it once.
 type Query struct {
 	values   map[string]string
+	repeated map[string]bool
 	problems *Problems
 }
 
 // ParseQuery splits a raw query. A part that cannot be unescaped is kept as it is: what reads it then refuses it by
 // name, where net/url would drop it and the default would silently take its place.
 func ParseQuery(raw string, problems *Problems) Query {
-	q := Query{values: map[string]string{}, problems: problems}
+	q := Query{values: map[string]string{}, repeated: map[string]bool{}, problems: problems}
 	for raw != "" {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
@@ -28,7 +28,9 @@ func ParseQuery(raw string, problems *Problems) Query {
 			continue
 		}
 		key, value, _ := strings.Cut(pair, "=")
-		q.values[unescape(key)] = unescape(value)
+		key = unescape(key)
+		_, q.repeated[key] = q.values[key]
+		q.values[key] = unescape(value)
 	}
 	return q
 }
@@ -40,13 +42,23 @@ func unescape(s string) string {
 	return s
 }
 
-// Int reads an integer from least to most. A larger number than an int is treated as the largest.
+// get returns the text of a parameter that is given once.
+func (q Query) get(name string) (raw string, given bool) {
+	raw, given = q.values[name]
+	if given && q.repeated[name] {
+		q.add(name, "value_error", "Value error, the parameter should be given once", raw)
+		return "", false
+	}
+	return raw, given
+}
+
+// Int reads an integer from least to most. One of more than 64 bits is refused.
 func (q Query) Int(name string, byDefault, least, most int) int {
-	raw, given := q.values[name]
+	raw, given := q.get(name)
 	if !given {
 		return byDefault
 	}
-	n, ok := parseInt(raw)
+	n, ok, fits := parseInt(raw)
 	switch {
 	case !ok:
 		q.add(name, "int_parsing", "Input should be a valid integer", raw)
@@ -54,30 +66,27 @@ func (q Query) Int(name string, byDefault, least, most int) int {
 		q.add(name, "greater_than_equal", fmt.Sprintf("Input should be greater than or equal to %d", least), raw)
 	case n > most:
 		q.add(name, "less_than_equal", fmt.Sprintf("Input should be less than or equal to %d", most), raw)
+	case !fits:
+		q.add(name, "int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size", raw)
 	default:
 		return n
 	}
 	return byDefault
 }
 
-func parseInt(raw string) (n int, ok bool) {
+// parseInt reads decimal digits. Where the number does not fit, it is the nearest that does.
+func parseInt(raw string) (n int, ok, fits bool) {
 	digits := strings.TrimPrefix(raw, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return 0, false
+		return 0, false, false
 	}
 	n, err := strconv.Atoi(raw)
-	if err == nil {
-		return n, true
-	}
-	if digits != raw {
-		return math.MinInt, true
-	}
-	return math.MaxInt, true
+	return n, true, err == nil
 }
 
 // Bool reads true or false; nil when the parameter is absent.
 func (q Query) Bool(name string) *bool {
-	raw, given := q.values[name]
+	raw, given := q.get(name)
 	if !given {
 		return nil
 	}
@@ -90,11 +99,14 @@ func (q Query) Bool(name string) *bool {
 }
 
 // Text reads a string, empty when the parameter is absent.
-func (q Query) Text(name string) string { return q.values[name] }
+func (q Query) Text(name string) string {
+	raw, _ := q.get(name)
+	return raw
+}
 
 // Choices reads a comma-separated list of some of the allowed values; nil when the parameter is absent.
 func (q Query) Choices(name string, allowed []string) []string {
-	raw, given := q.values[name]
+	raw, given := q.get(name)
 	if !given {
 		return nil
 	}

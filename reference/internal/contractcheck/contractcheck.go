@@ -21,7 +21,7 @@ import (
 
 // validator validates exchanges of one side against its document.
 type validator struct {
-	operations *http.ServeMux // of the document, and the extensions; answers through a found
+	operations *http.ServeMux // of the document; answers through a found
 	options    *openapi3filter.Options
 	passed     sync.Map // by what an exchange looks like; see seen
 }
@@ -36,7 +36,7 @@ var validators = sync.OnceValues(func() (map[spec.Side]*validator, error) {
 			return nil, fmt.Errorf("loading the document of the %s: %w", side, err)
 		}
 		document.Servers = nil // the reference chooses its own address
-		all[side] = &validator{operations: operations(side, document), options: &openapi3filter.Options{
+		all[side] = &validator{operations: operations(document), options: &openapi3filter.Options{
 			IncludeResponseStatus: true, MultiError: true, SkipSettingDefaults: true,
 			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, // who may call is a matter of behaviour
 		}}
@@ -47,13 +47,12 @@ var validators = sync.OnceValues(func() (map[spec.Side]*validator, error) {
 // found is a http.ResponseWriter by which the handler of an operation tells what it is.
 type found struct {
 	http.ResponseWriter
-	route     *routers.Route
-	request   *http.Request // with the values of the path
-	extension bool
+	route   *routers.Route
+	request *http.Request // with the values of the path
 }
 
-// operations routes requests to what the document, or the list of extensions, says of them.
-func operations(side spec.Side, document *openapi3.T) *http.ServeMux {
+// operations routes requests to what the document says of them.
+func operations(document *openapi3.T) *http.ServeMux {
 	mux := http.NewServeMux()
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
@@ -64,16 +63,6 @@ func operations(side spec.Side, document *openapi3.T) *http.ServeMux {
 				}
 			})
 		}
-	}
-	for _, e := range Extensions() {
-		if e.Side != side {
-			continue
-		}
-		mux.HandleFunc(e.Method+" "+e.Path, func(w http.ResponseWriter, _ *http.Request) {
-			if f, ok := w.(*found); ok {
-				f.extension = true
-			}
-		})
 	}
 	return mux
 }
@@ -144,7 +133,7 @@ func (v *validator) judge(x spec.Exchange, sent Sent) error {
 	accepted := x.Status < http.StatusBadRequest
 	f := v.find(request)
 	switch {
-	case f.extension, f.route == nil && !accepted:
+	case f.route == nil && !accepted:
 		return nil
 	case f.route == nil:
 		return errors.New("the request is accepted, but the document does not declare the operation")
@@ -180,25 +169,6 @@ func judgeRequest(input *openapi3filter.RequestValidationInput, accepted bool, s
 		return fmt.Errorf("the request matches the document: take out the reason %q", sent.Beyond)
 	}
 	return nil
-}
-
-// Extension is an operation of the reference that the documents do not declare.
-type Extension struct {
-	Side         spec.Side
-	Method, Path string // the path as a pattern of http.ServeMux
-	Reason       string
-}
-
-// Extensions lists the operations that are not checked, with the reason.
-func Extensions() []Extension {
-	const field = "servers in use have it; the interface does not name it, and the document is limited to the interface"
-	return []Extension{
-		{spec.ControlPlane, "POST", "/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy", field},
-		{spec.AgentServer, "GET", "/threads/{thread_id}", field},
-		{spec.AgentServer, "PATCH", "/threads/{thread_id}", field},
-		{spec.AgentServer, "GET", "/threads/{thread_id}/runs", field},
-		{spec.AgentServer, "DELETE", "/threads/{thread_id}/runs/{run_id}", field},
-	}
 }
 
 // Values of which only the format matters to the documents.

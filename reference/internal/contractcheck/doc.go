@@ -12,5 +12,5 @@
 // Every request that is accepted, which is one with an answer below 400: parameters and body must match the documents. A
 // request that is refused may be wrong in any way.
 //
-// Operations that the documents do not declare must be refused, except those that [Extensions] lists with a reason.
+// Operations that the documents do not declare must be refused. Vendor extensions are declared, and marked as such.
 package contractcheck

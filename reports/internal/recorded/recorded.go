@@ -8,6 +8,7 @@ import (
 	_ "embed" // the run is part of the package
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/agentconform/agentconform/reports"
 )
@@ -49,6 +50,7 @@ func Conformant() *reports.Result {
 	}
 	r.Verdict = reports.Conformant
 	reports.Tally(r)
+	reports.SetScope(r, nil)
 	return r
 }
 
@@ -66,6 +68,7 @@ func Unreachable() *reports.Result {
 	r.Target.AgentServer = ""
 	r.Exchanges, r.Timeline, r.Ledger, r.Coverage = reports.NewMemory(), nil, nil, reports.Coverage{}
 	reports.Tally(r)
+	reports.SetScope(r, slices.DeleteFunc(slices.Clone(r.NotJudged), func(n reports.NotJudged) bool { return n.Kind != reports.NotSelected }))
 	return r
 }
 

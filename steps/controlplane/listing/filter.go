@@ -1,4 +1,4 @@
-package controlplane
+package listing
 
 import (
 	"context"
@@ -16,15 +16,16 @@ import (
 
 // filtering holds the sentences about filters of lists.
 type filtering struct {
-	*World
+	*lists
 	query      string   // the filter
 	statusesOf []string // the filter of each page that was read, by answer
+	strange    string   // a status of a revision that is not one of the interface as it is written
 }
 
 // define holds the sentences about filtering the revisions of a deployment (section 4).
 func (w *filtering) define(r *common.Registrar) {
-	r.Given(`a deployment whose revisions have settled`, w.aSettledHistory, w.reads(w.readableStatuses(1), w.plane.Fixtures.Long))
-	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory, w.reads(w.readableStatuses(2), w.plane.Fixtures.Long))
+	r.Given(`a deployment whose revisions have settled`, w.aSettledHistory, w.Reads(w.ReadableStatuses(1), w.Plane.Fixtures.Long))
+	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory, w.Reads(w.ReadableStatuses(2), w.Plane.Fixtures.Long))
 	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
 	r.When(`the client lists its revisions with that filter`, w.clientListsWithFilter)
 	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
@@ -34,28 +35,28 @@ func (w *filtering) define(r *common.Registrar) {
 	r.When(`the client pages through each filtered list, five at a time`, w.clientPagesThroughFiltered, common.Needs(common.Whatever(w.severalFilteredPages)))
 	r.When(`the client filters its revisions by (status|remote_reconciled) "([^"]*)"`, w.clientFiltersBy)
 	r.Then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly)
-	r.Then(`each list is the union of the lists of its two statuses`, w.steady(w.pairsAreUnions))
-	r.Then(`the pages hold exactly the filtered revisions`, w.steady(w.pagesHoldFiltered))
+	r.Then(`each list is the union of the lists of its two statuses`, w.Steady(w.pairsAreUnions))
+	r.Then(`the pages hold exactly the filtered revisions`, w.Steady(w.pagesHoldFiltered))
 	r.Then(`the list is empty, or the request is refused with 4xx`, w.emptyOrRefused)
 }
 
 func (w *filtering) aSettledHistory(ctx context.Context) error {
-	return w.read(ctx, w.plane.Fixtures.Long, w.plane.Existing.ReadableStatuses(1))
+	return w.Read(ctx, w.Plane.Fixtures.Long, w.Plane.Existing.ReadableStatuses(1))
 }
 
 // aMixedHistory needs two statuses, or a filter has no visible effect.
 func (w *filtering) aMixedHistory(ctx context.Context) error {
-	if err := w.read(ctx, w.plane.Fixtures.Long, w.plane.Existing.ReadableStatuses(2)); err != nil {
+	if err := w.Read(ctx, w.Plane.Fixtures.Long, w.Plane.Existing.ReadableStatuses(2)); err != nil {
 		return err
 	}
 	statuses, err := w.statuses(ctx)
 	if err != nil {
 		return err
 	}
-	if missing := w.canCreate(); len(statuses) < 2 && missing != nil {
+	if missing := w.CanCreate(); len(statuses) < 2 && missing != nil {
 		return missing
 	} else if len(statuses) < 2 {
-		_, key := w.plane.Sources.Broken()
+		_, key := w.Plane.Sources.Broken()
 		return outcome.NotConfigured(key, "all revisions have the same status, so a status filter has no visible effect: set %s", key)
 	}
 	return nil
@@ -64,20 +65,20 @@ func (w *filtering) aMixedHistory(ctx context.Context) error {
 // aFilterThatKeepsAll names every status there is. Whether a filter keeps what it should is another requirement's
 // concern.
 func (w *filtering) aFilterThatKeepsAll(ctx context.Context) error {
-	filter := "status=" + url.QueryEscape(strings.Join(w.plane.Statuses.Known(), ","))
-	rows, a, err := w.plane.ListAll(ctx, w.deployment.ID, "&"+filter)
+	filter := "status=" + url.QueryEscape(strings.Join(w.Plane.Statuses.Known(), ","))
+	rows, a, err := w.Plane.ListAll(ctx, w.Deployment.ID, "&"+filter)
 	if err != nil {
 		return err
 	}
-	if !a.OK() || len(rows) < len(w.deployment.Revisions) {
-		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)", len(rows), len(w.deployment.Revisions), a.Status)
+	if !a.OK() || len(rows) < len(w.Deployment.Revisions) {
+		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)", len(rows), len(w.Deployment.Revisions), a.Status)
 	}
 	w.query = filter
 	return nil
 }
 
 func (w *filtering) clientListsWithFilter(ctx context.Context) error {
-	return w.list(ctx, w.query, false)
+	return w.List(ctx, w.query, false)
 }
 
 // clientFiltersByNUL sends the character that databases do not accept in a string.
@@ -89,18 +90,22 @@ func (w *filtering) clientFiltersByNUL(ctx context.Context, where string) error 
 	return w.clientFiltersBy(ctx, "status", value)
 }
 
-// statuses reads the status of each revision alone, so that the list is not judged by itself. Revisions by status.
+// statuses reads the status of each revision alone, so that the list is not judged by itself. Revisions by the status of the
+// interface that is meant.
 func (w *filtering) statuses(ctx context.Context) (map[string][]string, error) {
 	found := map[string][]string{}
-	for _, revision := range w.deployment.Revisions {
-		a, err := w.plane.Get(ctx, plane.RevisionPath(w.deployment.ID, revision), "")
+	for _, revision := range w.Deployment.Revisions {
+		a, err := w.Plane.Get(ctx, plane.RevisionPath(w.Deployment.ID, revision), "")
 		if err != nil {
 			return nil, err
 		}
 		if !a.OK() || a.Get("id").String() != revision {
 			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
 		}
-		status := a.Get("status").String()
+		status := w.Plane.Statuses.Meant(a.Get("status").String())
+		if status != a.Get("status").String() || !w.Plane.Statuses.IsKnown(status) {
+			w.strange = a.Get("status").String()
+		}
 		found[status] = append(found[status], revision)
 	}
 	return found, nil
@@ -120,7 +125,7 @@ func (w *filtering) filterBy(ctx context.Context, when func(revisions []string) 
 	if err != nil {
 		return err
 	}
-	for _, status := range w.plane.Statuses.Known() {
+	for _, status := range w.Plane.Statuses.Known() {
 		if !when(statuses[status]) {
 			continue
 		}
@@ -138,13 +143,13 @@ func (w *filtering) clientFiltersByPairs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, status := range w.plane.Statuses.Known() {
+	for i, status := range w.Plane.Statuses.Known() {
 		if len(statuses[status]) == 0 {
 			continue
 		}
-		next := w.plane.Statuses.Known()[(i+1)%len(w.plane.Statuses.Known())]
+		next := w.Plane.Statuses.Known()[(i+1)%len(w.Plane.Statuses.Known())]
 		for _, other := range slices.Sorted(maps.Keys(statuses)) {
-			if other != status {
+			if other != status && w.Plane.Statuses.IsKnown(other) {
 				next = other
 			}
 		}
@@ -160,7 +165,7 @@ func (w *filtering) clientFiltersByPairs(ctx context.Context) error {
 // filteredPage is the size of the pages of filtered lists.
 const filteredPage = 5
 
-func (w *filtering) severalFilteredPages() error { return w.plane.Existing.LongerThan(filteredPage) }
+func (w *filtering) severalFilteredPages() error { return w.Plane.Existing.LongerThan(filteredPage) }
 
 // clientPagesThroughFiltered reads the list of each status that occurs, and then its pages.
 func (w *filtering) clientPagesThroughFiltered(ctx context.Context) error {
@@ -171,41 +176,44 @@ func (w *filtering) clientPagesThroughFiltered(ctx context.Context) error {
 	if err := w.clientFiltersByOccurring(ctx); err != nil {
 		return err
 	}
-	for _, list := range w.lists {
+	for _, list := range w.whole {
 		for offset := 0; offset < len(list.rows)+size; offset += size {
-			if err := w.list(ctx, plane.PageOf(size, offset)+"&status="+url.QueryEscape(list.statuses), false); err != nil {
+			if err := w.List(ctx, plane.PageOf(size, offset)+"&status="+url.QueryEscape(list.statuses), false); err != nil {
 				return err
 			}
-			if !w.scene.Answer.OK() && offset >= len(list.rows) {
+			if !w.Scene.Answer.OK() && offset >= len(list.rows) {
 				break // what a page past the end is answered with is the concern of another requirement
 			}
 			w.statusesOf = append(w.statusesOf, list.statuses)
 		}
-		w.answers = w.answers[:len(w.statusesOf)]
+		w.Answers = w.Answers[:len(w.statusesOf)]
 	}
 	return nil
 }
 
 func (w *filtering) clientFiltersBy(ctx context.Context, parameter, value string) error {
-	return w.list(ctx, parameter+"="+url.QueryEscape(value), true)
+	return w.List(ctx, parameter+"="+url.QueryEscape(value), true)
 }
 
 // filtersKeepExactly compares each filtered list with the statuses that the revisions have alone. A list that was
 // refused keeps none; where none is to be kept, it must be served all the same.
 func (w *filtering) filtersKeepExactly(ctx context.Context) error {
-	if len(w.lists) == 0 {
+	if len(w.whole) == 0 {
 		return outcome.Inconclusive("there was no such status to filter by")
 	}
 	statuses, err := w.statuses(ctx)
 	if err != nil {
 		return err
 	}
-	for _, list := range w.lists {
+	for _, list := range w.whole {
 		want, got := slices.Clone(statuses[list.statuses]), plane.IDs(list.rows)
 		slices.Sort(want)
 		slices.Sort(got)
 		if !list.answer.OK() || !slices.Equal(want, got) {
-			return w.unlessChanged(ctx, outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d (HTTP status %d)", len(got), list.answer.Status).At("/resources"))
+			if w.strange != "" { // which revisions have the status is then a matter of how the target writes it
+				return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of the thirteen (CP-POLL-1)", list.statuses, len(got), w.strange).ByRequirement("CP-POLL-1")
+			}
+			return w.UnlessChanged(ctx, outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d (HTTP status %d)", len(got), list.answer.Status).At("/resources"))
 		}
 	}
 	return nil
@@ -216,7 +224,7 @@ func (w *filtering) filtersKeepExactly(ctx context.Context) error {
 func (w *filtering) pairsAreUnions() error {
 	single, compared := map[string][]string{}, 0
 	answers := map[string]*client.Answer{}
-	for _, list := range w.lists {
+	for _, list := range w.whole {
 		got := plane.IDs(list.rows)
 		if !strings.Contains(list.statuses, ",") {
 			single[list.statuses], answers[list.statuses] = got, list.answer
@@ -244,12 +252,12 @@ func (w *filtering) pairsAreUnions() error {
 // holds nothing.
 func (w *filtering) pagesHoldFiltered() error {
 	got, lastPage := map[string][]string{}, map[string]*client.Answer{}
-	for i, a := range w.answers {
+	for i, a := range w.Answers {
 		lastPage[w.statusesOf[i]] = a
 		got[w.statusesOf[i]] = append(got[w.statusesOf[i]], plane.IDs(a.Get("resources").Array())...)
 	}
 	compared := 0
-	for _, list := range w.lists {
+	for _, list := range w.whole {
 		want, found := plane.IDs(list.rows), got[list.statuses]
 		compared += len(want)
 		slices.Sort(want)
@@ -265,7 +273,7 @@ func (w *filtering) pagesHoldFiltered() error {
 }
 
 func (w *filtering) emptyOrRefused() error {
-	a, err := w.scene.Last()
+	a, err := w.Scene.Last()
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package controlplane
+package listing
 
 import (
 	"context"
@@ -10,28 +10,28 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// listing holds the sentences about lists of revisions.
-type listing struct {
-	*World
+// paging holds the sentences about lists of revisions.
+type paging struct {
+	*lists
 	limit  string   // that the client sent
+	sent   string   // the value of the parameter that it sent
 	faults []string // queries with one faulty parameter each
 }
 
 // define holds the sentences about listing the revisions of a deployment (sections 2, 4, 7 and 8).
-func (w *listing) define(r *common.Registrar) {
-	r.Given(`a deployment with more than 20 revisions`, w.aLongHistory, w.reads(w.readableHistory(moreThanDefault), w.plane.Fixtures.Long))
-	r.Given(`a deployment whose revisions are known`, w.aKnownHistory, w.reads(w.readableHistory(1), w.plane.Fixtures.Long))
+func (w *paging) define(r *common.Registrar) {
+	r.Given(`a deployment with more than 20 revisions`, w.aLongHistory, w.Reads(w.ReadableHistory(moreThanDefault), w.Plane.Fixtures.Long))
+	r.Given(`a deployment whose revisions are known`, w.aKnownHistory, w.Reads(w.ReadableHistory(1), w.Plane.Fixtures.Long))
 	r.Given(`an empty list of its revisions`, w.anEmptyList)
 	r.Given(`paging through its revisions by computed offsets works`, w.canBePaged)
 	r.Given(`an invalid limit and an invalid offset that are each refused by name`, w.twoInvalidParameters)
-	r.When(`the client lists its revisions`, w.clientLists)
+	r.When(`the client lists its revisions`, w.ClientLists)
 	r.When(`the client lists its revisions with (limit|offset) "([^"]*)"`, w.clientListsWith)
 	r.When(`the client lists its revisions with both of them`, w.clientListsWithTwoInvalid)
 	r.When(`the list is read`, func() error { return nil })
@@ -42,40 +42,41 @@ func (w *listing) define(r *common.Registrar) {
 	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`, w.clientPagesByReturnedOffsets, common.Needs(w.severalPages))
 	r.When(`the client lists the revisions of an unknown deployment`, w.clientListsUnknown)
 	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`, w.clientListsID)
-	r.Then(`the list is answered with 2xx`, w.served)
+	r.Then(`the list is answered with 2xx`, w.Served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, w.listHasForm)
-	r.Then(`it holds as many revisions as the limit allows, or all`, w.steady(w.holdsWhatLimitAllows))
+	r.Then(`it holds as many revisions as the limit allows, or all`, w.Steady(w.holdsWhatLimitAllows))
 	r.Then(`it holds exactly 20 revisions`, w.holdsTwenty)
-	r.Then(`it holds no revision`, w.steady(w.isEmpty))
-	r.Then(`every revision was returned exactly once`, w.steady(w.everyRevisionOnce))
+	r.Then(`the request is refused with 422, or the list is empty and its offset is not clamped`, w.refusedOrNotClamped)
+	r.Then(`it holds no revision`, w.Steady(w.isEmpty))
+	r.Then(`every revision was returned exactly once`, w.Steady(w.everyRevisionOnce))
 	r.Then(`the request is refused with 422 and an error that names "(\w+)"`, w.refusedNaming)
 	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`, w.refusedNamingBoth)
 	r.Then(`the request is answered with 404 and a detail that contains the deployment id`, w.notFoundNaming)
-	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.newestFirst, w.creatable())
+	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.newestFirst, w.Creatable())
 	r.Then(`each revision has the "source" of the deployment`, w.eachHasSource)
 }
 
-func (w *listing) clientListsWith(ctx context.Context, parameter, value string) error {
-	w.limit = value
-	return w.list(ctx, parameter+"="+url.QueryEscape(value), true)
+func (w *paging) clientListsWith(ctx context.Context, parameter, value string) error {
+	w.limit, w.sent = value, value
+	return w.List(ctx, parameter+"="+url.QueryEscape(value), true)
 }
 
-func (w *listing) clientListsWithTwoInvalid(ctx context.Context) error {
-	return w.list(ctx, strings.Join(w.faults, "&"), true)
+func (w *paging) clientListsWithTwoInvalid(ctx context.Context) error {
+	return w.List(ctx, strings.Join(w.faults, "&"), true)
 }
 
-func (w *listing) clientListsFrom(ctx context.Context, place string) error {
-	offset := len(w.deployment.Revisions)
+func (w *paging) clientListsFrom(ctx context.Context, place string) error {
+	offset := len(w.Deployment.Revisions)
 	switch place {
 	case "one past the end":
 		offset++
 	case "far past the end":
 		offset += 100_000
 	}
-	return w.list(ctx, plane.PageOf(1, offset), false)
+	return w.List(ctx, plane.PageOf(1, offset), false)
 }
 
-func (w *listing) clientListsAllTwice(ctx context.Context) error {
+func (w *paging) clientListsAllTwice(ctx context.Context) error {
 	for range 2 {
 		if err := w.listWhole(ctx, ""); err != nil {
 			return err
@@ -84,35 +85,28 @@ func (w *listing) clientListsAllTwice(ctx context.Context) error {
 	return nil
 }
 
-// wholeList is all that a list holds, whatever its pages.
-type wholeList struct {
-	statuses string // the filter
-	rows     []gjson.Result
-	answer   *client.Answer // the first page
-}
-
 // severalPages skips where the history is too short to page through.
-func (w *listing) severalPages(size string) error {
+func (w *paging) severalPages(size string) error {
 	n, err := strconv.Atoi(size)
 	if err != nil {
 		return err
 	}
-	return w.plane.Existing.LongerThan(n)
+	return w.Plane.Existing.LongerThan(n)
 }
 
 // severalUnevenPages are at least three.
-func (w *listing) severalUnevenPages(string) error { return w.plane.Existing.LongerThan(1 + 2) }
+func (w *paging) severalUnevenPages(string) error { return w.Plane.Existing.LongerThan(1 + 2) }
 
 // clientPagesByComputedOffsets reads one page more than the history has, so that a row too many is seen.
-func (w *listing) clientPagesByComputedOffsets(ctx context.Context, size int) error {
-	if err := w.plane.Existing.LongerThan(size); err != nil {
+func (w *paging) clientPagesByComputedOffsets(ctx context.Context, size int) error {
+	if err := w.Plane.Existing.LongerThan(size); err != nil {
 		return err
 	}
 	return w.pageThrough(ctx, func(int) int { return size })
 }
 
 // clientPagesUnevenly finds a target that takes an offset for the number of a page.
-func (w *listing) clientPagesUnevenly(ctx context.Context) error {
+func (w *paging) clientPagesUnevenly(ctx context.Context) error {
 	if err := w.severalUnevenPages(""); err != nil {
 		return err
 	}
@@ -121,15 +115,15 @@ func (w *listing) clientPagesUnevenly(ctx context.Context) error {
 
 // pageThrough reads page after page, each with its own size, until one begins past the end. That this one may be no
 // page at all is the concern of another requirement.
-func (w *listing) pageThrough(ctx context.Context, size func(page int) int) error {
+func (w *paging) pageThrough(ctx context.Context, size func(page int) int) error {
 	offset := 0
 	for page := 1; ; page++ {
-		if err := w.list(ctx, plane.PageOf(size(page), offset), false); err != nil {
+		if err := w.List(ctx, plane.PageOf(size(page), offset), false); err != nil {
 			return err
 		}
-		if offset >= len(w.deployment.Revisions) {
-			if last := len(w.answers) - 1; !w.scene.Answer.OK() {
-				w.answers, w.scene.Answer = w.answers[:last], w.answers[last-1]
+		if offset >= len(w.Deployment.Revisions) {
+			if last := len(w.Answers) - 1; !w.Scene.Answer.OK() {
+				w.Answers, w.Scene.Answer = w.Answers[:last], w.Answers[last-1]
 			}
 			return nil
 		}
@@ -138,33 +132,33 @@ func (w *listing) pageThrough(ctx context.Context, size func(page int) int) erro
 }
 
 // canBePaged reads the whole history in pages of five.
-func (w *listing) canBePaged(ctx context.Context) error {
+func (w *paging) canBePaged(ctx context.Context) error {
 	if err := w.pageThrough(ctx, func(int) int { return 5 }); err != nil {
 		return err
 	}
 	problem := w.everyRevisionOnce()
-	w.answers, w.scene.Answer = nil, nil
+	w.Answers, w.Scene.Answer = nil, nil
 	return problem
 }
 
 // anEmptyList asks for a page far past the end.
-func (w *listing) anEmptyList(ctx context.Context) error {
-	if err := w.list(ctx, "offset=1000", false); err != nil {
+func (w *paging) anEmptyList(ctx context.Context) error {
+	if err := w.List(ctx, "offset=1000", false); err != nil {
 		return err
 	}
-	if !w.scene.Answer.OK() || len(w.rows()) > 0 {
-		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(w.scene.Answer))
+	if !w.Scene.Answer.OK() || len(w.rows()) > 0 {
+		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(w.Scene.Answer))
 	}
 	return nil
 }
 
 // twoInvalidParameters finds an invalid value of each parameter that the target refuses with an error that names it.
-func (w *listing) twoInvalidParameters(ctx context.Context) error {
+func (w *paging) twoInvalidParameters(ctx context.Context) error {
 	for _, candidates := range [][]string{{"limit=0", "limit=101", "limit=ten"}, {"offset=-1", "offset=ten"}} {
 		name, _, _ := strings.Cut(candidates[0], "=")
 		refused := ""
 		for _, query := range candidates {
-			if err := w.list(ctx, query, true); err != nil {
+			if err := w.List(ctx, query, true); err != nil {
 				return err
 			}
 			if w.refusedNaming(name) == nil {
@@ -182,101 +176,130 @@ func (w *listing) twoInvalidParameters(ctx context.Context) error {
 
 // clientPagesByReturnedOffsets goes on until a page is empty or the history must have been seen. That there is no
 // offset to pass on is the concern of another requirement.
-func (w *listing) clientPagesByReturnedOffsets(ctx context.Context, size int) error {
-	if err := w.plane.Existing.LongerThan(size); err != nil {
+func (w *paging) clientPagesByReturnedOffsets(ctx context.Context, size int) error {
+	if err := w.Plane.Existing.LongerThan(size); err != nil {
 		return err
 	}
 	query := "limit=" + strconv.Itoa(size)
-	for range len(w.deployment.Revisions) + 2 {
-		if err := w.list(ctx, query, false); err != nil {
+	for range len(w.Deployment.Revisions) + 2 {
+		if err := w.List(ctx, query, false); err != nil {
 			return err
 		}
-		rows, offset := w.scene.Answer.Get("resources").Array(), w.scene.Answer.Get("offset")
-		if !w.scene.Answer.OK() || len(rows) < size || w.seenRows() >= len(w.deployment.Revisions) {
+		rows, offset := w.Scene.Answer.Get("resources").Array(), w.Scene.Answer.Get("offset")
+		if !w.Scene.Answer.OK() || len(rows) < size || w.seenRows() >= len(w.Deployment.Revisions) {
 			return nil
 		}
 		if offset.Type != gjson.Number {
 			return outcome.Inconclusive("the returned offset is not a number and cannot be passed on: %s", outcome.Shown(offset))
 		}
 		if offset.Num < 0 || offset.Num > math.MaxInt32 {
-			return outcome.Violated(w.scene.Answer, "an offset that fetches the next page", "%s", outcome.Shown(offset)).At("/offset")
+			return outcome.Violated(w.Scene.Answer, "an offset that fetches the next page", "%s", outcome.Shown(offset)).At("/offset")
 		}
 		query = plane.PageOf(size, int(offset.Int()))
 	}
 	return nil
 }
 
-func (w *listing) seenRows() int {
+func (w *paging) seenRows() int {
 	n := 0
-	for _, a := range w.answers {
+	for _, a := range w.Answers {
 		n += len(a.Get("resources").Array())
 	}
 	return n
 }
 
-func (w *listing) clientListsUnknown(ctx context.Context) error {
-	w.deployment = &plane.Deployment{ID: target.UnknownID()}
-	return w.list(ctx, "", false)
+func (w *paging) clientListsUnknown(ctx context.Context) error {
+	w.Deployment = &plane.Deployment{ID: target.UnknownID()}
+	return w.List(ctx, "", false)
 }
 
-func (w *listing) clientListsID(ctx context.Context, id string) error {
-	return w.listOf(ctx, id, "", true)
+func (w *paging) clientListsID(ctx context.Context, id string) error {
+	return w.ListOf(ctx, id, "", true)
 }
 
-func (w *listing) listHasForm() error {
-	if rows := w.scene.Answer.Get("resources"); !rows.IsArray() {
-		return outcome.Violated(w.scene.Answer, "an array in resources", "%s", outcome.Shown(rows)).At("/resources")
+func (w *paging) listHasForm() error {
+	if rows := w.Scene.Answer.Get("resources"); !rows.IsArray() {
+		return outcome.Violated(w.Scene.Answer, "an array in resources", "%s", outcome.Shown(rows)).At("/resources")
 	}
-	if offset := w.scene.Answer.Get("offset"); offset.Type != gjson.Number || strings.ContainsAny(offset.Raw, ".eE") {
-		return outcome.Violated(w.scene.Answer, "an integer in offset", "%s", outcome.Shown(offset)).At("/offset")
+	if offset := w.Scene.Answer.Get("offset"); !common.IsInteger(offset) {
+		return outcome.Violated(w.Scene.Answer, "an integer in offset", "%s", outcome.Shown(offset)).At("/offset")
 	}
 	return nil
 }
 
 // holdsWhatLimitAllows wants no more than the limit, and no less where there is more.
-func (w *listing) holdsWhatLimitAllows() error {
+func (w *paging) holdsWhatLimitAllows() error {
 	limit, err := strconv.Atoi(w.limit)
 	if err != nil {
 		return err
 	}
-	want := min(limit, len(w.deployment.Revisions))
+	want := min(limit, len(w.Deployment.Revisions))
 	if n := len(w.rows()); n != want {
-		return outcome.Violated(w.scene.Answer, strconv.Itoa(want)+" revisions", "%d", n).At("/resources")
+		return outcome.Violated(w.Scene.Answer, strconv.Itoa(want)+" revisions", "%d", n).At("/resources")
 	}
 	return nil
 }
 
-func (w *listing) holdsTwenty() error {
+func (w *paging) holdsTwenty() error {
 	const defaultLimit = 20
 	if n := len(w.rows()); n != defaultLimit {
-		return outcome.Violated(w.scene.Answer, "20 of the "+strconv.Itoa(len(w.deployment.Revisions))+" revisions", "%d", n).At("/resources")
+		return outcome.Violated(w.Scene.Answer, "20 of the "+strconv.Itoa(len(w.Deployment.Revisions))+" revisions", "%d", n).At("/resources")
 	}
 	return nil
 }
 
 // isEmpty does not judge how nothing is written, as long as there is a place for it.
-func (w *listing) isEmpty() error {
-	rows := w.scene.Answer.Get("resources")
+func (w *paging) isEmpty() error {
+	rows := w.Scene.Answer.Get("resources")
 	if !rows.Exists() {
-		return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(w.scene.Answer))
+		return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(w.Scene.Answer))
 	}
 	if n := len(rows.Array()); n > 0 {
-		return outcome.Violated(w.scene.Answer, "no revisions", "%d", n).At("/resources")
+		return outcome.Violated(w.Scene.Answer, "no revisions", "%d", n).At("/resources")
 	}
 	return nil
 }
 
+// refusedOrNotClamped judges an offset that no integer of 64 bits holds. Where the page is served, its offset may be that of the
+// request, rounded as a number of JSON may be, or the number of revisions; a bound of the server's integers is neither.
+func (w *paging) refusedOrNotClamped() error {
+	a, err := w.Scene.Last()
+	if err != nil {
+		return err
+	}
+	if !a.OK() {
+		return w.refusedNamingAll()
+	}
+	if err := w.isEmpty(); err != nil {
+		return err
+	}
+	if offset := a.Get("offset"); isBound(offset, w.sent) {
+		return outcome.Violated(a, "status 422, or an offset that is not clamped", "%s", outcome.Shown(offset)).At("/offset")
+	}
+	return nil
+}
+
+// isBound tells whether an offset in an answer is not the one that was sent, nor that rounded, and so large that it is a bound.
+func isBound(offset gjson.Result, sent string) bool {
+	const rounding = 1e-9
+	asked, err := strconv.ParseFloat(sent, 64)
+	if err != nil || offset.Type != gjson.Number || offset.Num < math.MaxInt32 {
+		return false
+	}
+	return offset.Raw == strconv.Itoa(math.MaxInt) || offset.Num < asked*(1-rounding)
+}
+
 // everyRevisionOnce compares with the revisions that the run made itself, not with another list. A page that was
 // refused holds none.
-func (w *listing) everyRevisionOnce() error {
+func (w *paging) everyRevisionOnce() error {
 	times := map[string]int{}
-	for _, a := range w.answers {
+	for _, a := range w.Answers {
 		for _, row := range a.Get("resources").Array() {
 			times[row.Get("id").String()]++
 		}
 	}
 	var missing, repeated []string
-	for _, id := range w.deployment.Revisions {
+	for _, id := range w.Deployment.Revisions {
 		switch n := times[id]; {
 		case n == 0:
 			missing = append(missing, id)
@@ -286,22 +309,22 @@ func (w *listing) everyRevisionOnce() error {
 		delete(times, id)
 	}
 	if len(missing)+len(repeated)+len(times) > 0 {
-		return outcome.Violated(w.scene.Answer, "each of the "+strconv.Itoa(len(w.deployment.Revisions))+" revisions once",
+		return outcome.Violated(w.Scene.Answer, "each of the "+strconv.Itoa(len(w.Deployment.Revisions))+" revisions once",
 			"%d missing, %d repeated, %d unknown", len(missing), len(repeated), len(times)).At("/resources")
 	}
 	return nil
 }
 
 // newestFirst goes by the order in which the run made the revisions. What it did not make is left out.
-func (w *listing) newestFirst() error {
-	if err := w.canCreate(); err != nil {
+func (w *paging) newestFirst() error {
+	if err := w.CanCreate(); err != nil {
 		return err
 	}
 	if err := w.listsServed(); err != nil {
 		return err
 	}
-	made := func(id string) int { return slices.Index(w.deployment.Revisions, id) }
-	for _, list := range w.lists {
+	made := func(id string) int { return slices.Index(w.Deployment.Revisions, id) }
+	for _, list := range w.whole {
 		order := slices.DeleteFunc(plane.IDs(list.rows), func(id string) bool { return made(id) < 0 })
 		if len(order) < 2 {
 			return outcome.Inconclusive("the list has %d of the known revisions: an order needs at least 2", len(order))
@@ -313,28 +336,28 @@ func (w *listing) newestFirst() error {
 	return nil
 }
 
-func (w *listing) eachHasSource() error {
-	if w.source() == "" { // that of an existing deployment is unknown
-		return w.canCreate()
+func (w *paging) eachHasSource() error {
+	if w.Source() == "" { // that of an existing deployment is unknown
+		return w.CanCreate()
 	}
 	if err := w.listsServed(); err != nil {
 		return err
 	}
-	list := w.lists[0]
+	list := w.whole[0]
 	if len(list.rows) == 0 {
 		return outcome.Inconclusive("the list is empty, so no source can be compared")
 	}
 	for i, row := range list.rows {
-		if got := row.Get("source"); got.String() != w.source() {
-			return outcome.Violated(list.answer, "source "+w.source(), "%s", outcome.Shown(got)).At("/resources/" + strconv.Itoa(i) + "/source")
+		if got := row.Get("source"); got.String() != w.Source() {
+			return outcome.Violated(list.answer, "source "+w.Source(), "%s", outcome.Shown(got)).At("/resources/" + strconv.Itoa(i) + "/source")
 		}
 	}
 	return nil
 }
 
 // listsServed blocks where a list cannot be read: nothing in it can be judged then.
-func (w *listing) listsServed() error {
-	for _, list := range w.lists {
+func (w *paging) listsServed() error {
+	for _, list := range w.whole {
 		if !list.answer.OK() {
 			return outcome.Blocked("the list cannot be read: %s", outcome.Seen(list.answer))
 		}
@@ -342,23 +365,23 @@ func (w *listing) listsServed() error {
 	return nil
 }
 
-func (w *listing) refusedNaming(parameter string) error { return w.refusedNamingAll(parameter) }
+func (w *paging) refusedNaming(parameter string) error { return w.refusedNamingAll(parameter) }
 
-func (w *listing) refusedNamingBoth(first, second string) error {
+func (w *paging) refusedNamingBoth(first, second string) error {
 	return w.refusedNamingAll(first, second)
 }
 
-func (w *listing) refusedNamingAll(parameters ...string) error {
-	a, err := w.scene.Last()
+func (w *paging) refusedNamingAll(parameters ...string) error {
+	a, err := w.Scene.Last()
 	if err != nil {
 		return err
 	}
 	return common.RefusedNaming(a, parameters...)
 }
 
-func (w *listing) notFoundNaming() error {
-	if err := w.notFound(); err != nil {
+func (w *paging) notFoundNaming() error {
+	if err := w.NotFound(); err != nil {
 		return err
 	}
-	return common.DetailContains(w.scene.Answer, w.deployment.ID)
+	return common.DetailContains(w.Scene.Answer, w.Deployment.ID)
 }

@@ -1,0 +1,22 @@
+// Authentication for the conformance graph: bearer tokens of known users; threads belong to the user who created them.
+//
+// CONFORMANCE_USERS is a JSON array of objects with name, token, identity and role.
+import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
+
+const USERS = JSON.parse(process.env.CONFORMANCE_USERS ?? "[]");
+
+export const auth = new Auth()
+  .authenticate(async (request) => {
+    const [, token] = /^bearer (.+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+    const user = USERS.find((user) => token !== undefined && user.token === token);
+    if (!user) throw new HTTPException(401, { message: "Invalid credentials" });
+    // access_token is for the graph; whoami does not return it.
+    return { identity: user.identity, display_name: user.name, role: user.role, access_token: token };
+  })
+  // The filter for all operations on threads and their runs.
+  .on("threads", ({ user }) => ({ owner: user.identity }))
+  // A new thread stores its owner; the filter above finds it by that.
+  .on("threads:create", ({ value, user }) => {
+    value.metadata = { ...value.metadata, owner: user.identity };
+    return { owner: user.identity };
+  });

@@ -1,0 +1,40 @@
+"""Authentication for the conformance graph: bearer tokens of known users; threads belong to the user who created them.
+
+CONFORMANCE_USERS is a JSON array of objects with name, token, identity and role.
+"""
+
+import hmac
+import json
+import os
+
+from langgraph_sdk import Auth
+
+auth = Auth()
+USERS = json.loads(os.environ.get("CONFORMANCE_USERS", "[]"))
+
+
+@auth.authenticate
+async def authenticate(authorization: str | None):
+    scheme, _, token = (authorization or "").partition(" ")
+    for user in USERS:
+        if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), user["token"].encode()):
+            return {
+                "identity": user["identity"],
+                "display_name": user["name"],
+                "role": user["role"],
+                "access_token": token,  # for the graph; whoami does not return it
+            }
+    raise Auth.exceptions.HTTPException(status_code=401, detail="Invalid credentials")
+
+
+@auth.on.threads
+async def owned(ctx: Auth.types.AuthContext, value: dict):
+    """The filter for all operations on threads and their runs."""
+    return {"owner": ctx.user.identity}
+
+
+@auth.on.threads.create
+async def create(ctx: Auth.types.AuthContext, value: dict):
+    """A new thread stores its owner. The server reads the metadata from this dict: change it, do not replace it."""
+    value.setdefault("metadata", {})["owner"] = ctx.user.identity
+    return {"owner": ctx.user.identity}

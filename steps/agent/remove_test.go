@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// TestRemoveThreads removes ten threads, of two users and of nobody, at servers that differ in what they do with DELETE.
+func TestRemoveThreads(t *testing.T) {
+	for name, c := range map[string]struct {
+		remove  func(s *threadServer, w http.ResponseWriter, id string)
+		gone    int // threads that are reported as removed
+		never   int
+		deletes int // at most
+	}{
+		"removes":               {func(s *threadServer, w http.ResponseWriter, id string) { delete(s.owners, id) }, 10, 0, 11},
+		"takes no DELETE, 405":  {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(405) }, 0, 10, 1},
+		"takes no DELETE, 404":  {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(404) }, 0, 10, 1},
+		"refuses with 403":      {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(403) }, 0, 0, 11},
+		"the first one is gone": {func(s *threadServer, w http.ResponseWriter, id string) { delete(s.owners, id); delete(s.owners, "t5") }, 10, 0, 11},
+		"busy for a moment": {func(s *threadServer, w http.ResponseWriter, id string) {
+			if s.busy[id]++; s.busy[id] < 3 {
+				w.WriteHeader(409)
+				return
+			}
+			delete(s.owners, id)
+		}, 10, 0, 33},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &threadServer{owners: map[string]string{}, busy: map[string]int{}, remove: c.remove}
+			var all []reports.LedgerEntry
+			for i := range 10 {
+				id := fmt.Sprintf("t%d", i)
+				user := i % 2
+				s.owners[id] = fmt.Sprintf("Bearer token-%d", user)
+				all = append(all, reports.LedgerEntry{Kind: evidence.Thread, ID: id, Owner: fmt.Sprintf("users.%d", user)})
+			}
+			all[0].Owner = "" // created without valid credentials; the first user sees it
+			server := httptest.NewServer(s)
+			t.Cleanup(server.Close)
+			cfg := config.Default()
+			cfg.AgentTarget = server.URL
+			cfg.Users = []config.User{{Name: "a", Token: "token-0"}, {Name: "b", Token: "token-1"}}
+			require.NoError(t, cfg.Complete())
+			tt, err := target.New(target.Options{Config: &cfg, Concurrency: 4})
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = tt.Close() })
+			for i := range all {
+				all[i].Address = server.URL
+			}
+			var mu sync.Mutex
+			gone, never, reported := 0, 0, map[string]bool{}
+			New(tt, nil, nil).RemoveThreads(context.Background(), all, 4, func(e reports.LedgerEntry, r Removal) {
+				mu.Lock()
+				defer mu.Unlock()
+				assert.False(t, reported[e.ID], "each once")
+				reported[e.ID] = true
+				if r.Problem == "" {
+					gone++
+				}
+				if r.Never {
+					never++
+				}
+			})
+			assert.Len(t, reported, 10)
+			assert.Equal(t, c.gone, gone)
+			assert.Equal(t, c.never, never)
+			assert.LessOrEqual(t, s.deletes, c.deletes)
+			assert.LessOrEqual(t, s.most, 4, "at once")
+		})
+	}
+}
+
+// threadServer shows and removes threads of their owners.
+type threadServer struct {
+	mu        sync.Mutex
+	owners    map[string]string // Authorization by thread
+	busy      map[string]int
+	deletes   int
+	now, most int
+	remove    func(s *threadServer, w http.ResponseWriter, id string)
+}
+
+func (s *threadServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.now++
+	s.most = max(s.most, s.now)
+	s.mu.Unlock()
+	time.Sleep(5 * time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now--
+	id := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/threads/"), "/state")
+	switch who := r.Header.Get("Authorization"); {
+	case who == "":
+		w.WriteHeader(401)
+	case s.owners[id] != who:
+		w.WriteHeader(404)
+	case r.Method == http.MethodDelete:
+		s.deletes++
+		s.remove(s, w, id)
+	}
+}
+
+func TestExistedBefore(t *testing.T) {
+	const date = "Sun, 22 Nov 2026 10:00:10 GMT"
+	for created, want := range map[string]bool{
+		"2026-11-22T10:00:10.5Z": false, "2026-11-22T11:00:09+01:00": false, "2026-11-22T10:00:08.5Z": false, "2026-11-22T10:00:20Z": false,
+		"2026-11-22T10:00:01Z": true, "2025-01-01T00:00:00+00:00": true, "yesterday": false, "": false,
+	} {
+		a := &client.Answer{Status: 200, Header: http.Header{"Date": {date}}, Took: time.Second, Body: []byte(`{"thread_id":"t","created_at":"` + created + `"}`)}
+		assert.Equal(t, want, existedBefore(a), created)
+		a.Header = http.Header{}
+		assert.False(t, existedBefore(a), "without a clock nothing is known")
+	}
+	assert.False(t, existedBefore(nil))
+}

@@ -1,0 +1,215 @@
+package scenario
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// World is what the sentences about the control plane know in one scenario: the deployment that they speak of, and what the
+// client was answered last. The subjects (access, creation, listing, ...) embed it and add what only they need.
+type World struct {
+	Scene  *common.Scene
+	Target *target.Target
+	Plane  *plane.Plane
+
+	Deployment *plane.Deployment
+	Other      *plane.Deployment // where a sentence speaks of "another deployment"
+	Revision   string            // the id of the revision that the sentences speak of
+	Answers    []*client.Answer  // all of the last act, where it had several
+	AskedIDs   []string          // the ids of what these answers were asked for
+}
+
+// New returns the world of one scenario, in which nothing has been sent yet.
+func New(scene *common.Scene, t *target.Target, p *plane.Plane) *World {
+	return &World{Scene: scene, Target: t, Plane: p}
+}
+
+// Do sends a request and remembers its answer.
+func (w *World) Do(ctx context.Context, r client.Request) (*client.Answer, error) {
+	if err := w.Plane.Existing.MayWrite(r.Method, r.Path); err != nil {
+		return nil, err
+	}
+	a, err := w.Target.Client.Do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	w.Scene.Answer = a
+	return a, nil
+}
+
+// ANamedTemplate skips where deployments cannot be identified by a name in the list of all.
+func (w *World) ANamedTemplate() error {
+	if err := w.CanCreate(); err != nil {
+		return err
+	}
+	if _, named := w.Target.Config.Create.Body["name"]; !named {
+		return outcome.Needs("create.body.name")
+	}
+	return nil
+}
+
+// Served wants the last answer to have a status of success.
+func (w *World) Served() error {
+	a, err := w.Scene.Last()
+	if err != nil {
+		return err
+	}
+	if !a.OK() {
+		return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
+	}
+	return nil
+}
+
+// ANewDeployment can be retrieved; that its revision can be is for the scenario to find out.
+func (w *World) ANewDeployment(ctx context.Context) (err error) {
+	if w.Deployment, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Created); err != nil {
+		return err
+	}
+	return w.CanBeRetrieved(ctx, plane.DeploymentPath(w.Deployment.ID))
+}
+
+// ACreatedDeployment can be retrieved with the revision that its creation named.
+func (w *World) ACreatedDeployment(ctx context.Context) error {
+	if err := w.ANewDeployment(ctx); err != nil {
+		return err
+	}
+	return w.CanBeRetrieved(ctx, plane.RevisionPath(w.Deployment.ID, w.Deployment.First))
+}
+
+// CanBeRetrieved blocks where what has just been created cannot be read.
+func (w *World) CanBeRetrieved(ctx context.Context, path string) error {
+	a, err := w.Plane.AwaitFound(ctx, path)
+	if err == nil && !a.OK() {
+		return outcome.Blocked("%s cannot be retrieved: %s", path, outcome.Seen(a))
+	}
+	return err
+}
+
+// Creates sends a creation and enters what comes of it in the ledger.
+func (w *World) Creates(ctx context.Context, request client.Request, body map[string]any) error {
+	a, err := w.Do(ctx, request)
+	if err != nil {
+		return err
+	}
+	w.Deployment = &plane.Deployment{Body: body, Answer: a}
+	if a.OK() || a.Get("id").String() != "" {
+		_ = w.Plane.NoteCreated(ctx, w.Deployment, a) // an incomplete answer is judged by the sentence about it
+	}
+	return nil
+}
+
+// CreatesWith creates a deployment from the template of the configuration, with changes.
+func (w *World) CreatesWith(ctx context.Context, purpose string, changes map[string]any) error {
+	if err := w.Plane.TakeDeployment(ctx); err != nil {
+		return err
+	}
+	body := w.Plane.Sources.Body(w.Target.Name(purpose), changes)
+	return w.Creates(ctx, w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body), body)
+}
+
+// List lists the revisions of the deployment, and adds the answer to those of the act. A wrong query breaks the contract on purpose.
+func (w *World) List(ctx context.Context, query string, wrong bool) error {
+	return w.ListOf(ctx, w.Deployment.ID, query, wrong)
+}
+
+// ListOf is List for the deployment with the id.
+func (w *World) ListOf(ctx context.Context, id, query string, wrong bool) error {
+	request := w.Target.ToControlPlane(target.TheClient, http.MethodGet, plane.RevisionsPath(id), nil)
+	request.Query, request.Wrong = query, wrong
+	a, err := w.Do(ctx, request)
+	if err == nil {
+		w.Answers = append(w.Answers, a)
+	}
+	return err
+}
+
+// ClientLists lists the revisions without parameters.
+func (w *World) ClientLists(ctx context.Context) error { return w.List(ctx, "", false) }
+
+// Retrieve reads from the control plane as the client, and adds the answer to those of the act.
+func (w *World) Retrieve(ctx context.Context, path string, wrong bool) error {
+	request := w.Target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
+	request.Wrong = wrong
+	a, err := w.Do(ctx, request)
+	if err == nil {
+		w.Answers = append(w.Answers, a)
+	}
+	return err
+}
+
+// ClientRetrieves reads the deployment.
+func (w *World) ClientRetrieves(ctx context.Context) error {
+	return w.Retrieve(ctx, plane.DeploymentPath(w.Deployment.ID), false)
+}
+
+// ClientRetrievesLatest reads the newest revision that the run knows of.
+func (w *World) ClientRetrievesLatest(ctx context.Context) error {
+	w.Revision = w.Deployment.Latest()
+	return w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, w.Revision), false)
+}
+
+// ClientRetrievesBothRevisions reads every revision that the run knows of.
+func (w *World) ClientRetrievesBothRevisions(ctx context.Context) error {
+	w.AskedIDs = w.Deployment.Revisions
+	for _, revision := range w.Deployment.Revisions {
+		if err := w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, revision), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NotFound wants the last answer to be a 404 (section 7).
+func (w *World) NotFound() error {
+	a, err := w.Scene.Last()
+	if err != nil {
+		return err
+	}
+	if a.Status != http.StatusNotFound {
+		return outcome.Violated(a, "status 404", "%s", outcome.Seen(a))
+	}
+	return nil
+}
+
+// SourceAsAsked wants the last answer to show the source of the create request (section 2).
+func (w *World) SourceAsAsked() error {
+	if err := w.Served(); err != nil {
+		return err
+	}
+	want, _ := w.Deployment.Body["source"].(string)
+	if got := w.Scene.Answer.Get("source"); got.String() != want {
+		return outcome.Violated(w.Scene.Answer, "source "+want, "%s", outcome.Shown(got)).At("/source")
+	}
+	return nil
+}
+
+// ConfigAsUpdated wants the last answer to show what the update asked for (section 2).
+func (w *World) ConfigAsUpdated() error { return w.ConfigHolds(w.Deployment.Update) }
+
+// ConfigHolds looks for every value that was asked for. Fields that were not asked for are the target's own.
+func (w *World) ConfigHolds(want map[string]any) error {
+	if err := w.Served(); err != nil {
+		return err
+	}
+	compared := 0
+	for _, field := range []string{"repo_ref", "graph_config_path", "image_uri"} {
+		value, given := want[field].(string)
+		if !given {
+			continue
+		}
+		compared++
+		if got := w.Scene.Answer.Get("source_revision_config." + field); got.String() != value {
+			return outcome.Violated(w.Scene.Answer, field+" "+value, "%s", outcome.Shown(got)).At("/source_revision_config/" + field)
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("the request sets neither repo_ref, graph_config_path nor image_uri: set them in create.body.source_revision_config")
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package evidence
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite asks for a deployment by ids that are no UUIDs: one that the target gave, and one
+// that it did not.
+func TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite(t *testing.T) {
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	c := New(oracle, client.NewRedactor(nil), reports.NewMemory(), time.Now())
+	observe := func(method, path, body string) {
+		r := client.Request{Side: spec.ControlPlane, Method: method, Path: path}
+		if method == http.MethodPost {
+			r.Header, r.Body = http.Header{"Content-Type": {"application/json"}}, []byte(`{"source":"git_host"}`)
+		}
+		c.Observe(context.Background(), r, client.Wire{Body: r.Body}, time.Now(), &client.Answer{Request: r, Status: 200, Header: http.Header{}, Body: []byte(body)}, "")
+	}
+	observe(http.MethodPost, "/v2/deployments", `{"id":"dep 1","latest_revision_id":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`)
+	observe(http.MethodGet, "/v2/deployments/dep%201", `{}`)
+	observe(http.MethodGet, "/v2/deployments/dep%201/revisions/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", `{}`)
+	assert.Empty(t, c.OwnMistakes())
+	observe(http.MethodGet, "/v2/deployments/dep2", `{}`)
+	assert.Len(t, c.OwnMistakes(), 1)
+}
+
+// TestServerErrorsByWhatWasAsked wants each 5xx in the kind of its request.
+func TestServerErrorsByWhatWasAsked(t *testing.T) {
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	c := New(oracle, client.NewRedactor(nil), reports.NewMemory(), time.Now())
+	const id = "/v2/deployments/3f2a8c1e-5b7d-4e9f-8a6c-0d1e2f3a4b5c"
+	for _, r := range []client.Request{
+		{Side: spec.ControlPlane, Method: http.MethodGet, Path: id},
+		{Side: spec.ControlPlane, Method: http.MethodGet, Path: id + "/revisions", Query: "limit=0", Wrong: true},
+		{Side: spec.ControlPlane, Method: http.MethodGet, Path: "/v2/deployments/x", Wrong: true},
+		{Side: spec.ControlPlane, Method: http.MethodPatch, Path: id, Body: []byte(`{`), Wrong: true},
+		{Side: spec.ControlPlane, Method: http.MethodDelete, Path: id},
+		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/runs/r/join", Raised: true},
+		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/runs/r/join"},
+		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/state", Early: true},
+	} {
+		c.Observe(context.Background(), r, client.Wire{Body: r.Body}, time.Now(), &client.Answer{Request: r, Status: 500, Header: http.Header{}}, "")
+	}
+	count := func(side spec.Side, kind Asked) int {
+		answers, _ := c.ServerErrors(side, kind)
+		return answers
+	}
+	assert.Equal(t, []int{1, 2, 2, 0}, []int{count(spec.ControlPlane, Kept), count(spec.ControlPlane, Parameter), count(spec.ControlPlane, Broken), count(spec.ControlPlane, Raised)})
+	assert.Equal(t, []int{1, 0, 0, 1}, []int{count(spec.AgentServer, Kept), count(spec.AgentServer, Parameter), count(spec.AgentServer, Broken), count(spec.AgentServer, Raised)})
+	answers, failures := c.ServerErrors(spec.ControlPlane, Kept, Parameter)
+	assert.Equal(t, 3, answers)
+	require.Len(t, failures, 3)
+	assert.NotNil(t, failures[0].Answer)
+}
