@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,7 +31,7 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 		}
 		n, err := load{s}.executes(ctx)
 		if err != nil {
-			return 0, ended(ctx) // what is wrong is judged elsewhere
+			return 0, context.Cause(ctx) // what is wrong is judged elsewhere
 		}
 		s.agents.turns.SetLimit(n)
 		if n > 0 && n <= s.agents.AtOnce {
@@ -98,10 +99,8 @@ func (s load) startBeside(ctx context.Context, waiting int, hold time.Duration) 
 	}
 	plain := sent[0]
 	seen.longest = max(plain.Answer.Took, plain.Thread.Answer.Took)
-	first, last := runs[0].NotOverBefore(), runs[0].NotOverBefore()
-	for _, g := range runs {
-		first, last = earlier(first, g.NotOverBefore()), later(last, g.NotOverBefore())
-	}
+	slices.SortFunc(runs, func(a, b *GraphRun) int { return a.NotOverBefore().Compare(b.NotOverBefore()) })
+	first, last := runs[0].NotOverBefore(), runs[len(runs)-1].NotOverBefore()
 	state, done, err := s.ReadState(ctx, plain.Thread, first, func(a *client.Answer) bool {
 		seen.longest = max(seen.longest, a.Took)
 		return plain.CompleteIn(a)
@@ -165,21 +164,6 @@ func (s load) sendMany(ctx context.Context, n int, o Order) ([]*GraphRun, error)
 		}
 	}
 	return all, nil
-}
-
-// ended is the error of the context.
-func ended(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 func later(a, b time.Time) time.Time {

@@ -151,7 +151,8 @@ func hasFailed(run *client.Answer) bool {
 	return run != nil && run.OK() && slices.Contains([]string{"error", "timeout"}, run.Get("status").String())
 }
 
-// tryHold looks at the state while the run should be in progress. It does not join: what joins do is judged elsewhere.
+// tryHold looks at the state while the run should be in progress. A join is pending only where the graph is to write early: a server
+// that shows an answer too early where a run is joined, or drops what nobody has joined, is judged elsewhere.
 func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error) {
 	if _, err := s.Parallel(ctx); err != nil {
 		return "", err
@@ -162,6 +163,9 @@ func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error)
 	g, err := s.alone(ctx, Order{Hold: s.agents.Pace.Hold(0), written: w == EarlyWrite})
 	if err != nil {
 		return "", err
+	}
+	if w == EarlyWrite {
+		defer s.joinAside(ctx, g).Leave()
 	}
 	state, complete, err := s.ReadState(ctx, g.Thread, g.NotOverBefore().Add(s.agents.Pace.Patience()), g.CompleteIn)
 	if err != nil {

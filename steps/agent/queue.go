@@ -70,8 +70,8 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 func (s load) plainIsPending(ctx context.Context) (bool, error) {
 	plain, err := s.sendMany(ctx, 1, Order{})
 	if err != nil || len(plain) == 0 {
-		return false, ended(ctx) // that is judged elsewhere
+		return false, context.Cause(ctx) // that is judged elsewhere
 	}
 	_, done, err := s.ReadState(ctx, plain[0].Thread, time.Now().Add(s.agents.Pace.Patience()), plain[0].CompleteIn)
-	return err == nil && !done, ended(ctx)
+	return err == nil && !done, context.Cause(ctx)
 }
