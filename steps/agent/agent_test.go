@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/messages"
 )
 
 // stateOf makes the answer to a look at a state with the messages: kind and content in turn. A content that begins
@@ -32,16 +32,6 @@ func stateOf(t *testing.T, messages ...string) *client.Answer {
 
 func runOf(o Order, inputs ...string) *GraphRun { return &GraphRun{Order: o, Inputs: inputs} }
 
-func TestMessagesOf(t *testing.T) {
-	state := stateOf(t, Human, "hello", AI, `[{"type":"text","text":"good "},"day",{"type":"image"}]`)
-	assert.Equal(t, []Message{{Human, "hello"}, {AI, "good day"}}, MessagesOf(state))
-	for _, body := range []string{"", "no JSON", "[]", "{}", `{"values":{}}`, `{"values":null}`, `{"values":{"messages":null}}`, `{"values":{"messages":7}}`} {
-		assert.NotPanics(t, func() { MessagesOf(&client.Answer{Body: []byte(body)}) }, body)
-	}
-	role := &client.Answer{Body: []byte(`{"values":{"messages":[{"role":"user","content":"x"}]}}`)}
-	assert.Equal(t, []Message{{"", "x"}}, MessagesOf(role))
-}
-
 func TestHoldsOnly(t *testing.T) {
 	a, b := runOf(Order{}, "one."), runOf(Order{Words: "tool"}, "before", "two.")
 	for name, c := range map[string]struct {
@@ -49,15 +39,15 @@ func TestHoldsOnly(t *testing.T) {
 		runs  []*GraphRun
 		holds bool
 	}{
-		"one run":          {stateOf(t, Human, "one.", AI, "you said one."), []*GraphRun{a}, true},
+		"one run":          {stateOf(t, messages.Human, "one.", messages.AI, "you said one."), []*GraphRun{a}, true},
 		"other kinds":      {stateOf(t, "", "one.", "", "you said one."), []*GraphRun{a}, true},
-		"two runs":         {stateOf(t, Human, "one.", AI, "x", Human, "before", Human, "two.", Tool, "y", AI, "z"), []*GraphRun{a, b}, true},
-		"wrong order":      {stateOf(t, Human, "before", Human, "two.", Tool, "y", AI, "z", Human, "one.", AI, "x"), []*GraphRun{a, b}, false},
-		"no answer":        {stateOf(t, Human, "one."), []*GraphRun{a}, false},
+		"two runs":         {stateOf(t, messages.Human, "one.", messages.AI, "x", messages.Human, "before", messages.Human, "two.", messages.Tool, "y", messages.AI, "z"), []*GraphRun{a, b}, true},
+		"wrong order":      {stateOf(t, messages.Human, "before", messages.Human, "two.", messages.Tool, "y", messages.AI, "z", messages.Human, "one.", messages.AI, "x"), []*GraphRun{a, b}, false},
+		"no answer":        {stateOf(t, messages.Human, "one."), []*GraphRun{a}, false},
 		"nothing":          {stateOf(t), []*GraphRun{a}, false},
-		"a foreign answer": {stateOf(t, AI, "left over", Human, "one.", AI, "x"), []*GraphRun{a}, false},
-		"more at the end":  {stateOf(t, Human, "one.", AI, "x", AI, "late"), []*GraphRun{a}, false},
-		"a foreign run":    {stateOf(t, Human, "else", AI, "x", Human, "one.", AI, "x"), []*GraphRun{a}, false},
+		"a foreign answer": {stateOf(t, messages.AI, "left over", messages.Human, "one.", messages.AI, "x"), []*GraphRun{a}, false},
+		"more at the end":  {stateOf(t, messages.Human, "one.", messages.AI, "x", messages.AI, "late"), []*GraphRun{a}, false},
+		"a foreign run":    {stateOf(t, messages.Human, "else", messages.AI, "x", messages.Human, "one.", messages.AI, "x"), []*GraphRun{a}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := HoldsOnly(c.state, c.runs...)
@@ -68,50 +58,14 @@ func TestHoldsOnly(t *testing.T) {
 
 func TestCompleteIn(t *testing.T) {
 	plain, written := runOf(Order{}, "one."), runOf(Order{written: true}, "one.")
-	assert.False(t, plain.begunIn(stateOf(t, Human, "one.")))
-	assert.True(t, plain.CompleteIn(stateOf(t, Human, "one.", AI, "x")))
-	assert.False(t, plain.CompleteIn(stateOf(t, Human, "one1.", AI, "x")))
-	first := stateOf(t, Human, "one.", AI, "working on one.")
+	assert.False(t, plain.begunIn(stateOf(t, messages.Human, "one.")))
+	assert.True(t, plain.CompleteIn(stateOf(t, messages.Human, "one.", messages.AI, "x")))
+	assert.False(t, plain.CompleteIn(stateOf(t, messages.Human, "one1.", messages.AI, "x")))
+	first := stateOf(t, messages.Human, "one.", messages.AI, "working on one.")
 	assert.True(t, written.begunIn(first))
 	assert.False(t, written.CompleteIn(first))
 	assert.Error(t, HoldsAnswered(first, written))
 	assert.NoError(t, HoldsAnswered(first, plain))
-}
-
-func TestTells(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		want bool
-	}{
-		"object":          {`{"identity":"ada","role":"x"}`, true},
-		"pretty":          {"{\n  \"identity\" : \"ada\"\n}", true},
-		"within words":    {"You are:\n```json\n{\"identity\": \"ada\"}\n```", true},
-		"deeper":          {`{"user":{"fields":[{"identity":"ada"}]}}`, true},
-		"another":         {`{"identity":"ada2"}`, false},
-		"in other fields": {`{"identity":"bob","friend":"ada"}`, false},
-		"no JSON":         {"identity is ada", true},
-		"nothing":         {"", false},
-	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, ReportsField(c.text, "identity", "ada")) })
-	}
-	deep := "{" + strings.Repeat("[", 8<<20) + "}"
-	assert.False(t, ReportsField(deep, "identity", "ada"), "a hostile depth is not followed")
-	assert.False(t, ReportsField(deep[:1<<15]+"}", "identity", "ada"))
-	assert.True(t, ReportsField(`{"level":3}`, "level", "3"), "a custom field may be a number")
-}
-
-func TestSaysText(t *testing.T) {
-	for body, want := range map[string]bool{
-		"go away":                        true,
-		"please go away!":                true,
-		`{"detail":"go\u0020away"}`:      true,
-		`{"error":{"why":["go\taway"]}}`: false,
-		`["x",{"y":"go\u0020away"}]`:     true,
-		`{"detail":null}`:                false,
-		"":                               false,
-	} {
-		assert.Equal(t, want, ContainsText(&client.Answer{Body: []byte(body)}, "go away"), body)
-	}
 }
 
 func TestHold(t *testing.T) {
@@ -183,8 +137,8 @@ func FuzzMessages(f *testing.F) {
 		g := runOf(Order{written: true}, "x")
 		_ = HoldsOnly(a, g)
 		_ = g.CompleteIn(a)
-		_ = ReportsField(string(body), "identity", "x")
-		_ = ContainsText(a, "x")
+		_ = messages.ReportsField(string(body), "identity", "x")
+		_ = messages.ContainsText(a, "x")
 	})
 }
 
@@ -192,7 +146,7 @@ func TestWordsOfAnOrder(t *testing.T) {
 	assert.Empty(t, Order{}.words())
 	assert.Equal(t, []Word{Wait, Whoami}, Order{Words: "whoami", Hold: time.Second}.words())
 	assert.Equal(t, []Word{EarlyWrite, Fail}, Order{Words: "fail", Hold: time.Second, written: true}.words())
-	assert.Equal(t, []Word{ToolCall}, Order{Words: Tool}.words())
+	assert.Equal(t, []Word{ToolCall}, Order{Words: messages.Tool}.words())
 }
 
 // TestPaceOfAQueue takes no turnaround for the target's own that may have been spent in its queue.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -171,7 +172,7 @@ func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error)
 	if err != nil {
 		return "", err
 	}
-	rest, _ := g.After(MessagesOf(state))
+	rest, _ := g.After(messages.Of(state))
 	if complete {
 		s.agents.turns.Over(g)
 		if over := state.Sent.Add(state.Took); over.Before(g.NotOverBefore()) {
@@ -182,17 +183,17 @@ func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error)
 	if problem, err := s.failed(ctx, g); problem != "" || err != nil || w != EarlyWrite || len(rest) != 1 {
 		return problem, err
 	}
-	return "the run left one message instead of two: " + ShownMessages(rest), nil
+	return "the run left one message instead of two: " + messages.Shown(rest), nil
 }
 
 // tooEarly describes a run that did not wait. Where it is not over by its own status, the state shows the answer before the end:
 // that is the server's concern.
-func (s trials) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest []Message) (string, error) {
+func (s trials) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest []messages.Message) (string, error) {
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
 	if err == nil && slices.Contains([]string{statusPending, statusRunning}, statusOf(run)) {
 		return "", nil
 	}
-	return fmt.Sprintf("the run ended within %s instead of %s: %s", over.Sub(g.Answer.Sent).Round(time.Millisecond), g.Order.Hold, ShownMessages(rest)), err
+	return fmt.Sprintf("the run ended within %s instead of %s: %s", over.Sub(g.Answer.Sent).Round(time.Millisecond), g.Order.Hold, messages.Shown(rest)), err
 }
 
 // tryFail wants the run to leave no answer.
@@ -210,11 +211,11 @@ func (s trials) tryFail(ctx context.Context) (problem string, err error) {
 	if err != nil || !complete {
 		return "", err
 	}
-	rest, _ := g.After(MessagesOf(state))
+	rest, _ := g.After(messages.Of(state))
 	if last := rest[len(rest)-1]; !strings.Contains(last.Text, g.Text()) {
 		return "", nil
 	}
-	return "the run did not fail: " + ShownMessages(rest), nil
+	return "the run did not fail: " + messages.Shown(rest), nil
 }
 
 // tryAnswer wants an answer that does more than repeat the text.
@@ -227,7 +228,7 @@ func (s trials) tryAnswer(ctx context.Context, w Word) (problem string, err erro
 	if err != nil {
 		return "", err
 	}
-	rest, _ := g.After(MessagesOf(state))
+	rest, _ := g.After(messages.Of(state))
 	if len(rest) == 0 {
 		return s.failed(ctx, g)
 	}
@@ -237,7 +238,7 @@ func (s trials) tryAnswer(ctx context.Context, w Word) (problem string, err erro
 		repeats = len(rest) == 1 && repeats && !strings.Contains(last, toolFound+g.Text())
 	}
 	if repeats {
-		return "the answer only repeats the text: " + ShownMessages(rest), nil
+		return "the answer only repeats the text: " + messages.Shown(rest), nil
 	}
 	return "", nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -70,13 +71,13 @@ func (p *Progress) Line() []*GraphRun {
 // LeftIn says which of the messages that were shown of the run is in a state.
 func (p *Progress) LeftIn(state *client.Answer) error {
 	texts := slices.Clone(p.Inputs)
-	shown, _ := p.After(MessagesOf(p.Shown))
+	shown, _ := p.After(messages.Of(p.Shown))
 	for _, m := range shown {
 		texts = append(texts, m.Text)
 	}
-	for _, m := range MessagesOf(state) {
+	for _, m := range messages.Of(state) {
 		if slices.Contains(texts, m.Text) {
-			return outcome.Violated(state, "no message of the prior run", "%s", ShownMessages([]Message{m})).At("/values/messages").Comparing(state, p.Shown)
+			return outcome.Violated(state, "no message of the prior run", "%s", messages.Shown([]messages.Message{m})).At("/values/messages").Comparing(state, p.Shown)
 		}
 	}
 	return nil
@@ -163,7 +164,7 @@ func (s races) awaitWritten(ctx context.Context, p *Progress) error {
 		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
 			return err
 		}
-		return outcome.Violated(state, "a message of the run in progress", "%s", ShownMessages(MessagesOf(state)))
+		return outcome.Violated(state, "a message of the run in progress", "%s", messages.Shown(messages.Of(state)))
 	}
 	seen := state.Sent.Add(state.Took)
 	if p.CompleteIn(state) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -148,7 +149,7 @@ func (rb *Rollback) Usable() error {
 		return outcome.Violated(rb.Next.Answer, "a new run with rollback to be accepted", "%s", outcome.Seen(rb.Next.Answer)).ByRequirement("AS-ROLLBACK-1")
 	}
 	if !rb.Next.Complete {
-		return outcome.Violated(rb.State, "the new run to complete", "%s", ShownMessages(MessagesOf(rb.State)))
+		return outcome.Violated(rb.State, "the new run to complete", "%s", messages.Shown(messages.Of(rb.State)))
 	}
 	if !rb.won() || !rb.Prompt() {
 		return outcome.Blocked("the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts", Attempts).ByRequirement("AS-ROLLBACK-1")

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -88,8 +89,8 @@ func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) 
 func (g *GraphRun) Text() string { return g.Inputs[len(g.Inputs)-1] }
 
 // After returns the messages that came after the one with the run's input, and whether that was found.
-func (g *GraphRun) After(all []Message) ([]Message, bool) {
-	at := slices.IndexFunc(all, func(m Message) bool { return m.Text == g.Text() })
+func (g *GraphRun) After(all []messages.Message) ([]messages.Message, bool) {
+	at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == g.Text() })
 	if at < 0 {
 		return nil, false
 	}
@@ -98,7 +99,7 @@ func (g *GraphRun) After(all []Message) ([]Message, bool) {
 
 // begunIn tells whether a state shows that the run has written something itself.
 func (g *GraphRun) begunIn(state *client.Answer) bool {
-	rest, _ := g.After(MessagesOf(state))
+	rest, _ := g.After(messages.Of(state))
 	return len(rest) > 0
 }
 
@@ -108,7 +109,7 @@ func (g *GraphRun) outputs() int {
 	if g.Order.written {
 		n++
 	}
-	if slices.Contains(strings.Fields(g.Order.Words), Tool) {
+	if slices.Contains(strings.Fields(g.Order.Words), messages.Tool) {
 		n++
 	}
 	return n
@@ -116,7 +117,7 @@ func (g *GraphRun) outputs() int {
 
 // CompleteIn tells whether a state holds all that the run was to write.
 func (g *GraphRun) CompleteIn(state *client.Answer) bool {
-	rest, _ := g.After(MessagesOf(state))
+	rest, _ := g.After(messages.Of(state))
 	return len(rest) >= g.outputs()
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -50,7 +51,7 @@ var texts = map[string]string{
 }
 
 func (w *states) runWithTool(ctx context.Context) error {
-	return w.runOnNewThread(ctx, agent.Order{Words: agent.Tool})
+	return w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
 }
 
 func (w *states) runOnNewThread(ctx context.Context, o agent.Order) error {
@@ -91,7 +92,7 @@ func (w *states) formIsKept() error {
 }
 
 func (w *states) stateHoldsKinds(kinds string) error {
-	all := agent.MessagesOf(w.scene.Answer)
+	all := messages.Of(w.scene.Answer)
 	if err := w.formIsKept(); err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (w *states) stateHoldsKinds(kinds string) error {
 		found = append(found, m.Kind)
 	}
 	if strings.Join(found, ", ") != kinds {
-		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", agent.ShownMessages(all)).At("/values/messages").
+		return outcome.Violated(w.scene.Answer, "messages of the types "+kinds, "%s", messages.Shown(all)).At("/values/messages").
 			Hinting(orTheGraph("correct the messages of the state"))
 	}
 	return nil
@@ -108,8 +109,8 @@ func (w *states) stateHoldsKinds(kinds string) error {
 
 func (w *states) humanIsInput() error {
 	var found []string
-	for _, m := range agent.MessagesOf(w.scene.Answer) {
-		if m.Kind == agent.Human {
+	for _, m := range messages.Of(w.scene.Answer) {
+		if m.Kind == messages.Human {
 			found = append(found, m.Text)
 		}
 	}
@@ -120,7 +121,7 @@ func (w *states) humanIsInput() error {
 }
 
 func (w *states) answerRepeats() error {
-	all := agent.MessagesOf(w.scene.Answer)
+	all := messages.Of(w.scene.Answer)
 	if last := all[len(all)-1]; !strings.Contains(last.Text, w.current.Text()) {
 		return outcome.Violated(w.scene.Answer, "an answer that repeats "+outcome.Quoted([]string{w.current.Text()}), "%s", outcome.Quoted([]string{last.Text})).At("/values/messages").
 			Hinting(orTheGraph(""))
@@ -156,13 +157,13 @@ func (w *states) stateHoldsKept(ctx context.Context) error {
 		return outcome.AsPrecondition(err)
 	}
 	incomplete := slices.ContainsFunc(w.kept, func(g *agent.GraphRun) bool { return !g.Complete })
-	if adds || incomplete || w.foreign != "" && mentions(agent.MessagesOf(w.scene.Answer), w.foreign) {
+	if adds || incomplete || w.foreign != "" && mentions(messages.Of(w.scene.Answer), w.foreign) {
 		return wrong
 	}
 	return nil
 }
 
 // mentions tells whether one of the messages contains the string.
-func mentions(all []agent.Message, text string) bool {
-	return slices.ContainsFunc(all, func(m agent.Message) bool { return strings.Contains(m.Text, text) })
+func mentions(all []messages.Message, text string) bool {
+	return slices.ContainsFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, text) })
 }

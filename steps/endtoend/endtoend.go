@@ -8,6 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/controlplane/scenario"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -61,7 +62,7 @@ func (w *World) callDeployment(ctx context.Context) error {
 		return err
 	}
 	w.current = g
-	rest, _ := g.After(agent.MessagesOf(w.answer))
+	rest, _ := g.After(messages.Of(w.answer))
 	said := ""
 	if len(rest) > 0 {
 		said = rest[len(rest)-1].Text

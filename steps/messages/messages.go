@@ -1,0 +1,128 @@
+package messages
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// The kinds of messages that the interface shows (section 2).
+const (
+	Human = "human"
+	AI    = "ai"
+	Tool  = "tool"
+)
+
+// Message is one of a thread's state. Its kind is "" where the state does not tell it as the interface wants.
+type Message struct{ Kind, Text string }
+
+// Of reads the messages of a state, leniently: whether they have the right form is one requirement's
+// concern, and must not fail all that look for something else. A thread without a run may have no values at all.
+func Of(a *client.Answer) []Message {
+	var all []Message
+	for _, m := range a.Get("values.messages").Array() {
+		kind := ""
+		if t := m.Get("type"); t.Type == gjson.String {
+			kind = t.Str
+		}
+		all = append(all, Message{kind, textOf(m.Get("content"))})
+	}
+	return all
+}
+
+// textOf is the text of a message's content: a string, or an array of parts that are strings or have a text.
+func textOf(content gjson.Result) string {
+	if !content.IsArray() {
+		return content.String()
+	}
+	var b strings.Builder
+	for _, part := range content.Array() {
+		if part.IsObject() {
+			part = part.Get("text")
+		}
+		b.WriteString(part.String())
+	}
+	return b.String()
+}
+
+// Shown describes messages for a person.
+func Shown(all []Message) string {
+	if len(all) == 0 {
+		return "no message"
+	}
+	var b strings.Builder
+	for i, m := range all {
+		if i == 6 {
+			fmt.Fprintf(&b, "; and %d more", len(all)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		text := m.Text
+		if len(text) > 60 {
+			text = strings.ToValidUTF8(text[:60], "") + "..."
+		}
+		fmt.Fprintf(&b, "%s %q", cmp.Or(m.Kind, "(no kind)"), text)
+	}
+	return b.String()
+}
+
+// maxIntroduction bounds the text that is looked through as JSON: the target decides how deep that is.
+const maxIntroduction = 64 << 10
+
+// ReportsField reports whether a text that describes a user gives the field this value. The text is JSON that may stand
+// between other words; where there is none, the value is looked for in the words themselves.
+func ReportsField(text, field, value string) bool {
+	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if start >= 0 && end > start && end-start < maxIntroduction && json.Valid([]byte(text[start:end+1])) {
+		return hasField(gjson.Parse(text[start:end+1]), field, value)
+	}
+	return strings.Contains(text, value)
+}
+
+// hasField looks for a field at any depth: a user object may have its custom fields in a nested object.
+func hasField(object gjson.Result, field, value string) bool {
+	found := false
+	object.ForEach(func(key, item gjson.Result) bool {
+		switch {
+		case key.Type == gjson.String && key.Str == field && item.String() == value:
+			found = true
+		case item.IsObject() || item.IsArray():
+			found = found || hasField(item, field, value)
+		}
+		return !found
+	})
+	return found
+}
+
+// ContainsText tells whether an answer's body contains the text: as it is, or within a string of its JSON.
+func ContainsText(a *client.Answer, text string) bool {
+	if strings.Contains(string(a.Body), text) {
+		return true
+	}
+	var value any
+	return json.Unmarshal(a.Body, &value) == nil && holdsText(value, text)
+}
+
+func holdsText(value any, text string) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.Contains(value, text)
+	case []any:
+		return slices.ContainsFunc(value, func(v any) bool { return holdsText(v, text) })
+	case map[string]any:
+		for _, v := range value {
+			if holdsText(v, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
