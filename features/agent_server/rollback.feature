@@ -101,8 +101,8 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-8 @must @section-3 @slow
   Rule: After several rollbacks on a thread one run is left, the last one if sent in sequence, and the state holds its messages only
-    In sequence, every other run has started before the next one is sent; the others are rolled back as soon as they were
-    accepted. Of rollbacks sent at the same time any run may be the one that is left, and some may be refused.
+    In sequence, each run has started before the next one is sent. Of rollbacks sent at the same time any run may be the
+    one that is left, and some may be refused.
 
     Scenario: Rollbacks in sequence leave the last run only
       When the user starts five runs with rollback, one after the other

@@ -136,8 +136,8 @@ type Sequence struct {
 }
 
 // StartInTurn starts runs with rollback one after the other and waits for the last, which alone has nothing to wait for.
-// Every other one has started before the next is sent, the others are rolled back as soon as they were accepted. Each has
-// to be accepted. Where one ends too early the later ones are not sent.
+// Each has started before the next is sent: runs that are rolled back as soon as they were accepted are another requirement's
+// concern. Each has to be accepted. Where one ends too early the later ones are not sent.
 func (s *Server) StartInTurn(ctx context.Context, t *Thread, hold time.Duration) (*Sequence, error) {
 	const last = concurrentRuns - 1
 	q := &Sequence{InProgress: true}
@@ -155,8 +155,8 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, hold time.Duration)
 		}
 		q.InProgress = q.InProgress && (i == 0 || g.Answered().Before(q.Runs[i-1].NotOverBefore()))
 		q.Runs = append(q.Runs, g)
-		if i%2 != 0 || i == last {
-			continue
+		if i == last {
+			break
 		}
 		p := races{s}.progressOf(g)
 		if err := (races{s}).awaitStart(ctx, p); err != nil {
