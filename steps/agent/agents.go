@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent/pace"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -22,8 +23,8 @@ import (
 
 // Agents are the agent servers of a target, as one run knows them. It may be used by many goroutines.
 type Agents struct {
-	Pace   Pace // how fast they answer
-	AtOnce int  // scenarios in flight
+	Pace   pace.Pace // how fast they answer
+	AtOnce int       // scenarios in flight
 
 	target *target.Target
 	plane  *plane.Plane

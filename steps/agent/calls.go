@@ -20,13 +20,14 @@ import (
 // ThreadsPath is where the threads of an agent server are (section 4). Ids are the target's own and may need escaping.
 const ThreadsPath = "/threads"
 
-func threadPath(id string) string { return ThreadsPath + "/" + url.PathEscape(id) }
+// ThreadPath is where a thread is, a vendor extension.
+func ThreadPath(id string) string { return ThreadsPath + "/" + url.PathEscape(id) }
 
 // StatePath is where the state of a thread is.
-func StatePath(id string) string { return threadPath(id) + "/state" }
+func StatePath(id string) string { return ThreadPath(id) + "/state" }
 
 // RunsPath is where the runs of a thread are.
-func RunsPath(id string) string { return threadPath(id) + "/runs" }
+func RunsPath(id string) string { return ThreadPath(id) + "/runs" }
 
 func runPath(id, run string) string { return RunsPath(id) + "/" + url.PathEscape(run) }
 
@@ -55,7 +56,7 @@ func (as *Agents) Text(o Order) string {
 func (s *Server) ask(ctx context.Context, who target.Caller, method, path string, body any) (*client.Answer, error) {
 	a, err := s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
 	if err == nil {
-		s.agents.Pace.answers.add(a.Took)
+		s.agents.Pace.Answered(a.Took)
 	}
 	return a, err
 }

@@ -35,7 +35,7 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 		}
 		s.agents.turns.SetLimit(n)
 		if n > 0 && n <= s.agents.AtOnce {
-			s.agents.Pace.hasQueue()
+			s.agents.Pace.HasQueue()
 			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
 		}
 		return n, nil
@@ -49,7 +49,7 @@ func (s load) executes(ctx context.Context) (n int, err error) {
 	for _, waiting := range []int{1, min(max(s.agents.AtOnce, leastBeside), mostBeside)} {
 		var seen beside
 		for attempt := range 3 {
-			hold := s.agents.Pace.holdAtLeast(shortHold, attempt)
+			hold := s.agents.Pace.ShortHold(attempt)
 			if seen.silent() {
 				hold = max(hold, blockedHold)
 			}

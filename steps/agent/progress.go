@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentconform/agentconform/steps/agent/pace"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -84,7 +85,7 @@ func (p *Progress) LeftIn(state *client.Answer) error {
 
 // HoldFor is how long a run is told to wait in the attempt, from 0, where a lost race has shown what is wanted.
 func (as *Agents) HoldFor(attempt int, wanted time.Duration) time.Duration {
-	most := max(maxHold, as.target.Config.Timeouts.Run/2)
+	most := max(pace.MaxHold, as.target.Config.Timeouts.Run/2)
 	return max(as.Pace.Hold(attempt), min(wanted, most)).Round(time.Millisecond)
 }
 

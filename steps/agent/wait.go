@@ -7,14 +7,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Runs that wait are given times that a slow target cannot miss by its slowness alone: at least minHold, and many
-// times what answers took lately. A scenario that lost its race tries again with twice the time.
-const (
-	minHold   = 400 * time.Millisecond
-	shortHold = 150 * time.Millisecond // where no judgement depends on it
-	maxHold   = 10 * time.Second
-	Attempts  = 3
-)
+// Attempts is how often a scenario tries to win a race, each time with more time.
+const Attempts = 3
 
 // ReadState reads a thread's state, again and again, until it satisfies the condition or the time is over. It
 // returns the last one that was read.
@@ -68,8 +62,8 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 			return nil, err
 		}
 	}
-	if complete && g.plain() && (waiting.Over() || s.agents.Pace.Turnarounds.Worst() == 0) { // with a join the time is exact
-		s.agents.Pace.turned(time.Since(g.Answer.Sent))
+	if complete && g.plain() && (waiting.Over() || s.agents.Pace.Turnaround() == 0) { // with a join the time is exact
+		s.agents.Pace.Turned(time.Since(g.Answer.Sent))
 	}
 	return state, waiting.surelyOver(ctx, s.agents, early)
 }

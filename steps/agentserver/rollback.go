@@ -244,7 +244,7 @@ func (w *rollbacks) newRunPrompt() error {
 	switch {
 	case rb.Prompt():
 		return nil
-	case w.tooSlowFor(rb.Prior.GraphRun) || rb.Prior.TooShort() || 2*w.agents.Pace.Turnarounds.Worst() > rb.Prior.Order.Hold:
+	case w.tooSlowFor(rb.Prior.GraphRun) || rb.Prior.TooShort() || 2*w.agents.Pace.Turnaround() > rb.Prior.Order.Hold:
 		return outcome.Inconclusive("the target is too slow to judge whether the new run waited for the prior run")
 	}
 	return outcome.Violated(rb.State, "the new run to complete before the natural end of the prior run",
