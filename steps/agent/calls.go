@@ -125,23 +125,7 @@ func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order
 	if err := s.Understood(ctx, o.words()...); err != nil {
 		return nil, err
 	}
-	return s.postInTurn(ctx, who, t, o)
-}
-
-func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	if !s.judged {
-		return s.TryPost(ctx, who, t, o)
-	}
-	if _, err := s.Parallel(ctx); err != nil {
-		return nil, err
-	}
-	place := placeOf(ctx, t)
-	if err := s.agents.turns.Enter(ctx, place); err != nil {
-		return nil, err
-	}
-	g, err := s.TryPost(ctx, who, t, o)
-	load{s}.occupies(place, g)
-	return g, err
+	return load{s}.postInTurn(ctx, who, t, o)
 }
 
 // Start starts a run by the thread's owner for a scenario to work with, which needs a graph that answers.
@@ -149,7 +133,7 @@ func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, erro
 	if err := s.Understood(ctx, append([]Word{Echo}, o.words()...)...); err != nil {
 		return nil, err
 	}
-	return s.start(ctx, t, o, s.postInTurn)
+	return s.start(ctx, t, o, load{s}.postInTurn)
 }
 
 // start starts a run by the thread's owner. On a thread that had a run before, a refusal may mean that this one is just
@@ -184,7 +168,7 @@ func (s trials) alone(ctx context.Context, o Order) (*GraphRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.start(ctx, t, o, s.postInTurn)
+	return s.start(ctx, t, o, load{s.Server}.postInTurn)
 }
 
 // GetRun asks for the run.

@@ -198,6 +198,9 @@ func (s races) awaitStatus(ctx context.Context, p *Progress) error {
 			return nil
 		case statusPending:
 			if p.begun = a.Sent; time.Now().Add(wait).After(limit) {
+				if err := s.StillQueued(ctx, p.GraphRun); err != nil {
+					return err
+				}
 				return outcome.Violated(a, "the run to start", "%s", outcome.Seen(a))
 			}
 			if err := client.Sleep(ctx, wait); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // together marks the runs of a context as those of one group, which count once: they are to be in progress at the same time,
@@ -16,6 +17,23 @@ type together struct{}
 // Together returns a context for runs on different threads that are to be in progress at the same time.
 func (as *Agents) Together(ctx context.Context) context.Context {
 	return context.WithValue(ctx, together{}, as.target.Name("group"))
+}
+
+// postInTurn waits while the server executes as many runs as it can.
+func (s load) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+	if !s.judged {
+		return s.TryPost(ctx, who, t, o)
+	}
+	if _, err := s.Parallel(ctx); err != nil {
+		return nil, err
+	}
+	place := placeOf(ctx, t)
+	if err := s.agents.turns.Enter(ctx, place); err != nil {
+		return nil, err
+	}
+	g, err := s.TryPost(ctx, who, t, o)
+	s.occupies(place, g)
+	return g, err
 }
 
 // occupies notes that the run keeps its place, as the turns call it, until it is over.

@@ -331,10 +331,10 @@ func (w *rollbacks) joinReturns(ctx context.Context) error {
 	if err := w.joined.OrUntil(ctx, time.Now().Add(limit)); err != nil {
 		return err
 	}
-	if busy := (*client.Busy)(nil); errors.As(w.joined.Err, &busy) {
-		return busy
-	}
-	if none := (*client.NoAnswer)(nil); w.joined.Over() && !(errors.As(w.joined.Err, &none) && none.Timeout) {
+	if !w.joined.Unanswered() {
+		if busy := (*client.Busy)(nil); errors.As(w.joined.Err, &busy) {
+			return busy
+		}
 		return nil
 	}
 	wrong := outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)
