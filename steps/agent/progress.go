@@ -32,8 +32,8 @@ type Progress struct {
 // races starts runs that are to be rolled back in time.
 type races struct{ *Server }
 
-// InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. Later
-// attempts give more time, and at least what is wanted after a lost race.
+// InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. It tries several times.
+// Later attempts give more time, and at least what is wanted after a lost race.
 func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wanted time.Duration) (*Progress, error) {
 	_, _ = s.SharedCompletedRun(ctx) // measures how fast runs are here; what is wrong with it is not this run's concern
 	if moment == pendingBehind {
@@ -44,8 +44,8 @@ func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wan
 		}
 	}
 	last := "no time was left"
-	for ; attempt < Attempts; attempt++ {
-		p, err := races{s}.begin(ctx, moment, s.agents.HoldFor(attempt, wanted))
+	for again := range Attempts {
+		p, err := races{s}.begin(ctx, moment, s.agents.HoldFor(attempt+again, wanted))
 		if err != nil {
 			return nil, err
 		}
