@@ -34,7 +34,7 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 			return 0, context.Cause(ctx) // what is wrong is judged elsewhere
 		}
 		s.agents.turns.SetLimit(n)
-		if n > 0 && n <= s.agents.AtOnce {
+		if n > 0 && n <= min(s.agents.AtOnce, mostBeside) { // more were not tried
 			s.agents.Pace.HasQueue()
 			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
 		}

@@ -45,8 +45,8 @@ func (s load) occupies(place string, g *GraphRun) {
 	s.agents.turns.Started(place, g, g.Answered(), g.Order.Hold+s.agents.Pace.Slack(), g.Order.Strategy == RollbackStrategy)
 }
 
-// placeOf is the thread, or the group: what lies in the queue of the server is late for a reason that no requirement is about, so
-// that the suite has no more threads with unfinished runs than the server executes runs at a time.
+// placeOf is the thread, or the group. What is in the queue of the server is late for a reason that no requirement is about, so
+// the suite has no more threads with unfinished runs than the server executes runs at a time.
 func placeOf(ctx context.Context, t *Thread) string {
 	if group, is := ctx.Value(together{}).(string); is {
 		return group
@@ -61,10 +61,15 @@ type pendings struct {
 	last  bool
 }
 
-// StillQueued blocks where a run is not over in its time because it lies in the queue of the server: a plain run on another
-// thread is not executed either.
+// StillQueued blocks where a run is not over in its time because it is in the queue of the server: a plain run on another
+// thread is not executed either. A run that has ended by its own status is not in the queue.
 func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !s.judged {
+		return nil
+	}
+	if run, err := s.GetRun(ctx, g.Thread.Owner, g); ctx.Err() != nil {
+		return context.Cause(ctx)
+	} else if err == nil && statusOf(run) == statusEnded {
 		return nil
 	}
 	p := &s.agents.learned.pendings

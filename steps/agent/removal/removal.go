@@ -42,21 +42,29 @@ type remover struct{ target *target.Target }
 
 // removeAt removes the threads of one address.
 func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, slots chan struct{}, report func(reports.LedgerEntry, Result)) {
+	var unclear []reports.LedgerEntry // removed before, or not shown by a server that does not take DELETE
 	for len(all) > 0 {
 		slots <- struct{}{}
 		r, taken := x.removeThread(ctx, all[0], true)
 		<-slots
 		if r.Never {
-			for _, e := range all {
+			for _, e := range append(unclear, all...) {
 				report(e, r)
 			}
 			return
 		}
-		report(all[0], r)
+		if r.Problem == "" && !taken {
+			unclear = append(unclear, all[0])
+		} else {
+			report(all[0], r)
+		}
 		all = all[1:]
 		if taken {
 			break
 		}
+	}
+	for _, e := range unclear {
+		report(e, Result{})
 	}
 	var wait sync.WaitGroup
 	for _, e := range all {

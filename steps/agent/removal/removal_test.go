@@ -27,9 +27,10 @@ func TestThreads(t *testing.T) {
 		never   int
 		deletes int // at most
 	}{
-		"removes":               {func(s *threadServer, w http.ResponseWriter, id string) { delete(s.owners, id) }, 10, 0, 11},
-		"takes no DELETE, 405":  {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(405) }, 0, 10, 1},
-		"takes no DELETE, 404":  {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(404) }, 0, 10, 1},
+		"removes":              {func(s *threadServer, w http.ResponseWriter, id string) { delete(s.owners, id) }, 10, 0, 11},
+		"takes no DELETE, 405": {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(405) }, 0, 10, 1},
+		"takes no DELETE, 404": {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(404) }, 0, 10, 1},
+		"takes no DELETE and does not show the first one": {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(404) }, 0, 10, 2},
 		"refuses with 403":      {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(403) }, 0, 0, 11},
 		"the first one is gone": {func(s *threadServer, w http.ResponseWriter, id string) { delete(s.owners, id); delete(s.owners, "t5") }, 10, 0, 11},
 		"busy for a moment": {func(s *threadServer, w http.ResponseWriter, id string) {
@@ -49,6 +50,9 @@ func TestThreads(t *testing.T) {
 				user := i % 2
 				s.owners[id] = fmt.Sprintf("Bearer token-%d", user)
 				all = append(all, reports.LedgerEntry{Kind: evidence.Thread, ID: id, Owner: fmt.Sprintf("users.%d", user)})
+			}
+			if strings.Contains(name, "does not show") {
+				delete(s.owners, "t0") // the request is answered with 404 all the same
 			}
 			all[0].Owner = "" // created without valid credentials; the first user sees it
 			server := httptest.NewServer(s)
