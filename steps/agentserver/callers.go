@@ -203,7 +203,7 @@ func (w *callers) refusalCarriesDetail() error {
 	if a.Status < 400 {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
 	}
-	if !agent.ContainsText(a, detail) {
+	if !containsText(a, detail) {
 		return outcome.Violated(a, fmt.Sprintf("a refusal with the detail %q", detail), "%s", outcome.Seen(a))
 	}
 	if found := a.Get("detail"); found.Type != gjson.String {
@@ -259,7 +259,7 @@ func (w *callers) runReports(what string) error {
 		fields = said.Of.User.Fields
 	}
 	for field, value := range fields {
-		if !agent.ReportsField(said.Text, field, value) {
+		if !reportsField(said.Text, field, value) {
 			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %q", field, value), "%q", said.Text).At("/values/messages").
 				Hinting(orTheGraph(w.fieldHint(said.Of.User, field)))
 		}
@@ -278,12 +278,12 @@ func (w *callers) eachReportsItsOwn() error {
 			other = second
 		}
 		for field, value := range differing(*other, *said.Of.User) {
-			if agent.ReportsField(said.Text, field, value) && !agent.ReportsField(said.Text, field, identifying(*said.Of.User)[field]) {
+			if reportsField(said.Text, field, value) && !reportsField(said.Text, field, identifying(*said.Of.User)[field]) {
 				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %q of %s", field, value, other.Name).At("/values/messages").
 					Hinting(orTheGraph(w.fieldHint(said.Of.User, field) + "; " + w.fieldHint(other, field)))
 			}
 		}
-		reported = reported || agent.ReportsField(said.Text, "identity", said.Of.User.Identity)
+		reported = reported || reportsField(said.Text, "identity", said.Of.User.Identity)
 	}
 	if !reported {
 		return outcome.Blocked("the runs do not report their caller (AS-AUTH-6): %q", w.callerReports[0].Text).ByRequirement("AS-AUTH-6")
