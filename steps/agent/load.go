@@ -113,28 +113,35 @@ func (s load) startBeside(ctx context.Context, waiting int, hold time.Duration) 
 		return seen, nil
 	}
 	seen.late = true
-	if err := client.Sleep(ctx, time.Until(last.Add(s.agents.Pace.Slack()))); err != nil {
-		return seen, err
+	seen.executed, err = s.countExecuted(ctx, runs, plain)
+	return seen, err
+}
+
+// countExecuted returns how many runs that wait were executed at the same time, 0 where they do not all end. The runs are in the
+// order of their ends. A plain run that was pending beside them has to end, too.
+func (s load) countExecuted(ctx context.Context, runs []*GraphRun, plain *GraphRun) (int, error) {
+	last := runs[len(runs)-1]
+	if err := client.Sleep(ctx, time.Until(last.NotOverBefore().Add(s.agents.Pace.Slack()))); err != nil {
+		return 0, err
 	}
 	complete := 0
 	for _, g := range runs {
 		state, err := s.State(ctx, g.Thread.Owner, g.Thread)
 		if err != nil {
-			return seen, err
+			return 0, err
 		}
 		if g.CompleteIn(state) {
 			complete++
 		}
 	}
-	limit := time.Now().Add(time.Duration(waiting)*hold + s.target.Config.Timeouts.Run)
+	limit := time.Now().Add(time.Duration(len(runs))*last.Order.Hold + s.target.Config.Timeouts.Run)
 	for _, g := range append(runs, plain) {
 		if _, done, err := s.ReadState(ctx, g.Thread, limit, g.CompleteIn); err != nil || !done {
-			return seen, err
+			return 0, err
 		}
 		s.agents.turns.Over(g)
 	}
-	seen.executed = max(complete, 1)
-	return seen, nil
+	return max(complete, 1), nil
 }
 
 // sendMany starts runs on new threads at the same time, whatever is in progress. Those that are refused are left out.
