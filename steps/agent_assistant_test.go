@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/internal/independent"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // runsAnswer answers the creation of each run that is meant.
@@ -51,6 +53,8 @@ func TestAssistantThatIsNotKnown(t *testing.T) {
 	}{
 		{name: "not known, and not named in the answer", assistant: "nobody", blocked: true},
 		{name: "not known, and named in the answer", assistant: "nobody", blocked: true, layer: namesAssistant},
+		{name: "not known, and each refusal has an id", assistant: "nobody", blocked: true, layer: numbersRefusals},
+		{name: "every run is refused with 404 and an id", layer: layers(numbersRefusals, runsAnswer(everyRun, http.StatusNotFound, `{"detail":"Not Found"}`))},
 		{name: "every run is refused with 404", layer: runsAnswer(everyRun, http.StatusNotFound, `{"detail":"Not Found"}`)},
 		{name: "every run is refused with 422", layer: runsAnswer(everyRun, http.StatusUnprocessableEntity, `{"detail":"no"}`)},
 		{name: "every run is answered with 500", layer: runsAnswer(everyRun, http.StatusInternalServerError, `{}`)},
@@ -95,6 +99,23 @@ func namesAssistant(_ *proxy, next http.Handler) http.Handler {
 		if a.Code == http.StatusNotFound {
 			a.Body.Reset()
 			_, _ = a.WriteString(`{"detail":"unknown: ` + gjson.GetBytes(sent, "assistant_id").String() + `"}`)
+		}
+		send(w, a)
+	})
+}
+
+// numbersRefusals gives each refusal of a run a new id.
+func numbersRefusals(_ *proxy, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !at("POST", "/runs")(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := record(next, r)
+		if a.Code == http.StatusNotFound {
+			body := strings.TrimSuffix(strings.TrimSpace(a.Body.String()), "}") + `,"request_id":"` + target.UnknownID() + `"}`
+			a.Body.Reset()
+			_, _ = a.WriteString(body)
 		}
 		send(w, a)
 	})

@@ -43,11 +43,17 @@ func serveAgent(t *testing.T, layer faults.Layer) (*reference.Server, *config.Co
 
 func runAgent(t *testing.T, c *config.Config, only ...string) *reports.Result {
 	t.Helper()
+	return runAgentAtOnce(t, c, steps.DefaultConcurrency, only...)
+}
+
+// runAgentAtOnce is runAgent with so many scenarios at the same time.
+func runAgentAtOnce(t *testing.T, c *config.Config, concurrency int, only ...string) *reports.Result {
+	t.Helper()
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	oracle, err := spec.New()
 	require.NoError(t, err)
-	res, err := steps.Run(t.Context(), steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "graph", Version: "test",
+	res, err := steps.Run(t.Context(), steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "graph", Version: "test", Concurrency: concurrency,
 		Journal: reports.NewMemory(), Select: steps.Selection{Profiles: []string{features.AgentServer}, Only: only}})
 	require.NoError(t, err)
 	return res
@@ -153,6 +159,15 @@ func TestQueue_Long(t *testing.T) {
 		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
 	}
 	assert.True(t, slices.ContainsFunc(res.Notes, func(n reports.Note) bool { return n.Kind == reports.NoteQueue }), "%v", res.Notes)
+}
+
+// TestNoQueue judges a server without a queue, with more scenarios at the same time than runs are started to find one.
+func TestNoQueue(t *testing.T) {
+	t.Parallel()
+	_, c := serveAgent(t, nil)
+	res := runAgentAtOnce(t, c, 64, "AS-RUN-1")
+	assert.Equal(t, reports.Passed, res.Requirements[0].Verdict, res.Requirements[0].Reason)
+	assert.False(t, slices.ContainsFunc(res.Notes, func(n reports.Note) bool { return n.Kind == reports.NoteQueue }), "%v", res.Notes)
 }
 
 // TestFullQueue judges a server whose only worker is kept busy by somebody else: nothing fails, and the hint names the time.

@@ -68,22 +68,6 @@ func TestCompleteIn(t *testing.T) {
 	assert.NoError(t, HoldsAnswered(first, plain))
 }
 
-func TestHold(t *testing.T) {
-	p := &Pace{}
-	assert.Equal(t, minHold, p.Hold(0))
-	assert.Equal(t, 4*minHold, p.Hold(2))
-	p.answers.add(80 * time.Millisecond)
-	assert.Equal(t, 960*time.Millisecond, p.Hold(0), "many times what an answer takes")
-	assert.Equal(t, 240*time.Millisecond, p.Slack())
-	for range 32 {
-		p.answers.add(time.Millisecond)
-	}
-	assert.Equal(t, minHold, p.Hold(0), "slowness of long ago is forgotten")
-	p.Turnarounds.add(time.Second)
-	assert.Equal(t, 3*time.Second, p.Hold(0))
-	assert.Equal(t, maxHold, p.Hold(2))
-}
-
 func TestRollbackVerdicts(t *testing.T) {
 	start := time.Now()
 	answered := func(after time.Duration) *client.Answer {
@@ -147,16 +131,4 @@ func TestWordsOfAnOrder(t *testing.T) {
 	assert.Equal(t, []Word{Wait, Whoami}, Order{Words: "whoami", Hold: time.Second}.words())
 	assert.Equal(t, []Word{EarlyWrite, Fail}, Order{Words: "fail", Hold: time.Second, written: true}.words())
 	assert.Equal(t, []Word{ToolCall}, Order{Words: messages.Tool}.words())
-}
-
-// TestPaceOfAQueue takes no turnaround for the target's own that may have been spent in its queue.
-func TestPaceOfAQueue(t *testing.T) {
-	p := &Pace{}
-	p.turned(time.Second)
-	hold := p.Hold(0)
-	p.hasQueue()
-	p.turned(8 * time.Second)
-	assert.Equal(t, hold, p.Hold(0))
-	p.turned(2 * time.Second)
-	assert.Equal(t, 2*hold, p.Hold(0))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent/pace"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -22,8 +23,8 @@ import (
 
 // Agents are the agent servers of a target, as one run knows them. It may be used by many goroutines.
 type Agents struct {
-	Pace   Pace // how fast they answer
-	AtOnce int  // scenarios in flight
+	Pace   pace.Pace // how fast they answer
+	AtOnce int       // scenarios in flight
 
 	target *target.Target
 	plane  *plane.Plane
@@ -45,14 +46,19 @@ type learned struct {
 	enqueues     shared.Value[bool]      // whether a run can be asked to wait behind another one
 	// unknownAssistant is the refusal of a run for its assistant, nil where the server knows the assistant.
 	unknownAssistant shared.Value[*client.Answer]
-	listing          shared.Value[bool]      // whether threads are listed with the search endpoint, where the configuration does not say
-	otherListing     shared.Value[bool]      // whether the user is served by the listing call that is not used
+	lists            listings
 	words            [6]shared.Value[*Trial] // what the graph understands, as in Words
 	parallel         shared.Value[int]       // how many runs may be in progress at the same time
-	blocked          atomic.Bool             // the server was seen to answer nothing while a run waits
 	pendings         pendings
+	blocked          atomic.Bool // the server was seen to answer nothing while a run waits
 	joinHangs        atomic.Bool // a join was seen not to answer although the run was over
 	showsAtEnd       atomic.Bool // a run was seen to show nothing in the state until it ended
+}
+
+// listings is what is known of the two endpoints that list threads.
+type listings struct {
+	search shared.Value[bool] // whether POST /threads/search is used, where the configuration does not say
+	other  shared.Value[bool] // whether the user is served by the endpoint that is not used
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name.
@@ -115,7 +121,7 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 	}
 	as.target.Client.Guard(as.target.Config.Target, base)
 	s := as.agentAt(base, d.ID)
-	return s, s.awaitServing(ctx, d)
+	return s, serving{s}.await(ctx, d)
 }
 
 func (as *Agents) agentAt(base, deployment string) *Server {

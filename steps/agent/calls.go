@@ -20,13 +20,14 @@ import (
 // ThreadsPath is where the threads of an agent server are (section 4). Ids are the target's own and may need escaping.
 const ThreadsPath = "/threads"
 
-func threadPath(id string) string { return ThreadsPath + "/" + url.PathEscape(id) }
+// ThreadPath is where a thread is, a vendor extension.
+func ThreadPath(id string) string { return ThreadsPath + "/" + url.PathEscape(id) }
 
 // StatePath is where the state of a thread is.
-func StatePath(id string) string { return threadPath(id) + "/state" }
+func StatePath(id string) string { return ThreadPath(id) + "/state" }
 
 // RunsPath is where the runs of a thread are.
-func RunsPath(id string) string { return threadPath(id) + "/runs" }
+func RunsPath(id string) string { return ThreadPath(id) + "/runs" }
 
 func runPath(id, run string) string { return RunsPath(id) + "/" + url.PathEscape(run) }
 
@@ -55,7 +56,7 @@ func (as *Agents) Text(o Order) string {
 func (s *Server) ask(ctx context.Context, who target.Caller, method, path string, body any) (*client.Answer, error) {
 	a, err := s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
 	if err == nil {
-		s.agents.Pace.answers.add(a.Took)
+		s.agents.Pace.Answered(a.Took)
 	}
 	return a, err
 }
@@ -124,23 +125,7 @@ func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order
 	if err := s.Understood(ctx, o.words()...); err != nil {
 		return nil, err
 	}
-	return s.postInTurn(ctx, who, t, o)
-}
-
-func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	if !s.judged {
-		return s.TryPost(ctx, who, t, o)
-	}
-	if _, err := s.Parallel(ctx); err != nil {
-		return nil, err
-	}
-	place := placeOf(ctx, t)
-	if err := s.agents.turns.Enter(ctx, place); err != nil {
-		return nil, err
-	}
-	g, err := s.TryPost(ctx, who, t, o)
-	load{s}.occupies(place, g)
-	return g, err
+	return load{s}.postInTurn(ctx, who, t, o)
 }
 
 // Start starts a run by the thread's owner for a scenario to work with, which needs a graph that answers.
@@ -148,7 +133,7 @@ func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, erro
 	if err := s.Understood(ctx, append([]Word{Echo}, o.words()...)...); err != nil {
 		return nil, err
 	}
-	return s.start(ctx, t, o, s.postInTurn)
+	return s.start(ctx, t, o, load{s}.postInTurn)
 }
 
 // start starts a run by the thread's owner. On a thread that had a run before, a refusal may mean that this one is just
@@ -183,7 +168,7 @@ func (s trials) alone(ctx context.Context, o Order) (*GraphRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.start(ctx, t, o, s.postInTurn)
+	return s.start(ctx, t, o, load{s.Server}.postInTurn)
 }
 
 // GetRun asks for the run.

@@ -17,7 +17,7 @@ func findListing(ctx context.Context, s *Server) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
 	}
-	_, err := s.agents.learned.listing.Get(ctx, s.agents.maker, "the listing endpoint", func(ctx context.Context) (bool, error) {
+	_, err := s.agents.learned.lists.search.Get(ctx, s.agents.maker, "the listing endpoint", func(ctx context.Context) (bool, error) {
 		who := s.target.Owner()
 		if who.User == nil {
 			who = target.Caller{}
@@ -50,7 +50,7 @@ func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*clie
 
 // ServesOtherEndpoint tells whether the listing endpoint that is not used serves the user. A target needs only one.
 func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
-	return s.agents.learned.otherListing.Get(ctx, s.agents.maker, "the other listing call", func(ctx context.Context) (bool, error) {
+	return s.agents.learned.lists.other.Get(ctx, s.agents.maker, "the other listing endpoint", func(ctx context.Context) (bool, error) {
 		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
 		if err == nil && s.target.Searches() {
 			s.target.NoteListing(a)

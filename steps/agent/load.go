@@ -34,8 +34,8 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 			return 0, context.Cause(ctx) // what is wrong is judged elsewhere
 		}
 		s.agents.turns.SetLimit(n)
-		if n > 0 && n <= s.agents.AtOnce {
-			s.agents.Pace.hasQueue()
+		if n > 0 && n <= min(s.agents.AtOnce, mostBeside) { // more were not tried
+			s.agents.Pace.HasQueue()
 			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
 		}
 		return n, nil
@@ -49,7 +49,7 @@ func (s load) executes(ctx context.Context) (n int, err error) {
 	for _, waiting := range []int{1, min(max(s.agents.AtOnce, leastBeside), mostBeside)} {
 		var seen beside
 		for attempt := range 3 {
-			hold := s.agents.Pace.holdAtLeast(shortHold, attempt)
+			hold := s.agents.Pace.ShortHold(attempt)
 			if seen.silent() {
 				hold = max(hold, blockedHold)
 			}
@@ -113,28 +113,35 @@ func (s load) startBeside(ctx context.Context, waiting int, hold time.Duration) 
 		return seen, nil
 	}
 	seen.late = true
-	if err := client.Sleep(ctx, time.Until(last.Add(s.agents.Pace.Slack()))); err != nil {
-		return seen, err
+	seen.executed, err = s.countExecuted(ctx, runs, plain)
+	return seen, err
+}
+
+// countExecuted returns how many runs that wait were executed at the same time, 0 where they do not all end. The runs are in the
+// order of their ends. A plain run that was pending beside them has to end, too.
+func (s load) countExecuted(ctx context.Context, runs []*GraphRun, plain *GraphRun) (int, error) {
+	last := runs[len(runs)-1]
+	if err := client.Sleep(ctx, time.Until(last.NotOverBefore().Add(s.agents.Pace.Slack()))); err != nil {
+		return 0, err
 	}
 	complete := 0
 	for _, g := range runs {
 		state, err := s.State(ctx, g.Thread.Owner, g.Thread)
 		if err != nil {
-			return seen, err
+			return 0, err
 		}
 		if g.CompleteIn(state) {
 			complete++
 		}
 	}
-	limit := time.Now().Add(time.Duration(waiting)*hold + s.target.Config.Timeouts.Run)
+	limit := time.Now().Add(time.Duration(len(runs))*last.Order.Hold + s.target.Config.Timeouts.Run)
 	for _, g := range append(runs, plain) {
 		if _, done, err := s.ReadState(ctx, g.Thread, limit, g.CompleteIn); err != nil || !done {
-			return seen, err
+			return 0, err
 		}
 		s.agents.turns.Over(g)
 	}
-	seen.executed = max(complete, 1)
-	return seen, nil
+	return max(complete, 1), nil
 }
 
 // sendMany starts runs on new threads at the same time, whatever is in progress. Those that are refused are left out.

@@ -55,8 +55,7 @@ func (o Order) words() (all []Word) {
 	return all
 }
 
-// Understood says that the graph did not understand one of the words, or does not even repeat a text: what needs them is
-// blocked. Words are tried on the
+// Understood blocks where the graph did not understand one of the words, or does not even repeat a text. Words are tried on the
 // agent server under test only. The error may also say that no run could be started.
 func (s *Server) Understood(ctx context.Context, words ...Word) error {
 	if !s.judged || len(words) == 0 {
@@ -152,8 +151,8 @@ func hasFailed(run *client.Answer) bool {
 	return run != nil && run.OK() && slices.Contains([]string{"error", "timeout"}, run.Get("status").String())
 }
 
-// tryHold looks at the state while the run should be in progress. A join is pending only where the graph is to write early: a server
-// that shows an answer too early where a run is joined, or drops what nobody has joined, is judged elsewhere.
+// tryHold looks at the state while the run should be in progress. It joins the run only where the graph is to write early. A server
+// that shows an answer too early where a run is joined, or loses the output of runs that nobody joins, is judged elsewhere.
 func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error) {
 	if _, err := s.Parallel(ctx); err != nil {
 		return "", err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentconform/agentconform/steps/agent/pace"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -32,8 +33,8 @@ type Progress struct {
 // races starts runs that are to be rolled back in time.
 type races struct{ *Server }
 
-// InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. Later
-// attempts give more time, and at least what is wanted after a lost race.
+// InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. It tries several times.
+// Later attempts give more time, and at least what is wanted after a lost race.
 func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wanted time.Duration) (*Progress, error) {
 	_, _ = s.SharedCompletedRun(ctx) // measures how fast runs are here; what is wrong with it is not this run's concern
 	if moment == pendingBehind {
@@ -44,8 +45,8 @@ func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wan
 		}
 	}
 	last := "no time was left"
-	for ; attempt < Attempts; attempt++ {
-		p, err := races{s}.begin(ctx, moment, s.agents.HoldFor(attempt, wanted))
+	for again := range Attempts {
+		p, err := races{s}.begin(ctx, moment, s.agents.HoldFor(attempt+again, wanted))
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +86,7 @@ func (p *Progress) LeftIn(state *client.Answer) error {
 
 // HoldFor is how long a run is told to wait in the attempt, from 0, where a lost race has shown what is wanted.
 func (as *Agents) HoldFor(attempt int, wanted time.Duration) time.Duration {
-	most := max(maxHold, as.target.Config.Timeouts.Run/2)
+	most := max(pace.MaxHold, as.target.Config.Timeouts.Run/2)
 	return max(as.Pace.Hold(attempt), min(wanted, most)).Round(time.Millisecond)
 }
 
@@ -198,6 +199,9 @@ func (s races) awaitStatus(ctx context.Context, p *Progress) error {
 			return nil
 		case statusPending:
 			if p.begun = a.Sent; time.Now().Add(wait).After(limit) {
+				if err := s.StillQueued(ctx, p.GraphRun); err != nil {
+					return err
+				}
 				return outcome.Violated(a, "the run to start", "%s", outcome.Seen(a))
 			}
 			if err := client.Sleep(ctx, wait); err != nil {

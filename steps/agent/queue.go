@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // together marks the runs of a context as those of one group, which count once: they are to be in progress at the same time,
@@ -18,6 +19,23 @@ func (as *Agents) Together(ctx context.Context) context.Context {
 	return context.WithValue(ctx, together{}, as.target.Name("group"))
 }
 
+// postInTurn waits while the server executes as many runs as it can.
+func (s load) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+	if !s.judged {
+		return s.TryPost(ctx, who, t, o)
+	}
+	if _, err := s.Parallel(ctx); err != nil {
+		return nil, err
+	}
+	place := placeOf(ctx, t)
+	if err := s.agents.turns.Enter(ctx, place); err != nil {
+		return nil, err
+	}
+	g, err := s.TryPost(ctx, who, t, o)
+	s.occupies(place, g)
+	return g, err
+}
+
 // occupies notes that the run keeps its place, as the turns call it, until it is over.
 func (s load) occupies(place string, g *GraphRun) {
 	if g == nil || g.ID == "" {
@@ -27,8 +45,8 @@ func (s load) occupies(place string, g *GraphRun) {
 	s.agents.turns.Started(place, g, g.Answered(), g.Order.Hold+s.agents.Pace.Slack(), g.Order.Strategy == RollbackStrategy)
 }
 
-// placeOf is the thread, or the group: what lies in the queue of the server is late for a reason that no requirement is about, so
-// that the suite has no more threads with unfinished runs than the server executes runs at a time.
+// placeOf is the thread, or the group. What is in the queue of the server is late for a reason that no requirement is about, so
+// the suite has no more threads with unfinished runs than the server executes runs at a time.
 func placeOf(ctx context.Context, t *Thread) string {
 	if group, is := ctx.Value(together{}).(string); is {
 		return group
@@ -43,10 +61,15 @@ type pendings struct {
 	last  bool
 }
 
-// StillQueued blocks where a run is not over in its time because it lies in the queue of the server: a plain run on another
-// thread is not executed either.
+// StillQueued blocks where a run is not over in its time because it is in the queue of the server: a plain run on another
+// thread is not executed either. A run that has ended by its own status is not in the queue.
 func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !s.judged {
+		return nil
+	}
+	if run, err := s.GetRun(ctx, g.Thread.Owner, g); ctx.Err() != nil {
+		return context.Cause(ctx)
+	} else if err == nil && statusOf(run) == statusEnded {
 		return nil
 	}
 	p := &s.agents.learned.pendings

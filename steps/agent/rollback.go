@@ -110,7 +110,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 			return nil, err
 		}
 		if rb.Usable() == nil && time.Now().Before(p.Until) {
-			if moment != JustStarted || rb.left() == nil || !(races{s}).startedStay(ctx) {
+			if moment != JustStarted || rb.left() == nil || !(races{s}).leavesStarted(ctx) {
 				return rb, nil
 			}
 			if attempt == Attempts-1 {
@@ -118,7 +118,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 			}
 			continue // the next one may still be pending
 		}
-		if stands, err := (races{s}).stands(ctx, rb, moment); stands || err != nil {
+		if leaves, err := (races{s}).leavesPrior(ctx, rb, moment); leaves || err != nil {
 			return rb, err
 		}
 		wanted = p.AfterLoss()
@@ -126,16 +126,16 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 	return rb, rb.Usable()
 }
 
-// startedStay tells whether a rollback was seen to leave something of a run that had started.
-func (s races) startedStay(ctx context.Context) bool {
+// leavesStarted tells whether a rollback was seen to leave something of a run that had started.
+func (s races) leavesStarted(ctx context.Context) bool {
 	rb, err := s.ARollback(ctx)
 	return err == nil && rb.left() != nil
 }
 
-// stands tells whether something of a run that had not begun is left after a new run which came too late to be used
+// leavesPrior tells whether something of a run that had not begun is left after a new run which came too late to be used
 // otherwise: one run that should be gone keeps the new one waiting. A target that lets it wait for every run does so after
 // one that has started, too, and fails AS-ROLLBACK-1.
-func (s races) stands(ctx context.Context, rb *Rollback, moment string) (bool, error) {
+func (s races) leavesPrior(ctx context.Context, rb *Rollback, moment string) (bool, error) {
 	if moment == HasStarted || !rb.won() || rb.Prompt() || rb.left() == nil {
 		return false, nil
 	}

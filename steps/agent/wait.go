@@ -2,19 +2,14 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Runs that wait are given times that a slow target cannot miss by its slowness alone: at least minHold, and many
-// times what answers took lately. A scenario that lost its race tries again with twice the time.
-const (
-	minHold   = 400 * time.Millisecond
-	shortHold = 150 * time.Millisecond // where no judgement depends on it
-	maxHold   = 10 * time.Second
-	Attempts  = 3
-)
+// Attempts is how often a scenario tries to win a race, each time with more time.
+const Attempts = 3
 
 // ReadState reads a thread's state, again and again, until it satisfies the condition or the time is over. It
 // returns the last one that was read.
@@ -68,8 +63,8 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 			return nil, err
 		}
 	}
-	if complete && g.plain() && (waiting.Over() || s.agents.Pace.Turnarounds.Worst() == 0) { // with a join the time is exact
-		s.agents.Pace.turned(time.Since(g.Answer.Sent))
+	if complete && g.plain() && (waiting.Over() || s.agents.Pace.Turnaround() == 0) { // with a join the time is exact
+		s.agents.Pace.Turned(time.Since(g.Answer.Sent))
 	}
 	return state, waiting.surelyOver(ctx, s.agents, early)
 }
@@ -101,11 +96,12 @@ func (s *Server) Completed(ctx context.Context, g *GraphRun) (*client.Answer, er
 // Joining is a join that waits beside the scenario.
 type Joining struct {
 	asked  bool
-	Sent   time.Time
+	begun  time.Time
 	done   chan struct{}
 	cancel context.CancelFunc
 
-	Answer *client.Answer // once done is closed
+	// These are to be read only where Over tells that the join has ended.
+	Answer *client.Answer
 	Err    error
 	Ended  time.Time
 }
@@ -120,14 +116,14 @@ func (s *Server) joinAside(ctx context.Context, g *GraphRun) *Joining {
 
 // JoinNow begins to join the run as its owner.
 func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
-	j := &Joining{asked: true, Sent: time.Now(), done: make(chan struct{})}
+	j := &Joining{asked: true, begun: time.Now(), done: make(chan struct{})}
 	ctx, j.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(j.done)
 		j.Answer, j.Err = s.join(ctx, g.Thread.Owner, g)
 		j.Ended = time.Now()
-		if j.Answer != nil { // the request may have been sent more than once
-			j.Sent, j.Ended = j.Answer.Sent, j.Answer.Sent.Add(j.Answer.Took)
+		if j.Answer != nil {
+			j.Ended = j.Answer.Sent.Add(j.Answer.Took)
 		}
 	}()
 	return j
@@ -141,6 +137,20 @@ func (j *Joining) Over() bool {
 	default:
 		return false
 	}
+}
+
+// Sent is when the request was sent. It may have been sent more than once; the last time counts, once it was answered.
+func (j *Joining) Sent() time.Time {
+	if j.Over() && j.Answer != nil {
+		return j.Answer.Sent
+	}
+	return j.begun
+}
+
+// Unanswered tells whether there was no answer in the time of the request, or there is none yet.
+func (j *Joining) Unanswered() bool {
+	var none *client.NoAnswer
+	return !j.Over() || errors.As(j.Err, &none) && none.Timeout
 }
 
 // OrUntil waits until the join has ended, at most until then.

@@ -20,6 +20,8 @@ type rollbacks struct {
 	aside   []*agent.GraphRun // runs on other threads of the user
 	// besides starts one of these beside the run that is to be rolled back, nil where it was started before.
 	besides func(context.Context) (*agent.GraphRun, error)
+	// longer is how long the one in progress should take, after it was over too early.
+	longer time.Duration
 }
 
 // define holds the sentences about runs that are rolled back (sections 3 and 7).
@@ -118,6 +120,10 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 // runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that executes
 // one run at a time would not begin with the one that is to be rolled back: there the other one is started behind it.
 func (w *rollbacks) runsElsewhere(ctx context.Context) error {
+	// They are tried now: tried later, that would take of the time of the run in progress.
+	if err := w.server.Understood(ctx, agent.Wait, agent.EarlyWrite); err != nil {
+		return err
+	}
 	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
 		var threads [2]*agent.Thread
 		for i := range threads {
@@ -136,11 +142,11 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 		if n, err := w.server.Parallel(ctx); err != nil {
 			return err
 		} else if n == 1 {
-			w.aside, w.besides = []*agent.GraphRun{completed}, w.startsBehind(threads[1], w.agents.Pace.Hold(attempt))
+			w.aside, w.besides = []*agent.GraphRun{completed}, w.startsBehind(threads[1], w.agents.HoldFor(attempt, w.longer))
 			w.wanted = max(w.wanted, 4*w.agents.Pace.Hold(attempt))
 			return w.allFound(ctx, w.aside)
 		}
-		goingOn, err := w.server.Start(ctx, threads[1], agent.Order{Hold: w.agents.HoldFor(attempt+1, 2*w.wanted)})
+		goingOn, err := w.server.Start(ctx, threads[1], agent.Order{Hold: w.agents.HoldFor(attempt+1, max(2*w.wanted, w.longer))})
 		if err != nil {
 			return err
 		}
@@ -201,13 +207,15 @@ func (w *rollbacks) userReplaces(ctx context.Context) error {
 		}
 		inTime := true
 		for _, g := range w.aside {
-			inTime = inTime && (g.Complete || rb.Next.Answered().Before(g.NotOverBefore()))
+			if !g.Complete && !rb.Next.Answered().Before(g.NotOverBefore()) {
+				inTime = false
+				w.longer = agent.Longer(g.Order.Hold, rb.Next.Answered().Sub(g.Answer.Sent))
+			}
 		}
-		won := rb.Settled() && inTime
-		if !won {
+		if !rb.Settled() {
 			w.wanted = w.prior.AfterLoss()
 		}
-		return won, nil
+		return rb.Settled() && inTime, nil
 	})
 }
 
@@ -244,7 +252,7 @@ func (w *rollbacks) newRunPrompt() error {
 	switch {
 	case rb.Prompt():
 		return nil
-	case w.tooSlowFor(rb.Prior.GraphRun) || rb.Prior.TooShort() || 2*w.agents.Pace.Turnarounds.Worst() > rb.Prior.Order.Hold:
+	case w.tooSlowFor(rb.Prior.GraphRun) || rb.Prior.TooShort() || 2*w.agents.Pace.Turnaround() > rb.Prior.Order.Hold:
 		return outcome.Inconclusive("the target is too slow to judge whether the new run waited for the prior run")
 	}
 	return outcome.Violated(rb.State, "the new run to complete before the natural end of the prior run",
@@ -331,10 +339,10 @@ func (w *rollbacks) joinReturns(ctx context.Context) error {
 	if err := w.joined.OrUntil(ctx, time.Now().Add(limit)); err != nil {
 		return err
 	}
-	if busy := (*client.Busy)(nil); errors.As(w.joined.Err, &busy) {
-		return busy
-	}
-	if none := (*client.NoAnswer)(nil); w.joined.Over() && !(errors.As(w.joined.Err, &none) && none.Timeout) {
+	if !w.joined.Unanswered() {
+		if busy := (*client.Busy)(nil); errors.As(w.joined.Err, &busy) {
+			return busy
+		}
 		return nil
 	}
 	wrong := outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)

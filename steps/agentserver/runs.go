@@ -142,7 +142,7 @@ func (w *runs) userStartsLongAndJoins(ctx context.Context) error {
 				return err
 			}
 		}
-		if w.joined.Sent.Before(g.NotOverBefore()) {
+		if w.joined.Sent().Before(g.NotOverBefore()) {
 			return nil
 		}
 	}
@@ -271,19 +271,13 @@ func (w *runs) userJoins(ctx context.Context) (err error) {
 	if err := w.joined.OrUntil(ctx, end.Add(2*w.target.Config.Timeouts.Run)); err != nil { // its own limit comes first
 		return err
 	}
-	if w.joined.Err != nil || !w.joined.Over() {
-		return w.unlessQueued(ctx, w.joined.Over())
+	switch {
+	case w.joined.Unanswered():
+		return w.server.StillQueued(ctx, w.current)
+	case w.joined.Err == nil:
+		w.scene.Answer = w.joined.Answer
 	}
-	w.scene.Answer = w.joined.Answer
 	return nil
-}
-
-// unlessQueued blocks where a join was not answered in the time of a run because the run is still in the server's queue.
-func (w *runs) unlessQueued(ctx context.Context, over bool) error {
-	if none := (*client.NoAnswer)(nil); over && !(errors.As(w.joined.Err, &none) && none.Timeout) {
-		return nil
-	}
-	return w.server.StillQueued(ctx, w.current)
 }
 
 // answerHoldsRun is blocked where the run is refused because the server does not know the assistant.

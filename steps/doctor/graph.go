@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agent/removal"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -74,7 +75,7 @@ func (x *examiner) removeThreads(ctx context.Context, e *Examination) {
 	}
 	var mu sync.Mutex
 	left, why := 0, ""
-	x.agents.RemoveThreads(ctx, threads, len(threads), func(_ reports.LedgerEntry, how agent.Removal) {
+	removal.Threads(ctx, x.target, threads, len(threads), func(_ reports.LedgerEntry, how removal.Result) {
 		mu.Lock()
 		defer mu.Unlock()
 		if how.Problem != "" {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agent/removal"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -30,7 +30,7 @@ func (r *run) clean(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), CleanUpTime, fmt.Errorf("cleaning up has ended after %s", CleanUpTime))
 	defer cancel()
 	ctx = evidence.WithScenario(ctx, "cleaning up", len(r.Catalogue.Scenarios())+1)
-	x := &remover{target: r.target, plane: r.plane, agents: r.agents, atOnce: r.Concurrency, report: r.noteRemoval}
+	x := &remover{target: r.target, plane: r.plane, atOnce: r.Concurrency, report: r.noteRemoval}
 	// What is removed with its deployment or thread is not there any more the second time.
 	x.deployments(ctx, r.left(evidence.Deployment))
 	x.threads(ctx, r.left(evidence.Thread))
@@ -40,7 +40,7 @@ func (r *run) clean(ctx context.Context) {
 func (r *run) keep(reason string) {
 	for _, kind := range []string{evidence.Deployment, evidence.Thread} {
 		for _, e := range r.left(kind) {
-			r.noteRemoval(e, agent.Removal{Problem: reason})
+			r.noteRemoval(e, removal.Result{Problem: reason})
 		}
 	}
 }
@@ -52,7 +52,7 @@ func (r *run) left(kind string) []reports.LedgerEntry {
 
 // noteRemoval notes how the removal ended. If the line cannot be written, the ledger lists something that is removed already,
 // which does no harm.
-func (r *run) noteRemoval(e reports.LedgerEntry, how agent.Removal) {
+func (r *run) noteRemoval(e reports.LedgerEntry, how removal.Result) {
 	if how.Problem == "" {
 		_ = r.target.Ledger.Removed(e)
 		return
@@ -65,9 +65,8 @@ func (r *run) noteRemoval(e reports.LedgerEntry, how agent.Removal) {
 type remover struct {
 	target *target.Target
 	plane  *plane.Plane
-	agents *agent.Agents
 	atOnce int
-	report func(reports.LedgerEntry, agent.Removal) // called by many goroutines
+	report func(reports.LedgerEntry, removal.Result) // called by many goroutines
 }
 
 // deployments removes deployments of the configured control plane.
@@ -82,7 +81,7 @@ func (x *remover) deployments(ctx context.Context, all []reports.LedgerEntry) {
 			if problem == "" {
 				problem = x.plane.Remove(ctx, e.ID)
 			}
-			x.report(e, agent.Removal{Problem: problem})
+			x.report(e, removal.Result{Problem: problem})
 		})
 	}
 	wait.Wait()
@@ -93,11 +92,11 @@ func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
 	all = slices.DeleteFunc(all, func(e reports.LedgerEntry) bool {
 		down := x.target.Client.Down.Cause(e.Address)
 		if down != "" {
-			x.report(e, agent.Removal{Problem: down})
+			x.report(e, removal.Result{Problem: down})
 		}
 		return down != ""
 	})
-	x.agents.RemoveThreads(ctx, all, x.atOnce, x.report)
+	removal.Threads(ctx, x.target, all, x.atOnce, x.report)
 }
 
 // Clean removes what earlier runs left at the target, and reports each with its problem, which is empty if it was removed.
@@ -114,7 +113,7 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	p := plane.New(t, maker, time.Now())
 	var mu sync.Mutex
 	gone := map[string]bool{} // deployments
-	x := &remover{target: t, plane: p, agents: agent.New(t, p, maker), atOnce: DefaultConcurrency, report: func(e reports.LedgerEntry, how agent.Removal) {
+	x := &remover{target: t, plane: p, atOnce: DefaultConcurrency, report: func(e reports.LedgerEntry, how removal.Result) {
 		mu.Lock()
 		defer mu.Unlock()
 		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && how.Problem == ""
@@ -125,7 +124,7 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	for _, e := range left {
 		switch {
 		case Elsewhere(c, e):
-			x.report(e.LedgerEntry, agent.Removal{Problem: "it is not at the configured target"})
+			x.report(e.LedgerEntry, removal.Result{Problem: "it is not at the configured target"})
 		case e.Kind == evidence.Deployment:
 			deployments = append(deployments, e.LedgerEntry)
 		default:
@@ -136,9 +135,9 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	var allowed []reports.LedgerEntry
 	for _, e := range threads {
 		if gone[e.Deployment] {
-			x.report(e, agent.Removal{}) // with its deployment
+			x.report(e, removal.Result{}) // with its deployment
 		} else if problem := x.refused(ctx, e); problem != "" {
-			x.report(e, agent.Removal{Problem: problem})
+			x.report(e, removal.Result{Problem: problem})
 		} else {
 			allowed = append(allowed, e)
 		}

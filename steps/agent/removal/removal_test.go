@@ -1,4 +1,4 @@
-package agent
+package removal
 
 import (
 	"context"
@@ -14,23 +14,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestRemoveThreads removes ten threads, of two users and of nobody, at servers that differ in what they do with DELETE.
-func TestRemoveThreads(t *testing.T) {
+// TestThreads removes ten threads, of two users and of nobody, at servers that differ in what they do with DELETE.
+func TestThreads(t *testing.T) {
 	for name, c := range map[string]struct {
 		remove  func(s *threadServer, w http.ResponseWriter, id string)
 		gone    int // threads that are reported as removed
 		never   int
 		deletes int // at most
 	}{
-		"removes":               {func(s *threadServer, w http.ResponseWriter, id string) { delete(s.owners, id) }, 10, 0, 11},
-		"takes no DELETE, 405":  {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(405) }, 0, 10, 1},
-		"takes no DELETE, 404":  {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(404) }, 0, 10, 1},
+		"removes":              {func(s *threadServer, w http.ResponseWriter, id string) { delete(s.owners, id) }, 10, 0, 11},
+		"takes no DELETE, 405": {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(405) }, 0, 10, 1},
+		"takes no DELETE, 404": {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(404) }, 0, 10, 1},
+		"takes no DELETE and does not show the first one": {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(404) }, 0, 10, 2},
 		"refuses with 403":      {func(_ *threadServer, w http.ResponseWriter, _ string) { w.WriteHeader(403) }, 0, 0, 11},
 		"the first one is gone": {func(s *threadServer, w http.ResponseWriter, id string) { delete(s.owners, id); delete(s.owners, "t5") }, 10, 0, 11},
 		"busy for a moment": {func(s *threadServer, w http.ResponseWriter, id string) {
@@ -51,6 +51,9 @@ func TestRemoveThreads(t *testing.T) {
 				s.owners[id] = fmt.Sprintf("Bearer token-%d", user)
 				all = append(all, reports.LedgerEntry{Kind: evidence.Thread, ID: id, Owner: fmt.Sprintf("users.%d", user)})
 			}
+			if strings.Contains(name, "does not show") {
+				delete(s.owners, "t0") // the request is answered with 404 all the same
+			}
 			all[0].Owner = "" // created without valid credentials; the first user sees it
 			server := httptest.NewServer(s)
 			t.Cleanup(server.Close)
@@ -66,7 +69,7 @@ func TestRemoveThreads(t *testing.T) {
 			}
 			var mu sync.Mutex
 			gone, never, reported := 0, 0, map[string]bool{}
-			New(tt, nil, nil).RemoveThreads(context.Background(), all, 4, func(e reports.LedgerEntry, r Removal) {
+			Threads(context.Background(), tt, all, 4, func(e reports.LedgerEntry, r Result) {
 				mu.Lock()
 				defer mu.Unlock()
 				assert.False(t, reported[e.ID], "each once")
@@ -116,18 +119,4 @@ func (s *threadServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.deletes++
 		s.remove(s, w, id)
 	}
-}
-
-func TestExistedBefore(t *testing.T) {
-	const date = "Sun, 22 Nov 2026 10:00:10 GMT"
-	for created, want := range map[string]bool{
-		"2026-11-22T10:00:10.5Z": false, "2026-11-22T11:00:09+01:00": false, "2026-11-22T10:00:08.5Z": false, "2026-11-22T10:00:20Z": false,
-		"2026-11-22T10:00:01Z": true, "2025-01-01T00:00:00+00:00": true, "yesterday": false, "": false,
-	} {
-		a := &client.Answer{Status: 200, Header: http.Header{"Date": {date}}, Took: time.Second, Body: []byte(`{"thread_id":"t","created_at":"` + created + `"}`)}
-		assert.Equal(t, want, existedBefore(a), created)
-		a.Header = http.Header{}
-		assert.False(t, existedBefore(a), "without a clock nothing is known")
-	}
-	assert.False(t, existedBefore(nil))
 }

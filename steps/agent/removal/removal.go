@@ -1,0 +1,125 @@
+// Package removal removes threads at agent servers, at the end of a run and for clean.
+package removal
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// Result is how the removal of a thread ended.
+type Result struct {
+	Problem string // why it was not removed; empty if it was
+	Never   bool   // the target does not remove threads
+}
+
+// Threads removes threads at agent servers with DELETE /threads/{thread_id}, a vendor extension, as the users who
+// created them, and reports each, from several goroutines. The first one of an address is tried alone: if it is answered with 404 or
+// 405 although the thread is there, the server does not take DELETE, and nothing more is sent to that address. Others are
+// removed concurrently, so many at once. What has no time left before the context ends is reported as not removed.
+func Threads(ctx context.Context, t *target.Target, threads []reports.LedgerEntry, atOnce int, report func(reports.LedgerEntry, Result)) {
+	x := remover{t}
+	byAddress := map[string][]reports.LedgerEntry{}
+	for _, e := range threads {
+		byAddress[e.Address] = append(byAddress[e.Address], e)
+	}
+	slots := make(chan struct{}, max(atOnce, 1))
+	var wait sync.WaitGroup
+	for _, all := range byAddress {
+		wait.Go(func() { x.removeAt(ctx, all, slots, report) })
+	}
+	wait.Wait()
+}
+
+type remover struct{ target *target.Target }
+
+// removeAt removes the threads of one address.
+func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, slots chan struct{}, report func(reports.LedgerEntry, Result)) {
+	var unclear []reports.LedgerEntry // removed before, or not shown by a server that does not take DELETE
+	for len(all) > 0 {
+		slots <- struct{}{}
+		r, taken := x.removeThread(ctx, all[0], true)
+		<-slots
+		if r.Never {
+			for _, e := range append(unclear, all...) {
+				report(e, r)
+			}
+			return
+		}
+		if r.Problem == "" && !taken {
+			unclear = append(unclear, all[0])
+		} else {
+			report(all[0], r)
+		}
+		all = all[1:]
+		if taken {
+			break
+		}
+	}
+	for _, e := range unclear {
+		report(e, Result{})
+	}
+	var wait sync.WaitGroup
+	for _, e := range all {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			r, _ := x.removeThread(ctx, e, false)
+			report(e, r)
+		})
+	}
+	wait.Wait()
+}
+
+// removeThread tells how the removal ended, and whether the server is known to take DELETE. A thread without a known owner is
+// tried without credentials first, since it was created by a caller without valid ones, and then as the first user.
+func (x remover) removeThread(ctx context.Context, e reports.LedgerEntry, first bool) (r Result, taken bool) {
+	callers := []target.Caller{x.target.CallerWith(e.Owner)}
+	if e.Owner == "" && len(x.target.Config.Users) > 0 {
+		callers = append(callers, x.target.Owner())
+	}
+	var a *client.Answer
+	for _, who := range callers {
+		var err error
+		if a, err = x.deleteThread(ctx, who, e); err != nil {
+			return Result{Problem: err.Error()}, false
+		}
+		if a.OK() {
+			return Result{}, true
+		}
+	}
+	if missing(a) && (!first || !x.isThere(ctx, e, callers[len(callers)-1])) {
+		return Result{}, !first
+	}
+	never := first && (missing(a) || a.Status == http.StatusMethodNotAllowed || a.Status == http.StatusNotImplemented)
+	return Result{x.target.Redact.Excerpt("DELETE /threads/{thread_id}: " + outcome.SeenShort(a)), never}, false
+}
+
+func missing(a *client.Answer) bool {
+	return a.Status == http.StatusNotFound || a.Status == http.StatusGone
+}
+
+// isThere tells whether a thread can still be read: itself, which is a vendor extension, or its state, which a thread without a
+// run need not have.
+func (x remover) isThere(ctx context.Context, e reports.LedgerEntry, who target.Caller) bool {
+	return slices.ContainsFunc([]string{agent.ThreadPath(e.ID), agent.StatePath(e.ID)}, func(path string) bool {
+		a, err := x.target.Client.Do(ctx, x.target.ToAgent(e.Address, who, http.MethodGet, path, nil))
+		return err == nil && a.OK()
+	})
+}
+
+// deleteThread sends the request, again and again while the thread is busy (409).
+func (x remover) deleteThread(ctx context.Context, who target.Caller, e reports.LedgerEntry) (a *client.Answer, err error) {
+	err = x.target.RetryFor(ctx, x.target.Config.Timeouts.Request, func() (bool, error) {
+		a, err = x.target.Client.Do(ctx, x.target.ToAgent(e.Address, who, http.MethodDelete, agent.ThreadPath(e.ID), nil))
+		return err == nil && a.Status != http.StatusConflict, err
+	})
+	return a, err
+}
