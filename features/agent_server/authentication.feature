@@ -190,11 +190,14 @@ Feature: Authentication at the agent server
   Rule: Each run receives the user of its own request in graph_auth_user, with two users in turn and at once
     Requires two users in the configuration.
 
-    Scenario Outline: The runs of two users, <when>, report their own caller
+    Scenario Outline: The runs of two users, <when> and the <first> user first, report their own caller
+      Given the user is the <first> configured user
       When two users start runs that report their caller, <when>
       Then each run reports its own caller
 
       Examples:
-        | when        |
-        | in turn     |
-        | all at once |
+        | first  | when        |
+        | first  | in turn     |
+        | first  | all at once |
+        | second | in turn     |
+        | second | all at once |

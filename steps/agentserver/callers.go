@@ -224,7 +224,7 @@ func (w *callers) userAsksWho(ctx context.Context) error {
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
 func (w *callers) usersAskWho(ctx context.Context, when string) error {
-	user, err := w.target.Caller(target.TheUser)
+	user, err := w.callerNamed(ctx, target.TheUser)
 	if err != nil {
 		return err
 	}
