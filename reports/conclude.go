@@ -3,12 +3,19 @@ package reports
 // Decides tells whether a requirement of this level decides the verdict: a MUST does, and in a strict run a SHOULD too.
 func (l Level) Decides(strict bool) bool { return l == Must || strict && l == Should }
 
+// Decides tells whether the requirement decides the verdict: by its level, or because --fail-on named a tag that it carries.
+func (q *Requirement) Decides(strict bool) bool { return q.Binding || q.Level.Decides(strict) }
+
+// BeyondMusts tells whether requirements of other levels than MUST may decide the verdict.
+func (r Run) BeyondMusts() bool { return r.Strict || r.FailOn != "" }
+
 // Conclude derives the conclusion: non-conformant when a MUST failed; conformant when no MUST failed, is blocked
-// or is inconclusive and at least one passed; else incomplete. With strict, a SHOULD counts as a MUST.
+// or is inconclusive and at least one passed; else incomplete. With strict, a SHOULD counts as a MUST, and
+// so does every requirement that is binding.
 func Conclude(requirements []Requirement, strict bool) Conclusion {
 	passed, open := 0, 0
 	for _, r := range requirements {
-		if !r.Level.Decides(strict) {
+		if !r.Decides(strict) {
 			continue
 		}
 		switch r.Verdict {

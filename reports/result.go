@@ -66,6 +66,7 @@ type Run struct {
 	Command    string    `json:"command"`             // the command line, quoted for a shell
 	Arguments  []string  `json:"arguments,omitempty"` // of the program, without its name; absent in files of older versions
 	Strict     bool      `json:"strict,omitempty"`
+	FailOn     string    `json:"fail_on,omitempty"`       // tag expression: requirements that match count as MUST
 	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
 	Stopped    string    `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
 	Shard      string    `json:"shard,omitempty"`         // "I/N"
@@ -86,6 +87,7 @@ type Counts struct {
 type Requirement struct {
 	ID          string     `json:"id"`
 	Level       Level      `json:"level"`
+	Binding     bool       `json:"binding,omitempty"` // counts as MUST whatever its level: run.fail_on matches its tags
 	Title       string     `json:"title"`             // the sentence of the Rule
 	Description string     `json:"description"`       // the Rule's prose, may be empty
 	Section     string     `json:"section"`           // of the interface, "4, 8"

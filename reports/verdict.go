@@ -49,7 +49,7 @@ const (
 // Level says how binding a requirement is.
 type Level string
 
-// The levels of requirements. Only a MUST decides the verdict, unless the run is strict.
+// The levels of requirements. Only a MUST decides the verdict, unless the run is strict or says --fail-on.
 const (
 	Must   Level = "MUST"
 	Should Level = "SHOULD"

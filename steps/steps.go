@@ -51,6 +51,11 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	return doctor.Examine(ctx, c, catalogue, oracle, o)
 }
 
+// Binding returns which requirements count as MUST by a tag expression, for Options.FailOn.
+func Binding(c *features.Catalogue, expression string) (func(*features.Requirement) bool, error) {
+	return suite.Binding(c, expression)
+}
+
 // CleanUpTime bounds the removal of what a run created, at its end.
 const CleanUpTime = suite.CleanUpTime
 

@@ -28,6 +28,10 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection step
 	if err != nil {
 		return err
 	}
+	binding, err := steps.Binding(catalogue, f.failOn)
+	if err != nil {
+		return err
+	}
 	oracle, err := spec.New()
 	if err != nil {
 		return err
@@ -45,9 +49,9 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection step
 	screen := f.screen(io)
 	result, err := steps.Run(ctx, steps.Options{
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Select: selection,
-		Concurrency: f.concurrency, Strict: f.strict, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),
+		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),
 		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments,
-		Journal: journal, LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, known, cancel),
+		Journal: journal, LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
 	})
 	screen.close()
 	if err != nil {
@@ -66,13 +70,13 @@ func (f *runFlags) screen(io streams) *screen {
 
 // progress shows the events of a run and, with --fail-fast, ends it when a requirement has failed that decides the verdict.
 // One that has an entry in the baseline goes on: its failure is known.
-func (f *runFlags) progress(screen *screen, c *features.Catalogue, known *baseline.Baseline, end context.CancelCauseFunc) func(steps.Event) {
+func (f *runFlags) progress(screen *screen, c *features.Catalogue, binding func(*features.Requirement) bool, known *baseline.Baseline, end context.CancelCauseFunc) func(steps.Event) {
 	if !f.failFast {
 		return screen.show
 	}
 	return func(e steps.Event) {
 		screen.show(e)
-		if e.Kind == steps.Ended && e.Verdict == reports.Failed && c.Find(e.Text).Level.Decides(f.strict) && (known == nil || !known.Names(e.Text)) {
+		if e.Kind == steps.Ended && e.Verdict == reports.Failed && (c.Find(e.Text).Level.Decides(f.strict) || binding(c.Find(e.Text))) && (known == nil || !known.Names(e.Text)) {
 			end(&steps.Stopped{By: "--fail-fast: " + e.Text + " failed"})
 		}
 	}

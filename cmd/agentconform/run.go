@@ -20,6 +20,7 @@ type runFlags struct {
 	out, tags, shard, format string
 	only, skip, profiles     []string
 	baseline, writeBaseline  string
+	failOn                   string // tag expression
 	strict, requireWhole     bool
 	keep                     bool
 	failFast, quiet, verbose bool
@@ -85,6 +86,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   agentconform run --only 'CP-LIST-*' --fail-fast --verbose
   agentconform run --skip CP-LIST-13,AS-ROLLBACK-5
   agentconform run --tags '@must and not @slow' --shard 1/4
+  agentconform run --config vendor.yaml --fail-on @security
   agentconform run --config vendor.yaml --quiet --require-whole`,
 		Args: noArguments("name the target with --target or --config, and requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -99,6 +101,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
 	flags.IntVar(&f.concurrency, "concurrency", steps.DefaultConcurrency, "scenarios that run at the same time")
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST")
+	flags.StringVar(&f.failOn, "fail-on", "", "requirements that match the tag `expression`, such as @security, count as MUST whatever their level")
 	flags.BoolVar(&f.keep, "keep", false, "leave what the run created at the target; agentconform clean removes it")
 	flags.BoolVar(&f.requireWhole, "require-whole", false, "a run that did not test every applicable requirement is incomplete (exit code 3)")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments and threads removed")

@@ -53,7 +53,8 @@ Feature: Authentication at the agent server
   @AS-AUTH-2 @must @section-5 @section-7
   Rule: Every agent-server route refuses an unknown token, an empty token and another scheme with the status of the authentication handler
     Near misses of the first user's token are unknown tokens: the token with one more character at its end, and the
-    token with upper and lower case exchanged. The status is that of agent.rejected_status, 401 by default.
+    token with upper and lower case exchanged. Where separate_credentials is true, so are the credentials of the control
+    plane, each sent alone as the control plane takes it, to addresses that the configuration names. The status is that of agent.rejected_status, 401 by default.
     Requires users in the configuration.
 
     Scenario Outline: With <credentials> the request to <operation> is refused
@@ -95,6 +96,21 @@ Feature: Authentication at the agent server
         | a token in the other case           | list the threads |
         | a token in the other case           | start a run      |
         | a token in the other case           | read the state   |
+
+      Examples: credentials of the control plane
+        | credentials                           | operation        |
+        | the API key of the control plane      | create a thread  |
+        | the API key of the control plane      | list the threads |
+        | the API key of the control plane      | start a run      |
+        | the API key of the control plane      | read the state   |
+        | the tenant ID of the control plane    | create a thread  |
+        | the tenant ID of the control plane    | list the threads |
+        | the tenant ID of the control plane    | start a run      |
+        | the tenant ID of the control plane    | read the state   |
+        | the bearer token of the control plane | create a thread  |
+        | the bearer token of the control plane | list the threads |
+        | the bearer token of the control plane | start a run      |
+        | the bearer token of the control plane | read the state   |
 
   @AS-AUTH-3 @must @section-5 @section-7
   Rule: A refusal by the authentication handler carries the detail of the handler
@@ -190,11 +206,14 @@ Feature: Authentication at the agent server
   Rule: Each run receives the user of its own request in graph_auth_user, with two users in turn and at once
     Requires two users in the configuration.
 
-    Scenario Outline: The runs of two users, <when>, report their own caller
+    Scenario Outline: The runs of two users, <when> and the <first> user first, report their own caller
+      Given the user is the <first> configured user
       When two users start runs that report their caller, <when>
       Then each run reports its own caller
 
       Examples:
-        | when        |
-        | in turn     |
-        | all at once |
+        | first  | when        |
+        | first  | in turn     |
+        | first  | all at once |
+        | second | in turn     |
+        | second | all at once |

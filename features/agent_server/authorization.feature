@@ -10,88 +10,140 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-1 @must @section-5
   Rule: Reading the state, retrieving a run and joining a run of another user's thread is answered with an HTTP error status
+    Judged in both directions: threads of the first user and of the second.
     Requires two users in the configuration.
 
-    Scenario Outline: The request of another user to <operation> is answered with an HTTP error status
-      Given a completed run
+    Scenario Outline: The request of another user to <operation> of the <owner> user is answered with an HTTP error status
+      Given the user is the <owner> configured user
+      And a completed run
       When the other user tries to <operation>
       Then the request is answered with an HTTP error status
 
       Examples:
-        | operation      |
-        | read the state |
-        | retrieve a run |
-        | join a run     |
+        | owner  | operation      |
+        | first  | read the state |
+        | first  | retrieve a run |
+        | first  | join a run     |
+        | second | read the state |
+        | second | retrieve a run |
+        | second | join a run     |
 
   @AS-AUTHZ-2 @must @section-5 @slow
   Rule: Starting a run on another user's thread is answered with an HTTP error status and leaves the thread unchanged
     Judged with and without rollback. With rollback, a run in progress of the thread's owner must complete.
+    Judged in both directions: threads of the first user and of the second.
     Requires two users in the configuration.
 
-    Scenario Outline: The request of another user to start <run> is answered with an HTTP error status
-      Given a completed run on a new thread
+    Scenario Outline: The request of another user to start <run> on a thread of the <owner> user is answered with an HTTP error status
+      Given the user is the <owner> configured user
+      And a completed run on a new thread
       When the other user tries to start <run>
       Then the request is answered with an HTTP error status
 
       Examples:
-        | run                 |
-        | a run               |
-        | a run with rollback |
+        | owner  | run                 |
+        | first  | a run               |
+        | first  | a run with rollback |
+        | second | a run               |
+        | second | a run with rollback |
 
-    Scenario: A run that another user was refused was not created
-      Given a completed run on a new thread
+    Scenario Outline: A run that another user was refused on a thread of the <owner> user was not created
+      Given the user is the <owner> configured user
+      And a completed run on a new thread
       And the other user was refused a run on it
       When the user's next run on the thread completes
       Then the state holds the messages of the user's runs only
 
-    Scenario: A run with rollback that another user was refused does not affect the run in progress
-      Given a run in progress on a new thread
+      Examples:
+        | owner  |
+        | first  |
+        | second |
+
+    Scenario Outline: A run with rollback that another user was refused does not affect the run in progress of the <owner> user
+      Given the user is the <owner> configured user
+      And a run in progress on a new thread
       And the other user was refused a run with rollback on it
       When the user's next run on the thread completes
       Then the state holds the messages of the user's runs only
+
+      Examples:
+        | owner  |
+        | first  |
+        | second |
 
   @AS-AUTHZ-3 @must @section-5
   Rule: A listing of threads returns only the caller's threads, whatever filter is sent
     The requests send no filter, an empty filter, metadata that the threads of both users share, the ids of both
     threads, and the other user as owner. A filter may be refused with a 4xx. The listing endpoint that is not
     configured is judged too, where the target serves it.
+    Judged in both directions: the lists of the first user and of the second.
     Requires two users in the configuration.
 
-    Scenario Outline: A list with <filter> returns only the caller's threads
-      Given a thread of each of two users
+    Scenario Outline: A list with <filter> returns no threads of the <owner> user to another user
+      Given the user is the <owner> configured user
+      And a thread of each of two users
       When the other user lists the threads with <filter>
       Then the list holds no thread of the user
       And the list holds the thread of the other user
 
       Examples:
-        | filter                          |
-        | no filter                       |
-        | an empty filter                 |
-        | metadata that both threads have |
-        | the ids of both threads         |
+        | owner  | filter                          |
+        | first  | no filter                       |
+        | first  | an empty filter                 |
+        | first  | metadata that both threads have |
+        | first  | the ids of both threads         |
+        | second | no filter                       |
+        | second | an empty filter                 |
+        | second | metadata that both threads have |
+        | second | the ids of both threads         |
 
-    Scenario: The other listing endpoint returns only the caller's threads
-      Given a thread of each of two users
+    Scenario Outline: The other listing endpoint returns no threads of the <owner> user to another user
+      Given the user is the <owner> configured user
+      And a thread of each of two users
       When the other user lists the threads with the other listing endpoint
       Then the list holds no thread of the user
 
-    Scenario: A list filtered by another user as owner returns none of that user's threads
-      Given a thread of each of two users
+      Examples:
+        | owner  |
+        | first  |
+        | second |
+
+    Scenario Outline: A list filtered by the <owner> user as owner returns none of that user's threads to another user
+      Given the user is the <owner> configured user
+      And a thread of each of two users
       When the other user lists the threads with the user as owner
       Then the list holds no thread of the user
 
+      Examples:
+        | owner  |
+        | first  |
+        | second |
+
   @AS-AUTHZ-4 @should @section-5
   Rule: The metadata of a new thread names the caller as owner, whatever owner was sent, and keeps the other keys sent
-    The filter of the authorization handler is the typical one, owner with the identity of the caller.
+    The filter of the authorization handler is the typical one, owner with the identity of the caller. Where two users are
+    configured, both are judged as the caller.
     Requires users in the configuration.
 
-    Scenario: The metadata of a new thread names the caller as owner
+    Scenario Outline: The metadata of a new thread of the <owner> user names the caller as owner
+      Given the user is the <owner> configured user
       When the user creates a thread
       Then its metadata names the user as owner
 
-    Scenario: The metadata of a new thread names the caller as owner where another owner was sent
+      Examples:
+        | owner  |
+        | first  |
+        | second |
+
+    Scenario Outline: The metadata of a new thread of the <owner> user names the caller as owner where another owner was sent
+      Given the user is the <owner> configured user
       When the user creates a thread that names another owner
       Then its metadata names the user as owner
+
+      Examples:
+        | owner  |
+        | first  |
+        | second |
 
     Scenario: The metadata of a new thread keeps the other keys sent
       When the user creates a thread with metadata

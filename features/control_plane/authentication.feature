@@ -22,8 +22,11 @@ Feature: Authentication at the control plane
         | retrieve a revision   |
 
   @CP-AUTH-2 @must @section-5
-  Rule: With an unknown, empty or whitespace API key every control-plane operation is refused with 401 or 403
-    A whitespace key consists of spaces only. Near misses of the configured key are unknown keys: the key with one more
+  Rule: With an unknown, empty or whitespace credential every control-plane operation is refused with 401 or 403
+    Judged with each scheme: API keys always, bearer tokens where credentials.bearer is configured, tenant IDs where
+    credentials.tenant_id is and tenant_id_alone is true. Where separate_credentials is true, the token of a user of the
+    agent server is an unknown bearer token. Each is sent alone; a valid API key beside a wrong second credential is not judged.
+    A whitespace credential consists of spaces only. Near misses of the configured key are unknown keys: the key with one more
     character at its end, and the key with upper and lower case exchanged.
 
     Scenario Outline: With an API key that is <key> the request to <operation> is refused with 401 or 403
@@ -61,6 +64,57 @@ Feature: Authentication at the control plane
         | in another case        | update a deployment   |
         | in another case        | list its revisions    |
         | in another case        | retrieve a revision   |
+
+    Scenario Outline: With a <credential> that is <kind> the request to <operation> is refused with 401 or 403
+      Given an existing deployment, or an unknown id
+      When a client with a <credential> that is <kind> tries to <operation>
+      Then the request is refused with 401 or 403
+
+      Examples:
+        | credential   | kind       | operation             |
+        | bearer token | unknown    | create a deployment   |
+        | bearer token | unknown    | retrieve a deployment |
+        | bearer token | unknown    | update a deployment   |
+        | bearer token | unknown    | list its revisions    |
+        | bearer token | unknown    | retrieve a revision   |
+        | bearer token | empty      | create a deployment   |
+        | bearer token | empty      | retrieve a deployment |
+        | bearer token | empty      | update a deployment   |
+        | bearer token | empty      | list its revisions    |
+        | bearer token | empty      | retrieve a revision   |
+        | bearer token | whitespace | create a deployment   |
+        | bearer token | whitespace | retrieve a deployment |
+        | bearer token | whitespace | update a deployment   |
+        | bearer token | whitespace | list its revisions    |
+        | bearer token | whitespace | retrieve a revision   |
+        | tenant ID    | unknown    | create a deployment   |
+        | tenant ID    | unknown    | retrieve a deployment |
+        | tenant ID    | unknown    | update a deployment   |
+        | tenant ID    | unknown    | list its revisions    |
+        | tenant ID    | unknown    | retrieve a revision   |
+        | tenant ID    | empty      | create a deployment   |
+        | tenant ID    | empty      | retrieve a deployment |
+        | tenant ID    | empty      | update a deployment   |
+        | tenant ID    | empty      | list its revisions    |
+        | tenant ID    | empty      | retrieve a revision   |
+        | tenant ID    | whitespace | create a deployment   |
+        | tenant ID    | whitespace | retrieve a deployment |
+        | tenant ID    | whitespace | update a deployment   |
+        | tenant ID    | whitespace | list its revisions    |
+        | tenant ID    | whitespace | retrieve a revision   |
+
+    Scenario Outline: With the token of a user of the agent server the request to <operation> is refused with 401 or 403
+      Given an existing deployment, or an unknown id
+      When a client with the token of a user of the agent server tries to <operation>
+      Then the request is refused with 401 or 403
+
+      Examples:
+        | operation             |
+        | create a deployment   |
+        | retrieve a deployment |
+        | update a deployment   |
+        | list its revisions    |
+        | retrieve a revision   |
 
   @CP-AUTH-3 @must @section-5
   Rule: A create or update request without valid credentials creates no deployment and no revision

@@ -56,6 +56,14 @@ func agentRefusals() []Fault {
 			Apply: servedAsOwner(http.StatusUnauthorized, withUnknownToken, createRun),
 		},
 		{
+			Name: "planes-key-reads-state", Breaks: "get state accepts the API key of the control plane", Fails: "AS-AUTH-2",
+			Apply: servedAsOwner(http.StatusUnauthorized, func(r *http.Request) bool { return r.Header.Get("X-Api-Key") != "" }, getState),
+		},
+		{
+			Name: "planes-tenant-id-lists-threads", Breaks: "list threads accepts the tenant ID of the control plane", Fails: "AS-AUTH-2",
+			Apply: servedAsOwner(http.StatusUnauthorized, func(r *http.Request) bool { return r.Header.Get("X-Tenant-Id") != "" }, listThreads),
+		},
+		{
 			Name: "empty-token-is-malformed", Breaks: "an empty token gets 400 without a call of the handler", Fails: "AS-AUTH-2",
 			Apply: refusedWith(withEmptyToken, func(a *answer) { a.status = http.StatusBadRequest }),
 		},

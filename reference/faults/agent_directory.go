@@ -77,6 +77,13 @@ func (d *directory) owner(r *http.Request) string {
 	return d.first
 }
 
+// isFirst reports whether the request is one of the user who created the first thread.
+func (d *directory) isFirst(r *http.Request) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.first != "" && r.Header.Get("Authorization") == d.first
+}
+
 // threadOfRun returns the thread of a run, "" if the run was never created.
 func (d *directory) threadOfRun(run string) string {
 	d.mu.Lock()
@@ -116,8 +123,12 @@ func refusedAndDone(status int, who func(*http.Request) bool, ops ...operation) 
 }
 
 func ownerActs(status int, who func(*http.Request) bool, ops []operation, choose func(refusal, asOwner *answer) *answer) Layer {
+	return ownerActsFor(status, func(_ *directory, r *http.Request) bool { return who(r) }, ops, choose)
+}
+
+func ownerActsFor(status int, who func(*directory, *http.Request) bool, ops []operation, choose func(refusal, asOwner *answer) *answer) Layer {
 	return directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if !oneOf(ops, r) || !who(r) {
+		if !oneOf(ops, r) || !who(d, r) {
 			next.ServeHTTP(w, r)
 			return
 		}

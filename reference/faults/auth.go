@@ -57,6 +57,25 @@ func credentials() []Fault {
 			Apply: acceptingSimilarKeys(strings.EqualFold),
 		},
 		{
+			Name: "any-bearer-lists", Breaks: "list revisions accepts any bearer token", Fails: "CP-AUTH-2",
+			Apply: servingUnauthenticated(withScheme("Authorization"), listRevisions),
+		},
+		{
+			Name: "any-tenant-id-reads", Breaks: "get deployment accepts any tenant ID", Fails: "CP-AUTH-2",
+			Apply: servingUnauthenticated(withScheme("X-Tenant-Id"), getDeployment),
+		},
+		{
+			Name: "empty-tenant-id-is-accepted", Breaks: "get revision accepts an empty tenant ID", Fails: "CP-AUTH-2",
+			Apply: servingUnauthenticated(func(r *http.Request) bool {
+				values, sent := r.Header["X-Tenant-Id"]
+				return sent && strings.TrimSpace(values[0]) == ""
+			}, getRevision),
+		},
+		{
+			Name: "users-token-reads-deployments", Breaks: "get deployment accepts the tokens of users of agent servers", Fails: "CP-AUTH-2",
+			Apply: servingUnauthenticated(withUsersToken, getDeployment),
+		},
+		{
 			Name: "refused-update-is-done", Breaks: "an update without credentials gets 401, but is applied", Fails: "CP-AUTH-3",
 			Apply: refusedButDone(anonymous, updateDeployment),
 		},
@@ -101,6 +120,11 @@ func credentials() []Fault {
 			Apply: refusedByExistence(http.StatusForbidden),
 		},
 	}
+}
+
+// withUsersToken knows the tokens of the fixtures' users by their form, as a server does that takes any token of its issuer.
+func withUsersToken(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Authorization"), "Bearer token-")
 }
 
 // servingUnauthenticated serves callers without valid credentials as if they were the owner.

@@ -124,7 +124,7 @@ func (j *judge) requirements() {
 			j.a.Flaky = append(j.a.Flaky, fmt.Sprintf("%s %s: %s", q.ID, q.Verdict, q.Known.Reason))
 		case q.Known != nil:
 			j.a.Known = append(j.a.Known, fmt.Sprintf("%s %s: %s", q.ID, q.Verdict, q.Known.Reason))
-		case q.Level.Decides(j.r.Run.Strict):
+		case q.Decides(j.r.Run.Strict):
 			j.a.New = append(j.a.New, j.newFailure(q, findings))
 		}
 	}

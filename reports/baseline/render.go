@@ -40,7 +40,7 @@ func renewed(path string, r *reports.Result, old *Baseline) *Baseline {
 	expires := r.Run.StartedAt.UTC().Truncate(24 * time.Hour).Add(lifetime)
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
-		if !q.Verdict.Problem() || !q.Level.Decides(r.Run.Strict) || covered(slices.Concat(known, old.Flaky), q, "") {
+		if !q.Verdict.Problem() || !q.Decides(r.Run.Strict) || covered(slices.Concat(known, old.Flaky), q, "") {
 			continue
 		}
 		findings := findingsOf(r, q.ID)

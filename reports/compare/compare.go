@@ -137,11 +137,11 @@ func columnOf(in Input, labels map[string]int) Column {
 // passed counts the requirements that decide the verdict and passed.
 func passed(r *reports.Result) string {
 	n, all, noun := 0, 0, "MUST"
-	if r.Run.Strict {
+	if r.Run.BeyondMusts() {
 		noun = "requirement"
 	}
 	for _, q := range r.Requirements {
-		if !q.Level.Decides(r.Run.Strict) || q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
+		if !q.Decides(r.Run.Strict) || q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
 			continue
 		}
 		all++

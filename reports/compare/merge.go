@@ -119,6 +119,7 @@ func sameRun(a, b *reports.Result) error {
 		{"the agent server", agentWithoutPlane(a), agentWithoutPlane(b)},
 		{"the implementation", a.Target.Implementation.Name + " " + a.Target.Implementation.Version, b.Target.Implementation.Name + " " + b.Target.Implementation.Version},
 		{"strictness", a.Run.Strict, b.Run.Strict},
+		{"--fail-on", a.Run.FailOn, b.Run.FailOn},
 	} {
 		if pair.first != pair.other {
 			return fmt.Errorf("%s differs (%v and %v); run all shards with the same program, target and flags", pair.what, pair.first, pair.other)

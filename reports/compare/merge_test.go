@@ -192,6 +192,7 @@ func TestMergeRefuses(t *testing.T) {
 		{"another number", func(all []*reports.Result) []*reports.Result { all[1].Run.Shard = "2/4"; return all }, "another result is a shard of 3"},
 		{"another suite", func(all []*reports.Result) []*reports.Result { all[1].Suite.Version = "9"; return all }, "shard 2/3 does not belong to shard 1/3: the version of the suite differs (1.2.0 and 9)"},
 		{"another target", func(all []*reports.Result) []*reports.Result { all[2].Target.ControlPlane = "http://other"; return all }, "the control plane differs"},
+		{"fail on", func(all []*reports.Result) []*reports.Result { all[1].Run.FailOn = "@security"; return all }, "--fail-on differs"},
 		{"strict", func(all []*reports.Result) []*reports.Result { all[2].Run.Strict = true; return all }, "strictness differs"},
 	}
 	for _, tt := range tests {

@@ -147,7 +147,7 @@ func verdictResult(r *reports.Result, o overview.Overview, q *reports.Requiremen
 		return outcome{Status: "skipped"}
 	case q.Known != nil:
 		return outcome{Status: "pending", Message: "known failure: " + overview.Known(q.Known) + ": " + reason}
-	case !q.Level.Decides(r.Run.Strict):
+	case !q.Decides(r.Run.Strict):
 		return outcome{Status: "pending", Message: fmt.Sprintf("warning: %s %s: %s", q.Level, s.Verdict, reason)}
 	case s.Verdict == reports.Failed:
 		return outcome{Status: "failed", Message: strings.TrimSpace(reason + "\n" + overview.Story(o, q, s))}

@@ -35,6 +35,10 @@ func kindsOfResults() map[string]kindOfResult {
 		q.Level = reports.Should
 		return q
 	}
+	binding := func(q reports.Requirement) reports.Requirement {
+		q.Binding = true
+		return q
+	}
 	by := func(q reports.Requirement, kind reports.BlockerKind, name string) reports.Requirement {
 		q.BlockedBy = []reports.Blocker{{Kind: kind, Name: name}}
 		return q
@@ -67,7 +71,9 @@ func kindsOfResults() map[string]kindOfResult {
 		"renamed values": {[]reports.Requirement{ok, must("A-2", reports.Failed)}, func(r *reports.Result) {
 			r.Renamed = []reports.Renamed{{Kind: reports.RenamedValue, Name: "DEPLOYED", As: "LIVE"}, {Kind: reports.RenamedParameter, Name: "limit", As: "page_size"}}
 		}, nil, "non-conformant with 1 renamed parameter and 1 renamed value", "1 passed, 1 failed", 1, "whole"},
-		"strict": {[]reports.Requirement{ok, should("A-2", reports.Failed)}, func(r *reports.Result) { r.Run.Strict = true }, nil, "non-conformant", "1 passed, 1 failed", 1, "whole"},
+		"fail on":          {[]reports.Requirement{ok, binding(should("A-2", reports.Failed)), should("A-3", reports.Failed)}, func(r *reports.Result) { r.Run.FailOn = "@security" }, nil, "non-conformant", "1 passed, 1 failed, 1 warning", 1, "whole"},
+		"fail on, blocked": {[]reports.Requirement{ok, binding(should("A-2", reports.Blocked))}, func(r *reports.Result) { r.Run.FailOn = "@security" }, nil, "incomplete", "1 passed, 1 blocked", 3, "whole"},
+		"strict":           {[]reports.Requirement{ok, should("A-2", reports.Failed)}, func(r *reports.Result) { r.Run.Strict = true }, nil, "non-conformant", "1 passed, 1 failed", 1, "whole"},
 	}
 }
 

@@ -78,6 +78,9 @@ func problemParts(r *reports.Result) []*part {
 	if r.Run.Strict {
 		levels, warned = "MUST or SHOULD", "MAY"
 	}
+	if r.Run.FailOn != "" {
+		levels += " or " + r.Run.FailOn
+	}
 	return []*part{
 		{Class: "failures", Name: levels + " not met"},
 		{Class: "warnings", Name: warned + " not met, verdict unaffected"},
@@ -96,7 +99,7 @@ func problemClass(r *reports.Result, q *reports.Requirement) string {
 		return ""
 	case q.Known != nil:
 		return "known"
-	case q.Verdict == reports.Failed && q.Level.Decides(r.Run.Strict):
+	case q.Verdict == reports.Failed && q.Decides(r.Run.Strict):
 		return "failures"
 	case q.Verdict == reports.Failed:
 		return "warnings"
@@ -138,7 +141,7 @@ func partName(profile string) string {
 
 func requirementViewOf(r *reports.Result, o overview.Overview, q *reports.Requirement, exchanges *exchangeList) requirementView {
 	v := requirementView{Requirement: q, Where: overview.Section(q.Section)}
-	v.Warning = q.Verdict == reports.Failed && !q.Level.Decides(r.Run.Strict)
+	v.Warning = q.Verdict == reports.Failed && !q.Decides(r.Run.Strict)
 	if q.Known != nil {
 		v.KnownText = overview.Known(q.Known)
 	}

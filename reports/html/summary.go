@@ -69,7 +69,7 @@ func todosOf(r *reports.Result) ([]todo, int) {
 		}
 		all = append(all, todo{IDs: []string{q.ID}, Verdict: q.Verdict, What: safe.Ellipsis(what, 200)})
 	}
-	notBinding := func(q *reports.Requirement) bool { return !q.Level.Decides(r.Run.Strict) }
+	notBinding := func(q *reports.Requirement) bool { return !q.Decides(r.Run.Strict) }
 	for _, open := range [][]*reports.Requirement{o.Blocked, o.Inconclusive, o.NotRun} {
 		for _, g := range overview.ByCause(slices.DeleteFunc(open, notBinding)) {
 			ids, left := someIDs(g.Requirements)

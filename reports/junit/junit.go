@@ -179,7 +179,7 @@ func testcaseOf(r *reports.Result, o overview.Overview, q *reports.Requirement, 
 		t.Skipped = outcome(what, "", "")
 	case open && q.Known != nil:
 		t.Skipped = outcome("known failure: "+overview.Known(q.Known)+": "+what, "", "")
-	case open && !q.Level.Decides(r.Run.Strict):
+	case open && !q.Decides(r.Run.Strict):
 		t.Skipped = outcome(fmt.Sprintf("warning: %s %s: %s", q.Level, s.Verdict, what), "", overview.Story(o, q, s))
 	case s.Verdict == reports.Failed:
 		t.Failure = outcome(what, string(q.Level), overview.Story(o, q, s))

@@ -21,7 +21,7 @@ type Distance struct {
 	left   reports.LeftOut
 	unmet  string // "1 SHOULD not met"
 	passed int
-	strict bool
+	beyond bool // not only MUSTs count
 }
 
 // Cause is what several requirements have in common.
@@ -34,12 +34,12 @@ type Cause struct {
 // one place, when the same thing kept both from being judged ([reports.SameCause]), or when one blocks the other, or the
 // same requirement blocks both.
 func DistanceOf(r *reports.Result) Distance {
-	d := Distance{strict: r.Run.Strict, left: reports.LeftOutOf(r), unmet: unmetInWords(Of(r).Warnings)}
+	d := Distance{beyond: r.Run.BeyondMusts(), left: reports.LeftOutOf(r), unmet: unmetInWords(Of(r).Warnings)}
 	var short []*reports.Requirement
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		switch {
-		case !q.Level.Decides(r.Run.Strict) || q.Verdict == reports.Skipped:
+		case !q.Decides(r.Run.Strict) || q.Verdict == reports.Skipped:
 			continue
 		case q.Verdict == reports.Passed:
 			d.passed++
@@ -63,7 +63,7 @@ func DistanceOf(r *reports.Result) Distance {
 // String puts the distance into words: "3 MUSTs, 2 of them with one cause", or "none".
 func (d Distance) String() string {
 	what := "MUST"
-	if d.strict {
+	if d.beyond {
 		what = "requirement"
 	}
 	left := ""

@@ -47,7 +47,7 @@ func decidingOf(r *reports.Result) deciding {
 	var d deciding
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
-		if !q.Level.Decides(r.Run.Strict) {
+		if !q.Decides(r.Run.Strict) {
 			continue
 		}
 		d.all++
@@ -73,7 +73,7 @@ func decidingOf(r *reports.Result) deciding {
 // numbers says how many of the requirements that decide have passed or failed.
 func numbers(r *reports.Result) string {
 	d, noun, left := decidingOf(r), "MUST", reports.LeftOutOf(r)
-	if r.Run.Strict {
+	if r.Run.BeyondMusts() {
 		noun = "requirement"
 	}
 	of := reports.Count(d.all-d.left, noun)
@@ -172,12 +172,22 @@ func warnings(r *reports.Result) string {
 			continue
 		}
 		text := fmt.Sprintf("%d of %s failed", len(failed), reports.Count(all, string(level)))
-		if len(o.Failed) == 0 {
-			text += ", first " + failed[0].ID + ": " + observed(o, failed[0])
+		secure := ofSecurity(failed)
+		switch {
+		case len(o.Failed) == 0:
+			first := slices.Concat(secure, failed)[0]
+			text += ", first " + first.ID + ": " + observed(o, first)
+		case len(secure) > 0:
+			text += ", " + secure[0].ID + " with @security"
 		}
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// ofSecurity are the requirements whose violation puts the isolation of users and tenants at risk.
+func ofSecurity(requirements []*reports.Requirement) []*reports.Requirement {
+	return slices.DeleteFunc(slices.Clone(requirements), func(q *reports.Requirement) bool { return q.Subject != "security" })
 }
 
 // nextKey names the key of the configuration that would let judge most of what was left out.

@@ -32,7 +32,7 @@ func Of(r *reports.Result) Overview {
 		switch {
 		case q.Known != nil && q.Verdict.Problem():
 			o.Known = append(o.Known, q)
-		case q.Verdict == reports.Failed && q.Level.Decides(r.Run.Strict):
+		case q.Verdict == reports.Failed && q.Decides(r.Run.Strict):
 			o.Failed = append(o.Failed, q)
 		case q.Verdict == reports.Failed:
 			o.Warnings = append(o.Warnings, q)

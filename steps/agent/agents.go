@@ -42,6 +42,7 @@ type learned struct {
 	completedRun shared.Value[*GraphRun] // completed, on a thread that no scenario changes
 	rolledBack   shared.Value[*Rollback] // a run that had started was rolled back
 	additive     shared.Value[bool]      // whether a second run adds to the messages of the first
+	othersRun    shared.Value[*GraphRun] // the same of the second user
 	otherServed  shared.Value[bool]      // the other user was served what is their own
 	enqueues     shared.Value[bool]      // whether a run can be asked to wait behind another one
 	// unknownAssistant is the refusal of a run for its assistant, nil where the server knows the assistant.
@@ -76,7 +77,23 @@ type Server struct {
 
 	agents *Agents
 	target *target.Target
-	judged bool // it is the one under test
+	judged bool           // it is the one under test
+	owner  *target.Caller // nil: the target's owner
+}
+
+// OwnedBy returns the same agent server, at which what scenarios create belongs to another user.
+func (s *Server) OwnedBy(who target.Caller) *Server {
+	other := *s
+	other.owner = &who
+	return &other
+}
+
+// Owner is the user to whom belongs what scenarios create here: the first of the configuration, unless OwnedBy says otherwise.
+func (s *Server) Owner() target.Caller {
+	if s.owner != nil {
+		return *s.owner
+	}
+	return s.target.Owner()
 }
 
 // AgentServer returns the agent server under test: the configured one, else that of the shared deployment.

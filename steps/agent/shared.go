@@ -29,17 +29,32 @@ func (s *Server) RollbackActs(ctx context.Context) error {
 // too: what needs its answer asks for PlainRunsWork, or for the word Echo.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return s.agents.learned.completedRun.Get(ctx, s.agents.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
-		t, err := s.NewThread(ctx, s.target.Owner())
-		if err != nil {
-			return nil, err
-		}
-		g, err := s.start(ctx, t, Order{}, s.TryPost)
-		if err != nil {
-			return nil, err
-		}
-		_, err = s.Await(ctx, g)
-		return g, err
+		return s.completedRunOf(ctx, s.target.Owner())
 	})
+}
+
+// CompletedRun is SharedCompletedRun with a thread that belongs to the owner here, who may be the second user.
+func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
+	first, err := s.SharedCompletedRun(ctx)
+	if err != nil || s.owner == nil {
+		return first, err
+	}
+	return s.agents.learned.othersRun.Get(ctx, s.agents.maker, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
+		return s.completedRunOf(ctx, *s.owner)
+	})
+}
+
+func (s *Server) completedRunOf(ctx context.Context, who target.Caller) (*GraphRun, error) {
+	t, err := s.NewThread(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.start(ctx, t, Order{}, s.TryPost)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.Await(ctx, g)
+	return g, err
 }
 
 // PlainRunsWork says why messages of this target cannot be judged: a plain run alone does not leave its input

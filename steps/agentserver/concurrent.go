@@ -116,7 +116,7 @@ func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 	w.left = nil
 	var last *client.Answer
 	for _, g := range w.started {
-		a, err := w.server.GetRun(ctx, w.target.Owner(), g)
+		a, err := w.server.GetRun(ctx, w.owner(), g)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 
 // stateHoldsLeft asks for the messages of one of the runs that are left: that only one is, was judged before.
 func (w *concurrent) stateHoldsLeft(ctx context.Context) error {
-	a, err := w.server.State(ctx, w.target.Owner(), w.thread)
+	a, err := w.server.State(ctx, w.owner(), w.thread)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (w *World) seesThread(ctx context.Context) bool {
 	if w.thread == nil {
 		return true
 	}
-	a, err := w.server.State(ctx, w.target.Owner(), w.thread)
+	a, err := w.server.State(ctx, w.owner(), w.thread)
 	return err != nil || a.OK()
 }
 

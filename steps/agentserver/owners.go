@@ -87,7 +87,7 @@ func (w *owners) wasRefusedThread(ctx context.Context, name string) error {
 		return err
 	}
 	w.owned.mark = w.target.Name("refused")
-	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.owned.mark, ownerKey: w.target.Config.Users[0].Identity})
+	t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.owned.mark, ownerKey: w.owner().User.Identity})
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (w *owners) listLacksMarked() error {
 // aThreadEach makes a thread of each user, with the same mark, and makes sure that the user's own list shows the
 // user's: else its absence from other lists would say nothing.
 func (w *owners) aThreadEach(ctx context.Context) error {
-	user, err := w.target.Caller(target.TheUser)
+	user, err := w.callerNamed(ctx, target.TheUser)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 	case "the ids of both threads":
 		f = &agent.Filter{IDs: []any{w.owned.users.Sent(), w.owned.others.Sent()}}
 	case "the user as owner":
-		return w.listThreads(ctx, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.target.Config.Users[0].Identity}})
+		return w.listThreads(ctx, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.owner().User.Identity}})
 	}
 	if f != nil && f.Metadata[markKey] != nil && !w.keepsMark() {
 		return w.listThreads(ctx, other, f)
@@ -192,7 +192,7 @@ func (w *owners) listHoldsNoForeign() error {
 	if !w.scene.Answer.OK() {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	foreign, identity := w.owned.users.ID, w.target.Config.Users[0].Identity
+	foreign, identity := w.owned.users.ID, w.owner().User.Identity
 	for i, row := range w.listed.rows {
 		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
@@ -224,7 +224,7 @@ func (w *owners) keepsMark() bool {
 
 // createOwned needs a user: without a handler there is no owner.
 func (w *owners) createOwned(ctx context.Context, metadata map[string]any) error {
-	if _, err := w.target.Caller(target.TheUser); err != nil {
+	if _, err := w.callerNamed(ctx, target.TheUser); err != nil {
 		return err
 	}
 	return w.createThread(ctx, metadata)
@@ -233,7 +233,11 @@ func (w *owners) createOwned(ctx context.Context, metadata map[string]any) error
 func (w *owners) userCreatesForOther(ctx context.Context) error {
 	name := "agentconform-somebody-else"
 	if len(w.target.Config.Users) > 1 {
-		name = w.target.Config.Users[1].Identity
+		other, err := w.callerNamed(ctx, target.TheOtherUser)
+		if err != nil {
+			return err
+		}
+		name = other.User.Identity
 	}
 	return w.createOwned(ctx, map[string]any{ownerKey: name})
 }
@@ -245,7 +249,7 @@ func (w *owners) userCreatesWithMetadata(ctx context.Context) error {
 
 // metadata returns what the target shows of the new thread: in the answer to its creation, else in the list.
 func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
-	who, err := w.target.Caller(target.TheUser)
+	who, err := w.callerNamed(ctx, target.TheUser)
 	if err != nil {
 		return gjson.Result{}, err
 	}
@@ -272,7 +276,7 @@ func (w *owners) metadataNamesOwner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	identity := w.target.Config.Users[0].Identity
+	identity := w.owner().User.Identity
 	if found := metadata.Get(ownerKey); found.String() != identity {
 		return outcome.Violated(w.scene.Answer, fmt.Sprintf("the owner %q", identity), "%s", outcome.Shown(found)).At("/metadata/" + ownerKey)
 	}
@@ -297,7 +301,7 @@ func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 		return err
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
-		err := w.listAtOtherEndpoint(ctx, w.target.Owner())
+		err := w.listAtOtherEndpoint(ctx, w.owner())
 		return err == nil && (agent.Holds(w.listed.rows, w.owned.users.ID) || !isList(w.scene.Answer)), err
 	})
 	if err != nil {

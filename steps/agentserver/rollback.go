@@ -128,7 +128,7 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 		var threads [2]*agent.Thread
 		for i := range threads {
 			var err error
-			if threads[i], err = w.server.NewThread(ctx, w.target.Owner()); err != nil {
+			if threads[i], err = w.server.NewThread(ctx, w.owner()); err != nil {
 				return err
 			}
 		}
@@ -307,7 +307,7 @@ func (w *rollbacks) runsElsewhereFound(ctx context.Context) error {
 
 func (w *rollbacks) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 	for _, g := range runs {
-		a, err := w.server.GetRun(ctx, w.target.Owner(), g)
+		a, err := w.server.GetRun(ctx, w.owner(), g)
 		if err != nil {
 			return err
 		}

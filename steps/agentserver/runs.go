@@ -57,7 +57,7 @@ func (w *runs) define(r *common.Registrar) {
 }
 
 func (w *runs) aCompletedRun(ctx context.Context) error {
-	g, err := w.server.SharedCompletedRun(ctx)
+	g, err := w.server.CompletedRun(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (w *runs) aFailingRun(ctx context.Context) error {
 }
 
 func (w *runs) userStarts(ctx context.Context) error {
-	g, err := w.server.Post(ctx, w.target.Owner(), w.thread, agent.Order{})
+	g, err := w.server.Post(ctx, w.owner(), w.thread, agent.Order{})
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (w *runs) startLong(ctx context.Context, attempt int) error {
 	if err := w.aThread(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	g, err := w.server.Post(ctx, w.target.Owner(), w.thread, agent.Order{Hold: max(w.agents.Pace.Hold(attempt), w.wanted)})
+	g, err := w.server.Post(ctx, w.owner(), w.thread, agent.Order{Hold: max(w.agents.Pace.Hold(attempt), w.wanted)})
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (w *runs) waitBesideJoin(ctx context.Context) error {
 }
 
 func (w *runs) userStartsOnUnknownThread(ctx context.Context) error {
-	g, err := w.server.TryPost(ctx, w.target.Owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.target.Owner()}, agent.Order{})
+	g, err := w.server.TryPost(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
 	if err == nil {
 		w.scene.Answer = g.Answer
 	}
@@ -175,7 +175,7 @@ func (w *runs) userStartsOnUnknownThread(ctx context.Context) error {
 
 // startRaw sends the body as it is for a run on the thread.
 func (w *runs) startRaw(ctx context.Context, body any, wrong bool) error {
-	request := w.target.ToAgent(w.server.Base, w.target.Owner(), http.MethodPost, agent.RunsPath(w.thread.ID), body)
+	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), body)
 	request.Wrong = wrong
 	a, err := w.target.Client.Do(ctx, request)
 	if err == nil {
@@ -212,17 +212,17 @@ func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error 
 }
 
 func (w *runs) userRetrievesRun(ctx context.Context) (err error) {
-	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), w.current)
+	w.scene.Answer, err = w.server.GetRun(ctx, w.owner(), w.current)
 	return err
 }
 
 func (w *runs) userRetrievesUnknownRun(ctx context.Context) (err error) {
-	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
+	w.scene.Answer, err = w.server.GetRun(ctx, w.owner(), &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
 	return err
 }
 
 func (w *runs) userRetrievesRunElsewhere(ctx context.Context, which string) (err error) {
-	w.scene.Answer, err = w.server.GetRun(ctx, w.target.Owner(), w.runElsewhere(which))
+	w.scene.Answer, err = w.server.GetRun(ctx, w.owner(), w.runElsewhere(which))
 	return err
 }
 
@@ -245,7 +245,7 @@ func (w *runs) userJoinsRunElsewhere(ctx context.Context, which string) error {
 
 // joinMistaken joins a run that does not exist there. Where no join is answered, that is another requirement's concern.
 func (w *runs) joinMistaken(ctx context.Context, g *agent.GraphRun) (err error) {
-	if w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), g); err != nil {
+	if w.scene.Answer, err = w.server.JoinCompleted(ctx, w.owner(), g); err != nil {
 		return outcome.Unless(ctx, err, w.server.JoinsAnswer)
 	}
 	return nil
@@ -254,7 +254,7 @@ func (w *runs) joinMistaken(ctx context.Context, g *agent.GraphRun) (err error) 
 // userJoins gives the answer the time that any answer may take. A run that may still be queued gets that of a run.
 func (w *runs) userJoins(ctx context.Context) (err error) {
 	if w.current.Complete || w.current.Joined {
-		w.scene.Answer, err = w.server.JoinCompleted(ctx, w.target.Owner(), w.current)
+		w.scene.Answer, err = w.server.JoinCompleted(ctx, w.owner(), w.current)
 		return err
 	}
 	w.joined = w.server.JoinNow(ctx, w.current)

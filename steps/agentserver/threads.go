@@ -30,7 +30,7 @@ func (w *threads) define(r *common.Registrar) {
 }
 
 func (w *threads) anotherThread(ctx context.Context) error {
-	t, err := w.server.NewThread(ctx, w.target.Owner())
+	t, err := w.server.NewThread(ctx, w.owner())
 	w.threads = append(w.threads, t)
 	return err
 }
@@ -69,7 +69,7 @@ func (w *threads) aListingCaller(name string) error {
 }
 
 func (w *threads) callerLists(ctx context.Context, name string) error {
-	who := w.target.Owner()
+	who := w.owner()
 	if name != target.TheUser {
 		var err error
 		if who, err = w.callerNamed(ctx, name); err != nil {

@@ -30,6 +30,7 @@ type World struct {
 	current *agent.GraphRun   // the run that the sentences speak of; the new one, where there is a prior one
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
+	second  bool              // "the user" is the second configured user, and "the other user" the first
 	listed  listed            // the last list of threads
 	contest
 	attempt
@@ -52,6 +53,7 @@ type attempt struct {
 func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
 	w := &World{scene: scene, target: t, plane: p, agents: agents}
 	r.Given(`a deployed agent server`, w.aDeployedAgentServer, w.usesDeployment(), common.WithoutCredentials())
+	r.Given(`the user is the (first|second) configured user`, w.theUserIs, common.Needs(w.aConfiguredOrder), common.WithoutCredentials())
 	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer,
 		common.Needs(common.Whatever(w.aConfiguredUpdate)), common.Uses(p.Fixtures.Updated))
 	(&threads{World: w}).define(r)
@@ -76,9 +78,39 @@ func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
 	return err
 }
 
-// callerNamed returns the caller that a sentence names. The user always comes first, so that what a target keeps of
-// its first caller shows with the others.
+// theUserIs has the sentences after it speak of the first or the second configured user as "the user", and of the remaining
+// one as "the other user". By it, what protects a user from another is judged in both directions.
+func (w *World) theUserIs(ctx context.Context, order string) error {
+	if w.second = order == "second"; !w.second {
+		return nil
+	}
+	user, err := w.callerNamed(ctx, target.TheUser)
+	if err != nil {
+		return err
+	}
+	w.server = w.server.OwnedBy(user)
+	return nil
+}
+
+func (w *World) aConfiguredOrder(order string) error {
+	if order == "second" {
+		return w.aConfiguredOtherUser()
+	}
+	return nil
+}
+
+// owner is who owns what the scenario creates: "the user".
+func (w *World) owner() target.Caller { return w.server.Owner() }
+
+// callerNamed returns the caller that a sentence names. The first configured user always comes first, so that what a target
+// keeps of its first caller shows with the others.
 func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, error) {
+	switch {
+	case w.second && name == target.TheUser:
+		name = target.TheOtherUser
+	case w.second && name == target.TheOtherUser:
+		name = target.TheUser
+	}
 	who, err := w.target.Caller(name)
 	if err == nil && name == target.TheOtherUser {
 		if _, err = w.server.SharedCompletedRun(ctx); err == nil {
@@ -230,7 +262,7 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 func (w *World) tooSlowFor(g *agent.GraphRun) bool { return 4*w.agents.Pace.Slowest() > g.Order.Hold }
 
 func (w *World) userReadsState(ctx context.Context) error {
-	a, err := w.server.State(ctx, w.target.Owner(), w.thread)
+	a, err := w.server.State(ctx, w.owner(), w.thread)
 	if err == nil {
 		w.scene.Answer = a
 	}
@@ -238,13 +270,13 @@ func (w *World) userReadsState(ctx context.Context) error {
 }
 
 func (w *World) aThread(ctx context.Context) (err error) {
-	w.thread, err = w.server.NewThread(ctx, w.target.Owner())
+	w.thread, err = w.server.NewThread(ctx, w.owner())
 	return err
 }
 
 // createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.
 func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
-	t, err := w.server.CreateThread(ctx, w.target.Owner(), metadata)
+	t, err := w.server.CreateThread(ctx, w.owner(), metadata)
 	if err != nil {
 		return err
 	}

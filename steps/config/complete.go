@@ -39,6 +39,7 @@ func (c *Config) complete() Errors {
 	v.vocabulary(c)
 	v.credentials(c)
 	v.users(c)
+	v.separate(c)
 	return v.problems
 }
 
@@ -116,6 +117,15 @@ func (v *validator) credentials(c *Config) {
 		v.header(group+".api_key", "X", set.APIKey)
 		v.header(group+".tenant_id", "X", set.TenantID)
 		v.header(group+".bearer", "X", set.Bearer)
+	}
+}
+
+// separate wants no token of a user among the credentials of the control plane, where they are said to be separate.
+func (v *validator) separate(c *Config) {
+	for i, u := range c.Users {
+		if c.SeparateCredentials && u.Token != "" && slices.Contains([]string{c.Credentials.APIKey, c.Credentials.TenantID, c.Credentials.Bearer}, u.Token) {
+			v.add("separate_credentials", fmt.Sprintf("is true, but users.%d.token is also a credential for the control plane", i), "use another token, or remove separate_credentials")
+		}
 	}
 }
 

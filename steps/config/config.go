@@ -28,6 +28,10 @@ type Config struct {
 	TenantIDAlone     bool        `yaml:"tenant_id_alone"` // the tenant ID is accepted without a key
 	OtherTenant       Credentials `yaml:"other_tenant"`
 
+	// SeparateCredentials says that no credential is valid at both halves: the agent server refuses those of the control plane, and
+	// the control plane those of the users.
+	SeparateCredentials bool `yaml:"separate_credentials"`
+
 	// Vocabulary maps names of the interface (fields, query parameters, enum values) to those of the target.
 	Vocabulary map[string]string `yaml:"vocabulary"`
 

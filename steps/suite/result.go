@@ -31,7 +31,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.AgentAddress(), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
-			Strict: r.Strict, Whole: r.RequireWhole, Shard: r.shard(), Stopped: r.target.Redact.Text(r.stopped)},
+			Strict: r.Strict, FailOn: r.FailOn, Whole: r.RequireWhole, Shard: r.shard(), Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),
@@ -112,7 +112,7 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	last := len(res.Requirements) - 1
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
 		q := s.Requirement
-		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Title: q.Title, Description: q.Description,
+		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Binding: r.binding(q), Title: q.Title, Description: q.Description,
 			Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature, Subject: q.Subject, Verdict: reports.Skipped})
 		last++
 	}

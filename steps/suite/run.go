@@ -32,6 +32,7 @@ type Options struct {
 
 	Concurrency int // scenarios in flight; DefaultConcurrency when 0
 	Strict      bool
+	FailOn      string   // tag expression: requirements that match count as MUST
 	Seed        int64    // shuffles the scenarios; any number but 0
 	ID          string   // of the run; names what it creates
 	Version     string   // of the suite
@@ -58,6 +59,7 @@ type run struct {
 	agents   *agent.Agents
 	forecast *Forecast
 	start    time.Time
+	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn
 
 	unreachable  string   // why no request was answered
 	rejecting    []string // sides that have refused every request with the credentials of the configuration
@@ -78,6 +80,10 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	binding, err := Binding(o.Catalogue, o.FailOn)
+	if err != nil {
+		return nil, err
+	}
 	within, stop := context.WithCancel(ctx)
 	defer stop()
 	maker := shared.NewMaker(within)
@@ -85,6 +91,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.binding = binding
 	defer r.target.Close() //nolint:errcheck // what is in the ledger was written as it came
 
 	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.planned(selected)})

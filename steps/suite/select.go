@@ -63,6 +63,25 @@ func (s Selection) apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	return selected, nil
 }
 
+// Binding returns which requirements count as MUST by --fail-on: those of which a scenario matches the tag expression; none
+// where it is empty. An expression that no requirement matches is an error: a typing mistake would bind nothing.
+func Binding(c *features.Catalogue, expression string) (func(*features.Requirement) bool, error) {
+	if expression == "" {
+		return func(*features.Requirement) bool { return false }, nil
+	}
+	tags, err := parseTags(expression)
+	if err != nil {
+		return nil, fmt.Errorf("--fail-on: %w", err)
+	}
+	binding := func(q *features.Requirement) bool {
+		return slices.ContainsFunc(q.Scenarios, func(s *features.Scenario) bool { return tags(s.Tags) })
+	}
+	if !slices.ContainsFunc(c.Requirements, binding) {
+		return nil, fmt.Errorf("--fail-on %s: no requirement matches; use a tag of the features, such as @security", expression)
+	}
+	return binding, nil
+}
+
 // skips tells whether the requirement is to be left out, and shown as skipped.
 func (s Selection) skips(q *features.Requirement) bool {
 	return len(s.Skip) > 0 && matchesAny(s.Skip, q.ID)

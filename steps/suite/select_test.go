@@ -116,3 +116,23 @@ func TestSkippedRequirementsAreNotSelected(t *testing.T) {
 		assert.Equal(t, want, o != nil && o.Skip != nil && *o.Skip == skip, id)
 	}
 }
+
+// What --fail-on binds: the isolation of tenants and users, whatever its level, and nothing where it is not given.
+func TestBinding(t *testing.T) {
+	c, err := features.Load()
+	require.NoError(t, err)
+	none, err := Binding(c, "")
+	require.NoError(t, err)
+	secure, err := Binding(c, "@security")
+	require.NoError(t, err)
+	for _, id := range []string{"CP-AUTH-5", "CP-AUTH-6", "AS-AUTHZ-1", "AS-AUTHZ-2", "AS-AUTHZ-3", "AS-AUTHZ-4"} {
+		assert.True(t, secure(c.Find(id)), id)
+		assert.Equal(t, "security", c.Find(id).Subject, "the first line names it")
+		assert.False(t, none(c.Find(id)), id)
+	}
+	assert.False(t, secure(c.Find("CP-UPDATE-1")))
+	for _, wrong := range []string{"@securty", "security", "@a &&"} {
+		_, err := Binding(c, wrong)
+		assert.ErrorContains(t, err, "--fail-on")
+	}
+}

@@ -21,6 +21,7 @@ const (
 	longerKey     Asker = "an API key that is one character too long"
 	otherCaseKey  Asker = "an API key that is in another case"
 	AnotherTenant Asker = "another tenant"
+	UsersToken    Asker = "the token of a user of the agent server"
 )
 
 // The names of the security schemes (section 4).
@@ -32,6 +33,15 @@ const (
 
 // wrongKey is a key that no target accepts. It is not a secret, and reports show it.
 const wrongKey = "agentconform-unknown-key"
+
+// WrongBearer and WrongTenant are askers with a bearer token or a tenant ID that is unknown, empty or whitespace, as the kind says.
+func WrongBearer(kind string) Asker { return Asker("a bearer token that is " + kind) }
+
+// WrongTenant is described with WrongBearer.
+func WrongTenant(kind string) Asker { return Asker("a tenant ID that is " + kind) }
+
+// wrongValues are the values of wrong credentials, by kind. They stand alone: beside a valid one they are not judged.
+var wrongValues = map[string]string{"unknown": wrongKey, "empty": "", "whitespace": "   "}
 
 // Credentials returns the headers with which the asker asks. A key that is unknown, empty or blank stands alone, or
 // a second scheme would be accepted in its place.
@@ -58,6 +68,10 @@ func (t *Target) Credentials(who Asker) http.Header {
 	case otherCaseKey:
 		set(names.APIKey, now.NearMissKey(config.OtherCase))
 		t.besideKey(set)
+	case UsersToken:
+		if len(now.Users) > 0 {
+			set(names.Bearer, bearer(names.Bearer, now.Users[0].Token))
+		}
 	case AnotherTenant:
 		return credentialHeaders(now.OtherTenant, names)
 	case SchemeAPIKey:
@@ -70,6 +84,14 @@ func (t *Target) Credentials(who Asker) http.Header {
 	case SchemeBearer:
 		set(names.Bearer, bearer(names.Bearer, c.Bearer))
 	default:
+		for kind, value := range wrongValues {
+			switch who {
+			case WrongBearer(kind):
+				return http.Header{http.CanonicalHeaderKey(names.Bearer): {schemeOf(names.Bearer) + value}}
+			case WrongTenant(kind):
+				return http.Header{http.CanonicalHeaderKey(names.TenantID): {value}}
+			}
+		}
 		return credentialHeaders(Preferred(c), names)
 	}
 	return h
@@ -103,10 +125,18 @@ func credentialHeaders(c config.Credentials, names config.Credentials) http.Head
 
 // bearer is the token with the scheme in the Authorization header, and without it in any other.
 func bearer(header, token string) string {
-	if token != "" && http.CanonicalHeaderKey(header) == "Authorization" {
-		return "Bearer " + token
+	if token == "" {
+		return ""
 	}
-	return token
+	return schemeOf(header) + token
+}
+
+// schemeOf is what comes before a bearer token in the header.
+func schemeOf(header string) string {
+	if http.CanonicalHeaderKey(header) == "Authorization" {
+		return "Bearer "
+	}
+	return ""
 }
 
 // Credential returns what is configured for a scheme, and the key that would configure it.

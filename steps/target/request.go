@@ -13,7 +13,11 @@ import (
 
 // ToAgent makes a request to an agent server. The body is sent as JSON; a []byte is sent as it is.
 func (t *Target) ToAgent(base string, who Caller, method, path string, body any) client.Request {
-	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: t.currentHeader(who),
+	header := t.currentHeader(who)
+	if planesSchemes[who.name] != "" && !t.takesPlanesCredentials(base) {
+		header = http.Header{} // whatever was judged before: they are not sent
+	}
+	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header,
 		Trusted: who.User != nil || who.name == TheUser}, body)
 	if r.Trusted || who.name == aStudioUser {
 		t.renews(&r, func() http.Header { return t.currentHeader(who) })

@@ -28,6 +28,9 @@ const (
 	anotherScheme  = "a caller with another scheme"
 	aLongerToken   = "a caller with a token that has one more character"
 	aTurnedToken   = "a caller with a token in the other case"
+	aPlanesKey     = "a caller with the API key of the control plane"
+	aPlanesTenant  = "a caller with the tenant ID of the control plane"
+	aPlanesBearer  = "a caller with the bearer token of the control plane"
 )
 
 // HasNoValidCredentials tells whether a caller has no valid credentials, and none that are made from valid ones.
@@ -98,6 +101,8 @@ func (t *Target) Caller(name string) (Caller, error) {
 			return Caller{}, outcome.Needs("agent.studio_headers")
 		}
 		return Caller{name: name, Header: headerOf(t.present().Agent.StudioHeaders)}, nil
+	case aPlanesKey, aPlanesTenant, aPlanesBearer:
+		return t.planesCaller(name)
 	case aLongerToken, aTurnedToken:
 		return nearMiss(t.present().Users[0], name)
 	}
