@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentconform/agentconform/reference/agentserver"
@@ -52,6 +53,10 @@ func otherAgents() []EquivalentMutant {
 		{
 			Name: "three-runs-at-a-time", Differs: "the agent server executes three runs at a time; other runs are pending",
 			Apply: agentOptions(func(o *agentserver.Options) { o.Workers = 3 }),
+		},
+		{
+			Name: "runs-start-late", Differs: "the agent server executes ten runs at a time, and each starts up to 700 ms after it was accepted",
+			Apply: agentOptions(func(o *agentserver.Options) { o.Workers, o.GraphConfig = 10, startingLate(o.GraphConfig) }),
 		},
 		{
 			Name: "join-is-null", Differs: "join returns null",
@@ -176,4 +181,15 @@ func reversedList(op operation) Layer {
 			a.json(list)
 		}
 	})
+}
+
+// startingLate lets each run wait before it starts, one more than the other.
+func startingLate(inner func(map[string]any)) func(map[string]any) {
+	var n atomic.Int64
+	return func(configurable map[string]any) {
+		if inner != nil {
+			inner(configurable)
+		}
+		time.Sleep(time.Duration(n.Add(1)*270%700) * time.Millisecond)
+	}
 }

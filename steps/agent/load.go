@@ -49,28 +49,43 @@ func (s load) executes(ctx context.Context) (n int, err error) {
 	for _, waiting := range []int{1, min(max(s.agents.AtOnce, leastBeside), mostBeside)} {
 		var seen beside
 		for attempt := range 3 {
-			hold := s.agents.Pace.ShortHold(attempt)
-			if seen.silent() {
-				hold = max(hold, blockedHold)
-			}
-			before := seen.silent()
-			if seen, err = s.startBeside(ctx, waiting, hold); err != nil {
+			before := seen
+			if seen, err = s.startBeside(ctx, waiting, s.holdBeside(attempt, before)); err != nil {
 				return 0, err
 			}
-			if before && seen.silent() && hold >= blockedHold {
+			if before.silent() && seen.silent() && seen.hold >= blockedHold {
 				s.agents.learned.blocked.Store(true)
 				return 0, nil
 			}
-			if !seen.late || attempt > 0 && !seen.silent() {
+			if !seen.late || attempt > 0 && !seen.silent() && seen.executed >= seen.least {
 				break
 			}
 		}
-		if n = seen.executed; n <= waiting {
-			break // also where nothing was learned
+		if seen.executed == 0 {
+			return 0, nil // nothing was learned
+		}
+		if n = max(n, seen.executed, seen.least); n <= waiting {
+			break
 		}
 	}
 	return n, nil
 }
+
+// holdBeside is how long the runs wait in an attempt, from 0. Servers in the field start a run up to a second late: where the plain
+// run was late, the others wait so long that this is no reason for it.
+func (s load) holdBeside(attempt int, before beside) time.Duration {
+	hold := s.agents.Pace.ShortHold(attempt)
+	if before.silent() {
+		hold = max(hold, blockedHold)
+	}
+	if before.late {
+		hold = max(hold, min(3*before.plain, lateHold<<(attempt-1)))
+	}
+	return hold
+}
+
+// lateHold is twice as long as servers in the field take to start a run. It bounds the second attempt.
+const lateHold = 2 * time.Second
 
 // blockedHold is longer than a server answers nothing because it is busy for a moment.
 const blockedHold = 1500 * time.Millisecond
@@ -78,8 +93,10 @@ const blockedHold = 1500 * time.Millisecond
 // beside is what was seen of a plain run beside runs that wait.
 type beside struct {
 	executed int           // runs at a time; 0: not known
+	least    int           // runs at a time that explain when all had ended
 	late     bool          // the plain run was not executed before the others could end
 	hold     time.Duration // how long these waited
+	plain    time.Duration // that the plain run took, at most, if it was late
 	longest  time.Duration // that an answer took meanwhile
 }
 
@@ -114,14 +131,18 @@ func (s load) startBeside(ctx context.Context, waiting int, hold time.Duration) 
 	}
 	seen.late = true
 	seen.executed, err = s.countExecuted(ctx, runs, plain)
+	seen.plain = time.Since(plain.Answer.Sent)
+	took := time.Since(runs[0].Answer.Sent) // all, one wave after the other
+	seen.least = int((time.Duration(waiting)*hold + took - 1) / took)
 	return seen, err
 }
 
 // countExecuted returns how many runs that wait were executed at the same time, 0 where they do not all end. The runs are in the
-// order of their ends. A plain run that was pending beside them has to end, too.
+// order of their ends. It looks in the middle of the time in which those that were pending are executed. A plain run that was pending
+// beside them has to end, too.
 func (s load) countExecuted(ctx context.Context, runs []*GraphRun, plain *GraphRun) (int, error) {
 	last := runs[len(runs)-1]
-	if err := client.Sleep(ctx, time.Until(last.NotOverBefore().Add(s.agents.Pace.Slack()))); err != nil {
+	if err := client.Sleep(ctx, time.Until(last.NotOverBefore().Add(last.Order.Hold/2))); err != nil {
 		return 0, err
 	}
 	complete := 0

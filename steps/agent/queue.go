@@ -54,6 +54,9 @@ func placeOf(ctx context.Context, t *Thread) string {
 	return t.ID
 }
 
+// RunsEnd is when all runs that the suite started are over, as far as can be estimated.
+func (as *Agents) RunsEnd() time.Time { return as.turns.End() }
+
 // pendings is what is known of plain runs while others are not over.
 type pendings struct {
 	mu    sync.Mutex

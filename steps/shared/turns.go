@@ -110,6 +110,18 @@ func (t *Turns[T]) Over(item T) {
 	}
 }
 
+// End is when all that is known to be in progress is over, as far as can be estimated; a time that has passed, if nothing is.
+func (t *Turns[T]) End() (end time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range t.places {
+		if p.until.After(end) {
+			end = p.until
+		}
+	}
+	return end
+}
+
 func (t *Turns[T]) init() {
 	if t.places == nil {
 		t.places, t.changed = map[string]*place[T]{}, make(chan struct{})

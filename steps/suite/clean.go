@@ -20,7 +20,8 @@ import (
 // CleanUpTime bounds the removal of what a run created: the run must end also if the target does not answer.
 const CleanUpTime = 30 * time.Second
 
-// clean removes the run's deployments and threads where the target can. What could not be removed stays in the ledger, with
+// clean removes the run's deployments and threads where the target can, threads only when their runs have had their time: a server
+// in the field loses a worker for good if the thread of the run that it executes is removed. What could not be removed stays in the ledger, with
 // the reason. It also runs after an interrupt.
 func (r *run) clean(ctx context.Context) {
 	if r.unreachable != "" {
@@ -33,7 +34,10 @@ func (r *run) clean(ctx context.Context) {
 	x := &remover{target: r.target, plane: r.plane, atOnce: r.Concurrency, report: r.noteRemoval}
 	// What is removed with its deployment or thread is not there any more the second time.
 	x.deployments(ctx, r.left(evidence.Deployment))
-	x.threads(ctx, r.left(evidence.Thread))
+	if threads := r.left(evidence.Thread); len(threads) > 0 {
+		_ = client.Sleep(ctx, min(time.Until(r.agents.RunsEnd()), CleanUpTime/2)) // if ctx ends, so does what follows
+		x.threads(ctx, threads)
+	}
 }
 
 // keep notes for all that the run created why it stays.
