@@ -89,12 +89,16 @@ func (s *Server) Understood(ctx context.Context, words ...Word) error {
 	return missed
 }
 
-// misses says that the graph does not understand the word.
+// misses says what the graph does with a word that it does not understand.
 func (s trials) misses(w Word) string {
-	if w == Echo {
-		return fmt.Sprintf("the graph %s does not answer", s.target.Config.AssistantID)
+	graph := fmt.Sprintf("the graph %q", s.target.Config.AssistantID)
+	switch {
+	case w == Echo:
+		return graph + " does not answer"
+	case w == Wait && s.agents.learned.blocked.Load():
+		return graph + " blocks its server while a run waits"
 	}
-	return fmt.Sprintf("the graph %s does not understand %s", s.target.Config.AssistantID, w)
+	return fmt.Sprintf("%s does not understand %q", graph, w)
 }
 
 // trials tries what the graph understands.
@@ -132,7 +136,7 @@ func (s trials) tryEcho(ctx context.Context) (problem string, err error) {
 func (s trials) failed(ctx context.Context, g *GraphRun) (string, error) {
 	a, err := s.GetRun(ctx, g.Thread.Owner, g)
 	if hasFailed(a) {
-		return "the run failed: " + outcome.Seen(a), nil
+		return fmt.Sprintf("the run failed: its status is %q", a.Get("status").String()) + s.reasonOf(ctx, g), nil
 	}
 	if ctx.Err() == nil && !s.agents.learned.joinHangs.Load() {
 		a, err = s.JoinCompleted(ctx, g.Thread.Owner, g)
@@ -144,6 +148,18 @@ func (s trials) failed(ctx context.Context, g *GraphRun) (string, error) {
 		return "the run failed: the join was answered with " + outcome.Seen(a), nil
 	}
 	return "", nil // no answer to one of these is judged elsewhere
+}
+
+// reasonOf is what the join of a run that failed tells about the reason, "" where it tells none.
+func (s trials) reasonOf(ctx context.Context, g *GraphRun) string {
+	if s.agents.learned.joinHangs.Load() {
+		return ""
+	}
+	a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
+	if err != nil || !a.Get("__error__").Exists() {
+		return ""
+	}
+	return ": " + outcome.Shown(a.Get("__error__"))
 }
 
 // hasFailed tells whether the answer to a look for a run says that it has failed.
@@ -158,7 +174,7 @@ func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error)
 		return "", err
 	}
 	if s.agents.learned.blocked.Load() {
-		return "while a run waits, the server answers no other request: wait without blocking the server", nil
+		return "the server answered no other request meanwhile: let the graph wait without blocking", nil
 	}
 	g, err := s.alone(ctx, Order{Hold: s.agents.Pace.Hold(0), written: w == EarlyWrite})
 	if err != nil {
