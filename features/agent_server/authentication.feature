@@ -54,7 +54,8 @@ Feature: Authentication at the agent server
   Rule: Every agent-server route refuses an unknown token, an empty token and another scheme with the status of the authentication handler
     Near misses of the first user's token are unknown tokens: the token with one more character at its end, and the
     token with upper and lower case exchanged. Where separate_credentials is true, so are the credentials of the control
-    plane, each sent alone as the control plane takes it, to addresses that the configuration names. The status is that of agent.rejected_status, 401 by default.
+    plane, each sent alone as the control plane takes it, to addresses that the configuration names. The status is that
+    of agent.rejected_status, 401 by default.
     Requires users in the configuration.
 
     Scenario Outline: With <credentials> the request to <operation> is refused

@@ -46,6 +46,7 @@ type contest struct {
 // attempt is a request of a caller who may be refused.
 type attempt struct {
 	attempted string // who, as the sentence names them
+	operation string // what they tried
 	foreign   string // what a run was to say that was to be refused
 }
 

@@ -10,6 +10,9 @@ import (
 // planesSchemes are the schemes of the control plane with whose credentials callers try the agent server.
 var planesSchemes = map[string]string{aPlanesKey: SchemeAPIKey, aPlanesTenant: SchemeTenantID, aPlanesBearer: SchemeBearer}
 
+// WithPlanesCredential tells whether a caller, by its name, tries the agent server with a credential of the control plane.
+func WithPlanesCredential(name string) bool { return planesSchemes[name] != "" }
+
 // planesCaller is a caller with a credential of the control plane, sent as there, and with nothing else. Where the address of
 // the agent server is known and the credentials may not be sent there, the error skips the scenario.
 func (t *Target) planesCaller(name string) (Caller, error) {

@@ -22,7 +22,7 @@ const (
 	TheUser        = "the user"
 	TheOtherUser   = "the other user"
 	aStudioUser    = "a studio user"
-	noCredentials  = "a caller without credentials"
+	NoCredentials  = "a caller without credentials"
 	anUnknownToken = "a caller with an unknown token"
 	anEmptyToken   = "a caller with an empty token"
 	anotherScheme  = "a caller with another scheme"
@@ -35,7 +35,7 @@ const (
 
 // HasNoValidCredentials tells whether a caller has no valid credentials, and none that are made from valid ones.
 func HasNoValidCredentials(name string) bool {
-	return slices.Contains([]string{noCredentials, anUnknownToken, anEmptyToken, anotherScheme}, name)
+	return slices.Contains([]string{NoCredentials, anUnknownToken, anEmptyToken, anotherScheme}, name)
 }
 
 // Owner is the user who owns what the scenarios create: the first of the configuration, and where there is none, a
@@ -76,7 +76,7 @@ func (t *Target) CallerWith(key string) Caller {
 	if key == studioKey {
 		return Caller{name: aStudioUser, Header: headerOf(t.present().Agent.StudioHeaders)}
 	}
-	return Caller{name: noCredentials}
+	return Caller{name: NoCredentials}
 }
 
 // Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
@@ -164,7 +164,7 @@ func headerOf(values map[string]string) http.Header {
 // wrongHeader is the user's header with what the kind of caller gets wrong. Another scheme carries a token that
 // would be good under its own.
 func wrongHeader(u config.User, kind string) http.Header {
-	if kind == noCredentials {
+	if kind == NoCredentials {
 		return http.Header{}
 	}
 	h := UserHeader(u)

@@ -18,7 +18,7 @@ func TestWrongHeader(t *testing.T) {
 		kind string
 		want http.Header
 	}{
-		"nobody":               {token, noCredentials, http.Header{}},
+		"nobody":               {token, NoCredentials, http.Header{}},
 		"unknown token":        {token, anUnknownToken, http.Header{"Authorization": {"Bearer " + wrongToken}}},
 		"empty token":          {token, anEmptyToken, http.Header{"Authorization": {"Bearer "}}},
 		"another scheme":       {token, anotherScheme, http.Header{"Authorization": {"Basic secret"}}},
