@@ -5,6 +5,7 @@ package html_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestExchangeFilters_Long(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("%d exchanges", recorded.Faulty().Exchanges.Len()), shown())
 	assert.Equal(t, "100", b.eval("document.querySelectorAll('#x-list > details').length"), "a window of the list is in the page")
 	b.eval("document.querySelector('#x-after').click()")
-	assert.Equal(t, fmt.Sprint(recorded.Faulty().Exchanges.Len()), b.eval("document.querySelectorAll('#x-list > details').length"))
+	assert.Equal(t, fmt.Sprint(min(200, recorded.Faulty().Exchanges.Len())), b.eval("document.querySelectorAll('#x-list > details').length"))
 
 	set("x-status", "4xx")
 	assert.Equal(t, count(func(x reports.Exchange) bool { return x.Status/100 == 4 }), shown())
@@ -102,16 +103,23 @@ func TestTheChainOfAFinding_Long(t *testing.T) {
 	r := failed()
 	f := recorded.Finding(r, "AS-ROLLBACK-3")
 	var parts []string
-	rollback := ""
+	at := 0 // of the rollback in the chain
 	for i, l := range f.Exchanges {
 		parts = append(parts, string(l.Part))
 		x, err := r.Exchanges.Get(l.Exchange)
 		require.NoError(t, err)
 		if strings.Contains(x.Request.Body, "multitask_strategy") {
-			rollback = fmt.Sprintf("[%d]", i)
+			at = i
 		}
 	}
-	assert.Equal(t, strings.Join(parts, " "), b.eval(chain+".map(l => l.className).join(' ')"))
+	shown := strings.Fields(b.eval(chain + ".map(l => l.className).join(' ')"))
+	if gap := slices.Index(shown, "gap"); gap >= 0 { // of a long chain the middle is left out
+		left := len(parts) - len(shown) + 1
+		require.Greater(t, at, gap+left)
+		parts, at = slices.Replace(parts, gap, gap+left, "gap"), at-left+1
+	}
+	assert.Equal(t, parts, shown)
+	rollback := fmt.Sprintf("[%d]", at)
 	assert.Equal(t, "false", b.eval(chain+rollback+".textContent.includes('multitask_strategy')"), "evidence is unpacked when it is opened")
 	b.eval(chain + rollback + ".querySelector('details').open = true")
 	b.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")

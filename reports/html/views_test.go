@@ -32,7 +32,7 @@ func TestChainOf(t *testing.T) {
 	l := list()
 	chain := chainOf(l, f)
 	assert.Equal(t, []string{"set-up", "act", "observation, in full"}, parts(chain))
-	assert.Equal(t, "get-revision", chain[0].Row.Operation)
+	assert.Equal(t, "create-deployment", chain[0].Row.Operation)
 	assert.Equal(t, map[int]bool{5: true, 53: true, 54: true}, l.linked)
 
 	f.Exchanges = append(f.Exchanges[:2:2], reports.Link{Exchange: 1000, Part: reports.Observation})
