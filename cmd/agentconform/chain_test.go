@@ -52,6 +52,7 @@ func TestFindingsListWhatLedToThem(t *testing.T) {
 	}
 	assert.Positive(t, strategies, "the run that replaced the prior one is part of the chain")
 	assert.True(t, slices.ContainsFunc(rollback, func(x reports.Exchange) bool { return x.Scenario == "fixture: a rollback" }))
+	assert.False(t, slices.ContainsFunc(rollback, func(x reports.Exchange) bool { return x.Scenario == "fixture: a completed run" }), "it only measures")
 	assert.Equal(t, reports.Observation, parts[len(parts)-1])
 
 	update, parts := chainOf(t, result, "CP-UPDATE-4")

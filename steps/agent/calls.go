@@ -168,7 +168,7 @@ func (s trials) alone(ctx context.Context, o Order) (*GraphRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.start(ctx, t, o, load{s.Server}.postInTurn)
+	return s.start(ctx, t, o, load(s).postInTurn)
 }
 
 // GetRun asks for the run.

@@ -35,6 +35,7 @@ func (r *run) chain(s *features.Scenario, v outcome.Violation, updates []update)
 		last--
 	}
 	sent = sent[:last+1]
+	sent = r.aboutTheSame(sent, owner, shows, v.Compared.With)
 	sent = r.withUpdates(sent, senders, updates)
 	sent = r.withoutRepeats(sent, v)
 	var links []reports.Link
