@@ -116,7 +116,17 @@ func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets map[s
 		}
 		return ""
 	}
-	if was, is := named(want.Response.Body, f.Pointer), named(body, f.Pointer); was != is {
+	was, is := named(want.Response.Body, f.Pointer), named(body, f.Pointer)
+	if index, rest, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/"); was != is && gjson.Parse(body).IsArray() && rest == "" {
+		if _, err := strconv.Atoi(index); err == nil { // what others have created stands elsewhere in the list
+			for i := range gjson.Get(body, "#").Int() {
+				if is = named(body, fmt.Sprint("/", i)); was == is {
+					break
+				}
+			}
+		}
+	}
+	if was != is {
 		return fmt.Sprintf("%s in place of %s\n%s", is, was, log.String())
 	}
 	return ""
@@ -175,6 +185,10 @@ func lasting(value any, seen map[string]bool) any {
 		}
 		if status, is := v["status"].(string); is && slices.Contains(spec.RevisionStatuses(), status) {
 			kept["status"] = "of a revision"
+		}
+		if _, thread := v["thread_id"].(string); thread && v["run_id"] == nil { // of others, which may be busy
+			metadata, _ := v["metadata"].(map[string]any)
+			kept["status"], kept["metadata"] = "of a thread", map[string]any{"owner": metadata["owner"]}
 		}
 		if commit, is := v["repo_commit_sha"]; is && commit == nil { // until the build has read the source
 			kept["repo_commit_sha"] = "*"

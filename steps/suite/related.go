@@ -13,12 +13,16 @@ import (
 
 // aboutTheSame leaves out the fixtures that have nothing to do with what a chain shows, such as runs that measured how fast the
 // target is: those whose exchanges are about other deployments, threads and runs than the exchanges of the owner, and those that
-// show the violation.
+// show the violation. What a fixture created may also be in an answer that shows the violation, and where one of its requests was
+// refused nobody knows what that has created.
 func (r *run) aboutTheSame(sent []evidence.Sent, owner string, shows ...int) []evidence.Sent {
-	about, related := map[string]bool{}, map[string]bool{owner: true}
+	about, related, shown := map[string]bool{}, map[string]bool{owner: true}, ""
 	for _, x := range sent {
 		if slices.Contains(shows, x.ID) {
 			related[x.By] = true
+			if e, err := r.Journal.Get(x.ID); err == nil {
+				shown += e.Response.Body
+			}
 		}
 	}
 	for known := 0; known < len(related); {
@@ -33,12 +37,18 @@ func (r *run) aboutTheSame(sent []evidence.Sent, owner string, shows ...int) []e
 		}
 		for _, x := range sent {
 			own, _ := r.idsOf(x.ID)
-			if slices.ContainsFunc(own, func(id string) bool { return about[id] }) {
+			if slices.ContainsFunc(own, func(id string) bool { return about[id] || strings.Contains(shown, id) }) || r.refused(x.ID) {
 				related[x.By] = true
 			}
 		}
 	}
 	return slices.DeleteFunc(sent, func(x evidence.Sent) bool { return !related[x.By] })
+}
+
+// refused tells whether a request that creates something was not answered with 2xx.
+func (r *run) refused(exchange int) bool {
+	x, err := r.Journal.Get(exchange)
+	return err == nil && x.Method == "POST" && x.Status/100 != 2
 }
 
 // idsOf returns the ids that an exchange is about: those in its path, and what it has created. The base is the rest of the path,
