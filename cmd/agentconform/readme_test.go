@@ -25,7 +25,12 @@ func TestFiguresInTheReadmeAreThoseOfAFullSelfTest(t *testing.T) {
 	want := proof.Figures{Requirements: len(catalogue.Requirements), Faults: n, Killed: n, Equivalents: v, Conformant: v, Nulls: i, Rejected: i,
 		MedianFailures: 1, MaxFailures: shown.MaxFailures}
 	assert.Equal(t, want, shown, "run agentconform prove --readme README.md")
-	assert.LessOrEqual(t, shown.MaxFailures, 4, "a mutant fails more than 4 requirements: the suite checks the same thing twice")
+	declared := 0 // at most by one fault: five where a rollback deletes nothing, since each rule about it stands by itself
+	for _, f := range faults.All() {
+		declared = max(declared, 1+len(f.Also))
+	}
+	assert.LessOrEqual(t, declared, 5, "a mutant fails more than 5 requirements: the suite checks the same thing twice")
+	assert.LessOrEqual(t, shown.MaxFailures, declared)
 	assert.GreaterOrEqual(t, n, 150)
 	assert.GreaterOrEqual(t, v, 25)
 }
