@@ -11,6 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/../out/interop}
 agentconform=${AGENTCONFORM:-$here/../bin/agentconform}
 server= job=
+. "$here/languages.sh"
 
 # Whatever is started is a process group of its own (set -m) and is ended whatever happens, the test before the server.
 set -m
@@ -44,18 +45,6 @@ free_port() {
   javascript)
     node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => {
       console.log(s.address().port); s.close() })' ;;
-  esac
-}
-
-# missing prints why a language cannot be used here, or nothing.
-missing() {
-  case $1 in
-  python)
-    python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
-      echo "Python 3.11 with venv is not installed" ;;
-  javascript)
-    { command -v npm >/dev/null && node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null; } ||
-      echo "Node.js 20 with npm is not installed" ;;
   esac
 }
 
