@@ -68,6 +68,9 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 			if problem := row.Problem; problem != "" {
 				state = problem
 			}
+			if row.Attempts > 1 {
+				state += " (second attempt, alone)"
+			}
 			fmt.Fprintf(io.err, "[%d/%d] %s %s (%d ms): %s\n", done, total, row.Kind, row.Name, row.MS, state)
 		},
 	})

@@ -45,6 +45,9 @@ func Console(w io.Writer, p *Proof) error {
 	for _, problem := range p.Problems {
 		fmt.Fprintf(&b, "PROBLEM  %s\n", safe.Line(problem))
 	}
+	if again := p.triedAgain(); len(again) > 0 {
+		fmt.Fprintf(&b, "tried a second time, alone, because the first run was undecided: %s\n", list(again))
+	}
 	fmt.Fprintf(&b, "%s in %s: %s\n", p.Verdict(), took(p), p.Sentence())
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -59,6 +62,9 @@ func Markdown(w io.Writer, p *Proof) error {
 		for _, problem := range p.Problems {
 			fmt.Fprintf(&b, "- %s\n", safe.Markdown(problem))
 		}
+	}
+	if again := p.triedAgain(); len(again) > 0 {
+		fmt.Fprintf(&b, "\nTried a second time, alone, because the first run was undecided: %s.\n", list(again))
 	}
 	b.WriteString("\n## Mutants\n\n| Requirement | Fault | Description | Killed | Failed | Finding | ms |\n| --- | --- | --- | --- | ---: | --- | ---: |\n")
 	for _, r := range p.rows(Fault) {
@@ -75,6 +81,16 @@ func Markdown(w io.Writer, p *Proof) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// triedAgain names the rows with a second attempt.
+func (p *Proof) triedAgain() (names []string) {
+	for _, r := range p.Rows {
+		if r.Attempts > 1 {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }
 
 func (p *Proof) rows(kind Kind) []Row {

@@ -57,12 +57,26 @@ type Row struct {
 	Shown   string             `json:"shown,omitempty"`
 	Problem string             `json:"problem,omitempty"`
 	MS      int64              `json:"ms"`
+	// Attempts is 2 where the first one was undecided, 0 or 1 otherwise. The second one runs alone.
+	Attempts int `json:"attempts,omitempty"`
 	// Replayed is how many findings were replayed with the expected verdict against all four targets.
 	Replayed int `json:"replayed,omitempty"`
 }
 
 // Failures is how many requirements failed.
 func (r Row) Failures() int { return len(r.Red) }
+
+// Undecided tells whether nothing is wrong but that the run did not judge what it should have: a busy machine may be the
+// reason.
+func (r Row) Undecided() bool {
+	switch r.Kind {
+	case Pristine, Equivalent:
+		return len(r.Red) == 0 && r.Verdict == reports.Incomplete
+	case Fault:
+		return slices.Contains(r.Open, r.Fails) && !slices.ContainsFunc(r.Red, func(id string) bool { return r.Also[id] == "" })
+	}
+	return false
+}
 
 // Judge returns the problem of a row, "" if there is none.
 func (r Row) Judge(level reports.Level) string {

@@ -63,6 +63,24 @@ func sample() *proof.Proof {
 	return p
 }
 
+func TestARowIsUndecidedWhereNothingWrongFailed(t *testing.T) {
+	for name, c := range map[string]struct {
+		row  proof.Row
+		want bool
+	}{
+		"fault that could not be judged":        {proof.Row{Kind: proof.Fault, Fails: "A", Open: []string{"A"}}, true},
+		"fault, and what it declares failed":    {proof.Row{Kind: proof.Fault, Fails: "A", Open: []string{"A"}, Red: []string{"B"}, Also: map[string]string{"B": "why"}}, true},
+		"fault, and another requirement failed": {proof.Row{Kind: proof.Fault, Fails: "A", Open: []string{"A"}, Red: []string{"B"}}, false},
+		"fault that was judged and survived":    {proof.Row{Kind: proof.Fault, Fails: "A", Open: []string{"B"}}, false},
+		"incomplete equivalent mutant":          {proof.Row{Kind: proof.Equivalent, Verdict: reports.Incomplete}, true},
+		"false positive":                        {proof.Row{Kind: proof.Equivalent, Verdict: reports.NonConformant, Red: []string{"A"}}, false},
+		"incomplete reference":                  {proof.Row{Kind: proof.Pristine, Verdict: reports.Incomplete}, true},
+		"null implementation":                   {proof.Row{Kind: proof.Null, Verdict: reports.Incomplete}, false},
+	} {
+		assert.Equal(t, c.want, c.row.Undecided(), name)
+	}
+}
+
 func TestConclude(t *testing.T) {
 	p := sample()
 	assert.Len(t, p.Problems, 2, "the survived mutant, and the requirement without a fault")

@@ -51,9 +51,9 @@ type learned struct {
 	words            [6]shared.Value[*Trial] // what the graph understands, as in Words
 	parallel         shared.Value[int]       // how many runs may be in progress at the same time
 	pendings         pendings
-	blocked          atomic.Bool // the server was seen to answer nothing while a run waits
-	joinHangs        atomic.Bool // a join was seen not to answer although the run was over
-	showsAtEnd       atomic.Bool // a run was seen to show nothing in the state until it ended
+	blocked          atomic.Bool  // the server was seen to answer nothing while a run waits
+	lateJoins        atomic.Int32 // joins in succession that were not answered although the run was over
+	showsAtEnd       atomic.Bool  // a run was seen to show nothing in the state until it ended
 }
 
 // listings is what is known of the two endpoints that list threads.

@@ -138,7 +138,7 @@ func (s trials) failed(ctx context.Context, g *GraphRun) (string, error) {
 	if hasFailed(a) {
 		return fmt.Sprintf("the run failed: its status is %q", a.Get("status").String()) + s.reasonOf(ctx, g), nil
 	}
-	if ctx.Err() == nil && !s.agents.learned.joinHangs.Load() {
+	if ctx.Err() == nil && !s.agents.joinsHang() {
 		a, err = s.JoinCompleted(ctx, g.Thread.Owner, g)
 	}
 	switch {
@@ -152,7 +152,7 @@ func (s trials) failed(ctx context.Context, g *GraphRun) (string, error) {
 
 // reasonOf is what the join of a run that failed tells about the reason, "" where it tells none.
 func (s trials) reasonOf(ctx context.Context, g *GraphRun) string {
-	if s.agents.learned.joinHangs.Load() {
+	if s.agents.joinsHang() {
 		return ""
 	}
 	a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)

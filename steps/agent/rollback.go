@@ -39,21 +39,25 @@ func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
 	return found, err
 }
 
-// NotRetrievable says what is wrong with the answer to a look for a run that was rolled back. Any error status will do
-// (section 7: the exact code is not shown).
-func NotRetrievable(a *client.Answer) error {
-	if a.Status < 400 {
-		return outcome.Violated(a, "a status of 400 or above for a run that was rolled back", "%s", outcome.Seen(a))
+// NoneRetrievable says which of the runs can still be retrieved, although a rollback was to remove them. Any error status
+// will do (section 7: the exact code is not shown).
+func (r *Remains) NoneRetrievable() error {
+	which := "a run that was rolled back"
+	for i, a := range r.Runs {
+		if i > 0 {
+			which = "the run in front of it, which the same rollback removes"
+		}
+		if a.Status < 400 {
+			return outcome.Violated(a, "a status of 400 or above for "+which, "%s", outcome.Seen(a))
+		}
 	}
 	return nil
 }
 
 // left says what is left of the prior run, nil where that is nothing.
 func (rb *Rollback) left() error {
-	for _, a := range rb.After.Runs {
-		if err := NotRetrievable(a); err != nil {
-			return err
-		}
+	if err := rb.After.NoneRetrievable(); err != nil {
+		return err
 	}
 	return HoldsOnly(rb.After.State, rb.Next)
 }

@@ -79,7 +79,7 @@ func (s *Server) JoinsAnswer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.agents.learned.joinHangs.Load() {
+	if s.agents.joinsHang() {
 		return outcome.Blocked("joins of completed runs are not answered (AS-RUN-4, AS-RUN-5)").ByRequirement("AS-RUN-4", "AS-RUN-5")
 	}
 	_, err = s.JoinCompleted(ctx, g.Thread.Owner, g)

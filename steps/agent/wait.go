@@ -78,8 +78,10 @@ func (j *Joining) surelyOver(ctx context.Context, a *Agents, early bool) error {
 	if err := j.OrUntil(ctx, time.Now().Add(a.Pace.Patience())); err != nil {
 		return err
 	}
-	if !j.Over() {
-		a.learned.joinHangs.Store(true)
+	if j.Over() {
+		a.learned.lateJoins.Store(0)
+	} else {
+		a.learned.lateJoins.Add(1)
 	}
 	return nil
 }
@@ -106,9 +108,12 @@ type Joining struct {
 	Ended  time.Time
 }
 
+// joinsHang tells whether joins are not answered although the run is over. One that is late may be the exception.
+func (as *Agents) joinsHang() bool { return as.learned.lateJoins.Load() > 1 }
+
 // joinAside begins to join the run as its owner, unless joins were seen to hang.
 func (s *Server) joinAside(ctx context.Context, g *GraphRun) *Joining {
-	if s.agents.learned.joinHangs.Load() {
+	if s.agents.joinsHang() {
 		return &Joining{done: make(chan struct{}), cancel: func() {}}
 	}
 	return s.JoinNow(ctx, g)

@@ -178,7 +178,7 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 func (w *owners) searchOperation(ctx context.Context, who target.Caller) error {
 	_, a, err := w.server.List(ctx, who, &agent.Filter{})
 	if err == nil && (!a.OK() || !a.Get("@this").IsArray()) {
-		return outcome.Inapplicable("agent.listing", "GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status)
+		return outcome.Inapplicable("a second endpoint that lists threads", "GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status)
 	}
 	return err
 }
@@ -308,7 +308,7 @@ func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 		return err
 	}
 	if !agent.Holds(w.listed.rows, w.owned.users.ID) {
-		return outcome.Inapplicable("agent.listing", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
+		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
 	return w.listAtOtherEndpoint(ctx, other)
 }

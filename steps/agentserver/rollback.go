@@ -261,10 +261,8 @@ func (w *rollbacks) newRunPrompt() error {
 
 func (w *rollbacks) priorNotRetrievable() error {
 	for _, found := range w.remains {
-		for _, a := range found.Runs {
-			if err := agent.NotRetrievable(a); err != nil {
-				return err
-			}
+		if err := found.NoneRetrievable(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -190,7 +190,7 @@ func (w *World) listAtOtherEndpoint(ctx context.Context, who target.Caller) erro
 		return outcome.AsPrecondition(err)
 	}
 	if !serves {
-		return outcome.Inapplicable("agent.listing", "the target lists threads at one endpoint only (agent.listing)")
+		return outcome.Inapplicable("a second endpoint that lists threads", "the target lists threads at one endpoint only (agent.listing)")
 	}
 	w.listed.who = who
 	if w.scene.Answer, err = w.server.AskOtherEndpoint(ctx, who); err == nil {

@@ -159,7 +159,8 @@ func (p *prover) null(i faults.NullImplementation) trial {
 	}}
 }
 
-// run makes the trials, several at the same time, and returns their rows in order.
+// run makes the trials, several at the same time, and returns their rows in order. Those that are undecided are tried once
+// more, alone.
 func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	rows := make([]proof.Row, len(trials))
 	slots := make(chan struct{}, max(p.Concurrency, 1))
@@ -181,6 +182,13 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 		})
 	}
 	wait.Wait()
+	for i, row := range rows {
+		if row.Problem != "" && row.Undecided() && ctx.Err() == nil {
+			rows[i] = p.try(ctx, trials[i])
+			rows[i].Attempts = 2
+			p.Done(rows[i], done, len(trials))
+		}
+	}
 	return rows
 }
 
