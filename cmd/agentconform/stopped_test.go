@@ -116,6 +116,7 @@ func TestWhatARunHasNotSeenIsNotPassed(t *testing.T) {
 		assert.NotEqual(t, reports.Failed, q.Verdict, q.ID)
 		if strings.Contains(q.ID, "-CONTRACT-") || strings.Contains(q.ID, "-ERROR-") {
 			assert.Equal(t, reports.Inconclusive, q.Verdict, q.ID)
+			assert.Equal(t, []reports.Blocker{{Kind: reports.ByRun, Name: "ended"}}, q.BlockedBy, q.ID)
 		}
 	}
 }

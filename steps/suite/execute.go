@@ -170,7 +170,11 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 	case status == godog.StepUndefined || status == godog.StepAmbiguous:
 		e.end(outcome.SuiteError("no single definition for %q", step.Text), step.Text)
 	case err != nil:
-		e.end(outcome.Judge(ctx, e.kind == common.Given, step.Text, err), step.Text)
+		o := outcome.Judge(ctx, e.kind == common.Given, step.Text, err)
+		if e.run.cut && o.IsBy(reports.ByObservation) {
+			o = e.run.notAllSeen()
+		}
+		e.end(o, step.Text)
 	default:
 		e.step++
 	}
