@@ -101,6 +101,11 @@ func (c *compiler) operation(path, method string, item, declared *yaml.Node) (*o
 			return nil, fmt.Errorf("request body: %w", err)
 		}
 		result.body, result.bodyMissing = schema, !flag(body, "required")
+		if example := child(child(child(body, "content"), "application/json"), "example"); example != nil {
+			if err := example.Decode(&result.Example); err != nil {
+				return nil, fmt.Errorf("example of the request body: %w", err)
+			}
+		}
 	}
 	for status, r := range fields(child(declared, "responses")) {
 		compiled, err := newResponse(status, r)

@@ -86,7 +86,10 @@ type Operation struct {
 	Method string
 	Path   string // the template: "/v2/deployments/{deployment_id}"
 	// Field marks a vendor extension: an operation that is not part of the interface. It is documented and never judged.
-	Field      bool
+	Field bool
+	// Example is the body of a request that a target with the conformance graph serves, nil where the document has none. Its
+	// members assistant_id, thread_id and run_id stand for those of the target.
+	Example    any
 	Parameters []Parameter
 	Responses  []Response
 }

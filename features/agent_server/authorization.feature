@@ -150,6 +150,42 @@ Feature: Authorization at the agent server
       Then its metadata holds the keys that were sent
       And its metadata names the user as owner
 
+  @AS-AUTHZ-6 @should @section-5
+  Rule: A vendor extension that serves a thread to its owner answers other users and callers without credentials with an HTTP error status
+    The operations are those of the contract that are marked as vendor extensions and name a thread; only who is served is
+    judged. An answer of 2xx that an unknown thread gets too, and that holds nothing of the thread, may be given.
+    Judged in both directions: threads of the first user and of the second.
+    Requires two users in the configuration.
+
+    Scenario Outline: <operation> of a thread of the <owner> user serves nobody else
+      Given the user is the <owner> configured user
+      And a completed run
+      When the other user, a caller without credentials and then the user try the vendor extension <operation>
+      Then it serves the user at most
+
+      Examples:
+        | owner  | operation  |
+        | first  | get-thread |
+        | first  | list-runs  |
+        | second | get-thread |
+        | second | list-runs  |
+
+    Scenario Outline: <operation> of a thread of the <owner> user serves nobody else, and leaves the thread unchanged for others
+      Given the user is the <owner> configured user
+      And a completed run on a new thread
+      When the other user, a caller without credentials and then the user try the vendor extension <operation>
+      Then it serves the user at most
+      And the attempts of the others leave the thread unchanged
+
+      Examples:
+        | owner  | operation     |
+        | first  | update-thread |
+        | first  | delete-thread |
+        | first  | delete-run    |
+        | second | update-thread |
+        | second | delete-thread |
+        | second | delete-run    |
+
   @AS-AUTHZ-5 @may @section-5
   Rule: A studio user can list and read other users' threads and runs where the authorization handler returns an empty filter
     Requires users and agent.studio_headers in the configuration.

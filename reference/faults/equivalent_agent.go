@@ -117,6 +117,10 @@ func otherAgents() []EquivalentMutant {
 		},
 		{Name: "list-threads-is-405", Differs: "list threads returns 405; search threads lists them", Apply: unserved(listThreads, http.StatusMethodNotAllowed)},
 		{Name: "list-threads-is-404", Differs: "list threads returns 404; search threads lists them", Apply: unserved(listThreads, http.StatusNotFound)},
+		{
+			Name: "unknown-thread-has-no-runs", Differs: "list runs of a thread that is unknown or belongs to another user returns 200 with an empty array",
+			Apply: ofForeign(listRuns, []any{}),
+		},
 		{Name: "threads-stay", Differs: "delete thread returns 405", Apply: unserved(deleteThread, http.StatusMethodNotAllowed)},
 		{
 			Name: "answers-hold-the-token", Differs: "runs hold the caller's token in kwargs",

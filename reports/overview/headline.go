@@ -88,6 +88,8 @@ func numbers(r *reports.Result) string {
 			text += fmt.Sprintf(" (%d in the baseline)", d.known)
 		}
 		return text
+	case judged == 0 && judgedIn(r) > 0:
+		return "no MUST was judged, only " + reports.Count(judgedIn(r), "requirement") + " of another level"
 	case judged == 0:
 		return "no requirement was judged"
 	case r.Verdict == reports.Conformant && left.N > 0 && !AgentOnly(r):

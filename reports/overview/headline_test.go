@@ -51,6 +51,7 @@ func TestFirstLine(t *testing.T) {
 		{"stopped", []reports.Requirement{ok, by(q("A-2", must, reports.Inconclusive, "not run"), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "--timeout 1s" }, "incomplete: stopped by --timeout 1s; 1 of 2 MUSTs passed, 1 could not be judged"},
 		{"in the baseline", []reports.Requirement{ok, {ID: "A-2", Level: must, Verdict: reports.Failed, Known: &reports.Known{}}}, func(r *reports.Result) { r.Baseline = &reports.Baseline{Known: 1} },
 			"non-conformant (all failures are in the baseline, exit 0): 1 of 2 MUSTs failed (1 in the baseline)"},
+		{"only a SHOULD", []reports.Requirement{q("A-1", should, reports.Passed, "")}, nil, "incomplete: no MUST was judged, only 1 requirement of another level"},
 		{"nothing", nil, nil, "incomplete: no requirement was judged"},
 	}
 	for _, tt := range tests {

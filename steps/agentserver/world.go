@@ -64,6 +64,7 @@ func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane
 	(&concurrent{World: w}).define(r)
 	(&callers{World: w}).define(r)
 	(&owners{World: w}).define(r)
+	(&extensions{World: w}).define(r)
 }
 
 // usesDeployment declares that the agent server is that of a shared deployment, unless the configuration names one.

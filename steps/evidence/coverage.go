@@ -188,6 +188,16 @@ func (c *Collector) Statuses() (statuses map[int]int, contentTypes map[string]in
 	return statuses, contentTypes
 }
 
+// Operation is the operation of the contract with the ID, one without an ID where there is none.
+func (c *Collector) Operation(side spec.Side, id string) (found spec.Operation) {
+	for _, op := range c.oracle.Operations(side) {
+		if op.ID == id {
+			found = op
+		}
+	}
+	return found
+}
+
 // Coverage returns what of the contract of the given sides the run has touched.
 func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 	c.mu.Lock()

@@ -1,0 +1,163 @@
+package agentserver
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// extensions holds the sentences about vendor extensions: operations that agent servers in the field have and the interface
+// does not name. Only who is served by them is judged.
+type extensions struct {
+	*World
+	operation spec.Operation
+	others    []attempted    // who must not be served
+	owners    *client.Answer // to the owner of the thread
+	state     *client.Answer // after the attempts of the others
+}
+
+// attempted is a request of somebody who does not own the thread.
+type attempted struct {
+	name   string // as the sentences name the caller
+	who    target.Caller
+	answer *client.Answer
+}
+
+// define holds the sentences about vendor extensions (section 5, items 2 and 6).
+func (w *extensions) define(r *common.Registrar) {
+	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.allTry, common.Needs(func(string) error { return w.aConfiguredOtherUser() }))
+	r.Then(`it serves the user at most`, w.servesUserAtMost)
+	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
+}
+
+// allTry lets the owner come last: the operation may remove the thread.
+func (w *extensions) allTry(ctx context.Context, id string) error {
+	if w.operation = w.target.Collector.Operation(spec.AgentServer, id); w.operation.ID == "" {
+		return outcome.SuiteError("spec/agent-server.yaml has no operation %s", id)
+	}
+	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
+		who, err := w.callerNamed(ctx, name)
+		if err != nil {
+			return err
+		}
+		a, err := w.try(ctx, who, w.current.Thread.ID, w.current.ID)
+		if err != nil {
+			return err
+		}
+		w.others = append(w.others, attempted{name, who, a})
+	}
+	var err error
+	if w.state, err = w.server.State(ctx, w.owner(), w.thread); err != nil {
+		return err
+	}
+	if w.owners, err = w.try(ctx, w.owner(), w.current.Thread.ID, w.current.ID); err != nil || w.owners.OK() || !w.othersActed() {
+		return err
+	}
+	return w.ownerTriesAnother(ctx)
+}
+
+// othersActed tells whether the owner may not be served because of what the others did.
+func (w *extensions) othersActed() bool {
+	return !w.state.OK() || slices.ContainsFunc(w.others, func(t attempted) bool { return t.answer.Status < 400 })
+}
+
+// ownerTriesAnother asks about a thread that nobody has touched: what the others were served may have removed the first one.
+func (w *extensions) ownerTriesAnother(ctx context.Context) error {
+	t, err := w.server.NewThread(ctx, w.owner())
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	g, err := w.server.Start(ctx, t, agent.Order{})
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if _, err := w.server.Completed(ctx, g); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	w.owners, err = w.try(ctx, w.owner(), t.ID, g.ID)
+	return err
+}
+
+func (w *extensions) try(ctx context.Context, who target.Caller, thread, run string) (*client.Answer, error) {
+	path := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run)).Replace(w.operation.Path)
+	body := filled(w.operation.Example, map[string]string{"assistant_id": w.target.Config.AssistantID, "thread_id": thread, "run_id": run})
+	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, w.operation.Method, path, body))
+	if err == nil {
+		w.scene.Answer = a
+	}
+	return a, err
+}
+
+// filled is an example with the values of the target in place of those of the members with these names.
+func filled(example any, values map[string]string) any {
+	switch example := example.(type) {
+	case map[string]any:
+		all := map[string]any{}
+		for name, value := range example {
+			all[name] = filled(value, values)
+			if known, is := values[name]; is {
+				all[name] = known
+			}
+		}
+		return all
+	case []any:
+		all := make([]any, len(example))
+		for i, value := range example {
+			all[i] = filled(value, values)
+		}
+		return all
+	}
+	return example
+}
+
+// ownerIsServed skips where the target does not have the operation.
+func (w *extensions) ownerIsServed() error {
+	if !w.owners.OK() {
+		return outcome.Inapplicable("vendor extension "+w.operation.ID, "the target does not serve the vendor extension %s %s to the owner of the thread: %s",
+			w.operation.Method, w.operation.Path, outcome.Seen(w.owners))
+	}
+	return nil
+}
+
+// servesUserAtMost takes a 2xx that an unknown thread gets too for no service, if it holds nothing of the thread.
+func (w *extensions) servesUserAtMost(ctx context.Context) error {
+	if err := w.ownerIsServed(); err != nil {
+		return err
+	}
+	for _, t := range w.others {
+		if t.answer.Status >= 400 {
+			continue
+		}
+		if t.who.User != nil && !messages.ContainsText(t.answer, w.current.Text()) {
+			unknown, err := w.try(ctx, t.who, unlike(w.thread.ID), w.current.ID)
+			if err != nil {
+				return err
+			}
+			if unknown.Status == t.answer.Status {
+				continue
+			}
+		}
+		return outcome.Violated(t.answer, "an HTTP error status for "+t.name, "%s", outcome.Seen(t.answer)).Comparing(t.answer, w.owners)
+	}
+	return nil
+}
+
+func (w *extensions) threadIsUnchanged() error {
+	if err := w.ownerIsServed(); err != nil {
+		return err
+	}
+	if w.state.Status == http.StatusNotFound {
+		return outcome.Violated(w.state, "the thread", "%s", outcome.Seen(w.state))
+	}
+	return agent.HoldsOnly(w.state, w.current)
+}
