@@ -7,7 +7,7 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance test build format vet lint modules unit features requirements readme proof golden clean
+.PHONY: conformance test build format vet lint modules unit features requirements readme proof interop golden clean
 
 conformance: build
 	$(BIN) run --out $(OUT)/conformance $(if $(TARGET),--target '$(TARGET)') $(if $(AGENT_TARGET),--agent-target '$(AGENT_TARGET)') $(ARGS)
@@ -55,6 +55,13 @@ readme: build
 proof: build
 	$(BIN) prove --out $(OUT)/proof --readme README.md --concurrency 18
 	@git diff --exit-code --stat README.md || { echo "the figures of the self-test in README.md were outdated and are updated: commit them"; exit 1; }
+
+# Servers and clients that others wrote, from PyPI and npm, against reviewed verdicts (interop/README.md).
+interop: build
+	interop/run.sh
+	interop/mutants.sh
+	interop/clients.sh
+	interop/page.sh
 
 # Records the run that the tests of the reports use again, and updates their golden files: review the difference.
 golden:

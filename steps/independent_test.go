@@ -7,7 +7,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,33 +18,15 @@ import (
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/internal/independent"
+	"github.com/agentconform/agentconform/steps/internal/independent/vendor"
 )
 
 // configure writes the configuration with which a vendor would have the independent server tested.
 func configure(t *testing.T, s *independent.Server) *config.Config {
 	t.Helper()
-	c := config.Default()
-	c.Target, c.AgentURLFrom, c.Edition = s.ControlURL, s.AgentURLField, s.Edition
-	c.Credentials = config.Credentials(s.Owner)
-	c.OtherTenant = config.Credentials(s.Other)
-	c.CredentialHeaders.TenantID = s.TenantHeader
-	at := s.Sources.Main
-	c.Alternatives = config.Alternatives{RepoRef: s.Sources.Second, TagRef: s.Sources.Tag, BrokenRef: s.Sources.Broken,
-		GraphConfigPath: s.Sources.OtherConfig, Commits: s.Sources.Commits}
-	if s.Edition == independent.SelfHosted {
-		at = s.Sources.Image
-		c.Alternatives = config.Alternatives{ImageURI: s.Sources.SecondImage, BrokenImageURI: s.Sources.BrokenImage}
-	}
-	c.Create.Body, c.Create.Refused = s.CreateBody("template", at), s.RefusedBody("refused")
-	for _, u := range s.Users[:2] {
-		c.Users = append(c.Users, config.User{Name: u.Identity, Token: u.Token, Identity: u.Identity, Fields: map[string]string{"role": u.Role}})
-	}
-	c.Agent.StudioHeaders = map[string]string{"Authorization": "Bearer " + s.Users[2].Token}
-	c.AssistantID, c.Agent.RejectedStatus, c.Agent.RejectedDetail = s.AssistantID, s.RefusedStatus, s.RefusedDetail
-	c.Timeouts.Request, c.Timeouts.Poll = 5*time.Second, 20*time.Second
-	c.Polling.Interval = 5 * time.Millisecond
-	require.NoError(t, c.Complete())
-	return &c
+	c, err := vendor.Configuration(s)
+	require.NoError(t, err)
+	return c
 }
 
 // What all runs share, as they do in a proof.

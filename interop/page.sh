@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Writes docs/interop.md from the results of run.sh, mutants.sh and clients.sh, and fails if it has changed.
+#
+#   interop/page.sh
+#
+# Where a language is not installed, its results are not there: the page stays as it is, and the output says so.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+out=${OUT:-$here/../out/interop}
+agentconform=${AGENTCONFORM:-$here/../bin/agentconform}
+. "$here/languages.sh"
+for language in python javascript; do
+  why=$(missing "$language")
+  [ -z "$why" ] || { echo "interop: docs/interop.md is not compared: $why"; exit 0; }
+done
+cd "$here/.."
+
+"$agentconform" run --out "$out/reference" --quiet
+
+# The independent server ends with its standard input.
+rm -f "$out/independent.yaml"
+coproc independent { go run ./steps/internal/independent/serve "$out/independent.yaml"; }
+read -r _ <&"${independent[0]}"
+"$agentconform" run --config "$out/independent.yaml" --out "$out/independent" --quiet
+exec {independent[1]}>&-
+wait "$independent_PID"
+
+go run ./interop/page "$out" docs/interop.md
+git diff --exit-code -- docs/interop.md || { echo "interop: docs/interop.md was outdated and is updated: review the difference and commit it" >&2; exit 1; }
+echo "interop: docs/interop.md is up to date"

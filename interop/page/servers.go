@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/baseline"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+const head = `# Servers and clients of the field
+
+Written by ` + "`make interop`" + `, which fails if anything here changes. The servers run on the loopback interface with the conformance
+graph in ` + "`interop/`" + `; every verdict other than "passed" was looked at by a person and has its reason below.
+
+`
+
+// servers writes the table of verdicts, and the reason of each that is not "passed".
+func servers(b *strings.Builder, columns []*column) error {
+	b.WriteString(head + "## Servers\n\n")
+	for _, c := range columns {
+		fmt.Fprintf(b, "- %s: %s. Verdict: %s.\n", c.title, c.of, c.result.Verdict)
+	}
+	b.WriteString("\nThe Python and the JavaScript server are agent servers: they have no control plane, so only the requirements of agent servers are tested there.\n\n| Requirement | Level |")
+	for _, c := range columns {
+		fmt.Fprintf(b, " %s |", c.title)
+	}
+	b.WriteString("\n| --- | --- |" + strings.Repeat(" --- |", len(columns)) + "\n")
+	var notes []string
+	for _, q := range columns[0].result.Requirements {
+		row := fmt.Sprintf("| %s | %s |", q.ID, q.Level)
+		for _, c := range columns {
+			verdict, reason, err := c.cell(q.ID)
+			if err != nil {
+				return err
+			}
+			if reason != "" {
+				notes = append(notes, fmt.Sprintf("- %s, %s: %s: %s", q.ID, c.title, verdict, safe.Markdown(reason)))
+				verdict = "**" + verdict + "**"
+			}
+			row += " " + verdict + " |"
+		}
+		b.WriteString(row + "\n")
+	}
+	b.WriteString("\n### What is not passed, and why\n\n" + strings.Join(notes, "\n") + "\n")
+	return nil
+}
+
+// cell returns the verdict on a requirement, and the reason where that is not that it passed or is not about the server.
+func (c *column) cell(id string) (verdict, reason string, err error) {
+	for _, e := range c.known.Flaky {
+		if e.Requirement == id {
+			return "fails now and then", e.Reason, nil
+		}
+	}
+	at := slices.IndexFunc(c.result.Requirements, func(q reports.Requirement) bool { return q.ID == id })
+	if at < 0 {
+		return "—", "", nil
+	}
+	q := c.result.Requirements[at]
+	switch {
+	case q.Verdict == reports.Passed:
+		return "passed", "", nil
+	case q.Verdict == reports.Skipped && q.Skip != nil && q.Profile != features.AgentServer && c.result.Target.ControlPlane == "":
+		return "—", "", nil
+	case q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotApplicable:
+		return "not applicable", constant(strings.TrimPrefix(q.Reason, reports.DoesNotApply)), nil
+	case q.Verdict == reports.Skipped && q.Skip != nil:
+		return "not judged", constant(cmp.Or(q.Reason, string(q.Skip.Kind))), nil
+	case q.Verdict == reports.Failed:
+		if known := slices.IndexFunc(c.known.Known, func(e baseline.Entry) bool { return e.Requirement == id }); known >= 0 {
+			return "failed", c.known.Known[known].Reason, nil
+		}
+	}
+	return "", "", fmt.Errorf("%s: %s is %s, and nobody has reviewed that: %s", c.title, id, q.Verdict, q.Reason)
+}
+
+// changing is what differs from run to run: ids.
+var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+func constant(text string) string { return changing.ReplaceAllString(text, "{id}") }
