@@ -108,16 +108,39 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, m := range map[string]methods{
-		"/threads":                                {"GET": s.listThreads, "POST": s.createThread},
-		"/threads/search":                         {"POST": s.searchThreads},
-		"/threads/{thread_id}":                    {"GET": s.getThread, "PATCH": s.patchThread, "DELETE": s.deleteThread},
-		"/threads/{thread_id}/state":              {"GET": s.getState},
-		"/threads/{thread_id}/runs":               {"GET": s.listRuns, "POST": s.createRun},
-		"/threads/{thread_id}/runs/{run_id}":      {"GET": s.getRun, "DELETE": s.deleteRun},
-		"/threads/{thread_id}/runs/{run_id}/join": {"GET": s.joinRun},
+		"/threads":                                   {"GET": s.listThreads, "POST": s.createThread},
+		"/threads/search":                            {"POST": s.searchThreads},
+		"/threads/count":                             {"POST": s.countThreads},
+		"/threads/prune":                             unsupported(noPruning),
+		"/threads/{thread_id}":                       {"GET": s.getThread, "PATCH": s.patchThread, "DELETE": s.deleteThread},
+		"/threads/{thread_id}/copy":                  {"POST": s.copyThread},
+		"/threads/{thread_id}/history":               {"GET": s.getHistory, "POST": s.searchHistory},
+		"/threads/{thread_id}/state":                 {"GET": s.getState, "POST": s.updateState},
+		"/threads/{thread_id}/state/checkpoint":      {"POST": s.findCheckpoint},
+		"/threads/{thread_id}/state/{checkpoint_id}": {"GET": s.getCheckpoint},
+		"/threads/{thread_id}/runs":                  {"GET": s.listRuns, "POST": s.createRun},
+		"/threads/{thread_id}/runs/{run_id}":         {"GET": s.getRun, "DELETE": s.deleteRun},
+		"/threads/{thread_id}/runs/{run_id}/join":    {"GET": s.joinRun},
+
+		"/threads/{thread_id}/runs/crons": unsupported(noCrons),
+		"/runs/crons":                     unsupported(noCrons),
+		"/runs/crons/{cron_id}":           unsupported(noCrons),
+		"/store/{rest...}":                unsupported(noStore),
+
+		"/assistants":                          unsupported(noAssistants),
+		"/assistants/search":                   {"POST": s.searchAssistants},
+		"/assistants/count":                    {"POST": s.countAssistants},
+		"/assistants/{assistant_id}":           {"GET": s.getAssistant},
+		"/assistants/{assistant_id}/graph":     {"GET": s.getGraph},
+		"/assistants/{assistant_id}/schemas":   {"GET": s.getSchemas},
+		"/assistants/{assistant_id}/subgraphs": {"GET": s.getSubgraphs},
+		"/assistants/{assistant_id}/versions":  unsupported(noAssistants),
+		"/assistants/{assistant_id}/latest":    unsupported(noAssistants),
 	} {
 		mux.Handle(pattern, s.dispatch(m))
 	}
+	mux.Handle("/ok", public(health()))
+	mux.Handle("/info", public(info()))
 	mux.HandleFunc("/", notFoundRoute)
 	return mux
 }
@@ -134,6 +157,7 @@ type revision struct {
 	limits  script.Limits
 	pool    *script.Pool
 	log     *slog.Logger
+	since   time.Time // when it began to be served
 
 	maxState int
 }
@@ -141,6 +165,7 @@ type revision struct {
 func newRevision(app *App, env map[string]string, opts Options) *revision {
 	return &revision{
 		app: app, env: env, secrets: secretsOf(env), limits: opts.Limits, pool: opts.Pool, log: opts.Log, maxState: opts.MaxState,
+		since: time.Now().UTC(),
 	}
 }
 
