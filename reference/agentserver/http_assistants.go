@@ -24,13 +24,16 @@ func (r *revision) assistant(graph string) map[string]any {
 	}
 }
 
-// assistants are those that the user may see, in the order of their names.
-func (s *Server) assistants(x *exchange, action string, value map[string]any) ([]map[string]any, error) {
-	d, err := s.allowOn(x, resourceAssistants, action, value)
+// assistants are the endpoints of the deployed graphs.
+type assistants struct{ server *Server }
+
+// visible are those that the user may see, in the order of their names.
+func (s assistants) visible(x *exchange, action string, value map[string]any) ([]map[string]any, error) {
+	d, err := s.server.allowOn(x, resourceAssistants, action, value)
 	if err != nil {
 		return nil, err
 	}
-	rev := s.rev.Load()
+	rev := s.server.rev.Load()
 	var out []map[string]any
 	for _, graph := range rev.app.Graphs() {
 		if a := rev.assistant(graph); matches(a["metadata"].(map[string]any), d.Filter) {
@@ -43,23 +46,23 @@ func (s *Server) assistants(x *exchange, action string, value map[string]any) ([
 // assistantFilters are the fields that searching and counting share.
 var assistantFilters = []string{"metadata", "graph_id", "name"}
 
-func (s *Server) findAssistants(x *exchange, body map[string]any) ([]map[string]any, error) {
+func (s assistants) find(x *exchange, body map[string]any) ([]map[string]any, error) {
 	metadata, errMetadata := objectField(body, "metadata")
 	graph, errGraph := stringField(body, "graph_id")
 	name, errName := stringField(body, "name")
 	if err := cmp.Or(errMetadata, errGraph, errName); err != nil {
 		return nil, err
 	}
-	all, err := s.assistants(x, "search", map[string]any{"metadata": metadata, "graph_id": graph, "name": name})
+	all, err := s.visible(x, "search", map[string]any{"metadata": metadata, "graph_id": graph, "name": name})
 	return slices.DeleteFunc(all, func(a map[string]any) bool {
 		return !contains(a["metadata"], metadata) || graph != "" && a["graph_id"] != graph ||
 			!strings.Contains(strings.ToLower(a["name"].(string)), strings.ToLower(name))
 	}), err
 }
 
-// searchAssistants is POST /assistants/search.
-func (s *Server) searchAssistants(x *exchange) (any, error) {
-	body, err := s.body(x, true)
+// search is POST /assistants/search.
+func (s assistants) search(x *exchange) (any, error) {
+	body, err := s.server.body(x, true)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +75,7 @@ func (s *Server) searchAssistants(x *exchange) (any, error) {
 	if err := cmp.Or(err, errLimit, errOffset, errBy, errOrder, errSelect); err != nil {
 		return nil, err
 	}
-	found, err := s.findAssistants(x, body)
+	found, err := s.find(x, body)
 	if err != nil {
 		return nil, err
 	}
@@ -87,23 +90,23 @@ func (s *Server) searchAssistants(x *exchange) (any, error) {
 	return out, nil
 }
 
-// countAssistants is POST /assistants/count.
-func (s *Server) countAssistants(x *exchange) (any, error) {
-	body, err := s.body(x, true)
+// count is POST /assistants/count.
+func (s assistants) count(x *exchange) (any, error) {
+	body, err := s.server.body(x, true)
 	if err := cmp.Or(err, honoured{fields: assistantFilters}.check(body)); err != nil {
 		return nil, err
 	}
-	found, err := s.findAssistants(x, body)
+	found, err := s.find(x, body)
 	if err != nil {
 		return nil, err
 	}
 	return len(found), nil
 }
 
-// getAssistant is GET /assistants/{assistant_id}.
-func (s *Server) getAssistant(x *exchange) (any, error) {
+// get is GET /assistants/{assistant_id}.
+func (s assistants) get(x *exchange) (any, error) {
 	id := x.r.PathValue("assistant_id")
-	all, err := s.assistants(x, "read", map[string]any{"assistant_id": id})
+	all, err := s.visible(x, "read", map[string]any{"assistant_id": id})
 	if err != nil {
 		return nil, err
 	}
@@ -115,14 +118,14 @@ func (s *Server) getAssistant(x *exchange) (any, error) {
 	return nil, httpError(http.StatusNotFound, "Assistant %q not found: POST /assistants/search lists the assistants", id)
 }
 
-// getGraph is GET /assistants/{assistant_id}/graph. A graph is one node, so that xray has nothing to show in addition.
-func (s *Server) getGraph(x *exchange) (any, error) {
+// graph is GET /assistants/{assistant_id}/graph. A graph is one node, so that xray has nothing to show in addition.
+func (s assistants) graph(x *exchange) (any, error) {
 	xray := cmp.Or(x.r.URL.Query().Get("xray"), "false")
 	_, errBool := strconv.ParseBool(xray)
 	if _, errNumber := strconv.Atoi(xray); errBool != nil && errNumber != nil {
 		return nil, invalid("xray must be true, false or a number")
 	}
-	if _, err := s.getAssistant(x); err != nil {
+	if _, err := s.get(x); err != nil {
 		return nil, err
 	}
 	name := x.r.PathValue("assistant_id")
@@ -139,9 +142,9 @@ func (s *Server) getGraph(x *exchange) (any, error) {
 	}, nil
 }
 
-// getSchemas is GET /assistants/{assistant_id}/schemas: JSON Schemas of what all graphs take and give.
-func (s *Server) getSchemas(x *exchange) (any, error) {
-	if _, err := s.getAssistant(x); err != nil {
+// schemas is GET /assistants/{assistant_id}/schemas: JSON Schemas of what all graphs take and give.
+func (s assistants) schemas(x *exchange) (any, error) {
+	if _, err := s.get(x); err != nil {
 		return nil, err
 	}
 	messages := func(required ...string) map[string]any {
@@ -161,8 +164,8 @@ func (s *Server) getSchemas(x *exchange) (any, error) {
 	}, nil
 }
 
-// getSubgraphs is GET /assistants/{assistant_id}/subgraphs: there are none.
-func (s *Server) getSubgraphs(x *exchange) (any, error) {
-	_, err := s.getAssistant(x)
+// subgraphs is GET /assistants/{assistant_id}/subgraphs: there are none.
+func (s assistants) subgraphs(x *exchange) (any, error) {
+	_, err := s.get(x)
 	return map[string]any{}, err
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-// getHistory is GET /threads/{thread_id}/history: the states of a thread, newest first.
-func (s *Server) getHistory(x *exchange) (any, error) {
+// list is GET /threads/{thread_id}/history: the states of a thread, newest first.
+func (s states) list(x *exchange) (any, error) {
 	query := x.r.URL.Query()
 	body := queryNumbers(query, "limit")
 	if query.Has("before") {
@@ -17,16 +17,16 @@ func (s *Server) getHistory(x *exchange) (any, error) {
 	return s.history(x, body)
 }
 
-// searchHistory is POST /threads/{thread_id}/history.
-func (s *Server) searchHistory(x *exchange) (any, error) {
-	body, err := s.body(x, true)
+// search is POST /threads/{thread_id}/history.
+func (s states) search(x *exchange) (any, error) {
+	body, err := s.server.body(x, true)
 	if err != nil {
 		return nil, err
 	}
 	return s.history(x, body)
 }
 
-func (s *Server) history(x *exchange, body map[string]any) (any, error) {
+func (s states) history(x *exchange, body map[string]any) (any, error) {
 	err := honoured{fields: []string{"limit", "before", "metadata", "checkpoint"}, known: map[string]string{"select": "read whole states"}}.check(body)
 	limit, errLimit := intField(body, "limit", 10, 1, 1000)
 	before, errBefore := checkpointField(x, body, "before")
@@ -38,11 +38,11 @@ func (s *Server) history(x *exchange, body map[string]any) (any, error) {
 	if err := cmp.Or(err, errLimit, errBefore, errMetadata, errOf); err != nil {
 		return nil, err
 	}
-	t, _, err := s.visibleThread(x, "read", nil)
+	t, _, err := s.server.visibleThread(x, "read", nil)
 	if err != nil {
 		return nil, err
 	}
-	states, err := s.store.History(x.r.Context(), x.threadID)
+	states, err := s.server.store.History(x.r.Context(), x.threadID)
 	if err != nil {
 		return nil, orMissing(err, noThread(x.threadID))
 	}
@@ -63,10 +63,10 @@ func (s *Server) history(x *exchange, body map[string]any) (any, error) {
 	return out, nil
 }
 
-// updateState is POST /threads/{thread_id}/state: the messages are added at the end of the newest state, and no run follows.
+// update is POST /threads/{thread_id}/state: the messages are added at the end of the newest state, and no run follows.
 // They stay when runs of the thread are deleted.
-func (s *Server) updateState(x *exchange) (any, error) {
-	body, err := s.body(x, false)
+func (s states) update(x *exchange) (any, error) {
+	body, err := s.server.body(x, false)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +78,10 @@ func (s *Server) updateState(x *exchange) (any, error) {
 	if err := cmp.Or(err, errValues, errNode, errCheckpoint, errID); err != nil {
 		return nil, err
 	}
-	if _, _, err := s.visibleThread(x, "update", map[string]any{"values": body["values"]}); err != nil {
+	if _, _, err := s.server.visibleThread(x, "update", map[string]any{"values": body["values"]}); err != nil {
 		return nil, err
 	}
-	state, err := s.store.UpdateState(x.r.Context(), x.threadID, func(now threads.State) ([]threads.Message, error) {
+	state, err := s.server.store.UpdateState(x.r.Context(), x.threadID, func(now threads.State) ([]threads.Message, error) {
 		for _, want := range []string{at, id} {
 			if want != "" && want != now.Checkpoint {
 				return nil, invalid("the checkpoint %q is not the newest of the thread, and a state cannot be forked: leave it out", want)
@@ -127,23 +127,23 @@ func updateValues(body map[string]any) ([]threads.Message, error) {
 
 // knownNode refuses an update as a node that is not there. Each graph is one node, after which nothing is left to do: which
 // of them an update is made as changes nothing.
-func (s *Server) knownNode(body map[string]any) error {
+func (s states) knownNode(body map[string]any) error {
 	node, err := stringField(body, "as_node")
 	if err != nil || node == "" {
 		return err
 	}
-	if _, ok := s.rev.Load().app.graphs[node]; !ok {
+	if _, ok := s.server.rev.Load().app.graphs[node]; !ok {
 		return invalid("as_node must be the name of a deployed graph, which is its only node: leave it out")
 	}
 	return nil
 }
 
 // fits refuses messages that cannot be added to those of a state.
-func (s *Server) fits(have, added []threads.Message) error {
-	room := s.opts.MaxState
+func (s states) fits(have, added []threads.Message) error {
+	room := s.server.opts.MaxState
 	for _, m := range slices.Concat(have, added) {
 		if room -= size(m.Fields()); room < 0 {
-			return invalid("the state of the thread has reached its limit of %d MiB: create a new thread", s.opts.MaxState>>20)
+			return invalid("the state of the thread has reached its limit of %d MiB: create a new thread", s.server.opts.MaxState>>20)
 		}
 	}
 	known := map[string]bool{}

@@ -11,13 +11,16 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-// getState is GET /threads/{thread_id}/state (interface, section 2, "Thread state").
-func (s *Server) getState(x *exchange) (any, error) {
-	t, _, err := s.visibleThread(x, "read", nil)
+// states are the endpoints of the states of threads.
+type states struct{ server *Server }
+
+// get is GET /threads/{thread_id}/state (interface, section 2, "Thread state").
+func (s states) get(x *exchange) (any, error) {
+	t, _, err := s.server.visibleThread(x, "read", nil)
 	if err := cmp.Or(err, stateQuery(x)); err != nil {
 		return nil, err
 	}
-	state, err := s.store.State(x.r.Context(), x.threadID)
+	state, err := s.server.store.State(x.r.Context(), x.threadID)
 	if err != nil {
 		return nil, orMissing(err, noThread(x.threadID))
 	}
@@ -111,17 +114,17 @@ func noCheckpoint(id string) error {
 	return httpError(http.StatusNotFound, "Checkpoint %q not found: GET /threads/{thread_id}/history lists the checkpoints", id)
 }
 
-// stateAt is the state of the thread at a checkpoint. Empty: the newest.
-func (s *Server) stateAt(x *exchange, id string) (any, error) {
-	t, _, err := s.visibleThread(x, "read", nil)
+// at is the state of the thread at a checkpoint. Empty: the newest.
+func (s states) at(x *exchange, id string) (any, error) {
+	t, _, err := s.server.visibleThread(x, "read", nil)
 	if err != nil {
 		return nil, err
 	}
 	if id == "" {
-		state, err := s.store.State(x.r.Context(), x.threadID)
+		state, err := s.server.store.State(x.r.Context(), x.threadID)
 		return viewState(t, state), orMissing(err, noThread(x.threadID))
 	}
-	states, err := s.store.History(x.r.Context(), x.threadID)
+	states, err := s.server.store.History(x.r.Context(), x.threadID)
 	if err != nil {
 		return nil, orMissing(err, noThread(x.threadID))
 	}
@@ -136,17 +139,17 @@ func indexOf(states []threads.State, checkpoint string) int {
 	return slices.IndexFunc(states, func(st threads.State) bool { return strings.EqualFold(st.Checkpoint, checkpoint) })
 }
 
-// getCheckpoint is GET /threads/{thread_id}/state/{checkpoint_id}.
-func (s *Server) getCheckpoint(x *exchange) (any, error) {
+// getAt is GET /threads/{thread_id}/state/{checkpoint_id}.
+func (s states) getAt(x *exchange) (any, error) {
 	if err := stateQuery(x); err != nil {
 		return nil, err
 	}
-	return s.stateAt(x, x.r.PathValue("checkpoint_id"))
+	return s.at(x, x.r.PathValue("checkpoint_id"))
 }
 
-// findCheckpoint is POST /threads/{thread_id}/state/checkpoint.
-func (s *Server) findCheckpoint(x *exchange) (any, error) {
-	body, err := s.body(x, false)
+// findAt is POST /threads/{thread_id}/state/checkpoint.
+func (s states) findAt(x *exchange) (any, error) {
+	body, err := s.server.body(x, false)
 	if err != nil {
 		return nil, err
 	}
@@ -160,5 +163,5 @@ func (s *Server) findCheckpoint(x *exchange) (any, error) {
 	if err := cmp.Or(err, errCheckpoint); err != nil {
 		return nil, err
 	}
-	return s.stateAt(x, id)
+	return s.at(x, id)
 }

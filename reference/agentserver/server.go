@@ -107,35 +107,37 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
+	states, assistants := states{s}, assistants{s}
 	for pattern, m := range map[string]methods{
-		"/threads":                                   {"GET": s.listThreads, "POST": s.createThread},
-		"/threads/search":                            {"POST": s.searchThreads},
+		"/threads":                                {"GET": s.listThreads, "POST": s.createThread},
+		"/threads/search":                         {"POST": s.searchThreads},
+		"/threads/{thread_id}":                    {"GET": s.getThread, "PATCH": s.patchThread, "DELETE": s.deleteThread},
+		"/threads/{thread_id}/state":              {"GET": states.get, "POST": states.update},
+		"/threads/{thread_id}/runs":               {"GET": s.listRuns, "POST": s.createRun},
+		"/threads/{thread_id}/runs/{run_id}":      {"GET": s.getRun, "DELETE": s.deleteRun},
+		"/threads/{thread_id}/runs/{run_id}/join": {"GET": s.joinRun},
+
 		"/threads/count":                             {"POST": s.countThreads},
-		"/threads/prune":                             unsupported(noPruning),
-		"/threads/{thread_id}":                       {"GET": s.getThread, "PATCH": s.patchThread, "DELETE": s.deleteThread},
 		"/threads/{thread_id}/copy":                  {"POST": s.copyThread},
-		"/threads/{thread_id}/history":               {"GET": s.getHistory, "POST": s.searchHistory},
-		"/threads/{thread_id}/state":                 {"GET": s.getState, "POST": s.updateState},
-		"/threads/{thread_id}/state/checkpoint":      {"POST": s.findCheckpoint},
-		"/threads/{thread_id}/state/{checkpoint_id}": {"GET": s.getCheckpoint},
-		"/threads/{thread_id}/runs":                  {"GET": s.listRuns, "POST": s.createRun},
-		"/threads/{thread_id}/runs/{run_id}":         {"GET": s.getRun, "DELETE": s.deleteRun},
-		"/threads/{thread_id}/runs/{run_id}/join":    {"GET": s.joinRun},
+		"/threads/{thread_id}/history":               {"GET": states.list, "POST": states.search},
+		"/threads/{thread_id}/state/checkpoint":      {"POST": states.findAt},
+		"/threads/{thread_id}/state/{checkpoint_id}": {"GET": states.getAt},
 
-		"/threads/{thread_id}/runs/crons": unsupported(noCrons),
-		"/runs/crons":                     unsupported(noCrons),
-		"/runs/crons/{cron_id}":           unsupported(noCrons),
-		"/store/{rest...}":                unsupported(noStore),
+		"/assistants/search":                   {"POST": assistants.search},
+		"/assistants/count":                    {"POST": assistants.count},
+		"/assistants/{assistant_id}":           {"GET": assistants.get},
+		"/assistants/{assistant_id}/graph":     {"GET": assistants.graph},
+		"/assistants/{assistant_id}/schemas":   {"GET": assistants.schemas},
+		"/assistants/{assistant_id}/subgraphs": {"GET": assistants.subgraphs},
 
-		"/assistants":                          unsupported(noAssistants),
-		"/assistants/search":                   {"POST": s.searchAssistants},
-		"/assistants/count":                    {"POST": s.countAssistants},
-		"/assistants/{assistant_id}":           {"GET": s.getAssistant},
-		"/assistants/{assistant_id}/graph":     {"GET": s.getGraph},
-		"/assistants/{assistant_id}/schemas":   {"GET": s.getSchemas},
-		"/assistants/{assistant_id}/subgraphs": {"GET": s.getSubgraphs},
-		"/assistants/{assistant_id}/versions":  unsupported(noAssistants),
-		"/assistants/{assistant_id}/latest":    unsupported(noAssistants),
+		"/assistants":                         unsupported(noAssistants),
+		"/assistants/{assistant_id}/versions": unsupported(noAssistants),
+		"/assistants/{assistant_id}/latest":   unsupported(noAssistants),
+		"/threads/prune":                      unsupported(noPruning),
+		"/threads/{thread_id}/runs/crons":     unsupported(noCrons),
+		"/runs/crons":                         unsupported(noCrons),
+		"/runs/crons/{cron_id}":               unsupported(noCrons),
+		"/store/{rest...}":                    unsupported(noStore),
 	} {
 		mux.Handle(pattern, s.dispatch(m))
 	}
