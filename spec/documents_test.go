@@ -111,6 +111,11 @@ func TestEveryOperationOfTheInterface(t *testing.T) {
 			"POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy redeploy-revision (field)",
 		},
 		AgentServer: {
+			"GET /ok get-ok (field)", "GET /info get-info (field)",
+			"POST /assistants/search search-assistants (field)", "POST /assistants/count count-assistants (field)",
+			"GET /assistants/{assistant_id} get-assistant (field)", "GET /assistants/{assistant_id}/graph get-assistant-graph (field)",
+			"GET /assistants/{assistant_id}/schemas get-assistant-schemas (field)",
+			"GET /assistants/{assistant_id}/subgraphs get-assistant-subgraphs (field)",
 			"POST /threads create-thread", "GET /threads list-threads", "POST /threads/search search-threads", "POST /threads/count count-threads (field)",
 			"GET /threads/{thread_id} get-thread (field)", "PATCH /threads/{thread_id} update-thread (field)", "DELETE /threads/{thread_id} delete-thread (field)",
 			"POST /threads/{thread_id}/copy copy-thread (field)",
@@ -120,11 +125,6 @@ func TestEveryOperationOfTheInterface(t *testing.T) {
 			"POST /threads/{thread_id}/history search-history (field)", "GET /threads/{thread_id}/history get-history (field)",
 			"POST /threads/{thread_id}/runs create-run", "GET /threads/{thread_id}/runs list-runs (field)",
 			"GET /threads/{thread_id}/runs/{run_id} get-run", "DELETE /threads/{thread_id}/runs/{run_id} delete-run (field)", "GET /threads/{thread_id}/runs/{run_id}/join join-run",
-			"POST /assistants/search search-assistants (field)", "POST /assistants/count count-assistants (field)",
-			"GET /assistants/{assistant_id} get-assistant (field)", "GET /assistants/{assistant_id}/graph get-assistant-graph (field)",
-			"GET /assistants/{assistant_id}/schemas get-assistant-schemas (field)",
-			"GET /assistants/{assistant_id}/subgraphs get-assistant-subgraphs (field)",
-			"GET /ok get-ok (field)", "GET /info get-info (field)",
 		},
 	}
 	for side, operations := range want {

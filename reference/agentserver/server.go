@@ -107,16 +107,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
+	mux.Handle("/ok", public(health()))
+	mux.Handle("/info", public(info()))
 	states, assistants := states{s}, assistants{s}
 	for pattern, m := range map[string]methods{
-		"/threads":                                {"GET": s.listThreads, "POST": s.createThread},
-		"/threads/search":                         {"POST": s.searchThreads},
-		"/threads/{thread_id}":                    {"GET": s.getThread, "PATCH": s.patchThread, "DELETE": s.deleteThread},
-		"/threads/{thread_id}/state":              {"GET": states.get, "POST": states.update},
-		"/threads/{thread_id}/runs":               {"GET": s.listRuns, "POST": s.createRun},
-		"/threads/{thread_id}/runs/{run_id}":      {"GET": s.getRun, "DELETE": s.deleteRun},
-		"/threads/{thread_id}/runs/{run_id}/join": {"GET": s.joinRun},
-
 		"/threads/count":                             {"POST": s.countThreads},
 		"/threads/{thread_id}/copy":                  {"POST": s.copyThread},
 		"/threads/{thread_id}/history":               {"GET": states.list, "POST": states.search},
@@ -138,11 +132,17 @@ func (s *Server) routes() *http.ServeMux {
 		"/runs/crons":                         unsupported(noCrons),
 		"/runs/crons/{cron_id}":               unsupported(noCrons),
 		"/store/{rest...}":                    unsupported(noStore),
+
+		"/threads":                                {"GET": s.listThreads, "POST": s.createThread},
+		"/threads/search":                         {"POST": s.searchThreads},
+		"/threads/{thread_id}":                    {"GET": s.getThread, "PATCH": s.patchThread, "DELETE": s.deleteThread},
+		"/threads/{thread_id}/state":              {"GET": states.get, "POST": states.update},
+		"/threads/{thread_id}/runs":               {"GET": s.listRuns, "POST": s.createRun},
+		"/threads/{thread_id}/runs/{run_id}":      {"GET": s.getRun, "DELETE": s.deleteRun},
+		"/threads/{thread_id}/runs/{run_id}/join": {"GET": s.joinRun},
 	} {
 		mux.Handle(pattern, s.dispatch(m))
 	}
-	mux.Handle("/ok", public(health()))
-	mux.Handle("/info", public(info()))
 	mux.HandleFunc("/", notFoundRoute)
 	return mux
 }
