@@ -66,12 +66,12 @@ func (s assistants) search(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = honoured{fields: append([]string{"limit", "offset", "sort_by", "sort_order", "select"}, assistantFilters...)}.check(body)
+	err = bodyFields{fields: append([]string{"limit", "offset", "sort_by", "sort_order", "select"}, assistantFilters...)}.check(body)
 	limit, errLimit := intField(body, "limit", 10, 1, 1000)
 	offset, errOffset := intField(body, "offset", 0, 0, math.MaxInt32)
 	by, errBy := oneOf(body, "sort_by", "created_at", "assistant_id", "graph_id", "name", "created_at", "updated_at")
 	order, errOrder := oneOf(body, "sort_order", "desc", "asc", "desc")
-	fields, errSelect := selection(body, assistantFields...)
+	fields, errSelect := selectField(body, assistantFields...)
 	if err := cmp.Or(err, errLimit, errOffset, errBy, errOrder, errSelect); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s assistants) search(x *exchange) (any, error) {
 	headPages(x.w.Header(), len(found), limit, offset)
 	out := page(found, limit, offset)
 	for i := range out {
-		out[i] = selected(out[i], fields)
+		out[i] = keepFields(out[i], fields)
 	}
 	return out, nil
 }
@@ -93,7 +93,7 @@ func (s assistants) search(x *exchange) (any, error) {
 // count is POST /assistants/count.
 func (s assistants) count(x *exchange) (any, error) {
 	body, err := s.server.body(x, true)
-	if err := cmp.Or(err, honoured{fields: assistantFilters}.check(body)); err != nil {
+	if err := cmp.Or(err, bodyFields{fields: assistantFilters}.check(body)); err != nil {
 		return nil, err
 	}
 	found, err := s.find(x, body)

@@ -27,7 +27,7 @@ func (s states) search(x *exchange) (any, error) {
 }
 
 func (s states) history(x *exchange, body map[string]any) (any, error) {
-	err := honoured{fields: []string{"limit", "before", "metadata", "checkpoint"}, known: map[string]string{"select": "read whole states"}}.check(body)
+	err := bodyFields{fields: []string{"limit", "before", "metadata", "checkpoint"}, known: map[string]string{"select": "read whole states"}}.check(body)
 	limit, errLimit := intField(body, "limit", 10, 1, 1000)
 	before, errBefore := checkpointField(x, body, "before")
 	metadata, errMetadata := objectField(body, "metadata")
@@ -70,7 +70,7 @@ func (s states) update(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = honoured{fields: []string{"values", "as_node", "checkpoint", "checkpoint_id"}}.check(body)
+	err = bodyFields{fields: []string{"values", "as_node", "checkpoint", "checkpoint_id"}}.check(body)
 	messages, errValues := updateValues(body)
 	errNode := s.knownNode(body)
 	at, errCheckpoint := checkpointField(x, body, "checkpoint")

@@ -111,7 +111,7 @@ func (s *Server) searchThreads(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = honoured{
+	err = bodyFields{
 		fields: append([]string{"ids", "limit", "offset", "sort_by", "sort_order", "select"}, filters...),
 		known:  map[string]string{"extract": "take what is needed from the values of the threads"},
 	}.check(body)
@@ -123,7 +123,7 @@ func (s *Server) searchThreads(x *exchange) (any, error) {
 	q.ids, errIDs = uuidsField(body, "ids")
 	by, errBy := oneOf(body, "sort_by", "created_at", "thread_id", "status", "created_at", "updated_at")
 	order, errOrder := oneOf(body, "sort_order", "desc", "asc", "desc")
-	fields, errSelect := selection(body, threadFields...)
+	fields, errSelect := selectField(body, threadFields...)
 	if err := cmp.Or(err, errQuery, errLimit, errOffset, errIDs, errBy, errOrder, errSelect); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (s *Server) searchThreads(x *exchange) (any, error) {
 				return nil, err
 			}
 		}
-		out = append(out, selected(view(t, state.Values()), fields))
+		out = append(out, keepFields(view(t, state.Values()), fields))
 	}
 	return out, nil
 }
@@ -178,7 +178,7 @@ func (s *Server) countThreads(x *exchange) (any, error) {
 	}
 	q := threadQuery{}
 	errQuery := q.read(body)
-	if err := cmp.Or(honoured{fields: filters}.check(body), errQuery); err != nil {
+	if err := cmp.Or(bodyFields{fields: filters}.check(body), errQuery); err != nil {
 		return nil, err
 	}
 	found, err := s.findThreads(x, q)

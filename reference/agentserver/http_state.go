@@ -82,7 +82,7 @@ func checkpointOf(thread, id string) map[string]any {
 func checkpointField(x *exchange, body map[string]any, name string) (string, error) {
 	v := body[name]
 	if config, ok := v.(map[string]any); ok && config["configurable"] != nil {
-		if err := (honoured{fields: []string{"configurable"}}).check(config); err != nil {
+		if err := (bodyFields{fields: []string{"configurable"}}).check(config); err != nil {
 			return "", err
 		}
 		v = config["configurable"]
@@ -93,7 +93,7 @@ func checkpointField(x *exchange, body map[string]any, name string) (string, err
 	case string:
 		return v, nil
 	case map[string]any:
-		err := honoured{fields: []string{"checkpoint_id", "thread_id"}, known: map[string]string{
+		err := bodyFields{fields: []string{"checkpoint_id", "thread_id"}, known: map[string]string{
 			"checkpoint_ns":  "there are no graphs within graphs, send an empty string",
 			"checkpoint_map": "there are no graphs within graphs, leave it out",
 		}}.check(v)
@@ -153,7 +153,7 @@ func (s states) findAt(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = honoured{
+	err = bodyFields{
 		fields: []string{"checkpoint", "subgraphs"}, known: map[string]string{"select": "read the whole state"},
 	}.check(body)
 	if _, ok := body["subgraphs"].(bool); !ok && body["subgraphs"] != nil {

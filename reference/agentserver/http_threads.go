@@ -94,7 +94,7 @@ func (s *Server) createThread(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = honoured{fields: []string{"thread_id", "metadata", "if_exists"}, known: map[string]string{
+	err = bodyFields{fields: []string{"thread_id", "metadata", "if_exists"}, known: map[string]string{
 		"supersteps": "create the thread, then update its state",
 		"graph_id":   "send it as metadata.graph_id",
 		"ttl":        noTTL,
@@ -146,7 +146,7 @@ func (s *Server) patchThread(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = honoured{fields: []string{"metadata"}, known: map[string]string{"ttl": noTTL}}.check(body)
+	err = bodyFields{fields: []string{"metadata"}, known: map[string]string{"ttl": noTTL}}.check(body)
 	metadata, errMetadata := objectField(body, "metadata")
 	if err := cmp.Or(err, errMetadata); err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (s *Server) patchThread(x *exchange) (any, error) {
 // copyThread is POST /threads/{thread_id}/copy: a new thread with the metadata of this one, its messages and its history.
 func (s *Server) copyThread(x *exchange) (any, error) {
 	body, err := s.body(x, true)
-	if err := cmp.Or(err, honoured{}.check(body)); err != nil {
+	if err := cmp.Or(err, bodyFields{}.check(body)); err != nil {
 		return nil, err
 	}
 	from, _, err := s.visibleThread(x, "read", nil)

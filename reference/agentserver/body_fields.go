@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// honoured lists the fields of a body that an endpoint reads. A field that is not read is refused: an option that is silently
+// bodyFields are the fields of a body that an endpoint reads. A field that is not read is refused: an option that is silently
 // ignored would answer another question than the one that was asked.
-type honoured struct {
+type bodyFields struct {
 	fields []string
 	// known are fields that clients of the field send and this server does not honour, with what to do instead. Null, false and
 	// empty values ask for nothing, and are accepted.
@@ -16,17 +16,17 @@ type honoured struct {
 }
 
 // check refuses the first field, in alphabetical order, that is not read.
-func (h honoured) check(body map[string]any) error {
+func (f bodyFields) check(body map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(body)) {
-		remedy, known := h.known[name]
+		remedy, known := f.known[name]
 		switch {
-		case slices.Contains(h.fields, name), known && asksNothing(body[name]):
+		case slices.Contains(f.fields, name), known && asksNothing(body[name]):
 		case known:
 			return invalid("%s is not supported by this server: %s", name, remedy)
-		case len(h.fields) == 0:
+		case len(f.fields) == 0:
 			return invalid("%s is not a field of this request: send an empty object, or no body", name)
 		default:
-			return invalid("%s is not a field of this request: the fields are %s", name, strings.Join(h.fields, ", "))
+			return invalid("%s is not a field of this request: the fields are %s", name, strings.Join(f.fields, ", "))
 		}
 	}
 	return nil
@@ -60,8 +60,8 @@ func oneOf(body map[string]any, name, otherwise string, values ...string) (strin
 	return s, nil
 }
 
-// selection reads an optional list of the fields that each object of an answer has. Nil: all of them.
-func selection(body map[string]any, fields ...string) ([]string, error) {
+// selectField reads an optional list of the fields that each object of an answer has. Nil: all of them.
+func selectField(body map[string]any, fields ...string) ([]string, error) {
 	list, ok := body["select"].([]any)
 	if !ok && body["select"] != nil {
 		return nil, invalid("select must be an array of fields")
@@ -77,8 +77,8 @@ func selection(body map[string]any, fields ...string) ([]string, error) {
 	return out, nil
 }
 
-// selected keeps the fields of an object that are selected.
-func selected(object map[string]any, fields []string) map[string]any {
+// keepFields keeps the fields of an object that are selected.
+func keepFields(object map[string]any, fields []string) map[string]any {
 	if fields != nil {
 		maps.DeleteFunc(object, func(name string, _ any) bool { return !slices.Contains(fields, name) })
 	}
