@@ -134,8 +134,11 @@ func requiredParams(fn *starlark.Function) int {
 	return n
 }
 
-// actions are what authorization handlers can be registered for, all of the resource "threads".
-var actions = []string{"create", "read", "update", "delete", "search", "create_run"}
+// actions are what authorization handlers can be registered for, by resource.
+var actions = map[string][]string{
+	resourceThreads:    {"create", "read", "update", "delete", "search", "create_run"},
+	resourceAssistants: {"read", "search"},
+}
 
 func asHandler(v starlark.Value) (*handler, error) {
 	if fn, ok := v.(*starlark.Function); ok {
@@ -165,7 +168,8 @@ func asHandler(v starlark.Value) (*handler, error) {
 	for _, item := range handlers.Items() {
 		name, _ := starlark.AsString(item[0])
 		if !knownHandler(name) {
-			return nil, fmt.Errorf(`"on" has the key %s: the keys are "*", "threads", and "threads." with one of %s`, item[0], strings.Join(actions, ", "))
+			return nil, fmt.Errorf(`"on" has the key %s: the keys are "*", "threads", "assistants", "threads." with one of %s, and "assistants." with one of %s`,
+				item[0], strings.Join(actions[resourceThreads], ", "), strings.Join(actions[resourceAssistants], ", "))
 		}
 		fn, ok := item[1].(*starlark.Function)
 		if !ok {
@@ -177,6 +181,7 @@ func asHandler(v starlark.Value) (*handler, error) {
 }
 
 func knownHandler(name string) bool {
-	action, ok := strings.CutPrefix(name, "threads.")
-	return name == "*" || name == "threads" || ok && slices.Contains(actions, action)
+	resource, action, narrow := strings.Cut(name, ".")
+	known := actions[resource]
+	return name == "*" || known != nil && (!narrow || slices.Contains(known, action))
 }

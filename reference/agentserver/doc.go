@@ -46,11 +46,21 @@
 //	auth = {"authenticate": authenticate, "on": {"threads": owned}}
 //
 // Handlers are looked up as "threads.<action>", "threads", then "*"; actions are create, read, update, delete, search and
-// create_run. A dict is a filter: it restricts what is found, and is merged into the metadata of what is written. None
+// create_run. For assistants, which are the deployed graphs, they are "assistants.<action>" with read or search,
+// "assistants", then "*". A dict is a filter: it restricts what is found, and is merged into the metadata of what is written. None
 // and True allow, False is a 403.
 //
 // Requests of the visual development environment carry X-Auth-Scheme: studio and a valid X-Api-Key. They are
 // authenticated by the key instead of the handler, and authorized by the handler like all others.
+//
+// # States
+//
+// What one write adds to a thread is a checkpoint: the input of a run, what its graph wrote, or an update of the state by a
+// caller. History lists the state after each. A run that is deleted takes its checkpoints with it; updates stay.
+//
+// # Options
+//
+// An option that is not honoured is refused with 422 and its name, never ignored.
 //
 // # What it is not
 //

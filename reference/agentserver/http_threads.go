@@ -15,7 +15,11 @@ import (
 
 // allow asks the authorizer about an action on threads.
 func (s *Server) allow(x *exchange, action string, value map[string]any) (Decision, error) {
-	return s.authz.Authorize(x.r.Context(), Access{User: x.user, Resource: "threads", Action: action, Value: value})
+	return s.allowOn(x, resourceThreads, action, value)
+}
+
+func (s *Server) allowOn(x *exchange, resource, action string, value map[string]any) (Decision, error) {
+	return s.authz.Authorize(x.r.Context(), Access{User: x.user, Resource: resource, Action: action, Value: value})
 }
 
 // metadataOf is the payload's metadata with the filter merged into it: what a caller writes there is overwritten
@@ -84,26 +88,22 @@ func orMissing(err, missing error) error {
 	return err
 }
 
-// page is the part of a list that was asked for; an empty one is an array too.
-func page[T any](all []T, limit, offset int) []T {
-	from := min(offset, len(all))
-	return append([]T{}, all[from:min(from+limit, len(all))]...)
-}
-
 // createThread is POST /threads.
 func (s *Server) createThread(x *exchange) (any, error) {
 	body, err := s.body(x, true)
 	if err != nil {
 		return nil, err
 	}
+	err = bodyFields{fields: []string{"thread_id", "metadata", "if_exists"}, known: map[string]string{
+		"supersteps": "create the thread, then update its state",
+		"graph_id":   "send it as metadata.graph_id",
+		"ttl":        noTTL,
+	}}.check(body)
 	id, errID := uuidField(body, "thread_id")
 	metadata, errMetadata := objectField(body, "metadata")
-	if err := cmp.Or(errID, errMetadata); err != nil {
+	ifExists, errIfExists := oneOf(body, "if_exists", "raise", "raise", "do_nothing")
+	if err := cmp.Or(err, errID, errMetadata, errIfExists); err != nil {
 		return nil, err
-	}
-	ifExists, err := stringField(body, "if_exists")
-	if err != nil || ifExists != "" && ifExists != "raise" && ifExists != "do_nothing" {
-		return nil, invalid(`if_exists must be "raise" or "do_nothing"`)
 	}
 	id = cmp.Or(id, threads.NewID())
 	d, err := s.allow(x, "create", map[string]any{"thread_id": id, "metadata": metadata})
@@ -111,7 +111,7 @@ func (s *Server) createThread(x *exchange) (any, error) {
 		return nil, err
 	}
 	now := time.Now().UTC()
-	t := threads.Thread{ID: id, CreatedAt: now, UpdatedAt: now, Metadata: d.metadataOf(metadata), Status: "idle"}
+	t := threads.Thread{ID: id, CreatedAt: now, UpdatedAt: now, Metadata: d.metadataOf(metadata), Status: threads.ThreadIdle}
 	err = s.store.CreateThread(x.r.Context(), t)
 	if errors.Is(err, threads.ErrExists) {
 		t, err = s.store.Thread(x.r.Context(), id)
@@ -119,58 +119,36 @@ func (s *Server) createThread(x *exchange) (any, error) {
 			return nil, httpError(http.StatusConflict, "Thread %s exists already", id)
 		}
 	}
-	return t, err
-}
-
-// listThreads is GET /threads.
-func (s *Server) listThreads(x *exchange) (any, error) {
-	return s.answerThreads(x, queryNumbers(x.r.URL.Query(), "limit", "offset"), 100)
-}
-
-// searchThreads is POST /threads/search.
-func (s *Server) searchThreads(x *exchange) (any, error) {
-	body, err := s.body(x, true)
 	if err != nil {
 		return nil, err
 	}
-	return s.answerThreads(x, body, 10)
+	return s.viewThread(x, t)
 }
 
-// answerThreads lists the threads that match both what the caller asks for and what the caller may see.
-func (s *Server) answerThreads(x *exchange, body map[string]any, defaultLimit int) (any, error) {
-	limit, errLimit := intField(body, "limit", defaultLimit, 1, 1000)
-	offset, errOffset := intField(body, "offset", 0, 0, math.MaxInt32)
-	metadata, errMetadata := objectField(body, "metadata")
-	ids, errIDs := uuidsField(body, "ids")
-	status, errStatus := stringField(body, "status")
-	if err := cmp.Or(errLimit, errOffset, errMetadata, errIDs, errStatus); err != nil {
-		return nil, err
-	}
-	d, err := s.allow(x, "search", map[string]any{"metadata": metadata, "limit": limit, "offset": offset})
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.store.Threads(x.r.Context(), func(t threads.Thread) bool {
-		return matches(t.Metadata, d.Filter) && matches(t.Metadata, metadata) &&
-			(ids == nil || ids[t.ID]) && (status == "" || t.Status == status)
-	})
-	return page(found, limit, offset), err
-}
+const noTTL = "threads stay until they are deleted with DELETE /threads/{thread_id}"
 
 // getThread is GET /threads/{thread_id}.
 func (s *Server) getThread(x *exchange) (any, error) {
 	t, _, err := s.visibleThread(x, "read", nil)
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	if x.r.URL.Query().Get("include") != "" {
+		return nil, invalid("include is not supported by this server: leave it out, a thread has no further fields")
+	}
+	return s.viewThread(x, t)
 }
 
-// patchThread is PATCH /threads/{thread_id}: the metadata sent is merged into the thread's.
+// patchThread is PATCH /threads/{thread_id}: the metadata sent is merged into the thread's. With "Prefer: return=minimal" the
+// answer has no body.
 func (s *Server) patchThread(x *exchange) (any, error) {
 	body, err := s.body(x, false)
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := objectField(body, "metadata")
-	if err != nil {
+	err = bodyFields{fields: []string{"metadata"}, known: map[string]string{"ttl": noTTL}}.check(body)
+	metadata, errMetadata := objectField(body, "metadata")
+	if err := cmp.Or(err, errMetadata); err != nil {
 		return nil, err
 	}
 	_, d, err := s.visibleThread(x, "update", map[string]any{"metadata": metadata})
@@ -187,7 +165,36 @@ func (s *Server) patchThread(x *exchange) (any, error) {
 		maps.Copy(t.Metadata, d.metadataOf(metadata))
 		return nil
 	})
-	return t, orMissing(err, noThread(x.threadID))
+	if err != nil {
+		return nil, orMissing(err, noThread(x.threadID))
+	}
+	if x.r.Header.Get("Prefer") == "return=minimal" {
+		return nil, nil
+	}
+	return s.viewThread(x, t)
+}
+
+// copyThread is POST /threads/{thread_id}/copy: a new thread with the metadata of this one, its messages and its history.
+func (s *Server) copyThread(x *exchange) (any, error) {
+	body, err := s.body(x, true)
+	if err := cmp.Or(err, bodyFields{}.check(body)); err != nil {
+		return nil, err
+	}
+	from, _, err := s.visibleThread(x, "read", nil)
+	if err != nil {
+		return nil, err
+	}
+	id := threads.NewID()
+	d, err := s.allow(x, "create", map[string]any{"thread_id": id, "metadata": maps.Clone(from.Metadata)})
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now().UTC()
+	t := threads.Thread{ID: id, CreatedAt: now, UpdatedAt: now, Metadata: d.metadataOf(from.Metadata), Status: threads.ThreadIdle}
+	if err := s.store.CopyThread(x.r.Context(), x.threadID, t); err != nil {
+		return nil, orMissing(err, noThread(x.threadID))
+	}
+	return s.viewThread(x, t)
 }
 
 // deleteThread is DELETE /threads/{thread_id}.
@@ -200,26 +207,23 @@ func (s *Server) deleteThread(x *exchange) (any, error) {
 	return nil, orMissing(err, noThread(x.threadID))
 }
 
-// getState is GET /threads/{thread_id}/state (interface, section 2, "Thread state").
-func (s *Server) getState(x *exchange) (any, error) {
-	t, _, err := s.visibleThread(x, "read", nil)
-	if err != nil {
-		return nil, err
-	}
-	state, err := s.store.State(x.r.Context(), x.threadID)
-	if err != nil {
-		return nil, orMissing(err, noThread(x.threadID))
-	}
-	at, checkpoint, metadata := t.CreatedAt, any(nil), map[string]any{}
-	if state.RunID != "" {
-		at, checkpoint = state.At, state.Messages[len(state.Messages)-1].ID
-		metadata["run_id"] = state.RunID
-	}
+// threadFields are the fields of a thread in an answer.
+var threadFields = []string{"thread_id", "created_at", "updated_at", "metadata", "status", "config", "values", "interrupts"}
+
+// view is a thread as clients of the field expect it: with the values of its state. It never has a configuration or interrupts
+// of its own.
+func view(t threads.Thread, values map[string]any) map[string]any {
 	return map[string]any{
-		"values":     state.Values(),
-		"next":       []string{},
-		"checkpoint": map[string]any{"thread_id": x.threadID, "checkpoint_ns": "", "checkpoint_id": checkpoint},
-		"metadata":   metadata,
-		"created_at": at,
-	}, nil
+		"thread_id": t.ID, "created_at": t.CreatedAt, "updated_at": t.UpdatedAt, "metadata": t.Metadata, "status": t.Status,
+		"config": map[string]any{}, "values": values, "interrupts": map[string]any{},
+	}
+}
+
+// viewThread is the view of one thread. One that was deleted meanwhile is not found.
+func (s *Server) viewThread(x *exchange, t threads.Thread) (any, error) {
+	state, err := s.store.State(x.r.Context(), t.ID)
+	if err != nil {
+		return nil, orMissing(err, noThread(t.ID))
+	}
+	return view(t, state.Values()), nil
 }

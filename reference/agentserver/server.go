@@ -107,11 +107,36 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
+	mux.Handle("/ok", public(health()))
+	mux.Handle("/info", public(info()))
+	states, assistants := states{s}, assistants{s}
 	for pattern, m := range map[string]methods{
+		"/threads/count":                             {"POST": s.countThreads},
+		"/threads/{thread_id}/copy":                  {"POST": s.copyThread},
+		"/threads/{thread_id}/history":               {"GET": states.list, "POST": states.search},
+		"/threads/{thread_id}/state/checkpoint":      {"POST": states.findAt},
+		"/threads/{thread_id}/state/{checkpoint_id}": {"GET": states.getAt},
+
+		"/assistants/search":                   {"POST": assistants.search},
+		"/assistants/count":                    {"POST": assistants.count},
+		"/assistants/{assistant_id}":           {"GET": assistants.get},
+		"/assistants/{assistant_id}/graph":     {"GET": assistants.graph},
+		"/assistants/{assistant_id}/schemas":   {"GET": assistants.schemas},
+		"/assistants/{assistant_id}/subgraphs": {"GET": assistants.subgraphs},
+
+		"/assistants":                         unsupported(noAssistants),
+		"/assistants/{assistant_id}/versions": unsupported(noAssistants),
+		"/assistants/{assistant_id}/latest":   unsupported(noAssistants),
+		"/threads/prune":                      unsupported(noPruning),
+		"/threads/{thread_id}/runs/crons":     unsupported(noCrons),
+		"/runs/crons":                         unsupported(noCrons),
+		"/runs/crons/{cron_id}":               unsupported(noCrons),
+		"/store/{rest...}":                    unsupported(noStore),
+
 		"/threads":                                {"GET": s.listThreads, "POST": s.createThread},
 		"/threads/search":                         {"POST": s.searchThreads},
 		"/threads/{thread_id}":                    {"GET": s.getThread, "PATCH": s.patchThread, "DELETE": s.deleteThread},
-		"/threads/{thread_id}/state":              {"GET": s.getState},
+		"/threads/{thread_id}/state":              {"GET": states.get, "POST": states.update},
 		"/threads/{thread_id}/runs":               {"GET": s.listRuns, "POST": s.createRun},
 		"/threads/{thread_id}/runs/{run_id}":      {"GET": s.getRun, "DELETE": s.deleteRun},
 		"/threads/{thread_id}/runs/{run_id}/join": {"GET": s.joinRun},
@@ -134,6 +159,7 @@ type revision struct {
 	limits  script.Limits
 	pool    *script.Pool
 	log     *slog.Logger
+	since   time.Time // when it began to be served
 
 	maxState int
 }
@@ -141,6 +167,7 @@ type revision struct {
 func newRevision(app *App, env map[string]string, opts Options) *revision {
 	return &revision{
 		app: app, env: env, secrets: secretsOf(env), limits: opts.Limits, pool: opts.Pool, log: opts.Log, maxState: opts.MaxState,
+		since: time.Now().UTC(),
 	}
 }
 

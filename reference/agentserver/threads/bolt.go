@@ -19,7 +19,7 @@ import (
 //	threads   thread                 -> Thread
 //	runs      thread, run            -> Run     (run ids are ordered by time, so these are in order of creation)
 //	live      thread, run            -> nothing (the runs that have not finished)
-//	messages  thread, number (8)     -> the message and the id of the run that wrote it
+//	messages  thread, number (8)     -> the message, and the write that it came with: its run, time and checkpoint
 type Bolt struct {
 	db     *bbolt.DB
 	name   []byte
@@ -35,9 +35,12 @@ var (
 )
 
 type storedMessage struct {
-	Run     string    `json:"run"`
-	At      time.Time `json:"at"`
-	Message Message   `json:"message"`
+	Run        string    `json:"run,omitempty"` // empty: an update of the state wrote it
+	Graph      string    `json:"graph,omitempty"`
+	At         time.Time `json:"at"`
+	Checkpoint string    `json:"checkpoint"` // the same for all messages of one write
+	Source     string    `json:"source"`
+	Message    Message   `json:"message"`
 }
 
 // Open opens the store in the named bucket, and makes it where there is none. Close ends it; the database stays open.

@@ -95,7 +95,7 @@ func (s *Bolt) StartRun(ctx context.Context, threadID, runID string, input []Mes
 		if err := put(tab.runs, k, r); err != nil {
 			return err
 		}
-		if err := s.append(tab, k[:16], runID, input); err != nil {
+		if err := s.append(tab, k[:16], storedMessage{Run: runID, Graph: r.AssistantID, Source: SourceInput}, input); err != nil {
 			return err
 		}
 		state, err := tab.state(k[:16])
@@ -108,11 +108,11 @@ func (s *Bolt) StartRun(ctx context.Context, threadID, runID string, input []Mes
 // AppendMessages implements RunStore.
 func (s *Bolt) AppendMessages(ctx context.Context, threadID, runID string, messages []Message) error {
 	return s.update(ctx, nil, func(tab tables, _ []byte) error {
-		k, _, err := tab.writable(threadID, runID)
+		k, r, err := tab.writable(threadID, runID)
 		if err != nil {
 			return err
 		}
-		return s.append(tab, k[:16], runID, messages)
+		return s.append(tab, k[:16], storedMessage{Run: runID, Graph: r.AssistantID, Source: SourceLoop}, messages)
 	})
 }
 
@@ -126,22 +126,24 @@ func (s *Bolt) end(tab tables, threadID, runID string, end Ending) error {
 	if err != nil {
 		return err
 	}
-	if err := s.append(tab, k[:16], runID, end.Messages); err != nil {
+	if err := s.append(tab, k[:16], storedMessage{Run: runID, Graph: r.AssistantID, Source: SourceLoop}, end.Messages); err != nil {
 		return err
 	}
 	r.Status, r.Reason, r.UpdatedAt = end.Status, end.Reason, s.now()
 	return errors.Join(put(tab.runs, k, r), tab.live.Delete(k))
 }
 
-// append adds messages to a thread, each with the run that wrote it.
-func (s *Bolt) append(tab tables, thread []byte, runID string, messages []Message) error {
+// append adds messages to a thread as one write, which makes one checkpoint.
+func (s *Bolt) append(tab tables, thread []byte, write storedMessage, messages []Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
 	n := nextNumber(tab.messages, thread)
+	write.Checkpoint, write.At = NewID(), s.now()
 	for i, m := range messages {
 		k := binary.BigEndian.AppendUint64(slices.Clone(thread), n+uint64(i))
-		if err := put(tab.messages, k, storedMessage{Run: runID, At: s.now(), Message: m}); err != nil {
+		write.Message = m
+		if err := put(tab.messages, k, write); err != nil {
 			return err
 		}
 	}
@@ -171,31 +173,6 @@ func (s *Bolt) Runs(ctx context.Context, threadID string) (out []Run, err error)
 	})
 	slices.Reverse(out)
 	return out, err
-}
-
-// State implements RunStore.
-func (s *Bolt) State(ctx context.Context, threadID string) (st State, err error) {
-	err = s.view(ctx, ids{threadID}, func(tab tables, k []byte) error {
-		if tab.threads.Get(k) == nil {
-			return ErrNotFound
-		}
-		st, err = tab.state(k)
-		return err
-	})
-	return st, err
-}
-
-func (t tables) state(thread []byte) (st State, err error) {
-	err = under(t.messages, thread, func(_, v []byte) error {
-		var m storedMessage
-		if err := Unmarshal(v, &m); err != nil {
-			return fmt.Errorf("reading a message: %w", err)
-		}
-		st.Messages = append(st.Messages, m.Message)
-		st.RunID, st.At = m.Run, m.At
-		return nil
-	})
-	return st, err
 }
 
 // EndUnfinished implements RunStore.

@@ -26,8 +26,7 @@ func (s *Bolt) Thread(ctx context.Context, id string) (t Thread, err error) {
 		if err := get(tab.threads, k, &t); err != nil {
 			return err
 		}
-		t.Status, err = tab.threadStatus(k)
-		return err
+		return tab.derive(k, &t)
 	})
 	return t, err
 }
@@ -41,8 +40,8 @@ func (s *Bolt) Threads(ctx context.Context, match func(Thread) bool) ([]Thread, 
 			if err := Unmarshal(v, &t); err != nil {
 				return fmt.Errorf("reading a thread: %w", err)
 			}
-			var err error
-			if t.Status, err = tab.threadStatus(k); err == nil && match(t) {
+			err := tab.derive(k, &t)
+			if err == nil && match(t) {
 				out = append(out, t)
 			}
 			return err
@@ -52,23 +51,34 @@ func (s *Bolt) Threads(ctx context.Context, match func(Thread) bool) ([]Thread, 
 	return out, err
 }
 
-// threadStatus derives the status of a thread from its runs.
-func (t tables) threadStatus(thread []byte) (string, error) {
-	if k, _ := t.live.Cursor().Seek(thread); bytes.HasPrefix(k, thread) {
-		return "busy", nil
-	}
-	last, err := t.lastRun(thread)
+// derive sets what follows from the runs of a thread: its status, and when it was updated last.
+func (t tables) derive(k []byte, thread *Thread) error {
+	last, err := t.lastRun(k)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return "idle", nil
+		thread.Status = ThreadIdle
+		return nil
 	case err != nil:
-		return "", err
+		return err
+	case t.busy(k):
+		thread.Status = ThreadBusy
 	case last.Status == StatusError || last.Status == StatusTimeout:
-		return "error", nil
+		thread.Status = ThreadError
 	case last.Status == StatusInterrupted:
-		return "interrupted", nil
+		thread.Status = ThreadInterrupted
+	default:
+		thread.Status = ThreadIdle
 	}
-	return "idle", nil
+	if last.UpdatedAt.After(thread.UpdatedAt) {
+		thread.UpdatedAt = last.UpdatedAt
+	}
+	return nil
+}
+
+// busy tells whether a thread has unfinished runs.
+func (t tables) busy(thread []byte) bool {
+	k, _ := t.live.Cursor().Seek(thread)
+	return bytes.HasPrefix(k, thread)
 }
 
 func (t tables) lastRun(thread []byte) (r Run, err error) {
@@ -97,7 +107,7 @@ func (s *Bolt) UpdateThread(ctx context.Context, id string, change func(*Thread)
 			return err
 		}
 		t.UpdatedAt = s.now()
-		if t.Status, err = tab.threadStatus(k); err != nil {
+		if err := tab.derive(k, &t); err != nil {
 			return err
 		}
 		return put(tab.threads, k, t)

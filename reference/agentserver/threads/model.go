@@ -23,11 +23,24 @@ const (
 	StatusInterrupted = "interrupted"
 )
 
+// The statuses of a thread.
+const (
+	ThreadIdle        = "idle"
+	ThreadBusy        = "busy"
+	ThreadInterrupted = "interrupted"
+	ThreadError       = "error"
+)
+
+// ThreadStatuses lists the statuses of a thread.
+func ThreadStatuses() []string {
+	return []string{ThreadIdle, ThreadBusy, ThreadInterrupted, ThreadError}
+}
+
 // Thread is a conversation (interface, section 2, "Thread, run, state").
 type Thread struct {
 	ID        string         `json:"thread_id"`
 	CreatedAt time.Time      `json:"created_at"`
-	UpdatedAt time.Time      `json:"updated_at"`
+	UpdatedAt time.Time      `json:"updated_at"` // by a caller, or by its newest run
 	Metadata  map[string]any `json:"metadata"`
 	Status    string         `json:"status"` // idle, busy, interrupted or error: derived from its runs
 }
@@ -85,25 +98,6 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// State is what a thread holds.
-type State struct {
-	Messages []Message
-	RunID    string    // the run that wrote last; empty: none has
-	At       time.Time // when it did
-}
-
-// Values is the state's "values" object: empty before the first run.
-func (s State) Values() map[string]any {
-	if s.RunID == "" {
-		return map[string]any{}
-	}
-	messages := s.Messages
-	if messages == nil {
-		messages = []Message{}
-	}
-	return map[string]any{"messages": messages}
-}
-
 // NewID makes an id. Ids are ordered by time: the store keeps runs in order by them.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
@@ -137,6 +131,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 type Store interface {
 	ThreadStore
 	RunStore
+	StateStore
 }
 
 // ThreadStore keeps threads.
@@ -147,6 +142,9 @@ type ThreadStore interface {
 	Threads(ctx context.Context, match func(Thread) bool) ([]Thread, error)
 	// UpdateThread applies change to the thread; where change fails, nothing happens.
 	UpdateThread(ctx context.Context, id string, change func(*Thread) error) (Thread, error)
+	// CopyThread adds a thread with the messages of another one, with their checkpoints. Its runs are not copied, nor is
+	// what unfinished runs have written so far: a rollback must be able to delete all of that.
+	CopyThread(ctx context.Context, from string, t Thread) error
 	// DeleteThread deletes the thread, its runs and its messages.
 	DeleteThread(ctx context.Context, id string) error
 }
@@ -166,7 +164,6 @@ type RunStore interface {
 	Run(ctx context.Context, threadID, runID string) (Run, error)
 	// Runs lists the runs of a thread, newest first.
 	Runs(ctx context.Context, threadID string) ([]Run, error)
-	State(ctx context.Context, threadID string) (State, error)
 	// EndUnfinished ends all runs that are still pending or running: what is done when a server starts or stops.
 	EndUnfinished(ctx context.Context, end Ending) (int, error)
 }
