@@ -164,13 +164,19 @@ Feature: Authorization at the agent server
       Then it serves the user at most
 
       Examples:
-        | owner  | operation  |
-        | first  | get-thread |
-        | first  | list-runs  |
-        | second | get-thread |
-        | second | list-runs  |
+        | owner  | operation       |
+        | first  | get-thread      |
+        | first  | list-runs       |
+        | first  | get-history     |
+        | first  | find-checkpoint |
+        | first  | search-history  |
+        | second | get-thread      |
+        | second | list-runs       |
+        | second | get-history     |
+        | second | find-checkpoint |
+        | second | search-history  |
 
-    Scenario Outline: <operation> of a thread of the <owner> user serves nobody else, and leaves the thread unchanged for others
+    Scenario Outline: <operation> of a thread of the <owner> user serves nobody else, and others cannot change the thread by it
       Given the user is the <owner> configured user
       And a completed run on a new thread
       When the other user, a caller without credentials and then the user try the vendor extension <operation>
@@ -182,9 +188,13 @@ Feature: Authorization at the agent server
         | first  | update-thread |
         | first  | delete-thread |
         | first  | delete-run    |
+        | first  | copy-thread   |
+        | first  | update-state  |
         | second | update-thread |
         | second | delete-thread |
         | second | delete-run    |
+        | second | copy-thread   |
+        | second | update-state  |
 
   @AS-AUTHZ-5 @may @section-5
   Rule: A studio user can list and read other users' threads and runs where the authorization handler returns an empty filter

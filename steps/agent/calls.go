@@ -79,7 +79,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 		return t, nil
 	}
 	t.again = !s.agents.threads.Add(s.Base + " " + t.ID)
-	return t, noteThread(ctx, s, t)
+	return t, NoteThread(ctx, s, t)
 }
 
 // NewThread creates a thread for a scenario to work with.

@@ -11,9 +11,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// noteThread enters a thread in the ledger. One that was there before its creation was sent is not the run's to remove: a target
+// NoteThread enters a thread in the ledger. One that was there before its creation was sent is not the run's to remove: a target
 // may answer a creation with an existing thread.
-func noteThread(ctx context.Context, s *Server, t *Thread) error {
+func NoteThread(ctx context.Context, s *Server, t *Thread) error {
 	if existedBefore(t.Answer) {
 		return nil
 	}
@@ -28,7 +28,7 @@ func noteRun(ctx context.Context, s *Server, who target.Caller, g *GraphRun) err
 	}
 	if t := g.Thread; t.Answer == nil {
 		created := &Thread{ID: t.ID, Owner: who}
-		if err := noteThread(ctx, s, created); err != nil {
+		if err := NoteThread(ctx, s, created); err != nil {
 			return err
 		}
 	}

@@ -92,8 +92,12 @@ func (w *extensions) try(ctx context.Context, who target.Caller, thread, run str
 	path := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run)).Replace(w.operation.Path)
 	body := filled(w.operation.Example, map[string]string{"assistant_id": w.target.Config.AssistantID, "thread_id": thread, "run_id": run})
 	a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, w.operation.Method, path, body))
-	if err == nil {
-		w.scene.Answer = a
+	if err != nil {
+		return nil, err
+	}
+	w.scene.Answer = a
+	if made := a.Get("thread_id").String(); a.OK() && made != "" && made != thread { // a copy
+		err = agent.NoteThread(ctx, w.server, &agent.Thread{ID: made, Owner: who, Answer: a})
 	}
 	return a, err
 }
