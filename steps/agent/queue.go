@@ -88,8 +88,12 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !p.last {
 		return nil
 	}
-	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending too: the server has a queue; raise timeouts.run, or let the server execute more runs at a time",
-		g.ID, time.Since(g.Answer.Sent).Round(time.Second)).By(reports.ByKey, "timeouts.run")
+	why := "the server has a queue; raise timeouts.run, or let the server execute more runs at a time"
+	if s.agents.Pace.Turnaround() == 0 {
+		why = "no run was seen to complete; check that the server executes runs, then raise timeouts.run"
+	}
+	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending too: %s",
+		g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
 }
 
 // plainIsPending tells whether even a plain run on a new thread is not executed.
