@@ -37,6 +37,8 @@ var (
 type storedMessage struct {
 	Run     string    `json:"run"`
 	At      time.Time `json:"at"`
+	Write   uint64    `json:"write,omitempty"` // the number of the first message that was written together with this one
+	Input   bool      `json:"input,omitempty"` // the message is input of the run
 	Message Message   `json:"message"`
 }
 

@@ -95,7 +95,7 @@ func (s *Bolt) StartRun(ctx context.Context, threadID, runID string, input []Mes
 		if err := put(tab.runs, k, r); err != nil {
 			return err
 		}
-		if err := s.append(tab, k[:16], runID, input); err != nil {
+		if err := s.appendAs(tab, k[:16], storedMessage{Run: runID, Input: true}, input); err != nil {
 			return err
 		}
 		state, err := tab.state(k[:16])
@@ -135,13 +135,19 @@ func (s *Bolt) end(tab tables, threadID, runID string, end Ending) error {
 
 // append adds messages to a thread, each with the run that wrote it.
 func (s *Bolt) append(tab tables, thread []byte, runID string, messages []Message) error {
+	return s.appendAs(tab, thread, storedMessage{Run: runID}, messages)
+}
+
+// appendAs adds messages as one write, with what stored says of all of them.
+func (s *Bolt) appendAs(tab tables, thread []byte, stored storedMessage, messages []Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
 	n := nextNumber(tab.messages, thread)
 	for i, m := range messages {
 		k := binary.BigEndian.AppendUint64(slices.Clone(thread), n+uint64(i))
-		if err := put(tab.messages, k, storedMessage{Run: runID, At: s.now(), Message: m}); err != nil {
+		stored.At, stored.Write, stored.Message = s.now(), n, m
+		if err := put(tab.messages, k, stored); err != nil {
 			return err
 		}
 	}
