@@ -44,7 +44,7 @@ func TestOptionsOfARunAreHonouredOrRefusedByName(t *testing.T) {
 		{on, `{"on_completion": "keep"}`, ""}, {on, `{"on_completion": "delete"}`, "on_completion"},
 		{on, `{"on_disconnect": "continue"}`, ""}, {on, `{"on_disconnect": "cancel"}`, "on_disconnect"},
 		{on + "/wait", `{"on_disconnect": "cancel"}`, ""}, {on + "/wait", `{"on_disconnect": "x"}`, "on_disconnect"},
-		{on, `{"colour": "red"}`, "colour"}, {on, `{"config": {"run_name": "x"}}`, "config.run_name"}, {on, `{"config": 1}`, "config"},
+		{on, `{"colour": "red"}`, "colour"}, {on, `{"colour": null}`, "colour"}, {on, `{"config": {"run_name": "x"}}`, "config.run_name"}, {on, `{"config": 1}`, "config"},
 		{on, `{"config": {"tags": ["x"], "recursion_limit": 25, "configurable": {"thread_id": "` + thread + `"}}}`, ""},
 		{on, `{"config": {"tags": [1]}}`, "config.tags"}, {on, `{"config": {"recursion_limit": 0}}`, "config.recursion_limit"}, {on, `{"config": {"metadata": 1}}`, "config.metadata"},
 		{on, `{"config": {"configurable": {"thread_id": "other"}}}`, "thread_id"}, {on, `{"config": {"configurable": {"run_id": "x"}}}`, "run_id"},
