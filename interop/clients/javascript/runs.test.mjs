@@ -8,7 +8,6 @@ const writes = "wait-after-write=600000";
 const said = (text) => ({ messages: [{ role: "user", content: text }] });
 const texts = (values) => (values.messages ?? []).map((m) => m.content);
 const newThread = async () => (await owner.threads.create()).thread_id;
-const pause = () => new Promise((resolve) => setTimeout(resolve, 10));
 
 async function all(stream) {
 	const parts = [];
@@ -16,9 +15,16 @@ async function all(stream) {
 	return parts;
 }
 
-async function untilWritten(thread, text = "Working on it") {
-	while (!texts((await owner.threads.getState(thread)).values).some((t) => t.includes(text))) await pause();
+async function until(condition) {
+	for (let i = 0; i < 1000; i++) {
+		if (await condition()) return;
+		await new Promise((resolve) => setTimeout(resolve, 10));
+	}
+	assert.fail("what was waited for did not happen");
 }
+
+const untilWritten = (thread, text = "Working on it") =>
+	until(async () => texts((await owner.threads.getState(thread)).values).some((t) => t.includes(text)));
 
 test("a run is created, joined, read and listed", async () => {
 	const thread = await newThread();
@@ -140,8 +146,7 @@ test("a run ends with the stream that it was made for", async () => {
 	await untilWritten(thread);
 	stop.abort();
 	await stream.return();
-	while ((await owner.runs.get(thread, run)).status === "running") await pause();
-	assert.equal((await owner.runs.get(thread, run)).status, "interrupted");
+	await until(async () => (await owner.runs.get(thread, run)).status === "interrupted");
 	works("runs.stream [on_disconnect cancel]");
 });
 
@@ -153,7 +158,7 @@ test("runs without a thread", async () => {
 	works("runs.stream without a thread");
 	const run = await owner.runs.create(null, graph, { input: said("alone " + unending) });
 	await owner.runs.cancel(run.thread_id, run.run_id);
-	for (let i = 0; i < 500 && (await owner.threads.search({ ids: [run.thread_id] })).length > 0; i++) await pause();
+	await until(async () => (await owner.threads.search({ ids: [run.thread_id] })).length === 0);
 	await refused("runs.get after a run without a thread", owner.runs.get(run.thread_id, run.run_id), 404);
 	works("runs.create without a thread");
 	const runs = await owner.runs.createBatch(["a", "b"].map((text) => ({ assistantId: graph, input: said(text), on_completion: "keep" })));

@@ -20,11 +20,18 @@ class Runs(Calls):
         return (await self.owner.threads.create())["thread_id"]
 
     async def until_written(self, thread, text="Working on it"):
-        while True:
+        async def written():
             state = await self.owner.threads.get_state(thread)
-            if any(text in content for content in texts({"messages": [], **state["values"]})):
+            return any(text in content for content in texts({"messages": [], **state["values"]}))
+
+        await self.until(written)
+
+    async def until(self, condition):
+        for _ in range(1000):
+            if await condition():
                 return
             await asyncio.sleep(0.01)
+        self.fail("what was waited for did not happen")
 
     async def test_a_run_is_created_joined_read_and_listed(self):
         thread = await self.thread()
@@ -149,9 +156,11 @@ class Runs(Calls):
         run = (await anext(stream)).data["run_id"]
         await self.until_written(thread)
         await stream.aclose()
-        while (await self.owner.runs.get(thread, run))["status"] == "running":
-            await asyncio.sleep(0.01)
-        self.assertEqual((await self.owner.runs.get(thread, run))["status"], "interrupted")
+
+        async def interrupted():
+            return (await self.owner.runs.get(thread, run))["status"] == "interrupted"
+
+        await self.until(interrupted)
         self.works("runs.stream [on_disconnect cancel]")
 
     async def test_runs_without_a_thread(self):
@@ -166,10 +175,11 @@ class Runs(Calls):
         self.works("runs.create without a thread [on_completion keep]")
         run = await create(None, GRAPH, input=said("alone " + UNENDING))
         await self.owner.runs.cancel(run["thread_id"], run["run_id"])
-        for _ in range(500):
-            if not await self.owner.threads.search(ids=[run["thread_id"]]):
-                break
-            await asyncio.sleep(0.01)
+
+        async def deleted():
+            return not await self.owner.threads.search(ids=[run["thread_id"]])
+
+        await self.until(deleted)
         await self.refused("runs.get after a run without a thread", self.owner.runs.get(run["thread_id"], run["run_id"]), 404)
         self.works("runs.create without a thread")
         runs = await self.owner.runs.create_batch(
