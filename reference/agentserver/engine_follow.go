@@ -56,11 +56,13 @@ func (e *engine) unfollow(ex *execution) {
 	if ex.followers--; ex.followers > 0 || !ex.temporary || e.closing {
 		return // while the server closes, temporary threads are left to its next start
 	}
-	e.scripts.Go(func() { e.deleteThread(context.Background(), ex.run.ThreadID) })
+	e.scripts.Go(func() { e.deleteThread(ex.run.ThreadID) })
 }
 
-// deleteThread deletes a thread and everything on it. One that is not there any more is no error.
-func (e *engine) deleteThread(ctx context.Context, threadID string) {
+// deleteThread deletes a thread and everything on it, whether or not a client still waits for that. One that is not there any
+// more is no error.
+func (e *engine) deleteThread(threadID string) {
+	ctx := context.Background()
 	err := e.remove(threadID, func(threads.Run) bool { return true }, func() error { return e.store.DeleteThread(ctx, threadID) })
 	if err != nil && !errors.Is(err, threads.ErrNotFound) {
 		e.log.Error("a thread could not be deleted", "thread", threadID, "error", err)

@@ -64,25 +64,21 @@ func (s *Server) cancelRuns(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	among := []string{}
-	if status != "" {
-		among = s.engine.threadsInProgress()
-	} else if id, err := uuidField(body, "thread_id"); err != nil {
+	id, err := uuidField(body, "thread_id")
+	if err != nil {
 		return nil, err
-	} else {
-		among = append(among, id)
+	}
+	among, value := []string{id}, map[string]any{"action": action, "thread_id": id}
+	if status != "" {
+		among, value = s.engine.threadsInProgress(), map[string]any{"action": action, "status": status}
+	}
+	d, err := s.allow(x, "update", value)
+	if err != nil {
+		return nil, err
 	}
 	n := 0
 	for _, id := range among {
-		each := &exchange{w: x.w, r: x.r, user: x.user, threadID: id}
-		_, _, err := s.visibleThread(each, "update", map[string]any{"action": action})
-		if hidden, ok := errors.AsType[*HTTPError](err); ok && hidden.Status == http.StatusNotFound {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		ended, err := s.engine.cancel(x.r.Context(), id, action, match)
+		ended, err := s.cancelOn(x, id, d, action, match)
 		if err != nil && !errors.Is(err, threads.ErrNotFound) {
 			return nil, err
 		}
@@ -92,6 +88,15 @@ func (s *Server) cancelRuns(x *exchange) (any, error) {
 		return nil, httpError(http.StatusNotFound, "No run in progress was found to cancel")
 	}
 	return nil, nil
+}
+
+// cancelOn cancels runs of a thread that a decision lets the user see.
+func (s *Server) cancelOn(x *exchange, threadID string, d Decision, action string, match func(threads.Run) bool) (int, error) {
+	t, err := s.store.Thread(x.r.Context(), threadID)
+	if err != nil || !matches(t.Metadata, d.Filter) {
+		return 0, err
+	}
+	return s.engine.cancel(x.r.Context(), threadID, action, match)
 }
 
 // whichRuns reads which runs a client wants to cancel.

@@ -61,7 +61,7 @@ func (s *Server) createBatch(x *exchange) (any, error) {
 		ex, err := s.beginRun(each, ask, false)
 		if err != nil {
 			for _, begun := range runs[:i] {
-				s.engine.deleteThread(x.r.Context(), begun.ThreadID)
+				s.engine.deleteThread(begun.ThreadID)
 			}
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func (s *Server) beginRun(x *exchange, ask runRequest, follow bool) (*execution,
 		return errGraph
 	})
 	if err != nil && created {
-		s.engine.deleteThread(x.r.Context(), x.threadID)
+		s.engine.deleteThread(x.threadID)
 	}
 	return ex, err
 }

@@ -195,8 +195,13 @@ func (f *follower) show(ended bool) (over bool, err error) {
 			return false, nil
 		}
 		return true, f.sendEnd(rolledBack(f.x.runID))
+	case errors.Is(err, threads.ErrClosed):
+		return true, f.sendEnd(failure("UserInterrupt", reasonStopped))
+	case f.x.r.Context().Err() != nil:
+		return true, context.Cause(f.x.r.Context())
 	case err != nil:
-		return true, errors.Join(err, f.stream.send(event{name: "error", data: failure("InternalServerError", "Internal server error")}))
+		f.server.opts.Log.Error("a stream failed", "run", f.x.runID, "error", err)
+		return true, f.sendEnd(failure("InternalServerError", "Internal server error"))
 	}
 	for _, e := range f.reader.next(p) {
 		if err := f.stream.send(e); err != nil {

@@ -184,6 +184,29 @@ func TestEveryStreamHasALimit(t *testing.T) {
 	assert.Equal(t, 503, alice.do("POST", "/runs/wait", runBody("conformance", unending, "")).status)
 }
 
+func TestStreamsEndWithTheServer(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	thread := alice.thread()
+	ends := make(chan []received, 2)
+	for _, text := range []string{writesThenUnending, "pending"} {
+		go func() { ends <- alice.stream("/threads/"+thread+"/runs/stream", runBody("conformance", text, "")) }()
+		if text != "pending" {
+			alice.untilText(thread, "Working")
+		}
+	}
+	require.Eventually(t, func() bool {
+		var runs []threads.Run
+		alice.ok("GET", "/threads/"+thread+"/runs", "").json(t, &runs)
+		return len(runs) == 2
+	}, watchdog, time.Millisecond)
+	require.NoError(t, s.server.Close(t.Context()))
+	for range 2 {
+		events := <-ends
+		assert.Contains(t, events[len(events)-1].data, "UserInterrupt")
+	}
+}
+
 func TestARunIsCancelledWhenItsOnlyClientIsGone(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alice := s.alice()
