@@ -125,6 +125,10 @@ func TestEveryOperationOfTheInterface(t *testing.T) {
 			"POST /threads/{thread_id}/history search-history (field)", "GET /threads/{thread_id}/history get-history (field)",
 			"POST /threads/{thread_id}/runs create-run", "GET /threads/{thread_id}/runs list-runs (field)",
 			"GET /threads/{thread_id}/runs/{run_id} get-run", "DELETE /threads/{thread_id}/runs/{run_id} delete-run (field)", "GET /threads/{thread_id}/runs/{run_id}/join join-run",
+			"POST /threads/{thread_id}/runs/wait wait-run (field)", "POST /threads/{thread_id}/runs/stream stream-run (field)",
+			"GET /threads/{thread_id}/runs/{run_id}/stream join-run-stream (field)", "POST /threads/{thread_id}/runs/{run_id}/cancel cancel-run (field)",
+			"POST /runs create-stateless-run (field)", "POST /runs/wait wait-stateless-run (field)", "POST /runs/stream stream-stateless-run (field)",
+			"POST /runs/batch create-run-batch (field)", "POST /runs/cancel cancel-runs (field)",
 		},
 	}
 	for side, operations := range want {

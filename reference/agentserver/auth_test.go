@@ -24,6 +24,17 @@ func routes(thread, run string) [][3]string {
 		{"GET", at, ""}, {"PATCH", at, `{"metadata": {"x": 1}}`}, {"DELETE", at, ""}, {"GET", at + "/state", ""},
 		{"GET", at + "/runs", ""}, {"POST", at + "/runs", runBody("conformance", "intruder", "rollback")},
 		{"GET", at + "/runs/" + run, ""}, {"GET", at + "/runs/" + run + "/join", ""}, {"DELETE", at + "/runs/" + run, ""},
+		{"POST", at + "/runs/wait", runBody("conformance", "intruder", "rollback")}, {"POST", at + "/runs/stream", runBody("conformance", "intruder", "rollback")},
+		{"GET", at + "/runs/" + run + "/stream", ""}, {"GET", at + "/runs/" + run + "/stream?cancel_on_disconnect=1", ""},
+		{"POST", at + "/runs/" + run + "/cancel", ""}, {"POST", "/runs/cancel", `{"thread_id": "` + thread + `", "run_ids": ["` + run + `"]}`},
+	}
+}
+
+// stateless are the routes that need no thread.
+func stateless() [][3]string {
+	body := runBody("conformance", "intruder", "")
+	return [][3]string{
+		{"POST", "/runs", body}, {"POST", "/runs/wait", body}, {"POST", "/runs/stream", body}, {"POST", "/runs/batch", "[" + body + "]"}, {"POST", "/runs/cancel", `{"status": "all"}`},
 	}
 }
 
@@ -45,7 +56,7 @@ func TestEveryRouteRefusesWhoIsUnknown(t *testing.T) {
 		"studio, no key":      {"X-Auth-Scheme": "studio"},
 		"studio, another key": {"X-Auth-Scheme": "studio", "X-Api-Key": "another"},
 	} {
-		for _, r := range routes(thread, run) {
+		for _, r := range append(routes(thread, run), stateless()...) {
 			a := as{site: s, headers: headers}.do(r[0], r[1], r[2])
 			assert.Equal(t, 401, a.status, "%s: %s %s", name, r[0], r[1])
 			if !strings.HasPrefix(name, "studio") {

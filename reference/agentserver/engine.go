@@ -14,7 +14,7 @@ import (
 // Why a run ended otherwise than by itself.
 var (
 	errRolledBack  = errors.New("the run was rolled back and deleted")
-	errInterrupted = errors.New("the run was interrupted by a later one")
+	errInterrupted = errors.New("the run was interrupted")
 	errStopping    = errors.New("the server is stopping")
 	errTooMany     = errors.New("too many runs are in progress")
 	errJoinTimeout = errors.New("the run is still in progress")
@@ -54,11 +54,17 @@ type execution struct {
 	graph   graph
 	user    User
 	input   []threads.Message
+	config  runConfig
+	modes   []string // of its streams that name none
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	started bool
+	written signal        // raised when the store has something that the run wrote
 	done    chan struct{} // closed when the run has ended in the store too
 	end     error         // why it ended otherwise than by itself; readable after done
+
+	temporary bool // its thread is deleted when the run has ended and nobody follows it any more
+	followers int  // guarded by engine.mu: who reads what the run writes, and the engine itself until the run has ended
 }
 
 func newEngine(store threads.Store, opts Options) *engine {
@@ -104,6 +110,7 @@ func (e *engine) begin(ctx context.Context, ex *execution, s threads.Strategy) e
 	defer e.leave(tq)
 	ex.ctx, ex.cancel = context.WithCancelCause(e.base)
 	ex.done = make(chan struct{})
+	ex.followers++
 	e.setLive(ex, true) // before anyone can read of the run in the store and join it
 	plan, err := e.store.BeginRun(ctx, ex.run, s)
 	if err != nil {
@@ -149,6 +156,7 @@ func (e *engine) release(ex *execution, why error) {
 	ex.cancel(why)
 	e.setLive(ex, false)
 	close(ex.done)
+	e.unfollow(ex)
 }
 
 func (e *engine) setLive(ex *execution, live bool) {
@@ -211,11 +219,8 @@ func (e *engine) remove(threadID string, concerned func(threads.Run) bool, inSto
 	return nil
 }
 
-// wait waits until a run has ended. A run that is not in progress has.
-func (e *engine) wait(ctx context.Context, runID string, limit time.Duration) error {
-	e.mu.Lock()
-	ex := e.live[runID]
-	e.mu.Unlock()
+// wait waits until a run has ended. A run that is not in progress, nil, has.
+func (e *engine) wait(ctx context.Context, ex *execution, limit time.Duration) error {
 	if ex == nil {
 		return nil
 	}

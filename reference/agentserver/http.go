@@ -50,9 +50,11 @@ func (s *Server) dispatch(m methods) http.Handler {
 		if err == nil {
 			v, err = do(x)
 		}
+		_, over := v.(responded)
 		switch {
 		case err != nil:
 			s.answerFailure(w, r, err)
+		case over:
 		case v == nil:
 			w.WriteHeader(http.StatusNoContent)
 		default:
@@ -117,6 +119,25 @@ func (x *exchange) readPath() error {
 
 // body decodes the JSON object that a request sends. An absent body is allowed where the object may be empty.
 func (s *Server) body(x *exchange, mayBeAbsent bool) (map[string]any, error) {
+	v, err := s.decoded(x)
+	if errors.Is(err, errNoBody) && mayBeAbsent {
+		return map[string]any{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, invalid("The body must be a JSON object")
+	}
+	return object, nil
+}
+
+// errNoBody is also the answer where there must be one.
+var errNoBody = invalid("The body is not valid JSON: it is empty")
+
+// decoded decodes the JSON value that a request sends.
+func (s *Server) decoded(x *exchange) (any, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, s.opts.MaxBody))
 	var large *http.MaxBytesError
 	switch {
@@ -124,8 +145,8 @@ func (s *Server) body(x *exchange, mayBeAbsent bool) (map[string]any, error) {
 		return nil, httpError(http.StatusRequestEntityTooLarge, "The body has more than %d bytes", s.opts.MaxBody)
 	case err != nil:
 		return nil, httpError(http.StatusBadRequest, "The body could not be read")
-	case len(data) == 0 && mayBeAbsent:
-		return map[string]any{}, nil
+	case len(data) == 0:
+		return nil, errNoBody
 	case !utf8.Valid(data):
 		return nil, invalid("The body is not valid JSON: it is not encoded as UTF-8")
 	}
@@ -133,12 +154,8 @@ func (s *Server) body(x *exchange, mayBeAbsent bool) (map[string]any, error) {
 	if err := threads.Unmarshal(data, &v); err != nil {
 		return nil, invalid("The body is not valid JSON: %s", err)
 	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		return nil, invalid("The body must be a JSON object")
-	}
-	if depth(object) > maxContentDepth {
+	if depth(v) > maxContentDepth {
 		return nil, invalid("The body is nested more than %d levels deep", maxContentDepth)
 	}
-	return object, nil
+	return v, nil
 }

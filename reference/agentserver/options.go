@@ -19,7 +19,8 @@ type Options struct {
 	DefaultStrategy string                      // for runs that name none; empty: DefaultStrategy
 	Strategies      map[string]threads.Strategy // replace or add to Strategies()
 
-	JoinTimeout time.Duration // after which a join gives up, with 503; 0: an hour
+	JoinTimeout time.Duration // after which a join gives up, with 503, and a stream ends, with an error event; 0: an hour
+	Heartbeat   time.Duration // between the comments on a stream where nothing happens; 0: 5 seconds
 	MaxBody     int64         // bytes of a request; 0: 1 MiB
 	MaxRuns     int           // unfinished runs at a time, beyond which 503 is answered; 0: 20,000
 	MaxState    int           // bytes of the messages of one thread; 0: 16 MiB
@@ -49,6 +50,7 @@ func (o Options) withDefaults() Options {
 	maps.Copy(all, o.Strategies)
 	o.Strategies = all
 	o.JoinTimeout = cmp.Or(o.JoinTimeout, time.Hour)
+	o.Heartbeat = cmp.Or(o.Heartbeat, 5*time.Second)
 	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
 	o.MaxRuns = cmp.Or(o.MaxRuns, 20_000)
 	o.MaxState = cmp.Or(o.MaxState, 16<<20)

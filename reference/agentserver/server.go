@@ -53,12 +53,28 @@ func New(app *App, db *bbolt.DB, bucket string, env map[string]string, opts Opti
 		bolt.Close()
 		return nil, fmt.Errorf("ending the runs that were in progress: %w", err)
 	}
+	if err := deleteTemporary(bolt); err != nil {
+		bolt.Close()
+		return nil, err
+	}
 	s.rev.Store(newRevision(app, env, opts))
 	s.auth = opts.WrapAuthenticator(currentAuth{s})
 	s.authz = opts.WrapAuthorizer(currentAuth{s})
 	s.engine = newEngine(s.store, opts)
 	s.mux = s.routes()
 	return s, nil
+}
+
+// deleteTemporary deletes the threads that were made for one run and were still needed when the data was last used.
+func deleteTemporary(bolt *threads.Bolt) error {
+	left, err := bolt.Threads(context.Background(), func(t threads.Thread) bool { return t.Temporary })
+	for _, t := range left {
+		err = errors.Join(err, bolt.DeleteThread(context.Background(), t.ID))
+	}
+	if err != nil {
+		return fmt.Errorf("deleting the threads of runs without a thread: %w", err)
+	}
+	return nil
 }
 
 // Swap serves another App from now on: a new revision of the deployment. Runs in progress finish on the old one.
@@ -140,6 +156,16 @@ func (s *Server) routes() *http.ServeMux {
 		"/threads/{thread_id}/runs":               {"GET": s.listRuns, "POST": s.createRun},
 		"/threads/{thread_id}/runs/{run_id}":      {"GET": s.getRun, "DELETE": s.deleteRun},
 		"/threads/{thread_id}/runs/{run_id}/join": {"GET": s.joinRun},
+
+		"/threads/{thread_id}/runs/wait":            {"POST": s.waitRun},
+		"/threads/{thread_id}/runs/stream":          {"POST": s.streamRun},
+		"/threads/{thread_id}/runs/{run_id}/stream": {"GET": s.joinStream},
+		"/threads/{thread_id}/runs/{run_id}/cancel": {"POST": s.cancelRun},
+		"/runs":        {"POST": s.createRun},
+		"/runs/wait":   {"POST": s.waitRun},
+		"/runs/stream": {"POST": s.streamRun},
+		"/runs/batch":  {"POST": s.createBatch},
+		"/runs/cancel": {"POST": s.cancelRuns},
 	} {
 		mux.Handle(pattern, s.dispatch(m))
 	}

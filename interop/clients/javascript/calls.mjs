@@ -14,10 +14,12 @@ const note = (call, result, detail = null) => appendFileSync(process.env.CALLS, 
 // works notes that a call works; the test has asserted it before.
 export const works = (call) => note(call, "works");
 
-// refused asserts that the server refuses a call with a status, and notes the answer.
+// refused asserts that the server refuses a call with a status, notes the answer, and returns it.
 export async function refused(call, promise, status) {
 	const error = await promise.then(() => assert.fail(`${call} was not refused`), (e) => e);
 	if (error instanceof assert.AssertionError) throw error;
 	assert.equal(error.status ?? error.response?.status, status, `${call}: ${error}`);
-	note(call, `refused with ${status}`, error.text ?? error.message);
+	const detail = error.text ?? error.message;
+	note(call, `refused with ${status}`, detail);
+	return detail;
 }

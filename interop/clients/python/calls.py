@@ -25,15 +25,16 @@ class Calls(unittest.IsolatedAsyncioTestCase):
         self._note(call, "works", None)
 
     async def refused(self, call, awaitable, status):
-        """Asserts that the server refuses a call with a status, and notes its detail."""
+        """Asserts that the server refuses a call with a status, notes its detail, and returns it."""
         try:
             await awaitable
         except Exception as error:  # the client has a class of its own for each status
             response = getattr(error, "response", None)
             self.assertIsNotNone(response, f"{call}: {error!r}")
             self.assertEqual(response.status_code, status, response.text)
-            self._note(call, f"refused with {status}", response.json()["detail"])
-            return
+            detail = response.json()["detail"]
+            self._note(call, f"refused with {status}", detail)
+            return detail
         self.fail(f"{call} was not refused")
 
     def _note(self, call, result, detail):

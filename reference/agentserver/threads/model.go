@@ -42,7 +42,8 @@ type Thread struct {
 	CreatedAt time.Time      `json:"created_at"`
 	UpdatedAt time.Time      `json:"updated_at"` // by a caller, or by its newest run
 	Metadata  map[string]any `json:"metadata"`
-	Status    string         `json:"status"` // idle, busy, interrupted or error: derived from its runs
+	Status    string         `json:"status"`              // idle, busy, interrupted or error: derived from its runs
+	Temporary bool           `json:"temporary,omitempty"` // made for one run, and deleted when that has ended
 }
 
 // Run is one execution of a graph on a thread.
@@ -164,6 +165,8 @@ type RunStore interface {
 	Run(ctx context.Context, threadID, runID string) (Run, error)
 	// Runs lists the runs of a thread, newest first.
 	Runs(ctx context.Context, threadID string) ([]Run, error)
+	// Progress tells what a run has written so far.
+	Progress(ctx context.Context, threadID, runID string) (Progress, error)
 	// EndUnfinished ends all runs that are still pending or running: what is done when a server starts or stops.
 	EndUnfinished(ctx context.Context, end Ending) (int, error)
 }
