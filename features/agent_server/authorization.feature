@@ -170,11 +170,13 @@ Feature: Authorization at the agent server
         | first  | get-history     |
         | first  | find-checkpoint |
         | first  | search-history  |
+        | first  | join-run-stream |
         | second | get-thread      |
         | second | list-runs       |
         | second | get-history     |
         | second | find-checkpoint |
         | second | search-history  |
+        | second | join-run-stream |
 
     Scenario Outline: <operation> of a thread of the <owner> user serves nobody else, and others cannot change the thread by it
       Given the user is the <owner> configured user
@@ -190,11 +192,26 @@ Feature: Authorization at the agent server
         | first  | delete-run    |
         | first  | copy-thread   |
         | first  | update-state  |
+        | first  | wait-run      |
+        | first  | stream-run    |
         | second | update-thread |
         | second | delete-thread |
         | second | delete-run    |
         | second | copy-thread   |
         | second | update-state  |
+        | second | wait-run      |
+        | second | stream-run    |
+
+    Scenario Outline: cancel-run of a run in progress of the <owner> user serves nobody else
+      Given the user is the <owner> configured user
+      And a run in progress on a new thread
+      When the other user, a caller without credentials and then the user try the vendor extension cancel-run
+      Then it serves the user at most
+
+      Examples:
+        | owner  |
+        | first  |
+        | second |
 
   @AS-AUTHZ-5 @may @section-5
   Rule: A studio user can list and read other users' threads and runs where the authorization handler returns an empty filter
