@@ -1,12 +1,17 @@
 package faults
 
-import "net/http"
+import (
+	"net/http"
+	"regexp"
+)
 
 // Vendor extensions that name a thread.
 var (
 	getThread   = operation{http.MethodGet, deleteThread.path}
 	patchThread = operation{http.MethodPatch, deleteThread.path}
 	listRuns    = operation{http.MethodGet, createRun.path}
+	cancelRun   = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+/cancel$`)}
+	joinStream  = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+/stream$`)}
 )
 
 // agentExtensions returns the faults in which vendor extensions serve those who do not own a thread.
@@ -27,6 +32,14 @@ func agentExtensions() []Fault {
 		{
 			Name: "foreign-thread-is-refused-and-deleted", Breaks: "delete thread of another user's thread gets 404, but deletes the thread", Fails: "AS-AUTHZ-6",
 			Apply: refusedAndDone(http.StatusNotFound, anybody, deleteThread),
+		},
+		{
+			Name: "foreign-run-is-cancelled", Breaks: "cancel run succeeds on another user's run", Fails: "AS-AUTHZ-6",
+			Apply: servedAsOwner(http.StatusNotFound, anybody, cancelRun),
+		},
+		{
+			Name: "anonymous-reads-streams", Breaks: "the stream of a run is sent without credentials", Fails: "AS-AUTHZ-6",
+			Apply: servedAsOwner(http.StatusUnauthorized, withoutToken, joinStream),
 		},
 		{
 			Name: "second-users-threads-are-updated", Breaks: "update thread succeeds for the first user on the threads of other users", Fails: "AS-AUTHZ-6",

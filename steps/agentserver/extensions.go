@@ -71,17 +71,22 @@ func (w *extensions) othersActed() bool {
 	return !w.state.OK() || slices.ContainsFunc(w.others, func(t attempted) bool { return t.answer.Status < 400 })
 }
 
-// ownerTriesAnother asks about a thread that nobody has touched: what the others were served may have removed the first one.
+// ownerTriesAnother asks about a thread that nobody has touched: what the others were served may have removed the first one, or
+// have ended its run.
 func (w *extensions) ownerTriesAnother(ctx context.Context) error {
 	t, err := w.server.NewThread(ctx, w.owner())
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	g, err := w.server.Start(ctx, t, agent.Order{})
-	if err != nil {
-		return outcome.AsPrecondition(err)
+	o := agent.Order{}
+	if w.prior != nil {
+		o.Hold = w.prior.Order.Hold
 	}
-	if _, err := w.server.Completed(ctx, g); err != nil {
+	g, err := w.server.Start(ctx, t, o)
+	if err == nil && w.prior == nil {
+		_, err = w.server.Completed(ctx, g)
+	}
+	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
 	w.owners, err = w.try(ctx, w.owner(), t.ID, g.ID)
