@@ -1,4 +1,4 @@
-# What run.sh and clients.sh share: read with ".", not run.
+# What run.sh, mutants.sh and clients.sh share: read with ".", not run. here is the folder of the scripts.
 
 # missing prints why a language cannot be used here, or nothing.
 missing() {
@@ -10,4 +10,72 @@ missing() {
     { command -v npm >/dev/null && node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null; } ||
       echo "Node.js 20 with npm is not installed" ;;
   esac
+}
+
+# Whatever is started is a process group of its own (set -m) and is ended whatever happens, the test before the server.
+server= job=
+stop() {
+  local group
+  for group in $job $server; do
+    kill -- "-$group" 2>/dev/null && wait "$group" 2>/dev/null
+  done
+  server= job=
+}
+stop_at_end() {
+  set -m
+  trap stop EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
+
+# wait_for runs a command; a signal to this script ends it at once.
+wait_for() {
+  local rc
+  "$@" &
+  job=$!
+  wait "$job"
+  rc=$?
+  job=
+  return "$rc"
+}
+
+# install installs the packages of a language; the log is a file.
+install() {
+  local language=$1 log=$2
+  if ! wait_for "$here/serve.sh" "$language" install >"$log" 2>&1; then
+    tail -n 5 "$log"
+    echo "interop: $language: the packages could not be installed, see $log"
+    return 1
+  fi
+}
+
+# free_port prints a port that is free now, as the language of the server sees it.
+free_port() {
+  case $1 in
+  python)
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' ;;
+  javascript)
+    node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => {
+      console.log(s.address().port); s.close() })' ;;
+  esac
+}
+
+# start starts the server of a language, adds its output to the log, and sets url when it answers. More arguments are those of
+# serve.sh after the port.
+start() {
+  local language=$1 log=$2
+  shift 2
+  url=http://127.0.0.1:$(free_port "$language")
+  "$here/serve.sh" "$language" "${url##*:}" "$@" >>"$log" 2>&1 &
+  server=$!
+  for _ in $(seq 300); do
+    curl -s -o /dev/null "$url/ok" && return
+    if ! kill -0 "$server" 2>/dev/null; then
+      tail -n 20 "$log"
+      echo "interop: $language: the server ended before it answered, see $log"
+      server=
+      return 1
+    fi
+    sleep 0.2
+  done
 }

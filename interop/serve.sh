@@ -2,7 +2,7 @@
 # Serves the conformance graph with a LangGraph server on 127.0.0.1, in the foreground, until it gets SIGTERM:
 #
 #   interop/serve.sh python PORT [WORKERS [VARIANT]]      VARIANT: see python/variants.py; "blocking-allowed" too
-#   interop/serve.sh javascript PORT
+#   interop/serve.sh javascript PORT [WORKERS]         CONFORMANCE_MEND, CONFORMANCE_MUTANT: see javascript/server.mjs
 #
 # Packages are installed once, in the exact versions of requirements.txt and package.json, into INTEROP_CACHE (default
 # interop/.cache). "interop/serve.sh python install" only installs. The server itself needs no account and no network.
@@ -54,7 +54,7 @@ if [ "$language" = python ]; then
   fi
   "$cache/venv/bin/langgraph" dev "${flags[@]}" &
 else
-  node server.mjs "$port" &
+  node server.mjs "$port" "$workers" &
 fi
 server=$!
 

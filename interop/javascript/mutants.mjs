@@ -1,0 +1,160 @@
+// Mutants of the mended server (mended.mjs): faults of the kind that servers in use have had. CONFORMANCE_MUTANT chooses one.
+//
+// does says what a client observes. fails holds each requirement that must fail, with the reason: that for which the mutant was
+// made is the first. blocks are those that cannot be judged then. All others must pass, but for those that the mended server
+// fails too. apply changes the objects of the server before it starts.
+import { setTimeout as sleep } from "node:timers/promises";
+
+// What the mended server fails: the entries of baseline.yaml that are not about rollback.
+export const mended = {
+  fails: {
+    "AS-RUN-7": "POST of a run with the number 42 as input is answered with 200",
+    "AS-RUN-9": "the join of an unknown run, and of a run under another thread, is answered with 200",
+  },
+};
+
+// A user whom the handler does not know; as an identity it owns nothing.
+const anonymous = { identity: "anonymous", role: "none" };
+
+// The milliseconds for which a run was told to wait.
+const told = (run) =>
+  [...JSON.stringify(run.kwargs.input).matchAll(/\bwait(?:-after-write)?=(\d+)/g)].reduce((sum, [, ms]) => sum + Number(ms), 0);
+
+export const mutants = {
+  "search-filter-replaces-the-owner": {
+    does: "POST /threads/search with metadata returns the threads of all users that match it",
+    fails: { "AS-AUTHZ-3": "the metadata filter of the caller replaces the filter of the handler" },
+    apply({ wrap, threads }) {
+      wrap(threads, "search", (search) => function (options, auth) {
+        return search.call(this, options, options.metadata ? undefined : auth);
+      });
+    },
+  },
+  "state-of-any-user": {
+    does: "GET /threads/{thread_id}/state returns the state of another user's thread",
+    fails: { "AS-AUTHZ-1": "the filter of the handler is not applied to the state" },
+    apply({ wrap, state }) {
+      wrap(state, "get", (get) => function (config, options) {
+        return get.call(this, config, options, undefined);
+      });
+    },
+  },
+  "run-on-any-thread": {
+    does: "POST /threads/{thread_id}/runs starts a run on another user's thread",
+    fails: { "AS-AUTHZ-2": "the filter of the handler is not applied to new runs" },
+    apply({ wrap, runs }) {
+      wrap(runs, "put", (put) => function (runId, assistantId, kwargs, options) {
+        return put.call(this, runId, assistantId, kwargs, options, undefined);
+      });
+    },
+  },
+  "empty-token-is-accepted": {
+    does: "a request with an empty token is served for an anonymous user",
+    fails: { "AS-AUTH-2": "an empty token must be refused with the status of the handler" },
+    apply({ wrap, handlers }) {
+      wrap(handlers, "authenticate", (authenticate) => async (request) =>
+        /^bearer\s*$/i.test(request.headers.get("authorization") ?? "") ? anonymous : authenticate(request));
+    },
+  },
+  "refusal-without-the-detail": {
+    does: "a 401 has the text Unauthorized in place of the handler's detail",
+    fails: { "AS-AUTH-3": "the refusal must carry the detail of the handler" },
+    apply({ wrap, handlers }) {
+      wrap(handlers, "authenticate", (authenticate) => (request) =>
+        authenticate(request).catch((error) => {
+          throw Object.assign(error, { message: "Unauthorized" });
+        }));
+    },
+  },
+  "graph-gets-the-first-user": {
+    does: "the graph receives the user of the first request that the server got, whoever sends the run",
+    fails: { "AS-AUTH-7": "each run must receive the user of its own request" },
+    apply({ wrap, handlers, runs }) {
+      let first;
+      wrap(handlers, "authenticate", (authenticate) => async (request) => {
+        const user = await authenticate(request);
+        first ??= user;
+        return user;
+      });
+      wrap(runs, "put", (put) => function (runId, assistantId, kwargs, ...rest) {
+        kwargs.config.configurable.langgraph_auth_user = first;
+        return put.call(this, runId, assistantId, kwargs, ...rest);
+      });
+    },
+  },
+  "unknown-thread-is-created": {
+    does: "POST of a run on an unknown thread creates the thread, and is answered with 200",
+    fails: { "AS-RUN-3": "a run on an unknown thread must be answered with an HTTP error status" },
+    apply({ wrap, runs }) {
+      wrap(runs, "put", (put) => function (runId, assistantId, kwargs, options, auth) {
+        return put.call(this, runId, assistantId, kwargs, { ...options, ifNotExists: "create" }, auth);
+      });
+    },
+  },
+  "join-at-once": {
+    does: "a join is answered at once with the present values of the thread",
+    fails: { "AS-RUN-4": "a join must not be answered before the run has completed" },
+    blocks: ["AS-ROLLBACK-9"], // no join can be pending
+    apply({ wrap, runs }) {
+      wrap(runs, "join", () => async function (runId, threadId, auth) {
+        return (await this.threads.get(threadId, auth)).values ?? null;
+      });
+    },
+  },
+  "characters-of-four-bytes-are-lost": {
+    does: "each character above U+FFFF is a question mark in the state",
+    fails: { "AS-STATE-2": "the text of input and answer must be unchanged" },
+    apply({ wrap, state }) {
+      wrap(state, "get", (get) => async function (...args) {
+        const found = await get.apply(this, args);
+        for (const message of found.values?.messages ?? []) {
+          if (typeof message.content === "string") message.content = message.content.replace(/[\u{10000}-\u{10ffff}]/gu, "?");
+        }
+        return found;
+      });
+    },
+  },
+  "rollback-is-rejected": {
+    does: "a run with rollback is answered with 409 while another run is in progress",
+    fails: { "AS-ROLLBACK-1": "the new run must be accepted" },
+    blocks: [2, 3, 4, 5, 7, 8, 9].map((number) => `AS-ROLLBACK-${number}`), // no run can be rolled back
+    apply({ wrap, runs }) {
+      wrap(runs, "put", (put) => async function (runId, assistantId, kwargs, options, auth) {
+        const rejects = options.multitaskStrategy === "rollback";
+        const preventInsertInInflight = rejects || options.preventInsertInInflight;
+        const created = await put.call(this, runId, assistantId, kwargs, { ...options, preventInsertInInflight }, auth);
+        if (rejects && created.length > 0 && created[0].run_id !== runId) {
+          throw Object.assign(new Error("rejected"), { getResponse: () => new Response("The thread is busy", { status: 409 }) });
+        }
+        return created;
+      });
+    },
+  },
+  "messages-come-back": {
+    does: "a run that was rolled back goes on, and writes its messages into the state at its natural end",
+    fails: {
+      "AS-ROLLBACK-4": "a run that was rolled back must not reappear after its natural end",
+      "AS-ROLLBACK-5": "a run that has started since it was accepted, or behind which another one is pending, reappears too",
+    },
+    apply({ wrap, rollback, stored, newThreads }) {
+      wrap(rollback, "erase", (erase) => async function (run, shown) {
+        erase.call(this, run, shown);
+        await sleep(run.created_at.getTime() + told(run) - Date.now());
+        if (!stored().threads[run.thread_id]) return;
+        await newThreads().state.post({ configurable: { thread_id: run.thread_id } }, run.kwargs.input, "answer", undefined);
+      });
+    },
+  },
+  "concurrent-rollbacks-miss-each-other": {
+    does: "rollbacks that arrive at the same time do not roll back each other",
+    fails: { "AS-ROLLBACK-8": "of several rollbacks at the same time one run must be left" },
+    apply({ wrap, runs, stored }) {
+      wrap(runs, "put", (put) => async function (runId, assistantId, kwargs, options, auth) {
+        const known = new Set(Object.keys(stored().runs));
+        await sleep(50);
+        const created = await put.call(this, runId, assistantId, kwargs, options, auth);
+        return created.filter((run) => run.run_id === runId || known.has(run.run_id));
+      });
+    },
+  },
+};
