@@ -5,11 +5,11 @@
 #   interop/mutants.sh [NAME...]      default: mended, then all mutants
 #
 # It prints one line for each, and exits with 1 on any difference. It is skipped where Node.js is not installed. The reports
-# are in OUT (default out/mutants); AGENTCONFORM is the binary (default bin/agentconform). ARGS: more flags of run. JOBS:
+# are in OUT (default out/interop/mutants); AGENTCONFORM is the binary (default bin/agentconform). ARGS: more flags of run. JOBS:
 # servers that are tested at the same time (default 2).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-out=${OUT:-$here/../out/mutants}
+out=${OUT:-$here/../out/interop/mutants}
 agentconform=${AGENTCONFORM:-$here/../bin/agentconform}
 . "$here/languages.sh"
 

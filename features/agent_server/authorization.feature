@@ -28,6 +28,28 @@ Feature: Authorization at the agent server
         | second | retrieve a run |
         | second | join a run     |
 
+    Scenario Outline: A run of the <owner> user is not retrieved by another user under a thread of their own
+      Given the user is the <owner> configured user
+      And a completed run
+      When the other user tries to retrieve the run under a thread of their own
+      Then the request is answered with an HTTP error status
+
+      Examples:
+        | owner  |
+        | first  |
+        | second |
+
+    Scenario Outline: The join of a run of the <owner> user by another user under a thread of their own tells nothing of the run
+      Given the user is the <owner> configured user
+      And a completed run
+      When the other user tries to join the run under a thread of their own
+      Then the answer holds no message of the run
+
+      Examples:
+        | owner  |
+        | first  |
+        | second |
+
   @AS-AUTHZ-2 @must @section-5 @slow
   Rule: Starting a run on another user's thread is answered with an HTTP error status and leaves the thread unchanged
     Judged with and without rollback. With rollback, a run in progress of the thread's owner must complete.

@@ -39,9 +39,24 @@ export const mutants = {
       });
     },
   },
+  "run-under-any-thread": {
+    does: "GET and join of a run find it under any thread of the caller, whoever owns the run",
+    fails: {
+      "AS-AUTHZ-1": "another user reads the run under a thread of their own",
+      "AS-RUN-8": "the run is found under another thread of its owner too",
+    },
+    apply({ wrap, runs }) {
+      wrap(runs, "get", (get) => function (runId) {
+        return get.call(this, runId, undefined, undefined);
+      });
+    },
+  },
   "run-on-any-thread": {
     does: "POST /threads/{thread_id}/runs starts a run on another user's thread",
-    fails: { "AS-AUTHZ-2": "the filter of the handler is not applied to new runs" },
+    fails: {
+      "AS-AUTHZ-2": "the filter of the handler is not applied to new runs",
+      "AS-AUTHZ-6": "runs that are waited for or streamed are started for another user too",
+    },
     apply({ wrap, runs }) {
       wrap(runs, "put", (put) => function (runId, assistantId, kwargs, options) {
         return put.call(this, runId, assistantId, kwargs, options, undefined);

@@ -52,7 +52,7 @@ func write(out, page string) error {
 		{folder: "independent", title: "Independent", of: "a second server of this project that shares no code with the reference (steps/internal/independent)"},
 		{folder: "python", title: "Python", of: "langgraph-api " + python + " from PyPI, in-memory development mode, ten workers", baseline: "interop/python/baseline.yaml"},
 		{folder: "javascript", title: "JavaScript", of: "@langchain/langgraph-api " + javascript + " from npm, ten workers", baseline: "interop/javascript/baseline.yaml"},
-		{folder: "mended", title: "JavaScript, mended", of: "the same with interop/javascript/mended.mjs, which repairs the rollback of a run that has started", baseline: "interop/javascript/mended.yaml"},
+		{folder: "mutants/mended", title: "JavaScript, mended", of: "the same with interop/javascript/mended.mjs, which repairs the rollback of a run that has started", baseline: "interop/javascript/baseline.yaml"},
 	}
 	for _, c := range columns {
 		if err := c.load(out); err != nil {
@@ -65,6 +65,9 @@ func write(out, page string) error {
 	}
 	var b strings.Builder
 	if err := servers(&b, columns); err != nil {
+		return err
+	}
+	if err := mutants(&b, filepath.Join(out, "mutants"), columns[len(columns)-1]); err != nil {
 		return err
 	}
 	if err := clients(&b, calls); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,6 +79,37 @@ func (c *column) cell(id string) (verdict, reason string, err error) {
 		}
 	}
 	return "", "", fmt.Errorf("%s: %s is %s, and nobody has reviewed that: %s", c.title, id, q.Verdict, q.Reason)
+}
+
+// mutants writes what the mutants of the mended server fail, which interop/mutants.sh has compared with what they must.
+func mutants(b *strings.Builder, folder string, mended *column) error {
+	files, err := filepath.Glob(filepath.Join(folder, "*", "result.json"))
+	if err != nil {
+		return err
+	}
+	b.WriteString("\n### Mutants of the mended JavaScript server\n\nEach is made at start by `interop/javascript/mutants.mjs`, and fails these requirements beside those of the mended server.\n\n| Mutant | Failed |\n| --- | --- |\n")
+	known := failed(mended.result)
+	for _, file := range files {
+		r, err := reports.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name := filepath.Base(filepath.Dir(file))
+		if name == filepath.Base(mended.folder) {
+			continue
+		}
+		fmt.Fprintf(b, "| %s | %s |\n", name, strings.Join(slices.DeleteFunc(failed(r), func(id string) bool { return slices.Contains(known, id) }), ", "))
+	}
+	return nil
+}
+
+func failed(r *reports.Result) (ids []string) {
+	for _, q := range r.Requirements {
+		if q.Verdict == reports.Failed {
+			ids = append(ids, q.ID)
+		}
+	}
+	return ids
 }
 
 // changing is what differs from run to run: ids.

@@ -77,6 +77,13 @@ func (d *directory) owner(r *http.Request) string {
 	return d.first
 }
 
+// ownerOf returns the Authorization of the owner of a thread, "" if unknown.
+func (d *directory) ownerOf(thread string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.owners[thread]
+}
+
 // isFirst reports whether the request is one of the user who created the first thread.
 func (d *directory) isFirst(r *http.Request) bool {
 	d.mu.Lock()

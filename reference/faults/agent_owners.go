@@ -23,6 +23,14 @@ func agentForeignThreads() []Fault {
 			Apply: servedAsOwner(http.StatusNotFound, anybody, joinRun),
 		},
 		{
+			Name: "foreign-run-is-retrieved-under-own-thread", Breaks: "get run finds another user's run under any thread of the caller", Fails: "AS-AUTHZ-1",
+			Apply: foundByRun(getRun, ""),
+		},
+		{
+			Name: "foreign-run-is-joined-under-own-thread", Breaks: "join finds another user's run under any thread of the caller", Fails: "AS-AUTHZ-1",
+			Apply: foundByRun(joinRun, "/join"),
+		},
+		{
 			Name: "foreign-state-is-empty", Breaks: "get state of another user's thread returns 200 with empty values", Fails: "AS-AUTHZ-1",
 			Apply: onStatus(getState, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.status = http.StatusOK
@@ -42,6 +50,18 @@ func agentForeignThreads() []Fault {
 			Apply: refusedAndDone(http.StatusNotFound, rollbackRun, createRun),
 		},
 	}
+}
+
+// foundByRun serves an operation on another user's run as its owner, where it is asked for under a thread of the caller.
+func foundByRun(op operation, suffix string) Layer {
+	return directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		onUnfound(op, w, r, next, func(a *answer) {
+			caller, thread := r.Header.Get("Authorization"), d.threadOfRun(runOf(r))
+			if owner := d.ownerOf(thread); owner != "" && owner != caller && d.owner(r) == caller {
+				*a = *do(next, resent(r, owner, nil), http.MethodGet, threadPath(r, thread)+"/runs/"+runOf(r)+suffix)
+			}
+		})
+	})
 }
 
 // agentListings returns the faults in which threads are listed.

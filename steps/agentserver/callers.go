@@ -23,7 +23,7 @@ import (
 const (
 	refusedCallers = `(a caller without credentials|a caller with an unknown token|the other user)`
 	anyCaller      = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme|a token that has one more character|a token in the other case|the (?:API key|tenant ID|bearer token) of the control plane))`
-	anyAttempt     = anyCaller + ` tries to (create a thread|list the threads|list the threads with the other listing endpoint|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:start|retrieve|join|read) .* of an unknown thread)`
+	anyAttempt     = anyCaller + ` tries to (create a thread|list the threads|list the threads with the other listing endpoint|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:retrieve|join) the run under a thread of their own|(?:start|retrieve|join|read) .* of an unknown thread)`
 	twoUsersAsk    = `two users start runs that report their caller, (in turn|all at once)`
 )
 
@@ -48,6 +48,7 @@ func (w *callers) define(r *common.Registrar) {
 	r.When(twoUsersAsk, w.usersAskWho, common.Needs(common.Whatever(w.aConfiguredOtherUser)))
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
+	r.Then(`the answer holds no message of the run`, w.holdsNothingOfRun)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
 }
@@ -101,6 +102,14 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 	if unknown {
 		t = &agent.Thread{ID: unlike(t.ID), Owner: t.Owner}
 		g = &agent.GraphRun{ID: g.ID, Thread: t}
+	}
+	operation, own := strings.CutSuffix(operation, " the run under a thread of their own")
+	if own {
+		if t, err = w.server.NewThread(ctx, who); err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		g = &agent.GraphRun{ID: g.ID, Thread: t}
+		operation += " a run"
 	}
 	switch operation {
 	case "create a thread":
@@ -175,6 +184,16 @@ func (w *callers) wasRefusedRun(ctx context.Context, name, what string) error {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
 	case w.scene.Answer.Status < 400:
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(w.scene.Answer))
+	}
+	return nil
+}
+
+// holdsNothingOfRun lets the status be any: servers in the field answer the join of a run that they do not find with 200 and an
+// error.
+func (w *callers) holdsNothingOfRun() error {
+	a := w.scene.Answer
+	if messages.ContainsText(a, w.current.Text()) {
+		return outcome.Violated(a, "no message of the run", "%s", outcome.Seen(a))
 	}
 	return nil
 }
