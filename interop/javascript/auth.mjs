@@ -1,7 +1,7 @@
 // Authentication for the conformance graph: bearer tokens of known users; threads belong to the user who created them.
 //
 // CONFORMANCE_USERS is a JSON array of objects with name, token, identity and role.
-import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
+import { Auth, HTTPException, isStudioUser } from "@langchain/langgraph-sdk/auth";
 
 const USERS = JSON.parse(process.env.CONFORMANCE_USERS ?? "[]");
 
@@ -13,8 +13,9 @@ export const auth = new Auth()
     // access_token is for the graph; whoami does not return it.
     return { identity: user.identity, display_name: user.name, role: user.role, access_token: token };
   })
-  // The filter for all operations on threads and their runs.
-  .on("threads", ({ user }) => ({ owner: user.identity }))
+  // The filter for all operations on threads and their runs. A studio user, whom the platform has authenticated and not the
+  // handler above, sees all of them: leave that out if it is not what you want.
+  .on("threads", ({ user }) => (isStudioUser(user) ? {} : { owner: user.identity }))
   // A new thread stores its owner; the filter above finds it by that.
   .on("threads:create", ({ value, user }) => {
     value.metadata = { ...value.metadata, owner: user.identity };
