@@ -1,7 +1,33 @@
 # What run.sh, mutants.sh and clients.sh share: read with ".", not run. here is the folder of the scripts.
 
+# installed tells whether the packages of a language are there, in the versions of its list.
+installed() {
+  local cache=${INTEROP_CACHE:-$here/.cache}/$1
+  case $1 in
+  python) cmp -s "$here/python/requirements.txt" "$cache/requirements.txt" ;;
+  javascript) cmp -s "$here/javascript/package.json" "$cache/installed.json" ;;
+  esac
+}
+
+# reachable tells whether the registry of a language's packages answers.
+reachable() {
+  case $1 in
+  python) curl -s -o /dev/null --max-time 30 "${PIP_INDEX_URL:-https://pypi.org/simple}/pip/" ;;
+  javascript) curl -s -o /dev/null --max-time 30 "$(npm config get registry 2>/dev/null)" ;;
+  esac
+}
+
 # missing prints why a language cannot be used here, or nothing.
 missing() {
+  local why
+  why=$(not_there "$1")
+  if [ -z "$why" ] && ! installed "$1" && ! reachable "$1"; then
+    why="its packages are not installed, and their registry cannot be reached"
+  fi
+  [ -z "$why" ] || echo "$why"
+}
+
+not_there() {
   case $1 in
   python)
     python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||

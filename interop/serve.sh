@@ -10,19 +10,20 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 language=$1 port=$2 workers=${3:-10} variant=${4:-}
 cache=${INTEROP_CACHE:-$here/.cache}/$language
+. "$here/languages.sh"
 mkdir -p "$cache"
 
 # The installation is made in a new folder if the list of packages has changed, and is complete when the list is there.
 case $language in
 python)
-  if ! cmp -s "$here/python/requirements.txt" "$cache/requirements.txt"; then
+  if ! installed python; then
     rm -rf "$cache/venv" "$cache/requirements.txt"
     python3 -m venv "$cache/venv"
     "$cache/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$here/python/requirements.txt" >&2
     cp "$here/python/requirements.txt" "$cache/"
   fi ;;
 javascript)
-  if ! cmp -s "$here/javascript/package.json" "$cache/installed.json"; then
+  if ! installed javascript; then
     rm -rf "$cache/node_modules" "$cache/installed.json"
     cp "$here/javascript/package.json" "$cache/"
     (cd "$cache" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel error >&2)

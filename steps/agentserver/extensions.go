@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -60,10 +62,16 @@ func (w *extensions) allTry(ctx context.Context, id string) error {
 	if w.state, err = w.server.State(ctx, w.owner(), w.thread); err != nil {
 		return err
 	}
-	if w.owners, err = w.try(ctx, w.owner(), w.current.Thread.ID, w.current.ID); err != nil || w.owners.OK() || !w.othersActed() {
+	w.owners, err = w.try(ctx, w.owner(), w.current.Thread.ID, w.current.ID)
+	switch {
+	case err != nil:
 		return err
+	case !w.owners.OK() && w.othersActed():
+		return w.ownerTriesAnother(ctx)
+	case w.owners.OK() && w.operation.Method == http.MethodDelete && !strings.Contains(w.operation.Path, "{run_id}"):
+		return w.target.Ledger.Removed(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base})
 	}
-	return w.ownerTriesAnother(ctx)
+	return nil
 }
 
 // othersActed tells whether the owner may not be served because of what the others did.
