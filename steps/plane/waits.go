@@ -168,7 +168,7 @@ func (p *Plane) Overdue(revision string) *History {
 // nil where the poll reached its end or ran out of its whole time.
 func (p *Plane) Unjudged(h *History) error {
 	if o := p.unjudged(h); o != nil {
-		return p.target.BlamingFixtures(o)
+		return o
 	}
 	return nil
 }
