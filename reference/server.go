@@ -127,8 +127,8 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 	if err != nil {
 		return secrets, err
 	}
-	place := fixtures.Place{Repository: filepath.Join(folder, "fixtures.git")}
-	if err := material.WriteRepository(place.Repository); err != nil {
+	repository := filepath.Join(folder, "fixtures.git")
+	if err := material.WriteRepository(repository); err != nil {
 		return secrets, err
 	}
 	registry, err := serveRegistry(material, secrets.Registry)
@@ -136,7 +136,8 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 		return secrets, err
 	}
 	s.atClose(registry.Close)
-	place.Registry, secrets.Registry = registry.Address(), registry.Address()
+	secrets.Registry = registry.Address()
+	place := fixtures.Place{RepoURL: "file://" + filepath.ToSlash(repository), Registry: registry.Address()}
 	if s.opts.DataDir != "" {
 		if err := secrets.Save(filepath.Join(folder, "fixtures.json")); err != nil {
 			return secrets, err

@@ -264,6 +264,7 @@ const (
 	NoteListing  NoteKind = "listing"   // threads are listed with the search operation, since GET /threads is not served
 	NoteRemoval  NoteKind = "removal"   // what the run created cannot be removed
 	NoteGraph    NoteKind = "graph"     // the conformance graph does not understand a word of its contract
+	NoteFixtures NoteKind = "fixtures"  // the target fetched nothing from the fixtures that the suite serves
 	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the run started no more
 )
 

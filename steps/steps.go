@@ -18,6 +18,9 @@ import (
 // Options say what a run needs beyond its target's configuration.
 type Options = suite.Options
 
+// Fixtures are the sources that the suite itself serves to the target's builder.
+type Fixtures = target.Fixtures
+
 // Stopped is the cause of a context that ends a run early. The result says what it was.
 type Stopped = suite.Stopped
 

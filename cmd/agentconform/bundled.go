@@ -16,6 +16,7 @@ func startBundled(ctx context.Context, cfg *config.Config, edition string) (stop
 		return nil, fmt.Errorf("starting the bundled reference: %w", err)
 	}
 	describe(cfg, server)
+	cfg.Fixtures.Serve, cfg.Fixtures.Advertise = "", "" // it has its own
 	if err := cfg.Complete(); err != nil {
 		return nil, err
 	}

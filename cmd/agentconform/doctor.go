@@ -62,6 +62,12 @@ func examine(c *cobra.Command, target *targetFlags, options doctor.Options, colo
 		defer stop()
 		source = "the bundled reference, because no target is configured"
 	}
+	served, stop, err := startFixtures(cfg)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	options.Fixtures = served
 	catalogue, err := features.Load()
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 )
 
 // judge runs the suite and writes the reports.
-func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection steps.Selection, known *baseline.Baseline, io streams) error {
+func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.Fixtures, selection steps.Selection, known *baseline.Baseline, io streams) error {
 	catalogue, err := features.Load()
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, selection step
 	defer cancel(nil)
 	screen := f.screen(io)
 	result, err := steps.Run(ctx, steps.Options{
-		Config: cfg, Catalogue: catalogue, Oracle: oracle, Select: selection,
+		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Select: selection,
 		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),
 		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments,
 		Journal: journal, LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),

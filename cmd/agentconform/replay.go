@@ -59,6 +59,11 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	if cfg.Target == "" && cfg.AgentTarget == "" {
 		return errors.New("no target is configured: name one with --config, --target or --agent-target (the bundled reference ends with its run)")
 	}
+	served, stop, err := startFixtures(cfg)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	catalogue, err := features.Load()
 	if err != nil {
 		return err
@@ -71,7 +76,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	screen := newScreen(io, display{})
 	ledger := filepath.Join(filepath.Dir(f.result), "ledger.jsonl")
 	answers, left, err := replay.Judge(c.Context(), steps.Options{
-		Config: cfg, Catalogue: catalogue, Oracle: oracle, Seed: seedOr(result.Run.Seed), ID: runID(), Version: suiteVersion(),
+		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Seed: seedOr(result.Run.Seed), ID: runID(), Version: suiteVersion(),
 		LedgerFile: ledger, Progress: screen.show,
 	}, result, findings)
 	screen.close()

@@ -205,10 +205,18 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	} else if f.edition != "" {
 		return errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
 	}
+	served, stop, err := startFixtures(cfg)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if served != nil {
+		f.tell(io, "fixtures are served at %s, for builders at %s", served.Listening(), served.Advertised())
+	}
 	if f.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &steps.Stopped{By: "--timeout " + f.timeout.String()})
 		defer cancel()
 	}
-	return f.judge(ctx, cfg, selection, known, io)
+	return f.judge(ctx, cfg, served, selection, known, io)
 }

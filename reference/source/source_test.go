@@ -116,6 +116,16 @@ func TestRemoteRepository(t *testing.T) {
 	require.ErrorContains(t, err, "read the repository")
 }
 
+func TestRepositoryOfAHost(t *testing.T) {
+	w := newWorld(t)
+	host, err := w.material.Serve("127.0.0.1:0", "")
+	require.NoError(t, err)
+	defer host.Close() //nolint:errcheck // nothing is left to do about it
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	w.checkRefs(t, host.Place().RepoURL)
+	require.Positive(t, host.Fetched())
+}
+
 func TestImage(t *testing.T) {
 	w := newWorld(t)
 	seen := map[string]bool{}

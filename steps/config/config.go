@@ -35,6 +35,7 @@ type Config struct {
 	// Vocabulary maps names of the interface (fields, query parameters, enum values) to those of the target.
 	Vocabulary map[string]string `yaml:"vocabulary"`
 
+	Fixtures     Fixtures     `yaml:"fixtures"`
 	Create       Create       `yaml:"create"`
 	Alternatives Alternatives `yaml:"alternatives"`
 	AgentURLFrom string       `yaml:"agent_url_from"` // path of the agent server's address in a deployment (GJSON syntax)
@@ -59,6 +60,21 @@ type Credentials struct {
 	TenantID string `yaml:"tenant_id"`
 	Bearer   string `yaml:"bearer"`
 }
+
+// Fixtures has the suite serve the sources that it has the target build, as git over HTTP and as images, for as long as a command
+// lasts. They fill Create and Alternatives where these are not set.
+type Fixtures struct {
+	Serve     string `yaml:"serve"`     // address to listen on, "host:port"; empty: nothing is served
+	Advertise string `yaml:"advertise"` // base URL at which the target's builder reaches that address
+	Graph     string `yaml:"graph"`     // language of the conformance graph
+}
+
+// Languages of the conformance graph that is served.
+const (
+	Starlark   = "starlark" // what the reference runs
+	Python     = "python"
+	JavaScript = "javascript"
+)
 
 // Create says how deployments are created: Body is sent as it is, except that the run replaces its name, if it has one. Refused is a body whose source this edition must refuse.
 type Create struct {
@@ -125,6 +141,7 @@ const (
 func Default() Config {
 	return Config{
 		CredentialHeaders: Credentials{APIKey: "X-Api-Key", TenantID: "X-Tenant-Id", Bearer: "Authorization"},
+		Fixtures:          Fixtures{Graph: Python},
 		AgentURLFrom:      "source_config.custom_url",
 		AssistantID:       "conformance",
 		Agent:             Agent{RejectedStatus: http.StatusUnauthorized},

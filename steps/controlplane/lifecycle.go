@@ -142,7 +142,7 @@ func (w *lifecycle) reachesDeployed() error {
 		w.Scene.Note("the status is " + strconv.Quote(w.polled.Final) + ", which CP-POLL-1 judges")
 	}
 	var o *outcome.Outcome
-	if errors.As(err, &o) && w.isFailed(w.polled.Final) {
+	if found, _ := w.Target.Unfetched(); found == "" && errors.As(err, &o) && w.isFailed(w.polled.Final) {
 		key := "create.body.source_revision_config." + w.Plane.Sources.Field()
 		if w.Revision != w.Deployment.First {
 			_, key = w.Plane.Sources.Another()

@@ -97,13 +97,15 @@ type Options struct {
 	// Try has it run the conformance graph once for each word of its contract, on threads that it removes where the agent
 	// server takes DELETE.
 	Try bool
+	// Fixtures are what a run would serve, served while the examination lasts; nil where the configuration has none.
+	Fixtures target.Fixtures
 }
 
 // Examine checks whether a run could judge the target, and which keys its configuration lacks. Unless the options say more, it
 // sends a few reading requests and creates nothing. The error is that of the context.
 func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle, o Options) (*Examination, error) {
 	const requests = 9 // at once, at most
-	t, err := target.New(target.Options{Config: c, Concurrency: requests, RunID: "doctor"})
+	t, err := target.New(target.Options{Config: c, Concurrency: requests, RunID: "doctor", Fixtures: o.Fixtures})
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +136,9 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 		if err := x.tryGraph(ctx, e); err != nil {
 			return nil, err
 		}
+	}
+	if err := x.examineFixtures(ctx, e); err != nil {
+		return nil, err
 	}
 	x.examineGaps(e)
 	x.examinePlan(e)

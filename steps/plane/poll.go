@@ -137,7 +137,11 @@ func (p *Plane) Deployed(h *History) error {
 	if isDeployed(h.Final) {
 		return nil
 	}
-	if unjudged := p.Unjudged(h); unjudged != nil {
+	return p.target.BlamingFixtures(p.notDeployed(h))
+}
+
+func (p *Plane) notDeployed(h *History) *outcome.Outcome {
+	if unjudged := p.unjudged(h); unjudged != nil {
 		return unjudged
 	}
 	way := strings.Join(h.statuses, ", ")

@@ -167,6 +167,13 @@ func (p *Plane) Overdue(revision string) *History {
 // Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take. It is
 // nil where the poll reached its end or ran out of its whole time.
 func (p *Plane) Unjudged(h *History) error {
+	if o := p.unjudged(h); o != nil {
+		return o
+	}
+	return nil
+}
+
+func (p *Plane) unjudged(h *History) *outcome.Outcome {
 	switch h.Ending {
 	case CutShort:
 		p.waits.mu.Lock()

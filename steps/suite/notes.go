@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"slices"
+
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/evidence"
 )
@@ -12,7 +14,11 @@ func (r *run) notes() []reports.Note {
 		all = append(all, reports.Note{Kind: reports.NoteOwnToken, Count: own.Answers, Exchange: own.Exchange, Pointer: own.Pointer,
 			Text: "the answer contains the caller's own token in clear"})
 	}
-	for _, e := range r.target.Ledger.Entries() {
+	entries := r.target.Ledger.Entries()
+	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries, func(e reports.LedgerEntry) bool { return e.Kind == "deployment" }) {
+		all = append(all, reports.Note{Kind: reports.NoteFixtures, Text: r.target.Redact.Excerpt(found + ": the target's builder does not reach them, or does not build from them; " + remedy)})
+	}
+	for _, e := range entries {
 		if e.Unremovable && e.Kind == evidence.Thread {
 			all = append(all, reports.Note{Kind: reports.NoteRemoval, Text: r.target.Redact.Excerpt("the agent server does not remove threads, those of this run stay: " + e.Reason)})
 			break

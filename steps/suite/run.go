@@ -42,6 +42,8 @@ type Options struct {
 	Keep         bool // what the run created stays at the target
 	RequireWhole bool // a run that leaves something out is incomplete
 
+	Fixtures target.Fixtures // what the suite serves to the target's builder; nil: nothing
+
 	Journal    reports.Recorder
 	LedgerFile string // "": in memory only
 	Progress   func(target.Event)
@@ -132,7 +134,7 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 		o.Concurrency = DefaultConcurrency
 	}
 	start := time.Now()
-	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Progress: o.Progress,
+	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures, Progress: o.Progress,
 		Oracle: o.Oracle, Journal: o.Journal, Start: start, LedgerFile: o.LedgerFile})
 	if err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ type Target struct {
 	Collector *evidence.Collector // nil where nothing is judged
 	Ledger    *evidence.Ledger    // nil where nothing is created
 	RunID     string              // in the names of what is created
+	Fixtures  Fixtures            // nil where the suite serves none
 	Progress  func(Event)
 
 	refusing  atomic.Int64           // status with which the agent server refuses callers without credentials, where that is known
@@ -44,6 +45,7 @@ type Options struct {
 	Config      *config.Config
 	Concurrency int    // requests in flight, about
 	RunID       string // "" where nothing is created
+	Fixtures    Fixtures
 	Progress    func(Event)
 
 	// Evidence is kept where the oracle is given.
@@ -59,7 +61,7 @@ func New(o Options) (*Target, error) {
 		o.Progress = func(Event) {}
 	}
 	t := &Target{
-		Config: o.Config, RunID: o.RunID, Progress: o.Progress, serial: map[string]int{},
+		Config: o.Config, RunID: o.RunID, Fixtures: o.Fixtures, Progress: o.Progress, serial: map[string]int{},
 		Redact: client.NewRedactor(o.Config.Secrets()),
 		Client: client.New(max(o.Concurrency, 1)),
 	}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/agentconform/agentconform/interop"
+	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/graphs"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// startFixtures serves the fixtures where the configuration wants that and names a control plane, and fills what the configuration
+// leaves to them. served is nil where nothing is; stop is never nil.
+func startFixtures(cfg *config.Config) (served steps.Fixtures, stop func(), err error) {
+	if cfg.Fixtures.Serve == "" || cfg.Target == "" {
+		return nil, func() {}, nil
+	}
+	if err := ownSource(cfg); err != nil {
+		return nil, nil, err
+	}
+	material, err := materialIn(cfg.Fixtures.Graph)
+	if err != nil {
+		return nil, nil, err
+	}
+	host, err := material.Serve(cfg.Fixtures.Serve, cfg.Fixtures.Advertise)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w; choose another address with fixtures.serve", err)
+	}
+	stop = func() { _ = host.Close() } // nothing is left to do about it
+	if err := fillFrom(cfg, material, host.Place()); err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return host, stop, nil
+}
+
+// materialIn makes the fixtures with the conformance graph in the language.
+func materialIn(language string) (*fixtures.Material, error) {
+	if language == config.Starlark {
+		return fixtures.Build(graphs.FS)
+	}
+	sources, err := interop.Sources(language)
+	if err != nil {
+		return nil, err
+	}
+	return fixtures.BuildWith(sources, interop.ConfigPath)
+}
+
+// ownSource refuses a create body that names a source: alternatives and commits of the fixtures would be those of another one.
+func ownSource(cfg *config.Config) error {
+	for key, field := range map[string]string{"source_config": "repo_url", "source_revision_config": "image_uri"} {
+		if object, _ := cfg.Create.Body[key].(map[string]any); object[field] != nil {
+			return &config.Error{Source: "configuration", Key: "create.body." + key + "." + field,
+				Problem: "names a source, and fixtures.serve is set", Remedy: "remove one of the two; the fixtures fill in what create.body lacks"}
+		}
+	}
+	return nil
+}
+
+// fillFrom fills what the configuration does not set from the material at a place.
+func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place) error {
+	secrets := fixtures.Secrets{Users: []fixtures.User{}}
+	for i := range cfg.Users {
+		u := &cfg.Users[i]
+		if u.Fields["role"] == "" {
+			u.Fields = map[string]string{"role": fmt.Sprintf("role-%d", i+1)}
+		}
+		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Role: u.Fields["role"]})
+	}
+	edition := controlplane.Cloud
+	if cfg.Edition == config.SelfHosted || cfg.Edition == "" && cfg.Source() == config.ExternalContainer {
+		edition = controlplane.SelfHosted
+	}
+	set, err := material.NewSet(edition, at, secrets)
+	if err != nil {
+		return err
+	}
+	if len(cfg.Users) == 0 {
+		set.Create["secrets"], set.RefusedCreate["secrets"] = []any{}, []any{}
+	}
+	cfg.Create.Body = overlaid(set.Create, cfg.Create.Body)
+	if len(cfg.Create.Refused) == 0 {
+		cfg.Create.Refused = set.RefusedCreate
+	}
+	a := &cfg.Alternatives
+	a.RepoRef, a.TagRef, a.BrokenRef = cmp.Or(a.RepoRef, set.SecondRef), cmp.Or(a.TagRef, set.TagRef), cmp.Or(a.BrokenRef, set.BrokenRef)
+	a.GraphConfigPath = cmp.Or(a.GraphConfigPath, set.AlternativeGraphConfigPath)
+	a.ImageURI, a.BrokenImageURI = cmp.Or(a.ImageURI, set.SecondImageURI), cmp.Or(a.BrokenImageURI, set.BrokenImageURI)
+	if len(a.Commits) == 0 {
+		a.Commits = set.CommitIDs
+	}
+	cfg.Agent.RejectedDetail = cmp.Or(cfg.Agent.RejectedDetail, "Invalid credentials") // of the handlers of all graphs
+	return cfg.Complete()
+}
+
+// overlaid returns a body with the values of another one over it. Secrets of both are kept, each name once.
+func overlaid(below, above map[string]any) map[string]any {
+	all := maps.Clone(below)
+	for key, value := range above {
+		inner, isObject := value.(map[string]any)
+		under, wasObject := all[key].(map[string]any)
+		list, isList := value.([]any)
+		before, wasList := all[key].([]any)
+		switch {
+		case isObject && wasObject:
+			all[key] = overlaid(under, inner)
+		case isList && wasList:
+			all[key] = merged(before, list)
+		default:
+			all[key] = value
+		}
+	}
+	return all
+}
+
+// merged returns the items of two lists of objects with a name; those of the second list replace others of the same name.
+func merged(below, above []any) []any {
+	name := func(item any) any {
+		object, _ := item.(map[string]any)
+		return object["name"]
+	}
+	all := slices.DeleteFunc(slices.Clone(below), func(old any) bool {
+		return slices.ContainsFunc(above, func(item any) bool { return name(item) == name(old) })
+	})
+	return append(all, above...)
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
+)
+
+// withFixtures starts a reference, and configures what a vendor has to: its address, a key, users and fixtures.
+func withFixtures(t *testing.T, edition string) *config.Config {
+	t.Helper()
+	server, err := reference.Start(t.Context(), reference.Options{Edition: edition})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	c := config.Default()
+	c.Target = server.ControlPlaneURL()
+	c.Credentials.APIKey = server.Fixtures().Owner.APIKey
+	c.Users = []config.User{{Name: "alice", Token: "the-token-of-alice"}, {Name: "bob", Token: "the-token-of-bob"}}
+	c.Fixtures = config.Fixtures{Serve: "127.0.0.1:0", Graph: config.Starlark}
+	require.NoError(t, c.Complete())
+	return &c
+}
+
+func serveFor(t *testing.T, c *config.Config) steps.Fixtures {
+	t.Helper()
+	served, stop, err := startFixtures(c)
+	require.NoError(t, err)
+	t.Cleanup(stop)
+	return served
+}
+
+// TestFixturesAreEnough judges the reference with nothing configured but its address, a key, users and fixtures.
+func TestFixturesAreEnough(t *testing.T) {
+	t.Parallel()
+	for edition, left := range map[string][]string{
+		config.Cloud: {"AS-AUTHZ-5", "CP-AUTH-6", "CP-CREATE-6", "CP-UPDATE-3"},
+		config.SelfHosted: {"AS-AUTHZ-5", "CP-AUTH-6", // and what external_container has no ref, path or commit for
+			"CP-CREATE-5", "CP-REV-6", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-8"},
+	} {
+		t.Run(edition, func(t *testing.T) {
+			t.Parallel()
+			c := withFixtures(t, edition)
+			if edition == config.SelfHosted {
+				c.Edition = edition
+			}
+			served := serveFor(t, c)
+			r := run(t, c, func(o *steps.Options) { o.Fixtures = served })
+			assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
+			var skipped []string
+			for _, q := range r.Requirements {
+				if q.Verdict == reports.Skipped {
+					skipped = append(skipped, q.ID)
+				} else {
+					assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+				}
+			}
+			slices.Sort(skipped)
+			assert.Equal(t, left, skipped)
+			assert.Positive(t, served.Fetched())
+			assert.Empty(t, notesOf(r, reports.NoteFixtures))
+			var written bytes.Buffer
+			require.NoError(t, r.WriteJSON(&written))
+			for _, u := range c.Users {
+				assert.NotContains(t, written.String(), u.Token)
+			}
+		})
+	}
+}
+
+// TestFixturesThatTheBuilderCannotReach names the key with everything that follows.
+func TestFixturesThatTheBuilderCannotReach(t *testing.T) {
+	t.Parallel()
+	c := withFixtures(t, config.Cloud)
+	c.Fixtures.Serve, c.Fixtures.Advertise = "127.0.0.1:0", "http://127.0.0.1:9"
+	served, stop, err := startFixturesUnchecked(t, c)
+	require.NoError(t, err)
+	t.Cleanup(stop)
+	r := run(t, c, func(o *steps.Options) {
+		o.Fixtures, o.Select.Only = served, []string{"CP-POLL-1", "CP-POLL-2", "CP-LIST-2"}
+	})
+	require.Len(t, r.Findings, 1)
+	assert.Equal(t, "CP-POLL-1", r.Findings[0].Requirement)
+	assert.Contains(t, r.Findings[0].Hint, "fixtures.advertise")
+	assert.NotContains(t, r.Findings[0].Hint, "create.body", "there is no other source to choose")
+	for _, q := range r.Requirements {
+		if q.ID != "CP-POLL-1" {
+			assert.Equal(t, reports.Blocked, q.Verdict, q.ID)
+			assert.Contains(t, q.BlockedBy, reports.Blocker{Kind: reports.ByKey, Name: "fixtures.advertise"}, q.ID)
+		}
+	}
+	require.Len(t, notesOf(r, reports.NoteFixtures), 1)
+	assert.Contains(t, notesOf(r, reports.NoteFixtures)[0].Text, "http://127.0.0.1:9")
+
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	e, err := steps.Examine(t.Context(), c, catalogue, oracle, doctor.Options{Fixtures: served})
+	require.NoError(t, err)
+	at := slices.IndexFunc(e.Checks, func(c doctor.Check) bool { return c.Subject == "fixtures.advertise" })
+	require.GreaterOrEqual(t, at, 0)
+	assert.Equal(t, doctor.Noted, e.Checks[at].State, "a builder elsewhere may reach it")
+	assert.Contains(t, e.Checks[at].Found, "http://127.0.0.1:9 is not reached from this machine")
+	assert.Contains(t, e.Checks[at].Remedy, "correct fixtures.advertise")
+	assert.True(t, e.Testable())
+}
+
+// startFixturesUnchecked serves at a free port although a URL is advertised, which no configuration may: nobody listens there.
+func startFixturesUnchecked(t *testing.T, c *config.Config) (steps.Fixtures, func(), error) {
+	t.Helper()
+	material, err := materialIn(c.Fixtures.Graph)
+	require.NoError(t, err)
+	host, err := material.Serve(c.Fixtures.Serve, c.Fixtures.Advertise)
+	require.NoError(t, err)
+	c.Fixtures = config.Fixtures{Graph: c.Fixtures.Graph}
+	return host, func() { assert.NoError(t, host.Close()) }, fillFrom(c, material, host.Place())
+}
+
+func TestFixturesFillWhatIsNotSet(t *testing.T) {
+	t.Parallel()
+	for graph, file := range map[string]string{config.Starlark: "agent.json", config.Python: "langgraph.json", config.JavaScript: "langgraph.json"} {
+		c := config.Default()
+		c.Target, c.Fixtures = "http://127.0.0.1:9", config.Fixtures{Serve: "127.0.0.1:0", Graph: graph}
+		c.Users = []config.User{{Name: "alice", Token: "the-token-of-alice", Identity: "alice@x"}, {Name: "bob", Token: "the-token-of-bob", Fields: map[string]string{"role": "reader"}}}
+		c.Create.Body = map[string]any{
+			"source_config": map[string]any{"integration_id": "i-1"},
+			"secrets":       []any{map[string]any{"name": "OTHER", "value": "kept-as-it-is"}},
+		}
+		c.Alternatives.RepoRef = "main"
+		require.NoError(t, c.Complete())
+		served := serveFor(t, &c)
+		body := c.Create.Body
+		assert.Equal(t, config.GitHost, c.Source())
+		assert.Equal(t, map[string]any{"integration_id": "i-1", "build_on_push": false, "repo_url": served.Advertised() + "/conformance.git"}, body["source_config"])
+		assert.Equal(t, map[string]any{"repo_ref": "main", "graph_config_path": file}, body["source_revision_config"])
+		secrets := map[any]any{}
+		for _, item := range body["secrets"].([]any) {
+			secrets[item.(map[string]any)["name"]] = item.(map[string]any)["value"]
+		}
+		assert.Equal(t, "kept-as-it-is", secrets["OTHER"])
+		var users []map[string]string
+		require.NoError(t, json.Unmarshal([]byte(secrets["CONFORMANCE_USERS"].(string)), &users))
+		assert.Equal(t, []map[string]string{
+			{"name": "alice", "token": "the-token-of-alice", "identity": "alice@x", "role": "role-1"},
+			{"name": "bob", "token": "the-token-of-bob", "identity": "bob", "role": "reader"},
+		}, users)
+		assert.Equal(t, map[string]string{"role": "role-1"}, c.Users[0].Fields)
+		assert.Equal(t, "main", c.Alternatives.RepoRef, "what is set stays")
+		assert.Equal(t, "refs/tags/v1.0.0", c.Alternatives.TagRef)
+		assert.Equal(t, "alternative.json", c.Alternatives.GraphConfigPath)
+		assert.Equal(t, []string{"broken", "main", "next", "refs/tags/v1.0.0", "refs/tags/v1.1.0"}, slices.Sorted(maps.Keys(c.Alternatives.Commits)))
+		assert.Equal(t, config.ExternalContainer, c.Create.Refused["source"])
+		assert.Contains(t, c.Secrets(), secrets["CONFORMANCE_USERS"])
+	}
+}
+
+func TestFixturesNeedASourceOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Target, c.Fixtures.Serve = "http://127.0.0.1:9", "127.0.0.1:0"
+	c.Create.Body = map[string]any{"source": "git_host", "source_config": map[string]any{"repo_url": "https://git.example/x"}}
+	require.NoError(t, c.Complete())
+	_, _, err := startFixtures(&c)
+	require.ErrorContains(t, err, "create.body.source_config.repo_url")
+	c.Target, c.AgentTarget = "", "http://127.0.0.1:9"
+	served, stop, err := startFixtures(&c)
+	require.NoError(t, err, "without a control plane there is nothing to build")
+	assert.Nil(t, served)
+	stop()
+}
