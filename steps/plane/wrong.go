@@ -13,7 +13,7 @@ func ReadOnly() map[string]any {
 		"latest_revision_id": "66666666-7777-4888-9999-aaaaaaaaaaaa",
 		"created_at":         "1999-12-31T23:59:59Z",
 		"updated_at":         "1999-12-31T23:59:59Z",
-		"status":             "CREATE_FAILED",
+		"status":             "SKIPPED", // which the first and only revision of a deployment never is
 	}
 }
 
