@@ -65,10 +65,11 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 		return nil, errors.New("--env is empty: name the environment to write, or remove the flag")
 	}
 	given := map[string]string{}
-	for flag, value := range map[string]string{"target": f.target, "agent-target": f.agentTarget, "edition": f.edition} {
-		if c.Flags().Changed(flag) {
-			given[strings.ReplaceAll(flag, "-", "_")] = value
-		}
+	if c.Flags().Changed("target") || c.Flags().Changed("agent-target") { // as for run: they name the target
+		given["target"], given["agent_target"] = f.target, f.agentTarget
+	}
+	if c.Flags().Changed("edition") {
+		given["edition"] = f.edition
 	}
 	cfg, err := config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
 	if err != nil {

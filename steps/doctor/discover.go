@@ -193,7 +193,7 @@ var sourceExamples = map[string]map[string]any{
 // draftBody suggests how deployments are created. Whether the run may create any is for the user to decide.
 func (d *discoverer) draftBody(deployments []gjson.Result, listed string) {
 	own, other := config.GitHost, config.ExternalContainer
-	if d.draft.Has("edition") && d.edition() == config.SelfHosted {
+	if d.draft.Value("edition") == config.SelfHosted {
 		own, other = other, own
 	}
 	d.draft.Suggest("create.body", sourceExamples[own], listed+". Without create.body a run creates nothing and is partial. Put a body here that builds the conformance graph.")
@@ -213,12 +213,6 @@ func (d *discoverer) draftBody(deployments []gjson.Result, listed string) {
 	} else {
 		d.draft.Suggest("alternatives.image_uri", "registry.example/conformance:v2")
 	}
-}
-
-// edition is the one that the draft has.
-func (d *discoverer) edition() string {
-	value, _ := d.draft.Value("edition").(string)
-	return value
 }
 
 // draftAddress looks in the deployments for the address of an agent server.

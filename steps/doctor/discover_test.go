@@ -172,3 +172,34 @@ func TestTokensGoToAgentServersOnly(t *testing.T) {
 	assert.Contains(t, string(found.Draft.Text("")), "in 1 listed deployment no URL was found at which an agent server answers")
 	assert.Empty(t, authorized)
 }
+
+// TestTextOfATargetStaysText has a target answer with what would be keys of the file if it were written as it is.
+func TestTextOfATargetStaysText(t *testing.T) {
+	const detail = "no\nassistant_id: other\n# \x1b[31m"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/v2/deployments":
+			respond(200, "application/json", `{"resources":[{"id":"d\nassistant_id: other","source":"git_host"},{"id":"e\u0085assistant_id: other","source":"their\nassistant_id: other"}]}`)(w, r)
+		case strings.HasPrefix(r.URL.Path, "/v2/"):
+			respond(404, "application/json", notFound)(w, r)
+		default:
+			respond(401, "application/json", fmt.Sprintf(`{"detail":%s}`, strings.ReplaceAll(fmt.Sprintf("%q", detail), `\x1b`, `\u001b`)))(w, r)
+		}
+	}))
+	defer server.Close()
+	c := config.Default()
+	c.Target, c.AgentTarget = server.URL, server.URL
+	require.NoError(t, c.Complete())
+	found, err := Discover(t.Context(), &c)
+	require.NoError(t, err)
+	text := string(found.Draft.Text(""))
+	assert.Contains(t, text, "has the source git_host")
+	assert.NotContains(t, text, "\x1b")
+	assert.NotContains(t, text, "\u0085")
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	read, err := config.Load(config.Sources{File: file})
+	require.NoError(t, err)
+	assert.Equal(t, config.Default().AssistantID, read.AssistantID)
+	assert.Empty(t, read.Agent.RejectedDetail, "a detail that is not plain text is only shown in a comment")
+}
