@@ -7,7 +7,7 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance test build format vet lint modules unit features requirements readme proof interop golden clean
+.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof interop golden clean
 
 conformance: build
 	$(BIN) run --out $(OUT)/conformance $(if $(TARGET),--target '$(TARGET)') $(if $(AGENT_TARGET),--agent-target '$(AGENT_TARGET)') $(ARGS)
@@ -46,6 +46,11 @@ features:
 # Generates the page of requirements from the features. A test fails if it is out of date.
 requirements: build
 	$(BIN) list --format markdown > features/REQUIREMENTS.md
+
+# Generates the schema and the page of the configuration from its keys. Tests fail if they are out of date.
+docs: build
+	$(BIN) schema > docs/config.schema.json
+	$(BIN) schema --format markdown > docs/configuration.md
 
 # Runs the commands of the README.
 readme: build

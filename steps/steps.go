@@ -54,6 +54,15 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	return doctor.Examine(ctx, c, catalogue, oracle, o)
 }
 
+// Discovery is the draft of a configuration, with what a target was asked.
+type Discovery = doctor.Discovery
+
+// Discover drafts a configuration for the addresses and credentials of c, with what the target answers to reading requests. It
+// creates nothing. The error is that of the context.
+func Discover(ctx context.Context, c *config.Config) (*Discovery, error) {
+	return doctor.Discover(ctx, c)
+}
+
 // Binding returns which requirements count as MUST by a tag expression, for Options.FailOn.
 func Binding(c *features.Catalogue, expression string) (func(*features.Requirement) bool, error) {
 	return suite.Binding(c, expression)

@@ -87,6 +87,7 @@ them at the end.
 Exit codes: 0 conformant, 1 non-conformant, 2 wrong usage or configuration, 3 incomplete (target unreachable, blocked,
 inconclusive or stopped, and no MUST failed).`,
 		Example: `  agentconform run                                    test the bundled reference
+  agentconform init --target https://control.example  write a configuration with what can be learned from the target
   agentconform doctor --config agentconform.yaml      check whether a target can be tested, and what is missing
   agentconform run --config agentconform.yaml         test the target of a configuration
   agentconform explain CP-LIST-3                      show a requirement in full
@@ -105,7 +106,7 @@ inconclusive or stopped, and no MUST failed).`,
 	root.SetIn(io.in)
 	root.SetOut(io.out)
 	root.SetErr(io.err)
-	root.AddCommand(newRun(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newExplain(io), newCompletion(io), newVersion(io), configTopic())
+	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newCompare(io), newMerge(io), newClean(io), newList(io), newExplain(io), newSchema(io), newCompletion(io), newVersion(io), configTopic())
 	describeHelp(root)
 	return root
 }

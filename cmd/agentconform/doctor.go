@@ -38,6 +38,7 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
   agentconform doctor --config vendor.yaml
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform doctor --config vendor.yaml --target https://control.example
   agentconform doctor --config vendor.yaml --try
+  agentconform doctor --config vendor.yaml --env staging
   agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
 		Args: noArguments("name the target with --target or --config"),
 		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, options, color, s) },
@@ -53,7 +54,7 @@ func examine(c *cobra.Command, target *targetFlags, options doctor.Options, colo
 	if err != nil {
 		return err
 	}
-	source := sourceOf(target.config, os.Environ())
+	source := sourceOf(target.config, target.env, os.Environ())
 	if cfg.Target == "" && cfg.AgentTarget == "" {
 		stop, err := startBundled(c.Context(), cfg, "")
 		if err != nil {
@@ -91,7 +92,7 @@ func examine(c *cobra.Command, target *targetFlags, options doctor.Options, colo
 }
 
 // sourceOf says where the configuration was read from: the file, and the names of the variables.
-func sourceOf(file string, environ []string) string {
+func sourceOf(file, environment string, environ []string) string {
 	var from []string
 	if file == "" {
 		if _, err := os.Stat(config.DefaultFile); err == nil {
@@ -100,6 +101,9 @@ func sourceOf(file string, environ []string) string {
 	}
 	if file != "" {
 		from = append(from, file)
+	}
+	if environment != "" {
+		from = append(from, "its environment "+environment)
 	}
 	for _, entry := range environ {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, config.EnvPrefix) {

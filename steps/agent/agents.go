@@ -3,13 +3,9 @@ package agent
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent/pace"
@@ -178,7 +174,11 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 // the target is wrong; who has not may have a target without agent servers.
 func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome.Outcome {
 	hint := "it has no http or https URL"
-	if found := as.addressesIn(d, a); len(found) > 0 {
+	var found []string
+	for _, at := range AddressesIn(a, target.Encode(d.Body)) {
+		found = append(found, fmt.Sprintf("%.100q (%.100q)", as.target.Redact.Text(at.Path), as.target.Redact.Text(at.URL)))
+	}
+	if len(found) > 0 {
 		hint = "it has URLs at " + strings.Join(found, ", ")
 	}
 	path := as.target.Config.AgentURLFrom
@@ -186,36 +186,4 @@ func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome
 		return outcome.Blocked("the deployment has no agent server address at %s (agent_url_from); %s: correct agent_url_from, or set agent_target", path, hint).By(reports.ByKey, "agent_url_from")
 	}
 	return outcome.Needs("agent_url_from", fmt.Sprintf(", or agent_target: the deployment has no agent server address at %s; %s", path, hint))
-}
-
-// addressesIn finds strings in a deployment that are http or https addresses, and not what the suite has sent itself,
-// such as that of the repository: "agent.address" ("https://...").
-func (as *Agents) addressesIn(d *plane.Deployment, a *client.Answer) []string {
-	const most = 3
-	ours := string(target.Encode(d.Body))
-	var found []string
-	var walk func(path string, value gjson.Result)
-	walk = func(path string, value gjson.Result) {
-		if value.IsObject() || value.IsArray() {
-			at := 0
-			value.ForEach(func(key, item gjson.Result) bool {
-				name := gjson.Escape(key.String())
-				if value.IsArray() {
-					name = fmt.Sprint(at)
-				}
-				at++
-				walk(strings.TrimPrefix(path+"."+name, "."), item)
-				return len(found) < most
-			})
-			return
-		}
-		text := value.String()
-		u, err := url.Parse(text)
-		if value.Type != gjson.String || err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || strings.Contains(ours, string(target.Encode(text))) {
-			return
-		}
-		found = append(found, fmt.Sprintf("%.100q (%.100q)", as.target.Redact.Text(path), as.target.Redact.Text(text)))
-	}
-	walk("", a.Get("@this"))
-	return found
 }

@@ -49,6 +49,9 @@ type Config struct {
 	MaxDeployments int      `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int      `yaml:"max_revisions"`   // of one deployment; 0: no limit
 
+	// Environments are named sets of keys of a file. The one of Sources.Environment is laid over the other keys; after Load there are none.
+	Environments map[string]any `yaml:"environments"`
+
 	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them again.
 	SecretFiles map[string]string `yaml:"-"`
 }

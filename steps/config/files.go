@@ -59,14 +59,18 @@ func resolved(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// readSecretFiles puts the content of each file in the place of {file: path}.
-func (l *loader) readSecretFiles(root *yaml.Node, source string) {
+// secretFile is the file that a configuration names in the place of a credential.
+type secretFile struct{ path, place string }
+
+// takeFiles puts an empty value in the place of each {file: path}, and notes which file is to be read into it. What follows the
+// line in the place of a key is added to errors.
+func (l *loader) takeFiles(root *yaml.Node, source, after string) {
 	eachSecret(root, func(key string, at **yaml.Node) {
 		n := resolved(*at)
 		if n.Kind != yaml.MappingNode {
 			return
 		}
-		place := fmt.Sprintf("%s:%d", source, n.Line)
+		place := fmt.Sprintf("%s:%d%s", source, n.Line, after)
 		value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: n.Line, Column: n.Column}
 		*at = value
 		if len(n.Content) != 2 || n.Content[0].Value != fileKey || resolved(n.Content[1]).Kind != yaml.ScalarNode || resolved(n.Content[1]).Value == "" {
@@ -77,16 +81,30 @@ func (l *loader) readSecretFiles(root *yaml.Node, source string) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(source), path)
 		}
-		content, err := readSecret(path)
-		if err != nil {
-			l.mistaken(&Error{Source: place, Key: key, Problem: fmt.Sprintf("the file %s cannot be used: %s", path, reason(err)), Remedy: "name a readable file that holds only the credential"})
+		if l.files == nil {
+			l.files = map[*yaml.Node]secretFile{}
+		}
+		l.files[value] = secretFile{path, place}
+	})
+}
+
+// readSecretFiles reads the files that takeFiles has noted, as far as their values are still in the mapping.
+func (l *loader) readSecretFiles(root *yaml.Node) {
+	eachSecret(root, func(key string, at **yaml.Node) {
+		file, noted := l.files[*at]
+		if !noted {
 			return
 		}
-		value.Value = content
+		content, err := readSecret(file.path)
+		if err != nil {
+			l.mistaken(&Error{Source: file.place, Key: key, Problem: fmt.Sprintf("the file %s cannot be used: %s", file.path, reason(err)), Remedy: "name a readable file that holds only the credential"})
+			return
+		}
+		(*at).Value = content
 		if l.config.SecretFiles == nil {
 			l.config.SecretFiles = map[string]string{}
 		}
-		l.config.SecretFiles[key] = path
+		l.config.SecretFiles[key] = file.path
 	})
 }
 

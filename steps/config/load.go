@@ -9,7 +9,6 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -26,6 +25,9 @@ type Sources struct {
 	File    string            // named by the user: must exist. Empty: DefaultFile, if it is there.
 	Environ []string          // as os.Environ gives it
 	Flags   map[string]string // by key ("target"), only those that were given
+
+	Environment string // of the file, laid over its other keys; empty: none
+	NoFile      bool   // none is read, not even DefaultFile
 }
 
 // Load reads the configuration: defaults, then the file, the environment and the flags, where later ones override earlier
@@ -33,8 +35,10 @@ type Sources struct {
 func Load(s Sources) (*Config, error) {
 	c := Default()
 	l := &loader{config: &c, from: origins{}}
-	if mistake := l.file(s.File); mistake != nil {
-		return nil, mistake
+	if !s.NoFile {
+		if mistake := l.file(s.File, s.Environment); mistake != nil {
+			return nil, mistake
+		}
 	}
 	l.environment(s.Environ)
 	for _, key := range keysOf(reflect.TypeFor[Config]()) {
@@ -60,24 +64,28 @@ type loader struct {
 	config *Config
 	from   origins
 	found  Errors
+	files  map[*yaml.Node]secretFile // by the value that they are read into
 }
 
 func (l *loader) mistaken(found ...*Error) { l.found = append(l.found, found...) }
 
 // file reads the file. An error ends the loading: nothing else can be checked.
-func (l *loader) file(path string) error {
+func (l *loader) file(path, environment string) error {
 	named := path != ""
 	if !named {
 		path = DefaultFile
 	}
 	content, err := readBounded(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {
+		if environment != "" {
+			return &Error{Source: "flag --env", Problem: fmt.Sprintf("there is no %s with an environment %q", path, environment), Remedy: "name the file with --config, or remove the flag"}
+		}
 		return nil
 	}
 	if err != nil {
 		return &Error{Source: path, Problem: "cannot be read: " + reason(err), Remedy: "name a readable YAML file with --config, or leave it out"}
 	}
-	return l.parse(path, content)
+	return l.parse(path, content, environment)
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -115,12 +123,13 @@ func yamlProblem(err error) string {
 	return fmt.Sprintf("line %d, column %d: %s", at.Mark.Line, at.Mark.Column, at.Message)
 }
 
-func (l *loader) parse(source string, content []byte) error {
+// parse reads a file with one of its environments, "" for none.
+func (l *loader) parse(source string, content []byte, environment string) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc yaml.Node
 	err := decoder.Decode(&doc)
-	if errors.Is(err, io.EOF) {
-		return nil // an empty file is valid
+	if errors.Is(err, io.EOF) { // an empty file is valid
+		return l.read(&yaml.Node{Kind: yaml.MappingNode}, source, environment)
 	}
 	if err != nil {
 		return &Error{Source: source, Problem: "not valid YAML: " + yamlProblem(err), Remedy: "check indentation and quotes at that line"}
@@ -128,18 +137,29 @@ func (l *loader) parse(source string, content []byte) error {
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return &Error{Source: source, Problem: "more than one YAML document", Remedy: "keep one document"}
 	}
-	if doc.Content[0].Tag == "!!null" {
-		return nil
+	root := doc.Content[0]
+	if root.Tag == "!!null" {
+		root = &yaml.Node{Kind: yaml.MappingNode}
 	}
+	return l.read(root, source, environment)
+}
+
+// read reads the mapping of a file.
+func (l *loader) read(root *yaml.Node, source, environment string) error {
 	l.from[""] = source
-	l.from.read(doc.Content[0], source, "")
-	l.readSecretFiles(doc.Content[0], source)
-	problems := check(doc.Content[0], reflect.TypeFor[Config](), source, "")
+	environments := l.takeEnvironments(root, source)
+	l.from.read(root, source, "", "")
+	l.takeFiles(root, source, "")
+	problems := check(root, reflect.TypeFor[Config](), source, "")
 	if i := slices.IndexFunc(problems, func(e *Error) bool { return e.Key == "" }); i >= 0 {
 		return problems[i]
 	}
 	l.mistaken(problems...)
-	if err := doc.Content[0].Load(l.config, bounded); err != nil && len(problems) == 0 { // else the error repeats them
+	if err := l.overlay(root, source, environments, environment); err != nil {
+		return err
+	}
+	l.readSecretFiles(root)
+	if err := root.Load(l.config, bounded); err != nil && len(l.found) == 0 { // else the error repeats them
 		return &Error{Source: source, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
 	}
 	return nil
@@ -157,24 +177,6 @@ func (o origins) note(key, at string) {
 		}
 	}
 	o[key] = at
-}
-
-// read records the line of every key of a file. The content of an alias has the line of the alias.
-func (o origins) read(n *yaml.Node, source, key string) {
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			below := join(key, n.Content[i].Value)
-			o[below] = fmt.Sprintf("%s:%d", source, n.Content[i].Line)
-			o.read(n.Content[i+1], source, below)
-		}
-	case yaml.SequenceNode:
-		for i, item := range n.Content {
-			below := join(key, strconv.Itoa(i))
-			o[below] = fmt.Sprintf("%s:%d", source, item.Line)
-			o.read(item, source, below)
-		}
-	}
 }
 
 // of is the place of a key, or of the group in which it is missing.

@@ -19,11 +19,15 @@ func (x *examiner) listings(search bool) (all []*probe) {
 }
 
 func (x *examiner) listing(who target.Caller, search bool) *probe {
+	return x.listingAt(x.target.Config.AgentTarget, who, search)
+}
+
+func (x *examiner) listingAt(base string, who target.Caller, search bool) *probe {
 	method, path, body := http.MethodGet, agent.ThreadsPath, any(nil)
 	if search {
 		method, path, body = http.MethodPost, agent.ThreadsPath+"/search", map[string]any{"limit": 1, "offset": 0}
 	}
-	return &probe{request: x.target.ToAgent(x.target.Config.AgentTarget, who, method, path, body)}
+	return &probe{request: x.target.ToAgent(base, who, method, path, body)}
 }
 
 // searched requests the threads with the search endpoint where the configuration names none and GET /threads is not served, as a

@@ -109,6 +109,15 @@ func (t *Target) Caller(name string) (Caller, error) {
 	return Caller{name: name, Header: wrongHeader(t.present().Users[0], name)}, nil
 }
 
+// UnknownCaller has a token that no target accepts, sent as the first user sends theirs.
+func (t *Target) UnknownCaller() Caller {
+	u := config.User{Token: wrongToken}
+	if len(t.Config.Users) > 0 {
+		u = t.present().Users[0]
+	}
+	return Caller{name: anUnknownToken, Header: wrongHeader(u, anUnknownToken)}
+}
+
 // nearMiss is a caller whose token is almost that of the user.
 func nearMiss(u config.User, name string) (Caller, error) {
 	how := config.OneMore

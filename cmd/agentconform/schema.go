@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+func newSchema(s streams) *cobra.Command {
+	format := "json"
+	c := &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the configuration, for editors",
+		Long: `Print the JSON Schema (draft 7) of the configuration. Editors complete and check a configuration with it. It is as strict as the
+commands: unknown keys and values of the wrong type are errors.
+
+With the first line that agentconform init writes, an editor with the YAML language server loads the schema of the latest version.
+To use the schema of this version, write it to a file and name that file in the line.`,
+		Example: `  agentconform schema > config.schema.json
+  agentconform schema --format markdown > configuration.md`,
+		Args: noArguments("write the schema to a file with > FILE"),
+		RunE: func(*cobra.Command, []string) error {
+			switch format {
+			case "json":
+				_, err := s.out.Write(config.Schema())
+				return err
+			case "markdown":
+				return config.Markdown(s.out)
+			}
+			return fmt.Errorf("--format %s: give json or markdown", format)
+		},
+	}
+	c.Flags().StringVar(&format, "format", format, "json, or markdown for a page with all keys")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"json", "markdown"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}

@@ -1,0 +1,205 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with the search
+// endpoint, and refuses with 403 and plain text. It records what was sent.
+type unfamiliar struct {
+	mu   sync.Mutex
+	sent []string
+	url  string
+}
+
+func (u *unfamiliar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	u.mu.Lock()
+	u.sent = append(u.sent, r.Method+" "+r.URL.Path)
+	u.mu.Unlock()
+	_, _ = io.Copy(io.Discard, r.Body)
+	json := func(status int, body string) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+	switch path, keyed := r.URL.Path, r.Header.Get("X-Api-Key") == "the-key"; {
+	case strings.HasPrefix(path, "/v2/") && !keyed:
+		json(401, `{"detail":"no"}`)
+	case path == "/v2/deployments":
+		json(200, `{"resources":[{"id":"d-1","source":"their_host"},{"id":"d-2","source":"external_container"}],"offset":0}`)
+	case path == "/v2/deployments/d-1" || path == "/v2/deployments/d-2":
+		json(200, fmt.Sprintf(`{"id":"d","docs":"%s/docs","links":[{"server.url":"%s/agent"}]}`, u.url, u.url))
+	case path == "/agent/threads/search" && r.Header.Get("Authorization") == "Bearer token-of-ada":
+		json(200, `[]`)
+	case path == "/agent/threads/search":
+		w.WriteHeader(403)
+		_, _ = io.WriteString(w, "Go away\n")
+	default:
+		json(404, `{"detail":"not found"}`)
+	}
+}
+
+func discovered(t *testing.T, change func(c *config.Config, base string)) (string, *Discovery, *unfamiliar) {
+	t.Helper()
+	u := &unfamiliar{}
+	server := httptest.NewServer(u)
+	t.Cleanup(server.Close)
+	u.url = server.URL
+	c := config.Default()
+	c.Timeouts.Request = 5 * time.Second
+	change(&c, server.URL)
+	require.NoError(t, c.Complete())
+	found, err := Discover(t.Context(), &c)
+	require.NoError(t, err)
+	return string(found.Draft.Text("")), found, u
+}
+
+func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
+	text, found, u := discovered(t, func(c *config.Config, base string) {
+		c.Target, c.Credentials.APIKey, c.Credentials.TenantID = base, "the-key", "the-tenant"
+		c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}}
+	})
+	assert.Empty(t, found.Problems)
+	for key, want := range map[string]any{"target": u.url, "edition": config.SelfHosted, "tenant_id_alone": false, "agent_url_from": `links.0.server\.url`, "agent.listing": "search",
+		"agent.rejected_status": 403, "agent.rejected_detail": "Go away"} {
+		assert.Equal(t, want, found.Draft.Value(key), key)
+	}
+	for _, want := range []string{
+		"GET /v2/deployments: status 200, a list of 2 deployments.",
+		`# vocabulary:`, `#   external_container: their_host`,
+		"# Learned: the deployment d-2 has the source external_container, which only this edition offers.",
+		"# Learned: GET /threads: status 404; POST /threads/search: status 200, a list of threads.",
+		"# Learned: POST /threads/search without credentials: status 403, with an unknown token: status 403.",
+		"# agent_target: " + u.url + "/agent",
+		"Given. GET " + u.url + "/v2/deployments/",
+	} {
+		assert.Contains(t, strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(want), " "))
+	}
+	for _, secret := range []string{"the-key", "the-tenant", "token-of-ada"} {
+		assert.NotContains(t, text, secret)
+	}
+	for _, sent := range u.sent {
+		assert.True(t, strings.HasPrefix(sent, "GET ") || strings.HasSuffix(sent, "/threads/search"), "%s may create something", sent)
+	}
+}
+
+// TestADraftIsAConfiguration loads what was drafted, as it is and with all suggestions accepted, as a whole file and as an environment.
+func TestADraftIsAConfiguration(t *testing.T) {
+	for name, change := range map[string]func(c *config.Config, base string){
+		"control plane": func(c *config.Config, base string) { c.Target, c.Credentials.APIKey = base, "the-key" },
+		"agent server":  func(c *config.Config, base string) { c.AgentTarget = base + "/agent" },
+		"both": func(c *config.Config, base string) {
+			c.Target, c.AgentTarget, c.Edition = base, base+"/agent", config.Cloud
+			c.Users = []config.User{{Name: "ada", Token: "token-of-ada", Identity: "a"}}
+		},
+		"neither answers": func(c *config.Config, _ string) { c.Target, c.AgentTarget = "http://127.0.0.1:1", "http://127.0.0.1:2" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, found, _ := discovered(t, change)
+			assert.Equal(t, name == "neither answers", len(found.Problems) > 0)
+			suggestion := regexp.MustCompile(`(?m)^( *)# ( *(?:[a-z_]+:(?: \S+| ".*")?$|- |X-Auth-Scheme: |.*your product$))`)
+			all := suggestion.ReplaceAllString(text, "$1$2")
+			require.NotEqual(t, text, all)
+			dir := t.TempDir()
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "secrets"), 0o700))
+			for _, file := range []string{"api-key", "tenant-id", "bearer", "other-tenant-api-key", "ada", "bob"} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", file), []byte("secret-"+file), 0o600))
+			}
+			environ := []string{"AGENTCONFORM_USERS_0_TOKEN=token-of-ada"}
+			for i, content := range []string{text, all, string(found.Draft.Text("staging"))} {
+				file := filepath.Join(dir, fmt.Sprintf("%d.yaml", i))
+				require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+				s := config.Sources{File: file, Environment: map[bool]string{true: "staging"}[i == 2]}
+				if name == "both" || i == 1 {
+					s.Environ = environ
+				}
+				c, err := config.Load(s)
+				if !assert.NoError(t, err, "%s", content) {
+					continue
+				}
+				assert.NotEmpty(t, c.Target+c.AgentTarget)
+				if i == 1 && name != "agent server" {
+					assert.NotEmpty(t, c.Create.Body["source"])
+					assert.Equal(t, "secret-api-key", c.Credentials.APIKey)
+				}
+			}
+		})
+	}
+}
+
+// TestTokensGoToAgentServersOnly has deployments name URLs at which no agent server answers: no credentials are sent there.
+func TestTokensGoToAgentServersOnly(t *testing.T) {
+	var mu sync.Mutex
+	var authorized []string
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Header.Get("Authorization")+r.Header.Get("X-Api-Key") != "" {
+			authorized = append(authorized, r.Method+" "+r.URL.Path)
+		}
+		respond(200, "text/html", page)(w, r)
+	}))
+	defer elsewhere.Close()
+	plane := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := `{"resources":[{"id":"d"}],"offset":0}`
+		if strings.HasSuffix(r.URL.Path, "/d") {
+			body = fmt.Sprintf(`{"id":"d","source_config":{"custom_url":%q,"repo_url":%q}}`, elsewhere.URL, elsewhere.URL+"/repo")
+		}
+		respond(200, "application/json", body)(w, r)
+	}))
+	defer plane.Close()
+	c := config.Default()
+	c.Target, c.Credentials.APIKey, c.Users = plane.URL, "the-key", []config.User{{Name: "ada", Token: "token-of-ada"}}
+	require.NoError(t, c.Complete())
+	found, err := Discover(t.Context(), &c)
+	require.NoError(t, err)
+	assert.False(t, found.Draft.Has("agent_url_from"))
+	assert.Contains(t, string(found.Draft.Text("")), "in 1 listed deployment no URL was found at which an agent server answers")
+	assert.Empty(t, authorized)
+}
+
+// TestTextOfATargetStaysText has a target answer with what would be keys of the file if it were written as it is.
+func TestTextOfATargetStaysText(t *testing.T) {
+	const detail = "no\nassistant_id: other\n# \x1b[31m"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/v2/deployments":
+			respond(200, "application/json", `{"resources":[{"id":"d\nassistant_id: other","source":"git_host"},{"id":"e\u0085assistant_id: other","source":"their\nassistant_id: other"}]}`)(w, r)
+		case strings.HasPrefix(r.URL.Path, "/v2/"):
+			respond(404, "application/json", notFound)(w, r)
+		default:
+			respond(401, "application/json", fmt.Sprintf(`{"detail":%s}`, strings.ReplaceAll(fmt.Sprintf("%q", detail), `\x1b`, `\u001b`)))(w, r)
+		}
+	}))
+	defer server.Close()
+	c := config.Default()
+	c.Target, c.AgentTarget = server.URL, server.URL
+	require.NoError(t, c.Complete())
+	found, err := Discover(t.Context(), &c)
+	require.NoError(t, err)
+	text := string(found.Draft.Text(""))
+	assert.Contains(t, text, "has the source git_host")
+	assert.NotContains(t, text, "\x1b")
+	assert.NotContains(t, text, "\u0085")
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	read, err := config.Load(config.Sources{File: file})
+	require.NoError(t, err)
+	assert.Equal(t, config.Default().AssistantID, read.AssistantID)
+	assert.Empty(t, read.Agent.RejectedDetail, "a detail that is not plain text is only shown in a comment")
+}
