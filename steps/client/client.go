@@ -138,6 +138,7 @@ type Client struct {
 	Observe    Observer
 	Throttled  func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
 	Down       *Breaker
+	ReadOnly   bool // requests that would write are not sent; the error is a *WriteRefused
 	patience   *patience
 	gates      sync.Map  // by host
 	guarded    *sync.Map // hosts that the target has named
@@ -179,8 +180,11 @@ func stayOnTarget(next *http.Request, via []*http.Request) error {
 }
 
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within
-// limits; after a 429 all requests wait. The error is a *NoAnswer, a *Busy, or that of the context.
+// limits; after a 429 all requests wait. The error is a *NoAnswer, a *Busy, a *WriteRefused, or that of the context.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
+	if c.ReadOnly && r.writes() {
+		return nil, &WriteRefused{Request: r}
+	}
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
 		leave, err := g.enter(ctx, attempt > 0, c.patience)

@@ -104,6 +104,7 @@ type Definition struct {
 	sentence *regexp.Regexp
 	needs    []func(captured string) error
 	open     func(captured string) bool // whether it needs no valid credentials; nil: it does
+	writes   func(sentence string) bool // whether it sends what may change the target; nil: only if it has costs
 }
 
 func (d *Definition) matches(sentence string) bool {
@@ -231,6 +232,36 @@ func Uses(fixtures ...*plane.Fixture) Property {
 func Creates(deployments, revisions int) Property {
 	return func(d *Definition) {
 		d.Costs = append(d.Costs, plane.Cost{Deployments: deployments, Revisions: revisions})
+	}
+}
+
+// Writes says that a sentence sends requests that may create, change or remove something at the target, such as those that must be
+// refused: only the sentences for which a condition holds, where one is given. A run that only reads skips them. What a sentence
+// creates ([Creates], [Starts], [Uses]) is written too.
+func Writes(when ...func(sentence string) bool) Property {
+	return func(d *Definition) {
+		d.writes = func(sentence string) bool {
+			return !slices.ContainsFunc(when, func(holds func(string) bool) bool { return !holds(sentence) })
+		}
+	}
+}
+
+// Writes tells whether the sentence sends requests that may create, change or remove something at the target.
+func (d *Definition) Writes(sentence string) bool {
+	return len(d.Costs) > 0 || d.writes != nil && d.writes(sentence)
+}
+
+// Starts says about how many threads and runs a sentence creates for itself. Where it loses a race, it creates more.
+func Starts(threads, runs int) Property {
+	return func(d *Definition) {
+		d.Costs = append(d.Costs, plane.Cost{Threads: threads, Runs: runs})
+	}
+}
+
+// StartsOnce is Starts for what the scenarios of a run share under the name: the first that needs it creates it.
+func StartsOnce(name string, threads, runs int) Property {
+	return func(d *Definition) {
+		d.Costs = append(d.Costs, plane.Cost{Fixture: name, Threads: threads, Runs: runs})
 	}
 }
 

@@ -36,6 +36,7 @@ type Config struct {
 	Vocabulary map[string]string `yaml:"vocabulary"`
 
 	Create       Create       `yaml:"create"`
+	Existing     Existing     `yaml:"existing"`
 	Alternatives Alternatives `yaml:"alternatives"`
 	AgentURLFrom string       `yaml:"agent_url_from"` // path of the agent server's address in a deployment (GJSON syntax)
 
@@ -47,6 +48,9 @@ type Config struct {
 	Polling        Polling  `yaml:"polling"`
 	MaxDeployments int      `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int      `yaml:"max_revisions"`   // of one deployment; 0: no limit
+
+	// ReadOnly is set by run --read-only: nothing is created, changed or removed at the target, and no request that would is sent.
+	ReadOnly bool `yaml:"-"`
 
 	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them again.
 	SecretFiles map[string]string `yaml:"-"`
@@ -64,6 +68,13 @@ type Credentials struct {
 type Create struct {
 	Body    map[string]any `yaml:"body"`
 	Refused map[string]any `yaml:"refused"`
+}
+
+// Existing names a deployment that was there before the run, which reads it and never changes it, where no deployment can be created.
+// Revision is one of its revisions, for a target that neither names the latest one in the deployment nor lists them.
+type Existing struct {
+	Deployment string `yaml:"deployment"` // uuid
+	Revision   string `yaml:"revision"`   // uuid
 }
 
 // Alternatives are further sources that the deployment's repository or registry offers. Each enables the

@@ -51,7 +51,21 @@ func (f *Forecast) applies(s *features.Scenario) *outcome.Outcome {
 	if profile != features.AgentServer && f.config.Target == "" {
 		return outcome.Needs("target", " (the URL of a control plane)")
 	}
-	return f.locked(s)
+	if o := f.locked(s); o != nil {
+		return o
+	}
+	if f.config.ReadOnly && f.writes(s) {
+		return outcome.ReadOnly()
+	}
+	return nil
+}
+
+// writes tells whether a sentence of the scenario may change the target.
+func (f *Forecast) writes(s *features.Scenario) bool {
+	return slices.ContainsFunc(s.Steps, func(step features.Step) bool {
+		d := f.sentences.Find(step.Text)
+		return d != nil && d.Writes(step.Text)
+	})
 }
 
 // lackedBy returns the outcomes that the sentence would have because the configuration lacks something.

@@ -63,6 +63,7 @@ func New(o Options) (*Target, error) {
 		Redact: client.NewRedactor(o.Config.Secrets()),
 		Client: client.New(max(o.Concurrency, 1)),
 	}
+	t.Client.ReadOnly = o.Config.ReadOnly
 	t.Client.Vocabulary, _ = spec.NewVocabulary(o.Config.Vocabulary) // the configuration was validated
 	if o.Oracle == nil {
 		return t, nil
