@@ -45,6 +45,14 @@ const (
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }
 
+// Preview is what a run would do, as far as that is known without a request.
+type Preview = suite.Preview
+
+// PreviewOf returns what a run of the selection would do with so many scenarios in flight. It sends nothing.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int) (*Preview, error) {
+	return suite.PreviewOf(c, catalogue, s, concurrency)
+}
+
 // Examine checks whether a run could judge the target, and what its configuration lacks. Unless the options say more, it sends a
 // handful of reading requests and creates nothing. The error is that of the context.
 func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle, o doctor.Options) (*doctor.Examination, error) {

@@ -22,7 +22,7 @@ type runFlags struct {
 	baseline, writeBaseline  string
 	failOn                   string // tag expression
 	strict, requireWhole     bool
-	keep, readOnly           bool
+	keep, readOnly, plan     bool
 	failFast, quiet, verbose bool
 	concurrency              int
 	timeout                  time.Duration
@@ -91,6 +91,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   agentconform run --tags '@must and not @slow' --shard 1/4
   agentconform run --config vendor.yaml --fail-on @security
   agentconform run --config production.yaml --read-only
+  agentconform run --config vendor.yaml --skip 'AS-ROLLBACK-*' --plan
   agentconform run --config vendor.yaml --quiet --require-whole`,
 		Args: noArguments("name the target with --target or --config, and requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -108,6 +109,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.StringVar(&f.failOn, "fail-on", "", "requirements that match the tag `expression`, such as @security, count as MUST whatever their level")
 	flags.BoolVar(&f.keep, "keep", false, "leave what the run created at the target; agentconform clean removes it")
 	flags.BoolVar(&f.readOnly, "read-only", false, "write nothing to the target: no POST but searches, no PATCH, no DELETE; requirements that need a write are skipped")
+	flags.BoolVar(&f.plan, "plan", false, "print what the run would create and send, how long it takes at least and what it leaves out; send nothing")
 	flags.BoolVar(&f.requireWhole, "require-whole", false, "a run that did not test every applicable requirement is incomplete (exit code 3)")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments and threads removed")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
@@ -159,6 +161,8 @@ func (f *runFlags) check() error {
 		return errors.New("--require-whole is for the whole run, and a shard is a part: give it to agentconform merge")
 	case f.readOnly && f.keep:
 		return errors.New("--read-only creates nothing that --keep could leave: give one of them")
+	case f.plan && (f.writeBaseline != "" || f.format == formatJSON || f.quiet):
+		return errors.New("--plan prints text and judges nothing: remove --write-baseline, --format json or --quiet")
 	case f.quiet && f.verbose:
 		return errors.New("--quiet and --verbose exclude each other: give one of them")
 	case f.seed < 0:
@@ -212,6 +216,9 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		defer stop()
 	} else if f.edition != "" {
 		return errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
+	}
+	if f.plan {
+		return f.preview(cfg, selection, io)
 	}
 	if f.timeout > 0 {
 		var cancel context.CancelFunc

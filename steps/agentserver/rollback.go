@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agent/pace"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -35,7 +36,7 @@ func (w *rollbacks) define(r *common.Registrar) {
 	r.When(`the user starts another run with rollback`, w.userReplaces, common.Starts(0, 1))
 	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 2))
 	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, w.userLooks)
-	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
+	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd, common.Takes(pace.MinHold))
 	r.When(`the user's next run on the thread, with rollback, completes`, w.nextRollbackCompletes, common.Starts(0, 1))
 	r.Then(`the new run is accepted`, w.newRunAccepted)
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agent/pace"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -34,8 +35,8 @@ func (w *runs) define(r *common.Registrar) {
 	r.Given(`a run whose graph raises an error`, w.aFailingRun, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
 	r.When(`the user starts a run`, w.userStarts, common.Starts(0, 1))
 	r.When(`the user starts a long run`, w.userStartsLong, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
-	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
-	r.When(`the user starts a longer run, and joins it`, w.userStartsLongerAndJoins, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
+	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1), common.Takes(pace.MinHold))
+	r.When(`the user starts a longer run, and joins it`, w.userStartsLongerAndJoins, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1), common.Takes(pace.MinHold))
 	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread, common.Writes())
 	r.When(`the user tries to start a run of an unknown assistant_id`, w.userStartsUnknownGraph, common.Writes())
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake, common.Writes())

@@ -27,8 +27,8 @@ type update struct {
 
 // define holds the sentences about updating a deployment (sections 1, 2 and 4).
 func (w *update) define(r *common.Registrar) {
-	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates, common.Uses(w.Plane.Fixtures.Leased))
-	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself, common.Uses(w.Plane.Fixtures.Changing))
+	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates, common.Uses(w.Plane.Fixtures.Leased), common.Asks(5))
+	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself, common.Uses(w.Plane.Fixtures.Changing), common.Asks(5))
 	r.Configured(`a second ref to build from`, w.Creating(w.aSecondRef))
 	r.Configured(`a second graph configuration file`, w.Creating(w.aSecondGraphConfig))
 	r.Configured(`a second image`, w.Creating(w.aSecondImage))
@@ -46,9 +46,9 @@ func (w *update) define(r *common.Registrar) {
 	r.When(`the client tries to update the deployment with (.+)`, w.clientUpdatesWithMistake, common.Writes())
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag, common.Creates(0, 1))
 	r.When(`the client updates build_on_push to true`, w.clientUpdatesToBuildOnPush, common.Writes())
-	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
+	r.Then(`exactly one revision was created`, w.oneRevisionCreated, common.Asks(2))
 	r.Then(`the "latest_revision_id" of the deployment names that revision`, w.namesItLatest)
-	r.Then(`no revision was created`, w.noRevisionCreated)
+	r.Then(`no revision was created`, w.noRevisionCreated, common.Asks(3))
 	r.Then(`a GET of the deployment shows the "source" of the create request`, w.sourceUnchanged)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
 }
