@@ -4,6 +4,7 @@ package steps
 
 import (
 	"context"
+	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -71,6 +72,12 @@ const CleanUpTime = suite.CleanUpTime
 // Credentials are sent to allowed addresses only.
 func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(e evidence.Left, problem string)) error {
 	return suite.Clean(ctx, c, left, each)
+}
+
+// Lost returns the deployments at the configured control plane that runs have created more than an age ago, as their names tell, and
+// the names of those whose age is not known.
+func Lost(ctx context.Context, c *config.Config, age time.Duration) (left []evidence.Left, ageless []string, err error) {
+	return suite.Lost(ctx, c, age)
 }
 
 // Elsewhere tells whether something that a run left is not at the configured target.

@@ -3,6 +3,7 @@ package target
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -150,10 +151,24 @@ func (t *Target) Bases(side spec.Side) []string {
 	return all
 }
 
+// NamePrefix begins the name of everything that runs create.
+const NamePrefix = "agentconform-"
+
+// named is what Name makes: the run's id has eight hexadecimal digits.
+var named = regexp.MustCompile(`^` + NamePrefix + `([0-9a-f]{8})-[a-z]+(?:-[a-z]+)*-[0-9]+$`)
+
+// RunOf returns the id of the run that gave a name, "" where no run did.
+func RunOf(name string) string {
+	if m := named.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // Name makes a name for something that the run creates: it carries the run's id and is used once.
 func (t *Target) Name(purpose string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.serial[purpose]++
-	return fmt.Sprintf("agentconform-%s-%s-%d", t.RunID, purpose, t.serial[purpose])
+	return fmt.Sprintf(NamePrefix+"%s-%s-%d", t.RunID, purpose, t.serial[purpose])
 }
