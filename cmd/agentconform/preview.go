@@ -55,7 +55,11 @@ func writePreview(w io.Writer, cfg *config.Config, catalogue *features.Catalogue
 
 // takes is how long the run takes at least, and what comes on top.
 func takes(cfg *config.Config, p *steps.Preview) string {
-	least := fmt.Sprintf("at least %s, and the time that the target needs to answer", p.Least.Round(time.Second/10))
+	least := "at least about " + p.Least.Round(time.Second/10).String()
+	if cfg.Rate != "" {
+		least += " at the rate of " + cfg.Rate
+	}
+	least += ", and the time that the target needs to answer"
 	if p.Deployments > 0 {
 		least += fmt.Sprintf(" and until revisions are DEPLOYED (each up to timeouts.poll, %s)", cfg.Timeouts.Poll)
 	}

@@ -37,6 +37,9 @@ func (c *Config) complete() Errors {
 		v.create(c)
 	}
 	v.existing(c)
+	if _, err := parseRate(c.Rate); err != nil {
+		v.add("rate", fmt.Sprintf("%q is not a rate", c.Rate), "use a number of requests per second, minute or hour, such as 5/s or 300/m")
+	}
 	v.alternatives(c)
 	v.vocabulary(c)
 	v.credentials(c)

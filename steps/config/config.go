@@ -46,6 +46,7 @@ type Config struct {
 
 	Timeouts       Timeouts `yaml:"timeouts"`
 	Polling        Polling  `yaml:"polling"`
+	Rate           string   `yaml:"rate"`            // of requests to the target, "5/s" or "300/m"; "": no limit
 	MaxDeployments int      `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int      `yaml:"max_revisions"`   // of one deployment; 0: no limit
 

@@ -32,6 +32,16 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, con
 		seen[scenario.Requirement] = true
 	}
 	p.Requirements = len(seen)
-	p.Least = max(p.Longest, p.Waits/time.Duration(max(concurrency, 1)))
+	atOnce := concurrencyWithin(max(concurrency, 1), c.Every())
+	p.Least = max(p.Longest, p.Waits/time.Duration(atOnce), time.Duration(max(p.Requests-1, 0))*c.Every())
 	return p, nil
+}
+
+// concurrencyWithin is how many scenarios may be in flight with the time between two requests: a scenario that waits long for each of
+// its requests loses its races with the runs that it has started.
+func concurrencyWithin(most int, every time.Duration) int {
+	if every == 0 {
+		return most
+	}
+	return max(min(most, int(time.Second/(2*every))), 1)
 }

@@ -132,6 +132,7 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
+	o.Concurrency = concurrencyWithin(o.Concurrency, o.Config.Every())
 	start := time.Now()
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Progress: o.Progress,
 		Oracle: o.Oracle, Journal: o.Journal, Start: start, LedgerFile: o.LedgerFile})

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
@@ -63,6 +65,9 @@ func New(o Options) (*Target, error) {
 		Config: o.Config, RunID: o.RunID, Progress: o.Progress, serial: map[string]int{},
 		Redact: client.NewRedactor(o.Config.Secrets()),
 		Client: client.New(max(o.Concurrency, 1)),
+	}
+	if every := o.Config.Every(); every > 0 {
+		t.Client.Limit = rate.NewLimiter(rate.Every(every), 1)
 	}
 	t.Client.ReadOnly = o.Config.ReadOnly
 	t.Client.Vocabulary, _ = spec.NewVocabulary(o.Config.Vocabulary) // the configuration was validated
