@@ -33,9 +33,10 @@ func newClean(io streams) *cobra.Command {
 		Long: `Remove the deployments and threads that earlier runs created at the target and did not remove, because they were killed, the
 target was unreachable, or --keep was given. The ledger of the runs names them, with the address of each.
 
-Where the ledger is lost, --older-than finds deployments by the names that runs give, agentconform-ID-..., and the created_at of the
-deployment. That needs a control plane that lists its deployments, and a name in create.body. Give an age that is longer than any
-run takes that is still going on.
+Where the ledger is lost, --older-than finds deployments by the names that runs give, agentconform-ID-..., and their created_at. That
+needs a control plane that lists its deployments, and a name in create.body. At the agent server of agent_target it finds threads
+with such a name in their metadata, which only some threads of a run have. Give an age that is longer than any run takes that is
+still going on.
 
 Credentials are sent to the configured target and agent server only, and to the agent server that the target names for a
 deployment of the ledger.
@@ -51,7 +52,7 @@ line of the ledger could not be read, or the target does not list its deployment
 	f.target.add(c)
 	c.Flags().StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the runs")
 	c.Flags().StringVar(&f.run, "run", "", "remove only what the run with this `ID` created")
-	c.Flags().DurationVar(&f.olderThan, "older-than", 0, "without a ledger: remove deployments with the names of runs that are older than this, such as 2h")
+	c.Flags().DurationVar(&f.olderThan, "older-than", 0, "without a ledger: remove what has the name of a run and is older than this, such as 2h")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	return c
 }
@@ -146,8 +147,6 @@ func (f *cleanFlags) cleanOlder(c *cobra.Command, cfg *config.Config, io streams
 		return fmt.Errorf("--older-than %s: give a duration above zero, such as 2h", f.olderThan)
 	case c.Flags().Changed("ledger"):
 		return errors.New("--older-than is for runs whose ledger is lost: remove it, or remove --ledger")
-	case cfg.Target == "":
-		return errors.New("--older-than needs a control plane that lists its deployments: name it with --config or --target")
 	}
 	left, ageless, err := steps.Lost(c.Context(), cfg, f.olderThan)
 	if err != nil {
@@ -155,7 +154,7 @@ func (f *cleanFlags) cleanOlder(c *cobra.Command, cfg *config.Config, io streams
 	}
 	left = slices.DeleteFunc(left, func(e evidence.Left) bool { return f.run != "" && e.Run != f.run })
 	for _, name := range ageless {
-		fmt.Fprintf(io.out, "deployment %s not removed: the target does not tell its created_at\n", safe.Line(name))
+		fmt.Fprintf(io.out, "%s not removed: the target does not tell its created_at\n", safe.Line(name))
 	}
 	if f.dryRun {
 		return wouldRemove(left, io)

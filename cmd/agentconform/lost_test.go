@@ -95,6 +95,41 @@ func TestLostWithoutAListOrAnAge(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		assert.Equal(t, []string{"agentconform-0a1b2c3d-shared-1"}, ageless)
+		assert.Equal(t, []string{"deployment agentconform-0a1b2c3d-shared-1"}, ageless)
 	}
+}
+
+// TestThreadsOfLostRuns finds those of each user by their metadata.
+func TestThreadsOfLostRuns(t *testing.T) {
+	t.Parallel()
+	v := startVendor(t, 0)
+	whole := everything(t, v)
+	c := addresses(t, "", v.AgentURL(), "")
+	c.Users = whole.Users
+	require.Greater(t, len(c.Users), 1)
+	require.NoError(t, c.Complete())
+	for _, u := range c.Users[:2] {
+		for _, metadata := range []string{`{"agentconform": "agentconform-0a1b2c3d-listed-1"}`, `{"agentconform": "mine"}`, `{}`} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.AgentURL()+"/threads", strings.NewReader(`{"metadata": `+metadata+`}`))
+			require.NoError(t, err)
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Authorization", "Bearer "+u.Token)
+			a, err := http.DefaultClient.Do(r)
+			require.NoError(t, err)
+			_ = a.Body.Close()
+			require.Equal(t, http.StatusOK, a.StatusCode)
+		}
+	}
+	left, ageless, err := steps.Lost(t.Context(), c, time.Hour)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	assert.Empty(t, ageless)
+	left, _, err = steps.Lost(t.Context(), c, time.Nanosecond)
+	require.NoError(t, err)
+	require.Len(t, left, 2)
+	assert.Equal(t, []string{"users.0", "users.1"}, []string{left[0].Owner, left[1].Owner})
+	require.NoError(t, steps.Clean(t.Context(), c, left, func(_ evidence.Left, problem string) { assert.Empty(t, problem) }))
+	left, _, err = steps.Lost(t.Context(), c, time.Nanosecond)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }

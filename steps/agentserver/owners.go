@@ -15,7 +15,7 @@ import (
 // The keys of metadata that the sentences speak of.
 const (
 	ownerKey = "owner"        // the typical filter (section 5)
-	markKey  = "agentconform" // by which a scenario knows its own threads
+	markKey  = target.MarkKey // by which a scenario knows its own threads
 )
 
 // owners holds the sentences about whose threads are seen and changed.

@@ -159,6 +159,9 @@ func (t *Target) Bases(side spec.Side) []string {
 // NamePrefix begins the name of everything that runs create.
 const NamePrefix = "agentconform-"
 
+// MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
+const MarkKey = "agentconform"
+
 // named is what Name makes: the run's id has eight hexadecimal digits.
 var named = regexp.MustCompile(`^` + NamePrefix + `([0-9a-f]{8})-[a-z]+(?:-[a-z]+)*-[0-9]+$`)
 
