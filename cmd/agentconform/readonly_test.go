@@ -72,6 +72,22 @@ func TestAReadOnlyRunWritesNothing(t *testing.T) {
 	}
 }
 
+// TestAReadOnlyRunOfAnAgentServer reads what needs no thread of the run's own.
+func TestAReadOnlyRunOfAnAgentServer(t *testing.T) {
+	t.Parallel()
+	v := startVendor(t, 0)
+	c := readOnly(t, v)
+	c.Target, c.AgentTarget, c.Existing = "", v.AgentURL(), config.Existing{}
+	r := judgeAlone(t, c)
+	assert.Empty(t, v.writes())
+	assert.GreaterOrEqual(t, judgedIn(r), 8)
+	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
+	for _, q := range r.Requirements {
+		assert.Contains(t, []reports.Verdict{reports.Passed, reports.Skipped}, q.Verdict, "%s: %s", q.ID, q.Reason)
+	}
+	t.Logf("%d requirements judged, %d requests, %d writes", judgedIn(r), len(v.requests), len(v.writes()))
+}
+
 // TestAReadOnlyRunOfFaults shows that what is judged is judged: each fault fails its requirement, and nothing is written.
 func TestAReadOnlyRunOfFaults(t *testing.T) {
 	t.Parallel()
