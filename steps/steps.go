@@ -4,6 +4,7 @@ package steps
 
 import (
 	"context"
+	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -48,6 +49,14 @@ const (
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }
 
+// Preview is what a run would do, as far as that is known without a request.
+type Preview = suite.Preview
+
+// PreviewOf returns what a run of the selection would do with so many scenarios in flight. It sends nothing.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int) (*Preview, error) {
+	return suite.PreviewOf(c, catalogue, s, concurrency)
+}
+
 // Examine checks whether a run could judge the target, and what its configuration lacks. Unless the options say more, it sends a
 // handful of reading requests and creates nothing. The error is that of the context.
 func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle, o doctor.Options) (*doctor.Examination, error) {
@@ -75,6 +84,12 @@ const CleanUpTime = suite.CleanUpTime
 // Credentials are sent to allowed addresses only.
 func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(e evidence.Left, problem string)) error {
 	return suite.Clean(ctx, c, left, each)
+}
+
+// Lost returns what runs have created at the configured target more than an age ago, as names tell that runs give, and the names of
+// those whose age is not known.
+func Lost(ctx context.Context, c *config.Config, older time.Duration) (left []evidence.Left, ageless []string, err error) {
+	return suite.Lost(ctx, c, older)
 }
 
 // Elsewhere tells whether something that a run left is not at the configured target.

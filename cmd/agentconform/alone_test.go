@@ -130,13 +130,18 @@ func addresses(t *testing.T, target, agent, key string) *config.Config {
 	return &c
 }
 
-func judgeAlone(t *testing.T, c *config.Config) *reports.Result {
+func optionsAlone(t *testing.T, c *config.Config) steps.Options {
 	t.Helper()
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	oracle, err := spec.New()
 	require.NoError(t, err)
-	result, err := steps.Run(t.Context(), steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "alone", Journal: reports.NewMemory()})
+	return steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "alone", Journal: reports.NewMemory()}
+}
+
+func judgeAlone(t *testing.T, c *config.Config) *reports.Result {
+	t.Helper()
+	result, err := steps.Run(t.Context(), optionsAlone(t, c))
 	require.NoError(t, err)
 	return result
 }

@@ -47,6 +47,7 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	screen := f.screen(io)
+	screen.follow()
 	result, err := steps.Run(ctx, steps.Options{
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Select: selection,
 		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),

@@ -74,6 +74,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	}
 	defer tellInterrupt(c.Context(), io)()
 	screen := newScreen(io, display{})
+	screen.follow()
 	ledger := filepath.Join(filepath.Dir(f.result), "ledger.jsonl")
 	answers, left, err := replay.Judge(c.Context(), steps.Options{
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Seed: seedOr(result.Run.Seed), ID: runID(), Version: suiteVersion(),

@@ -22,7 +22,7 @@ type runFlags struct {
 	baseline, writeBaseline  string
 	failOn                   string // tag expression
 	strict, requireWhole     bool
-	keep                     bool
+	keep, readOnly, plan     bool
 	failFast, quiet, verbose bool
 	concurrency              int
 	timeout                  time.Duration
@@ -76,6 +76,9 @@ of the file are ignored.
 Credentials come from the configuration file or the environment, never from flags: AGENTCONFORM_CREDENTIALS_API_KEY. Every
 other key of the configuration has a variable too (agentconform help config).
 
+With --read-only nothing is written to the target: the deployment of existing.deployment is read, or one that the control plane
+lists, and its agent server, as far as that needs no thread or run of the suite's own. The run is partial.
+
 At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds; --keep leaves
 them. What is left is in the ledger, and agentconform clean removes it.
 
@@ -92,6 +95,8 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   agentconform run --skip CP-LIST-13,AS-ROLLBACK-5
   agentconform run --tags '@must and not @slow' --shard 1/4
   agentconform run --config vendor.yaml --fail-on @security
+  agentconform run --config production.yaml --read-only
+  agentconform run --config vendor.yaml --skip 'AS-ROLLBACK-*' --plan
   agentconform run --config vendor.yaml --quiet --require-whole`,
 		Args: noArguments("name the target with --target or --config, and requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -108,6 +113,8 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST")
 	flags.StringVar(&f.failOn, "fail-on", "", "requirements that match the tag `expression`, such as @security, count as MUST whatever their level")
 	flags.BoolVar(&f.keep, "keep", false, "leave what the run created at the target; agentconform clean removes it")
+	flags.BoolVar(&f.readOnly, "read-only", false, "write nothing to the target: no POST but searches, no PATCH, no DELETE; requirements that need a write are skipped")
+	flags.BoolVar(&f.plan, "plan", false, "print what the run would create and send, how long it takes at least and what it leaves out; send nothing")
 	flags.BoolVar(&f.requireWhole, "require-whole", false, "a run that did not test every applicable requirement is incomplete (exit code 3)")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "end the run when a MUST has failed that has no entry in the baseline; reports are written, deployments and threads removed")
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
@@ -157,6 +164,10 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--timeout %s: give a duration above zero, such as 10m", f.timeout)
 	case f.requireWhole && f.shard != "":
 		return errors.New("--require-whole is for the whole run, and a shard is a part: give it to agentconform merge")
+	case f.readOnly && f.keep:
+		return errors.New("--read-only creates nothing that --keep could leave: give one of them")
+	case f.plan && (f.writeBaseline != "" || f.format == formatJSON || f.quiet):
+		return errors.New("--plan prints text and judges nothing: remove --write-baseline, --format json or --quiet")
 	case f.quiet && f.verbose:
 		return errors.New("--quiet and --verbose exclude each other: give one of them")
 	case f.seed < 0:
@@ -195,6 +206,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if err != nil {
 		return err
 	}
+	cfg.ReadOnly = f.readOnly
 	known, err := f.loadBaseline(io)
 	if err != nil {
 		return err
@@ -215,6 +227,9 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		return err
 	}
 	defer stop()
+	if f.plan {
+		return f.preview(cfg, selection, io)
+	}
 	if served != nil {
 		f.tell(io, "fixtures are served at %s, for builders at %s", served.Listening(), served.Advertised())
 	}

@@ -46,6 +46,9 @@ type screen struct {
 	drawn    time.Time
 	polls    map[string]string
 	causes   map[string]bool // that were shown already
+	heart    heartbeat
+	now      func() time.Time
+	closed   chan struct{}
 }
 
 // display says how a run is shown.
@@ -57,7 +60,8 @@ type display struct {
 
 func newScreen(s streams, d display) *screen {
 	plain := d.format == formatPlain
-	view := &screen{out: s.err, start: time.Now(), all: d.verbose, polls: map[string]string{}, causes: map[string]bool{}, color: d.color.colored(s, plain)}
+	view := &screen{out: s.err, start: time.Now(), all: d.verbose, polls: map[string]string{}, causes: map[string]bool{}, color: d.color.colored(s, plain),
+		heart: newHeartbeat(), now: time.Now, closed: make(chan struct{})}
 	view.silent = d.quiet || d.format == formatJSON && !d.verbose
 	_, view.live = terminal(s.err)
 	view.live = view.live && !plain && !view.silent && !view.all
@@ -65,6 +69,21 @@ func newScreen(s streams, d display) *screen {
 		view.width = width
 	}
 	return view
+}
+
+// tells says whether lines tell what the run waits for.
+func (s *screen) tells() bool { return !s.live && !s.silent }
+
+// follow writes these lines from now on, until the screen is closed.
+func (s *screen) follow() {
+	if !s.tells() {
+		return
+	}
+	ticker := time.NewTicker(beatEvery)
+	go func() {
+		defer ticker.Stop()
+		s.beats(ticker.C)
+	}()
 }
 
 func terminal(w io.Writer) (width int, ok bool) {
@@ -83,6 +102,7 @@ func (s *screen) show(e steps.Event) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.heart.note(e, s.now())
 	switch e.Kind {
 	case steps.Planned:
 		s.total = e.Total
@@ -193,8 +213,9 @@ func (s *screen) draw() {
 	fmt.Fprint(s.out, "\r\x1b[K"+safe.Ellipsis(line, max(width-1, 20)))
 }
 
-// close leaves the terminal with an empty line.
+// close leaves the terminal with an empty line. It is called once.
 func (s *screen) close() {
+	close(s.closed)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.live {

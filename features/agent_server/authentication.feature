@@ -180,13 +180,16 @@ Feature: Authentication at the agent server
       Then the request is answered with 2xx
 
       Examples:
-        | operation        |
-        | create a thread  |
-        | list the threads |
-        | start a run      |
-        | retrieve a run   |
-        | join a run       |
-        | read the state   |
+        | operation       |
+        | create a thread |
+        | start a run     |
+        | retrieve a run  |
+        | join a run      |
+        | read the state  |
+
+    Scenario: With a valid token the request to list the threads is answered with 2xx
+      When the user tries to list the threads
+      Then the request is answered with 2xx
 
   @AS-AUTH-6 @must @section-2 @section-5
   Rule: The graph receives the identity and the custom fields of the authenticated user in graph_auth_user

@@ -127,7 +127,9 @@ func firstCause(r *reports.Result) string {
 	}
 	o := Of(r)
 	if len(o.Failed) > 0 {
-		q := slices.MinFunc(o.Failed, func(a, b *reports.Requirement) int { return cmp.Compare(gravity(a), gravity(b)) })
+		q := slices.MinFunc(o.Failed, func(a, b *reports.Requirement) int {
+			return cmp.Compare(reports.Gravity(a.Subject), reports.Gravity(b.Subject))
+		})
 		return "first " + q.ID + ": " + observed(o, q)
 	}
 	if open := slices.Concat(o.Blocked, o.Inconclusive); len(open) > 0 {
@@ -139,14 +141,6 @@ func firstCause(r *reports.Result) string {
 		return g.Requirements[0].ID + more + ": " + safe.Ellipsis(strings.TrimSuffix(g.Reason, "."), maxCause)
 	}
 	return ""
-}
-
-// gravity orders failures: what others can see or change first, then lost data, then wrong behaviour, then forms and errors.
-func gravity(q *reports.Requirement) int {
-	if at := slices.Index([]string{"security", "rollback", "", "form"}, q.Subject); at >= 0 {
-		return at
-	}
-	return 2 // a subject of another version
 }
 
 // observed says in a few words what is wrong with a failed requirement.

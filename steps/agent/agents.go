@@ -101,7 +101,7 @@ func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 		if as.target.Config.Target == "" {
 			return nil, outcome.Needs("agent_target", ", the base URL of an agent server")
 		}
-		d, err := as.plane.Shared(ctx, as.plane.Fixtures.Deployed)
+		d, err := as.judgedDeployment(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -112,6 +112,17 @@ func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 		as.target.JudgeAgentAt(s.Base)
 		return judged(s), nil
 	})
+}
+
+// judgedDeployment is the shared deployment, or the one that the configuration names for a run that only reads.
+func (as *Agents) judgedDeployment(ctx context.Context) (*plane.Deployment, error) {
+	if !as.target.Config.ReadOnly {
+		return as.plane.Shared(ctx, as.plane.Fixtures.Deployed)
+	}
+	if err := as.plane.Existing.Named(); err != nil {
+		return nil, err
+	}
+	return as.plane.Existing.Deployments()[0], nil
 }
 
 func judged(s *Server) *Server {

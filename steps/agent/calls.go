@@ -52,11 +52,12 @@ func (as *Agents) Text(o Order) string {
 	return strings.TrimSpace(words + " " + as.target.Name("word") + ".")
 }
 
-// ask sends a request and notes how long the answer took.
+// ask sends a request and notes how long the answer took, with the time that it waited for the limit of requests: whoever races a run
+// has to wait as well.
 func (s *Server) ask(ctx context.Context, who target.Caller, method, path string, body any) (*client.Answer, error) {
 	a, err := s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
 	if err == nil {
-		s.agents.Pace.Answered(a.Took)
+		s.agents.Pace.Answered(a.Queued + a.Took)
 	}
 	return a, err
 }

@@ -39,18 +39,32 @@ type callers struct {
 // define holds the sentences about authentication (sections 5 and 7).
 func (w *callers) define(r *common.Registrar) {
 	r.Given(`a configured detail of the authentication handler`, w.aConfiguredDetail, common.Needs(common.Whatever(w.aConfiguredDetail)), common.WithoutCredentials())
-	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor, common.WithoutCredentials())
+	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor, common.WithoutCredentials(), w.usesRun())
 	r.Configured(`a user with custom fields`, w.aUserWithFields)
-	r.Given(`a run in progress on a new thread`, w.anOwnRunInProgress)
-	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun, common.Needs(w.aConfiguredCaller))
-	r.When(anyAttempt, w.callerTries, common.Needs(w.aConfiguredCaller), common.WithoutCredentials(target.HasNoValidCredentials))
-	r.When(`the user starts a run that reports its caller`, w.userAsksWho, common.Needs(common.Whatever(w.aConfiguredUser)))
-	r.When(twoUsersAsk, w.usersAskWho, common.Needs(common.Whatever(w.aConfiguredOtherUser)))
+	r.Given(`a run in progress on a new thread`, w.anOwnRunInProgress, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
+	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun, common.Needs(w.aConfiguredCaller), common.Writes())
+	r.When(anyAttempt, w.callerTries, common.Needs(w.aConfiguredCaller), common.WithoutCredentials(target.HasNoValidCredentials), common.Writes(isWrite))
+	r.When(`the user starts a run that reports its caller`, w.userAsksWho, common.Needs(common.Whatever(w.aConfiguredUser)), common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
+	r.When(twoUsersAsk, w.usersAskWho, common.Needs(common.Whatever(w.aConfiguredOtherUser)), common.StartsOnce(sharedRun, 1, 1), common.StartsOnce(otherUser, 2, 1), common.Starts(4, 4))
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
 	r.Then(`the answer holds no message of the run`, w.holdsNothingOfRun)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
+}
+
+// isWrite tells whether what a sentence has a caller try would change something at the agent server if it were served.
+func isWrite(sentence string) bool {
+	_, operation, _ := strings.Cut(sentence, " tries to ")
+	return strings.HasPrefix(operation, "create ") || strings.HasPrefix(operation, "start ")
+}
+
+// usesRun declares the shared run where one may be started.
+func (w *callers) usesRun() common.Property {
+	if w.target.Config.ReadOnly {
+		return common.Uses()
+	}
+	return common.StartsOnce(sharedRun, 1, 1)
 }
 
 func (w *callers) aConfiguredDetail() error {
@@ -67,10 +81,10 @@ func (w *callers) aUserWithFields() error {
 	return nil
 }
 
-// aRunToAskFor is an unknown one where no user is configured and the agent server refuses callers without credentials: what
-// needs credentials is tried with any run.
+// aRunToAskFor is an unknown one where the run only reads, or no user is configured and the agent server refuses callers without
+// credentials: what needs credentials is tried with any run.
 func (w *callers) aRunToAskFor(ctx context.Context) error {
-	if w.target.AgentRefusal() == 0 {
+	if w.target.AgentRefusal() == 0 && !w.target.Config.ReadOnly {
 		g, err := w.server.SharedCompletedRun(ctx)
 		if err == nil {
 			w.speakOf(g)

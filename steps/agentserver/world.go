@@ -50,6 +50,13 @@ type attempt struct {
 	foreign   string // what a run was to say that was to be refused
 }
 
+// What scenarios share, in the plan of a run.
+const (
+	sharedRun      = "a completed run"
+	sharedRollback = "a rollback"
+	otherUser      = "the other user" // a thread and a run that show that the user is let in
+)
+
 // Define registers the sentences about the agent server for one scenario.
 func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
 	w := &World{scene: scene, target: t, plane: p, agents: agents}
@@ -71,6 +78,9 @@ func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane
 func (w *World) usesDeployment() common.Property {
 	if w.target.Config.AgentTarget != "" || w.target.Config.Target == "" {
 		return common.Uses()
+	}
+	if w.target.Config.ReadOnly {
+		return common.Needs(common.Whatever(func() error { return w.plane.Existing.Named() }))
 	}
 	return common.Uses(w.plane.Fixtures.Deployed)
 }

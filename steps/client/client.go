@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+	"golang.org/x/time/rate"
 
 	"github.com/agentconform/agentconform/spec"
 )
@@ -59,8 +61,9 @@ type Answer struct {
 	Received []byte // the body with the target's names; nil where it is Body
 	Sent     time.Time
 	Took     time.Duration
-	ID       int         // of the recorded exchange
-	Traces   spec.Traces // the words of the vocabulary that it has and lacks
+	Queued   time.Duration // before it was sent, because of the limit of requests
+	ID       int           // of the recorded exchange
+	Traces   spec.Traces   // the words of the vocabulary that it has and lacks
 
 	isJSON bool // known to be JSON; what is not known is looked at when it is asked for
 	words  *spec.Vocabulary
@@ -138,6 +141,8 @@ type Client struct {
 	Observe    Observer
 	Throttled  func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
 	Down       *Breaker
+	Limit      *rate.Limiter // of requests to the target; nil: none
+	ReadOnly   bool          // requests that would write are not sent; the error is a *WriteRefused
 	patience   *patience
 	gates      sync.Map  // by host
 	guarded    *sync.Map // hosts that the target has named
@@ -179,12 +184,20 @@ func stayOnTarget(next *http.Request, via []*http.Request) error {
 }
 
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within
-// limits; after a 429 all requests wait. The error is a *NoAnswer, a *Busy, or that of the context.
+// limits; after a 429 all requests wait. The error is a *NoAnswer, a *Busy, a *WriteRefused, or that of the context.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
+	if c.ReadOnly && r.writes() {
+		return nil, &WriteRefused{Request: r}
+	}
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
 		leave, err := g.enter(ctx, attempt > 0, c.patience)
 		if err != nil {
+			return nil, err
+		}
+		queued, err := c.awaitTurn(ctx)
+		if err != nil {
+			leave()
 			return nil, err
 		}
 		long := time.AfterFunc(counted, leave)
@@ -194,6 +207,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			leave()
 			return nil, err
 		}
+		a.Queued = queued
 		if header, changed := r.renewed(a); changed {
 			leave()
 			r.Header, r.Renew = header, nil
@@ -223,6 +237,20 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			}
 		}
 	}
+}
+
+// awaitTurn waits until the limit of requests allows the next one, and tells for how long.
+func (c *Client) awaitTurn(ctx context.Context) (queued time.Duration, err error) {
+	if c.Limit == nil {
+		return 0, nil
+	}
+	since := time.Now()
+	if err := c.Limit.Wait(ctx); err != nil && ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	} else if err != nil {
+		return 0, fmt.Errorf("waiting for the limit of requests (rate): %w", err)
+	}
+	return time.Since(since), nil
 }
 
 func (r *Request) renewed(a *Answer) (header http.Header, changed bool) {
@@ -334,6 +362,9 @@ func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error
 			return nil, err
 		}
 		c.HTTP.CloseIdleConnections()
+		if _, err := c.awaitTurn(ctx); err != nil {
+			return nil, err
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func (w *closing) define(r *Registrar) {
 	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen, Needs(w.isAsked), OnRecord, WithoutCredentials())
 	r.Given(`a new revision whose status was seen in this run`, w.aStatusSeen, Needs(Whatever(w.canCreate)), OnRecord)
 	r.When(`all such answers are read`, func() error { return nil }, OnRecord)
-	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|break the contract in another way|break the contract) are read`, w.answersAreRead, OnRecord, WithoutCredentials(refusalsShow))
+	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|break the contract in another way|break the contract) are read`, w.answersAreRead, OnRecord, Needs(w.invalidBodies), WithoutCredentials(refusalsShow))
 	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil }, OnRecord, WithoutCredentials())
 	r.Then(`each is JSON with a string "detail"`, w.eachHasDetail, OnRecord)
 	r.Then(`each is an HTTPValidationError`, w.eachIsValidationError, OnRecord)
@@ -91,6 +91,14 @@ func (w *closing) aSideThatAnswered(side string) error {
 	return nil
 }
 
+// invalidBodies skips the answers to them in a run that only reads: it sends none.
+func (w *closing) invalidBodies(asked string) error {
+	if w.target.Config.ReadOnly && strings.HasPrefix(asked, "break the contract") {
+		return outcome.ReadOnly()
+	}
+	return nil
+}
+
 // refusalsShow tells whether a run without credentials has such answers: it sends a control plane an invalid body, and an agent
 // server nothing that breaks the contract.
 func refusalsShow(asked string) bool { return asked != "break the contract" }
@@ -98,6 +106,9 @@ func refusalsShow(asked string) bool { return asked != "break the contract" }
 // answersAreRead chooses the requests whose answers are judged. Section 7 says how invalid parameters are answered, and nothing of
 // any other request that breaks the contract.
 func (w *closing) answersAreRead(asked string) error {
+	if err := w.invalidBodies(asked); err != nil {
+		return err
+	}
 	w.asked = map[string][]evidence.Asked{
 		"keep the contract": {evidence.Kept}, "keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
 		"break the contract": {evidence.Parameter, evidence.Broken}, "break the contract in another way": {evidence.Broken},
@@ -130,9 +141,11 @@ func (w *closing) aStatusSeen() error {
 	return nil
 }
 
-// isAsked skips the listing endpoint that is not used.
+// isAsked skips the listing endpoint that is not used, and what a run that only reads does not ask for.
 func (w *closing) isAsked(operation string) error {
 	switch searches := w.target.Searches(); {
+	case w.target.Config.ReadOnly && (strings.HasPrefix(operation, "create-") || strings.HasPrefix(operation, "update-")):
+		return outcome.ReadOnly()
 	case operation == "list-threads" && searches:
 		return outcome.Inapplicable("a second endpoint that lists threads", "GET /threads is not tested: threads are listed with POST /threads/search")
 	case operation == "search-threads" && !searches:

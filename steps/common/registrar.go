@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -97,6 +98,7 @@ type Definition struct {
 	Pattern string
 	Kind    Kind
 	Costs   []plane.Cost
+	Least   time.Duration // that it takes, however fast the target is
 	// OnRecord says that the sentence looks only at what the run has recorded, and sends no request.
 	OnRecord bool
 
@@ -104,6 +106,8 @@ type Definition struct {
 	sentence *regexp.Regexp
 	needs    []func(captured string) error
 	open     func(captured string) bool // whether it needs no valid credentials; nil: it does
+	asks     *int                       // about how many requests; nil: by its kind
+	writes   func(sentence string) bool // whether it sends what may change the target; nil: only if it has costs
 }
 
 func (d *Definition) matches(sentence string) bool {
@@ -231,6 +235,58 @@ func Uses(fixtures ...*plane.Fixture) Property {
 func Creates(deployments, revisions int) Property {
 	return func(d *Definition) {
 		d.Costs = append(d.Costs, plane.Cost{Deployments: deployments, Revisions: revisions})
+	}
+}
+
+// Writes says that a sentence sends requests that may create, change or remove something at the target, such as those that must be
+// refused: only the sentences for which a condition holds, where one is given. A run that only reads skips them. What a sentence
+// creates ([Creates], [Starts], [Uses]) is written too.
+func Writes(when ...func(sentence string) bool) Property {
+	return func(d *Definition) {
+		d.writes = func(sentence string) bool {
+			return !slices.ContainsFunc(when, func(holds func(string) bool) bool { return !holds(sentence) })
+		}
+	}
+}
+
+// Writes tells whether the sentence sends requests that may create, change or remove something at the target.
+func (d *Definition) Writes(sentence string) bool {
+	return len(d.Costs) > 0 || d.writes != nil && d.writes(sentence)
+}
+
+// Asks says about how many requests a sentence sends beside those for what it creates, where that is not one for each act and none
+// for any other sentence.
+func Asks(requests int) Property {
+	return func(d *Definition) { d.asks = &requests }
+}
+
+// Asks is about how many requests the sentence sends beside those for what it creates.
+func (d *Definition) Asks() int {
+	switch {
+	case d.asks != nil:
+		return *d.asks
+	case d.Kind == When && !d.OnRecord:
+		return 1
+	}
+	return 0
+}
+
+// Takes says how long a sentence waits at least, however fast the target is: for the end of a run that is told to wait.
+func Takes(least time.Duration) Property {
+	return func(d *Definition) { d.Least = least }
+}
+
+// Starts says about how many threads and runs a sentence creates for itself. Where it loses a race, it creates more.
+func Starts(threads, runs int) Property {
+	return func(d *Definition) {
+		d.Costs = append(d.Costs, plane.Cost{Threads: threads, Runs: runs})
+	}
+}
+
+// StartsOnce is Starts for what the scenarios of a run share under the name: the first that needs it creates it.
+func StartsOnce(name string, threads, runs int) Property {
+	return func(d *Definition) {
+		d.Costs = append(d.Costs, plane.Cost{Fixture: name, Threads: threads, Runs: runs})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/agentconform/agentconform/spec"
@@ -35,6 +36,10 @@ func (c *Config) complete() Errors {
 	v.fixtures(c)
 	if c.Target != "" {
 		v.create(c)
+	}
+	v.existing(c)
+	if _, err := parseRate(c.Rate); err != nil {
+		v.add("rate", fmt.Sprintf("%q is not a rate", c.Rate), "use a number of requests per second, minute or hour, such as 5/s or 300/m")
 	}
 	v.alternatives(c)
 	v.vocabulary(c)
@@ -95,6 +100,18 @@ func (v *validator) create(c *Config) {
 				v.add("create.body."+key, "is not an object", "write it as keys with values")
 			}
 		}
+	}
+}
+
+// existing wants ids as the interface has them (section 2), at a control plane.
+func (v *validator) existing(c *Config) {
+	for _, id := range []struct{ key, value string }{{"existing.deployment", c.Existing.Deployment}, {"existing.revision", c.Existing.Revision}} {
+		if id.value != "" && uuid.Validate(id.value) != nil {
+			v.add(id.key, fmt.Sprintf("%q is not a valid UUID", id.value), "use the id that the control plane returns")
+		}
+	}
+	if c.Existing.Revision != "" && c.Existing.Deployment == "" {
+		v.add("existing.deployment", "is missing", "set it to the id of the deployment of existing.revision")
 	}
 }
 

@@ -37,6 +37,7 @@ type Config struct {
 
 	Fixtures     Fixtures     `yaml:"fixtures"`
 	Create       Create       `yaml:"create"`
+	Existing     Existing     `yaml:"existing"`
 	Alternatives Alternatives `yaml:"alternatives"`
 	AgentURLFrom string       `yaml:"agent_url_from"` // path of the agent server's address in a deployment (GJSON syntax)
 
@@ -46,11 +47,15 @@ type Config struct {
 
 	Timeouts       Timeouts `yaml:"timeouts"`
 	Polling        Polling  `yaml:"polling"`
+	Rate           string   `yaml:"rate"`            // of requests to the target, "5/s" or "300/m"; "": no limit
 	MaxDeployments int      `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int      `yaml:"max_revisions"`   // of one deployment; 0: no limit
 
 	// Environments are named sets of keys of a file. The one of Sources.Environment is laid over the other keys; after Load there are none.
 	Environments map[string]any `yaml:"environments"`
+
+	// ReadOnly is set by run --read-only: nothing is created, changed or removed at the target, and no request that would is sent.
+	ReadOnly bool `yaml:"-"`
 
 	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them again.
 	SecretFiles map[string]string `yaml:"-"`
@@ -83,6 +88,13 @@ const (
 type Create struct {
 	Body    map[string]any `yaml:"body"`
 	Refused map[string]any `yaml:"refused"`
+}
+
+// Existing names a deployment that was there before the run, which reads it and never changes it, where no deployment can be created.
+// Revision is one of its revisions, for a target that neither names the latest one in the deployment nor lists them.
+type Existing struct {
+	Deployment string `yaml:"deployment"` // uuid
+	Revision   string `yaml:"revision"`   // uuid
 }
 
 // Alternatives are further sources that the deployment's repository or registry offers. Each enables the

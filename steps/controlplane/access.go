@@ -32,21 +32,26 @@ func (w *access) define(r *common.Registrar) {
 	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments, common.Needs(common.Whatever(w.ANamedTemplate)))
 	r.Given(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme, common.Needs(w.aCredentialForScheme))
 	r.Configured(`credentials of another tenant`, w.aCredentialOfAnotherTenant)
-	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries, common.WithoutCredentials())
-	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss), common.WithoutCredentials(isNoNearMiss))
+	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries, common.WithoutCredentials(), common.Writes(isWrite))
+	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss), common.WithoutCredentials(isNoNearMiss), common.Writes(isWrite))
 	(&foreign{access: w}).define(r)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries, common.Creates(1, 0), w.Creatable())
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries, w.Creatable())
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries, w.Creatable(), common.Writes())
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
 	r.When(`the other tenant tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.otherTenantTries)
-	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates)
-	r.When(`the other tenant tries to update its source`, w.otherTenantUpdates)
-	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a unique name`, w.unauthorizedCreates)
+	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates, common.Writes())
+	r.When(`the other tenant tries to update its source`, w.otherTenantUpdates, common.Writes())
+	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a unique name`, w.unauthorizedCreates, common.Writes())
 	r.When(`a client with (no credentials|an unknown API key) retrieves it and an unknown deployment`, w.unauthorizedRetrievesBoth)
 	r.Then(`the request is refused with 401 or 403`, w.refusedForCredentials)
 	r.Then(`both requests are refused with the same status`, w.sameStatus)
 	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
 	r.Then(`no deployment with that name is listed`, w.noDeploymentWithName)
+}
+
+// isWrite tells whether what a sentence has somebody try would change the target if it were served.
+func isWrite(sentence string) bool {
+	return strings.HasSuffix(sentence, "create a deployment") || strings.HasSuffix(sentence, "update a deployment")
 }
 
 func (w *access) anotherExistingDeployment(ctx context.Context) error {

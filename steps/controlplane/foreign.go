@@ -16,11 +16,11 @@ type foreign struct{ *access }
 func (w *foreign) define(r *common.Registrar) {
 	const operations = ` tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`
 	r.When(`a client with a bearer token that is (unknown|empty|whitespace)`+operations, w.clientWithBearerTries,
-		common.Needs(common.Whatever(w.aBearer)), common.WithoutCredentials())
+		common.Needs(common.Whatever(w.aBearer)), common.WithoutCredentials(), common.Writes(isWrite))
 	r.When(`a client with a tenant ID that is (unknown|empty|whitespace)`+operations, w.clientWithTenantTries,
-		common.Needs(common.Whatever(w.aTenantAlone)), common.WithoutCredentials())
+		common.Needs(common.Whatever(w.aTenantAlone)), common.WithoutCredentials(), common.Writes(isWrite))
 	r.When(`a client with the token of a user of the agent server`+operations, w.clientWithUsersTokenTries,
-		common.Needs(common.Whatever(w.aSeparateToken)))
+		common.Needs(common.Whatever(w.aSeparateToken)), common.Writes(isWrite))
 }
 
 func (w *foreign) aBearer() error { return w.aCredentialForScheme(target.SchemeBearer) }

@@ -182,7 +182,7 @@ func usesKey(object map[string]any, key string) bool {
 }
 
 func (x *examiner) examineGaps(e *Examination) {
-	gaps, judged := x.forecast.Gaps()
+	gaps, judged := x.forecast.Gaps(x.catalogue.Scenarios())
 	e.Judged = judged
 	for _, g := range gaps {
 		names := g.Named(x.catalogue)

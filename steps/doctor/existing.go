@@ -22,10 +22,18 @@ func (x *examiner) examineExisting(ctx context.Context, e *Examination) error {
 	}
 	const subject = "existing deployments"
 	found := x.plane.Existing.Deployments()
-	if len(found) == 0 {
-		e.add(Noted, subject, "GET /v2/deployments: no DEPLOYED deployment; checks that need one are skipped", "set create.body")
+	asked := "GET /v2/deployments"
+	if c.Existing.Deployment != "" {
+		asked = "existing.deployment"
+	}
+	if missing := x.plane.Existing.Readable(1); missing != nil && c.Existing.Deployment != "" {
+		e.add(Noted, asked, missing.Error(), "")
 		return nil
 	}
-	e.add(Fine, subject, fmt.Sprintf("GET /v2/deployments: %s with %s; the run reads it and does not change it", found[0].ID, reports.Count(len(found[0].Revisions), "revision")), "")
+	if len(found) == 0 {
+		e.add(Noted, subject, "GET /v2/deployments: no DEPLOYED deployment; checks that need one are skipped", "set create.body, or existing.deployment")
+		return nil
+	}
+	e.add(Fine, subject, fmt.Sprintf("%s: %s with %s; the run reads it and does not change it", asked, found[0].ID, reports.Count(len(found[0].Revisions), "revision")), "")
 	return nil
 }

@@ -32,8 +32,8 @@ func Define(r *common.Registrar, t *target.Target, p *plane.Plane, agents *agent
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
 	r.Configured(`a second source, whose graph answers differently`, w.plane.Sources.Second)
 	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated, common.Creates(0, 1))
-	r.When(`the user calls its agent server`, w.userCallsDeployment)
-	r.When(`the user calls its agent server again`, w.userCallsUntilNew)
+	r.When(`the user calls its agent server`, w.userCallsDeployment, common.Starts(1, 1))
+	r.When(`the user calls its agent server again`, w.userCallsUntilNew, common.Starts(1, 1))
 	r.Then(`the agent server answers`, w.agentAnswers)
 	r.Then(`the answer comes from the new revision`, w.answerIsNew)
 }

@@ -165,6 +165,11 @@ func NotSelected(option, reason string, args ...any) *Outcome {
 	return skipped(reports.NotSelected, option, reason, args...)
 }
 
+// ReadOnly skips the scenario because it would write to the target, and the run only reads.
+func ReadOnly(explanation ...string) *Outcome {
+	return NotSelected("--read-only", "not selected: --read-only writes nothing to the target%s", strings.Join(explanation, ""))
+}
+
 func skipped(kind reports.SkipKind, key, reason string, args ...any) *Outcome {
 	return &Outcome{Verdict: reports.Skipped, Reason: fmt.Sprintf(reason, shortened(args)...), Skip: &reports.Skip{Kind: kind, Key: key}}
 }

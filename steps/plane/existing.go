@@ -1,6 +1,7 @@
 package plane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -21,7 +23,8 @@ type Existing struct {
 	found    []*Deployment   // DEPLOYED; the one with the longest history first
 	listed   bool            // the revisions of the first one could be listed
 	statuses map[string]bool // of its revisions
-	ids      map[string]bool // of all deployments that were listed
+	ids      map[string]bool // of all deployments that were listed, or named by the configuration
+	unfit    error           // skips what would read the one that the configuration names, and that cannot be used
 
 	sources Sources
 	settled func(status string) bool
@@ -34,9 +37,9 @@ const (
 	longestOfExisting = 200
 )
 
-// FindExisting looks for deployments that can be read where the configuration has credentials and no create.body. The
-// list of deployments is an extension of the interface: a target without it has none that are known. It must have
-// returned before scenarios begin.
+// FindExisting looks for deployments that can be read where the configuration has credentials and none can be created: the one
+// that the configuration names, else those that the target lists. The list of deployments is an extension of the interface: a
+// target without it has none that are known. It must have returned before scenarios begin.
 func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	c := p.target.Config
 	if c.Target == "" || !c.HasCredentials() || p.Sources.CanCreate() == nil {
@@ -44,6 +47,14 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: existing deployments", 0)
 	e := noneExisting(p)
+	if c.Existing.Deployment != "" {
+		e.readNamed(ctx, p, c.Existing)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		p.Existing = e
+		return e, nil
+	}
 	var chosen []gjson.Result
 	for range deploymentPages {
 		a, err := p.Get(ctx, DeploymentsPath, PageOf(100, len(e.ids)))
@@ -66,7 +77,7 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 		}
 	}
 	for _, row := range chosen {
-		answered := e.consider(ctx, p, row)
+		answered := e.considerListed(ctx, p, row)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -78,9 +89,45 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 	return e, nil
 }
 
-// consider adds a deployment of the list, unless it is known not to be DEPLOYED, or its history is too long. That
-// something of it cannot be read is for the scenarios to find. It tells whether the target has answered.
-func (e *Existing) consider(ctx context.Context, p *Plane, row gjson.Result) (answered bool) {
+// readNamed takes the deployment that the configuration names. That it is not there, not DEPLOYED or has too many revisions is a
+// mistake of the configuration, and not one of the target.
+func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existing) {
+	const key = "existing.deployment"
+	e.ids[named.Deployment] = true
+	shown, err := p.Get(ctx, DeploymentPath(named.Deployment), "")
+	if err != nil || !shown.OK() {
+		e.unfit = outcome.NotConfigured(key, "not configured: correct existing.deployment: GET of the deployment %s: %s", named.Deployment, seen(shown, err))
+		return
+	}
+	d := &Deployment{ID: named.Deployment, First: cmp.Or(shown.Get("latest_revision_id").String(), named.Revision), Found: true,
+		Body: map[string]any{"source": shown.Get("source").String()}}
+	if d.First == "" {
+		e.unfit = outcome.Needs("existing.revision", "; the deployment has no latest_revision_id")
+		return
+	}
+	if e.consider(ctx, p, d); len(e.found) == 0 {
+		e.unfit = outcome.NotConfigured(key, "not configured: set existing.deployment to a deployment whose latest revision is DEPLOYED, with at most %d revisions", longestOfExisting)
+		return
+	}
+	if named.Revision == "" || slices.Contains(d.Revisions, named.Revision) {
+		return
+	}
+	if a, err := p.Get(ctx, RevisionPath(d.ID, named.Revision), ""); err != nil || !a.OK() {
+		e.found, e.unfit = nil, outcome.NotConfigured("existing.revision", "not configured: correct existing.revision: GET of the revision %s: %s", named.Revision, seen(a, err))
+	} else if !e.listed {
+		d.Revisions = slices.Insert(d.Revisions, 0, named.Revision)
+	}
+}
+
+func seen(a *client.Answer, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return outcome.SeenShort(a)
+}
+
+// considerListed considers a deployment of the list.
+func (e *Existing) considerListed(ctx context.Context, p *Plane, row gjson.Result) (answered bool) {
 	d := &Deployment{ID: row.Get("id").String(), First: row.Get("latest_revision_id").String(), Found: true,
 		Body: map[string]any{"source": row.Get("source").String()}}
 	if d.First == "" {
@@ -90,6 +137,12 @@ func (e *Existing) consider(ctx context.Context, p *Plane, row gjson.Result) (an
 		}
 		d.First = shown.Get("latest_revision_id").String()
 	}
+	return e.consider(ctx, p, d)
+}
+
+// consider adds an existing deployment, unless it is known not to be DEPLOYED, or its history is too long. That
+// something of it cannot be read is for the scenarios to find. It tells whether the target has answered.
+func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answered bool) {
 	latest, err := p.Get(ctx, RevisionPath(d.ID, d.First), "")
 	if err == nil && latest.OK() && latest.Get("status").Exists() && !isDeployed(latest.Get("status").String()) {
 		return true
@@ -117,6 +170,18 @@ func (e *Existing) consider(ctx context.Context, p *Plane, row gjson.Result) (an
 		e.statuses[row.Get("status").String()] = true
 	}
 	return err == nil
+}
+
+// AssumeExisting has the deployment that the configuration names stand for one that can be read, with a long history: what can be
+// known of a run without asking the target.
+func (p *Plane) AssumeExisting() {
+	named := p.target.Config.Existing.Deployment
+	if named == "" || p.Sources.CanCreate() == nil {
+		return
+	}
+	d := &Deployment{ID: named, Revisions: make([]string, longestOfExisting), Found: true}
+	p.Existing.found, p.Existing.listed = []*Deployment{d}, true
+	p.Existing.statuses = map[string]bool{"DEPLOYED": true, "BUILD_FAILED": true}
 }
 
 func noneExisting(p *Plane) *Existing {
@@ -147,10 +212,32 @@ func (e *Existing) has(id string) bool { return e.ids[id] }
 // Readable skips where there are fewer deployments to read than so many, and none can be created.
 func (e *Existing) Readable(n int) error {
 	missing := e.sources.CanCreate()
-	if missing == nil || len(e.Deployments()) >= n {
+	switch {
+	case missing == nil || len(e.Deployments()) >= n:
 		return nil
+	case e.unfit != nil:
+		return e.unfit
+	case e.sources.config.ReadOnly && e.sources.config.HasCredentials() && len(e.found) == 0:
+		return outcome.Needs("existing.deployment", ", the id of a DEPLOYED deployment")
 	}
 	return missing
+}
+
+// lacks skips what no existing deployment has, and one that the run creates would have.
+func (e *Existing) lacks(explanation string) error {
+	if e.sources.config.ReadOnly {
+		return outcome.ReadOnly(explanation)
+	}
+	return outcome.Needs("create.body", explanation)
+}
+
+// Named skips where the configuration names no existing deployment that can be read. What is sent to its agent server has the
+// credentials of users, which are for no other.
+func (e *Existing) Named() error {
+	if e.sources.config.Existing.Deployment == "" {
+		return outcome.Needs("existing.deployment", ", or agent_target, the base URL of an agent server")
+	}
+	return e.Readable(1)
 }
 
 // ReadableHistory skips where no deployment with so many revisions can be created, and the existing one has fewer.
@@ -158,7 +245,7 @@ func (e *Existing) ReadableHistory(n int) error {
 	if err := e.sources.CanCreate(); err == nil {
 		return e.sources.LongHistoryFits()
 	} else if err := e.Readable(1); err != nil || !e.listed || len(e.found[0].Revisions) < n {
-		return tooShort(err, n)
+		return e.tooShort(err, n)
 	}
 	return nil
 }
@@ -171,11 +258,11 @@ func (e *Existing) LongerThan(size int) error {
 	return e.ReadableHistory(size + 1)
 }
 
-func tooShort(err error, n int) error {
+func (e *Existing) tooShort(err error, n int) error {
 	if err != nil {
 		return err
 	}
-	return outcome.Needs("create.body", fmt.Sprintf("; no existing deployment has %d revisions that can be listed", n))
+	return e.lacks(fmt.Sprintf("; no existing deployment has %d revisions that can be listed", n))
 }
 
 // ReadableStatuses is ReadableHistory for one whose revisions have settled, in so many different statuses.
@@ -185,11 +272,11 @@ func (e *Existing) ReadableStatuses(n int) error {
 	}
 	for status := range e.statuses {
 		if !e.settled(status) {
-			return outcome.Needs("create.body", "; a revision of the existing deployment has not settled")
+			return e.lacks("; a revision of the existing deployment has not settled")
 		}
 	}
 	if len(e.statuses) < n {
-		return outcome.Needs("create.body", fmt.Sprintf("; the revisions of the existing deployment are not in %d different statuses", n))
+		return e.lacks(fmt.Sprintf("; the revisions of the existing deployment are not in %d different statuses", n))
 	}
 	return nil
 }

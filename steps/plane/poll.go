@@ -62,8 +62,10 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			p.transition(revision, h.Final)
 			changed = time.Now()
 		}
-		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start)})
-		if until(p.Statuses.Meant(h.Final)) || p.endsInVain(h, start, changed, wait) {
+		over := until(p.Statuses.Meant(h.Final)) || p.endsInVain(h, start, changed, wait)
+		limit, _ := p.waits.limit(revision, start, p.target.Config.Timeouts.Poll)
+		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start), Left: limit - time.Since(start), Over: over})
+		if over {
 			p.waits.end(h)
 			return h, nil
 		}

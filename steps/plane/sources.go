@@ -10,13 +10,15 @@ import (
 // Sources are what deployments are made from, as the configuration tells.
 type Sources struct{ config *config.Config }
 
-// CanCreate skips where the configuration lacks what a deployment is created with.
+// CanCreate skips where the configuration lacks what a deployment is created with, or the run only reads.
 func (s Sources) CanCreate() error {
 	switch {
 	case s.config.Target == "": // said by what needs a control plane
 		return nil
 	case !s.config.HasCredentials():
 		return outcome.Needs("credentials.api_key")
+	case s.config.ReadOnly:
+		return outcome.ReadOnly()
 	case len(s.config.Create.Body) == 0:
 		return outcome.Needs("create.body")
 	}

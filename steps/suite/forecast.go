@@ -23,6 +23,7 @@ type Forecast struct {
 	selection Selection
 	sentences *common.Definitions
 	lacked    map[string][]*outcome.Outcome // by sentence
+	over      map[string]*outcome.Outcome   // scenarios that the budget leaves out, by key
 	target    *target.Target
 	plane     *plane.Plane
 }
@@ -38,8 +39,8 @@ func Foresee(c *config.Config, catalogue *features.Catalogue, s Selection) *Fore
 	return f
 }
 
-// applies says why a scenario is not run: it is to be skipped, or its part of the interface is not claimed or has
-// no address.
+// applies says why a scenario is not run: it is to be skipped, its part of the interface is not claimed or has no address, it writes in
+// a run that only reads, or the budget is spent on others.
 func (f *Forecast) applies(s *features.Scenario) *outcome.Outcome {
 	if f.selection.skips(s.Requirement) {
 		return outcome.NotSelected("--skip", "not selected: skipped with --skip")
@@ -51,7 +52,24 @@ func (f *Forecast) applies(s *features.Scenario) *outcome.Outcome {
 	if profile != features.AgentServer && f.config.Target == "" {
 		return outcome.Needs("target", " (the URL of a control plane)")
 	}
-	return f.locked(s)
+	if o := f.locked(s); o != nil {
+		return o
+	}
+	if f.config.ReadOnly && f.writes(s) {
+		return outcome.ReadOnly()
+	}
+	if o := f.over[s.Key()]; o != nil {
+		return o
+	}
+	return nil
+}
+
+// writes tells whether a sentence of the scenario may change the target.
+func (f *Forecast) writes(s *features.Scenario) bool {
+	return slices.ContainsFunc(s.Steps, func(step features.Step) bool {
+		d := f.sentences.Find(step.Text)
+		return d != nil && d.Writes(step.Text)
+	})
 }
 
 // lackedBy returns the outcomes that the sentence would have because the configuration lacks something.
@@ -93,12 +111,17 @@ type Gap struct {
 	part   []*features.Requirement
 }
 
-// Gaps returns what the configuration leaves out, in the order of the features, and how many requirements it lets
+// Gaps returns what the configuration leaves out of the scenarios, in their order, and how many requirements it lets
 // judge. A requirement that lacks several keys is listed with each.
-func (f *Forecast) Gaps() (gaps []*Gap, judged int) {
-	for _, q := range f.catalogue.Requirements {
+func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
+	for len(scenarios) > 0 {
+		q := scenarios[0].Requirement
+		end := slices.IndexFunc(scenarios, func(s *features.Scenario) bool { return s.Requirement != q })
+		if end < 0 {
+			end = len(scenarios)
+		}
 		found, free := map[*Gap]int{}, false // in how many scenarios
-		for _, s := range q.Scenarios {
+		for _, s := range scenarios[:end] {
 			here := map[*Gap]bool{}
 			for _, o := range f.Lacking(s) {
 				at := slices.IndexFunc(gaps, func(g *Gap) bool { return g.Skip == *o.Skip })
@@ -116,13 +139,14 @@ func (f *Forecast) Gaps() (gaps []*Gap, judged int) {
 		if free {
 			judged++
 		}
-		for g, scenarios := range found {
-			if scenarios == len(q.Scenarios) {
+		for g, n := range found {
+			if n == end {
 				g.Whole = append(g.Whole, q)
 			} else {
 				g.part = append(g.part, q)
 			}
 		}
+		scenarios = scenarios[end:]
 	}
 	return gaps, judged
 }

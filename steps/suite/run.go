@@ -96,7 +96,8 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.binding = binding
 	defer r.target.Close() //nolint:errcheck // what is in the ledger was written as it came
 
-	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.planned(selected)})
+	r.forecast.spend(selected)
+	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(selected).Deployments})
 	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
@@ -133,6 +134,7 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
+	o.Concurrency = concurrencyWithin(o.Concurrency, o.Config.Every())
 	start := time.Now()
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures, Progress: o.Progress,
 		Oracle: o.Oracle, Journal: o.Journal, Start: start, LedgerFile: o.LedgerFile})

@@ -42,6 +42,8 @@ func (r *run) unlocking(half string) string {
 	switch {
 	case half == features.ControlPlane && !r.target.Config.HasCredentials():
 		return "credentials.api_key"
+	case half == features.ControlPlane && r.target.Config.ReadOnly:
+		return "existing.deployment"
 	case half == features.ControlPlane && len(r.target.Config.Create.Body) == 0:
 		return "create.body"
 	case half == features.AgentServer && r.target.AgentRefusal() != 0:

@@ -33,5 +33,7 @@ type Event struct {
 	// Deployments is how many deployments the selected scenarios are going to create at most.
 	Deployments int
 	Elapsed     time.Duration // since a poll began; or for how long the target asked the client to wait
+	Left        time.Duration // for how long the revision is polled at most from now on
+	Over        bool          // the poll has ended
 	Refused     bool          // the client does not wait, because that is longer than it may
 }

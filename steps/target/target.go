@@ -3,10 +3,13 @@ package target
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
@@ -65,6 +68,10 @@ func New(o Options) (*Target, error) {
 		Redact: client.NewRedactor(o.Config.Secrets()),
 		Client: client.New(max(o.Concurrency, 1)),
 	}
+	if every := o.Config.Every(); every > 0 {
+		t.Client.Limit = rate.NewLimiter(rate.Every(every), 1)
+	}
+	t.Client.ReadOnly = o.Config.ReadOnly
 	t.Client.Vocabulary, _ = spec.NewVocabulary(o.Config.Vocabulary) // the configuration was validated
 	if o.Oracle == nil {
 		return t, nil
@@ -151,10 +158,27 @@ func (t *Target) Bases(side spec.Side) []string {
 	return all
 }
 
+// NamePrefix begins the name of everything that runs create.
+const NamePrefix = "agentconform-"
+
+// MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
+const MarkKey = "agentconform"
+
+// named is what Name makes: the run's id has eight hexadecimal digits.
+var named = regexp.MustCompile(`^` + NamePrefix + `([0-9a-f]{8})-[a-z]+(?:-[a-z]+)*-[0-9]+$`)
+
+// RunOf returns the id of the run that gave a name, "" where no run did.
+func RunOf(name string) string {
+	if m := named.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // Name makes a name for something that the run creates: it carries the run's id and is used once.
 func (t *Target) Name(purpose string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.serial[purpose]++
-	return fmt.Sprintf("agentconform-%s-%s-%d", t.RunID, purpose, t.serial[purpose])
+	return fmt.Sprintf(NamePrefix+"%s-%s-%d", t.RunID, purpose, t.serial[purpose])
 }

@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// Runs that wait are given times that a slow target cannot miss by its slowness alone: at least minHold, and many
+// Runs that wait are given times that a slow target cannot miss by its slowness alone: at least MinHold, and many
 // times what answers took lately. A scenario that lost its race tries again with twice the time.
 const (
-	minHold   = 400 * time.Millisecond
+	// MinHold is the least time that a run is told to wait where a judgement depends on it.
+	MinHold   = 400 * time.Millisecond
 	shortHold = 150 * time.Millisecond
 	// MaxHold bounds the time that a run is told to wait because of the pace.
 	MaxHold = 10 * time.Second
@@ -68,7 +69,7 @@ func (p *Pace) Turnaround() time.Duration { return p.turnarounds.worst() }
 func (p *Pace) Slowest() time.Duration { return p.answers.worst() }
 
 // Hold is how long a run is told to wait in the attempt, from 0.
-func (p *Pace) Hold(attempt int) time.Duration { return p.holdAtLeast(minHold, attempt) }
+func (p *Pace) Hold(attempt int) time.Duration { return p.holdAtLeast(MinHold, attempt) }
 
 // ShortHold is Hold where no judgement depends on it.
 func (p *Pace) ShortHold(attempt int) time.Duration { return p.holdAtLeast(shortHold, attempt) }

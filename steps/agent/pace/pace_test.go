@@ -9,15 +9,15 @@ import (
 
 func TestHold(t *testing.T) {
 	p := &Pace{}
-	assert.Equal(t, minHold, p.Hold(0))
-	assert.Equal(t, 4*minHold, p.Hold(2))
+	assert.Equal(t, MinHold, p.Hold(0))
+	assert.Equal(t, 4*MinHold, p.Hold(2))
 	p.Answered(80 * time.Millisecond)
 	assert.Equal(t, 960*time.Millisecond, p.Hold(0), "many times what an answer takes")
 	assert.Equal(t, 240*time.Millisecond, p.Slack())
 	for range 32 {
 		p.Answered(time.Millisecond)
 	}
-	assert.Equal(t, minHold, p.Hold(0), "slowness of long ago is forgotten")
+	assert.Equal(t, MinHold, p.Hold(0), "slowness of long ago is forgotten")
 	p.Turned(time.Second)
 	assert.Equal(t, 3*time.Second, p.Hold(0))
 	assert.Equal(t, MaxHold, p.Hold(2))

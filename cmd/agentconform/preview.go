@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// preview prints what the run would do, and sends nothing.
+func (f *runFlags) preview(cfg *config.Config, selection steps.Selection, s streams) error {
+	catalogue, err := features.Load()
+	if err != nil {
+		return err
+	}
+	if _, err := steps.Binding(catalogue, f.failOn); err != nil {
+		return err
+	}
+	p, err := steps.PreviewOf(cfg, catalogue, selection, f.concurrency)
+	if err != nil {
+		return err
+	}
+	return writePreview(s.out, cfg, catalogue, p)
+}
+
+func writePreview(w io.Writer, cfg *config.Config, catalogue *features.Catalogue, p *steps.Preview) error {
+	var b strings.Builder
+	line := func(subject, format string, args ...any) {
+		fmt.Fprintf(&b, "%-12s  %s\n", subject, safe.Line(fmt.Sprintf(format, args...)))
+	}
+	line("plan", "%s of %s at %s; nothing was sent", reports.Count(p.Scenarios, "scenario"), reports.Count(p.Requirements, "requirement"),
+		strings.Join(slices.DeleteFunc([]string{cfg.Target, cfg.AgentTarget}, func(address string) bool { return address == "" }), ", agent server "))
+	line("judges", "%d of %s", p.Judged, reports.Count(p.Requirements, "requirement"))
+	if p.Deployments+p.Revisions+p.Threads+p.Runs == 0 {
+		line("creates", "nothing")
+	} else {
+		line("creates", "at most %s with %s; about %s and %s", reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"),
+			reports.Count(p.Threads, "thread"), reports.Count(p.Runs, "run"))
+	}
+	line("sends", "about %s", reports.Count(p.Requests, "request"))
+	line("takes", "%s", takes(cfg, p))
+	for _, g := range p.Gaps {
+		line("left out", "%s: %s", g.Reason, g.Named(catalogue))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// takes is how long the run takes at least, and what comes on top.
+func takes(cfg *config.Config, p *steps.Preview) string {
+	least := "at least about " + p.Least.Round(time.Second/10).String()
+	if cfg.Rate != "" {
+		least += " at the rate of " + cfg.Rate
+	}
+	least += ", and the time that the target needs to answer"
+	if p.Deployments > 0 {
+		least += fmt.Sprintf(" and until revisions are DEPLOYED (each up to timeouts.poll, %s)", cfg.Timeouts.Poll)
+	}
+	return least
+}

@@ -1,0 +1,47 @@
+package suite
+
+import (
+	"time"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// Preview is what a run would do, as far as that is known without a request: what answers would change is not in it.
+type Preview struct {
+	Plan
+	Scenarios, Requirements int           // that are selected
+	Judged                  int           // of these requirements, those that would be judged
+	Least                   time.Duration // that the run takes, without the time that the target needs for deployments and answers
+	Gaps                    []*Gap        // what would be left out, and why
+}
+
+// PreviewOf returns what a run of the selection would do with so many scenarios in flight. It sends nothing.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int) (*Preview, error) {
+	selected, err := s.apply(catalogue)
+	if err != nil {
+		return nil, err
+	}
+	f := Foresee(c, catalogue, s)
+	f.plane.AssumeExisting()
+	f.spend(selected)
+	p := &Preview{Plan: f.Plan(selected), Scenarios: len(selected)}
+	p.Gaps, p.Judged = f.Gaps(selected)
+	seen := map[*features.Requirement]bool{}
+	for _, scenario := range selected {
+		seen[scenario.Requirement] = true
+	}
+	p.Requirements = len(seen)
+	atOnce := concurrencyWithin(max(concurrency, 1), c.Every())
+	p.Least = max(p.Longest, p.Waits/time.Duration(atOnce), time.Duration(max(p.Requests-1, 0))*c.Every())
+	return p, nil
+}
+
+// concurrencyWithin is how many scenarios may be in flight with the time between two requests: a scenario that waits long for each of
+// its requests loses its races with the runs that it has started.
+func concurrencyWithin(most int, every time.Duration) int {
+	if every == 0 {
+		return most
+	}
+	return max(min(most, int(time.Second/(2*every))), 1)
+}
