@@ -142,6 +142,7 @@ func (l *loader) parse(source string, content []byte) error {
 	if err := doc.Content[0].Load(l.config, bounded); err != nil && len(problems) == 0 { // else the error repeats them
 		return &Error{Source: source, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
 	}
+	l.config.besideFile(source)
 	return nil
 }
 
