@@ -122,7 +122,11 @@ func showExamination(w io.Writer, e *doctor.Examination, color bool) error {
 		}
 		text := c.Found
 		if c.Remedy != "" {
-			text += "; " + c.Remedy
+			text += "; "
+			if c.Party != "" {
+				text += string(c.Party) + ": "
+			}
+			text += c.Remedy
 		}
 		fmt.Fprintf(&b, "%s  %-*s  %s\n", word, widest, c.Subject, safe.Line(text))
 	}

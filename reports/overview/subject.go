@@ -23,18 +23,8 @@ func AgentBeside(r *reports.Result) string {
 	return r.Target.AgentServer
 }
 
-// unverified says in the first lines of a report that nobody knows whether the answers are those of the target.
-const unverified = ", INSECURE: certificates not verified (tls.insecure)"
-
 // Subject names what was judged: "Example 1.2 at http://host".
 func Subject(r *reports.Result) string {
-	if r.Target.Connection != nil && r.Target.Connection.Insecure {
-		return subject(r) + unverified
-	}
-	return subject(r)
-}
-
-func subject(r *reports.Result) string {
 	name := strings.TrimSpace(r.Target.Implementation.Name + " " + r.Target.Implementation.Version)
 	address := cmp.Or(r.Target.ControlPlane, r.Target.AgentServer)
 	switch {

@@ -115,6 +115,8 @@ type NoAnswer struct {
 	Asked   bool   // the server asked for a client certificate
 	ID      int
 
+	Verifies bool // the target speaks TLS, and its certificate could not be verified
+
 	err error
 }
 

@@ -24,7 +24,7 @@ func (n *NoAnswer) byTLS(err error, seen interrupted) bool {
 	closed := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	switch {
 	case errors.As(err, &verification):
-		n.Cause = cut(err)
+		n.Cause, n.Verifies = cut(err), true
 		n.Party, n.Remedy = trust(verification)
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		n.Cause, n.Party, n.Remedy = cut(err), Configuration, "the server does not speak TLS: is it an http:// address?"
