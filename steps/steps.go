@@ -4,6 +4,7 @@ package steps
 
 import (
 	"context"
+	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -30,6 +31,9 @@ const DefaultConcurrency = suite.DefaultConcurrency
 // Event is one step of the progress of a run.
 type Event = target.Event
 
+// Unreached says that an address did not answer in the time that Await waits.
+type Unreached = target.Unreached
+
 // The kinds of events.
 const (
 	Planned   = target.Planned
@@ -49,6 +53,12 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite
 // handful of reading requests and creates nothing. The error is that of the context.
 func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle, o doctor.Options) (*doctor.Examination, error) {
 	return doctor.Examine(ctx, c, catalogue, oracle, o)
+}
+
+// Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no credentials.
+// The error is an *Unreached, or the cause of the context.
+func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
+	return target.Await(ctx, c, limit)
 }
 
 // Binding returns which requirements count as MUST by a tag expression, for Options.FailOn.

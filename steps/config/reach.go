@@ -31,11 +31,8 @@ func (v *validator) reach(c *Config) {
 	for host, ip := range c.Resolve {
 		v.resolve(host, ip)
 	}
-	for key, use := range map[string][2]string{"control_plane": {c.Socket.ControlPlane, c.Target}, "agent_server": {c.Socket.AgentServer, c.AgentTarget}} {
-		if use[0] != "" && use[1] == "" {
-			address := map[string]string{"control_plane": "target", "agent_server": "agent_target"}[key]
-			v.add("socket."+key, "is set, but "+address+" is not", "set "+address+" to the URL that the server has on the socket, such as http://localhost")
-		}
+	if c.Socket != (Sockets{}) && c.Target == "" && c.AgentTarget == "" {
+		v.add("socket", "is set, but neither target nor agent_target", "set target or agent_target to the URL that the server has on the socket, such as http://localhost")
 	}
 	if a, b := c.Socket.ControlPlane, c.Socket.AgentServer; a != b && c.Target != "" && reports.HostPort(c.Target) == reports.HostPort(c.AgentTarget) {
 		v.add("socket.agent_server", "target and agent_target have the same host and port, but not the same socket", "use another host name in one of the two URLs")
