@@ -24,6 +24,7 @@ import (
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -87,18 +88,30 @@ func (a *authority) write(name string) (certificate, key string) {
 // inEveryFormat is the text of all reports of a result.
 func inEveryFormat(t *testing.T, r *reports.Result) string {
 	t.Helper()
-	folder := t.TempDir()
-	require.NoError(t, export.Write(folder, r))
 	var all strings.Builder
+	for _, text := range filesOf(t, r) {
+		all.WriteString(text)
+	}
+	return all.String()
+}
+
+// filesOf are the texts of the reports of a result by their names, with what the console shows.
+func filesOf(t *testing.T, r *reports.Result) map[string]string {
+	t.Helper()
+	folder, all := t.TempDir(), map[string]string{}
+	require.NoError(t, export.Write(folder, r))
+	var shown strings.Builder
+	require.NoError(t, console.Write(&shown, r, console.Options{}))
+	all["console"] = shown.String()
 	require.NoError(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		all.Write(text)
+		all[filepath.Base(path)] = string(text)
 		return err
 	}))
-	return all.String()
+	return all
 }
 
 func faultyOptions(t *testing.T, name string) (o reference.Options) {
