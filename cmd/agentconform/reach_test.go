@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/tls"
+	"encoding/base64"
 	"io"
 	"log"
 	"net"
@@ -236,6 +237,7 @@ func TestReachThroughAProxy(t *testing.T) {
 			assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
 			text := inEveryFormat(t, result)
 			assert.NotContains(t, text, "proxy-secret")
+			assert.NotContains(t, text, base64.StdEncoding.EncodeToString([]byte("somebody:proxy-secret")), "the proxy tells it in answers")
 			assert.Contains(t, text, `--proxy \"$AGENTCONFORM_PROXY\"`)
 			dead := without(cfg, func(c *config.Config) { c.Proxy = "http://127.0.0.1:1" })
 			assert.Regexp(t, `^problem: .*: proxy: cannot connect to the proxy: connection refused; your configuration: start the proxy, or correct proxy`, diagnosis(t, dead, "control plane"))
@@ -256,6 +258,7 @@ func knowing(address string) http.Handler {
 			return
 		}
 		if r.Method != http.MethodConnect {
+			w.Header().Set("X-Proxy-Saw", r.Header.Get("Proxy-Authorization"))
 			back.ServeHTTP(w, r)
 			return
 		}
