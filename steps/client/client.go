@@ -62,7 +62,7 @@ type Answer struct {
 	Traces   spec.Traces // the words of the vocabulary that it has and lacks
 
 	TLS       *tls.ConnectionState // of the connection; nil over http
-	Asked     bool                 // the server asked for a client certificate, where the connection was made for this request
+	Asked     bool                 // the server has asked for a client certificate
 	Forwarded string               // the address that answered, where a redirect on the same host was followed
 
 	isJSON bool // known to be JSON; what is not known is looked at when it is asked for
@@ -148,6 +148,7 @@ type Client struct {
 	Down       *Breaker
 	patience   *patience
 	gates      sync.Map  // by host
+	secured    sync.Map  // *handshakes by host and port
 	guarded    *sync.Map // hosts that the target has named
 }
 
@@ -316,7 +317,7 @@ const maxSends = 4
 func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
 		limited, cancel := context.WithTimeout(ctx, r.Timeout)
-		var seen progress
+		seen := progress{handshakes: c.handshakesOf(r.Base)}
 		request, err := newRequest(seen.watch(limited), r, wire)
 		if err != nil {
 			cancel()
@@ -325,6 +326,7 @@ func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error
 		a := &Answer{Request: r, Sent: time.Now()}
 		response, err := c.HTTP.Do(request)
 		if err == nil {
+			seen.answered.Store(true)
 			a.Status, a.Header, a.TLS, a.Asked = response.StatusCode, response.Header, response.TLS, seen.asked.Load()
 			if response.Request != request {
 				a.Forwarded = response.Request.URL.String()

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http/httptrace"
 	"sync/atomic"
+
+	"github.com/agentconform/agentconform/reports"
 )
 
 // Stage is how far a request got.
@@ -20,10 +22,23 @@ const (
 	StageHTTP  Stage = "HTTP"  // connected, and no valid answer
 )
 
-// progress is what was seen of a request while it was sent. A connection may be made for a request and serve another one.
+// handshakes are what was seen of all TLS connections to a host. A connection may be made for a request and serve others, or
+// fail others.
+type handshakes struct {
+	asked, shown atomic.Bool // for a client certificate, and whether there was one
+	answered     atomic.Bool // a request, so that connections are accepted
+}
+
+func (c *Client) handshakesOf(base string) *handshakes {
+	known, _ := c.secured.LoadOrStore(reports.HostPort(base), &handshakes{})
+	return known.(*handshakes)
+}
+
+// progress is what was seen of a request while it was sent.
 type progress struct {
-	reused, began, handshake, asked, shown atomic.Bool
-	stage                                  atomic.Pointer[Stage]
+	*handshakes
+	reused, began, handshake atomic.Bool
+	stage                    atomic.Pointer[Stage]
 }
 
 type progressKey struct{}
@@ -49,12 +64,13 @@ type interrupted struct {
 	handshake bool // the TLS handshake failed
 	asked     bool // the server asked for a client certificate
 	shown     bool // and got one
+	answered  bool // the server has answered another request
 }
 
 func (e *interrupted) Unwrap() error { return e.error }
 
 func (p *progress) failed(err error) error {
-	return &interrupted{err, *p.stage.Load(), p.began.Load(), p.handshake.Load(), p.asked.Load(), p.shown.Load()}
+	return &interrupted{err, *p.stage.Load(), p.began.Load(), p.handshake.Load(), p.asked.Load(), p.shown.Load(), p.answered.Load()}
 }
 
 // streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these fields.

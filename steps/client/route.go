@@ -117,7 +117,7 @@ func showing(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Cert
 	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		p, _ := wanted.Context().Value(progressKey{}).(*progress)
 		if p == nil {
-			p = &progress{}
+			p = &progress{handshakes: &handshakes{}}
 		}
 		p.asked.Store(true)
 		for i := range all {

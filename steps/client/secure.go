@@ -5,13 +5,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -21,7 +19,6 @@ func (n *NoAnswer) byTLS(err error, seen interrupted) bool {
 	var record tls.RecordHeaderError
 	var verification *tls.CertificateVerificationError
 	alert, alerted := alertOf(err)
-	closed := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	switch {
 	case errors.As(err, &verification):
 		n.Cause, n.Verifies = cut(err), true
@@ -32,7 +29,7 @@ func (n *NoAnswer) byTLS(err error, seen interrupted) bool {
 		n.Cause, n.Party, n.Remedy = cut(err), Server, "enable TLS 1.2 or newer at the target"
 	case alerted && alert == alertName:
 		n.Cause, n.Party, n.Remedy = cut(err), Configuration, "the server has no certificate for this host: use another host, or set tls.server_name"
-	case seen.asked && !seen.began && (alerted && slices.Contains(alertsOfClients, alert) || closed):
+	case seen.asked && !seen.answered && !seen.began && (alerted && slices.Contains(alertsOfClients, alert) || !alerted && isLost(err)):
 		n.Cause, n.Party, n.Remedy = "the server asked for a client certificate and got none: "+cut(err), Configuration, "set tls.cert and tls.key"
 		if seen.shown {
 			n.Cause, n.Remedy = "the server does not accept the client certificate: "+cut(err), "use one in tls.cert that is valid and of an authority that the server trusts"
@@ -44,6 +41,13 @@ func (n *NoAnswer) byTLS(err error, seen interrupted) bool {
 	}
 	n.Stage = StageTLS
 	return true
+}
+
+// isLost tells whether a connection that was made is gone. Of several requests on one connection only the first gets the alert.
+func isLost(err error) bool {
+	var op *net.OpError
+	var timeout net.Error
+	return !errors.Is(err, errSilent) && !isReset(err) && !(errors.As(err, &timeout) && timeout.Timeout()) && !(errors.As(err, &op) && op.Op == "dial")
 }
 
 // Alerts of TLS (RFC 8446, section 6).
