@@ -269,14 +269,14 @@ func knowing(address string) http.Handler {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
-		w.WriteHeader(http.StatusOK)
-		from, _, err := http.NewResponseController(w).Hijack()
+		from, buffered, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			_ = to.Close()
 			return
 		}
+		_, _ = io.WriteString(from, "HTTP/1.1 200 Connection established\r\n\r\n")
 		go func() {
-			_, _ = io.Copy(to, from)
+			_, _ = io.Copy(to, buffered)
 			_ = to.Close()
 		}()
 		_, _ = io.Copy(from, to)
