@@ -46,7 +46,8 @@ type Target struct {
 	ControlPlane   string         `json:"control_plane"`
 	AgentServer    string         `json:"agent_server"`
 	Implementation Implementation `json:"implementation"`
-	Rejecting      []string       `json:"rejecting,omitempty"` // halves that refused every request with the configured credentials
+	Rejecting      []string       `json:"rejecting,omitempty"`  // halves that refused every request with the configured credentials
+	Connection     *Connection    `json:"connection,omitempty"` // how it was reached, where its addresses do not say it
 }
 
 // Implementation is what the target's makers say it is, from the configuration.
@@ -265,6 +266,7 @@ const (
 	NoteRemoval  NoteKind = "removal"   // what the run created cannot be removed
 	NoteGraph    NoteKind = "graph"     // the conformance graph does not understand a word of its contract
 	NoteFixtures NoteKind = "fixtures"  // the target fetched nothing from the fixtures that the suite serves
+	NoteInsecure NoteKind = "insecure"  // certificates were not verified
 	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the run started no more
 )
 

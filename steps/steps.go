@@ -34,6 +34,9 @@ const DefaultConcurrency = suite.DefaultConcurrency
 // Event is one step of the progress of a run.
 type Event = target.Event
 
+// Unreached says that an address did not answer in the time that Await waits.
+type Unreached = target.Unreached
+
 // The kinds of events.
 const (
 	Planned   = target.Planned
@@ -70,6 +73,12 @@ type Discovery = doctor.Discovery
 // creates nothing. The error is that of the context.
 func Discover(ctx context.Context, c *config.Config) (*Discovery, error) {
 	return doctor.Discover(ctx, c)
+}
+
+// Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no credentials.
+// The error is an *Unreached, or the cause of the context.
+func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
+	return target.Await(ctx, c, limit)
 }
 
 // Binding returns which requirements count as MUST by a tag expression, for Options.FailOn.

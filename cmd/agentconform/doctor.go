@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +23,7 @@ func newDoctor(s streams) *cobra.Command {
 	var target targetFlags
 	var color colorMode
 	var options doctor.Options
+	var wait waitFlag
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether a target can be tested, and what is missing",
@@ -29,6 +32,9 @@ the contract, which missing keys of the configuration would enable which require
 create. It only reads and creates nothing at the target, unless --try is given: then it also runs the conformance graph once for
 each word of its contract, on threads of its own, which it removes where the agent server takes DELETE. Without a target it checks
 the bundled reference.
+
+It also says how the target is reached (DNS, proxy, TLS, redirects, clock, path prefix), which key mends what is in the way, and
+whether that is in your configuration or in your server.
 
 Each line begins with ok, note (a run will show more), missing (a key that would enable requirements) or problem (must be
 solved before a run).
@@ -39,17 +45,22 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform doctor --config vendor.yaml --target https://control.example
   agentconform doctor --config vendor.yaml --try
   agentconform doctor --config vendor.yaml --env staging
+  agentconform doctor --config vendor.yaml --wait 60s
   agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
 		Args: noArguments("name the target with --target or --config"),
-		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, options, color, s) },
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, wait, options, color, s) },
 	}
 	target.add(c)
+	wait.add(c)
 	c.Flags().BoolVar(&options.Try, "try", false, "run the conformance graph once for each word of its contract; creates threads and runs")
 	color.addColor(c)
 	return c
 }
 
-func examine(c *cobra.Command, target *targetFlags, options doctor.Options, color colorMode, s streams) error {
+func examine(c *cobra.Command, target *targetFlags, wait waitFlag, options doctor.Options, color colorMode, s streams) error {
+	if err := wait.check(); err != nil {
+		return err
+	}
 	cfg, err := target.load(c)
 	if err != nil {
 		return err
@@ -62,6 +73,8 @@ func examine(c *cobra.Command, target *targetFlags, options doctor.Options, colo
 		}
 		defer stop()
 		source = "the bundled reference, because no target is configured"
+	} else if err := awaitExamined(c.Context(), cfg, wait, s); err != nil {
+		return err
 	}
 	served, stop, err := startFixtures(cfg)
 	if err != nil {
@@ -89,6 +102,18 @@ func examine(c *cobra.Command, target *targetFlags, options doctor.Options, colo
 		return failed(exitIncomplete)
 	}
 	return nil
+}
+
+// awaitExamined waits for the target. One that does not answer in time is examined all the same: what is in the way is told.
+func awaitExamined(ctx context.Context, cfg *config.Config, wait waitFlag, s streams) error {
+	tell := func(format string, args ...any) { fmt.Fprintf(s.err, "agentconform: "+format+"\n", args...) }
+	err := wait.await(ctx, cfg, tell)
+	var late *steps.Unreached
+	if errors.As(err, &late) {
+		tell("%s", safe.Line(late.Error()))
+		return nil
+	}
+	return err
 }
 
 // sourceOf says where the configuration was read from: the file, and the names of the variables.
@@ -132,7 +157,11 @@ func showExamination(w io.Writer, e *doctor.Examination, color bool) error {
 		}
 		text := c.Found
 		if c.Remedy != "" {
-			text += "; " + c.Remedy
+			text += "; "
+			if c.Party != "" {
+				text += string(c.Party) + ": "
+			}
+			text += c.Remedy
 		}
 		fmt.Fprintf(&b, "%s  %-*s  %s\n", word, widest, c.Subject, safe.Line(text))
 	}

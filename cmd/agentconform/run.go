@@ -26,6 +26,7 @@ type runFlags struct {
 	failFast, quiet, verbose bool
 	concurrency              int
 	timeout                  time.Duration
+	wait                     waitFlag
 	seed                     int64
 	edition                  string
 	color                    colorMode
@@ -97,6 +98,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   agentconform run --config vendor.yaml --fail-on @security
   agentconform run --config production.yaml --read-only
   agentconform run --config vendor.yaml --skip 'AS-ROLLBACK-*' --plan
+  agentconform run --config vendor.yaml --wait 60s
   agentconform run --config vendor.yaml --quiet --require-whole`,
 		Args: noArguments("name the target with --target or --config, and requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -105,6 +107,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 		},
 	}
 	f.target.add(c)
+	f.wait.add(c)
 	f.color.addColor(c)
 	f.addSelection(c)
 	flags := c.Flags()
@@ -157,6 +160,9 @@ func completeRequirements(*cobra.Command, []string, string) ([]string, cobra.She
 
 // check refuses invalid flags, before anything is started.
 func (f *runFlags) check() error {
+	if err := f.wait.check(); err != nil {
+		return err
+	}
 	switch {
 	case f.concurrency < 1 || f.concurrency > 256:
 		return fmt.Errorf("--concurrency %d: give a number from 1 to 256", f.concurrency)
@@ -221,6 +227,8 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		defer stop()
 	} else if f.edition != "" {
 		return errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
+	} else if err := f.wait.await(ctx, cfg, func(format string, args ...any) { f.tell(io, format, args...) }); err != nil {
+		return err
 	}
 	served, stop, err := startFixtures(cfg)
 	if err != nil {

@@ -13,7 +13,7 @@ type DisplayVerdict struct {
 	Tone     Tone
 	Word     reports.Conclusion // the verdict
 	Renamed  string             // continues the word: " with 2 renamed fields"; empty where the target uses the interface's names
-	Scope    string             // continues it: " (partial run)", " (agent server)"; empty for a whole run
+	Scope    string             // continues it: " (partial run)", " (agent server)", and " (insecure: certificates not verified)"; empty for a whole run
 	Baseline string             // continues it: " (all failures are in the baseline, exit 0)"; may be empty
 	Exit     int                // code of the command: 0 conformant or all known, 1 non-conformant or a baseline out of date, 3 incomplete
 }
@@ -50,6 +50,9 @@ func DisplayVerdictOf(r *reports.Result) DisplayVerdict {
 		s.Scope = " (agent server)"
 	case !reports.Whole(r):
 		s.Scope = " (partial run)"
+	}
+	if via := r.Target.Connection; via != nil && via.Insecure {
+		s.Scope += " (insecure: certificates not verified)"
 	}
 	if r.Baseline == nil {
 		return s

@@ -63,6 +63,8 @@ func (p *plan) request(x reports.Exchange) (arguments string, uses []*variable, 
 		return "", nil, fmt.Errorf("the request of exchange %d holds a NUL character", x.ID)
 	}
 	words := []string{"--max-time", fmt.Sprint(30 + int(x.MS)/500)}
+	via, authority := p.result.Target.Connection.Curl(x.URL)
+	words = append(words, via...)
 	if x.Method != "GET" {
 		words = append(words, "-X", x.Method)
 	}
@@ -75,6 +77,9 @@ func (p *plan) request(x reports.Exchange) (arguments string, uses []*variable, 
 		}
 	}
 	var inURL, inBody []replacement
+	if start, end := reports.AuthoritySpan(x.URL); authority != "" {
+		inURL = append(inURL, replacement{start, end, quote(authority)})
+	}
 	for _, t := range tokensOf(x) {
 		v := p.variables.values[t.value]
 		if v == nil || v.name == "" || v.from == x.ID || !slices.Contains(p.variables.used[x.ID], v) {

@@ -179,6 +179,18 @@ func TestAForeignResultIsHarmless(t *testing.T) {
 	require.Len(t, seen(), 2)
 	assert.NotContains(t, strings.Join(seen(), "\n"), "secret", "the place was not recorded as one of a secret")
 
+	at := reports.HostPort(target)
+	for _, via := range []reports.Connection{{Resolve: map[string]string{"127.0.0.1": evil}}, {Proxy: evil}, {Sockets: map[string]string{at: evil}}} {
+		r.Target.Connection = &via
+		_, log, err = run(t, r, f, "AGENTCONFORM_K=secret")
+		require.Error(t, err, log) // curl takes none of them
+	}
+	r, f = chainOf(strings.Replace(target, "http:", "https:", 1), first)
+	r.Target.Connection = &reports.Connection{CA: evil, Cert: evil, Key: evil, ServerName: evil, Hosts: []string{at}}
+	_, log, err = run(t, r, f, "AGENTCONFORM_K=secret")
+	require.NoError(t, err, log)
+	assert.Contains(t, log, "status 000")
+
 	for name, change := range map[string]func(*reports.Exchange){
 		"another address":   func(x *reports.Exchange) { x.URL = "http://elsewhere/v2/x" },
 		"a longer host":     func(x *reports.Exchange) { x.URL = target + ".elsewhere/v2/x" },

@@ -3,14 +3,13 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -65,6 +64,10 @@ type Answer struct {
 	ID       int           // of the recorded exchange
 	Traces   spec.Traces   // the words of the vocabulary that it has and lacks
 
+	TLS       *tls.ConnectionState // of the connection; nil over http
+	Asked     bool                 // the server has asked for a client certificate
+	Forwarded string               // the address that answered, where a redirect on the same host was followed
+
 	isJSON bool // known to be JSON; what is not known is looked at when it is asked for
 	words  *spec.Vocabulary
 }
@@ -110,7 +113,12 @@ type NoAnswer struct {
 	Remedy  string // may be empty
 	Timeout bool   // the target took the request and let the time pass
 	Closed  bool   // the target took the request and closed the connection
+	Stage   Stage  // at which it failed
+	Party   Party  // who can mend it, where that is known
+	Asked   bool   // the server asked for a client certificate
 	ID      int
+
+	Verifies bool // the target speaks TLS, and its certificate could not be verified
 
 	err error
 }
@@ -145,21 +153,19 @@ type Client struct {
 	ReadOnly   bool          // requests that would write are not sent; the error is a *WriteRefused
 	patience   *patience
 	gates      sync.Map  // by host
+	secured    sync.Map  // *handshakes by host and port
 	guarded    *sync.Map // hosts that the target has named
 }
 
 // New returns a client that keeps enough connections for the given number of concurrent scenarios.
-func New(concurrency int) *Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 4 * concurrency
-	transport.MaxIdleConns = 0
-	transport.MaxResponseHeaderBytes = 1 << 20
-	transport.IdleConnTimeout = 2 * time.Second // servers close theirs after a few
+func New(concurrency int) *Client { return NewVia(concurrency, Route{}) }
+
+// NewVia is New with a route to the target.
+func NewVia(concurrency int, route Route) *Client {
 	guarded := &sync.Map{}
-	guardDials(transport, guarded)
 	return &Client{
 		guarded:   guarded,
-		HTTP:      &http.Client{Transport: transport, CheckRedirect: stayOnTarget},
+		HTTP:      &http.Client{Transport: route.transports(concurrency, guarded), CheckRedirect: stayOnTarget},
 		Observe:   func(context.Context, Request, Wire, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
@@ -260,6 +266,18 @@ func (r *Request) renewed(a *Answer) (header http.Header, changed bool) {
 	return r.Renew(a)
 }
 
+// Try sends a request once, and records nothing. The error says that no answer came: a *NoAnswer, or the cause of the context.
+func (c *Client) Try(ctx context.Context, r Request) error {
+	_, err := c.send(ctx, r, Wire{})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return noAnswer(r, err)
+}
+
 func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	if cause := c.Down.Cause(r.Base); cause != "" {
 		return nil, &NoAnswer{Request: r, Cause: cause}
@@ -327,12 +345,8 @@ const maxSends = 4
 func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
 		limited, cancel := context.WithTimeout(ctx, r.Timeout)
-		var reused, began atomic.Bool
-		trace := &httptrace.ClientTrace{
-			GotConn:              func(i httptrace.GotConnInfo) { reused.Store(i.Reused) },
-			GotFirstResponseByte: func() { began.Store(true) },
-		}
-		request, err := newRequest(httptrace.WithClientTrace(limited, trace), r, wire)
+		seen := progress{handshakes: c.handshakesOf(r.Base)}
+		request, err := newRequest(seen.watch(limited), r, wire)
 		if err != nil {
 			cancel()
 			return nil, err
@@ -340,7 +354,11 @@ func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error
 		a := &Answer{Request: r, Sent: time.Now()}
 		response, err := c.HTTP.Do(request)
 		if err == nil {
-			a.Status, a.Header = response.StatusCode, response.Header
+			seen.answered.Store(true)
+			a.Status, a.Header, a.TLS, a.Asked = response.StatusCode, response.Header, response.TLS, seen.asked.Load()
+			if response.Request != request {
+				a.Forwarded = response.Request.URL.String()
+			}
 			// The context does not govern the body of an answer that switches protocols.
 			stop := context.AfterFunc(limited, func() { _ = response.Body.Close() })
 			if a.Status == http.StatusSwitchingProtocols {
@@ -357,9 +375,9 @@ func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error
 		case err == nil:
 			return a, nil
 		case timedOut && ctx.Err() == nil:
-			return nil, errSilent
-		case timedOut || !reused.Load() || began.Load() || attempt == maxSends:
-			return nil, err
+			return nil, seen.failed(errSilent)
+		case timedOut || !seen.reused.Load() || seen.began.Load() || attempt == maxSends:
+			return nil, seen.failed(err)
 		}
 		c.HTTP.CloseIdleConnections()
 		if _, err := c.awaitTurn(ctx); err != nil {

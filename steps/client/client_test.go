@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
@@ -203,7 +204,7 @@ func TestWhatTLSRefusesSaysWhatToDo(t *testing.T) {
 		tls  *tls.Config
 		says []string
 	}{
-		"an unknown CA": {good.URL, nil, []string{"certificate signed by unknown authority", "SSL_CERT_FILE"}},
+		"an unknown CA": {good.URL, nil, []string{"certificate signed by unknown authority", "set tls.ca"}},
 		"another name":  {good.URL, &tls.Config{RootCAs: trusting, ServerName: "other.test"}, []string{"not other.test", "host name of the certificate"}},
 		"a certificate that is over": {good.URL, &tls.Config{RootCAs: trusting, Time: func() time.Time { return good.Certificate().NotAfter.Add(time.Hour) }},
 			[]string{"expired", "renew the certificate"}},
@@ -211,9 +212,8 @@ func TestWhatTLSRefusesSaysWhatToDo(t *testing.T) {
 		"no TLS version in common": {good.URL, &tls.Config{RootCAs: trusting, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}, []string{"protocol version", "TLS 1.2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cl := client.New(1)
+			cl := client.NewVia(1, client.Route{TLS: c.tls, Hosts: []string{reports.HostPort(c.base)}})
 			t.Cleanup(cl.Close)
-			cl.HTTP.Transport.(*http.Transport).TLSClientConfig = c.tls
 			_, err := cl.Do(t.Context(), client.Request{Base: c.base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 			var none *client.NoAnswer
 			require.ErrorAs(t, err, &none)

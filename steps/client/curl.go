@@ -11,10 +11,14 @@ import (
 )
 
 // Curl returns a shell line that sends the recorded request again. Secrets appear as the variables that hold them, which
-// the shell expands at the recorded places only.
-func (r *Redactor) Curl(method, url string, m reports.Message) string {
+// the shell expands at the recorded places only. Via says how the target was reached; it may be nil.
+func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Connection) string {
 	var b strings.Builder
 	b.WriteString("curl -sS -i")
+	arguments, authority := via.Curl(url)
+	for _, word := range arguments {
+		b.WriteString(" " + word)
+	}
 	if method != "GET" {
 		b.WriteString(" -X " + method)
 	}
@@ -33,7 +37,7 @@ func (r *Redactor) Curl(method, url string, m reports.Message) string {
 	if m.Body != "" {
 		fmt.Fprintf(&b, " --data-raw %s", r.body(m))
 	}
-	fmt.Fprintf(&b, " %s", literal(url))
+	fmt.Fprintf(&b, " %s", literal(reports.WithAuthority(url, authority)))
 	return b.String()
 }
 

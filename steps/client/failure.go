@@ -1,40 +1,88 @@
 package client
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"runtime"
-	"strings"
+	"syscall"
+)
+
+// Party is who can mend a failure.
+type Party string
+
+// The parties. "" is for what says nothing about that.
+const (
+	Configuration Party = "your configuration"
+	Server        Party = "your server"
+	Either        Party = "your server or your configuration"
+	Network       Party = "the network"
 )
 
 func noAnswer(r Request, err error) *NoAnswer {
-	n := &NoAnswer{Request: r, err: err}
+	n := &NoAnswer{Request: r, err: err, Stage: StageHTTP}
+	var seen interrupted
+	if at, is := errors.AsType[*interrupted](err); is {
+		seen, err = *at, at.error
+		n.Asked, n.Stage = seen.asked, seen.stage
+	}
 	var dial *net.OpError
 	var timeout net.Error
 	switch {
 	case errors.Is(err, errTooLarge):
 		n.Cause = err.Error()
 		n.Closed = true
-	case secured(err) != "":
-		n.Cause, n.Remedy = cut(err), secured(err)
+	case n.byProxy(err), n.byTLS(err, seen):
 	case errors.As(err, &dial) && dial.Op == "dial":
-		n.Cause = dialCause(dial.Err)
+		n.Cause, n.Stage = dialCause(dial.Err), StageTCP
+		if _, is := errors.AsType[*net.DNSError](err); is {
+			n.Stage = StageDNS
+		}
 	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "connection reset"):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), isReset(err):
 		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
-	case strings.Contains(err.Error(), "malformed"), strings.Contains(err.Error(), "transport connection broken"),
-		strings.Contains(err.Error(), "response headers exceeded"), strings.Contains(err.Error(), "invalid"):
+	case seen.began:
 		n.Cause, n.Closed = "the answer is not HTTP: "+cut(err), true
 	default:
 		n.Cause = cut(err)
 	}
 	return n
+}
+
+// byProxy tells whether the way to the proxy, or the proxy, is at fault.
+func (n *NoAnswer) byProxy(err error) bool {
+	var refused *ProxyRefused
+	var op *net.OpError
+	switch {
+	case errors.As(err, &refused):
+		n.Cause, n.Party, n.Remedy = refused.Error(), Configuration, proxyRemedy(refused.Status)
+	case errors.As(err, &op) && (op.Op == "proxyconnect" || op.Op == "socks connect"):
+		n.Cause, n.Party = "cannot connect to the proxy: "+dialCause(innermost(op.Err)), Configuration
+		n.Remedy = "start the proxy, or correct proxy (without that key: HTTP_PROXY and HTTPS_PROXY)"
+	default:
+		return false
+	}
+	n.Stage = StageProxy
+	return true
+}
+
+// proxyRemedy is what to do where a proxy itself answers with a status.
+func proxyRemedy(status int) string {
+	if status == http.StatusProxyAuthRequired {
+		return "write user name and password into the URL of proxy"
+	}
+	return fmt.Sprintf("the proxy does not reach the host (status %d): correct the address, let the proxy connect to it, or set resolve to go past the proxy", status)
+}
+
+// innermost is the reason in errors of connections.
+func innermost(err error) error {
+	if op, is := errors.AsType[*net.OpError](err); is {
+		return op.Err
+	}
+	return err
 }
 
 // dialCause is the reason without the name of the system call: "connection refused".
@@ -51,37 +99,4 @@ func cut(err error) string {
 		return inner.Error()
 	}
 	return err.Error()
-}
-
-// secured is the remedy for a TLS connection that failed. Verification is never turned off: the requests carry credentials. It
-// is "" for every other failure.
-func secured(err error) (remedy string) {
-	var record tls.RecordHeaderError
-	var verification *tls.CertificateVerificationError
-	switch said := cut(err); {
-	case errors.As(err, &verification):
-		return trust(verification)
-	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
-		return "the server does not speak TLS: is it an http:// address?"
-	case strings.Contains(said, "protocol version"):
-		return "enable TLS 1.2 or newer at the target"
-	case strings.Contains(said, "certificate required"):
-		return "the target requires a client certificate, which the suite does not support: put a proxy with one in front of the target"
-	}
-	return ""
-}
-
-// trust is the remedy for a certificate that could not be verified.
-func trust(err error) string {
-	var name x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	switch {
-	case errors.As(err, &name):
-		return "use a host name of the certificate, or issue the certificate for this one"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "renew the certificate, or correct the clock"
-	case runtime.GOOS == "darwin" || runtime.GOOS == "windows":
-		return "if a private CA issued it, add the CA certificate to the system's trusted ones"
-	}
-	return "if a private CA issued it, set SSL_CERT_FILE=ca.pem"
 }

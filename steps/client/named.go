@@ -1,16 +1,10 @@
 package client
 
 import (
-	"context"
 	"errors"
-	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
-	"syscall"
-	"time"
 )
 
 // NamedBy checks whether the credentials of users may be sent to the agent server URL that a control plane returned, and
@@ -68,24 +62,5 @@ func (c *Client) Guard(plane, base string) {
 	u, err2 := url.Parse(base)
 	if err1 == nil && err2 == nil && !sameHost(p, u) {
 		c.guarded.Store(strings.ToLower(u.Hostname()), true)
-	}
-}
-
-// guardDials checks addresses after names were resolved: a name may resolve to another one each time.
-func guardDials(transport *http.Transport, guarded *sync.Map) {
-	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
-	careful := *plain
-	careful.Control = func(_, address string, _ syscall.RawConn) error {
-		if at, err := netip.ParseAddrPort(address); err != nil || isReserved(at.Addr()) {
-			return errReserved
-		}
-		return nil
-	}
-	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		host, _, _ := net.SplitHostPort(address)
-		if _, named := guarded.Load(strings.ToLower(host)); named {
-			return careful.DialContext(ctx, network, address)
-		}
-		return plain.DialContext(ctx, network, address)
 	}
 }

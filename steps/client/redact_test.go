@@ -76,7 +76,7 @@ func TestCurl(t *testing.T) {
 		Body:    `{"a":"it's $HOME","id":"$SHORT","secrets":[{"name":"n","value":"$SHORT"}]}`,
 		Secrets: []reports.SecretPlace{{Header: "X-Api-Key"}, {Pointer: "/secrets/0/value"}},
 	}
-	line := r.Curl("POST", "http://h/a?b=c&d='x'&e=$SHORT", m)
+	line := r.Curl("POST", "http://h/a?b=c&d='x'&e=$SHORT", m, nil)
 	assert.Equal(t, `curl -sS -i -X POST -H 'Empty;' -H 'Other: $SHORT' -H 'X-Api-Key: '"$SHORT" `+
 		`--data-raw '{"a":"it'\''s $HOME","id":"$SHORT","secrets":[{"name":"n","value":"'"$SHORT"'"}]}' 'http://h/a?b=c&d='\''x'\''&e=$SHORT'`, line)
 }

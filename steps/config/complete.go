@@ -46,11 +46,12 @@ func (c *Config) complete() Errors {
 	v.credentials(c)
 	v.users(c)
 	v.separate(c)
+	v.reach(c)
 	return v.problems
 }
 
-// shortestSecret is the length below which replacing a secret wherever it occurs would spoil every report.
-const shortestSecret = 4
+// ShortestSecret is the length in bytes below which replacing a secret wherever it occurs would spoil every report.
+const ShortestSecret = 4
 
 type validator struct{ problems Errors }
 
@@ -177,8 +178,8 @@ func (v *validator) header(key, name, value string) {
 	if !httpguts.ValidHeaderFieldName(name) {
 		v.add(key, fmt.Sprintf("%q is not a valid HTTP header name", name), "use letters, digits and hyphens")
 	}
-	if value != "" && len(value) < shortestSecret {
-		v.add(key, fmt.Sprintf("is shorter than %d characters: too short to redact it in reports", shortestSecret), "use a longer secret")
+	if value != "" && len(value) < ShortestSecret {
+		v.add(key, fmt.Sprintf("is shorter than %d characters: too short to redact it in reports", ShortestSecret), "use a longer secret")
 	}
 	if !httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value {
 		v.add(key, "has a line break, leading or trailing whitespace, or another character that is not allowed in an HTTP header", "check for a copy error")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/base64"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,6 +32,14 @@ type Config struct {
 	// SeparateCredentials says that no credential is valid at both halves: the agent server refuses those of the control plane, and
 	// the control plane those of the users.
 	SeparateCredentials bool `yaml:"separate_credentials"`
+
+	// Headers, TLS, Proxy, Resolve and Socket say how the target is reached. Proxy is a URL, whose user info is a secret; without it
+	// HTTP_PROXY, HTTPS_PROXY and NO_PROXY say which proxy is used. Resolve has the IP address for a host.
+	Headers Headers           `yaml:"headers"`
+	TLS     TLS               `yaml:"tls"`
+	Proxy   string            `yaml:"proxy"`
+	Resolve map[string]string `yaml:"resolve"`
+	Socket  Sockets           `yaml:"socket"`
 
 	// Vocabulary maps names of the interface (fields, query parameters, enum values) to those of the target.
 	Vocabulary map[string]string `yaml:"vocabulary"`
@@ -234,6 +243,15 @@ func (c *Config) Secrets() map[string]string {
 		if !public(name) {
 			addHeader("AGENT_STUDIO_HEADERS_"+envWord(name), value)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Headers.ControlPlane)) {
+		addHeader("HEADERS_CONTROL_PLANE_"+envWord(name), c.Headers.ControlPlane[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Headers.AgentServer)) {
+		addHeader("HEADERS_AGENT_SERVER_"+envWord(name), c.Headers.AgentServer[name])
+	}
+	for _, secret := range ProxySecrets(c.Proxy) {
+		add("PROXY", secret)
 	}
 	for name, value := range templateSecrets(c.Create.Body) {
 		add("CREATE_BODY_SECRETS_"+envWord(name), value)

@@ -19,12 +19,16 @@ import (
 const fileKey = "file"
 
 // eachSecret visits the keys that hold a credential, with the places of their values: those of credentials, other_tenant, users
-// (token and headers) and agent.studio_headers.
+// (token and headers), agent.studio_headers and headers.
 func eachSecret(root *yaml.Node, visit func(key string, at **yaml.Node)) {
 	in(root, "", "credentials", func(key string, at **yaml.Node) { eachOf(*at, key, visit, "api_key", "tenant_id", "bearer") })
 	in(root, "", "other_tenant", func(key string, at **yaml.Node) { eachOf(*at, key, visit, "api_key", "tenant_id", "bearer") })
 	in(root, "", "agent", func(key string, at **yaml.Node) {
 		in(*at, key, "studio_headers", func(key string, at **yaml.Node) { eachOf(*at, key, visit) })
+	})
+	in(root, "", "headers", func(key string, at **yaml.Node) {
+		in(*at, key, "control_plane", func(key string, at **yaml.Node) { eachOf(*at, key, visit) })
+		in(*at, key, "agent_server", func(key string, at **yaml.Node) { eachOf(*at, key, visit) })
 	})
 	in(root, "", "users", func(key string, at **yaml.Node) {
 		for i, user := range resolved(*at).Content {
@@ -128,8 +132,8 @@ func readSecret(path string) (string, error) {
 	switch {
 	case value == "":
 		return "", errors.New("it is empty")
-	case len(value) < shortestSecret || !httpguts.ValidHeaderFieldValue(value):
-		return "", fmt.Errorf("it has fewer than %d characters, or one that is not allowed in an HTTP header", shortestSecret)
+	case len(value) < ShortestSecret || !httpguts.ValidHeaderFieldValue(value):
+		return "", fmt.Errorf("it has fewer than %d characters, or one that is not allowed in an HTTP header", ShortestSecret)
 	}
 	return value, nil
 }
@@ -143,6 +147,7 @@ func (c *Config) Reread() *Config {
 		changed.Users[i].Headers = maps.Clone(c.Users[i].Headers)
 	}
 	changed.Agent.StudioHeaders = maps.Clone(c.Agent.StudioHeaders)
+	changed.Headers = Headers{ControlPlane: maps.Clone(c.Headers.ControlPlane), AgentServer: maps.Clone(c.Headers.AgentServer)}
 	some := false
 	for key, path := range c.SecretFiles {
 		value, err := readSecret(path)
@@ -176,6 +181,11 @@ func (c *Config) setSecret(key, value string) (changed bool) {
 		return set(c.OtherTenant.field(part[1]))
 	case "agent":
 		return inMap(c.Agent.StudioHeaders, strings.TrimPrefix(key, "agent.studio_headers."))
+	case "headers":
+		if name, of := strings.CutPrefix(key, "headers.control_plane."); of {
+			return inMap(c.Headers.ControlPlane, name)
+		}
+		return inMap(c.Headers.AgentServer, strings.TrimPrefix(key, "headers.agent_server."))
 	}
 	i, err := strconv.Atoi(part[1])
 	if err != nil || i >= len(c.Users) {

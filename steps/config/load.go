@@ -162,6 +162,7 @@ func (l *loader) read(root *yaml.Node, source, environment string) error {
 	if err := root.Load(l.config, bounded); err != nil && len(l.found) == 0 { // else the error repeats them
 		return &Error{Source: source, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
 	}
+	l.config.besideFile(source)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -51,13 +52,13 @@ func (x *examiner) searched(ctx context.Context, e *Examination, listed []*probe
 
 // examineAgent checks the answers to the users, the first one first, and to a request without credentials. Without configured
 // users that request stands in for the first user.
-func (x *examiner) examineAgent(e *Examination, users []*probe, nobody *probe) {
+func (x *examiner) examineAgent(ctx context.Context, e *Examination, users []*probe, nobody *probe) {
 	if len(users) == 0 && nobody.answer != nil && (refusesCaller(nobody) || nobody.answer.Status == x.target.Config.Agent.RejectedStatus) {
 		e.add(Noted, "agent server", fmt.Sprintf("%s without credentials: status %d; only checks of refused requests run", called(nobody), nobody.answer.Status), configureUsers)
 		return
 	}
 	if len(users) == 0 {
-		if finding := x.examineUser(e, "agent server", nobody, &probe{}, configureUsers); finding != Problem {
+		if finding := x.examineUser(ctx, e, "agent server", nobody, &probe{}, configureUsers); finding != Problem {
 			e.add(Noted, "users", "none configured: checks with two users are skipped", "")
 		}
 		return
@@ -71,7 +72,7 @@ func (x *examiner) examineAgent(e *Examination, users []*probe, nobody *probe) {
 		if i == 0 {
 			subject = "agent server"
 		}
-		if x.examineUser(e, subject, p, nobody, remedy) == Problem && i == 0 {
+		if x.examineUser(ctx, e, subject, p, nobody, remedy) == Problem && i == 0 {
 			return
 		}
 	}
@@ -92,14 +93,16 @@ func (x *examiner) examineAgent(e *Examination, users []*probe, nobody *probe) {
 const configureUsers = "set users: the first creates the data, the second must not see it"
 
 // examineUser checks the answer to one user, which should be a list of threads.
-func (x *examiner) examineUser(e *Examination, subject string, p, nobody *probe, remedy string) State {
+func (x *examiner) examineUser(ctx context.Context, e *Examination, subject string, p, nobody *probe, remedy string) State {
 	const key = "agent_target"
 	call := called(p) + ": "
-	finding, found, next := x.trouble(p, nobody, key)
+	wrong := x.trouble(ctx, p, nobody, key)
+	finding, found, next, party := wrong.State, wrong.Found, wrong.Remedy, wrong.Party
 	switch a := p.answer; {
 	case found != "":
 	case refusesCaller(p) || a.Status == x.target.Config.Agent.RejectedStatus:
-		finding, found, next = Problem, fmt.Sprintf("%sstatus %d with the user's credentials", call, a.Status), remedy
+		finding, found, next = Problem, fmt.Sprintf("%sstatus %d with the user's credentials", call, a.Status), remedy+gatewayHint("headers.agent_server", nobody)
+		party = client.Configuration
 	case a.OK() && a.Get("@this").IsArray():
 		finding, found = Fine, fmt.Sprintf("%sstatus %d, a list of threads", call, a.Status)
 	case !a.IsJSON():
@@ -107,6 +110,6 @@ func (x *examiner) examineUser(e *Examination, subject string, p, nobody *probe,
 	default:
 		finding, found, next = Noted, call+"expected 200 with a list of threads, got "+x.seen(a), x.target.ListingHint()
 	}
-	e.add(finding, subject, found, next)
+	e.Checks = append(e.Checks, Check{State: finding, Subject: subject, Found: found, Remedy: next, Party: party})
 	return finding
 }

@@ -39,6 +39,8 @@ type Check struct {
 	Subject string // "control plane", or a key of the configuration
 	Found   string // what was tried, and what came back
 	Remedy  string // an imperative with the key; may be empty
+
+	Party client.Party // who can mend it, where that is known
 }
 
 // Examination holds what is known of a target before a run.
@@ -72,7 +74,7 @@ func (e *Examination) problems() (all []string) {
 }
 
 func (e *Examination) add(finding State, subject, found, remedy string) {
-	e.Checks = append(e.Checks, Check{finding, subject, found, remedy})
+	e.Checks = append(e.Checks, Check{State: finding, Subject: subject, Found: found, Remedy: remedy})
 }
 
 // examiner checks one target.
@@ -83,6 +85,7 @@ type examiner struct {
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
 	forecast  *suite.Forecast
+	route     client.Route
 	words     *evidence.Words // what the target has shown of the words of vocabulary
 }
 
@@ -116,6 +119,9 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	maker := shared.NewMaker(ctx)
 	defer maker.Wait()
 	x := newExaminer(t, maker, catalogue, oracle)
+	if x.route, err = target.RouteOf(c); err != nil {
+		return nil, err
+	}
 	x.words = evidence.NewWords(t.Client.Vocabulary)
 	t.Client.Observe = func(_ context.Context, _ client.Request, wire client.Wire, _ time.Time, a *client.Answer, _ string) int {
 		x.words.Note(0, wire.Traces, a)

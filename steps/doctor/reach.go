@@ -59,8 +59,14 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 		return err
 	}
 	if len(planes) > 0 {
-		if x.examinePlane(e, planes[0], planes[1]) {
+		accepted := x.examinePlane(ctx, e, planes[0], planes[1])
+		x.examineConnection(e, "target", planes)
+		if accepted {
 			x.examineSingles(e, planes[2:])
+		} else if hasAnother(planes[1]) {
+			if err := x.examinePrefix(ctx, e, "target", planes[1]); err != nil {
+				return err
+			}
 		}
 	}
 	switch {
@@ -69,7 +75,12 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 		if err != nil {
 			return err
 		}
-		x.examineAgent(e, agents[:len(agents)-1], agents[len(agents)-1])
+		nobody := agents[len(agents)-1]
+		x.examineAgent(ctx, e, agents[:len(agents)-1], nobody)
+		x.examineConnection(e, "agent_target", agents)
+		if hasAnother(nobody) {
+			return x.examinePrefix(ctx, e, "agent_target", nobody)
+		}
 	case x.target.Config.Target != "":
 		e.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a run reads it from %s of a deployment; without it AS-* and E2E-* are not judged", x.target.Config.AgentURLFrom),
 			"correct agent_url_from if the URL is in another field, or set agent_target")
@@ -110,20 +121,22 @@ func (x *examiner) examineSingles(e *Examination, probes []*probe) {
 }
 
 // examinePlane checks the answers to requests with the credentials and without any. It tells whether the credentials were accepted.
-func (x *examiner) examinePlane(e *Examination, owner, nobody *probe) (accepted bool) {
+func (x *examiner) examinePlane(ctx context.Context, e *Examination, owner, nobody *probe) (accepted bool) {
 	const subject = "control plane"
 	const key = "target"
 	call := called(owner) + ": "
-	switch finding, found, remedy := x.trouble(owner, nobody, key); {
-	case found != "":
-		e.add(finding, subject, found, remedy)
-		if finding == Problem {
+	switch wrong := x.trouble(ctx, owner, nobody, key); {
+	case wrong.Found != "":
+		wrong.Subject = subject
+		e.Checks = append(e.Checks, wrong)
+		if wrong.State == Problem {
 			return false
 		}
 	case !x.target.Config.HasCredentials() && refusesCaller(owner):
 		e.add(Noted, subject, fmt.Sprintf("%sstatus %d without credentials; only checks of refused requests run", call, owner.answer.Status), "set credentials.api_key ("+target.Variable("credentials.api_key")+")")
 	case refusesCaller(owner):
-		e.add(Problem, subject, fmt.Sprintf("%sstatus %d with the configured credentials", call, owner.answer.Status), "check "+x.target.Sent("credentials", x.target.Config.Credentials))
+		e.Checks = append(e.Checks, Check{State: Problem, Subject: subject, Found: fmt.Sprintf("%sstatus %d with the configured credentials", call, owner.answer.Status), Party: client.Configuration,
+			Remedy: "check " + x.target.Sent("credentials", x.target.Config.Credentials) + gatewayHint("headers.control_plane", nobody)})
 	case !owner.answer.IsJSON():
 		e.add(lessIf(refusesCaller(nobody)), subject, call+"expected JSON, got "+x.seen(owner.answer), baseAddress(key))
 		if !refusesCaller(nobody) {
@@ -157,6 +170,20 @@ func acceptance(c *config.Config) string {
 // refusesCaller tells whether the answer is the one to wrong or missing credentials.
 func refusesCaller(p *probe) bool {
 	return p.answer != nil && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, p.answer.Status)
+}
+
+// gatewayHint names the key of a gateway's headers, where requests are refused whatever credentials they have.
+func gatewayHint(key string, nobody *probe) string {
+	if !refusesCaller(nobody) {
+		return ""
+	}
+	return "; if a gateway in front of it wants a header with every request, set " + key
+}
+
+// hasAnother tells whether something answers that is no server of the interface.
+func hasAnother(nobody *probe) bool {
+	a := nobody.answer
+	return a != nil && a.Status < http.StatusInternalServerError && !refusesCaller(nobody) && (isPage(a) || !a.IsJSON())
 }
 
 // lessIf is a note where other answers show that the address is a target (it checks credentials), else a problem.

@@ -22,7 +22,9 @@ const keptAnswers = 256
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
-	TenantHeader string // whose value names an owner, and is no token
+	TenantHeader string              // whose value names an owner, and is no token
+	Gateway      []string            // headers of which the same is true, since a gateway wants them, in canonical form
+	Via          *reports.Connection // how the target is reached, for the curl lines; nil where its addresses say it
 
 	oracle  *spec.Oracle
 	wire    *spec.Oracle     // in the target's words
@@ -208,7 +210,7 @@ func (c *Collector) recordedForm(ctx context.Context, r client.Request, wire cli
 		x.MS = float64(a.Took.Microseconds()) / 1000
 		x.Response = reports.Message{Headers: c.redact.Header(a.Header), Body: c.redact.Record(string(a.Wire()))}
 	}
-	x.Curl = c.redact.Curl(r.Method, x.URL, x.Request)
+	x.Curl = c.redact.Curl(r.Method, x.URL, x.Request, c.Via)
 	for _, v := range found {
 		x.Problems = append(x.Problems, c.redact.Excerpt(fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -46,7 +47,7 @@ func (c *Collector) noteOwnToken(id int, r client.Request, a *client.Answer) {
 func (c *Collector) tokensOf(h http.Header) (tokens []string) {
 	for name, values := range h {
 		for _, v := range values {
-			if name == c.TenantHeader || c.redact.Text(v) == v {
+			if name == c.TenantHeader || slices.Contains(c.Gateway, name) || c.redact.Text(v) == v {
 				continue
 			}
 			if _, token, both := strings.Cut(v, " "); both {

@@ -39,7 +39,7 @@ func (t *Target) renews(r *client.Request, credentials func() http.Header) {
 	if r.Side == spec.AgentServer {
 		refusals = append(refusals, t.Config.Agent.RejectedStatus)
 	}
-	sent := r.Header
+	sent, asked := r.Header, *r
 	r.Renew = func(a *client.Answer) (http.Header, bool) {
 		if !slices.Contains(refusals, a.Status) {
 			return nil, false
@@ -47,6 +47,7 @@ func (t *Target) renews(r *client.Request, credentials func() http.Header) {
 		t.reread()
 		header := sent.Clone()
 		maps.Copy(header, credentials())
+		maps.Copy(header, t.gateway(asked))
 		return header, !reflect.DeepEqual(header, sent)
 	}
 }

@@ -3,6 +3,7 @@ package target
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -39,6 +40,7 @@ func (t *Target) ToControlPlane(who Asker, method, path string, body any) client
 
 func (t *Target) request(r client.Request, body any) client.Request {
 	r.Timeout = t.Config.Timeouts.Request
+	maps.Copy(r.Header, t.gateway(r))
 	switch body := body.(type) {
 	case nil:
 	case []byte:
@@ -49,6 +51,7 @@ func (t *Target) request(r client.Request, body any) client.Request {
 	if r.Body != nil {
 		r.Header["Content-Type"] = []string{"application/json"}
 	}
+	t.renewsGateway(&r)
 	return r
 }
 

@@ -58,20 +58,27 @@ type Options struct {
 	LedgerFile string // "": in memory only
 }
 
-// New returns the target of a configuration. The error says why the ledger could not be opened.
+// New returns the target of a configuration. The error says why the ledger could not be opened, or which file of the connection
+// cannot be used.
 func New(o Options) (*Target, error) {
 	if o.Progress == nil {
 		o.Progress = func(Event) {}
 	}
+	toTarget, err := clientOf(o)
+	if err != nil {
+		return nil, err
+	}
 	t := &Target{
 		Config: o.Config, RunID: o.RunID, Fixtures: o.Fixtures, Progress: o.Progress, serial: map[string]int{},
 		Redact: client.NewRedactor(o.Config.Secrets()),
-		Client: client.New(max(o.Concurrency, 1)),
+		Client: toTarget,
 	}
 	if every := o.Config.Every(); every > 0 {
 		t.Client.Limit = rate.NewLimiter(rate.Every(every), 1)
 	}
 	t.Client.ReadOnly = o.Config.ReadOnly
+	t.Redact.Add(environmentProxies())
+	t.noteConnection()
 	t.Client.Vocabulary, _ = spec.NewVocabulary(o.Config.Vocabulary) // the configuration was validated
 	if o.Oracle == nil {
 		return t, nil
@@ -86,6 +93,7 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	t.Collector.TenantHeader = http.CanonicalHeaderKey(o.Config.CredentialHeaders.TenantID)
+	t.Collector.Via, t.Collector.Gateway = o.Config.Connection(), gatewayNames(o.Config)
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {
 		t.Collector.Waited(granted)

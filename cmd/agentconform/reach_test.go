@@ -1,0 +1,392 @@
+package main
+
+import (
+	"cmp"
+	"crypto/tls"
+	"encoding/base64"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/doctor"
+	"github.com/agentconform/agentconform/steps/replay"
+)
+
+// front is a server in front of the reference, which alone reaches it.
+type front struct {
+	*httptest.Server
+	handler http.Handler // of the reference
+	host    string       // in the address of the target
+	requests,
+	secondVersion atomic.Int64
+}
+
+// behindFront starts the reference behind a server that is not started yet; the layer is around what it serves.
+func behindFront(t *testing.T, host, scheme string, o reference.Options, layer func(http.Handler) http.Handler) (*front, *config.Config) {
+	t.Helper()
+	f := &front{host: host}
+	f.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.requests.Add(1)
+		if r.ProtoMajor == 2 {
+			f.secondVersion.Add(1)
+		}
+		layer(f.handler).ServeHTTP(w, r)
+	}))
+	f.Config.ErrorLog = log.New(io.Discard, "", 0)
+	_, port, err := net.SplitHostPort(f.Listener.Addr().String())
+	require.NoError(t, err)
+	o.PublicURL = scheme + "://" + net.JoinHostPort(host, port)
+	wrap := o.WrapHTTP
+	o.WrapHTTP = func(h http.Handler) http.Handler {
+		if wrap != nil {
+			h = wrap(h)
+		}
+		f.handler = h
+		return h
+	}
+	server, err := reference.Start(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		f.CloseClientConnections()
+		f.Close()
+		assert.NoError(t, server.Close())
+	})
+	cfg := config.Default()
+	describe(&cfg, server)
+	cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 20 * time.Second, Run: 6 * time.Second}
+	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
+	return f, &cfg
+}
+
+func as(h http.Handler) http.Handler { return h }
+
+// secured starts a front with a certificate of the authority, over HTTP/2 too.
+func (f *front) secured(ca *authority, c *tls.Config) {
+	c.Certificates = []tls.Certificate{ca.issue("server", f.host)}
+	f.TLS, f.EnableHTTP2 = c, true
+	f.StartTLS()
+}
+
+// some are requirements of both halves.
+var some = steps.Selection{Only: []string{"CP-GET-1", "CP-LIST-3", "CP-AUTH-1", "AS-THREAD-1", "AS-AUTH-1", "E2E-1"}}
+
+func reachRun(t *testing.T, cfg *config.Config, selection steps.Selection) *reports.Result {
+	t.Helper()
+	require.NoError(t, cfg.Complete())
+	result, err := steps.Run(t.Context(), reachOptions(t, cfg, selection))
+	require.NoError(t, err)
+	return result
+}
+
+func reachOptions(t *testing.T, cfg *config.Config, selection steps.Selection) steps.Options {
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	return steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "reach", Journal: reports.NewMemory(), Select: selection}
+}
+
+// diagnosis is what doctor says of a subject, with who can mend it.
+func diagnosis(t *testing.T, cfg *config.Config, subject string) string {
+	t.Helper()
+	require.NoError(t, cfg.Complete())
+	o := reachOptions(t, cfg, steps.Selection{})
+	e, err := steps.Examine(t.Context(), cfg, o.Catalogue, o.Oracle, doctor.Options{})
+	require.NoError(t, err)
+	for _, c := range e.Checks {
+		if c.Subject == subject {
+			return string(c.State) + ": " + c.Found + "; " + string(c.Party) + ": " + c.Remedy
+		}
+	}
+	return ""
+}
+
+// without returns a configuration that lacks what the key says.
+func without(cfg *config.Config, change func(*config.Config)) *config.Config {
+	c := *cfg
+	change(&c)
+	return &c
+}
+
+func TestReachWithAPrivateCA(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	f, cfg := behindFront(t, "127.0.0.1", "https", reference.Options{}, as)
+	f.secured(ca, &tls.Config{})
+	assert.Regexp(t, `^problem: .*: TLS: .*; your configuration: .*set tls.ca to the file of its certificate`, diagnosis(t, cfg, "control plane"))
+	cfg.TLS.CA = ca.file
+	assert.Regexp(t, `^ok: HTTP/2 over TLS 1.3, certificate for 127.0.0.1, issued by .*, valid until `, diagnosis(t, cfg, "TLS of target"))
+	result := reachRun(t, cfg, some)
+	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+	assert.Positive(t, f.secondVersion.Load(), "HTTP/2 is used where the server has it")
+
+	insecure := without(cfg, func(c *config.Config) { c.TLS = config.TLS{Insecure: true} })
+	result = reachRun(t, insecure, steps.Selection{Only: []string{"CP-LIST-3"}})
+	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+	require.Len(t, result.Notes, 1)
+	assert.Equal(t, reports.NoteInsecure, result.Notes[0].Kind)
+	for file, text := range filesOf(t, result) {
+		words := map[string]string{"result.json": `"kind": "insecure"`}[file]
+		if !strings.HasSuffix(file, ".sh") {
+			assert.Contains(t, text, cmp.Or(words, "insecure: certificates not verified"), file)
+		}
+	}
+	assert.Regexp(t, `^note: .* not verified: tls.insecure is true; your configuration: set tls.ca`, diagnosis(t, insecure, "TLS of target"))
+}
+
+func TestReachWithAClientCertificate(t *testing.T) {
+	t.Parallel()
+	ca, stranger := newAuthority(t), newAuthority(t)
+	for version, name := range map[uint16]string{tls.VersionTLS12: "TLS 1.2", tls.VersionTLS13: "TLS 1.3"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, cfg := behindFront(t, "127.0.0.1", "https", reference.Options{}, as)
+			f.secured(ca, &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool, MaxVersion: version})
+			cfg.TLS.CA = ca.file
+			assert.Regexp(t, `^problem: .*: TLS: the server asked for a client certificate and got none: .*; your configuration: set tls.cert and tls.key$`, diagnosis(t, cfg, "control plane"))
+			cfg.TLS.Cert, cfg.TLS.Key = stranger.write("stranger")
+			assert.Regexp(t, `^problem: .*: TLS: the server .*; your configuration: `, diagnosis(t, cfg, "control plane"))
+			cfg.TLS.Cert, cfg.TLS.Key = ca.write("client")
+			result := reachRun(t, cfg, some)
+			assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+		})
+	}
+}
+
+func TestReachWithAnotherName(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	f, cfg := behindFront(t, "agents.invalid", "https", reference.Options{}, as)
+	f.secured(ca, &tls.Config{})
+	cfg.TLS.CA = ca.file
+	assert.Regexp(t, `^problem: .*: DNS: .*set resolve with the IP address of agents.invalid`, diagnosis(t, cfg, "control plane"))
+	cfg.Resolve = map[string]string{"Agents.invalid": "127.0.0.1"}
+	result := reachRun(t, cfg, some)
+	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+
+	f.TLS.Certificates[0] = ca.issue("server", "other.invalid")
+	f.CloseClientConnections()
+	assert.Regexp(t, `^problem: .*: TLS: .*; your configuration: use a host name of the certificate \(other.invalid\), .* or set tls.server_name`, diagnosis(t, cfg, "control plane"))
+	cfg.TLS.ServerName = "other.invalid"
+	result = reachRun(t, cfg, some)
+	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+}
+
+// wanting refuses requests without the header of a gateway.
+func wanting(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Gateway-Key") != "gateway-secret" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		r.Header.Del("X-Gateway-Key")
+		h.ServeHTTP(w, r)
+	})
+}
+
+func TestReachThroughAGateway(t *testing.T) {
+	t.Parallel()
+	f, cfg := behindFront(t, "127.0.0.1", "http", reference.Options{}, wanting)
+	f.Start()
+	assert.Regexp(t, `^problem: .* status 403 with the configured credentials; your configuration: check .*; if a gateway in front of it wants a header with every request, set headers.control_plane$`, diagnosis(t, cfg, "control plane"))
+	headers := map[string]string{"x-gateway-key": "gateway-secret"}
+	cfg.Headers = config.Headers{ControlPlane: headers, AgentServer: headers}
+	result := reachRun(t, cfg, some)
+	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+	text := inEveryFormat(t, result)
+	assert.NotContains(t, text, "gateway-secret")
+	assert.Contains(t, text, "$AGENTCONFORM_HEADERS_CONTROL_PLANE_X_GATEWAY_KEY")
+}
+
+func TestReachThroughAProxy(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	for _, scheme := range []string{"http", "https"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			f, cfg := behindFront(t, "agents.invalid", scheme, reference.Options{}, as)
+			if scheme == "https" {
+				f.secured(ca, &tls.Config{})
+				cfg.TLS.CA = ca.file
+			} else {
+				f.Start()
+			}
+			proxy := httptest.NewServer(knowing(f.Listener.Addr().String()))
+			t.Cleanup(proxy.Close)
+			assert.Regexp(t, `^problem: .*: DNS: .*(set proxy|set resolve)`, diagnosis(t, cfg, "control plane"))
+			cfg.Proxy = proxy.URL
+			assert.Regexp(t, `^problem: .*407.*; your configuration: write user name and password into the URL of proxy$`, diagnosis(t, cfg, "control plane"))
+			cfg.Proxy = strings.Replace(proxy.URL, "http://", "http://somebody:proxy-secret@", 1)
+			assert.Equal(t, "ok: requests to target go through "+proxy.URL+", from the key proxy; : ", diagnosis(t, cfg, "proxy"))
+			result := reachRun(t, cfg, some)
+			assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+			text := inEveryFormat(t, result)
+			assert.NotContains(t, text, "proxy-secret")
+			assert.NotContains(t, text, base64.StdEncoding.EncodeToString([]byte("somebody:proxy-secret")), "the proxy tells it in answers")
+			assert.Contains(t, text, `--proxy \"$AGENTCONFORM_PROXY\"`)
+			dead := without(cfg, func(c *config.Config) { c.Proxy = "http://127.0.0.1:1" })
+			assert.Regexp(t, `^problem: .*: proxy: cannot connect to the proxy: connection refused; your configuration: start the proxy, or correct proxy`, diagnosis(t, dead, "control plane"))
+		})
+	}
+}
+
+// knowing is a proxy that knows one address under the name of agents.invalid, for those who give a password.
+func knowing(address string) http.Handler {
+	back := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Host = address }}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, password, _ := (&http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}).BasicAuth(); name != "somebody" || password != "proxy-secret" {
+			w.WriteHeader(http.StatusProxyAuthRequired)
+			return
+		}
+		if host, _, _ := net.SplitHostPort(r.Host); host != "agents.invalid" {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		if r.Method != http.MethodConnect {
+			w.Header().Set("X-Proxy-Saw", r.Header.Get("Proxy-Authorization"))
+			back.ServeHTTP(w, r)
+			return
+		}
+		to, err := net.Dial("tcp", address)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		from, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			_ = to.Close()
+			return
+		}
+		_, _ = io.WriteString(from, "HTTP/1.1 200 Connection established\r\n\r\n")
+		go func() {
+			_, _ = io.Copy(to, buffered)
+			_ = to.Close()
+		}()
+		_, _ = io.Copy(from, to)
+		_ = from.Close()
+	})
+}
+
+func TestReachASocket(t *testing.T) {
+	t.Parallel()
+	f, cfg := behindFront(t, "localhost", "http", reference.Options{}, as)
+	path := filepath.Join(t.TempDir(), "s")
+	cfg.Socket.ControlPlane = path
+	assert.Regexp(t, `^problem: .*: TCP: no such file or directory; your server or your configuration: start the target, or correct socket \(it is `+path+`\)$`, diagnosis(t, cfg, "control plane"))
+	require.NoError(t, f.Listener.Close())
+	listener, err := net.Listen("unix", path)
+	require.NoError(t, err)
+	f.Listener = listener
+	f.Start()
+	result := reachRun(t, cfg, some)
+	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+	gone := without(cfg, func(c *config.Config) { c.Socket = config.Sockets{} })
+	assert.Regexp(t, `^problem: .*: TCP: connection refused; your server or your configuration: start the target, or correct target$`, diagnosis(t, gone, "control plane"))
+}
+
+func TestReachATargetThatComesUpLate(t *testing.T) {
+	t.Parallel()
+	f, cfg := behindFront(t, "localhost", "http", reference.Options{}, as)
+	path := filepath.Join(t.TempDir(), "s")
+	cfg.Socket.ControlPlane = path
+	require.NoError(t, f.Listener.Close())
+	err := steps.Await(t.Context(), cfg, 100*time.Millisecond)
+	var late *steps.Unreached
+	require.ErrorAs(t, err, &late)
+	assert.Regexp(t, `^http://localhost:[0-9]+ does not answer within 100ms \(--wait\), [2-9] attempts, the last one: no such file or directory`, err.Error())
+
+	came := make(chan error, 1)
+	go func() { came <- steps.Await(t.Context(), cfg, time.Minute) }()
+	select {
+	case err := <-came:
+		require.NoError(t, err)
+		t.Fatal("it waits until something answers")
+	case <-time.After(100 * time.Millisecond):
+	}
+	f.Listener, err = net.Listen("unix", path)
+	require.NoError(t, err)
+	f.Start()
+	require.NoError(t, <-came)
+	result := reachRun(t, cfg, steps.Selection{Only: []string{"CP-LIST-3"}})
+	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+}
+
+// TestReachEverything_Long judges the whole interface behind TLS with a client certificate, a name that no DNS server knows and
+// a gateway.
+func TestReachEverything_Long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole run")
+	}
+	cfg := behindEverything(t, reference.Options{})
+	result := reachRun(t, cfg, steps.Selection{})
+	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
+	assert.NotContains(t, inEveryFormat(t, result), "gateway-secret")
+}
+
+// behindEverything is the reference behind all that can be in the way at once.
+func behindEverything(t *testing.T, o reference.Options) *config.Config {
+	ca := newAuthority(t)
+	f, cfg := behindFront(t, "agents.invalid", "https", o, wanting)
+	f.host = "other.invalid"
+	f.secured(ca, &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool})
+	cfg.TLS.CA, cfg.TLS.ServerName = ca.file, f.host
+	cfg.TLS.Cert, cfg.TLS.Key = ca.write("client")
+	cfg.Resolve = map[string]string{"agents.invalid": "127.0.0.1"}
+	headers := map[string]string{"X-Gateway-Key": "gateway-secret"}
+	cfg.Headers = config.Headers{ControlPlane: headers, AgentServer: headers}
+	return cfg
+}
+
+// TestReachAgain: findings of a target behind all of this are judged again by replay, shown by their scripts, and by each
+// curl line.
+func TestReachAgain(t *testing.T) {
+	t.Parallel()
+	for name, cfg := range map[string]*config.Config{
+		"everything": everything(t, faultyOptions(t, "limit-101-is-served")),
+		"a proxy":    proxied(t, faultyOptions(t, "limit-101-is-served")),
+		"a socket":   socketed(t, faultyOptions(t, "limit-101-is-served")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			selection := steps.Selection{Only: []string{"CP-LIST-3"}}
+			require.NoError(t, cfg.Complete())
+			options := reachOptions(t, cfg, selection)
+			options.Keep = true
+			result, err := steps.Run(t.Context(), options)
+			require.NoError(t, err)
+			require.NotEmpty(t, result.Findings, result.Headline)
+			answers, _, err := replay.Judge(t.Context(), reachOptions(t, cfg, selection), result, result.Findings)
+			require.NoError(t, err)
+			for _, a := range answers {
+				assert.Equal(t, reports.Failed, a.Verdict, a.Reason)
+			}
+			secrets := cfg.Secrets()
+			for value, name := range secrets {
+				if name == reports.ProxyVariable && value != cfg.Proxy {
+					delete(secrets, value)
+				}
+			}
+			assert.Empty(t, repeated(t, result, &result.Findings[0], secrets))
+			x, err := result.Exchanges.Get(result.Findings[0].Exchange)
+			require.NoError(t, err)
+			assert.Equal(t, x.Status, statusOfCurl(t, x.Curl, secrets), x.Curl)
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package reports
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// ProxyVariable stands in reports for a proxy's URL that holds a user name or password: the name of the variable that has it.
+const ProxyVariable = "$AGENTCONFORM_PROXY"
+
+// Connection is how the target was reached, where its addresses alone do not say it: what a curl line needs beside the request.
+// Paths are as the run used them.
+type Connection struct {
+	CA         string            `json:"ca,omitempty"`          // PEM file with the certificates of the authorities that were trusted
+	Cert       string            `json:"cert,omitempty"`        // PEM file with the client certificate
+	Key        string            `json:"key,omitempty"`         // PEM file with its key; empty: in the file of the certificate
+	ServerName string            `json:"server_name,omitempty"` // in the certificate, where it is not the host of the address
+	Insecure   bool              `json:"insecure,omitempty"`    // certificates of servers were not verified
+	Proxy      string            `json:"proxy,omitempty"`       // URL, or ProxyVariable
+	Resolve    map[string]string `json:"resolve,omitempty"`     // IP address by host name, in lower case
+	Sockets    map[string]string `json:"sockets,omitempty"`     // path of a Unix domain socket by "host:port"
+	Hosts      []string          `json:"hosts,omitempty"`       // "host:port" that the configuration names: Cert and ServerName are for these only
+}
+
+// HostPort is the host of an address in lower case with its port, "" where the address has none.
+func HostPort(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// SocketOf is the path of the socket for "host:port", "" where there is none.
+func (c *Connection) SocketOf(at string) string {
+	if c == nil {
+		return ""
+	}
+	return c.Sockets[at]
+}
+
+// inCert are the characters with a meaning in curl's --cert.
+var inCert = strings.NewReplacer(`\`, `\\`, ":", `\:`)
+
+// Curl returns the arguments, quoted for a POSIX shell, with which curl reaches an address as the run did, and the
+// host and port to put into the address ("" where its own stay).
+func (c *Connection) Curl(address string) (arguments []string, authority string) {
+	at := HostPort(address)
+	u, err := url.Parse(address)
+	if c == nil || at == "" || err != nil {
+		return nil, ""
+	}
+	add := func(flag, value string) {
+		if value != "" {
+			arguments = append(arguments, flag, ShellWord(value))
+		}
+	}
+	host, port, _ := net.SplitHostPort(at)
+	named := slices.Contains(c.Hosts, at)
+	socket, ip := c.Sockets[at], c.Resolve[host]
+	add("--unix-socket", socket)
+	if u.Scheme == "https" {
+		add("--cacert", c.CA)
+		if c.Insecure {
+			arguments = append(arguments, "--insecure")
+		}
+		if named {
+			add("--cert", inCert.Replace(c.Cert))
+			add("--key", c.Key)
+		}
+		if named && c.ServerName != "" && !strings.EqualFold(c.ServerName, host) { // curl takes the name from the address only
+			authority = net.JoinHostPort(c.ServerName, port)
+			add("-H", "Host: "+u.Host)
+			to := at
+			if ip != "" {
+				to = net.JoinHostPort(ip, port)
+			}
+			if socket == "" {
+				add("--connect-to", authority+":"+to)
+			}
+			if ip != "" {
+				add("--noproxy", c.ServerName)
+			}
+		}
+	}
+	switch {
+	case socket != "" || ip != "" && authority != "":
+	case ip != "":
+		add("--resolve", net.JoinHostPort(host, port)+":"+bracketed(ip))
+		add("--noproxy", host)
+	case c.Proxy == ProxyVariable:
+		arguments = append(arguments, "--proxy", `"`+ProxyVariable+`"`)
+	default:
+		add("--proxy", c.Proxy)
+	}
+	return arguments, authority
+}
+
+func bracketed(ip string) string {
+	if strings.Contains(ip, ":") {
+		return "[" + ip + "]"
+	}
+	return ip
+}
+
+// WithAuthority returns an address with another host and port; as it is where the authority is empty.
+func WithAuthority(address, authority string) string {
+	start, end := AuthoritySpan(address)
+	if authority == "" || end == 0 {
+		return address
+	}
+	return address[:start] + authority + address[end:]
+}
+
+// AuthoritySpan is the place of the host and port in an address, in bytes; zeros where it has none.
+func AuthoritySpan(address string) (start, end int) {
+	scheme, rest, found := strings.Cut(address, "://")
+	if !found {
+		return 0, 0
+	}
+	start = len(scheme) + len("://")
+	if n := strings.IndexAny(rest, "/?#"); n >= 0 {
+		return start, start + n
+	}
+	return start, len(address)
+}

@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http/httptrace"
+	"sync/atomic"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// Stage is how far a request got.
+type Stage string
+
+// The stages of a request, in their order.
+const (
+	StageDNS   Stage = "DNS"   // the host name was not resolved
+	StageProxy Stage = "proxy" // the proxy was not reached, or does not connect
+	StageTCP   Stage = "TCP"   // no connection to the address, or to the socket
+	StageTLS   Stage = "TLS"   // no secure connection
+	StageHTTP  Stage = "HTTP"  // connected, and no valid answer
+)
+
+// handshakes are what was seen of all TLS connections to a host. A connection may be made for a request and serve others, or
+// fail others.
+type handshakes struct {
+	asked, shown atomic.Bool // for a client certificate, and whether there was one
+	answered     atomic.Bool // a request, so that connections are accepted
+}
+
+func (c *Client) handshakesOf(base string) *handshakes {
+	known, _ := c.secured.LoadOrStore(reports.HostPort(base), &handshakes{})
+	return known.(*handshakes)
+}
+
+// progress is what was seen of a request while it was sent.
+type progress struct {
+	*handshakes
+	reused, began, handshake atomic.Bool
+	stage                    atomic.Pointer[Stage]
+}
+
+type progressKey struct{}
+
+func (p *progress) watch(ctx context.Context) context.Context {
+	at := func(s Stage) { p.stage.Store(&s) }
+	at(StageTCP)
+	return httptrace.WithClientTrace(context.WithValue(ctx, progressKey{}, p), &httptrace.ClientTrace{
+		DNSStart:             func(httptrace.DNSStartInfo) { at(StageDNS) },
+		ConnectStart:         func(string, string) { at(StageTCP) },
+		TLSHandshakeStart:    func() { at(StageTLS) },
+		TLSHandshakeDone:     func(_ tls.ConnectionState, err error) { p.handshake.Store(err != nil) },
+		GotConn:              func(i httptrace.GotConnInfo) { p.reused.Store(i.Reused); at(StageHTTP) },
+		GotFirstResponseByte: func() { p.began.Store(true) },
+	})
+}
+
+// interrupted is an error with what was seen before.
+type interrupted struct {
+	error
+	stage     Stage
+	began     bool // an answer began
+	handshake bool // the TLS handshake failed
+	asked     bool // the server asked for a client certificate
+	shown     bool // and got one
+	answered  bool // the server has answered another request
+}
+
+func (e *interrupted) Unwrap() error { return e.error }
+
+func (p *progress) failed(err error) error {
+	return &interrupted{err, *p.stage.Load(), p.began.Load(), p.handshake.Load(), p.asked.Load(), p.shown.Load(), p.answered.Load()}
+}
+
+// streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these fields.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (e streamError) Error() string { return "the HTTP/2 stream was reset" }
+
+func isReset(err error) bool { return errors.As(err, new(streamError)) }

@@ -1,0 +1,157 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// Route is how servers are reached, where their addresses alone do not say it. The zero value is the way of the system: its
+// authorities, its DNS, and the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+type Route struct {
+	TLS     *tls.Config       // for Hosts; any other host is not shown the certificates of it, and has its own name
+	Hosts   []string          // "host:port" in lower case: those that the configuration names
+	Proxy   *url.URL          // for all requests; nil: by the environment
+	Resolve map[string]string // IP address by host name in lower case
+	Sockets map[string]string // path of a Unix domain socket by "host:port" in lower case
+}
+
+// direct tells whether no proxy is between the suite and a host: the configuration says where it is.
+func (r *Route) direct(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	return r.Sockets[address] != "" || r.Resolve[host] != ""
+}
+
+// ProxyOf returns the proxy through which requests to a base address go, without user name and password; nil where there is none.
+func (r *Route) ProxyOf(base string) *url.URL {
+	request, err := http.NewRequest(http.MethodGet, base, nil)
+	if err != nil {
+		return nil
+	}
+	proxy, err := r.proxy(request)
+	if err != nil || proxy == nil {
+		return nil
+	}
+	bare := *proxy
+	bare.User = nil
+	return &bare
+}
+
+func (r *Route) proxy(request *http.Request) (*url.URL, error) {
+	switch {
+	case r.direct(reports.HostPort(request.URL.String())):
+		return nil, nil //nolint:nilnil // as http.Transport wants it
+	case r.Proxy != nil:
+		return r.Proxy, nil
+	}
+	return http.ProxyFromEnvironment(request)
+}
+
+// transports are one for the hosts that the configuration names and one for all others.
+type transports struct {
+	hosts         []string
+	named, others *http.Transport
+}
+
+func (r *Route) transports(concurrency int, guarded *sync.Map) *transports {
+	own, other := r.TLS, (*tls.Config)(nil)
+	if own == nil {
+		own = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	other = own.Clone()
+	other.Certificates, other.ServerName = nil, ""
+	return &transports{hosts: r.Hosts, named: r.transport(concurrency, guarded, own), others: r.transport(concurrency, guarded, other)}
+}
+
+// RoundTrip sends a request.
+func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
+	if slices.Contains(t.hosts, reports.HostPort(request.URL.String())) {
+		return t.named.RoundTrip(request)
+	}
+	return t.others.RoundTrip(request)
+}
+
+// CloseIdleConnections closes the connections that are kept.
+func (t *transports) CloseIdleConnections() {
+	t.named.CloseIdleConnections()
+	t.others.CloseIdleConnections()
+}
+
+func (r *Route) transport(concurrency int, guarded *sync.Map, secure *tls.Config) *http.Transport {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 4 * concurrency
+	transport.MaxIdleConns = 0
+	transport.MaxResponseHeaderBytes = 1 << 20
+	transport.IdleConnTimeout = 2 * time.Second // servers close theirs after a few
+	transport.Proxy = r.proxy
+	transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
+		if answer.StatusCode != http.StatusOK {
+			return &ProxyRefused{Status: answer.StatusCode}
+		}
+		return nil
+	}
+	transport.TLSClientConfig = secure.Clone()
+	transport.TLSClientConfig.GetClientCertificate = showing(secure.Certificates)
+	transport.DialContext = r.dialing(guarded)
+	return transport
+}
+
+// ProxyRefused says that a proxy does not connect the suite with the target.
+type ProxyRefused struct{ Status int }
+
+func (e *ProxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
+
+// showing returns the certificate that a server takes, as crypto/tls chooses it, and notes that one was asked for.
+func showing(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		p, _ := wanted.Context().Value(progressKey{}).(*progress)
+		if p == nil {
+			p = &progress{handshakes: &handshakes{}}
+		}
+		p.asked.Store(true)
+		for i := range all {
+			if wanted.SupportsCertificate(&all[i]) == nil {
+				p.shown.Store(true)
+				return &all[i], nil
+			}
+		}
+		return new(tls.Certificate), nil
+	}
+}
+
+// dialing checks addresses of guarded hosts after names were resolved: a name may resolve to another one each time.
+func (r *Route) dialing(guarded *sync.Map) func(ctx context.Context, network, address string) (net.Conn, error) {
+	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	careful := *plain
+	careful.Control = func(_, address string, _ syscall.RawConn) error {
+		if at, err := netip.ParseAddrPort(address); err != nil || isReserved(at.Addr()) {
+			return errReserved
+		}
+		return nil
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		address = strings.ToLower(address)
+		host, port, _ := net.SplitHostPort(address)
+		if path := r.Sockets[address]; path != "" {
+			return plain.DialContext(ctx, "unix", path)
+		}
+		if ip := r.Resolve[host]; ip != "" {
+			return plain.DialContext(ctx, network, net.JoinHostPort(ip, port))
+		}
+		if _, named := guarded.Load(host); named {
+			return careful.DialContext(ctx, network, address)
+		}
+		return plain.DialContext(ctx, network, address)
+	}
+}

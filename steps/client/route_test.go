@@ -1,0 +1,112 @@
+package client_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// tlsServer serves HTTP/2 and asks for a client certificate.
+func tlsServer(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.TLS, server.EnableHTTP2 = &tls.Config{ClientAuth: tls.RequestClientCert}, true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server
+}
+
+// TestTheCertificateIsForConfiguredHosts: any other host sees none, and is expected to have its own name.
+func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
+	shown := func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, 2, r.ProtoMajor)
+		if len(r.TLS.PeerCertificates) > 0 {
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}
+	named, other := tlsServer(t, shown), tlsServer(t, shown)
+	trusting := x509.NewCertPool()
+	trusting.AddCert(named.Certificate())
+	c := client.NewVia(1, client.Route{Hosts: []string{reports.HostPort(named.URL)},
+		TLS: &tls.Config{RootCAs: trusting, ServerName: "example.com", Certificates: named.TLS.Certificates, MinVersion: tls.VersionTLS12}})
+	t.Cleanup(c.Close)
+	for server, want := range map[*httptest.Server]int{named: http.StatusAccepted, other: http.StatusOK} {
+		a, err := c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		require.NoError(t, err)
+		assert.Equal(t, want, a.Status)
+		assert.True(t, a.Asked)
+		assert.Equal(t, map[bool]string{true: "example.com", false: ""}[server == named], a.TLS.ServerName)
+	}
+}
+
+// TestAStreamThatIsReset is what a closed connection is over HTTP/1.1: the target is there.
+func TestAStreamThatIsReset(t *testing.T) {
+	server := tlsServer(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	trusting := x509.NewCertPool()
+	trusting.AddCert(server.Certificate())
+	c := client.NewVia(1, client.Route{TLS: &tls.Config{RootCAs: trusting, MinVersion: tls.VersionTLS12}, Hosts: []string{reports.HostPort(server.URL)}})
+	t.Cleanup(c.Close)
+	_, err := c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+	var none *client.NoAnswer
+	require.ErrorAs(t, err, &none)
+	assert.True(t, none.Closed, err)
+	assert.Equal(t, client.StageHTTP, none.Stage)
+}
+
+func TestRouteOfAHost(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) }))
+	path := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", path)
+	require.NoError(t, err)
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
+	tcp := httptest.NewServer(server.Config.Handler)
+	t.Cleanup(tcp.Close)
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(tcp.URL, "http://"))
+	require.NoError(t, err)
+	dead := &url.URL{Scheme: "http", Host: "127.0.0.1:1"} // which is passed by
+	c := client.NewVia(1, client.Route{Proxy: dead, Sockets: map[string]string{"on-socket.invalid:80": path}, Resolve: map[string]string{"resolved.invalid": "127.0.0.1"}})
+	t.Cleanup(c.Close)
+	for base, host := range map[string]string{"http://On-socket.invalid": "On-socket.invalid", "http://Resolved.invalid:" + port: "Resolved.invalid:" + port} {
+		a, err := c.Do(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		require.NoError(t, err)
+		assert.Equal(t, host, string(a.Body))
+	}
+}
+
+// TestStages: each failure is told by where it happened.
+func TestStages(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = silent.Close() })
+	for base, want := range map[string]client.Stage{
+		"http://nowhere.invalid":            client.StageDNS,
+		"http://127.0.0.1:1":                client.StageTCP,
+		"https://" + silent.Addr().String(): client.StageTLS,
+		"http://" + silent.Addr().String():  client.StageHTTP,
+		"http://on-socket.invalid":          client.StageTCP,
+	} {
+		c := client.NewVia(1, client.Route{Sockets: map[string]string{"on-socket.invalid:80": filepath.Join(t.TempDir(), "none")}})
+		err := c.Try(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 300 * time.Millisecond})
+		c.Close()
+		var none *client.NoAnswer
+		require.ErrorAs(t, err, &none)
+		assert.Equal(t, want, none.Stage, base)
+	}
+}
