@@ -40,7 +40,7 @@ func stored(t *testing.T, path string) *reports.Result {
 // blockedByNewCases are the requirements, by server, that passed before and have cases now that the server's fault blocks: with the
 // second user as owner, or with a credential of the control plane where a request without any is served.
 var blockedByNewCases = map[string]string{
-	"run-id-is-empty": "AS-AUTHZ-4", "anonymous-creates-threads": "AS-AUTH-2", "one-thread-per-user": "AS-AUTHZ-1",
+	"anonymous-creates-threads": "AS-AUTH-2", "one-thread-per-user": "AS-AUTHZ-1",
 }
 
 // TestVerdictsOfTheVersionBefore_Long judges the servers of the stored results again: every requirement that was judged then has
