@@ -359,7 +359,7 @@ func behindEverything(t *testing.T, o reference.Options) *config.Config {
 func TestReachAgain(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]*config.Config{
-		"everything": everything(t, faultyOptions(t, "limit-101-is-served")),
+		"everything": behindEverything(t, faultyOptions(t, "limit-101-is-served")),
 		"a proxy":    proxied(t, faultyOptions(t, "limit-101-is-served")),
 		"a socket":   socketed(t, faultyOptions(t, "limit-101-is-served")),
 	} {
