@@ -186,7 +186,7 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 func (as *Agents) missingAddress(d *plane.Deployment, a *client.Answer) *outcome.Outcome {
 	hint := "it has no http or https URL"
 	var found []string
-	for _, at := range AddressesIn(a, target.Encode(d.Body)) {
+	for _, at := range plane.AddressesIn(a, target.Encode(d.Body)) {
 		found = append(found, fmt.Sprintf("%.100q (%.100q)", as.target.Redact.Text(at.Path), as.target.Redact.Text(at.URL)))
 	}
 	if len(found) > 0 {

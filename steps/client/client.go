@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -384,18 +383,4 @@ func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error
 			return nil, err
 		}
 	}
-}
-
-// errSilent says that no answer came in time.
-var errSilent = errors.New("no answer in time")
-
-var errTooLarge = errors.New("the body is larger than 8 MiB")
-
-func readBounded(body io.ReadCloser) ([]byte, error) {
-	defer body.Close()
-	content, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
-	if err == nil && len(content) > MaxBody {
-		err = errTooLarge
-	}
-	return content, err
 }

@@ -1,62 +1,20 @@
 package config
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"reflect"
 	"strings"
 )
 
-const markdownHead = `# Configuration
-
-This page is generated from the keys of the configuration (` + "`make docs`" + `). ` + "`agentconform help config`" + ` prints the same keys, and
-` + "`agentconform init`" + ` writes a configuration with what it can learn from a target.
-
-The configuration is a YAML file: the one named with ` + "`--config`" + `, else ` + "`" + DefaultFile + "`" + ` in the working folder. Unknown keys and
-wrong values are refused with the line and the remedy (exit code 2). Later sources override earlier ones:
-
-1. the defaults
-2. the file
-3. the environment of the file that ` + "`--env`" + ` names
-4. the environment variables in the tables; of a list, the number of the item is part of the name, from 0
-5. the flags ` + "`--target` and `--agent-target`" + `; if one of them is given, the other address is ignored
-
-Editors complete and check the file with its JSON Schema, [config.schema.json](config.schema.json), if its first line is:
-
-    # yaml-language-server: $schema=` + SchemaURL + `
-
-## Secrets
-
-A credential is given by its environment variable, or by ` + "`{file: path}`" + ` in place of the value: in ` + "`credentials`, `other_tenant`" + `,
-the tokens and headers of ` + "`users`, and `agent.studio_headers`" + `. The file holds only the credential, and is read again when the target
-refuses it. A relative path starts at the folder of the configuration. Secrets appear in no report.
-
-    credentials:
-      api_key: {file: secrets/api-key}
-
-## Environments
-
-One file can hold several targets. ` + "`run`, `doctor`, `replay` and `clean`" + ` take ` + "`--env NAME`" + `, which lays the keys of that environment over
-the other keys: mappings are merged key by key, lists are replaced.
-
-    edition: cloud
-    environments:
-      staging:
-        target: https://staging.control.example
-        credentials:
-          api_key: {file: secrets/staging}
-      production:
-        target: https://control.example
-        credentials:
-          api_key: {file: secrets/production}
-
-## Keys
-`
+//go:embed page.md
+var markdownHead string
 
 // Markdown writes the page of all keys, with their types, defaults and variables.
 func Markdown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString(markdownHead)
+	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL).Replace(markdownHead))
 	each(reflect.ValueOf(Default()), "", func(key string, v reflect.Value) {
 		group := !strings.Contains(key, ".")
 		if group {

@@ -8,25 +8,25 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
 // candidates are the URLs of a deployment at which its agent server may be, that at the default path first.
-func (d *discoverer) candidates(a *client.Answer) []agent.Address {
+func (d *discoverer) candidates(a *client.Answer) []plane.Address {
 	usual := config.Default().AgentURLFrom
-	found := agent.AddressesIn(a, nil)
+	found := plane.AddressesIn(a, nil)
 	if url := a.Get(usual); url.Type == gjson.String {
-		found = append([]agent.Address{{Path: usual, URL: url.String()}}, found...)
+		found = append([]plane.Address{{Path: usual, URL: url.String()}}, found...)
 	}
 	return found
 }
 
 // servesAgent tells whether an agent server answers at the address, asked without credentials: it lists threads, or refuses that. The
 // base is empty if none does.
-func (d *discoverer) servesAgent(ctx context.Context, at agent.Address) (base string, status int, err error) {
+func (d *discoverer) servesAgent(ctx context.Context, at plane.Address) (base string, status int, err error) {
 	base, wrong := client.NamedBy(d.target.Config.Target, at.URL)
 	if wrong != nil {
 		return "", 0, nil
