@@ -55,7 +55,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 		return nil, err
 	}
 	complete := g.CompleteIn(state)
-	g.Complete, g.final, g.Joined = complete, state, waiting.Over()
+	g.Complete, g.final, g.Joined = complete, state, !waiting.Unanswered()
 	if complete {
 		s.agents.turns.Over(g)
 	} else if !g.Joined {
