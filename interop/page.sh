@@ -15,13 +15,13 @@ for language in python javascript; do
 done
 cd "$here/.."
 
-"$agentconform" run --out "$out/reference" --quiet
+"$agentconform" run --out "$out/reference" --quiet --seed 1
 
 # The independent server ends with its standard input.
 rm -f "$out/independent.yaml"
 coproc independent { go run ./steps/internal/independent/serve "$out/independent.yaml"; }
 read -r _ <&"${independent[0]}"
-"$agentconform" run --config "$out/independent.yaml" --out "$out/independent" --quiet
+"$agentconform" run --config "$out/independent.yaml" --out "$out/independent" --quiet --seed 1
 exec {independent[1]}>&-
 wait "$independent_PID"
 

@@ -5,7 +5,8 @@
 #
 # It exits with 1 if a server has a failure that is not in its baseline, or no longer has one that is. A server whose
 # language is not installed is skipped, and the output says so. The reports are in OUT (default out/interop);
-# AGENTCONFORM is the binary (default bin/agentconform). ARGS: more flags of run.
+# AGENTCONFORM is the binary (default bin/agentconform). SEED: the order of the scenarios (default 1).
+# ARGS: more flags of run.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/../out/interop}
@@ -26,7 +27,7 @@ run() {
   start "$language" "$log" || return 1
   echo "interop: $language: run against $url"
   wait_for "$agentconform" run --config "$here/agentconform.yaml" --agent-target "$url" \
-    --baseline "$here/$language/baseline.yaml" --out "$out/$language" --quiet ${ARGS:-}
+    --baseline "$here/$language/baseline.yaml" --out "$out/$language" --quiet --seed "${SEED:-1}" ${ARGS:-}
   rc=$?
   stop
   [ "$rc" = 0 ] || echo "interop: $language: exit code $rc, see $out/$language/summary.md"
