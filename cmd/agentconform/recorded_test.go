@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -123,18 +124,25 @@ type (
 	findingShape struct{ ID, Requirement, Summary, Step, Operation, Pointer string }
 )
 
+// wordNumber is the number of a text within its run: it depends on what other scenarios have sent before.
+var wordNumber = regexp.MustCompile(`word-\d+`)
+
 func shapeOf(r *reports.Result) shape {
 	s := shape{Verdict: r.Verdict}
 	for _, q := range r.Requirements {
 		shown := requirementShape{ID: q.ID, Title: q.Title, Section: q.Section, Profile: q.Profile, Feature: q.Feature, Level: q.Level,
 			Verdict: q.Verdict, Skip: q.Skip, BlockedBy: q.BlockedBy}
 		for _, c := range q.Scenarios {
+			if q.ID == "AS-ROLLBACK-5" && c.Verdict != reports.Failed { // a race: whether the run was still pending when it was rolled back
+				c.Verdict, c.BlockedBy = "", nil
+			}
 			shown.Scenarios = append(shown.Scenarios, scenarioShape{c.Name, c.URI, c.Verdict, c.Skip, c.BlockedBy})
 		}
 		s.Requirements = append(s.Requirements, shown)
 	}
 	for _, f := range r.Findings {
-		s.Findings = append(s.Findings, findingShape{f.ID, f.Requirement, f.Summary, f.Step, f.Operation, f.Pointer})
+		summary := wordNumber.ReplaceAllString(f.Summary, "word-N")
+		s.Findings = append(s.Findings, findingShape{f.ID, f.Requirement, summary, f.Step, f.Operation, f.Pointer})
 	}
 	for _, o := range r.Coverage.Operations {
 		s.Operations = append(s.Operations, o.Operation)
