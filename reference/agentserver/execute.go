@@ -2,6 +2,7 @@ package agentserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -54,13 +55,18 @@ func (ex *execution) ending(messages []threads.Message, err error) threads.Endin
 	case errors.Is(context.Cause(ex.ctx), errStopping):
 		return threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped}
 	case errors.As(err, &limit) && limit.What == "time":
-		return threads.Ending{Status: threads.StatusTimeout, Reason: ex.rev.redact(err.Error())}
+		return threads.Ending{Status: threads.StatusTimeout, Reason: ex.redact(err.Error())}
 	}
-	reason := ex.rev.redact(err.Error())
+	reason := ex.redact(err.Error())
 	if !errors.Is(err, threads.ErrGone) && ex.ctx.Err() == nil {
 		ex.rev.log.Info("a run failed", "run", ex.run.ID, "graph", ex.run.AssistantID, "error", reason)
 	}
 	return threads.Ending{Status: threads.StatusError, Reason: reason}
+}
+
+// redact leaves the secrets of the deployment and of the user out of a text: a graph may raise with any of them.
+func (ex *execution) redact(text string) string {
+	return redacted(ex.rev.redact(text), secretsIn("", ex.user.Fields))
 }
 
 const reasonStopped = "the server stopped while the run was in progress"
@@ -224,6 +230,8 @@ func size(v any) int {
 	n := 8
 	switch v := v.(type) {
 	case string:
+		n += len(v)
+	case json.Number:
 		n += len(v)
 	case []any:
 		for _, x := range v {

@@ -114,8 +114,8 @@ func (s *Server) createThread(x *exchange) (any, error) {
 	t := threads.Thread{ID: id, CreatedAt: now, UpdatedAt: now, Metadata: d.metadataOf(metadata), Status: threads.ThreadIdle}
 	err = s.store.CreateThread(x.r.Context(), t)
 	if errors.Is(err, threads.ErrExists) {
-		t, err = s.store.Thread(x.r.Context(), id)
-		if err == nil && (ifExists != "do_nothing" || !matches(t.Metadata, d.Filter)) {
+		x.threadID = id
+		if t, err = s.existing(x, d); err != nil || ifExists != "do_nothing" {
 			return nil, httpError(http.StatusConflict, "Thread %s exists already", id)
 		}
 	}
@@ -123,6 +123,15 @@ func (s *Server) createThread(x *exchange) (any, error) {
 		return nil, err
 	}
 	return s.viewThread(x, t)
+}
+
+// existing is the thread of a request that would create it again: only who may create it and read it gets it.
+func (s *Server) existing(x *exchange, create Decision) (threads.Thread, error) {
+	t, _, err := s.visibleThread(x, "read", nil)
+	if err == nil && !matches(t.Metadata, create.Filter) {
+		err = noThread(x.threadID)
+	}
+	return t, err
 }
 
 const noTTL = "threads stay until they are deleted with DELETE /threads/{thread_id}"

@@ -88,7 +88,7 @@ func (a scriptAuth) Authorize(ctx context.Context, access Access) (Decision, err
 	}
 	value, err := s.FromGo(maps.Clone(access.Value))
 	if err != nil {
-		return Decision{}, a.failed(name, err)
+		return Decision{}, unreadable(err)
 	}
 	v, err := s.Call(fn, about, value)
 	if err != nil {
@@ -131,6 +131,18 @@ func (a scriptAuth) handlerOf(access Access) (string, starlark.Callable) {
 		}
 	}
 	return "", nil
+}
+
+// unreadable is the answer to a request with a value that a script cannot hold, such as the number 1e999: no handler is to blame.
+func unreadable(err error) error {
+	limit, isLimit := errors.AsType[*script.LimitError](err)
+	switch {
+	case isLimit && limit.What == "pool":
+		return errTooMany
+	case isLimit:
+		return httpError(http.StatusRequestEntityTooLarge, "The request is too large for the authorization handler: %s", err)
+	}
+	return invalid("The request has a value that cannot be read: %s", err)
 }
 
 // failed turns an error of a handler into an answer: what the handler chose with fail_http, else a 500 that says which

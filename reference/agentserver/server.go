@@ -254,8 +254,14 @@ func secretsIn(key string, v any) []string {
 }
 
 func (r *revision) redact(text string) string {
-	for _, s := range r.secrets {
-		text = strings.ReplaceAll(text, s, "[secret]")
+	return redacted(text, r.secrets)
+}
+
+func redacted(text string, secrets []string) string {
+	for _, s := range secrets {
+		if len(s) >= minSecret {
+			text = strings.ReplaceAll(text, s, "[secret]")
+		}
 	}
 	return text
 }
