@@ -69,6 +69,7 @@ type Run struct {
 	Strict     bool      `json:"strict,omitempty"`
 	FailOn     string    `json:"fail_on,omitempty"`       // tag expression: requirements that match count as MUST
 	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
+	ReadOnly   bool      `json:"read_only,omitempty"`     // the run wrote nothing to the target; a replay of it writes nothing either
 	Stopped    string    `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
 	Shard      string    `json:"shard,omitempty"`         // "I/N"
 }

@@ -40,16 +40,16 @@ An existing file is not read, and is replaced with --force only. With --env the 
 Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable answer.`,
 		Example: `  agentconform init --agent-target https://agents.example/my-agent
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
-  agentconform init --target https://control.example --agent-target https://agents.example/my-agent --config vendor.yaml
-  agentconform init --target https://staging.control.example --env staging --force`,
-		Args: noArguments("name the target with --target, --agent-target or both, and the file with --config"),
+  agentconform init --target https://control.example --agent-target https://agents.example/my-agent --output vendor.yaml
+  agentconform init --target https://staging.control.example --env staging --output staging.yaml`,
+		Args: noArguments("name the target with --target, --agent-target or both, and the file with --output"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.init(c, s) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.target, "target", "", "base `URL` of the control plane")
 	flags.StringVar(&f.agentTarget, "agent-target", "", "base `URL` of a deployed agent server")
 	flags.StringVar(&f.edition, "edition", "", "edition of the target: cloud or self-hosted (default: that of the deployments that it lists)")
-	flags.StringVar(&f.file, "config", config.DefaultFile, "`file` to write")
+	flags.StringVar(&f.file, "output", config.DefaultFile, "`file` to write")
 	flags.StringVar(&f.env, "env", "", "`name` of an environment of the file, in which the keys are written")
 	flags.BoolVar(&f.force, "force", false, "replace the file if it exists")
 	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
@@ -60,7 +60,7 @@ Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 writte
 func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	switch {
 	case f.file == "":
-		return nil, errors.New("--config is empty: name the file to write, or remove the flag")
+		return nil, errors.New("--output is empty: name the file to write, or remove the flag")
 	case c.Flags().Changed("env") && f.env == "":
 		return nil, errors.New("--env is empty: name the environment to write, or remove the flag")
 	}
@@ -129,7 +129,7 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 }
 
 func (f *initFlags) exists() error {
-	return fmt.Errorf("%s exists: replace it with --force, or name another file with --config", f.file)
+	return fmt.Errorf("%s exists: replace it with --force, or name another file with --output", f.file)
 }
 
 // write does not replace a file that has been made since it was looked for.
@@ -147,7 +147,7 @@ func (f *initFlags) write(text []byte) error {
 		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("writing the configuration: %w; name another file with --config", err)
+		return fmt.Errorf("writing the configuration: %w; name another file with --output", err)
 	}
 	return nil
 }

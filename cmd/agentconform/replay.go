@@ -59,6 +59,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	if cfg.Target == "" && cfg.AgentTarget == "" {
 		return errors.New("no target is configured: name one with --config, --target or --agent-target (the bundled reference ends with its run)")
 	}
+	cfg.ReadOnly = result.Run.ReadOnly // what did not write does not write now
 	served, stop, err := startFixtures(cfg)
 	if err != nil {
 		return err

@@ -174,6 +174,8 @@ func (f *runFlags) check() error {
 		return errors.New("--read-only creates nothing that --keep could leave: give one of them")
 	case f.plan && (f.writeBaseline != "" || f.format == formatJSON || f.quiet):
 		return errors.New("--plan prints text and judges nothing: remove --write-baseline, --format json or --quiet")
+	case f.plan && f.wait.limit > 0:
+		return errors.New("--plan sends nothing, so there is nothing to wait for: remove --wait")
 	case f.quiet && f.verbose:
 		return errors.New("--quiet and --verbose exclude each other: give one of them")
 	case f.seed < 0:

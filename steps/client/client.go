@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -249,13 +248,12 @@ func (c *Client) awaitTurn(ctx context.Context) (queued time.Duration, err error
 	if c.Limit == nil {
 		return 0, nil
 	}
-	since := time.Now()
-	if err := c.Limit.Wait(ctx); err != nil && ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	} else if err != nil {
-		return 0, fmt.Errorf("waiting for the limit of requests (rate): %w", err)
+	turn := c.Limit.Reserve()
+	if err := Sleep(ctx, turn.Delay()); err != nil {
+		turn.Cancel()
+		return 0, err
 	}
-	return time.Since(since), nil
+	return turn.Delay(), nil
 }
 
 func (r *Request) renewed(a *Answer) (header http.Header, changed bool) {

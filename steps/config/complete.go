@@ -59,6 +59,14 @@ func (v *validator) add(key, problem, remedy string) {
 	v.problems = append(v.problems, &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy})
 }
 
+// shownAddress is an address for an error; one that may hold a password is not shown.
+func shownAddress(u *url.URL) string {
+	if u.Opaque != "" || u.User != nil {
+		return "the value"
+	}
+	return fmt.Sprintf("%q", u)
+}
+
 // address accepts http and https URLs with a host, and strips a trailing slash.
 func (v *validator) address(key string, at *string) {
 	if *at == "" {
@@ -69,7 +77,7 @@ func (v *validator) address(key string, at *string) {
 	case err != nil:
 		v.add(key, "is not a URL", "use a URL such as https://host.example/api")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Hostname() == "":
-		v.add(key, fmt.Sprintf("%q is not an http or https URL", u.Redacted()), "use a URL such as https://host.example/api")
+		v.add(key, shownAddress(u)+" is not an http or https URL", "use a URL such as https://host.example/api")
 	case u.User != nil:
 		v.add(key, "contains a user name or password", "remove it from the URL and set the keys of credentials")
 	case u.RawQuery != "" || u.Fragment != "":

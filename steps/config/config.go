@@ -204,6 +204,11 @@ func (c *Config) Secrets() map[string]string {
 			add(name, password)
 		}
 	}
+	addGateway := func(name, value string) {
+		if !plainWord(value) {
+			addHeader(name, value)
+		}
+	}
 	for _, group := range []struct {
 		prefix string
 		set    Credentials
@@ -245,10 +250,10 @@ func (c *Config) Secrets() map[string]string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Headers.ControlPlane)) {
-		addHeader("HEADERS_CONTROL_PLANE_"+envWord(name), c.Headers.ControlPlane[name])
+		addGateway("HEADERS_CONTROL_PLANE_"+envWord(name), c.Headers.ControlPlane[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Headers.AgentServer)) {
-		addHeader("HEADERS_AGENT_SERVER_"+envWord(name), c.Headers.AgentServer[name])
+		addGateway("HEADERS_AGENT_SERVER_"+envWord(name), c.Headers.AgentServer[name])
 	}
 	for _, secret := range ProxySecrets(c.Proxy) {
 		add("PROXY", secret)

@@ -83,7 +83,7 @@ func (l *loader) overlay(root *yaml.Node, source string, all []environment, chos
 		return unknownEnvironment(source, chosen, all)
 	}
 	if e := all[at]; e.keys.Kind == yaml.MappingNode {
-		*root = *laidOver(root, e.keys)
+		*root = *laidOver(root, e.keys, new(int))
 		l.from.read(e.keys, source, "", e.place())
 	}
 	return nil
@@ -106,8 +106,11 @@ func unknownEnvironment(source, name string, all []environment) error {
 	return e
 }
 
-// laidOver returns the mapping below with the keys of the one above it; neither is changed, since both may be anchors.
-func laidOver(below, above *yaml.Node) *yaml.Node {
+// laidOver returns the mapping below with the keys of the one above it; neither is changed, since both may be anchors. Mappings are
+// merged up to a number that no configuration has: an anchor may contain itself.
+func laidOver(below, above *yaml.Node, merges *int) *yaml.Node {
+	const most = 1000
+	*merges++
 	merged := *below
 	merged.Content = slices.Clone(below.Content)
 	for i := 0; i+1 < len(above.Content); i += 2 {
@@ -116,8 +119,8 @@ func laidOver(below, above *yaml.Node) *yaml.Node {
 		switch {
 		case at < 0:
 			merged.Content = append(merged.Content, name, value)
-		case resolved(merged.Content[at+1]).Kind == yaml.MappingNode && resolved(value).Kind == yaml.MappingNode:
-			merged.Content[at+1] = laidOver(resolved(merged.Content[at+1]), resolved(value))
+		case *merges < most && resolved(merged.Content[at+1]).Kind == yaml.MappingNode && resolved(value).Kind == yaml.MappingNode:
+			merged.Content[at+1] = laidOver(resolved(merged.Content[at+1]), resolved(value), merges)
 		default:
 			merged.Content[at+1] = value
 		}

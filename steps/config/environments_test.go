@@ -77,7 +77,7 @@ func TestMistakesInEnvironments(t *testing.T) {
 		"in a replaced list": {"users:\n  - {name: a, token: token-a}\nenvironments:\n  a:\n    users:\n      - {token: token-b}", "a", `FILE:6 (environment a): users.0.name: is missing`},
 		"a file":             {"environments:\n  a:\n    credentials:\n      api_key: {file: none}", "a", `FILE:4 (environment a): credentials.api_key: the file`},
 		"a group":            {"environments:\n  a:\n    credentials: {api_key: {files: none}}", "", `FILE:3 (environment a): credentials.api_key: is a group of keys`},
-		"not keys":           {"environments:\n  a: b", "a", `FILE:2 (environment a): environments.a: is "b"`},
+		"not keys":           {"environments:\n  a: b", "a", `FILE:2 (environment a): environments.a: is a single value`},
 		"not names":          {"environments: [a]", "", `FILE:1: environments: is a list; use the names of environments`},
 		"nested":             {"environments:\n  a:\n    environments: {}", "", `FILE:3 (environment a): environments.a.environments: an environment within an environment; move it beside environments.a`},
 		"a name twice":       {"environments:\n  a: {edition: cloud}\n  a: {edition: cloud}", "a", `FILE:3: environments.a: is set twice`},

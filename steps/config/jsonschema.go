@@ -97,7 +97,7 @@ func limited(key string) map[string]any {
 
 // secretKeys are those whose values, or the values in whose mappings, may be {file: path}; see eachSecret.
 var secretKeys = []string{"credentials.api_key", "credentials.tenant_id", "credentials.bearer", "other_tenant.api_key", "other_tenant.tenant_id",
-	"other_tenant.bearer", "users.token", "users.headers", "agent.studio_headers"}
+	"other_tenant.bearer", "users.token", "users.headers", "agent.studio_headers", "headers.control_plane", "headers.agent_server"}
 
 // schemaOf is the schema of what check accepts for the type.
 func schemaOf(t reflect.Type, key string) map[string]any {

@@ -156,6 +156,7 @@ func TestTheSchemaHasEveryKey(t *testing.T) {
 	each(reflect.ValueOf(Default()), "", func(key string, _ reflect.Value) { assert.True(t, described[keys[key]], key) })
 
 	var c Config
+	c.Headers = Headers{ControlPlane: map[string]string{"A": "b"}, AgentServer: map[string]string{"A": "b"}}
 	c.Users, c.Agent.StudioHeaders = []User{{Headers: map[string]string{"A": "b"}}}, map[string]string{"A": "b"}
 	var whole yaml.Node
 	require.NoError(t, whole.Encode(c))

@@ -167,7 +167,7 @@ users:
 		"  c.yaml:7: create.body.source: ",
 		"  environment AGENTCONFORM_USERS_0_TOKEN: users.0.token: is shorter than 4 characters",
 		"  c.yaml:11: users.1.name: is missing",
-		"  c.yaml:12: users.2: is \"me\"; use the keys name, token",
+		"  c.yaml:12: users.2: is a single value; use the keys name, token",
 		"  environment AGENTCONFORM_AGENT_LISTING: agent.listing: ",
 		"  c.yaml:8: polling.intervall: unknown key",
 		"  c.yaml:8: polling.interval: \"x\" is not a duration",

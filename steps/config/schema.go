@@ -21,7 +21,11 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 	}
 	at := fmt.Sprintf("%s:%d", source, n.Line)
 	mistake := func(want string) []*Error {
-		return []*Error{{Source: at, Key: key, Problem: "is " + describe(n), Remedy: "use " + want}}
+		problem := "is " + describe(n)
+		if n.Kind == yaml.ScalarNode && (t.Kind() == reflect.Int || t.Kind() == reflect.Bool) { // no key of these types is a secret
+			problem = fmt.Sprintf("is %q", n.Value)
+		}
+		return []*Error{{Source: at, Key: key, Problem: problem, Remedy: "use " + want}}
 	}
 	if n.Tag == "!!null" {
 		return nil
@@ -111,7 +115,7 @@ func describe(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	return fmt.Sprintf("%q", n.Value)
+	return "a single value" // it is not shown: it may be a secret
 }
 
 func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {

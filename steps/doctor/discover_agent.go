@@ -57,7 +57,10 @@ func (d *discoverer) askAgent(ctx context.Context, base string) error {
 		d.draft.Suggest("agent.rejected_detail", "Invalid credentials", why+"Put the detail of that answer here.")
 		return nil
 	}
-	owner, nobody, unknown := d.target.Owner(), target.Caller{}, d.target.UnknownCaller()
+	owner, nobody, unknown := target.Caller{}, target.Caller{}, d.target.UnknownCaller()
+	if d.target.Config.AgentTarget != "" { // an address that was found may be anybody's: no credentials of users go there
+		owner = d.target.Owner()
+	}
 	get, search := d.listingAt(base, owner, false), d.listingAt(base, owner, true)
 	none, wrong := [2]*probe{d.listingAt(base, nobody, false), d.listingAt(base, nobody, true)}, [2]*probe{d.listingAt(base, unknown, false), d.listingAt(base, unknown, true)}
 	if err := d.sendAll(ctx, get, search, none[0], none[1], wrong[0], wrong[1]); err != nil {

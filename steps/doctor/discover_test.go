@@ -25,11 +25,13 @@ type unfamiliar struct {
 	mu   sync.Mutex
 	sent []string
 	url  string
+	user bool // a request had the token of a user
 }
 
 func (u *unfamiliar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.mu.Lock()
 	u.sent = append(u.sent, r.Method+" "+r.URL.Path)
+	u.user = u.user || r.Header.Get("Authorization") == "Bearer token-of-ada"
 	u.mu.Unlock()
 	_, _ = io.Copy(io.Discard, r.Body)
 	json := func(status int, body string) {
@@ -83,13 +85,14 @@ func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 		"GET /v2/deployments: status 200, a list of 2 deployments.",
 		`# vocabulary:`, `#   external_container: their_host`,
 		"# Learned: the deployment d-2 has the source external_container, which only this edition offers.",
-		"# Learned: GET /threads: status 404; POST /threads/search: status 200, a list of threads.",
+		"# Learned: GET /threads: status 404; POST /threads/search: status 403: GET /threads is not served.",
 		"# Learned: POST /threads/search without credentials: status 403, with an unknown token: status 403.",
 		"# agent_target: " + u.url + "/agent",
 		"Given. GET " + u.url + "/v2/deployments/",
 	} {
 		assert.Contains(t, strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(want), " "))
 	}
+	assert.False(t, u.user, "a user's token went to an address that only the control plane names")
 	for _, secret := range []string{"the-key", "the-tenant", "token-of-ada"} {
 		assert.NotContains(t, text, secret)
 	}
@@ -110,7 +113,8 @@ func TestADraftIsAConfiguration(t *testing.T) {
 		"neither answers": func(c *config.Config, _ string) { c.Target, c.AgentTarget = "http://127.0.0.1:1", "http://127.0.0.1:2" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, found, _ := discovered(t, change)
+			text, found, u := discovered(t, change)
+			assert.Equal(t, name == "both", u.user, "tokens of users go to agent_target")
 			assert.Equal(t, name == "neither answers", len(found.Problems) > 0)
 			suggestion := regexp.MustCompile(`(?m)^( *)# ( *(?:[a-z_]+:(?: \S+| ".*")?$|- |X-Auth-Scheme: |.*your product$))`)
 			all := suggestion.ReplaceAllString(text, "$1$2")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/config"
@@ -77,14 +79,17 @@ func (l *lost) threads(ctx context.Context, t *target.Target, agents *agent.Agen
 		owners = append(owners, t.CallerWith(fmt.Sprintf("users.%d", i)))
 	}
 	for _, owner := range owners {
-		rows, _, err := server.List(ctx, owner, nil)
+		rows, a, err := server.List(ctx, owner, nil)
 		if err != nil {
 			return err
+		}
+		if !a.OK() || rows == nil {
+			return fmt.Errorf("the threads at %s could not be listed: status %d", server.Base, a.Status)
 		}
 		for _, row := range rows {
 			name := row.Get("metadata." + target.MarkKey).String()
 			run := target.RunOf(name)
-			if run == "" {
+			if run == "" || uuid.Validate(row.Get("thread_id").String()) != nil {
 				continue
 			}
 			created, err := time.Parse(time.RFC3339, row.Get("created_at").String())

@@ -172,8 +172,8 @@ const NamePrefix = "agentconform-"
 // MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
 const MarkKey = "agentconform"
 
-// named is what Name makes: the run's id has eight hexadecimal digits.
-var named = regexp.MustCompile(`^` + NamePrefix + `([0-9a-f]{8})-[a-z]+(?:-[a-z]+)*-[0-9]+$`)
+// named is what Name makes: the run's id has eight hexadecimal digits, and a number where it is a replay.
+var named = regexp.MustCompile(`^` + NamePrefix + `([0-9a-f]{8})(?:-[0-9]+)?-[a-z]+(?:-[a-z]+)*-[0-9]+$`)
 
 // RunOf returns the id of the run that gave a name, "" where no run did.
 func RunOf(name string) string {
