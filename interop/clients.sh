@@ -53,7 +53,7 @@ for language in ${@:-python javascript}; do
   work=$(mktemp -d "$cache/$language/clients.XXXXXX")
   cp "$here/clients/$language"/* "$work/"
   rm -f "$out/$language.calls.jsonl"
-  if CALLS="$out/$language.calls.jsonl" "test_$language" >>"$log" 2>&1; then
+  if CALLS="$out/$language.calls.jsonl" "test_$language" >>"$log" 2>&1 && [ -s "$out/$language.calls.jsonl" ]; then
     echo "interop: $language client: $(wc -l <"$out/$language.calls.jsonl") calls as expected"
   else
     tail -n 60 "$log"

@@ -28,6 +28,7 @@ missing() {
 }
 
 not_there() {
+  command -v curl >/dev/null || { echo "curl is not installed"; return; }
   case $1 in
   python)
     python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
@@ -95,7 +96,7 @@ start() {
   "$here/serve.sh" "$language" "${url##*:}" "$@" >>"$log" 2>&1 &
   server=$!
   for _ in $(seq 300); do
-    curl -s -o /dev/null "$url/ok" && return
+    curl -s -o /dev/null --max-time 5 "$url/ok" && return
     if ! kill -0 "$server" 2>/dev/null; then
       tail -n 20 "$log"
       echo "interop: $language: the server ended before it answered, see $log"
@@ -104,4 +105,6 @@ start() {
     fi
     sleep 0.2
   done
+  echo "interop: $language: the server did not answer within a minute, see $log"
+  return 1
 }

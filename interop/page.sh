@@ -20,11 +20,13 @@ cd "$here/.."
 # The independent server ends with its standard input.
 rm -f "$out/independent.yaml"
 coproc independent { go run ./steps/internal/independent/serve "$out/independent.yaml"; }
+serving=$independent_PID
 read -r _ <&"${independent[0]}"
 "$agentconform" run --config "$out/independent.yaml" --out "$out/independent" --quiet --seed 1
 exec {independent[1]}>&-
-wait "$independent_PID"
+wait "$serving"
 
+cp docs/interop.md "$out/before.md"
 go run ./interop/page "$out" docs/interop.md
-git diff --exit-code -- docs/interop.md || { echo "interop: docs/interop.md was outdated and is updated: review the difference and commit it" >&2; exit 1; }
+diff -u "$out/before.md" docs/interop.md || { echo "interop: docs/interop.md was outdated and is updated: review the difference and commit it" >&2; exit 1; }
 echo "interop: docs/interop.md is up to date"

@@ -23,6 +23,7 @@ run() {
     echo "interop: $language skipped: $why"
     return 0
   fi
+  rm -rf "${out:?}/$language"
   install "$language" "$log" || return 1
   start "$language" "$log" || return 1
   echo "interop: $language: run against $url"
