@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -32,6 +35,18 @@ func (r *run) blockRejected(selected []*features.Scenario) {
 				v.outcome = outcome.Blocked("%s", r.rejected).By(reports.ByKey, keys...)
 			}
 		}
+	}
+}
+
+// askOnceMore asks an agent server that has refused every request with the credentials of the configuration for an unknown
+// thread: one operation that refuses everybody is a fault of the target, not of the credentials. A selection may hold no other.
+func (r *run) askOnceMore(ctx context.Context) {
+	if ctx.Err() != nil || r.refusedAll(spec.AgentServer) == 0 {
+		return
+	}
+	ctx = evidence.WithScenario(ctx, "fixture: the credentials of the users", 0)
+	if s, err := r.agents.AgentServer(ctx); err == nil {
+		_, _ = s.State(ctx, s.Owner(), &agent.Thread{ID: target.UnknownID()}) // the record holds the answer
 	}
 }
 

@@ -109,6 +109,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 			return nil, err
 		}
 	}
+	r.askOnceMore(within)
 	judging := within
 	if r.cut = ctx.Err() != nil; r.cut {
 		maker.Wait() // what is still being made may add to the record
