@@ -50,10 +50,13 @@ func (w *concurrent) startsInTurn(ctx context.Context) error {
 		if w.started = q.Runs; q.InProgress && q.Prompt {
 			return nil
 		}
+		if err := w.server.RollbackActs(ctx); err != nil {
+			return err // the more time, the longer each run of the sequence waits for the one before
+		}
 		w.wanted = agent.Longer(hold, time.Since(start))
 	}
 	if !q.InProgress {
-		return outcome.Unless(ctx, endedEarly(), w.server.RollbackActs)
+		return endedEarly()
 	}
 	return nil
 }
