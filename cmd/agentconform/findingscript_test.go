@@ -52,7 +52,7 @@ func TestScriptsShowFindings_Long(t *testing.T) {
 			t.Cleanup(func() { assert.NoError(t, server.Close()) })
 			cfg := config.Default()
 			describe(&cfg, server)
-			cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
+			cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 15 * time.Second}
 			cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
 			require.NoError(t, cfg.Complete())
 			var selection steps.Selection

@@ -210,8 +210,10 @@ func TestCleanSendsNothingElsewhere(t *testing.T) {
 	assert.Zero(t, asked.Load(), "credentials went to an address that only the ledger names")
 }
 
-// TestTwoRunsInOneTenant runs the suite twice at once: both are conformant, and what one created only that one removes.
-func TestTwoRunsInOneTenant(t *testing.T) {
+// TestTwoRunsInOneTenant_Long runs the suite twice at once: both are conformant, and what one created only that one removes.
+// With -short it does so at an agent server alone.
+func TestTwoRunsInOneTenant_Long(t *testing.T) {
+	t.Parallel()
 	c := startWith(t, false)
 	both := *c
 	agent := startWith(t, true)
@@ -220,6 +222,9 @@ func TestTwoRunsInOneTenant(t *testing.T) {
 		keep bool
 	}
 	for name, how := range map[string]kept{"whole": {&both, false}, "agent server": {agent, false}, "kept": {agent, true}} {
+		if testing.Short() && name != "agent server" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			var results [2]*reports.Result

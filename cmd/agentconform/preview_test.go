@@ -77,9 +77,12 @@ func TestAPreviewOfAReadOnlyRun(t *testing.T) {
 	assert.True(t, keys["--read-only"])
 }
 
-// TestTheBudgetIsSpentByImportance runs with few deployments: whatever the seed, the same scenarios get them, and those about security
+// TestTheBudgetIsSpentByImportance_Long runs with few deployments: whatever the seed, the same scenarios get them, and those about security
 // and rollback before those about forms.
-func TestTheBudgetIsSpentByImportance(t *testing.T) {
+func TestTheBudgetIsSpentByImportance_Long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges two servers whole")
+	}
 	t.Parallel()
 	const most = 4
 	catalogue, err := features.Load()
