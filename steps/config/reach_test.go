@@ -108,3 +108,25 @@ socket: {control_plane: s}
 	plain := config.Default()
 	assert.Nil(t, plain.Connection())
 }
+
+// TestPlainWordsInHeadersOfAGateway are no secrets: replaced wherever they occur they would spoil reports.
+func TestPlainWordsInHeadersOfAGateway(t *testing.T) {
+	for value, plain := range map[string]bool{"qa": true, "Staging": true, "x": true, "true": true, "7": false, "staging1": false, "staging-2": false, "production": false, "qa 12": false, "größe": false} {
+		c := config.Default()
+		c.Target = "http://a"
+		c.Headers.ControlPlane = map[string]string{"X-Stage": value}
+		c.Headers.AgentServer = map[string]string{"X-Other": value}
+		if len(value) < config.ShortestSecret && !plain {
+			require.ErrorContains(t, c.Complete(), "headers.control_plane.X-Stage: is shorter than 4 characters", value)
+			continue
+		}
+		require.NoError(t, c.Complete(), value)
+		_, secret := c.Secrets()[value]
+		assert.Equal(t, plain, !secret, value)
+		assert.Equal(t, value, c.Headers.Gateway(false).Get("X-Stage"))
+	}
+	c := config.Default()
+	c.Target = "http://a"
+	c.Headers.ControlPlane = map[string]string{"X-Api-Key": "qa"}
+	require.ErrorContains(t, c.Complete(), "set credentials.api_key instead", "the name is judged whatever the value")
+}
