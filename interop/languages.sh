@@ -40,13 +40,13 @@ not_there() {
 }
 
 # Whatever is started is a process group of its own (set -m) and is ended whatever happens, the test before the server.
-server= job=
+server= job= watch=
 stop() {
   local group
-  for group in $job $server; do
+  for group in $watch $job $server; do
     kill -- "-$group" 2>/dev/null && wait "$group" 2>/dev/null
   done
-  server= job=
+  server= job= watch=
 }
 stop_at_end() {
   set -m
@@ -63,6 +63,23 @@ wait_for() {
   wait "$job"
   rc=$?
   job=
+  return "$rc"
+}
+
+# within is wait_for with a limit of seconds: after these it ends the command, and returns 124.
+within() {
+  local rc limit=$1
+  shift
+  "$@" &
+  job=$!
+  { sleep "$limit" && kill -- "-$job"; } 2>/dev/null &
+  watch=$!
+  wait "$job"
+  rc=$?
+  kill -- "-$watch" 2>/dev/null
+  wait "$watch" 2>/dev/null
+  job= watch=
+  [ "$rc" != 143 ] || rc=124 # 143: ended by SIGTERM
   return "$rc"
 }
 

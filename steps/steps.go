@@ -70,9 +70,9 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 type Discovery = doctor.Discovery
 
 // Discover drafts a configuration for the addresses and credentials of c, with what the target answers to reading requests. It
-// creates nothing. The error is that of the context.
-func Discover(ctx context.Context, c *config.Config) (*Discovery, error) {
-	return doctor.Discover(ctx, c)
+// creates nothing, and tells each step before it is taken. The error is that of the context.
+func Discover(ctx context.Context, c *config.Config, tell func(step string)) (*Discovery, error) {
+	return doctor.Discover(ctx, c, tell)
 }
 
 // Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no credentials.

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +22,7 @@ type initFlags struct {
 	target, agentTarget, edition string
 	file, env                    string
 	force                        bool
+	timeout                      time.Duration
 }
 
 func newInit(s streams) *cobra.Command {
@@ -37,7 +40,8 @@ the target, and never written: the file names the variables, or files that hold 
 
 An existing file is not read, and is replaced with --force only. With --env the keys are written as an environment of the file.
 
-Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable answer.`,
+Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable answer, or
+not written, because --timeout was reached.`,
 		Example: `  agentconform init --agent-target https://agents.example/my-agent
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
   agentconform init --target https://control.example --agent-target https://agents.example/my-agent --output vendor.yaml
@@ -51,6 +55,7 @@ Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 writte
 	flags.StringVar(&f.edition, "edition", "", "edition of the target: cloud or self-hosted (default: that of the deployments that it lists)")
 	flags.StringVar(&f.file, "output", config.DefaultFile, "`file` to write")
 	flags.StringVar(&f.env, "env", "", "`name` of an environment of the file, in which the keys are written")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "stop asking the target after this time, and write nothing (0: no limit)")
 	flags.BoolVar(&f.force, "force", false, "replace the file if it exists")
 	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -61,6 +66,8 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	switch {
 	case f.file == "":
 		return nil, errors.New("--output is empty: name the file to write, or remove the flag")
+	case f.timeout < 0:
+		return nil, fmt.Errorf("--timeout %s: give a duration above zero, such as 10m", f.timeout)
 	case c.Flags().Changed("env") && f.env == "":
 		return nil, errors.New("--env is empty: name the environment to write, or remove the flag")
 	}
@@ -114,7 +121,7 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	if _, err := os.Lstat(f.file); err == nil && !f.force {
 		return f.exists()
 	}
-	found, err := steps.Discover(c.Context(), cfg)
+	found, err := f.discover(c.Context(), cfg, s)
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
 	}
@@ -126,6 +133,16 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 		return failed(exitIncomplete)
 	}
 	return nil
+}
+
+// discover asks the target, and tells what it asks: a target may be slow, and rate may let each request wait.
+func (f *initFlags) discover(ctx context.Context, cfg *config.Config, s streams) (*steps.Discovery, error) {
+	if f.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not done after %s (--timeout), so nothing was written; raise --timeout", f.timeout))
+		defer cancel()
+	}
+	return steps.Discover(ctx, cfg, func(step string) { fmt.Fprintln(s.err, "agentconform: "+safe.Line(step)) })
 }
 
 func (f *initFlags) exists() error {

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,6 +17,7 @@ import (
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -132,4 +137,99 @@ func TestThreadsOfLostRuns(t *testing.T) {
 	left, _, err = steps.Lost(t.Context(), c, time.Nanosecond)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// threadList is an agent server with one list of threads, by GET or by search, whatever is asked.
+type threadList struct {
+	listing string // "get" or "search"
+	status  int
+	answer  string
+	ahead   time.Duration // of its clock
+
+	mu      sync.Mutex
+	deleted []string // escaped paths
+}
+
+func (l *threadList) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Date", time.Now().Add(l.ahead).UTC().Format(http.TimeFormat))
+	switch served := map[string]string{"get": "GET /threads", "search": "POST /threads/search"}[l.listing]; {
+	case r.Method == http.MethodDelete:
+		l.mu.Lock()
+		l.deleted = append(l.deleted, r.URL.EscapedPath())
+		l.mu.Unlock()
+		w.WriteHeader(http.StatusNoContent)
+	case r.Method+" "+r.URL.Path != served:
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(`{"detail": "Not Found"}`))
+	default:
+		w.WriteHeader(l.status)
+		_, _ = w.Write([]byte(l.answer))
+	}
+}
+
+// of serves it, and returns a configuration with one user.
+func (l *threadList) of(t *testing.T) *config.Config {
+	t.Helper()
+	s := httptest.NewServer(l)
+	t.Cleanup(s.Close)
+	c := addresses(t, "", s.URL, "")
+	c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}}
+	c.Agent.Listing = l.listing
+	require.NoError(t, c.Complete())
+	return c
+}
+
+// TestAListOfThreadsThatIsRefusedIsNotEmpty: clean says what the target answered.
+func TestAListOfThreadsThatIsRefusedIsNotEmpty(t *testing.T) {
+	t.Parallel()
+	for _, listing := range []string{"get", "search"} {
+		for _, refused := range []*threadList{{status: 401, answer: "{}"}, {status: 403, answer: "[]"}, {status: 500, answer: `"token-of-ada"`}, {status: 200, answer: `{"threads": []}`}} {
+			refused.listing = listing
+			left, ageless, err := steps.Lost(t.Context(), refused.of(t), time.Hour)
+			require.Error(t, err, "%s %d", listing, refused.status)
+			assert.Regexp(t, `^listing the threads: (GET|POST) http://[^ ]+/threads(/search)?: status `+strconv.Itoa(refused.status)+`.*; without a list of threads`, err.Error())
+			assert.NotContains(t, err.Error(), "token-of-ada")
+			assert.Empty(t, left)
+			assert.Empty(t, ageless)
+		}
+		empty := threadList{listing: listing, status: 200, answer: "[]"}
+		left, _, err := steps.Lost(t.Context(), empty.of(t), time.Hour)
+		require.NoError(t, err, listing)
+		assert.Empty(t, left)
+	}
+}
+
+// TestIdsOfLostThreads: an id need not be a UUID, and stays one segment of the path.
+func TestIdsOfLostThreads(t *testing.T) {
+	t.Parallel()
+	ids := []string{"thread-1", "a/../b", "17", "5f0c8a54-7ac1-4e29-9d0d-8f1f3b4f7a10"}
+	var rows []string
+	for _, id := range append(ids, "", ".", "..") {
+		rows = append(rows, fmt.Sprintf(`{"thread_id": %q, "created_at": "2024-01-01T00:00:00Z", "metadata": {"agentconform": "agentconform-0a1b2c3d-listed-1"}}`, id))
+	}
+	l := &threadList{listing: "get", status: 200, answer: "[" + strings.Join(rows, ",") + "]"}
+	c := l.of(t)
+	left, _, err := steps.Lost(t.Context(), c, time.Hour)
+	require.NoError(t, err)
+	require.Len(t, left, len(ids))
+	require.NoError(t, steps.Clean(t.Context(), c, left, func(_ evidence.Left, problem string) { assert.Empty(t, problem) }))
+	var want []string
+	for _, id := range ids {
+		want = append(want, "/threads/"+url.PathEscape(id))
+	}
+	assert.ElementsMatch(t, want, l.deleted)
+}
+
+// TestTheAgeOfThreadsIsByTheClockOfTheTarget: created_at is by that clock.
+func TestTheAgeOfThreadsIsByTheClockOfTheTarget(t *testing.T) {
+	t.Parallel()
+	for ahead, want := range map[time.Duration]int{-5 * time.Hour: 0, 0: 1, 5 * time.Hour: 1} {
+		created := time.Now().Add(-3 * time.Hour).UTC().Format(time.RFC3339)
+		l := threadList{listing: "search", status: 200, ahead: ahead,
+			answer: fmt.Sprintf(`[{"thread_id": "t", "created_at": %q, "metadata": {"agentconform": "agentconform-0a1b2c3d-listed-1"}}]`, created)}
+		left, _, err := steps.Lost(t.Context(), l.of(t), 2*time.Hour)
+		require.NoError(t, err)
+		assert.Len(t, left, want, "%s ahead", ahead)
+	}
 }

@@ -35,12 +35,16 @@ func readCalls(out string) (map[string]map[string]call, error) {
 			return nil, err
 		}
 		all[language] = map[string]call{}
-		for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		lines := bufio.NewScanner(bytes.NewReader(data))
+		for lines.Scan() {
 			var c call
 			if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 				return nil, fmt.Errorf("reading the calls of the %s client: %w", language, err)
 			}
 			all[language][c.Call] = c
+		}
+		if err := lines.Err(); err != nil {
+			return nil, fmt.Errorf("reading the calls of the %s client: %w", language, err)
 		}
 	}
 	return all, nil

@@ -66,7 +66,7 @@ func (ex *execution) ending(messages []threads.Message, err error) threads.Endin
 
 // redact leaves the secrets of the deployment and of the user out of a text: a graph may raise with any of them.
 func (ex *execution) redact(text string) string {
-	return redacted(ex.rev.redact(text), secretsIn("", ex.user.Fields))
+	return redacted(ex.rev.redact(text), longestFirst(secretsIn("", ex.user.Fields)))
 }
 
 const reasonStopped = "the server stopped while the run was in progress"

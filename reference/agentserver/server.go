@@ -1,6 +1,7 @@
 package agentserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -227,8 +228,13 @@ func secretsOf(env map[string]string) []string {
 		}
 	}
 	out = slices.DeleteFunc(out, func(s string) bool { return len(s) < minSecret })
-	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) }) // a secret within another one must not hide it
-	return slices.Compact(out)
+	return slices.Compact(longestFirst(out))
+}
+
+// longestFirst sorts secrets: one within another must not hide that.
+func longestFirst(secrets []string) []string {
+	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	return secrets
 }
 
 // secretsIn finds the strings under keys that speak of secrets.

@@ -58,11 +58,15 @@ func (r *Route) proxy(request *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(request)
 }
 
-// transports are one for the hosts that the configuration names and one for all others.
+// transports are two for the hosts that the configuration names and two for all others.
 type transports struct {
-	hosts         []string
-	named, others *http.Transport
+	route         *Route
+	named, others pair
 }
+
+// pair are the ways to the same hosts. One is through a proxy that is reached over TLS: what the configuration says of the TLS of its
+// hosts is not meant for the proxy.
+type pair struct{ plain, viaTLS *http.Transport }
 
 func (r *Route) transports(concurrency int, guarded *sync.Map) *transports {
 	own, other := r.TLS, (*tls.Config)(nil)
@@ -71,21 +75,45 @@ func (r *Route) transports(concurrency int, guarded *sync.Map) *transports {
 	}
 	other = own.Clone()
 	other.Certificates, other.ServerName = nil, ""
-	return &transports{hosts: r.Hosts, named: r.transport(concurrency, guarded, own), others: r.transport(concurrency, guarded, other)}
+	both := func(secure *tls.Config) pair {
+		p := pair{plain: r.transport(concurrency, guarded, secure), viaTLS: r.transport(concurrency, guarded, secure)}
+		p.viaTLS.DialTLSContext = dialingTLS(p.viaTLS.DialContext, other)
+		return p
+	}
+	return &transports{route: r, named: both(own), others: both(other)}
 }
 
 // RoundTrip sends a request.
 func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
-	if slices.Contains(t.hosts, reports.HostPort(request.URL.String())) {
-		return t.named.RoundTrip(request)
+	ways := t.others
+	if slices.Contains(t.route.Hosts, reports.HostPort(request.URL.String())) {
+		ways = t.named
 	}
-	return t.others.RoundTrip(request)
+	if proxy, err := t.route.proxy(request); err == nil && proxy != nil && proxy.Scheme == "https" {
+		return ways.viaTLS.RoundTrip(request)
+	}
+	return ways.plain.RoundTrip(request)
 }
 
 // CloseIdleConnections closes the connections that are kept.
 func (t *transports) CloseIdleConnections() {
-	t.named.CloseIdleConnections()
-	t.others.CloseIdleConnections()
+	for _, transport := range []*http.Transport{t.named.plain, t.named.viaTLS, t.others.plain, t.others.viaTLS} {
+		transport.CloseIdleConnections()
+	}
+}
+
+// dialingTLS connects to a proxy, which speaks HTTP/1.1. The transport makes the handshake.
+func dialingTLS(dial func(ctx context.Context, network, address string) (net.Conn, error), secure *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		own := secure.Clone()
+		own.ServerName, _, _ = net.SplitHostPort(address)
+		own.NextProtos = []string{"http/1.1"}
+		return tls.Client(conn, own), nil
+	}
 }
 
 func (r *Route) transport(concurrency int, guarded *sync.Map, secure *tls.Config) *http.Transport {

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,6 +54,60 @@ func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
 		assert.True(t, a.Asked)
 		assert.Equal(t, map[bool]string{true: "example.com", false: ""}[server == named], a.TLS.ServerName)
 	}
+}
+
+// TestAProxyOverTLSSeesNoCertificate: the client certificate and the name of tls are those of the target, and a proxy has its own name.
+func TestAProxyOverTLSSeesNoCertificate(t *testing.T) {
+	var certificates atomic.Int32
+	var connects, names sync.Map
+	proxy := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		certificates.Add(int32(len(r.TLS.PeerCertificates)))
+		names.Store(r.TLS.ServerName, true)
+		if r.Method != http.MethodConnect { // of an http target
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		connects.Store(r.Host, true)
+		there, err := net.Dial("tcp", r.Host)
+		if !assert.NoError(t, err) {
+			return
+		}
+		w.WriteHeader(http.StatusOK)
+		here, read, err := http.NewResponseController(w).Hijack()
+		if !assert.NoError(t, err) {
+			return
+		}
+		go func() { _, _ = io.Copy(there, read); _ = there.Close() }()
+		go func() { _, _ = io.Copy(here, there); _ = here.Close() }()
+	}))
+	proxy.Config.ErrorLog = log.New(io.Discard, "", 0)
+	proxy.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, NextProtos: []string{"h2", "http/1.1"}}
+	proxy.StartTLS()
+	t.Cleanup(proxy.Close)
+	target := tlsServer(t, func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, 2, r.ProtoMajor)
+		w.WriteHeader(http.StatusOK + len(r.TLS.PeerCertificates))
+	})
+	trusting := x509.NewCertPool()
+	trusting.AddCert(target.Certificate())
+	at, err := url.Parse(strings.Replace(proxy.URL, "127.0.0.1", "proxy.example.com", 1)) // in the certificate of the tests: *.example.com
+	require.NoError(t, err)
+	c := client.NewVia(1, client.Route{Proxy: at, Hosts: []string{reports.HostPort(target.URL)}, Resolve: map[string]string{"proxy.example.com": "127.0.0.1"},
+		TLS: &tls.Config{RootCAs: trusting, ServerName: "example.com", Certificates: target.TLS.Certificates, MinVersion: tls.VersionTLS12}})
+	t.Cleanup(c.Close)
+	for base, want := range map[string]int{target.URL: http.StatusCreated, "http://plain.invalid": http.StatusTeapot} {
+		a, err := c.Do(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
+		require.NoError(t, err, base)
+		assert.Equal(t, want, a.Status, base)
+		if base == target.URL {
+			assert.True(t, a.Asked)
+			assert.Equal(t, "example.com", a.TLS.ServerName)
+		}
+	}
+	_, connected := connects.Load(strings.TrimPrefix(target.URL, "https://"))
+	assert.True(t, connected)
+	assert.Zero(t, certificates.Load())
+	names.Range(func(name, _ any) bool { return assert.Equal(t, "proxy.example.com", name) })
 }
 
 // TestAStreamThatIsReset is what a closed connection is over HTTP/1.1: the target is there.

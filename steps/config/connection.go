@@ -85,15 +85,38 @@ func (c *Config) Connection() *reports.Connection {
 	return via
 }
 
-// ProxySecrets are the parts of a proxy's URL that nobody may see.
+// ProxySecrets are the parts of a proxy's URL that nobody may see. As in HTTP_PROXY the scheme may be missing.
 func ProxySecrets(address string) (secrets []string) {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil {
+	user := userOf(address)
+	if user == nil {
 		return nil
 	}
-	secret, both := u.User.Password()
+	secret, both := user.Password()
 	if !both {
-		secret = u.User.Username() // a token
+		secret = user.Username() // a token
 	}
-	return []string{address, u.User.String(), u.User.Username() + ":" + secret, secret}
+	return []string{address, user.String(), user.Username() + ":" + secret, secret}
+}
+
+// userOf reads the user of an address, from its text where it is no URL; nil where there is none.
+func userOf(address string) *url.Userinfo {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		u, err = url.Parse("http://" + address)
+	}
+	if err == nil {
+		return u.User
+	}
+	_, rest, found := strings.Cut(address, "://")
+	if !found {
+		rest = address
+	}
+	at := strings.LastIndexByte(rest, '@')
+	if at < 0 {
+		return nil
+	}
+	if name, password, both := strings.Cut(rest[:at], ":"); both {
+		return url.UserPassword(name, password)
+	}
+	return url.User(rest[:at])
 }

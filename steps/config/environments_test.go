@@ -112,3 +112,25 @@ func TestEnvironmentsMayShareKeys(t *testing.T) {
 	assert.Equal(t, Timeouts{Request: 4 * time.Second, Poll: 2 * time.Second, Run: time.Minute}, c.Timeouts)
 	assert.Empty(t, c.Target)
 }
+
+// TestAnAnchorInItself is refused with its line: merging such anchors with an environment would have no end.
+func TestAnAnchorInItself(t *testing.T) {
+	const itself = `FILE: line \d, column \d+: anchor '\w' value contains itself; correct the value at that line`
+	for text, want := range map[string]string{
+		"create: &a {body: *a}\nenvironments: {e: {create: {body: {body: {body: {name: x}}}}}}":       itself,
+		"create: &a {body: *a}\nenvironments: {e: {create: &b {body: *b}}}":                           itself,
+		"create: &a {body: *a, refused: *a}\nenvironments: {e: {create: &b {body: *b, refused: *b}}}": itself,
+		"create: {body: &a {x: *a, y: *a}}\nenvironments: {e: {create: {body: &b {x: *b, y: *b}}}}":   itself,
+		"environments: {e: &a {create: {body: *a}}}":                                                  itself,
+		"users: &u [*u]\nenvironments: {e: {users: *u}}":                                              `FILE:1: users.0: is a list`,
+		"credentials: &c {api_key: *c}\nenvironments: {e: {credentials: &d {api_key: *d}}}":           `FILE:1: credentials.api_key: is a group of keys`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.yaml")
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			_, err := Load(Sources{File: path, Environment: "e"})
+			require.Error(t, err)
+			assert.Regexp(t, want, strings.ReplaceAll(err.Error(), path, "FILE"))
+		})
+	}
+}

@@ -116,8 +116,6 @@ func (v *validator) proxy(c *Config) {
 		v.add("proxy", "is not an http, https or socks5h URL with a port", "use a URL such as "+example)
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
 		v.add("proxy", "has a path, a query or a fragment", "use a URL such as "+example)
-	case u.Scheme == "https" && c.TLS.ServerName != "":
-		v.add("proxy", "is an https URL, and tls.server_name would be expected of the proxy too", "use an http URL of the proxy, or remove tls.server_name")
 	case u.User != nil:
 		if secrets := ProxySecrets(c.Proxy); len(secrets[len(secrets)-1]) < ShortestSecret {
 			v.add("proxy", fmt.Sprintf("has a password of fewer than %d characters: too short to redact it in reports", ShortestSecret), "use a longer password")

@@ -49,7 +49,6 @@ func TestReachIsRefusedWithTheRemedy(t *testing.T) {
 		"proxy: http://proxy.example":                                               `proxy: .* with a port`,
 		"proxy: http://me:abc@proxy.example:1":                                      `proxy: has a password of fewer than 4 characters`,
 		"proxy: http://proxy.example:1/path":                                        `proxy: has a path`,
-		"{proxy: 'https://proxy.example:1', tls: {server_name: a}}":                 `remove tls.server_name`,
 		"resolve: {agents.example: elsewhere}":                                      `resolve.agents.example: "elsewhere" is not an IP address`,
 		"resolve: {127.0.0.1: 127.0.0.2}":                                           `"127.0.0.1" is not a host name`,
 		"resolve: {'https://a': 127.0.0.2}":                                         `is not a host name`,
@@ -107,4 +106,42 @@ socket: {control_plane: s}
 	}
 	plain := config.Default()
 	assert.Nil(t, plain.Connection())
+}
+
+// TestPlainWordsInHeadersOfAGateway are no secrets: replaced wherever they occur they would spoil reports.
+func TestPlainWordsInHeadersOfAGateway(t *testing.T) {
+	for value, plain := range map[string]bool{"qa": true, "Staging": true, "x": true, "true": true, "7": false, "staging1": false, "staging-2": false, "production": false, "qa 12": false, "größe": false} {
+		c := config.Default()
+		c.Target = "http://a"
+		c.Headers.ControlPlane = map[string]string{"X-Stage": value}
+		c.Headers.AgentServer = map[string]string{"X-Other": value}
+		if len(value) < config.ShortestSecret && !plain {
+			require.ErrorContains(t, c.Complete(), "headers.control_plane.X-Stage: is shorter than 4 characters", value)
+			continue
+		}
+		require.NoError(t, c.Complete(), value)
+		_, secret := c.Secrets()[value]
+		assert.Equal(t, plain, !secret, value)
+		assert.Equal(t, value, c.Headers.Gateway(false).Get("X-Stage"))
+	}
+	c := config.Default()
+	c.Target = "http://a"
+	c.Headers.ControlPlane = map[string]string{"X-Api-Key": "qa"}
+	require.ErrorContains(t, c.Complete(), "set credentials.api_key instead", "the name is judged whatever the value")
+}
+
+// TestProxySecrets: whatever HTTP_PROXY may hold, the password in it is known.
+func TestProxySecrets(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://me:pass-word@proxy.example:3128": "pass-word", "me:pass-word@proxy.example:3128": "pass-word", "me:pass%20word@127.0.0.1:3128": "pass word",
+		"pass-word@proxy.example:3128": "pass-word", "https://me:p%zz@proxy.example:1": "p%zz", "me:p%zz@proxy.example:1": "p%zz", "me:p@ss:word@proxy.example:1": "p@ss:word",
+		"socks5h://pass-word@proxy.example": "pass-word",
+	} {
+		secrets := config.ProxySecrets(address)
+		assert.Contains(t, secrets, want, address)
+		assert.Contains(t, secrets, address)
+	}
+	for _, address := range []string{"", "proxy.example:3128", "http://proxy.example:3128", "127.0.0.1:3128", "%zz"} {
+		assert.Empty(t, config.ProxySecrets(address), address)
+	}
 }

@@ -29,19 +29,21 @@ type Discovery struct {
 type discoverer struct {
 	*examiner
 	draft *config.Draft
+	tell  func(step string)
 }
 
 // Discover asks the addresses of a configuration what they can, with the credentials in it, and drafts a configuration. It only
-// reads. The error is that of the context.
-func Discover(ctx context.Context, c *config.Config) (*Discovery, error) {
+// reads, and tells each step before it is taken. The error is that of the context.
+func Discover(ctx context.Context, c *config.Config, tell func(step string)) (*Discovery, error) {
 	const requests = 9 // at once, at most
 	t, err := target.New(target.Options{Config: c, Concurrency: requests})
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	d := &discoverer{&examiner{target: t, plane: plane.New(t, nil, time.Time{})}, config.NewDraft()}
+	d := &discoverer{&examiner{target: t, plane: plane.New(t, nil, time.Time{})}, config.NewDraft(), tell}
 	e := &Examination{}
+	d.tell("asking " + strings.Join(slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" }), " and ") + ", with the credentials and without")
 	if err := d.examineTarget(ctx, e); err != nil {
 		return nil, err
 	}
@@ -130,6 +132,7 @@ func (d *discoverer) suggestCredentials(e *Examination) {
 // deployments reads the list of deployments, as far as the target has one. Listed says what was asked and what came back.
 func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, listed string, err error) {
 	const most = 5
+	d.tell("asking the control plane for its deployments")
 	a, err := d.plane.Get(ctx, plane.DeploymentsPath, plane.PageOf(20, 0))
 	call := "GET " + plane.DeploymentsPath + ": "
 	switch {
@@ -227,6 +230,7 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 			continue
 		}
 		for _, at := range d.candidates(a) {
+			d.tell(d.line("asking %s whether it is an agent server", at.URL))
 			base, status, err := d.servesAgent(ctx, at)
 			if err != nil {
 				return "", err

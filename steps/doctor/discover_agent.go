@@ -57,6 +57,7 @@ func (d *discoverer) askAgent(ctx context.Context, base string) error {
 		d.draft.Suggest("agent.rejected_detail", "Invalid credentials", why+"Put the detail of that answer here.")
 		return nil
 	}
+	d.tell(d.line("asking %s how threads are listed and how callers are refused", base))
 	owner, nobody, unknown := target.Caller{}, target.Caller{}, d.target.UnknownCaller()
 	if d.target.Config.AgentTarget != "" { // an address that was found may be anybody's: no credentials of users go there
 		owner = d.target.Owner()

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // unfamiliar is a target that lists its deployments, names its agent server at a path of its own, lists threads with the search
@@ -66,7 +69,7 @@ func discovered(t *testing.T, change func(c *config.Config, base string)) (strin
 	c.Timeouts.Request = 5 * time.Second
 	change(&c, server.URL)
 	require.NoError(t, c.Complete())
-	found, err := Discover(t.Context(), &c)
+	found, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
 	return string(found.Draft.Text("")), found, u
 }
@@ -159,18 +162,18 @@ func TestTokensGoToAgentServersOnly(t *testing.T) {
 		respond(200, "text/html", page)(w, r)
 	}))
 	defer elsewhere.Close()
-	plane := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := `{"resources":[{"id":"d"}],"offset":0}`
 		if strings.HasSuffix(r.URL.Path, "/d") {
 			body = fmt.Sprintf(`{"id":"d","source_config":{"custom_url":%q,"repo_url":%q}}`, elsewhere.URL, elsewhere.URL+"/repo")
 		}
 		respond(200, "application/json", body)(w, r)
 	}))
-	defer plane.Close()
+	defer control.Close()
 	c := config.Default()
-	c.Target, c.Credentials.APIKey, c.Users = plane.URL, "the-key", []config.User{{Name: "ada", Token: "token-of-ada"}}
+	c.Target, c.Credentials.APIKey, c.Users = control.URL, "the-key", []config.User{{Name: "ada", Token: "token-of-ada"}}
 	require.NoError(t, c.Complete())
-	found, err := Discover(t.Context(), &c)
+	found, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
 	assert.False(t, found.Draft.Has("agent_url_from"))
 	assert.Contains(t, string(found.Draft.Text("")), "in 1 listed deployment no URL was found at which an agent server answers")
@@ -194,7 +197,7 @@ func TestTextOfATargetStaysText(t *testing.T) {
 	c := config.Default()
 	c.Target, c.AgentTarget = server.URL, server.URL
 	require.NoError(t, c.Complete())
-	found, err := Discover(t.Context(), &c)
+	found, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
 	text := string(found.Draft.Text(""))
 	assert.Contains(t, text, "has the source git_host")
@@ -206,4 +209,31 @@ func TestTextOfATargetStaysText(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, config.Default().AssistantID, read.AssistantID)
 	assert.Empty(t, read.Agent.RejectedDetail, "a detail that is not plain text is only shown in a comment")
+}
+
+// TestProbesWaitForTheirTurn: a low rate is no sign of a target that keeps asking to wait.
+func TestProbesWaitForTheirTurn(t *testing.T) {
+	var sent atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent.Add(1)
+		respond(404, "application/json", notFound)(w, r)
+	}))
+	defer server.Close()
+	c := config.Default()
+	c.Target, c.Timeouts.Request, c.Rate = server.URL, time.Second, "2/s"
+	require.NoError(t, c.Complete())
+	on, err := target.New(target.Options{Config: &c, Concurrency: 9})
+	require.NoError(t, err)
+	defer on.Close() //nolint:errcheck // there is no ledger
+	x := &examiner{target: on}
+	probes := make([]*probe, 6) // the last is sent after 2.5s, later than a request and a second
+	for i := range probes {
+		probes[i] = &probe{request: on.ToControlPlane(target.Nobody, http.MethodGet, plane.DeploymentsPath, nil)}
+	}
+	require.NoError(t, x.sendAll(t.Context(), probes...))
+	for _, p := range probes {
+		require.NoError(t, p.err)
+		assert.Equal(t, 404, p.answer.Status)
+	}
+	assert.EqualValues(t, len(probes), sent.Load())
 }

@@ -28,9 +28,10 @@ type probe struct {
 var errBusy = errors.New("the target keeps asking the client to wait")
 
 // sendAll sends the probes at once, so that a target that does not answer costs the time of one request, including the waits
-// that the target asks for.
+// that the target asks for. The key rate lets each of them wait for its turn.
 func (x *examiner) sendAll(ctx context.Context, probes ...*probe) error {
-	limited, cancel := context.WithTimeoutCause(ctx, x.target.Config.Timeouts.Request+time.Second, errBusy)
+	turns := time.Duration(len(probes)) * x.target.Config.Every()
+	limited, cancel := context.WithTimeoutCause(ctx, x.target.Config.Timeouts.Request+time.Second+turns, errBusy)
 	defer cancel()
 	var wait sync.WaitGroup
 	for _, p := range probes {

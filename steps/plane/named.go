@@ -35,9 +35,7 @@ func (p *Plane) OfRuns(ctx context.Context) (found []OfARun, now time.Time, err 
 		if a.Status != http.StatusOK || !rows.IsArray() {
 			return nil, now, fmt.Errorf("GET %s: %s; the target does not list deployments, so those of lost runs cannot be found", DeploymentsPath, p.target.Redact.Excerpt(outcome.SeenShort(a)))
 		}
-		if date, err := http.ParseTime(a.Header.Get("Date")); err == nil && time.Since(date).Abs() > time.Minute {
-			now = date // created_at is by this clock, which tells whole seconds
-		}
+		now = a.Clock() // created_at is by this clock
 		before := len(seen)
 		for _, row := range rows.Array() {
 			d := OfARun{ID: row.Get("id").String(), Name: row.Get("name").String()}

@@ -3,14 +3,14 @@ package suite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -83,18 +83,18 @@ func (l *lost) threads(ctx context.Context, t *target.Target, agents *agent.Agen
 		if err != nil {
 			return err
 		}
-		if !a.OK() || rows == nil {
-			return fmt.Errorf("the threads at %s could not be listed: status %d", server.Base, a.Status)
+		if agent.RowsOf(a) == nil { // the last page, if there are several
+			return fmt.Errorf("%s %s%s: %s; without a list of threads those of lost runs cannot be found", a.Request.Method, server.Base, a.Request.Path, t.Redact.Excerpt(outcome.SeenShort(a)))
 		}
 		for _, row := range rows {
-			name := row.Get("metadata." + target.MarkKey).String()
+			name, id := row.Get("metadata."+target.MarkKey).String(), row.Get("thread_id").String()
 			run := target.RunOf(name)
-			if run == "" || uuid.Validate(row.Get("thread_id").String()) != nil {
+			if run == "" || slices.Contains([]string{"", ".", ".."}, id) { // these are no segment of a path
 				continue
 			}
 			created, err := time.Parse(time.RFC3339, row.Get("created_at").String())
-			l.add(name, time.Since(created), err == nil, evidence.Left{Run: run, Target: t.Config.Target,
-				LedgerEntry: reports.LedgerEntry{Kind: evidence.Thread, ID: row.Get("thread_id").String(), Address: server.Base, Owner: t.CredentialKey(owner)}})
+			l.add(name, a.Clock().Sub(created), err == nil, evidence.Left{Run: run, Target: t.Config.Target,
+				LedgerEntry: reports.LedgerEntry{Kind: evidence.Thread, ID: id, Address: server.Base, Owner: t.CredentialKey(owner)}})
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ const client = (token) =>
 	new Client({ apiUrl: process.env.AGENT_URL, apiKey: null, defaultHeaders: { Authorization: `Bearer ${token}` }, callerOptions: { maxRetries: 0 } });
 
 export const owner = client(process.env.AGENT_TOKEN);
-export const stranger = client(process.env.STRANGER_TOKEN);
+export const other = client(process.env.OTHER_TOKEN);
 
 const note = (call, result, detail = null) => appendFileSync(process.env.CALLS, JSON.stringify({ call, result, detail }) + "\n");
 

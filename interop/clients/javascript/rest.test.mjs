@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { owner, stranger, refused, works } from "./calls.mjs";
+import { owner, other, refused, works } from "./calls.mjs";
 import { nobody } from "./helpers.mjs";
 
 const { assistants } = owner;
-const callers = [["", owner, 404], [" of a stranger", stranger, 404], [" without credentials", nobody, 401]];
+const callers = [["", owner, 404], [" by another user", other, 404], [" without credentials", nobody, 401]];
 
 test("assistants are searched and counted", async () => {
 	const found = await assistants.search();
@@ -32,7 +32,7 @@ test("assistants are searched and counted", async () => {
 	works("assistants.search (select)");
 	assert.deepEqual(await assistants.search({ includePagination: true }), { assistants: found, next: null });
 	works("assistants.search (response_format)");
-	assert.deepEqual(await stranger.assistants.search(), found);
+	assert.deepEqual(await other.assistants.search(), found);
 	works("assistants.search of another user");
 	await refused("assistants.search without credentials", nobody.assistants.search(), 401);
 	await refused("assistants.count without credentials", nobody.assistants.count(), 401);

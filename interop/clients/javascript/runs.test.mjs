@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { owner, stranger, refused, works } from "./calls.mjs";
+import { owner, other, refused, works } from "./calls.mjs";
 
 const graph = "conformance";
 const unending = "wait=600000";
@@ -67,8 +67,15 @@ test("a run is waited for", async () => {
 	const created = "22222222-2222-4222-8222-" + thread.slice(-12);
 	assert.deepEqual(texts(await owner.runs.wait(created, graph, { input: said("made"), ifNotExists: "create" })), ["made", "You said: made"]);
 	works("runs.wait [if_not_exists]");
-	assert.match(texts(await owner.runs.wait(thread, graph, { input: said("whoami"), context: { model: "m" } })).at(-1), /identity/);
+	const context = { model: "m", nested: { of: [1, null] } };
+	const shown = async (options) => JSON.parse(texts(await owner.runs.wait(thread, graph, { input: said("show-configurable"), ...options })).at(-1));
+	assert.deepEqual(await shown({ context }), context);
 	works("runs.wait [context]");
+	assert.deepEqual(await shown({ config: { configurable: context } }), context);
+	works("runs.wait [config: configurable]");
+	assert.match(await refused("runs.wait [context: the user]", owner.runs.wait(thread, graph, {
+		input: said("whoami"), context: { graph_auth_user: { identity: "other" } },
+	}), 422), /context\.graph_auth_user/);
 	await refused("runs.wait [config: the user]", owner.runs.wait(thread, graph, {
 		input: said("whoami"), config: { configurable: { graph_auth_user: { identity: "other" } } },
 	}), 422);
@@ -135,7 +142,13 @@ test("runs are cancelled", async () => {
 	await refused("runs.get of a run that was rolled back", owner.runs.get(thread, run), 404);
 	assert.doesNotMatch(JSON.stringify(await owner.threads.getState(thread)), /rolled/);
 	works("runs.cancel [action rollback]");
-	await refused("runs.cancel of a run that has ended", owner.runs.cancel(thread, run), 404);
+	await refused("runs.cancel of a run that was rolled back", owner.runs.cancel(thread, run), 404);
+	run = await create("done");
+	const values = await owner.runs.join(thread, run);
+	for (const [name, action] of [["", "interrupt"], [" [action rollback]", "rollback"]])
+		assert.match(await refused("runs.cancel of a run that has ended" + name, owner.runs.cancel(thread, run, false, action), 404), /is not in progress/);
+	assert.equal(await status(run), "success");
+	assert.deepEqual((await owner.threads.getState(thread)).values, values);
 });
 
 test("a run ends with the stream that it was made for", async () => {
@@ -209,17 +222,17 @@ test("what is refused", async () => {
 	assert.deepEqual(await owner.runs.list(thread), []);
 });
 
-test("a stranger", async () => {
+test("another user", async () => {
 	const thread = await newThread();
 	const run = (await owner.runs.create(thread, graph, { input: said(unending) })).run_id;
-	const runs = stranger.runs;
+	const runs = other.runs;
 	const input = { input: said("x") };
 	for (const [name, call] of Object.entries({
 		create: () => runs.create(thread, graph, input), wait: () => runs.wait(thread, graph, input), stream: () => runs.stream(thread, graph, input).next(),
 		list: () => runs.list(thread), get: () => runs.get(thread, run), join: () => runs.join(thread, run), join_stream: () => runs.joinStream(thread, run).next(),
 		cancel: () => runs.cancel(thread, run), delete: () => runs.delete(thread, run),
 		"wait [if_not_exists]": () => runs.wait(thread, graph, { ...input, ifNotExists: "create" }),
-	})) await refused(`runs.${name} of a stranger`, call(), 404);
+	})) await refused(`runs.${name} by another user`, call(), 404);
 	assert.ok(["pending", "running"].includes((await owner.runs.get(thread, run)).status));
 	await owner.runs.cancel(thread, run);
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { owner, stranger, refused, works } from "./calls.mjs";
+import { owner, other, refused, works } from "./calls.mjs";
 import { nobody, said, texts } from "./helpers.mjs";
 
 const { threads, runs } = owner;
-const strangers = [["of a stranger", stranger, 404], ["without credentials", nobody, 401]];
+const others = [["by another user", other, 404], ["without credentials", nobody, 401]];
 
 const newThread = async () => (await threads.create()).thread_id;
 const start = async (id, text, options) => (await runs.create(id, "conformance", { input: said(text), ...options })).run_id;
@@ -41,7 +41,7 @@ test("a state is read", async () => {
 	assert.deepEqual(await threads.getState(id, state.parent_checkpoint, { subgraphs: true }), before);
 	works("threads.get_state (checkpoint)");
 	await refused("threads.get_state (unknown checkpoint)", threads.getState(id, randomUUID()), 404);
-	for (const [who, by, status] of strangers) {
+	for (const [who, by, status] of others) {
 		await refused(`threads.get_state ${who}`, by.threads.getState(id), status);
 		await refused(`threads.get_state (checkpoint) ${who}`, by.threads.getState(id, state.checkpoint), status);
 		await refused(`threads.get_state (checkpoint_id) ${who}`, by.threads.getState(id, state.checkpoint.checkpoint_id), status);
@@ -92,7 +92,7 @@ test("a state is updated", async () => {
 	})) {
 		await refused(`threads.update_state ${call}`, threads.updateState(id, options), 422);
 	}
-	await refused("threads.update_state of a stranger", stranger.threads.updateState(id, { values: said("x") }), 404);
+	await refused("threads.update_state by another user", other.threads.updateState(id, { values: said("x") }), 404);
 	await refused("threads.update_state without credentials", nobody.threads.updateState(id, { values: said("x") }), 401);
 	await runs.delete(id, run);
 	assert.deepEqual(texts(await threads.getState(id)), ["a note", "as the graph", "at the newest"]);
@@ -121,5 +121,5 @@ test("the history of a thread", async () => {
 	assert.deepEqual(await threads.getHistory(id, { checkpoint: { checkpoint_ns: "" } }), history);
 	works("threads.get_history (checkpoint)");
 	await refused("threads.get_history (checkpoint_id)", threads.getHistory(id, { checkpoint: history[0].checkpoint }), 422);
-	for (const [who, by, status] of strangers) await refused(`threads.get_history ${who}`, by.threads.getHistory(id), status);
+	for (const [who, by, status] of others) await refused(`threads.get_history ${who}`, by.threads.getHistory(id), status);
 });

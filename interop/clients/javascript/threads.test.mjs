@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { owner, stranger, refused, works } from "./calls.mjs";
+import { owner, other, refused, works } from "./calls.mjs";
 import { nobody, said, texts } from "./helpers.mjs";
 
 // marked gives a test threads of its own: all carry the same mark in their metadata.
@@ -28,7 +28,7 @@ test("threads are created", async () => {
 	assert.deepEqual((await owner.threads.create({ threadId, ifExists: "do_nothing" })).metadata, made.metadata);
 	works("threads.create (if_exists: do_nothing)");
 	await refused("threads.create (if_exists: raise)", owner.threads.create({ threadId, ifExists: "raise" }), 409);
-	await refused("threads.create (thread_id of someone else)", stranger.threads.create({ threadId, ifExists: "do_nothing" }), 409);
+	await refused("threads.create (thread_id of someone else)", other.threads.create({ threadId, ifExists: "do_nothing" }), 409);
 	await refused("threads.create (ttl)", owner.threads.create({ ttl: 5 }), 422);
 	const supersteps = [{ updates: [{ values: said("hello"), asNode: "conformance" }] }];
 	await refused("threads.create (supersteps)", owner.threads.create({ supersteps }), 422);
@@ -42,8 +42,8 @@ test("threads are read, updated and deleted", async () => {
 	assert.deepEqual([changed.metadata.n, changed.metadata.m], [1, 2]);
 	works("threads.update");
 	await refused("threads.update (ttl)", owner.threads.update(id, { metadata: {}, ttl: 5 }), 422);
-	await refused("threads.update of a stranger", stranger.threads.update(id, { metadata: { m: 4 } }), 404);
-	await refused("threads.delete of a stranger", stranger.threads.delete(id), 404);
+	await refused("threads.update by another user", other.threads.update(id, { metadata: { m: 4 } }), 404);
+	await refused("threads.delete by another user", other.threads.delete(id), 404);
 	await owner.threads.delete(id);
 	await refused("threads.get after threads.delete", owner.threads.get(id), 404);
 	works("threads.delete");
@@ -67,8 +67,8 @@ test("threads are searched by what they are", async () => {
 	assert.deepEqual(await found({ status: "busy" }), []);
 	works("threads.search (status)");
 	await refused("threads.search (unknown status)", found({ status: "done" }), 422);
-	assert.deepEqual(await stranger.threads.search({ metadata: { mark } }), []);
-	works("threads.search of a stranger finds nothing");
+	assert.deepEqual(await other.threads.search({ metadata: { mark } }), []);
+	works("threads.search by another user finds nothing");
 
 	assert.equal(await owner.threads.count({ metadata: { mark } }), 3);
 	works("threads.count");
@@ -78,8 +78,8 @@ test("threads are searched by what they are", async () => {
 	works("threads.count (status)");
 	assert.equal(await owner.threads.count({ metadata: { mark }, values: { messages: [{ content: "two" }] } }), 1);
 	works("threads.count (values)");
-	assert.equal(await stranger.threads.count({ metadata: { mark } }), 0);
-	works("threads.count of a stranger is 0");
+	assert.equal(await other.threads.count({ metadata: { mark } }), 0);
+	works("threads.count by another user is 0");
 	await refused("threads.search without credentials", nobody.threads.search(), 401);
 	await refused("threads.count without credentials", nobody.threads.count(), 401);
 });
@@ -116,6 +116,6 @@ test("a copy of a thread has its metadata and its state", async () => {
 	await owner.threads.delete(id);
 	assert.deepEqual(texts(await owner.threads.getState(copied.thread_id)), ["hello", "You said: hello"]);
 	works("threads.copy");
-	await refused("threads.copy of a stranger", stranger.threads.copy(copied.thread_id), 404);
+	await refused("threads.copy by another user", other.threads.copy(copied.thread_id), 404);
 	await refused("threads.copy without credentials", nobody.threads.copy(copied.thread_id), 401);
 });

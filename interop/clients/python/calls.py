@@ -18,7 +18,7 @@ class Calls(unittest.IsolatedAsyncioTestCase):
 
     async def asyncSetUp(self):
         self.owner = client(os.environ["AGENT_TOKEN"])
-        self.stranger = client(os.environ["STRANGER_TOKEN"])
+        self.other = client(os.environ["OTHER_TOKEN"])
 
     def works(self, call):
         """Notes that a call works; the test has asserted it before."""

@@ -29,7 +29,7 @@ class Assistants(Calls):
         self.works("assistants.search (select)")
         self.assertEqual(await assistants.search(response_format="object"), {"assistants": found, "next": None})
         self.works("assistants.search (response_format)")
-        self.assertEqual(await self.stranger.assistants.search(), found)
+        self.assertEqual(await self.other.assistants.search(), found)
         self.works("assistants.search of another user")
         await self.refused("assistants.search without credentials", client("wrong").assistants.search(), 401)
         await self.refused("assistants.count without credentials", client("wrong").assistants.count(), 401)
@@ -70,7 +70,7 @@ class Server(Calls):
         self.works("GET /info, without credentials too")
 
     async def test_there_is_no_store(self):
-        for who, by, status in (("", self.owner, 404), (" of a stranger", self.stranger, 404), (" without credentials", client("wrong"), 401)):
+        for who, by, status in (("", self.owner, 404), (" by another user", self.other, 404), (" without credentials", client("wrong"), 401)):
             store = by.store
             await self.refused(f"store.put_item{who}", store.put_item(["a"], key="k", value={"x": 1}), status)
             await self.refused(f"store.get_item{who}", store.get_item(["a"], key="k"), status)
@@ -80,7 +80,7 @@ class Server(Calls):
 
     async def test_there_are_no_crons(self):
         thread = (await self.owner.threads.create())["thread_id"]
-        for who, by, status in (("", self.owner, 404), (" of a stranger", self.stranger, 404), (" without credentials", client("wrong"), 401)):
+        for who, by, status in (("", self.owner, 404), (" by another user", self.other, 404), (" without credentials", client("wrong"), 401)):
             crons = by.crons
             await self.refused(f"crons.create{who}", crons.create("conformance", schedule="0 0 * * *", input={}), status)
             await self.refused(f"crons.create_for_thread{who}", crons.create_for_thread(thread, "conformance", schedule="0 0 * * *", input={}), status)

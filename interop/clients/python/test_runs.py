@@ -1,4 +1,5 @@
 import asyncio
+import json
 
 from calls import Calls
 
@@ -78,9 +79,16 @@ class Runs(Calls):
 
     async def test_the_user_of_a_run_is_the_servers(self):
         thread = await self.thread()
-        values = await self.owner.runs.wait(thread, GRAPH, input=said("whoami"), context={"model": "m"})
-        self.assertIn("identity", values["messages"][-1]["content"])
+        context = {"model": "m", "nested": {"of": [1, None]}}
+        values = await self.owner.runs.wait(thread, GRAPH, input=said("show-configurable"), context=context)
+        self.assertEqual(json.loads(values["messages"][-1]["content"]), context)
         self.works("runs.wait [context]")
+        values = await self.owner.runs.wait(thread, GRAPH, input=said("show-configurable"), config={"configurable": context})
+        self.assertEqual(json.loads(values["messages"][-1]["content"]), context)
+        self.works("runs.wait [config: configurable]")
+        detail = await self.refused("runs.wait [context: the user]", self.owner.runs.wait(
+            thread, GRAPH, input=said("whoami"), context={"graph_auth_user": {"identity": "other"}}), 422)
+        self.assertIn("context.graph_auth_user", detail)
         await self.refused("runs.wait [config: the user]", self.owner.runs.wait(
             thread, GRAPH, input=said("whoami"), config={"configurable": {"graph_auth_user": {"identity": "other"}}}), 422)
 
@@ -143,9 +151,16 @@ class Runs(Calls):
         await self.refused("runs.get of a run that was rolled back", self.owner.runs.get(thread, run), 404)
         self.assertNotIn("rolled", str(await self.owner.threads.get_state(thread)))
         self.works("runs.cancel [action rollback]")
-        await self.refused("runs.cancel of a run that has ended", self.owner.runs.cancel(thread, run), 404)
+        await self.refused("runs.cancel of a run that was rolled back", self.owner.runs.cancel(thread, run), 404)
+        run = (await create(thread, GRAPH, input=said("done")))["run_id"]
+        values = await self.owner.runs.join(thread, run)
+        for name, action in (("", "interrupt"), (" [action rollback]", "rollback")):
+            detail = await self.refused(f"runs.cancel of a run that has ended{name}", self.owner.runs.cancel(thread, run, action=action), 404)
+            self.assertIn("is not in progress", detail)
+        self.assertEqual((await self.owner.runs.get(thread, run))["status"], "success")
+        self.assertEqual((await self.owner.threads.get_state(thread))["values"], values)
         run = (await create(thread, GRAPH, input=said(UNENDING)))["run_id"]
-        await self.refused("runs.cancel_many of a stranger", self.stranger.runs.cancel_many(thread_id=thread, run_ids=[run]), 404)
+        await self.refused("runs.cancel_many by another user", self.other.runs.cancel_many(thread_id=thread, run_ids=[run]), 404)
         await self.owner.runs.cancel_many(thread_id=thread, run_ids=[run])
         self.assertEqual((await self.owner.runs.get(thread, run))["status"], "interrupted")
         self.works("runs.cancel_many")
@@ -236,16 +251,16 @@ class Runs(Calls):
         await self.refused("runs.stream [feedback_keys]", anext(stream(thread, GRAPH, input=said("x"), feedback_keys=["x"])), 422)
         self.assertEqual(await self.owner.runs.list(thread), [])
 
-    async def test_a_stranger(self):
+    async def test_another_user(self):
         thread = await self.thread()
         run = (await self.owner.runs.create(thread, GRAPH, input=said(UNENDING)))["run_id"]
-        runs = self.stranger.runs
+        runs = self.other.runs
         for name, call in {
             "create": runs.create(thread, GRAPH, input=said("x")), "wait": runs.wait(thread, GRAPH, input=said("x")),
             "stream": anext(runs.stream(thread, GRAPH, input=said("x"))), "list": runs.list(thread), "get": runs.get(thread, run),
             "join": runs.join(thread, run), "join_stream": anext(runs.join_stream(thread, run)), "cancel": runs.cancel(thread, run),
             "delete": runs.delete(thread, run), "wait [if_not_exists]": runs.wait(thread, GRAPH, input=said("x"), if_not_exists="create"),
         }.items():
-            await self.refused(f"runs.{name} of a stranger", call, 404)
+            await self.refused(f"runs.{name} by another user", call, 404)
         self.assertIn((await self.owner.runs.get(thread, run))["status"], ("pending", "running"))
         await self.owner.runs.cancel(thread, run)

@@ -50,7 +50,7 @@ class States(Calls):
         self.works("threads.get_state (checkpoint)")
         await self.refused("threads.get_state (unknown checkpoint)", self.threads.get_state(self.thread, checkpoint_id=str(uuid.uuid4())), 404)
         await self.refused("threads.get_state (select)", self.threads.get_state(self.thread, select=["values"]), 422)
-        for who, by, status in (("of a stranger", self.stranger, 404), ("without credentials", client("wrong"), 401)):
+        for who, by, status in (("by another user", self.other, 404), ("without credentials", client("wrong"), 401)):
             await self.refused(f"threads.get_state {who}", by.threads.get_state(self.thread), status)
             await self.refused(f"threads.get_state (checkpoint) {who}", by.threads.get_state(self.thread, state["checkpoint"]), status)
             await self.refused(f"threads.get_state (checkpoint_id) {who}", by.threads.get_state(self.thread, checkpoint_id=state["checkpoint"]["checkpoint_id"]), status)
@@ -94,7 +94,7 @@ class States(Calls):
             "(id of another message)": {"values": {"messages": [{**before["values"]["messages"][0], "content": "changed"}]}},
         }.items():
             await self.refused(f"threads.update_state {call}", self.threads.update_state(self.thread, **options), 422)
-        await self.refused("threads.update_state of a stranger", self.stranger.threads.update_state(self.thread, said("x")), 404)
+        await self.refused("threads.update_state by another user", self.other.threads.update_state(self.thread, said("x")), 404)
         await self.refused("threads.update_state without credentials", client("wrong").threads.update_state(self.thread, said("x")), 401)
         await self.owner.runs.delete(self.thread, run)
         self.assertEqual(texts(await self.threads.get_state(self.thread)), ["a note", "as the graph", "at the newest"])
@@ -123,5 +123,5 @@ class States(Calls):
         self.works("threads.get_history (checkpoint)")
         await self.refused("threads.get_history (checkpoint_id)", self.threads.get_history(self.thread, checkpoint=history[0]["checkpoint"]), 422)
         await self.refused("threads.get_history (select)", self.threads.get_history(self.thread, select=["values"]), 422)
-        await self.refused("threads.get_history of a stranger", self.stranger.threads.get_history(self.thread), 404)
+        await self.refused("threads.get_history by another user", self.other.threads.get_history(self.thread), 404)
         await self.refused("threads.get_history without credentials", client("wrong").threads.get_history(self.thread), 401)

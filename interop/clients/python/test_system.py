@@ -7,4 +7,4 @@ class System(Calls):
         self.assertEqual((await self.owner.threads.get(thread["thread_id"]))["metadata"]["purpose"], "first")
         self.works("threads.create")
         self.works("threads.get")
-        await self.refused("threads.get of a stranger", self.stranger.threads.get(thread["thread_id"]), 404)
+        await self.refused("threads.get by another user", self.other.threads.get(thread["thread_id"]), 404)
