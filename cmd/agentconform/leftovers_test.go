@@ -106,6 +106,7 @@ func notesOf(r *reports.Result, kind reports.NoteKind) (found []reports.Note) {
 
 // TestNoThreadIsLeft wants the threads of every user to be removed at an agent server that was there before the run.
 func TestNoThreadIsLeft(t *testing.T) {
+	t.Parallel()
 	c := startWith(t, true)
 	r := run(t, c, nil)
 	require.Equal(t, reports.Conformant, r.Verdict)

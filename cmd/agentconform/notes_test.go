@@ -68,6 +68,7 @@ func TestListingByDefault(t *testing.T) {
 
 // TestOwnTokenIsNoted judges a server whose runs hold the caller's token. The report says so, and shows none.
 func TestOwnTokenIsNoted(t *testing.T) {
+	t.Parallel()
 	cfg := startWith(t, true, "answers-hold-the-token")
 	r := run(t, cfg, nil)
 	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)

@@ -87,6 +87,7 @@ func (p *placeholders) look(r *http.Request, body string) {
 // TestNamesOfSecretsThatTheTargetSendsAreText_Long judges such a target, replays its findings, and executes the printed lines: the
 // key goes to no other place.
 func TestNamesOfSecretsThatTheTargetSendsAreText_Long(t *testing.T) {
+	t.Parallel()
 	const variable = "AGENTCONFORM_CREDENTIALS_API_KEY"
 	spellings := []string{"$" + variable, "${" + variable + "}", "$_" + variable}
 	if testing.Short() {

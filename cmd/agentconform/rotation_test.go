@@ -74,6 +74,7 @@ func (o *rotation) wrap(next http.Handler) http.Handler {
 // TestCredentialsThatExpire judges a target whose API key and token of a user are replaced in mid-run, and finds none of them in
 // anything that was written.
 func TestCredentialsThatExpire(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		writes bool
 		code   int

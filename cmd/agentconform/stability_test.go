@@ -18,6 +18,7 @@ import (
 // TestVerdictsDoNotDependOnTheOrder_Long judges the reference ten times, each time in another order: the verdict of
 // every scenario must be the same.
 func TestVerdictsDoNotDependOnTheOrder_Long(t *testing.T) {
+	t.Parallel()
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	oracle, err := spec.New()

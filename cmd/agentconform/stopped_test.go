@@ -110,6 +110,7 @@ func TestWhatARunHasSeenIsJudged_Long(t *testing.T) {
 
 // TestWhatARunHasNotSeenIsNotPassed stops a run in which nothing is wrong. No rule about all answers has passed then.
 func TestWhatARunHasNotSeenIsNotPassed(t *testing.T) {
+	t.Parallel()
 	c := newTrial(t)
 	res := c.until(t, faults.Fault{}, func(x reports.Exchange) bool { return strings.HasSuffix(x.URL, "/revisions") }, noEvent)
 	assert.Equal(t, reports.Incomplete, res.Verdict)
@@ -127,6 +128,7 @@ func TestWhatARunHasNotSeenIsNotPassed(t *testing.T) {
 
 // TestTheRecordIsJudgedToItsEnd stops the run when the first rule about all answers begins: by then all was seen.
 func TestTheRecordIsJudgedToItsEnd(t *testing.T) {
+	t.Parallel()
 	res := newTrial(t).until(t, faults.Fault{}, func(reports.Exchange) bool { return false },
 		func(e steps.Event) bool { return e.Kind == steps.Started && strings.Contains(e.Text, "-CONTRACT-") })
 	assert.Equal(t, reports.Conformant, res.Verdict)
