@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -130,6 +131,12 @@ func (s setups) agents() []wrongSetup {
 		{name: "second user is the first", change: with(func(c *config.Config) { c.Users[1].Token = c.Users[0].Token }), code: 2, says: `users.1.token: is that of users.0; use the token of another user`},
 		{name: "identity of the second is that of the first", change: with(func(c *config.Config) { c.Users[1].Identity = c.Users[0].Identity }), code: 2, says: `users.1.identity: is that of users.0`},
 		{name: "status of a refusal", change: with(func(c *config.Config) { c.Agent.RejectedStatus = 403 }), says: `^note no user .* expected 403, got 401: AS-AUTH-1 will fail; set agent.rejected_status to 401`},
+		{name: "no authentication handler", change: func(t *testing.T, c *config.Config) {
+			open := httptest.NewServer(answering(200, "Content-Type", "application/json", "[]")(nil))
+			t.Cleanup(open.Close)
+			agentAlone(t, c)
+			c.AgentTarget = open.URL
+		}, says: `^note no user .* expected 401, got 200: AS-AUTH-1 will fail` + theirs + `name an authentication handler in auth.path of the graph configuration$`},
 		{name: "assistant unknown", change: with(func(c *config.Config) { c.AssistantID = "other" }), args: try, code: 3, says: `does not know the assistant "other".*; set assistant_id to the name of the conformance graph$`},
 		{name: "graph without a word", change: func(t *testing.T, c *config.Config) {
 			server, err := reference.Start(t.Context(), faultyOptions(t, "graph-calls-no-tool"))

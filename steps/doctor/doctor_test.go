@@ -252,7 +252,7 @@ func TestExamineAgentServer(t *testing.T) {
 		testable bool
 	}{
 		"good":                    {guarded(threads), two, map[string]string{"agent server": `ok: GET http://.*/threads: status 200, a list of threads`, "users.1": "ok: ", "no user": `ok: GET .* without credentials: status 401`}, true},
-		"no credentials required": {threads, two, map[string]string{"agent server": "ok: ", "no user": "note: .* expected 401, got 200: AS-AUTH-1 will fail"}, true},
+		"no credentials required": {threads, two, map[string]string{"agent server": "ok: ", "no user": "note: .* expected 401, got 200: AS-AUTH-1 will fail; name an authentication handler in auth.path of the graph configuration"}, true},
 		"no users":                {threads, nobody, map[string]string{"agent server": "ok: ", "users": "(note|missing): "}, true},
 		"no users, refused":       {unauthorized, nobody, map[string]string{"agent server": `note: .* without credentials: status 401; .*; set users`}, true},
 		"the owner refused":       {only("token-2"), two, map[string]string{"agent server": `problem: .* status 401 with the user's credentials; check AGENTCONFORM_USERS_0_TOKEN`}, false},
