@@ -47,10 +47,12 @@ features:
 requirements: build
 	$(BIN) list --format markdown > features/REQUIREMENTS.md
 
-# Generates the schema and the page of the configuration from its keys. Tests fail if they are out of date.
+# Generates the schema and the page of the configuration from its keys, and the files that documents quote. Tests fail if they are
+# out of date.
 docs: build
 	$(BIN) schema > docs/config.schema.json
 	$(BIN) schema --format markdown > docs/configuration.md
+	$(GO) test -count=1 ./cmd/agentconform -run TestFilesInTheDocuments -quote
 
 # Runs the commands of the README.
 readme: build

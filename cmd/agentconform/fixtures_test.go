@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -25,13 +29,48 @@ func withFixtures(t *testing.T, edition string) *config.Config {
 	server, err := reference.Start(t.Context(), reference.Options{Edition: edition})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	return onlyFixtures(t, server.ControlPlaneURL(), server.Fixtures().Owner.APIKey)
+}
+
+// onlyFixtures configures an address, a key, users and fixtures.
+func onlyFixtures(t *testing.T, address, key string) *config.Config {
+	t.Helper()
 	c := config.Default()
-	c.Target = server.ControlPlaneURL()
-	c.Credentials.APIKey = server.Fixtures().Owner.APIKey
+	c.Target, c.Credentials.APIKey = address, key
 	c.Users = []config.User{{Name: "alice", Token: "the-token-of-alice"}, {Name: "bob", Token: "the-token-of-bob"}}
 	c.Fixtures = config.Fixtures{Serve: "127.0.0.1:0", Graph: config.Starlark}
 	require.NoError(t, c.Complete())
 	return &c
+}
+
+// cloning starts the server that shares no code with the reference as a process that fetches what it builds, and configures the
+// same of it.
+func cloning(t *testing.T, edition string) *config.Config {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("the git program is not installed, with which the server fetches")
+	}
+	folder := t.TempDir()
+	program, file := filepath.Join(folder, "independent"), filepath.Join(folder, "agentconform.yaml")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../steps/internal/independent/serve").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	server := exec.Command(program, "-clone", "-edition", edition, file)
+	server.Stderr = os.Stderr
+	input, err := server.StdinPipe()
+	require.NoError(t, err)
+	ready, err := server.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, server.Start())
+	t.Cleanup(func() {
+		assert.NoError(t, input.Close()) // it ends with its input
+		assert.NoError(t, server.Wait())
+	})
+	line, err := bufio.NewReader(ready).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "ready ")
+	written, err := config.Load(config.Sources{File: file})
+	require.NoError(t, err)
+	return onlyFixtures(t, written.Target, written.Credentials.APIKey)
 }
 
 func serveFor(t *testing.T, c *config.Config) steps.Fixtures {
@@ -42,41 +81,65 @@ func serveFor(t *testing.T, c *config.Config) steps.Fixtures {
 	return served
 }
 
+// notJudgedWithFixtures are the requirements of each edition that need a second tenant, a second scheme of credentials, another
+// edition or a studio user. CP-CREATE-6 and CP-UPDATE-3 are about images, the others of the second list about refs, paths and commits.
+var notJudgedWithFixtures = map[string][]string{
+	config.Cloud:      {"AS-AUTHZ-5", "CP-AUTH-6", "CP-CREATE-6", "CP-UPDATE-3"},
+	config.SelfHosted: {"AS-AUTHZ-5", "CP-AUTH-6", "CP-CREATE-5", "CP-REV-6", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-8"},
+}
+
 // TestFixturesAreEnough judges the reference with nothing configured but its address, a key, users and fixtures.
 func TestFixturesAreEnough(t *testing.T) {
 	t.Parallel()
-	for edition, left := range map[string][]string{
-		config.Cloud: {"AS-AUTHZ-5", "CP-AUTH-6", "CP-CREATE-6", "CP-UPDATE-3"},
-		config.SelfHosted: {"AS-AUTHZ-5", "CP-AUTH-6", // and what external_container has no ref, path or commit for
-			"CP-CREATE-5", "CP-REV-6", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-8"},
-	} {
+	for edition := range notJudgedWithFixtures {
 		t.Run(edition, func(t *testing.T) {
 			t.Parallel()
-			c := withFixtures(t, edition)
-			if edition == config.SelfHosted {
-				c.Edition = edition
-			}
-			served := serveFor(t, c)
-			r := run(t, c, func(o *steps.Options) { o.Fixtures = served })
-			assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
-			var skipped []string
-			for _, q := range r.Requirements {
-				if q.Verdict == reports.Skipped {
-					skipped = append(skipped, q.ID)
-				} else {
-					assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
-				}
-			}
-			slices.Sort(skipped)
-			assert.Equal(t, left, skipped)
-			assert.Positive(t, served.Fetched())
-			assert.Empty(t, notesOf(r, reports.NoteFixtures))
-			var written bytes.Buffer
-			require.NoError(t, r.WriteJSON(&written))
-			for _, u := range c.Users {
-				assert.NotContains(t, written.String(), u.Token)
-			}
+			assertFixturesAreEnough(t, withFixtures(t, edition), edition)
 		})
+	}
+}
+
+// TestFixturesAreEnough_Long judges a server with a builder of its own in the same way, which fetches from the fixtures with the git
+// program and from the registry, with the graph in each language.
+func TestFixturesAreEnough_Long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole runs")
+	}
+	for _, tc := range []struct{ edition, graph string }{
+		{config.Cloud, config.Starlark}, {config.Cloud, config.Python}, {config.Cloud, config.JavaScript}, {config.SelfHosted, config.Starlark},
+	} {
+		t.Run(tc.edition+" "+tc.graph, func(t *testing.T) {
+			c := cloning(t, tc.edition)
+			c.Fixtures.Graph = tc.graph
+			assertFixturesAreEnough(t, c, tc.edition)
+		})
+	}
+}
+
+func assertFixturesAreEnough(t *testing.T, c *config.Config, edition string) {
+	t.Helper()
+	if edition == config.SelfHosted {
+		c.Edition = edition
+	}
+	served := serveFor(t, c)
+	r := run(t, c, func(o *steps.Options) { o.Fixtures = served })
+	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
+	var skipped []string
+	for _, q := range r.Requirements {
+		if q.Verdict == reports.Skipped {
+			skipped = append(skipped, q.ID)
+		} else {
+			assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+		}
+	}
+	slices.Sort(skipped)
+	assert.Equal(t, notJudgedWithFixtures[edition], skipped)
+	assert.Positive(t, served.Fetched())
+	assert.Empty(t, notesOf(r, reports.NoteFixtures))
+	var written bytes.Buffer
+	require.NoError(t, r.WriteJSON(&written))
+	for _, u := range c.Users {
+		assert.NotContains(t, written.String(), u.Token)
 	}
 }
 

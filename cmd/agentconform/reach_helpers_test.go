@@ -63,10 +63,15 @@ func (a *authority) save(name, kind string, der []byte) string {
 
 // issue makes a certificate for a host: a name or an IP address.
 func (a *authority) issue(name, host string) tls.Certificate {
+	return a.issueUntil(name, host, time.Now().Add(500*time.Hour))
+}
+
+// issueUntil is issue with the end of the certificate's validity.
+func (a *authority) issueUntil(name, host string, until time.Time) tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(a.t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(500 * time.Hour), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: until.Add(-1000 * time.Hour),
+		NotAfter: until, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
 	if ip := net.ParseIP(host); ip != nil {
 		template.IPAddresses = []net.IP{ip}
 	} else {

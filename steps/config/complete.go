@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -175,9 +176,22 @@ func (v *validator) users(c *Config) {
 		for name, value := range u.Headers {
 			v.header(key+".headers."+name, name, value)
 		}
+		v.distinct(c.Users[:i], u, key)
 	}
 	for name, value := range c.Agent.StudioHeaders {
 		v.header("agent.studio_headers."+name, name, value)
+	}
+}
+
+// distinct wants a user to be another one than those before: the second must not see what the first has created.
+func (v *validator) distinct(before []User, u *User, key string) {
+	for i, other := range before {
+		switch {
+		case u.Token != "" && u.Token == other.Token && maps.Equal(u.Headers, other.Headers):
+			v.add(key+".token", fmt.Sprintf("is that of users.%d", i), "use the token of another user: the second must not see the data of the first")
+		case u.Identity != "" && u.Identity == other.Identity:
+			v.add(key+".identity", fmt.Sprintf("is that of users.%d", i), "use another user: the second must not see the data of the first")
+		}
 	}
 }
 

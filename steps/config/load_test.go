@@ -112,6 +112,8 @@ func TestMistakes(t *testing.T) {
 		"unknown source":            {file: strings.Replace(valid, "git_host", "floppy", 1), says: []string{"create.body.source", "external_container"}},
 		"a tag that is none":        {file: with("alternatives: {tag_ref: v1}"), says: []string{"alternatives.tag_ref", "refs/tags/"}},
 		"a user without a name":     {file: strings.Replace(valid, "name: owner, ", "", 1), says: []string{"users.0.name"}},
+		"two users with a token":    {file: strings.Replace(valid, "token-1}", "token-1}\n  - {name: other, token: token-1}", 1), says: []string{"users.1.token: is that of users.0"}},
+		"two users of an identity":  {file: strings.Replace(valid, "token-1}", "token-1}\n  - {name: other, token: token-9, identity: owner}", 1), says: []string{"users.1.identity: is that of users.0"}},
 		"a user without a token":    {file: strings.Replace(valid, ", token: token-1", "", 1), says: []string{"users.0.token", "AGENTCONFORM_USERS_0_TOKEN"}},
 		"a short secret":            {file: strings.Replace(valid, "secret-key", "abc", 1), says: []string{"credentials.api_key", "use a longer secret"}},
 		"a line break in a secret":  {file: strings.Replace(valid, "secret-key", `"abcd\nefgh"`, 1), says: []string{"credentials.api_key", "line break"}},

@@ -85,6 +85,9 @@ func (x *examiner) examineAgent(ctx context.Context, e *Examination, users []*pr
 		e.add(Fine, subject, fmt.Sprintf("%sstatus %d", call, a.Status), "")
 	case a.Refused():
 		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), fmt.Sprintf("set agent.rejected_status to %d if the handler is meant to answer that", a.Status))
+	case a.OK():
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: subject, Party: client.Server, Found: fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status),
+			Remedy: "name an authentication handler in auth.path of the graph configuration"})
 	default:
 		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), "")
 	}

@@ -173,7 +173,24 @@ func (x *examiner) examineTemplate(e *Examination) {
 			return
 		}
 	}
+	if field := lacking(body, x.target.Config.Source()); field != "" {
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: subject, Party: client.Configuration,
+			Found: "lacks " + field + ": a server without a default for it refuses each creation with 422", Remedy: "set create.body." + field})
+		return
+	}
 	e.add(Fine, subject, "source "+x.target.Config.Source()+", matches the contract", "")
+}
+
+// lacking returns the first field that says what to build from the source and that a create body does not have, or "".
+func lacking(body map[string]any, source string) string {
+	fields := map[string][]string{config.GitHost: {"repo_ref", "graph_config_path"}, config.ExternalContainer: {"image_uri"}}
+	revision, _ := body["source_revision_config"].(map[string]any)
+	for _, name := range fields[source] {
+		if revision[name] == nil {
+			return "source_revision_config." + name
+		}
+	}
+	return ""
 }
 
 // usesKey tells whether an object has the key, at any depth.

@@ -252,7 +252,7 @@ func TestExamineAgentServer(t *testing.T) {
 		testable bool
 	}{
 		"good":                    {guarded(threads), two, map[string]string{"agent server": `ok: GET http://.*/threads: status 200, a list of threads`, "users.1": "ok: ", "no user": `ok: GET .* without credentials: status 401`}, true},
-		"no credentials required": {threads, two, map[string]string{"agent server": "ok: ", "no user": "note: .* expected 401, got 200: AS-AUTH-1 will fail"}, true},
+		"no credentials required": {threads, two, map[string]string{"agent server": "ok: ", "no user": "note: .* expected 401, got 200: AS-AUTH-1 will fail; name an authentication handler in auth.path of the graph configuration"}, true},
 		"no users":                {threads, nobody, map[string]string{"agent server": "ok: ", "users": "(note|missing): "}, true},
 		"no users, refused":       {unauthorized, nobody, map[string]string{"agent server": `note: .* without credentials: status 401; .*; set users`}, true},
 		"the owner refused":       {only("token-2"), two, map[string]string{"agent server": `problem: .* status 401 with the user's credentials; check AGENTCONFORM_USERS_0_TOKEN`}, false},
@@ -261,15 +261,16 @@ func TestExamineAgentServer(t *testing.T) {
 			map[string]string{"agent server": "problem: .*; check users.0.headers"}, false},
 		"another status": {guarded(threads), func(c *config.Config) { c.Agent.RejectedStatus = 403 },
 			map[string]string{"no user": "note: .* expected 403, got 401: AS-AUTH-1 will fail; set agent.rejected_status to 401"}, true},
-		"no list":       {guarded(respond(404, "application/json", `{"detail":"Not Found"}`)), two, map[string]string{"agent server": "note: GET http://.*/threads: expected 200 .* status 404 .*; .*set agent.listing to search"}, true},
-		"a page":        {guarded(respond(200, "application/json", `{"items":[]}`)), two, map[string]string{"agent server": "note: .*agent.listing"}, true},
-		"a web site":    {respond(200, "text/html", page), two, map[string]string{"agent server": `problem: .*HTML page; check agent_target`}, false},
-		"no JSON":       {respond(404, "text/plain", "404 page not found"), two, map[string]string{"agent server": "problem: .*404 page not found; check agent_target"}, false},
-		"searched":      {guarded(search), func(c *config.Config) { c.Agent.Listing = "search" }, map[string]string{"agent server": `ok: POST http://.*/threads/search: status 200`}, true},
-		"not searched":  {guarded(search), func(c *config.Config) { c.Agent.Listing = "get" }, map[string]string{"agent server": "note: GET http://.*/threads: .* status 405.*agent.listing is get: .* set it to search"}, true},
-		"by default":    {guarded(search), two, map[string]string{"agent server": `ok: POST http://.*/threads/search: status 200`, "agent.listing": "note: GET http://.*/threads: status 405; threads are listed with POST /threads/search"}, true},
-		"out of reach":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, two, map[string]string{"agent server": "problem: .*, or correct agent_target"}, false},
-		"fails, by 500": {guarded(respond(500, "text/plain", "oh")), two, map[string]string{"agent server": "note: .* status 500; "}, true},
+		"no agent server": {respond(404, "application/json", `{"detail":"Not Found"}`), two, map[string]string{"agent server": "problem: GET http://.*/threads: status 404, with and without credentials: no agent server is there; check agent_target"}, false},
+		"no list":         {guarded(respond(404, "application/json", `{"detail":"Not Found"}`)), two, map[string]string{"agent server": "note: GET http://.*/threads: expected 200 .* status 404 .*; .*set agent.listing to search"}, true},
+		"a page":          {guarded(respond(200, "application/json", `{"items":[]}`)), two, map[string]string{"agent server": "note: .*agent.listing"}, true},
+		"a web site":      {respond(200, "text/html", page), two, map[string]string{"agent server": `problem: .*HTML page; check agent_target`}, false},
+		"no JSON":         {respond(404, "text/plain", "404 page not found"), two, map[string]string{"agent server": "problem: .*404 page not found; check agent_target"}, false},
+		"searched":        {guarded(search), func(c *config.Config) { c.Agent.Listing = "search" }, map[string]string{"agent server": `ok: POST http://.*/threads/search: status 200`}, true},
+		"not searched":    {guarded(search), func(c *config.Config) { c.Agent.Listing = "get" }, map[string]string{"agent server": "note: GET http://.*/threads: .* status 405.*agent.listing is get: .* set it to search"}, true},
+		"by default":      {guarded(search), two, map[string]string{"agent server": `ok: POST http://.*/threads/search: status 200`, "agent.listing": "note: GET http://.*/threads: status 405; threads are listed with POST /threads/search"}, true},
+		"out of reach":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, two, map[string]string{"agent server": "problem: .*, or correct agent_target"}, false},
+		"fails, by 500":   {guarded(respond(500, "text/plain", "oh")), two, map[string]string{"agent server": "note: .* status 500; "}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -295,8 +296,13 @@ func TestExamineTemplate(t *testing.T) {
 		change func(*config.Config)
 		says   string
 	}{
-		"good":  {func(*config.Config) {}, "ok: source git_host, matches the contract; "},
-		"wrong": {func(c *config.Config) { c.Create.Body["source_config"] = map[string]any{"build_on_push": "no"} }, `problem: /source_config/build_on_push: expected .*boolean, got .*; correct create.body`},
+		"good": {func(c *config.Config) {
+			c.Create.Body["source_revision_config"] = map[string]any{"repo_ref": "main", "graph_config_path": "agent.json"}
+		}, "ok: source git_host, matches the contract; "},
+		"without a ref": {func(*config.Config) {}, "note: lacks source_revision_config.repo_ref: .* 422; set create.body.source_revision_config.repo_ref"},
+		"an image":      {func(c *config.Config) { c.Create.Body["source"] = config.ExternalContainer }, "note: lacks source_revision_config.image_uri: "},
+		"inside":        {func(c *config.Config) { c.Create.Body["source"] = config.InternalContainer }, "ok: "},
+		"wrong":         {func(c *config.Config) { c.Create.Body["source_config"] = map[string]any{"build_on_push": "no"} }, `problem: /source_config/build_on_push: expected .*boolean, got .*; correct create.body`},
 		"twice wrong": {func(c *config.Config) {
 			c.Create.Body["source_revision_config"] = map[string]any{"repo_ref": 7, "graph_config_path": true}
 		}, `problem: .* \(and 1 more\); `},

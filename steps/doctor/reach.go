@@ -60,11 +60,15 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 		return err
 	}
 	if len(planes) > 0 {
-		accepted := x.examinePlane(ctx, e, planes[0], planes[1])
+		elsewhere, err := x.absentPlane(ctx, e, planes[0], planes[1])
+		if err != nil {
+			return err
+		}
+		accepted := !elsewhere && x.examinePlane(ctx, e, planes[0], planes[1])
 		x.examineConnection(e, "target", planes)
 		if accepted {
 			x.examineSingles(e, planes[2:])
-		} else if hasAnother(planes[1]) {
+		} else if !elsewhere && hasAnother(planes[1]) {
 			if err := x.examinePrefix(ctx, e, "target", planes[1]); err != nil {
 				return err
 			}
@@ -77,6 +81,9 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 			return err
 		}
 		nobody := agents[len(agents)-1]
+		if elsewhere, err := x.absentAgent(ctx, e, agents[0], nobody); elsewhere || err != nil {
+			return err
+		}
 		x.examineAgent(ctx, e, agents[:len(agents)-1], nobody)
 		x.examineConnection(e, "agent_target", agents)
 		if hasAnother(nobody) {
@@ -117,7 +124,7 @@ func (x *examiner) examineSingles(e *Examination, probes []*probe) {
 			key, found = "other_tenant", fmt.Sprintf("status %d; CP-AUTH-6 may fail", p.answer.Status)
 			remedy = x.target.Sent(key, x.target.Config.OtherTenant)
 		}
-		e.add(Noted, key, found, "check "+remedy)
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: key, Found: found, Remedy: "check " + remedy, Party: client.Configuration})
 	}
 }
 
@@ -137,7 +144,7 @@ func (x *examiner) examinePlane(ctx context.Context, e *Examination, owner, nobo
 		e.add(Noted, subject, fmt.Sprintf("%sstatus %d without credentials; only checks of refused requests run", call, owner.answer.Status), "set credentials.api_key ("+target.Variable("credentials.api_key")+")")
 	case refusesCaller(owner):
 		e.Checks = append(e.Checks, Check{State: Problem, Subject: subject, Found: fmt.Sprintf("%sstatus %d with the configured credentials", call, owner.answer.Status), Party: client.Configuration,
-			Remedy: "check " + x.target.Sent("credentials", x.target.Config.Credentials) + gatewayHint("headers.control_plane", nobody)})
+			Remedy: "check " + x.target.Sent("credentials", x.target.Config.Credentials) + x.tenantHint() + gatewayHint("headers.control_plane", nobody)})
 	case !owner.answer.IsJSON():
 		e.add(lessIf(refusesCaller(nobody)), subject, call+"expected JSON, got "+x.seen(owner.answer), baseAddress(key))
 		if !refusesCaller(nobody) {
@@ -171,6 +178,14 @@ func acceptance(c *config.Config) string {
 // refusesCaller tells whether the answer is the one to wrong or missing credentials.
 func refusesCaller(p *probe) bool {
 	return p.answer != nil && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, p.answer.Status)
+}
+
+// tenantHint names the key of the tenant, where an API key alone is configured: one of several tenants is refused without.
+func (x *examiner) tenantHint() string {
+	if c := x.target.Config.Credentials; c.APIKey == "" || c.TenantID != "" {
+		return ""
+	}
+	return "; if the key is for several tenants, set credentials.tenant_id"
 }
 
 // gatewayHint names the key of a gateway's headers, where requests are refused whatever credentials they have.

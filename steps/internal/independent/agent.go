@@ -15,7 +15,7 @@ import (
 type agent struct {
 	s       *Server
 	mu      sync.Mutex // guards all below, the threads and runs included
-	voice   string
+	build              // what answers now
 	threads map[string]*thread
 	order   []*thread // oldest first
 	ids     int
@@ -30,15 +30,15 @@ type thread struct {
 	gone     map[string]bool // ids of runs that were rolled back: nothing but the id is left of them
 }
 
-func newAgent(s *Server, voice string) *agent {
-	return &agent{s: s, voice: voice, threads: map[string]*thread{}}
+func newAgent(s *Server, b build) *agent {
+	return &agent{s: s, build: b, threads: map[string]*thread{}}
 }
 
-// speak lets runs that start from now on answer in another voice.
-func (a *agent) speak(voice string) {
+// deploy lets requests and runs that start from now on meet another build.
+func (a *agent) deploy(b build) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.voice = voice
+	a.build = b
 }
 
 // nextID needs a.mu. The ids of threads and runs are just strings (interface, section 2), and here they do not look like uuids.
@@ -57,7 +57,7 @@ func (s *Server) agentServers(w http.ResponseWriter, r *http.Request) {
 		fault(http.StatusNotFound, "no-agent", "no agent server lives here").write(w, r)
 		return
 	}
-	user, ok := s.userOf(r)
+	user, ok := a.userOf(r)
 	if !ok {
 		s.refuse(w, r)
 		return
@@ -84,6 +84,8 @@ func (a *agent) route(w http.ResponseWriter, r *http.Request, user User, path []
 		routes = []route{{http.MethodPost, func() response { return a.createThread(r, user) }}, {http.MethodGet, func() response { return a.listThreads(user) }}}
 	case len(path) == 2 && path[1] == "search":
 		routes = []route{{http.MethodPost, func() response { return a.searchThreads(r, user) }}}
+	case len(path) == 2 && a.s.opts.Extras:
+		routes = []route{{http.MethodGet, func() response { return a.getThread(user, path[1]) }}}
 	case len(path) == 3 && at(2, "state"):
 		routes = []route{{http.MethodGet, func() response { return a.state(user, path[1]) }}}
 	case len(path) == 3 && at(2, "runs"):
@@ -191,6 +193,10 @@ func (a *agent) withThread(user User, id string, f func(*thread) response) respo
 		return fault(http.StatusForbidden, "not-yours", "this thread is somebody else's")
 	}
 	return f(t)
+}
+
+func (a *agent) getThread(user User, id string) response {
+	return a.withThread(user, id, func(t *thread) response { return response{http.StatusOK, t.body()} })
 }
 
 // state is the interface's thread state (section 2).

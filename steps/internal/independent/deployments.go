@@ -14,6 +14,7 @@ import (
 type deployment struct {
 	id, tenant, title, source, slug string
 	repoURL                         string
+	secrets                         map[string]string
 	buildOnPush                     *bool
 	revisions                       []*revision // oldest first
 	agent                           *agent
@@ -25,6 +26,7 @@ type wish struct {
 	title, source, repoURL *string
 	buildOnPush            *bool
 	ref, path, image       *string
+	secrets                map[string]string // by name; nil: none are given
 }
 
 func (w wish) revision() bool { return w.ref != nil || w.path != nil || w.image != nil }
@@ -33,13 +35,21 @@ func (w wish) revision() bool { return w.ref != nil || w.path != nil || w.image 
 func readWish(c *checker, r *http.Request) wish {
 	f := c.readObject(r)
 	sc, rc := f.object("source_config"), f.object("source_revision_config")
+	var secrets map[string]string
 	for _, secret := range f.objects("secrets") {
-		if secret.text("name") == nil {
+		name := secret.text("name")
+		if name == nil {
 			secret.c.add(secret.at("name"), "absent", "a secret has a name")
+			continue
 		}
+		if secrets == nil {
+			secrets = map[string]string{}
+		}
+		secrets[*name], _ = secret.m["value"].(string)
 	}
 	return wish{
-		title: f.text("name"), source: f.text("source"), repoURL: sc.text("repo_url"), buildOnPush: sc.boolean("build_on_push"),
+		secrets: secrets,
+		title:   f.text("name"), source: f.text("source"), repoURL: sc.text("repo_url"), buildOnPush: sc.boolean("build_on_push"),
 		ref: rc.text("repo_ref"), path: rc.text("graph_config_path"), image: rc.text("image_uri"),
 	}
 }
@@ -88,8 +98,8 @@ func (s *Server) createDeployment(r *http.Request, tenant string) response {
 	}
 	d := &deployment{id: uuid.Must(uuid.NewV7()).String(), tenant: tenant, title: orElse(want.title, "untitled"), source: source,
 		slug: "s" + uuid.NewString()[:13], repoURL: orElse(want.repoURL, ""), buildOnPush: want.buildOnPush,
-		agent: newAgent(s, "")}
-	if source == sourceGit {
+		secrets: want.secrets, agent: newAgent(s, build{})}
+	if source == sourceGit && !s.opts.Clone {
 		want.ref, want.path = cmp.Or(want.ref, new(mainRef)), cmp.Or(want.path, new(mainGraph))
 	}
 	s.mu.Lock()
@@ -119,6 +129,9 @@ func (s *Server) updateDeployment(r *http.Request, tenant, id string) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d.title, d.buildOnPush = orElse(want.title, d.title), cmp.Or(want.buildOnPush, d.buildOnPush)
+	if want.secrets != nil {
+		d.secrets = want.secrets
+	}
 	status := http.StatusOK
 	if want.revision() {
 		status = http.StatusCreated

@@ -6,6 +6,7 @@
 // text, revisions that skip statuses, no DELETE. A check that fails here is tuned to the reference, or this
 // server breaks the interface; either is worth knowing.
 //
-// It is not for copying from (the reference is), it keeps nothing on disk, and it builds nothing: a "build" looks a ref up
-// in a table and waits a moment.
+// It is not for copying from (the reference is), and it keeps nothing on disk. A build looks a ref up in a table and waits a
+// moment; with Options.Clone it fetches what a request names over HTTP, as the builder of a vendor does, and fails where the
+// source does not hold it. It runs no graph but its own.
 package independent

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,7 +26,8 @@ type Options struct {
 	RefusedStatus int           // what the agent server's handler answers to bad credentials; default 401
 	RefusalAsJSON bool          // the handler's detail as {"detail": ...} rather than as plain text
 	TenantHeader  string        // default "X-Organization-Id": the interface does not name the header
-	Extras        bool          // also offer what only the field knows: list and delete deployments, and their name
+	Clone         bool          // deployments are built from what a request names, fetched over HTTP, in place of a table of constants
+	Extras        bool          // also offer what only the field knows: list and delete deployments, and their name; get a thread
 }
 
 func (o Options) withDefaults() (Options, error) {
@@ -135,6 +137,7 @@ const (
 
 	assistantID   = "parrot"
 	refusedDetail = "the doorman does not know this token"
+	clonedDetail  = "Invalid credentials" // what the handler of each conformance graph says, by the contract of the graph
 )
 
 // commits has ids of 64 digits, as repositories of git's SHA-256 format have.
@@ -159,6 +162,10 @@ func newFacts(opts Options, planeURL, agentURL string) Facts {
 	if opts.Edition == SelfHosted {
 		source = sourceExternal
 	}
+	detail := refusedDetail
+	if opts.Clone {
+		detail = clonedDetail
+	}
 	return Facts{
 		Edition: opts.Edition, ControlURL: planeURL, AgentURL: agentURL, AgentURLField: "source_config.custom_url",
 		TenantHeader: opts.TenantHeader,
@@ -169,7 +176,7 @@ func newFacts(opts Options, planeURL, agentURL string) Facts {
 			{Token: "bob.token.bbbb", Identity: "bob#2", Role: "bass"},
 			{Token: "dev.token.cccc", Identity: "dev", Role: "builder", Studio: true},
 		},
-		AssistantID: assistantID, RefusedStatus: opts.RefusedStatus, RefusedDetail: refusedDetail,
+		AssistantID: assistantID, RefusedStatus: opts.RefusedStatus, RefusedDetail: detail,
 		Source: source,
 		Sources: Sources{
 			RepoURL: repoURL, Main: mainRef, Second: secondRef, Tag: tagRef, Broken: brokenRef, Commits: maps.Clone(commits),
@@ -196,14 +203,15 @@ func (s *Server) tenantOf(r *http.Request) (string, bool) {
 }
 
 // userOf is the authentication handler of the agent servers (interface, section 5, 2).
-func (s *Server) userOf(r *http.Request) (User, bool) {
+func (a *agent) userOf(r *http.Request) (User, bool) {
 	token := bearer(r)
-	for _, u := range s.Users {
-		if token == u.Token {
-			return u, true
-		}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.users, func(u User) bool { return token != "" && token == u.Token })
+	if i < 0 {
+		return User{}, false
 	}
-	return User{}, false
+	return a.users[i], true
 }
 
 // bearer reads the token; the scheme's name is the same in any case (RFC 9110, section 11.1).

@@ -41,67 +41,6 @@ func (s *Server) addRevision(d *deployment, want wish) {
 	s.launch(d, rev)
 }
 
-// launch needs s.mu. The interface shows no transitions (section 3), so they differ from revision to revision, and every
-// third is up before the answer is sent.
-func (s *Server) launch(d *deployment, rev *revision) {
-	end := outcome(d, rev)
-	ways := [][]string{{"QUEUED", "UNKNOWN", "BUILDING"}, {"CREATING", "DEPLOYING"}, nil}
-	way := ways[rev.n%len(ways)]
-	if end != deployed {
-		way = []string{"AWAITING_BUILD"}
-	}
-	if len(way) == 0 {
-		s.settle(d, rev, end)
-		return
-	}
-	rev.status = way[0]
-	s.work.Go(func() {
-		for _, next := range append(way[1:len(way):len(way)], end) {
-			if !pause(s.ctx, s.opts.BuildTime/time.Duration(len(way))) {
-				return
-			}
-			s.mu.Lock()
-			if next == end {
-				s.settle(d, rev, end)
-			} else {
-				rev.status, rev.updated = next, time.Now()
-			}
-			s.mu.Unlock()
-		}
-	})
-}
-
-// outcome tells how the build will end.
-func outcome(d *deployment, rev *revision) string {
-	switch d.source {
-	case sourceGit:
-		_, known := voices[orElse(rev.ref, "")]
-		path := orElse(rev.path, "")
-		if !known || d.repoURL != repoURL || path != mainGraph && path != otherGraph {
-			return "BUILD_FAILED"
-		}
-	case sourceExternal:
-		if _, known := voices[orElse(rev.image, "")]; !known {
-			return "DEPLOY_FAILED"
-		}
-	}
-	return deployed
-}
-
-// settle needs s.mu. A revision that comes up late does not replace a newer one.
-func (s *Server) settle(d *deployment, rev *revision, end string) {
-	rev.status, rev.updated = end, time.Now()
-	if id, known := commits[orElse(rev.ref, "")]; known {
-		rev.commit = &id
-	}
-	if end != deployed || rev.n < d.live || s.byID[d.id] == nil {
-		return
-	}
-	d.live = rev.n
-	s.agents[d.slug] = d.agent
-	d.agent.speak(cmp.Or(voices[orElse(rev.ref, orElse(rev.image, ""))], "Inner voice"))
-}
-
 // config leaves out what does not apply to the source: no field of it is marked required (interface, section 2).
 func (rev *revision) config(source string) object {
 	if source == sourceGit {

@@ -12,6 +12,7 @@ import (
 // run is guarded by its agent's lock, save for what never changes.
 type run struct {
 	id, strategy string
+	assistant    string
 	n            int
 	created      time.Time
 	user         User
@@ -37,7 +38,7 @@ func (r *run) end(phase string) {
 var kinds = map[string]string{"user": "human", "human": "human", "assistant": "ai", "ai": "ai", "tool": "tool", "system": "system"}
 
 // readRun reads a run's payload (interface, section 4). Without a strategy a busy thread takes no run.
-func readRun(c *checker, r *http.Request, user User) (*run, string) {
+func readRun(c *checker, r *http.Request, user User) *run {
 	f := c.readObject(r)
 	assistant, strategy := f.text("assistant_id"), orElse(f.text("multitask_strategy"), "reject")
 	if assistant == nil {
@@ -62,7 +63,8 @@ func readRun(c *checker, r *http.Request, user User) (*run, string) {
 	fresh.metadata = object{}
 	maps.Copy(fresh.metadata, f.object("metadata").m)
 	maps.Copy(fresh.metadata, filter(user))
-	return fresh, orElse(assistant, "")
+	fresh.assistant = orElse(assistant, "")
+	return fresh
 }
 
 func (a *agent) createRun(r *http.Request, user User, threadID string) response {
@@ -70,14 +72,14 @@ func (a *agent) createRun(r *http.Request, user User, threadID string) response 
 		return refused
 	}
 	c := &checker{}
-	fresh, assistant := readRun(c, r, user) // outside the lock: the body may come slowly
+	fresh := readRun(c, r, user) // outside the lock: the body may come slowly
 	if !c.ok() {
 		return c.faults()
 	}
-	if assistant != assistantID {
-		return fault(http.StatusNotFound, "no-graph", "no graph of that name is deployed")
-	}
 	return a.withThread(user, threadID, func(t *thread) response {
+		if !slices.Contains(a.graphs, fresh.assistant) {
+			return fault(http.StatusNotFound, "no-graph", "no graph of that name is deployed")
+		}
 		if !a.makeRoom(t, fresh.strategy) {
 			return fault(http.StatusConflict, "busy", "the thread has a run already")
 		}
@@ -153,7 +155,7 @@ func (a *agent) execute(ctx context.Context, t *thread, r *run, voice string) {
 
 func (r *run) body(t *thread) object {
 	return object{"run_id": r.id, "of": t.id, "phase": r.phase, "metadata": maps.Clone(r.metadata), "born": createdAt(r.created, r.n),
-		"assistant": object{"name": assistantID}, "error": nil, "attempt": 1}
+		"assistant": object{"name": r.assistant}, "error": nil, "attempt": 1}
 }
 
 // withRun finds a run under its own thread only. One that was rolled back is gone, which is an error status (section 7).

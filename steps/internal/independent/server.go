@@ -24,7 +24,8 @@ type Server struct {
 	served atomic.Int64 // counts requests, for Options.BusyEvery
 
 	agentBase string
-	mu        sync.Mutex // guards the fields below
+	turns     chan struct{} // bounds the builds that fetch at a time
+	mu        sync.Mutex    // guards the fields below
 	agents    map[string]*agent
 	byID      map[string]*deployment
 	order     []*deployment
@@ -36,7 +37,7 @@ func Start(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the independent server: %w", err)
 	}
-	s := &Server{opts: opts, agents: map[string]*agent{}, byID: map[string]*deployment{}}
+	s := &Server{opts: opts, agents: map[string]*agent{}, byID: map[string]*deployment{}, turns: make(chan struct{}, mostFetches)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	plane, agents := http.HandlerFunc(s.controlPlane), http.HandlerFunc(s.agentServers)
 	var planeURL string
@@ -56,7 +57,7 @@ func Start(opts Options) (*Server, error) {
 		planeURL, s.agentBase = host+opts.Prefix+"/plane", host+opts.Prefix+"/agents"
 	}
 	s.Facts = newFacts(opts, planeURL, s.agentBase+"/existing")
-	s.agents["existing"] = newAgent(s, voices[mainRef])
+	s.agents["existing"] = newAgent(s, s.constant(voices[mainRef]))
 	for _, srv := range s.https {
 		srv.Start()
 	}

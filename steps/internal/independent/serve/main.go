@@ -1,11 +1,13 @@
 // Command serve serves the independent server, and writes the configuration of a test of it:
 //
-//	go run ./steps/internal/independent/serve FILE
+//	go run ./steps/internal/independent/serve [-clone] [-edition EDITION] FILE
 //
-// It serves until its standard input ends.
+// With -clone deployments are built from what a request names, fetched over HTTP; the server offers what only the field knows, and the configuration holds only the address and
+// the key of the server. It serves until its standard input ends.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -15,23 +17,32 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: serve FILE: the file gets the configuration")
+	var o independent.Options
+	flag.BoolVar(&o.Clone, "clone", false, "build what a request names")
+	flag.StringVar(&o.Edition, "edition", independent.Cloud, "cloud or self-hosted")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: serve [-clone] [-edition EDITION] FILE: the file gets the configuration")
 		os.Exit(2)
 	}
-	if err := serve(os.Args[1]); err != nil {
+	o.Extras = o.Clone
+	if err := serve(o, flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func serve(file string) error {
-	s, err := independent.Start(independent.Options{})
+func serve(o independent.Options, file string) error {
+	s, err := independent.Start(o)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	cfg, err := vendor.Configuration(s)
+	configure := vendor.Configuration
+	if o.Clone {
+		configure = vendor.Address
+	}
+	cfg, err := configure(s)
 	if err != nil {
 		return err
 	}

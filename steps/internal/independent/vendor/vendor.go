@@ -32,3 +32,10 @@ func Configuration(s *independent.Server) (*config.Config, error) {
 	c.Polling.Interval = 5 * time.Millisecond
 	return &c, c.Complete()
 }
+
+// Address configures the control plane and its key alone, as a vendor does who has the suite serve the sources.
+func Address(s *independent.Server) (*config.Config, error) {
+	c := config.Default()
+	c.Target, c.Credentials.APIKey = s.ControlURL, s.Owner.APIKey
+	return &c, c.Complete()
+}
