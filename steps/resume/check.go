@@ -38,7 +38,8 @@ type checker struct {
 	part      int
 }
 
-func newChecker(b *Broken, c *features.Catalogue) *checker {
+func newChecker(c *features.Catalogue) *checker {
+	b := &Broken{Ended: map[string]Scenario{}, parts: map[string]int{}}
 	k := &checker{broken: b, scenarios: map[string]*features.Scenario{}, digest: c.Digest(), part: 1}
 	for _, s := range c.Scenarios() {
 		k.scenarios[s.Key()] = s

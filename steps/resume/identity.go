@@ -79,19 +79,23 @@ func (b *Broken) Check(now Identity, seed int64) error {
 			what = append(what, fmt.Sprintf(format, args...))
 		}
 	}
-	say(b.Version != now.Version, "the suite is version %s, it was %s", now.Version, b.Version)
-	say(b.Version == now.Version && b.Digest != now.Digest, "the requirements of the suite are others (digest %s, it was %s)", now.Digest, b.Digest)
+	say(b.Version != now.Version, "the suite is version %s, it was %.100s", now.Version, b.Version)
+	say(b.Version == now.Version && b.Digest != now.Digest, "the requirements of the suite are others (digest %s, it was %.100s)", now.Digest, b.Digest)
 	say(seed != 0 && seed != b.Seed, "--seed is %d, it was %d", seed, b.Seed)
-	for _, flag := range differing(b.Selection, now.Selection) {
-		say(true, "%s is %q, it was %q", flag, now.Selection[flag], b.Selection[flag])
+	flags := differing(b.Selection, now.Selection)
+	for _, flag := range flags[:min(len(flags), maxShown)] {
+		say(true, "%.100s is %.200q, it was %.200q", flag, now.Selection[flag], b.Selection[flag])
 	}
 	keys := differing(b.Configuration, now.Configuration)
-	say(len(keys) > 0, "the configuration differs in %s", strings.Join(keys, ", "))
+	say(len(keys) > 0, "the configuration differs in %.1000s", strings.Join(keys, ", "))
 	if len(what) == 0 {
 		return nil
 	}
 	return &Different{b.folder, b.ID, what}
 }
+
+// maxShown bounds how many flags of a journal are shown.
+const maxShown = 10
 
 // differing are the keys with another value in one of the maps, sorted.
 func differing(a, b map[string]string) (keys []string) {

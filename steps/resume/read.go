@@ -60,10 +60,19 @@ func Read(folder string, catalogue *features.Catalogue, now time.Time) (*Broken,
 		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // only read
-	b := &Broken{folder: folder, Ended: map[string]Scenario{}, parts: map[string]int{}}
-	c := newChecker(b, catalogue)
-	number := 0
-	b.end, err = eachLine(file, func(l *line) error {
+	b, number, err := read(file, newChecker(catalogue))
+	if err != nil {
+		return nil, fmt.Errorf("--resume %s: %s, line %d: %w; run without --resume", folder, filepath.Join(folder, File), number, err)
+	}
+	b.folder = folder
+	b.Resumptions = append(b.Resumptions, reports.Resumption{BrokenAt: b.began().Add(b.elapsed - b.base).UTC().Truncate(time.Millisecond),
+		ResumedAt: now.UTC().Truncate(time.Millisecond), TakenOver: len(b.Ended)})
+	return b, nil
+}
+
+// read reads a journal. Where there is an error, the number is that of the last line that was read.
+func read(journal io.Reader, c *checker) (b *Broken, number int, err error) {
+	c.broken.end, err = eachLine(journal, func(l *line) error {
 		number++
 		if err := c.line(number, l); err != nil {
 			return err
@@ -74,12 +83,7 @@ func Read(folder string, catalogue *features.Catalogue, now time.Time) (*Broken,
 	if err == nil && number == 0 {
 		err = errors.New("it is empty")
 	}
-	if err != nil {
-		return nil, fmt.Errorf("--resume %s: %s, line %d: %w; run without --resume", folder, filepath.Join(folder, File), number, err)
-	}
-	b.Resumptions = append(b.Resumptions, reports.Resumption{BrokenAt: b.began().Add(b.elapsed - b.base).UTC().Truncate(time.Millisecond),
-		ResumedAt: now.UTC().Truncate(time.Millisecond), TakenOver: len(b.Ended)})
-	return b, nil
+	return c.broken, number, err
 }
 
 // open opens the journal in a folder.
@@ -161,8 +165,12 @@ func (b *Broken) Exchanges(take func(*evidence.Observed) error) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // only read
+	return b.exchangesIn(file, take)
+}
+
+func (b *Broken) exchangesIn(journal io.Reader, take func(*evidence.Observed) error) error {
 	part := 1
-	_, err = eachLine(io.LimitReader(file, b.end), func(l *line) error {
+	_, err := eachLine(io.LimitReader(journal, b.end), func(l *line) error {
 		switch {
 		case l.Resumed != nil:
 			part++
