@@ -104,6 +104,7 @@ func (c *cutter) there(agentOnly bool) (ids []string) {
 type resumed struct {
 	*cutter
 	folder, config string
+	secrets        map[string]string
 }
 
 const resumedConcurrency = 4
@@ -134,7 +135,7 @@ func startResumed(t *testing.T, agentOnly bool, names ...string) *resumed {
 	}
 	text, err := cfg.YAML()
 	require.NoError(t, err)
-	r := &resumed{cutter: c, folder: t.TempDir()}
+	r := &resumed{cutter: c, folder: t.TempDir(), secrets: cfg.Secrets()}
 	r.config = filepath.Join(r.folder, "target.yaml")
 	require.NoError(t, os.WriteFile(r.config, text, 0o600))
 	return r
@@ -234,7 +235,7 @@ func TestResumeAfterKill_Long(t *testing.T) {
 							assert.NotEmpty(t, orphans, "a creation was in flight")
 						}
 					}
-					before := taken(t, out)
+					before := s.taken(t, out)
 					again, output := s.run(t, 0, nil, "--resume", out)
 					assert.Equal(t, code, again, output)
 					assert.Contains(t, output, fmt.Sprintf("%s taken over", reports.Count(before, "scenario")))
@@ -263,11 +264,14 @@ func notInLedger(t *testing.T, out string, ids []string) []string {
 	})
 }
 
-// taken counts the scenarios in a journal that have ended.
-func taken(t *testing.T, out string) int {
+// taken counts the scenarios in a journal that have ended. It holds no secret.
+func (r *resumed) taken(t *testing.T, out string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(out, resume.File))
 	require.NoError(t, err)
+	for secret, name := range r.secrets {
+		assert.False(t, strings.Contains(string(text), secret), "the journal holds %s", name)
+	}
 	return strings.Count(string(text), "\n{\"scenario\":")
 }
 
