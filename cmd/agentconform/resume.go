@@ -70,6 +70,9 @@ func (f *runFlags) openJournal(identity *resume.Identity, catalogue *features.Ca
 	h.Identity = *identity
 	h.Digest = catalogue.Digest()
 	if f.resume == "" {
+		if _, err := os.Stat(filepath.Join(f.out, resume.File)); err == nil {
+			f.tell(io, "%s has the journal of a run that was broken off, and this run replaces it (--resume would go on with it)", f.out)
+		}
 		journal, err := resume.Create(f.out, h)
 		return journal, nil, h, err
 	}

@@ -187,6 +187,7 @@ func aCreation(r *http.Request) bool {
 
 // TestResumeAfterKill_Long kills runs with SIGKILL, some of them more than once, goes on with them, and compares with a whole run.
 func TestResumeAfterKill_Long(t *testing.T) {
+	t.Parallel()
 	type kill struct {
 		number int
 		at     func(*http.Request) bool
@@ -206,6 +207,7 @@ func TestResumeAfterKill_Long(t *testing.T) {
 			continue
 		}
 		t.Run(target.name, func(t *testing.T) {
+			t.Parallel()
 			s := startResumed(t, target.agentOnly, target.faults...)
 			whole := filepath.Join(s.folder, "whole")
 			code, output := s.run(t, 0, nil, "--out", whole)

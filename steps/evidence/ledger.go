@@ -53,15 +53,18 @@ func ResumeLedger(path, run, target string) (*Ledger, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
+	content = content[:bytes.LastIndexByte(content, '\n')+1]
+	if err == nil {
+		err = os.Truncate(path, int64(len(content)))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
 	l := &Ledger{run: run, target: target, file: file}
-	content = content[:bytes.LastIndexByte(content, '\n')+1]
-	if err := file.Truncate(int64(len(content))); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the ledger: %w", err), file.Close())
-	}
 	for line := range bytes.Lines(content) {
 		if e, readable := parseEntry(line); readable && e.Run == run && e.Target == target {
 			l.note(e.LedgerEntry)

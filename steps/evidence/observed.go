@@ -100,9 +100,10 @@ func (c *Collector) redacted(found []spec.Violation) []spec.Violation {
 }
 
 // Take takes an exchange that the run has observed before it was broken off, under the name and order that it has there. What
-// was judged of it is not judged again. The error is that of the journal.
+// was judged of it is not judged again. Its curl line is written anew: people run it. The error is that of the journal.
 func (c *Collector) Take(o *Observed) error {
-	if o.Exchange.Status != 0 && o.Exchange.Status >= 400 && o.Exchange.Response.FullSize() <= keptBody {
+	o.Exchange.Curl = c.redact.Curl(o.Exchange.Method, o.Exchange.URL, o.Exchange.Request, c.Via)
+	if o.Exchange.Status >= 400 && o.Exchange.Response.FullSize() <= keptBody {
 		o.answer = o.rebuilt()
 	}
 	c.mu.Lock()

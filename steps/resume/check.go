@@ -30,6 +30,9 @@ const (
 // runIDs are those of runs: they are in the names of what is created.
 var runIDs = regexp.MustCompile(`^[0-9a-f]{8}$`)
 
+// methods are those of requests: they stand in curl lines.
+var methods = regexp.MustCompile(`^[A-Z]{1,20}$`)
+
 // checker holds the lines of a journal to what a run can have written.
 type checker struct {
 	broken    *Broken
@@ -149,6 +152,9 @@ func (k *checker) exchange(o *evidence.Observed) error {
 	if x.Status < 0 || x.Status > 999 || x.Status == 0 && x.Error == "" && x.Response.Body != "" {
 		return fmt.Errorf("an exchange cannot have the status %d", x.Status)
 	}
+	if !methods.MatchString(x.Method) {
+		return fmt.Errorf("there is no method %.100q", x.Method)
+	}
 	if !slices.Contains([]spec.Side{spec.ControlPlane, spec.AgentServer}, o.Side) {
 		return fmt.Errorf("there is no side %.100q", o.Side)
 	}
@@ -161,7 +167,7 @@ func (k *checker) exchange(o *evidence.Observed) error {
 	if strings.HasSuffix(x.Scenario, interrupted) || o.Order < 0 || o.Order > len(k.scenarios)+1 {
 		return fmt.Errorf("exchanges cannot be those of %.100q", x.Scenario)
 	}
-	return first(times(time.Duration(o.SentNS)), tooLong(maxName, x.Scenario, x.Method), enough(k.broken.exchanges, maxExchanges), enough(len(o.Given), maxList))
+	return first(times(time.Duration(o.SentNS)), tooLong(maxName, x.Scenario), enough(k.broken.exchanges, maxExchanges), enough(len(o.Given), maxList))
 }
 
 func (k *checker) scenario(s *Scenario) error {

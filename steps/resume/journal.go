@@ -45,12 +45,12 @@ func Create(folder string, h Header) (*Journal, error) {
 // Continue opens the journal of a run that was broken off, without a last line that was cut short, and notes that it goes on.
 func (b *Broken) Continue() (*Journal, error) {
 	path := filepath.Join(b.folder, File)
+	if err := os.Truncate(path, b.end); err != nil {
+		return nil, fmt.Errorf("opening the journal of the run: %w", err)
+	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal of the run: %w", err)
-	}
-	if err := file.Truncate(b.end); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the journal of the run: %w", err), file.Close())
 	}
 	j := &Journal{path: path, file: file, seen: map[string]bool{}, used: true}
 	for _, t := range b.Timeline {

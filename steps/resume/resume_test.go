@@ -144,6 +144,7 @@ func TestAJournalThatNoRunWrote(t *testing.T) {
 		"a violation that is none":    {change(`"count":1`, `"count":0`), "counted at least once"},
 		"a note about nothing":        {change(`"searches":true`, `"notes":[{"kind":"listing","text":"x","exchange":9}]`), "names the exchange 9"},
 		"an unknown side":             {change(`"side":"control-plane"`, `"side":"elsewhere"`), "there is no side"},
+		"a method that is none":       {change(`"method":"GET"`, `"method":"GET; rm"`), "there is no method"},
 		"an unknown part":             {change(`"side":"control-plane"`, `"side":"control-plane","part":"x"`), "there is no part"},
 		"a status that is none":       {change(`"status":200`, `"status":-1`), "cannot have the status -1"},
 		"an order that is none":       {change(`"order":1`, `"order":99999`), "exchanges cannot be those of"},
