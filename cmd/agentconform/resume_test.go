@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,6 +31,8 @@ import (
 // has not refused), and knows what was
 // created and removed.
 type cutter struct {
+	sent atomic.Int64 // requests of the present process
+
 	mu      sync.Mutex
 	at      func(*http.Request) bool
 	left    int // of such requests, until the process is killed; 0: it is not
@@ -50,6 +53,7 @@ func (c *cutter) due(r *http.Request) bool {
 
 func (c *cutter) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.sent.Add(1)
 		path := strings.TrimSuffix(r.URL.Path, "/")
 		creates := r.Method == http.MethodPost && (strings.HasSuffix(path, "/deployments") || strings.HasSuffix(path, "/threads"))
 		due := !creates && c.due(r)
@@ -148,6 +152,7 @@ func (r *resumed) run(t *testing.T, number int, at func(*http.Request) bool, arg
 	p := exec.CommandContext(t.Context(), "agentconform", append([]string{"run", "--config", r.config, "--seed", "7", "--concurrency", fmt.Sprint(resumedConcurrency)}, arguments...)...)
 	p.Stdout, p.Stderr, p.Env = &text, &text, append(os.Environ(), "NO_COLOR=1", "GITHUB_STEP_SUMMARY=")
 	ended := make(chan struct{})
+	r.sent.Store(0)
 	r.mu.Lock()
 	r.left, r.at, r.kill = number, at, func() { _ = p.Process.Kill(); <-ended }
 	r.mu.Unlock()
@@ -212,6 +217,7 @@ func TestResumeAfterKill_Long(t *testing.T) {
 			whole := filepath.Join(s.folder, "whole")
 			code, output := s.run(t, 0, nil, "--out", whole)
 			verdicts, findings, _ := judged(t, whole)
+			requests := int(s.sent.Load())
 			require.Greater(t, len(verdicts), 100, output)
 			require.Empty(t, s.there(target.agentOnly), "a whole run leaves nothing")
 			if testing.Short() {
@@ -244,7 +250,13 @@ func TestResumeAfterKill_Long(t *testing.T) {
 					sameVerdicts, sameFindings, result := judged(t, out)
 					assert.Equal(t, verdicts, sameVerdicts)
 					assert.Equal(t, findings, sameFindings)
+					if before > 100 {
+						assert.Less(t, int(s.sent.Load()), requests-before, "what was taken over is not asked again")
+					}
 					require.Len(t, result.Run.Resumed, len(kills))
+					last := result.Run.Resumed[len(kills)-1]
+					assert.True(t, result.Run.StartedAt.Before(last.BrokenAt) && last.BrokenAt.Before(last.ResumedAt), "%+v", result.Run)
+					assert.GreaterOrEqual(t, result.Run.DurationMS, latest(t, result), "the times of exchanges are those of the run")
 					assert.Equal(t, before, result.Run.Resumed[len(kills)-1].TakenOver)
 					assert.Equal(t, slices.Sorted(maps.Keys(orphans)), s.there(target.agentOnly), "what is left is what no ledger names")
 					assert.NoFileExists(t, filepath.Join(out, resume.File))
@@ -254,6 +266,16 @@ func TestResumeAfterKill_Long(t *testing.T) {
 			}
 		})
 	}
+}
+
+// latest is when the last exchange was sent, from the start of the run.
+func latest(t *testing.T, r *reports.Result) (at int64) {
+	t.Helper()
+	for x, err := range r.Exchanges.All() {
+		require.NoError(t, err)
+		at = max(at, x.AtMS)
+	}
+	return at
 }
 
 // notInLedger are those of the ids that the ledger of a run does not name.
