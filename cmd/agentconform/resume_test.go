@@ -181,6 +181,17 @@ func judged(t *testing.T, folder string) (verdicts map[string]string, findings [
 		findings = append(findings, f.Requirement+" "+f.ID)
 		assert.True(t, f.Exchange == 0 || len(f.Exchanges) > 0, "the finding %s %s has no chain", f.Requirement, f.ID)
 	}
+	problems, counted := 0, 0
+	for x, err := range r.Exchanges.All() {
+		require.NoError(t, err)
+		problems += len(x.Problems)
+	}
+	for _, f := range r.Findings {
+		if strings.Contains(f.Requirement, "-CONTRACT-") {
+			counted += f.Count
+		}
+	}
+	assert.Equal(t, problems, counted, "all that the contract has against answers is counted, in whichever part of the run they came")
 	return verdicts, findings, r
 }
 
