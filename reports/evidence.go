@@ -23,8 +23,8 @@ const (
 	maxValues = 200      // header values in one direction
 )
 
-// bounded returns x with everything cut that exceeds the bounds of evidence.
-func bounded(x Exchange) Exchange {
+// Bounded returns x with everything cut that exceeds the bounds of evidence.
+func Bounded(x Exchange) Exchange {
 	x.URL = safe.Cut(x.URL, maxHeader)
 	x.Error = safe.Cut(x.Error, maxHeader)
 	x.Curl = safe.Cut(x.Curl, MaxBody)

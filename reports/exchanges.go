@@ -37,7 +37,7 @@ func NewMemory(exchanges ...Exchange) *Memory {
 }
 
 func (m *Memory) add(x Exchange) int {
-	x = bounded(x)
+	x = Bounded(x)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	x.ID = len(m.exchanges) + 1

@@ -42,7 +42,7 @@ func NewJournal(dir string) (*Journal, error) {
 // Append writes x, cut to the bounds of evidence, and returns its id. Only the reservation of the place is done
 // under the lock: encoding and writing go on side by side.
 func (j *Journal) Append(x Exchange) (int, error) {
-	line, err := encodeExchange(bounded(x))
+	line, err := encodeExchange(Bounded(x))
 	if err != nil {
 		return 0, err
 	}

@@ -72,6 +72,16 @@ type Run struct {
 	ReadOnly   bool      `json:"read_only,omitempty"`     // the run wrote nothing to the target; a replay of it writes nothing either
 	Stopped    string    `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
 	Shard      string    `json:"shard,omitempty"`         // "I/N"
+
+	Resumed []Resumption `json:"resumed,omitempty"` // where the run was broken off and went on, in this order
+}
+
+// Resumption is where a run was broken off, by a crash or a kill, and went on with run --resume. DurationMS of the run and the times of
+// its exchanges do not count the time between.
+type Resumption struct {
+	BrokenAt  time.Time `json:"broken_at"` // of the last line that the run wrote
+	ResumedAt time.Time `json:"resumed_at"`
+	TakenOver int       `json:"taken_over"` // scenarios that had their verdict by then
 }
 
 // Counts sums the run up. Cases counts Examples rows and generated values as well as plain scenarios.

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,12 @@ func TestResultFileKeepsItsSchema_Long(t *testing.T) {
 			assert.Equal(t, safe.Visible(string(doc)), string(doc), "nothing in the file can harm a terminal")
 		})
 	}
+}
+
+func TestAResumedRunKeepsTheSchema(t *testing.T) {
+	r := *recorded.Faulty()
+	r.Run.Resumed = []reports.Resumption{{BrokenAt: time.Unix(1, 0).UTC(), ResumedAt: time.Unix(2, 0).UTC(), TakenOver: 3}}
+	reporttest.Schema(t, reporttest.StrictResultSchema(t), written(t, &r))
 }
 
 // TestEveryFieldIsWritten fills each member of a result, and looks for it in the file.

@@ -20,7 +20,7 @@ func Merge(shards ...*reports.Result) (*reports.Result, error) {
 	}
 	first := ordered[0]
 	m := &reports.Result{Schema: reports.Schema, Suite: first.Suite, Target: first.Target, Run: first.Run}
-	m.Run.Shard = ""
+	m.Run.Shard, m.Run.Resumed = "", nil
 	end := first.Run.StartedAt
 	for _, s := range ordered {
 		if s.Run.StartedAt.Before(m.Run.StartedAt) {
@@ -44,6 +44,7 @@ func Merge(shards ...*reports.Result) (*reports.Result, error) {
 			m.Timeline = append(m.Timeline, t)
 		}
 		m.Ledger = append(m.Ledger, s.Ledger...)
+		m.Run.Resumed = append(m.Run.Resumed, s.Run.Resumed...)
 		m.Counts.Cases += s.Counts.Cases
 		m.Counts.Throttled += s.Counts.Throttled
 		m.Counts.WaitedMS += s.Counts.WaitedMS

@@ -26,6 +26,12 @@ type Collector struct {
 	Gateway      []string            // headers of which the same is true, since a gateway wants them, in canonical form
 	Via          *reports.Connection // how the target is reached, for the curl lines; nil where its addresses say it
 
+	// Record, where it is not nil, is given each exchange before it is taken, and returns what writes it down. The functions are called in
+	// the order of the ids.
+	Record func(*Observed) (write func() error)
+
+	enumerated map[string][]string // values of the interface, by field
+
 	oracle  *spec.Oracle
 	wire    *spec.Oracle     // in the target's words
 	words   *spec.Vocabulary // nil where these are the interface's
@@ -89,8 +95,13 @@ type Violation struct {
 
 // New returns a collector that writes to journal.
 func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
+	var enumerated map[string][]string
+	if oracle != nil {
+		enumerated = oracle.Enums()
+	}
 	return &Collector{
-		oracle: oracle, wire: oracle, Words: NewWords(nil), redact: redact, journal: journal, start: start,
+		enumerated: enumerated,
+		oracle:     oracle, wire: oracle, Words: NewWords(nil), redact: redact, journal: journal, start: start,
 		sequence: map[string]int{}, given: givenIDs{}, contract: contract{violations: map[string]*Violation{}},
 		trust: trust{map[spec.Side]map[int]int{}, map[int]int{}},
 		seen:  seen{map[string][]*client.Answer{}, map[answerKind]int{}, map[answerKind]int{}, map[parameter]map[string]bool{}, map[string]map[string]bool{}, map[askedKind]int{}, map[failureKind]*Failure{}},
@@ -125,62 +136,46 @@ func WithScenario(ctx context.Context, name string, order int) context.Context {
 
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r client.Request, wire client.Wire, sent time.Time, a *client.Answer, cause string) int {
-	judged := c.judgedForm(r, a)
-	var found []spec.Violation
-	if a != nil {
-		received := judged
-		received.Body = a.Wire()
-		found = c.wire.JudgeResponse(received)
+	o := c.observe(ctx, r, wire, sent, a, cause)
+	write := func() error { return nil }
+	if c.Record != nil {
+		write = c.Record(o)
 	}
-	against := c.oracle.JudgeRequest(judged)
-	x := c.recordedForm(ctx, r, wire, a, cause, found)
-	x.AtMS = sent.Sub(c.start).Milliseconds()
-
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id, err := c.journal.Append(x)
+	id, err := c.journal.Append(o.Exchange)
+	if err == nil {
+		err = write()
+	}
 	if err != nil && c.journalErr == nil {
 		c.journalErr = fmt.Errorf("recording an exchange: %w", err)
 	}
-	c.place(ctx, id, sent)
-	c.Words.Note(id, wire.Traces, a)
-	for _, v := range found {
-		c.collect(v, id)
-	}
-	c.given.note(a)
-	against = c.given.without(against, r.Path)
-	for _, v := range ours(r, against) {
-		c.own = append(c.own, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
-	}
-	c.cover(judged, a, against)
-	if r.Trusted && a != nil {
-		c.noteOwnToken(id, r, a)
-	}
-	if r.Trusted && a != nil && !asksToWait(a) && !(r.Early && a.Status >= 500) {
-		c.noteTrust(id, r, a)
-	}
+	c.take(id, o)
 	return id
 }
 
-// ours are the mistakes of the suite in a request: what is wrong on purpose is none.
-func ours(r client.Request, against []spec.Violation) []spec.Violation {
-	if r.Wrong {
-		return nil
+// noteMistakes notes what is wrong with a request of the suite: what is wrong on purpose is no mistake.
+func (c *Collector) noteMistakes(id int, o *Observed, against []spec.Violation) {
+	if o.Wrong {
+		return
 	}
-	return against
+	for _, v := range against {
+		c.own = append(c.own, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
+	}
 }
 
 // noteTrust notes an answer to credentials of the configuration. What is wrong with a request on purpose may be refused
 // before the credentials are looked at: it does not count.
-func (c *Collector) noteTrust(id int, r client.Request, a *client.Answer) {
-	c.byExchange[id] = a.Status
-	if r.Wrong {
+func (c *Collector) noteTrust(id int, o *Observed) {
+	status := o.Exchange.Status
+	c.byExchange[id] = status
+	if o.Wrong {
 		return
 	}
-	if c.bySide[r.Side] == nil {
-		c.bySide[r.Side] = map[int]int{}
+	if c.bySide[o.Side] == nil {
+		c.bySide[o.Side] = map[int]int{}
 	}
-	c.bySide[r.Side][a.Status]++
+	c.bySide[o.Side][status]++
 }
 
 // judgedForm is the exchange with the interface's names.
@@ -223,14 +218,14 @@ func attributed(ctx context.Context) attribution {
 }
 
 // place remembers where the exchange belongs. The journal numbers from one, in the order of its calls.
-func (c *Collector) place(ctx context.Context, id int, sent time.Time) {
-	a := attributed(ctx)
-	c.sequence[a.name]++
+func (c *Collector) place(id int, o *Observed) {
+	name := o.Exchange.Scenario
+	c.sequence[name]++
 	for len(c.places) < id {
 		c.places = append(c.places, place{})
 	}
 	if id > 0 {
-		c.places[id-1] = place{scenario: a.name, order: a.order, sequence: c.sequence[a.name], sent: sent, part: partOf(ctx)}
+		c.places[id-1] = place{scenario: name, order: o.Order, sequence: c.sequence[name], sent: c.start.Add(time.Duration(o.SentNS)), part: o.Part}
 	}
 }
 
@@ -240,7 +235,6 @@ func (c *Collector) collect(v spec.Violation, id int) {
 		known.Count++
 		return
 	}
-	v.Actual = c.redact.Excerpt(v.Actual)
 	c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id, Words: c.words.Concerned(v)}
 	c.order = append(c.order, key)
 }

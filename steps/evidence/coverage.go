@@ -2,16 +2,12 @@ package evidence
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
-	"mime"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
@@ -38,35 +34,33 @@ var enumPaths = map[string][]string{
 var sentEnums = map[string]map[string]string{"create-run": {"CreateRun.multitask_strategy": "multitask_strategy"}}
 
 // cover notes what one exchange touched, and what the contract says against its request. The caller holds the lock.
-func (c *Collector) cover(x spec.Exchange, a *client.Answer, against []spec.Violation) {
-	op, known := c.oracle.Find(x.Side, x.Method, x.Path)
+func (c *Collector) cover(id int, o *Observed, against []spec.Violation) {
+	x := &o.Exchange
+	op, known := c.oracle.Find(o.Side, x.Method, o.Path)
 	if !known {
-		op = spec.Operation{ID: x.Method + " " + x.Path, Side: x.Side}
+		op = spec.Operation{ID: x.Method + " " + o.Path, Side: o.Side}
 	}
 	if known {
-		c.coverParameters(op, x)
-		c.coverSent(op, x.RequestBody)
+		c.coverParameters(op, o.Query)
 	}
-	if a == nil {
+	for field, values := range o.Enums {
+		c.coverValues(field, values)
+	}
+	if !o.answered() {
 		return
 	}
-	contentType, _, _ := mime.ParseMediaType(x.Header.Get("Content-Type"))
-	kind := answerKind{x.Side, op.ID, x.Status, contentType}
+	kind := answerKind{o.Side, op.ID, x.Status, o.contentType()}
 	c.answers[kind]++
-	if asksToWait(a) || a.Request.Early && a.Status >= 500 {
+	if o.asksToWait() || o.tooEarly() {
 		c.busy[kind]++ // obeyed, and counted with what asked to wait, or too early; no failure of the target
 		return
 	}
-	c.noteAnswer(op, a, against)
-	if x.Status >= 400 {
+	c.noteAnswer(op, id, o, against)
+	if x.Status >= 400 && o.answer != nil {
 		key := op.ID + " " + strconv.Itoa(x.Status)
-		if len(c.errorAnswers[key]) < keptAnswers && len(a.Body) <= 64<<10 {
-			c.errorAnswers[key] = append(c.errorAnswers[key], kept(a, len(c.places)))
+		if len(c.errorAnswers[key]) < keptAnswers && len(o.answer.Body) <= keptBody {
+			c.errorAnswers[key] = append(c.errorAnswers[key], kept(o.answer, id))
 		}
-		return
-	}
-	if known && json.Valid(x.Body) {
-		c.coverEnums(x)
 	}
 }
 
@@ -75,11 +69,6 @@ func kept(a *client.Answer, id int) *client.Answer {
 	same := *a
 	same.ID = id
 	return &same
-}
-
-// asksToWait tells whether an answer only asks the client to wait.
-func asksToWait(a *client.Answer) bool {
-	return a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != ""
 }
 
 // Trusted counts the answers of a side to credentials of the configuration, by status.
@@ -96,8 +85,8 @@ func (c *Collector) TrustedStatus(exchange int) int {
 	return c.byExchange[exchange]
 }
 
-func (c *Collector) coverParameters(op spec.Operation, x spec.Exchange) {
-	query, err := url.ParseQuery(x.Query)
+func (c *Collector) coverParameters(op spec.Operation, sent string) {
+	query, err := url.ParseQuery(sent)
 	if err != nil {
 		return
 	}
@@ -115,38 +104,13 @@ func (c *Collector) coverParameters(op spec.Operation, x spec.Exchange) {
 	}
 }
 
-func (c *Collector) coverEnums(x spec.Exchange) {
-	body := gjson.ParseBytes(x.Body)
-	for field, paths := range enumPaths {
-		if (field == "Message.type") != (x.Side == spec.AgentServer) {
-			continue
-		}
-		for _, path := range paths {
-			for _, v := range body.Get(path).Array() {
-				c.coverValue(field, v)
-			}
-		}
-	}
-}
-
-// coverSent notes the values of enumerations in a request. A body that is not JSON was sent on purpose.
-func (c *Collector) coverSent(op spec.Operation, body []byte) {
-	if !json.Valid(body) {
-		return
-	}
-	for field, path := range sentEnums[op.ID] {
-		c.coverValue(field, gjson.GetBytes(body, path))
-	}
-}
-
-func (c *Collector) coverValue(field string, v gjson.Result) {
-	if v.Type != gjson.String {
-		return
-	}
+func (c *Collector) coverValues(field string, values []string) {
 	if c.enums[field] == nil {
 		c.enums[field] = map[string]bool{}
 	}
-	c.enums[field][v.Str] = true
+	for _, v := range values {
+		c.enums[field][v] = true
+	}
 }
 
 // ErrorAnswers returns the answers of an operation with a status, as far as they were kept.

@@ -43,32 +43,32 @@ type Failure struct {
 }
 
 // noteAnswer notes an answer that did not only ask to wait. The caller holds the lock.
-func (c *Collector) noteAnswer(op spec.Operation, a *client.Answer, against []spec.Violation) {
-	asked := askedOf(op, a, against)
+func (c *Collector) noteAnswer(op spec.Operation, id int, o *Observed, against []spec.Violation) {
+	asked, status := askedOf(op, o, against), o.Exchange.Status
 	c.asked[askedKind{op.Side, asked}]++
-	if a.Status < http.StatusInternalServerError {
+	if status < http.StatusInternalServerError {
 		return
 	}
-	key := failureKind{asked, op.Side, op.ID, a.Status}
+	key := failureKind{asked, op.Side, op.ID, status}
 	f := c.failures[key]
 	if f == nil {
-		f = &Failure{Operation: op.ID, Status: a.Status}
-		if len(a.Body) <= 64<<10 {
-			f.Answer = &client.Answer{Request: a.Request, Status: a.Status, Header: a.Header, Body: a.Body, ID: len(c.places)}
+		f = &Failure{Operation: op.ID, Status: status}
+		if a := o.answer; a != nil && len(a.Body) <= keptBody {
+			f.Answer = &client.Answer{Request: a.Request, Status: a.Status, Header: a.Header, Body: a.Body, ID: id}
 		}
 		c.failures[key] = f
 	}
 	f.Count++
 }
 
-func askedOf(op spec.Operation, a *client.Answer, against []spec.Violation) Asked {
+func askedOf(op spec.Operation, o *Observed, against []spec.Violation) Asked {
 	inParameter := func(v spec.Violation) bool {
 		return strings.HasPrefix(v.Pointer, "/query") || strings.HasPrefix(v.Pointer, "/path")
 	}
 	switch {
 	case op.Path == "" || op.Field:
 		return Broken
-	case len(against) == 0 && a.Request.Raised && a.Status == http.StatusInternalServerError:
+	case len(against) == 0 && o.Raised && o.Exchange.Status == http.StatusInternalServerError:
 		return Raised
 	case len(against) == 0:
 		return Kept

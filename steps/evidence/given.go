@@ -16,20 +16,21 @@ import (
 // of the suite: the answer that gave the id is judged.
 type givenIDs map[string]bool
 
-// note takes the ids from an answer.
-func (g givenIDs) note(a *client.Answer) {
-	if a == nil || a.Request.Side != spec.ControlPlane || !a.OK() || !a.IsJSON() {
-		return
+// givenBy are such ids in an answer.
+func (c *Collector) givenBy(a *client.Answer) (ids []string) {
+	if a.Request.Side != spec.ControlPlane || !a.OK() || !a.IsJSON() {
+		return nil
 	}
 	body := gjson.ParseBytes(a.Body)
 	for _, path := range []string{"id", "latest_revision_id", "resources.#.id", "resources.#.latest_revision_id"} {
 		found := body.Get(path)
 		for _, id := range append(found.Array(), found) {
-			if id.Type == gjson.String && !isUUID(id.Str) {
-				g[id.Str] = true
+			if id.Type == gjson.String && !isUUID(id.Str) && len(id.Str) <= maxGivenID && len(ids) < maxGiven {
+				ids = append(ids, c.redact.Text(id.Str))
 			}
 		}
 	}
+	return ids
 }
 
 // isUUID tells whether a text is a UUID as the contract has it, with hyphens.

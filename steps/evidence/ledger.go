@@ -21,6 +21,7 @@ type Ledger struct {
 	mu      sync.Mutex
 	file    *os.File // nil: kept in memory only
 	entries []reports.LedgerEntry
+	earlier int // of these, how many the run created before it was broken off; they come first
 }
 
 // Left is something that a run created and has not removed.
@@ -43,6 +44,69 @@ func OpenLedger(path, run, target string) (*Ledger, error) {
 // ContinueLedger opens a ledger to note what is removed later. All that was not removed stays in the file.
 func ContinueLedger(path string) (*Ledger, error) {
 	return openLedger(path, "", "", func(Left) bool { return true })
+}
+
+// ResumeLedger goes on with the part of a run that was broken off. All that the run has created is among its entries. A last line that was
+// cut short is left out; lines that cannot be read stay.
+func ResumeLedger(path, run, target string) (*Ledger, error) {
+	content, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
+	content = content[:bytes.LastIndexByte(content, '\n')+1]
+	if err == nil {
+		err = os.Truncate(path, int64(len(content)))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
+	l := &Ledger{run: run, target: target, file: file}
+	for line := range bytes.Lines(content) {
+		if e, readable := parseEntry(line); readable && e.Run == run && e.Target == target {
+			l.note(e.LedgerEntry)
+		}
+	}
+	l.earlier = len(l.entries)
+	return l, nil
+}
+
+// note takes what a line of the file says of something.
+func (l *Ledger) note(e reports.LedgerEntry) {
+	found := false
+	for i, known := range l.entries {
+		if same(known, e) {
+			found = true
+			l.entries[i].Removed, l.entries[i].Reason, l.entries[i].Unremovable = e.Removed, e.Reason, e.Unremovable
+		} else if e.Removed && goesWith(known, e) {
+			l.entries[i].Removed, l.entries[i].Reason, l.entries[i].Unremovable = true, "", false
+		}
+	}
+	if !found {
+		l.entries = append(l.entries, e)
+	}
+}
+
+// Earlier returns what the run created before it was broken off and has not removed.
+func (l *Ledger) Earlier() (left []Left) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.entries[:l.earlier] {
+		if !e.Removed && isRemovable(e) {
+			left = append(left, Left{l.run, l.target, e})
+		}
+	}
+	return left
+}
+
+// Left returns what the run has created, since it went on where it was broken off, and has not removed.
+func (l *Ledger) Left(kind string) []reports.LedgerEntry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return sorted(slices.DeleteFunc(slices.Clone(l.entries[l.earlier:]), func(e reports.LedgerEntry) bool { return e.Kind != kind || e.Removed }))
 }
 
 func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error) {
@@ -118,8 +182,8 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		var e Left
-		if err := json.Unmarshal(line, &e); err != nil || e.Kind == "" || slices.Contains([]string{"", ".", ".."}, e.ID) {
+		e, readable := parseEntry(line)
+		if !readable {
 			damaged = append(damaged, Damaged{n + 1, string(line)})
 			continue
 		}
@@ -135,6 +199,12 @@ func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, e
 		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; use the ledger.jsonl of a run, or move the file", path, damaged[0].Line)
 	}
 	return left, damaged, nil
+}
+
+// parseEntry reads a line.
+func parseEntry(line []byte) (e Left, readable bool) {
+	err := json.Unmarshal(line, &e)
+	return e, err == nil && e.Kind != "" && !slices.Contains([]string{"", ".", ".."}, e.ID)
 }
 
 // whole leaves out a last line that was cut short.
@@ -230,7 +300,10 @@ func (l *Ledger) write(e reports.LedgerEntry) error {
 func (l *Ledger) Entries() []reports.LedgerEntry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := slices.Clone(l.entries)
+	return sorted(slices.Clone(l.entries))
+}
+
+func sorted(all []reports.LedgerEntry) []reports.LedgerEntry {
 	slices.SortStableFunc(all, func(a, b reports.LedgerEntry) int {
 		return compareText(a.CreatedBy+" "+a.Kind, b.CreatedBy+" "+b.Kind)
 	})

@@ -28,19 +28,16 @@ func (c *Collector) OwnToken() OwnToken {
 	return c.ownToken
 }
 
-// noteOwnToken looks for the credentials of a request in its answer. Only those of the configuration count, and of these only
-// secrets: a tenant ID names who owns something. The caller holds the lock.
-func (c *Collector) noteOwnToken(id int, r client.Request, a *client.Answer) {
+// ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only those of the
+// configuration count, and of these only secrets: a tenant ID names who owns something.
+func (c *Collector) ownTokenIn(r client.Request, a *client.Answer) *string {
 	for _, token := range c.tokensOf(r.Header) {
-		at, found := tokenIn(a.Body, token)
-		if !found {
-			continue
+		if at, found := tokenIn(a.Body, token); found {
+			at = c.redact.Text(at)
+			return &at
 		}
-		if c.ownToken.Answers++; c.ownToken.Answers == 1 {
-			c.ownToken.Exchange, c.ownToken.Pointer = id, c.redact.Text(at)
-		}
-		return
 	}
+	return nil
 }
 
 // tokensOf are the secrets that a request carries, without their schemes.

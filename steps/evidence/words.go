@@ -36,40 +36,65 @@ func NewWords(v *spec.Vocabulary) *Words {
 	return &Words{vocabulary: v, sent: map[string]bool{}, taken: map[string]bool{}, shown: map[string]bool{}, unchanged: map[string]bool{}, exchanges: map[int]exchangeWords{}}
 }
 
+// of are the words of one exchange; the answer is nil where none came. They are nil where there is no vocabulary.
+func (w *Words) of(sent spec.Traces, a *client.Answer) *ObservedWords {
+	if w.vocabulary.Empty() {
+		return nil
+	}
+	found := &ObservedWords{Request: sent}
+	if a != nil {
+		found.Answer, found.Understood = a.Traces, w.understood(sent, a)
+	}
+	return found
+}
+
 // Note notes the words of one exchange; the answer is nil where none came.
 func (w *Words) Note(exchange int, sent spec.Traces, a *client.Answer) {
-	if w.vocabulary.Empty() {
+	status := 0
+	if a != nil {
+		status = a.Status
+	}
+	w.note(exchange, status, w.of(sent, a))
+}
+
+// note notes the words of one exchange, if there are any. The status is 0 where no answer came.
+func (w *Words) note(exchange, status int, words *ObservedWords) {
+	if words == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x := exchangeWords{request: sent}
-	maps.Copy(w.sent, sent.Used)
-	if a != nil {
-		x.answer = a.Traces
-		maps.Copy(w.shown, a.Traces.Used)
-		maps.Copy(w.unchanged, a.Traces.Unchanged)
-		w.noteUnderstood(sent, a)
-		if x.taken = a.OK(); x.taken {
-			maps.Copy(w.taken, sent.Used)
+	x := exchangeWords{request: words.Request}
+	maps.Copy(w.sent, x.request.Used)
+	if status != 0 {
+		x.answer = words.Answer
+		maps.Copy(w.shown, x.answer.Used)
+		maps.Copy(w.unchanged, x.answer.Unchanged)
+		for _, name := range words.Understood {
+			w.shown[name] = true
+		}
+		if x.taken = status/100 == 2; x.taken {
+			maps.Copy(w.taken, x.request.Used)
 		}
 	}
 	w.exchanges[exchange] = x
 }
 
-// noteUnderstood notes the words without a place in answers that the target has understood: it accepted a request that must
-// have them, its answer repeats them, or its refusal names them.
-func (w *Words) noteUnderstood(sent spec.Traces, a *client.Answer) {
+// understood are the words without a place in answers that the target has understood: it accepted a request that must have them,
+// its answer repeats them, or its refusal names them.
+func (w *Words) understood(sent spec.Traces, a *client.Answer) (names []string) {
 	for name := range sent.Used {
-		if w.shown[name] || w.vocabulary.InAnswers(name) {
+		if w.Shown(name) || w.vocabulary.InAnswers(name) {
 			continue
 		}
 		as := w.vocabulary.OnWire(name)
 		switch {
 		case a.OK() && sent.Required[name], a.OK() && repeats(a, as), a.Status == http.StatusUnprocessableEntity && locates(a, as):
-			w.shown[name] = true
+			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
+	return names
 }
 
 // repeats tells whether the object in an answer has the word as a key or a value.

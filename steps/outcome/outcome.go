@@ -12,36 +12,39 @@ import (
 
 // Outcome is what a step returns when it did not just pass. It is an error.
 type Outcome struct {
-	Verdict reports.Verdict
-	Reason  string // for people
-	Skip    *reports.Skip
+	Verdict reports.Verdict `json:"verdict"`
+	Reason  string          `json:"reason,omitempty"` // for people
+	Skip    *reports.Skip   `json:"skip,omitempty"`
 	// BlockedBy is what kept the step from judging. On a violation it says what blocks those for whom that is a
 	// precondition.
-	BlockedBy  []reports.Blocker
-	Violations []Violation
+	BlockedBy  []reports.Blocker `json:"blocked_by,omitempty"`
+	Violations []Violation       `json:"violations,omitempty"`
 }
 
 // Violation is one thing that a step observed to be the opposite of what its sentence says.
 type Violation struct {
-	Summary   string // the step's sentence, unless the step knows better
-	Expected  string
-	Actual    string
-	Hint      string
-	Operation string
-	Pointer   string
-	Exchange  int
-	Compared  Comparison
-	Differs   string // the part of Actual that must not be cut; "" where comparing with Expected tells it
-	Count     int
-	Key       string   // tells faults apart that one sentence can show; the sentence's pattern by default
-	Words     []string // of the vocabulary, on which it may depend; only where the whole record is judged
+	Summary   string     `json:"summary,omitempty"` // the step's sentence, unless the step knows better
+	Expected  string     `json:"expected,omitempty"`
+	Actual    string     `json:"actual,omitempty"`
+	Hint      string     `json:"hint,omitempty"`
+	Operation string     `json:"operation,omitempty"`
+	Pointer   string     `json:"pointer,omitempty"`
+	Exchange  int        `json:"exchange,omitempty"`
+	Compared  Comparison `json:"compared,omitzero"`
+	Differs   string     `json:"differs,omitempty"` // the part of Actual that must not be cut; "" where comparing with Expected tells it
+	Count     int        `json:"count"`
+	Key       string     `json:"key,omitempty"`   // tells faults apart that one sentence can show; the sentence's pattern by default
+	Words     []string   `json:"words,omitempty"` // of the vocabulary, on which it may depend; only where the whole record is judged
 
 	answer *client.Answer // the evidence
 }
 
 // Comparison names the exchanges of which a violation compares the answers, where the expected value came from another
 // one; 0 where it did not.
-type Comparison struct{ Shown, With int }
+type Comparison struct {
+	Shown int `json:"shown"`
+	With  int `json:"with"`
+}
 
 func (o *Outcome) Error() string { return o.Reason }
 

@@ -95,7 +95,7 @@ func (r *run) withUpdates(sent []evidence.Sent, senders []string, updates []upda
 // senders are the scenario or fixture and the fixtures that it uses, by the names under which their exchanges are recorded.
 func (r *run) senders(owner string) []string {
 	all := []string{owner}
-	for _, name := range r.maker.Uses(owner) {
+	for _, name := range r.uses(owner) {
 		all = append(all, shared.Attribution(name))
 	}
 	return all

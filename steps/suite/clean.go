@@ -33,8 +33,8 @@ func (r *run) clean(ctx context.Context) {
 	ctx = evidence.WithScenario(ctx, "cleaning up", len(r.Catalogue.Scenarios())+1)
 	x := &remover{target: r.target, plane: r.plane, atOnce: r.Concurrency, report: r.noteRemoval}
 	// What is removed with its deployment or thread is not there any more the second time.
-	x.deployments(ctx, r.left(evidence.Deployment))
-	if threads := r.left(evidence.Thread); len(threads) > 0 {
+	x.deployments(ctx, r.target.Ledger.Left(evidence.Deployment))
+	if threads := r.target.Ledger.Left(evidence.Thread); len(threads) > 0 {
 		_ = client.Sleep(ctx, min(time.Until(r.agents.RunsEnd()), CleanUpTime/2)) // if ctx ends, so does what follows
 		x.threads(ctx, threads)
 	}
@@ -43,15 +43,10 @@ func (r *run) clean(ctx context.Context) {
 // keep notes for all that the run created why it stays.
 func (r *run) keep(reason string) {
 	for _, kind := range []string{evidence.Deployment, evidence.Thread} {
-		for _, e := range r.left(kind) {
+		for _, e := range r.target.Ledger.Left(kind) {
 			r.noteRemoval(e, removal.Result{Problem: reason})
 		}
 	}
-}
-
-// left are the entries of a kind that the run has not removed.
-func (r *run) left(kind string) []reports.LedgerEntry {
-	return slices.DeleteFunc(r.target.Ledger.Entries(), func(e reports.LedgerEntry) bool { return e.Kind != kind || e.Removed })
 }
 
 // noteRemoval notes how the removal ended. If the line cannot be written, the ledger lists something that is removed already,

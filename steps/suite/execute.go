@@ -204,11 +204,17 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 	e.run.mu.Lock()
 	e.run.verdicts[s.Key()] = e.verdict
 	e.run.mu.Unlock()
-	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed, Elapsed: e.verdict.took}
-	if o != nil {
-		event.Verdict, event.Reason, event.BlockedBy = o.Verdict, e.run.target.Redact.Excerpt(o.Reason), e.run.blockers(o)
+	e.run.record(s, e.verdict)
+	e.run.tellEnd(s, e.verdict)
+}
+
+// tellEnd shows the verdict of a scenario to people who watch the run.
+func (r *run) tellEnd(s *features.Scenario, v *verdict) {
+	event := target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: reports.Passed, Elapsed: v.took}
+	if o := v.outcome; o != nil {
+		event.Verdict, event.Reason, event.BlockedBy = o.Verdict, r.target.Redact.Excerpt(o.Reason), r.blockers(o)
 	}
-	e.run.target.Progress(event)
+	r.target.Progress(event)
 }
 
 // position is the scenario's place in the features, from 1.

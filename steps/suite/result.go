@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ const specVersion = "0.1.0"
 
 // result collects what the run observed, in the order of the features.
 func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
-	if err := r.target.Collector.Err(); err != nil {
+	if err := errors.Join(r.target.Collector.Err(), r.Record.Err()); err != nil {
 		return nil, err
 	}
 	res := &reports.Result{
@@ -50,6 +51,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	res.Counts.Cases = len(selected)
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
+	r.tellResumed(res)
 	comparisons := r.addFindings(res, selected)
 	res.Notes = r.notes()
 	res.Exchanges = r.Journal
@@ -108,7 +110,7 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 		scenario.Steps = append(scenario.Steps, shown)
 	}
 	scenario.Exchanges = append(scenario.Exchanges, r.target.Collector.Of(s.Key()+" "+s.Name)...)
-	scenario.Fixtures = r.maker.Uses(s.Key() + " " + s.Name)
+	scenario.Fixtures = r.uses(s.Key() + " " + s.Name)
 	last := len(res.Requirements) - 1
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
 		q := s.Requirement

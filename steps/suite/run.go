@@ -19,6 +19,7 @@ import (
 	"github.com/agentconform/agentconform/steps/endtoend"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/resume"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -44,6 +45,9 @@ type Options struct {
 
 	Fixtures target.Fixtures // what the suite serves to the target's builder; nil: nothing
 
+	Record *resume.Journal // from which the run can go on if it is broken off; nil: it cannot
+	Broken *resume.Broken  // the run that goes on, whose seed and ID these are; nil: a new one
+
 	Journal    reports.Recorder
 	LedgerFile string // "": in memory only
 	Progress   func(target.Event)
@@ -60,7 +64,8 @@ type run struct {
 	plane    *plane.Plane
 	agents   *agent.Agents
 	forecast *Forecast
-	start    time.Time
+	start    time.Time                        // later than it was by the times in which the run was broken off
+	earlier  map[string][]string              // fixtures, by the attribution of scenarios that an earlier part of the run has judged
 	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn
 
 	unreachable  string   // why no request was answered
@@ -97,7 +102,10 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	defer r.target.Close() //nolint:errcheck // what is in the ledger was written as it came
 
 	r.forecast.spend(selected)
-	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(selected).Deployments})
+	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.notTaken(selected)).Deployments})
+	if err := r.takeOver(within, selected); err != nil {
+		return nil, err
+	}
 	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
@@ -105,7 +113,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	}
 	asking, record := r.phases(selected)
 	for _, phase := range asking {
-		if err := r.execute(within, phase); err != nil {
+		if err := r.execute(within, r.notTaken(phase)); err != nil {
 			return nil, err
 		}
 	}
@@ -136,12 +144,14 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 		o.Concurrency = DefaultConcurrency
 	}
 	o.Concurrency = concurrencyWithin(o.Concurrency, o.Config.Every())
-	start := time.Now()
-	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures, Progress: o.Progress,
+	start := time.Now().Add(-o.Broken.Elapsed())
+	o.Progress = recording(o, start)
+	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Part: o.Broken.Part(), Fixtures: o.Fixtures, Progress: o.Progress,
 		Oracle: o.Oracle, Journal: o.Journal, Start: start, LedgerFile: o.LedgerFile})
 	if err != nil {
 		return nil, err
 	}
+	record(o.Record, t)
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker)
 	agents.AtOnce = o.Concurrency

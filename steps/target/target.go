@@ -27,6 +27,7 @@ type Target struct {
 	Collector *evidence.Collector // nil where nothing is judged
 	Ledger    *evidence.Ledger    // nil where nothing is created
 	RunID     string              // in the names of what is created
+	Part      int                 // of a run that was broken off, from 2; 0: it was not. In the names too, so that each is used once
 	Fixtures  Fixtures            // nil where the suite serves none
 	Progress  func(Event)
 
@@ -48,6 +49,7 @@ type Options struct {
 	Config      *config.Config
 	Concurrency int    // requests in flight, about
 	RunID       string // "" where nothing is created
+	Part        int    // 0 for a new run, from 2 for one that goes on where it was broken off
 	Fixtures    Fixtures
 	Progress    func(Event)
 
@@ -69,7 +71,7 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{
-		Config: o.Config, RunID: o.RunID, Fixtures: o.Fixtures, Progress: o.Progress, serial: map[string]int{},
+		Config: o.Config, RunID: o.RunID, Part: o.Part, Fixtures: o.Fixtures, Progress: o.Progress, serial: map[string]int{},
 		Redact: client.NewRedactor(o.Config.Secrets()),
 		Client: toTarget,
 	}
@@ -83,7 +85,11 @@ func New(o Options) (*Target, error) {
 	if o.Oracle == nil {
 		return t, nil
 	}
-	ledger, err := evidence.OpenLedger(o.LedgerFile, o.RunID, o.Config.Target)
+	open := evidence.OpenLedger
+	if o.Part > 0 {
+		open = evidence.ResumeLedger
+	}
+	ledger, err := open(o.LedgerFile, o.RunID, o.Config.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +178,7 @@ const NamePrefix = "agentconform-"
 // MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
 const MarkKey = "agentconform"
 
-// named is what Name makes: the run's id has eight hexadecimal digits, and a number where it is a replay.
+// named is what Name makes: the run's id has eight hexadecimal digits, and a number where it is a replay or was resumed.
 var named = regexp.MustCompile(`^` + NamePrefix + `([0-9a-f]{8})(?:-[0-9]+)?-[a-z]+(?:-[a-z]+)*-[0-9]+$`)
 
 // RunOf returns the id of the run that gave a name, "" where no run did.
@@ -188,5 +194,9 @@ func (t *Target) Name(purpose string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.serial[purpose]++
-	return fmt.Sprintf(NamePrefix+"%s-%s-%d", t.RunID, purpose, t.serial[purpose])
+	run := t.RunID
+	if t.Part > 0 {
+		run = fmt.Sprintf("%s-%d", run, t.Part)
+	}
+	return fmt.Sprintf(NamePrefix+"%s-%s-%d", run, purpose, t.serial[purpose])
 }
