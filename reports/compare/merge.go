@@ -118,6 +118,7 @@ func sameRun(a, b *reports.Result) error {
 		{"the control plane", a.Target.ControlPlane, b.Target.ControlPlane},
 		{"the agent server", agentWithoutPlane(a), agentWithoutPlane(b)},
 		{"the implementation", a.Target.Implementation.Name + " " + a.Target.Implementation.Version, b.Target.Implementation.Name + " " + b.Target.Implementation.Version},
+		{"supports", strings.Join(a.Target.Supports, ", "), strings.Join(b.Target.Supports, ", ")},
 		{"strictness", a.Run.Strict, b.Run.Strict},
 		{"--fail-on", a.Run.FailOn, b.Run.FailOn},
 	} {
@@ -174,7 +175,7 @@ func finish(m *reports.Result, shards []*reports.Result) {
 			continue // another shard may have seen it
 		}
 		// A shard with a worse verdict than its requirements give was interrupted: then the merged run is incomplete too.
-		if s.Verdict == reports.Incomplete && reports.Conclude(s.Requirements, s.Run.Strict) != reports.Incomplete && m.Verdict == reports.Conformant {
+		if s.Verdict == reports.Incomplete && len(reports.BrokenClaims(s)) == 0 && reports.Conclude(s.Requirements, s.Run.Strict) != reports.Incomplete && m.Verdict == reports.Conformant {
 			m.Verdict, m.Headline = reports.Incomplete, "Shard "+s.Run.Shard+" is incomplete: "+s.Headline
 		}
 	}
