@@ -18,7 +18,7 @@ const (
 	NotApplicable SkipKind = "not-applicable" // the target rightly does not have what the scenario is about
 	NotConfigured SkipKind = "not-configured" // the configuration lacks the key
 	NotSelected   SkipKind = "not-selected"   // the command selected something else
-	NotClaimed    SkipKind = "not-claimed"    // the run is limited to profiles that do not include it
+	NotClaimed    SkipKind = "not-claimed"    // the key supports does not claim it
 	OverBudget    SkipKind = "over-budget"    // the budget under the key is used up
 )
 

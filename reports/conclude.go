@@ -53,13 +53,27 @@ func ConcludeKnown(r *Result) Conclusion {
 }
 
 // ConcludeRun is the conclusion of a run: [Conclude], and incomplete where the run was stopped, where no successful answer of
-// a half was seen that was judged, or where a part does not do.
+// a half was seen that was judged, where something that is claimed could not be judged, or where a part does not do.
 func ConcludeRun(r *Result) Conclusion {
 	c := Conclude(r.Requirements, r.Run.Strict)
-	if c == Conformant && (r.Run.Stopped != "" || len(r.Unseen) > 0 || r.Run.Whole && !Whole(r)) {
+	if c == Conformant && (r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && !Whole(r)) {
 		return Incomplete
 	}
 	return c
+}
+
+// BrokenClaims are the requirements that the target claims and that could not be judged: blocked, inconclusive or not configured.
+// They point into r.
+func BrokenClaims(r *Result) []*Requirement {
+	var all []*Requirement
+	for i := range r.Requirements {
+		q := &r.Requirements[i]
+		notConfigured := q.Verdict == Skipped && q.Skip != nil && q.Skip.Kind == NotConfigured
+		if q.Claimed != "" && (q.Verdict == Blocked || q.Verdict == Inconclusive || notConfigured) {
+			all = append(all, q)
+		}
+	}
+	return all
 }
 
 // Filtered tells whether the result lacks requirements of the catalogue, because a filter or a shard left them out.

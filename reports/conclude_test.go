@@ -81,12 +81,37 @@ func TestScope(t *testing.T) {
 	assert.Equal(t, reports.NonConformant, reports.ConcludeRun(r), "a failure is one in a part too")
 }
 
+func TestBrokenClaims(t *testing.T) {
+	skipped := func(kind reports.SkipKind) reports.Requirement {
+		return reports.Requirement{ID: string(kind), Level: reports.Must, Verdict: reports.Skipped, Claimed: "tags", Skip: &reports.Skip{Kind: kind}}
+	}
+	r := &reports.Result{Requirements: []reports.Requirement{
+		{ID: "passed", Verdict: reports.Passed, Claimed: "tags"}, {ID: "failed", Verdict: reports.Failed, Claimed: "tags"},
+		{ID: "blocked", Verdict: reports.Blocked, Claimed: "tags"}, {ID: "inconclusive", Verdict: reports.Inconclusive, Claimed: "tags"},
+		{ID: "unclaimed", Verdict: reports.Blocked},
+	}}
+	for _, kind := range reports.SkipKinds {
+		r.Requirements = append(r.Requirements, skipped(kind))
+	}
+	var ids []string
+	for _, q := range reports.BrokenClaims(r) {
+		ids = append(ids, q.ID)
+	}
+	assert.Equal(t, []string{"blocked", "inconclusive", string(reports.NotConfigured)}, ids)
+}
+
 func TestWhatMakesARunIncomplete(t *testing.T) {
 	passed := reports.Requirement{ID: "A-1", Level: reports.Must, Verdict: reports.Passed}
 	known := reports.Requirement{ID: "A-2", Level: reports.Must, Verdict: reports.Failed, Known: &reports.Known{Reason: "old"}}
 	for name, change := range map[string]func(*reports.Result){
 		"stopped": func(r *reports.Result) { r.Run.Stopped = "Ctrl-C" },
 		"unseen":  func(r *reports.Result) { r.Unseen = []string{"agent-server"} },
+		"claimed, blocked": func(r *reports.Result) {
+			r.Requirements = append(r.Requirements, reports.Requirement{ID: "A-4", Level: reports.Should, Verdict: reports.Blocked, Claimed: "tags"})
+		},
+		"claimed, not configured": func(r *reports.Result) {
+			r.Requirements = append(r.Requirements, reports.Requirement{ID: "A-4", Level: reports.May, Verdict: reports.Skipped, Claimed: "tags", Skip: &reports.Skip{Kind: reports.NotConfigured, Key: "x"}})
+		},
 		"not nearly": func(r *reports.Result) {
 			r.Run.Whole, r.Scope, r.NotJudged = true, reports.ScopePart, []reports.NotJudged{{ID: "A-3", Kind: reports.NotSelected}}
 		},

@@ -48,6 +48,7 @@ type Target struct {
 	Implementation Implementation `json:"implementation"`
 	Rejecting      []string       `json:"rejecting,omitempty"`  // halves that refused every request with the configured credentials
 	Connection     *Connection    `json:"connection,omitempty"` // how it was reached, where its addresses do not say it
+	Supports       []string       `json:"supports,omitempty"`   // what the target claims, in words of the key supports; empty: everything
 }
 
 // Implementation is what the target's makers say it is, from the configuration.
@@ -106,6 +107,7 @@ type Requirement struct {
 	Profile     string     `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
 	Feature     string     `json:"feature"`           // title of the feature
 	Subject     string     `json:"subject,omitempty"` // what a violation puts at risk: "security", "rollback", "form", or "" for the rest
+	Claimed     string     `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
 	Verdict     Verdict    `json:"verdict"`
 	Reason      string     `json:"reason"`               // of the worst scenario
 	Skip        *Skip      `json:"skip,omitempty"`       // where it was skipped: why

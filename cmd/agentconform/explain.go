@@ -54,6 +54,8 @@ type explanation struct {
 	listed
 	Description string           `json:"description"`
 	Requires    string           `json:"requires,omitempty"` // of the configuration
+	Capability  string           `json:"capability"`         // by which the key supports can claim it alone
+	Core        bool             `json:"core,omitempty"`     // the capability cannot be left out of a claim
 	Interface   []explainSection `json:"interface"`
 	URI         string           `json:"uri"`
 	Line        int              `json:"line"`
@@ -84,6 +86,9 @@ func explain(ids []string) ([]explanation, error) {
 			return nil, fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id, meant(nearestIDs(catalogue, id)))
 		}
 		e := explanation{listed: listedOf(r), Description: r.Description, Requires: r.Needs, URI: r.URI, Line: r.Line, Faults: []explainFault{}}
+		if c := features.CapabilityOf(r.ID); c != nil {
+			e.Capability, e.Core = c.Name, c.Core
+		}
 		for _, number := range r.Sections {
 			e.Interface = append(e.Interface, explainSection{number, spec.SectionTitle(number)})
 		}
@@ -127,6 +132,7 @@ func (e explanation) write(b *strings.Builder) {
 	if e.Description != "" {
 		fmt.Fprintf(b, "\n%s\n", indented(e.Description))
 	}
+	fmt.Fprintf(b, "\nClaimed in the key supports by: %s\n", e.claimedBy())
 	b.WriteString("\nInterface (spec/INTERFACE.md):\n")
 	for _, s := range e.Interface {
 		fmt.Fprintf(b, "  section %s: %s\n", s.Section, s.Title)
@@ -142,6 +148,17 @@ func (e explanation) write(b *strings.Builder) {
 		fmt.Fprintf(t, "  %s\t%s%s\n", f.Name, f.Description, e.through(f))
 	}
 	_ = t.Flush()
+}
+
+// claimedBy says which words of the key supports claim the requirement.
+func (e explanation) claimedBy() string {
+	switch {
+	case e.Core:
+		return "every word of " + e.Profile + ", and end-to-end (it is in " + e.Capability + ", which cannot be left out)"
+	case e.Capability == e.Profile:
+		return e.Profile
+	}
+	return e.Profile + ", or " + e.Capability + " alone"
 }
 
 // through says that a fault is meant for another requirement, and breaks this one with it.

@@ -142,7 +142,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 // addSelection adds the flags that say which scenarios are run.
 func (f *runFlags) addSelection(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringSliceVar(&f.profiles, "profile", nil, "parts of the interface that the target implements: control-plane, agent-server, end-to-end")
+	flags.StringSliceVar(&f.profiles, "profile", nil, "parts of the interface to test: control-plane, agent-server, end-to-end; what a target claims is the key supports")
 	flags.StringSliceVar(&f.only, "only", nil, "`IDs` of the requirements to test; CP-LIST-* matches all that begin with CP-LIST-")
 	flags.StringSliceVar(&f.skip, "skip", nil, "`IDs` of requirements not to test; they are reported as skipped")
 	flags.StringVar(&f.tags, "tags", "", "run the scenarios that match the tag `expression`")

@@ -50,7 +50,11 @@ func message(r *reports.Result) string {
 		word = string(reports.Incomplete)
 	}
 	c := overview.CountsOf(r)
-	return fmt.Sprintf("%s%s%s %d/%d", word, display.Renamed, display.Scope, c.Passed, max(r.Suite.Requirements, len(r.Requirements))-c.NotApplicable)
+	text := fmt.Sprintf("%s%s%s %d/%d", word, display.Renamed, display.Scope, c.Passed, max(r.Suite.Requirements, len(r.Requirements))-c.NotApplicable)
+	if unclaimed := overview.NotClaimed(r); unclaimed != "" {
+		text += ", " + unclaimed
+	}
+	return text
 }
 
 func textWidth(s string) int { return utf8.RuneCountInString(s)*13/2 + 2 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,6 +27,7 @@ func Merge(shards ...*reports.Result) (*reports.Result, error) {
 		if s.Run.StartedAt.Before(m.Run.StartedAt) {
 			m.Run.StartedAt = s.Run.StartedAt
 		}
+		m.Run.Stopped = cmp.Or(m.Run.Stopped, s.Run.Stopped)
 		if e := s.Run.StartedAt.Add(ms(s.Run.DurationMS)); e.After(end) {
 			end = e
 		}
@@ -45,7 +47,7 @@ func Merge(shards ...*reports.Result) (*reports.Result, error) {
 		}
 		m.Ledger = append(m.Ledger, s.Ledger...)
 		m.Run.Resumed = append(m.Run.Resumed, s.Run.Resumed...)
-		m.Counts.Cases += s.Counts.Cases
+		m.Counts.Cases += max(s.Counts.Cases-scenariosIn(s), 0) // those that are no scenario; the scenarios are counted at the end
 		m.Counts.Throttled += s.Counts.Throttled
 		m.Counts.WaitedMS += s.Counts.WaitedMS
 		m.Counts.NotWaited += s.Counts.NotWaited
@@ -119,6 +121,7 @@ func sameRun(a, b *reports.Result) error {
 		{"the control plane", a.Target.ControlPlane, b.Target.ControlPlane},
 		{"the agent server", agentWithoutPlane(a), agentWithoutPlane(b)},
 		{"the implementation", a.Target.Implementation.Name + " " + a.Target.Implementation.Version, b.Target.Implementation.Name + " " + b.Target.Implementation.Version},
+		{"supports", strings.Join(a.Target.Supports, ", "), strings.Join(b.Target.Supports, ", ")},
 		{"strictness", a.Run.Strict, b.Run.Strict},
 		{"--fail-on", a.Run.FailOn, b.Run.FailOn},
 	} {
@@ -157,28 +160,78 @@ func finish(m *reports.Result, shards []*reports.Result) {
 		slices.SortStableFunc(m.Requirements, byPlace)
 	}
 	rank := map[string]int{}
+	m.Target.Rejecting = rejectedEverywhere(shards)
 	for i := range m.Requirements {
-		settle(&m.Requirements[i])
+		settle(&m.Requirements[i], rejection(m, m.Requirements[i].Profile))
 		rank[m.Requirements[i].ID] = i
 	}
 	slices.SortStableFunc(m.Findings, func(a, b reports.Finding) int { return rank[a.Requirement] - rank[b.Requirement] })
 	slices.SortStableFunc(m.Timeline, func(a, b reports.Transition) int { return int(a.AtMS - b.AtMS) })
+	m.Counts.Cases += scenariosIn(m)
 	reports.Tally(m)
 	setScope(m, shards)
 	reports.MergeWords(m, shards)
-	m.Verdict = reports.ConcludeRun(m)
+	m.Verdict, m.Headline = reports.ConcludeRun(m), headline(shards)
 	if m.Unseen = unseen(shards); len(m.Unseen) > 0 && m.Verdict == reports.Conformant {
-		m.Verdict, m.Headline = reports.Incomplete, "no successful answer of the "+strings.ReplaceAll(m.Unseen[0], "-", " ")+" was seen"
+		m.Verdict = reports.Incomplete
+		m.Headline = cmp.Or(m.Headline, "no successful answer of the "+strings.ReplaceAll(m.Unseen[0], "-", " ")+" was seen")
 	}
 	for _, s := range shards {
 		if len(s.Unseen) > 0 && s.Run.Stopped == "" {
 			continue // another shard may have seen it
 		}
 		// A shard with a worse verdict than its requirements give was interrupted: then the merged run is incomplete too.
-		if s.Verdict == reports.Incomplete && reports.Conclude(s.Requirements, s.Run.Strict) != reports.Incomplete && m.Verdict == reports.Conformant {
+		if s.Verdict == reports.Incomplete && len(reports.BrokenClaims(s)) == 0 && reports.Conclude(s.Requirements, s.Run.Strict) != reports.Incomplete && m.Verdict == reports.Conformant {
 			m.Verdict, m.Headline = reports.Incomplete, "Shard "+s.Run.Shard+" is incomplete: "+s.Headline
 		}
 	}
+}
+
+// headline is what every shard says of the target as a whole; where they say it in other words, what the first one says.
+func headline(shards []*reports.Result) string {
+	first := shards[0]
+	same := true
+	for _, s := range shards {
+		if s.Headline == "" || s.Verdict != first.Verdict {
+			return ""
+		}
+		same = same && s.Headline == first.Headline
+	}
+	if same {
+		return first.Headline
+	}
+	return "shard " + first.Run.Shard + ": " + first.Headline
+}
+
+// rejectedEverywhere lists the halves that refused every request with the configured credentials, in every shard.
+func rejectedEverywhere(shards []*reports.Result) (halves []string) {
+	for _, half := range shards[0].Target.Rejecting {
+		if !slices.ContainsFunc(shards, func(s *reports.Result) bool { return !slices.Contains(s.Target.Rejecting, half) }) {
+			halves = append(halves, half)
+		}
+	}
+	return halves
+}
+
+// rejection is a requirement of a half that rejected credentials have blocked; nil where the half accepted any.
+func rejection(m *reports.Result, half string) *reports.Requirement {
+	if !slices.Contains(m.Target.Rejecting, half) {
+		return nil
+	}
+	at := slices.IndexFunc(m.Requirements, func(q reports.Requirement) bool {
+		return q.Profile == half && q.Verdict == reports.Blocked && slices.ContainsFunc(q.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByKey })
+	})
+	if at < 0 {
+		return nil
+	}
+	return &m.Requirements[at]
+}
+
+func scenariosIn(r *reports.Result) (n int) {
+	for _, q := range r.Requirements {
+		n += len(q.Scenarios)
+	}
+	return n
 }
 
 // setScope says what no shard has judged. A requirement that another shard has run is not left out. A shard of an older

@@ -52,8 +52,9 @@ func mergeScenario(into *reports.Requirement, s reports.Scenario) {
 	o.Exchanges, o.DurationMS = evidence, duration
 }
 
-// settle sorts the scenarios of a requirement, and gives it the verdict of the worst of them, with its reason and cause.
-func settle(q *reports.Requirement) {
+// settle sorts the scenarios of a requirement, and gives it the verdict of the worst of them, with its reason and cause. The
+// rejected one is a requirement that rejected credentials have blocked; nil where they were accepted.
+func settle(q, rejected *reports.Requirement) {
 	if len(q.Scenarios) == 0 {
 		return
 	}
@@ -61,7 +62,7 @@ func settle(q *reports.Requirement) {
 		return cmp.Or(cmp.Compare(a.URI, b.URI), cmp.Compare(a.Line, b.Line))
 	})
 	for i := range q.Scenarios {
-		seenByNoShard(&q.Scenarios[i])
+		seenByNoShard(&q.Scenarios[i], rejected)
 	}
 	worst := q.Scenarios[0]
 	for _, s := range q.Scenarios[1:] {
@@ -72,11 +73,16 @@ func settle(q *reports.Requirement) {
 	q.Verdict, q.Reason, q.Skip, q.BlockedBy = worst.Verdict, worst.Reason, worst.Skip, worst.BlockedBy
 }
 
-// seenByNoShard makes a scenario inconclusive that every shard left to the others, as a run without shards does.
-func seenByNoShard(s *reports.Scenario) {
-	if s.Skip != nil && s.Skip.Kind == reports.NotSelected && s.Skip.Key == "shard" {
-		s.Verdict, s.Skip = reports.Inconclusive, nil
-		s.Reason = strings.TrimSuffix(s.Reason, " (in this shard)")
+// seenByNoShard makes a scenario inconclusive that every shard left to the others, as a run without shards does; or blocked,
+// where rejected credentials kept all from it.
+func seenByNoShard(s *reports.Scenario, rejected *reports.Requirement) {
+	if s.Skip == nil || s.Skip.Kind != reports.NotSelected || s.Skip.Key != "shard" {
+		return
+	}
+	s.Verdict, s.Skip = reports.Inconclusive, nil
+	s.Reason = strings.TrimSuffix(s.Reason, " (in this shard)")
+	if rejected != nil {
+		s.Verdict, s.Reason, s.BlockedBy = reports.Blocked, rejected.Reason, slices.Clone(rejected.BlockedBy)
 	}
 }
 

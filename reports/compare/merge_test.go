@@ -34,7 +34,7 @@ func shards(n int) []*reports.Result {
 			}
 		}
 		s.Requirements = mine
-		s.Verdict = reports.Conclude(mine, false)
+		s.Verdict, s.Counts.Cases = reports.Conclude(mine, false), 0
 		reports.Tally(s)
 		all = append(all, s)
 	}
@@ -57,6 +57,7 @@ func TestMerge(t *testing.T) {
 			assert.Equal(t, recorded.Requirement(want, q.ID).BlockedBy, q.BlockedBy, q.ID)
 		}
 	}
+	assert.Equal(t, want.Counts.Cases, m.Counts.Cases, "a scenario that several shards run is one case")
 	assert.Equal(t, int64(3141+2000), m.Run.DurationMS)
 	assert.Empty(t, m.Run.Shard)
 	n := want.Exchanges.Len()
@@ -165,6 +166,45 @@ func TestMergeOfWhatNoShardSawIsInconclusive(t *testing.T) {
 	assert.Equal(t, reports.Incomplete, m.Verdict)
 }
 
+// TestMergeTellsWhatAllShardsSay: what is wrong with the target as a whole, and what ended a shard early.
+func TestMergeTellsWhatAllShardsSay(t *testing.T) {
+	merged := func(change func(i int, s *reports.Result)) *reports.Result {
+		all := shards(3)
+		for i, s := range all {
+			s.Verdict = reports.NonConformant
+			change(i, s)
+		}
+		m, err := compare.Merge(all...)
+		require.NoError(t, err)
+		return m
+	}
+	assert.Equal(t, "refused", merged(func(_ int, s *reports.Result) { s.Headline = "refused" }).Headline)
+	assert.Equal(t, "shard 1/3: refused 0 times", merged(func(i int, s *reports.Result) { s.Headline = fmt.Sprintf("refused %d times", i) }).Headline)
+	assert.Empty(t, merged(func(i int, s *reports.Result) { s.Headline = map[int]string{0: "refused", 1: "refused"}[i] }).Headline, "one shard has nothing to say")
+	assert.Equal(t, "Ctrl-C", merged(func(i int, s *reports.Result) { s.Run.Stopped = map[int]string{2: "Ctrl-C"}[i] }).Run.Stopped)
+	halves := map[int][]string{0: {"control-plane", "agent-server"}, 1: {"control-plane"}, 2: {"control-plane"}}
+	assert.Equal(t, []string{"control-plane"}, merged(func(i int, s *reports.Result) { s.Target.Rejecting = halves[i] }).Target.Rejecting)
+}
+
+// TestMergeOfRejectedCredentials: what no shard saw is blocked by them, as in one run.
+func TestMergeOfRejectedCredentials(t *testing.T) {
+	a, b := recorded.Conformant(), recorded.Conformant()
+	a.Run.Shard, b.Run.Shard = "1/2", "2/2"
+	key := reports.Blocker{Kind: reports.ByKey, Name: "credentials.api_key"}
+	for _, r := range []*reports.Result{a, b} {
+		r.Target.Rejecting = []string{"control-plane"}
+		recorded.Block(recorded.Requirement(r, "CP-LIST-6"), key, "the target refuses credentials.api_key")
+		recorded.Skip(recorded.Requirement(r, "CP-CONTRACT-list-revisions"), reports.Skip{Kind: reports.NotSelected, Key: "shard"}, "not answered (in this shard)")
+		recorded.Skip(recorded.Requirement(r, "AS-CONTRACT-list-threads"), reports.Skip{Kind: reports.NotSelected, Key: "shard"}, "not answered (in this shard)")
+	}
+	m, err := compare.Merge(a, b)
+	require.NoError(t, err)
+	unseen := recorded.Requirement(m, "CP-CONTRACT-list-revisions")
+	assert.Equal(t, reports.Blocked, unseen.Verdict)
+	assert.Equal(t, []reports.Blocker{key}, unseen.BlockedBy)
+	assert.Equal(t, reports.Inconclusive, recorded.Requirement(m, "AS-CONTRACT-list-threads").Verdict, "the other half accepted its credentials")
+}
+
 func TestMergeOfAnInterruptedShardIsIncomplete(t *testing.T) {
 	a, b := recorded.Conformant(), recorded.Conformant()
 	a.Run.Shard, b.Run.Shard = "1/2", "2/2"
@@ -193,6 +233,7 @@ func TestMergeRefuses(t *testing.T) {
 		{"another suite", func(all []*reports.Result) []*reports.Result { all[1].Suite.Version = "9"; return all }, "shard 2/3 does not belong to shard 1/3: the version of the suite differs (1.2.0 and 9)"},
 		{"another target", func(all []*reports.Result) []*reports.Result { all[2].Target.ControlPlane = "http://other"; return all }, "the control plane differs"},
 		{"fail on", func(all []*reports.Result) []*reports.Result { all[1].Run.FailOn = "@security"; return all }, "--fail-on differs"},
+		{"supports", func(all []*reports.Result) []*reports.Result { all[1].Target.Supports = []string{"tags"}; return all }, "supports differs"},
 		{"strict", func(all []*reports.Result) []*reports.Result { all[2].Run.Strict = true; return all }, "strictness differs"},
 	}
 	for _, tt := range tests {

@@ -246,6 +246,9 @@ func (p *printer) closing(r *reports.Result) {
 	p.line("")
 	p.wrap("Remaining       ", strings.Repeat(" ", 16), safe.Line(overview.DistanceOf(r).String()))
 	p.wrap("Requirements    ", strings.Repeat(" ", 16), overview.CountsOf(r).String())
+	if len(r.Target.Supports) > 0 {
+		p.wrap("Claims          ", strings.Repeat(" ", 16), safe.Line(strings.Join(r.Target.Supports, ", ")))
+	}
 	if words := overview.Vocabulary(r); words != "" {
 		p.wrap("Vocabulary      ", strings.Repeat(" ", 16), safe.Line(safe.Ellipsis(words, 2000)))
 	}

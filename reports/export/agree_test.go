@@ -48,22 +48,40 @@ func kindsOfResults() map[string]kindOfResult {
 		q.Skip = &reports.Skip{Kind: kind, Key: key}
 		return q
 	}
+	claimed := func(q reports.Requirement) reports.Requirement {
+		q.Claimed = "tags"
+		return q
+	}
+	claims := func(r *reports.Result) { r.Target.Supports = []string{"control-plane-core", "tags"} }
+	agent := func(r *reports.Result) {
+		r.Target.AgentServer, r.Target.Supports = "http://a", []string{"agent-server"}
+		r.Requirements[0].Profile = "agent-server"
+	}
 	ok, notApplicable := must("A-1", reports.Passed), skip("A-9", reports.NotApplicable, "images")
 	known := &baseline.Baseline{File: "known.yaml", Known: []baseline.Entry{{Requirement: "A-2", Reason: "old", Owner: "o"}}}
 	return map[string]kindOfResult{
-		"conformant":      {[]reports.Requirement{ok, should("A-2", reports.Passed), notApplicable}, nil, nil, "conformant", "2 passed, 1 not applicable", 0, "whole"},
-		"warning only":    {[]reports.Requirement{ok, should("A-2", reports.Failed)}, nil, nil, "conformant", "1 passed, 1 warning", 0, "whole"},
-		"failed":          {[]reports.Requirement{ok, must("A-2", reports.Failed), should("A-3", reports.Failed), must("A-4", reports.Blocked)}, nil, nil, "non-conformant", "1 passed, 1 failed, 1 warning, 1 blocked", 1, "whole"},
-		"blocked":         {[]reports.Requirement{ok, by(must("A-2", reports.Blocked), reports.ByRequirement, "A-7")}, nil, nil, "incomplete", "1 passed, 1 blocked", 3, "whole"},
-		"inconclusive":    {[]reports.Requirement{ok, must("A-2", reports.Inconclusive)}, nil, nil, "incomplete", "1 passed, 1 inconclusive", 3, "whole"},
-		"unreachable":     {[]reports.Requirement{by(must("A-1", reports.Blocked), reports.ByTarget, "http://h"), by(should("A-2", reports.Blocked), reports.ByTarget, "http://h")}, func(r *reports.Result) { r.Headline = "http://h does not answer" }, nil, "incomplete", "2 blocked", 3, "whole"},
-		"stopped":         {[]reports.Requirement{ok, by(must("A-2", reports.Inconclusive), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "--timeout 1s" }, nil, "incomplete", "1 passed, 1 not run", 3, "whole"},
-		"stopped, failed": {[]reports.Requirement{must("A-1", reports.Failed), by(must("A-2", reports.Inconclusive), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "Ctrl-C" }, nil, "non-conformant", "1 failed, 1 not run", 1, "whole"},
-		"partial":         {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body"), notApplicable}, nil, nil, "conformant (partial run)", "1 passed, 1 not applicable, 1 not judged", 0, "part"},
-		"whole required":  {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body")}, func(r *reports.Result) { r.Run.Whole = true }, nil, "incomplete (partial run)", "1 passed, 1 not judged", 3, "part"},
-		"baseline":        {[]reports.Requirement{ok, must("A-2", reports.Failed)}, nil, known, "non-conformant (all failures are in the baseline, exit 0)", "1 passed, 1 known", 0, "whole"},
-		"stale baseline":  {[]reports.Requirement{ok, must("A-2", reports.Passed)}, nil, known, "conformant (in the baseline ", "2 passed", 1, "whole"},
-		"new failure":     {[]reports.Requirement{ok, must("A-2", reports.Failed), must("A-3", reports.Failed)}, nil, known, "non-conformant", "1 passed, 1 failed, 1 known", 1, "whole"},
+		"conformant":                  {[]reports.Requirement{ok, should("A-2", reports.Passed), notApplicable}, nil, nil, "conformant", "2 passed, 1 not applicable", 0, "whole"},
+		"warning only":                {[]reports.Requirement{ok, should("A-2", reports.Failed)}, nil, nil, "conformant", "1 passed, 1 warning", 0, "whole"},
+		"failed":                      {[]reports.Requirement{ok, must("A-2", reports.Failed), should("A-3", reports.Failed), must("A-4", reports.Blocked)}, nil, nil, "non-conformant", "1 passed, 1 failed, 1 warning, 1 blocked", 1, "whole"},
+		"blocked":                     {[]reports.Requirement{ok, by(must("A-2", reports.Blocked), reports.ByRequirement, "A-7")}, nil, nil, "incomplete", "1 passed, 1 blocked", 3, "whole"},
+		"inconclusive":                {[]reports.Requirement{ok, must("A-2", reports.Inconclusive)}, nil, nil, "incomplete", "1 passed, 1 inconclusive", 3, "whole"},
+		"unreachable":                 {[]reports.Requirement{by(must("A-1", reports.Blocked), reports.ByTarget, "http://h"), by(should("A-2", reports.Blocked), reports.ByTarget, "http://h")}, func(r *reports.Result) { r.Headline = "http://h does not answer" }, nil, "incomplete", "2 blocked", 3, "whole"},
+		"stopped":                     {[]reports.Requirement{ok, by(must("A-2", reports.Inconclusive), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "--timeout 1s" }, nil, "incomplete", "1 passed, 1 not run", 3, "whole"},
+		"stopped, failed":             {[]reports.Requirement{must("A-1", reports.Failed), by(must("A-2", reports.Inconclusive), reports.ByRun, "ended")}, func(r *reports.Result) { r.Run.Stopped = "Ctrl-C" }, nil, "non-conformant", "1 failed, 1 not run", 1, "whole"},
+		"partial":                     {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body"), notApplicable}, nil, nil, "conformant (partial run)", "1 passed, 1 not applicable, 1 not judged", 0, "part"},
+		"whole required":              {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body")}, func(r *reports.Result) { r.Run.Whole = true }, nil, "incomplete (partial run)", "1 passed, 1 not judged", 3, "part"},
+		"not claimed":                 {[]reports.Requirement{ok, skip("A-2", reports.NotClaimed, "create.body"), notApplicable}, claims, nil, "conformant (partial run)", "1 passed, 1 not applicable, 1 not claimed", 0, "part"},
+		"not claimed, whole required": {[]reports.Requirement{ok, skip("A-2", reports.NotClaimed, "create.body")}, func(r *reports.Result) { claims(r); r.Run.Whole = true }, nil, "incomplete (partial run)", "1 passed, 1 not claimed", 3, "part"},
+		"not claimed, failed":         {[]reports.Requirement{must("A-1", reports.Failed), skip("A-2", reports.NotClaimed, "create.body")}, claims, nil, "non-conformant (partial run)", "1 failed, 1 not claimed", 1, "part"},
+		"claimed, not configured":     {[]reports.Requirement{ok, claimed(skip("A-2", reports.NotConfigured, "create.body"))}, claims, nil, "incomplete (partial run)", "1 passed, 1 not judged", 3, "part"},
+		"claimed, blocked":            {[]reports.Requirement{ok, claimed(by(should("A-2", reports.Blocked), reports.ByRequirement, "A-7"))}, claims, nil, "incomplete", "1 passed, 1 blocked", 3, "whole"},
+		"claimed, inconclusive":       {[]reports.Requirement{ok, claimed(should("A-2", reports.Inconclusive))}, claims, nil, "incomplete", "1 passed, 1 inconclusive", 3, "whole"},
+		"claimed, not applicable":     {[]reports.Requirement{ok, claimed(notApplicable)}, claims, nil, "conformant", "1 passed, 1 not applicable", 0, "whole"},
+		"agent only":                  {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { agent(r); r.Target.ControlPlane = "" }, nil, "conformant (agent server)", "1 passed, 1 not judged", 0, "part"},
+		"agent only, claimed":         {[]reports.Requirement{ok, skip("A-2", reports.NotClaimed, "control-plane"), skip("E-1", reports.NotClaimed, "end-to-end")}, agent, nil, "conformant (agent server)", "1 passed, 2 not claimed", 0, "part"},
+		"baseline":                    {[]reports.Requirement{ok, must("A-2", reports.Failed)}, nil, known, "non-conformant (all failures are in the baseline, exit 0)", "1 passed, 1 known", 0, "whole"},
+		"stale baseline":              {[]reports.Requirement{ok, must("A-2", reports.Passed)}, nil, known, "conformant (in the baseline ", "2 passed", 1, "whole"},
+		"new failure":                 {[]reports.Requirement{ok, must("A-2", reports.Failed), must("A-3", reports.Failed)}, nil, known, "non-conformant", "1 passed, 1 failed, 1 known", 1, "whole"},
 		"renamed": {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body")}, func(r *reports.Result) {
 			r.Renamed = []reports.Renamed{{Kind: reports.RenamedField, Name: "source", As: "origin"}, {Kind: reports.RenamedField, Name: "status", As: "state"}}
 			r.UnusedWords = []reports.UnusedWord{{Name: "internal_container", As: "bundle"}}
@@ -173,23 +191,44 @@ func TestConsumersAgree(t *testing.T) {
 				}
 			}
 
+			agreeOnClaims(t, r, map[string]string{"result.json": read("result.json"), "index.html": page, "summary.md": summary, "the console": terminal.String(),
+				"junit.xml": junit.property("supports"), "cucumber.json": description, "badge.svg": read("badge.svg"), "result.har": read("result.har")})
 			for file, content := range map[string]string{"junit.xml": read("junit.xml"), "cucumber.json": read("cucumber.json"), "result.har": read("result.har"), "result.json": read("result.json"), "index.html": page} {
 				assert.Contains(t, content, "0123456789abcdef", "%s: the commit", file)
 				assert.Contains(t, content, r.Suite.Digest, "%s: the digest", file)
 				if k.scope == "part" {
-					assert.Contains(t, content, "create.body", "%s: what was not judged", file)
+					assert.Contains(t, content, r.NotJudged[0].Key, "%s: what was not judged", file)
 				}
 			}
 			for file, content := range map[string]string{"summary.md": summary, "badge.svg": read("badge.svg"), "the console": terminal.String()} {
 				assert.Contains(t, content, "0123456789ab", "%s: the commit", file)
 				assert.Contains(t, content, "sha256:abababab", "%s: the digest", file)
 			}
-			if k.scope == "part" {
+			if k.scope == "part" && !overview.AgentOnly(r) {
 				for file, content := range map[string]string{"summary.md": summary, "badge.svg": read("badge.svg"), "index.html": page, "the console": terminal.String()} {
 					assert.Contains(t, strings.ToLower(content), "partial run", file)
 				}
 			}
 		})
+	}
+}
+
+// agreeOnClaims holds every format to what the target claims, what it does not claim, and which claim could not be judged.
+func agreeOnClaims(t *testing.T, r *reports.Result, formats map[string]string) {
+	words := func(text string) string { return strings.ReplaceAll(strings.ReplaceAll(text, `\`, ""), "&#39;", "'") }
+	for file, content := range formats {
+		for _, word := range r.Target.Supports {
+			assert.True(t, file == "badge.svg" || strings.Contains(words(content), word), "%s: %s is claimed", file, word)
+		}
+		if unclaimed := overview.NotClaimed(r); unclaimed != "" && file != "junit.xml" && file != "result.json" && file != "cucumber.json" && file != "result.har" {
+			assert.Contains(t, words(content), unclaimed, file)
+		}
+		if broken := overview.BrokenClaims(r); broken != "" && file != "badge.svg" && file != "result.json" && file != "junit.xml" {
+			assert.Contains(t, words(content), broken, file)
+		}
+		if overview.AgentOnly(r) && file == "the console" {
+			assert.NotContains(t, strings.SplitN(content, "\n", 2)[0], "not ")
+		}
 	}
 }
 

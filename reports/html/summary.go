@@ -76,6 +76,11 @@ func todosOf(r *reports.Result) ([]todo, int) {
 			all = append(all, todo{ids, left, g.Requirements[0].Verdict, safe.Ellipsis(g.Reason, 200)})
 		}
 	}
+	broken := slices.DeleteFunc(reports.BrokenClaims(r), func(q *reports.Requirement) bool { return q.Decides(r.Run.Strict) && q.Verdict != reports.Skipped })
+	for _, g := range overview.ByCause(broken) {
+		ids, left := someIDs(g.Requirements)
+		all = append(all, todo{ids, left, g.Requirements[0].Verdict, safe.Ellipsis("claimed, "+g.Reason, 200)})
+	}
 	return all[:min(len(all), maxTodo)], max(len(all)-maxTodo, 0)
 }
 

@@ -154,6 +154,9 @@ func (m *markdown) closing(r *reports.Result) {
 	m.printf("| | |\n|---|---|\n| Requirements | %s |\n| Scenarios | %s |\n| Remaining | %s |\n| Stats | %s in %s, seed %d |\n| Suite | %s |\n",
 		overview.CountsOf(r), overview.VerdictCounts(r.Counts.Scenarios), safe.Markdown(overview.DistanceOf(r).String()), reports.Count(r.Counts.Exchanges, "exchange"),
 		overview.Duration(r.Run.DurationMS), r.Run.Seed, safe.Prose(overview.Suite(r), 300))
+	if len(r.Target.Supports) > 0 {
+		m.printf("| Claims | %s |\n", safe.Prose(strings.Join(r.Target.Supports, ", "), 1000))
+	}
 	if words := overview.Vocabulary(r); words != "" {
 		m.printf("| Vocabulary | %s |\n", safe.Prose(words, 1000))
 	}

@@ -12,7 +12,7 @@ import (
 // Counts are the requirements of a result by how they are shown. Every format tells these numbers and no others; each
 // requirement of the catalogue is in one of them.
 type Counts struct {
-	Passed, Failed, Warnings, Known, Blocked, Inconclusive, NotRun, NotApplicable, NotJudged int
+	Passed, Failed, Warnings, Known, Blocked, Inconclusive, NotRun, NotApplicable, NotClaimed, NotJudged int
 }
 
 // CountsOf counts the groups of [Of].
@@ -27,6 +27,8 @@ func CountsOf(r *reports.Result) Counts {
 			c.Passed++
 		case q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotApplicable:
 			c.NotApplicable++
+		case q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotClaimed:
+			c.NotClaimed++
 		case q.Verdict == reports.Skipped:
 			c.NotJudged++
 		}
@@ -50,7 +52,7 @@ func (c Counts) Parts() []CountPart {
 	all := []CountPart{
 		{c.Passed, "passed", reports.Passed}, {c.Failed, "failed", reports.Failed}, {c.Warnings, warnings, reports.Inconclusive}, {c.Known, "known", reports.Skipped},
 		{c.Blocked, "blocked", reports.Blocked}, {c.Inconclusive, "inconclusive", reports.Inconclusive}, {c.NotRun, "not run", reports.Inconclusive},
-		{c.NotApplicable, "not applicable", reports.Skipped}, {c.NotJudged, "not judged", reports.Skipped},
+		{c.NotApplicable, "not applicable", reports.Skipped}, {c.NotClaimed, "not claimed", reports.Skipped}, {c.NotJudged, "not judged", reports.Skipped},
 	}
 	return slices.DeleteFunc(all, func(p CountPart) bool { return p.N == 0 })
 }

@@ -19,6 +19,7 @@ type Distance struct {
 	// Known counts those of Short that the baseline covers.
 	Known  int
 	left   reports.LeftOut
+	claims string // "claimed and not judged: tags (set alternatives.tag_ref)"
 	unmet  string // "1 SHOULD not met"
 	passed int
 	beyond bool // not only MUSTs count
@@ -34,7 +35,7 @@ type Cause struct {
 // one place, when the same thing kept both from being judged ([reports.SameCause]), or when one blocks the other, or the
 // same requirement blocks both.
 func DistanceOf(r *reports.Result) Distance {
-	d := Distance{beyond: r.Run.BeyondMusts(), left: reports.LeftOutOf(r), unmet: unmetInWords(Of(r).Warnings)}
+	d := Distance{beyond: r.Run.BeyondMusts(), left: reports.LeftOutOf(r), claims: BrokenClaims(r), unmet: unmetInWords(Of(r).Warnings)}
 	var short []*reports.Requirement
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
@@ -70,11 +71,16 @@ func (d Distance) String() string {
 	if d.left.N > 0 {
 		left = fmt.Sprintf("%d of %s not judged", d.left.N, reports.Count(d.left.All, "requirement"))
 	}
+	if d.claims != "" {
+		left = joined(d.claims, left)
+	}
 	switch {
 	case len(d.Short) == 0 && d.passed == 0:
 		return cmp.Or(left, "no MUST was judged")
 	case len(d.Short) == 0 && d.unmet != "":
 		return joined("all MUSTs pass, "+d.unmet, left)
+	case len(d.Short) == 0 && d.claims != "":
+		return left
 	case len(d.Short) == 0:
 		return joined("none", left)
 	}

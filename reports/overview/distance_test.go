@@ -24,6 +24,10 @@ func TestDistance(t *testing.T) {
 	assert.Equal(t, "14 MUSTs, all with one cause: http://127.0.0.1:8123 does not answer: connection refused", overview.DistanceOf(unreachable).String())
 	assert.Equal(t, "no MUST was judged", overview.DistanceOf(&reports.Result{}).String())
 
+	claimed := recorded.Conformant()
+	recorded.Requirement(claimed, "CP-AUTH-6").Claimed = "tenants"
+	assert.Equal(t, "claimed and not judged: tenants (set other_tenant.api_key); 1 of 16 requirements not judged", overview.DistanceOf(claimed).String())
+
 	left := recorded.Conformant()
 	left.Suite.Requirements += 5
 	left.Scope = "" // a file of an older version: what it left out is counted

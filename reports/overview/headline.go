@@ -28,7 +28,7 @@ func Headline(r *reports.Result) string {
 	if r.Scope == "" && r.Headline != "" && r.Verdict != reports.NonConformant {
 		return strings.TrimSuffix(r.Headline, ".") // a file of an older version has the whole line
 	}
-	parts := []string{renamed(r), stopped(r), numbers(r), firstCause(r), warnings(r), nextKey(r)}
+	parts := []string{renamed(r), stopped(r), numbers(r), firstCause(r), BrokenClaims(r), NotClaimed(r), warnings(r), nextKey(r)}
 	parts = append(parts, delays(r)...)
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
@@ -206,14 +206,6 @@ func nextKey(r *reports.Result) string {
 		return ""
 	}
 	return fmt.Sprintf("set %s to judge %d more", best, counts[best])
-}
-
-// AgentOnly tells whether an agent server was judged without a control plane, and nothing else was left out.
-func AgentOnly(r *reports.Result) bool {
-	return r.Target.ControlPlane == "" && r.Target.AgentServer != "" && r.Scope == reports.ScopePart &&
-		!slices.ContainsFunc(r.NotJudged, func(n reports.NotJudged) bool {
-			return n.Kind != reports.NotApplicable && (n.Kind != reports.NotConfigured || n.Key != "target")
-		})
 }
 
 // delays reports requests to wait that took a large part of the run, or were longer than the suite waits.

@@ -22,6 +22,9 @@ func TestFirstLine(t *testing.T) {
 	skip := func(id string, kind reports.SkipKind, key string) reports.Requirement {
 		return reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Skipped, Skip: &reports.Skip{Kind: kind, Key: key}}
 	}
+	at := func(q reports.Requirement, l reports.Level) reports.Requirement { q.Level = l; return q }
+	in := func(profile string, q reports.Requirement) reports.Requirement { q.Profile = profile; return q }
+	claimed := func(q reports.Requirement, name string) reports.Requirement { q.Claimed = name; return q }
 	must, should := reports.Must, reports.Should
 	ok := q("A-1", must, reports.Passed, "")
 	both := reports.Target{ControlPlane: "http://cp", AgentServer: "http://as"}
@@ -42,6 +45,16 @@ func TestFirstLine(t *testing.T) {
 			"conformant (partial run): 1 of 4 requirements judged, no MUST failed; set create.body to judge 2 more"},
 		{"a failure in a part", []reports.Requirement{ok, q("A-2", must, reports.Failed, "y"), skip("A-3", reports.OverBudget, "max_deployments")}, nil, "non-conformant (partial run): 1 of 2 selected MUSTs failed; first A-2: y"},
 		{"agent server", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { r.Target = reports.Target{AgentServer: "http://as"} }, "conformant (agent server): 1 of 1 MUST passed"},
+		{"not claimed", []reports.Requirement{ok, skip("A-2", reports.NotClaimed, "tags"), skip("A-3", reports.NotClaimed, "tags"), at(skip("A-4", reports.NotClaimed, "tenants"), should)}, nil,
+			"conformant (partial run): 1 of 4 requirements judged, no MUST failed; 2 MUSTs and 1 SHOULD not claimed"},
+		{"claimed, not judged", []reports.Requirement{ok, claimed(skip("A-2", reports.NotConfigured, "alternatives.tag_ref"), "tags"), claimed(at(q("A-3", must, reports.Blocked, "x"), should), "commits")}, nil,
+			"incomplete (partial run): 1 of 3 requirements judged, no MUST failed; A-3: x; claimed and not judged: tags (set alternatives.tag_ref), commits (A-3 blocked); set alternatives.tag_ref to judge 1 more"},
+		{"agent server claimed", []reports.Requirement{in("agent-server", ok), in("control-plane", skip("A-2", reports.NotClaimed, "control-plane")), skip("E-1", reports.NotClaimed, "end-to-end"), at(skip("A-3", reports.NotConfigured, "agent.studio_headers"), reports.May)}, nil,
+			"conformant (agent server): 1 of 1 MUST passed"},
+		{"agent server in part", []reports.Requirement{in("agent-server", ok), in("control-plane", skip("A-2", reports.NotClaimed, "control-plane")), skip("A-3", reports.NotClaimed, "rollback")}, nil,
+			"conformant (partial run): 1 of 3 requirements judged, no MUST failed; 2 MUSTs not claimed"},
+		{"both halves, not end to end", []reports.Requirement{in("agent-server", ok), in("control-plane", q("A-2", must, reports.Passed, "")), skip("E-1", reports.NotClaimed, "end-to-end")}, nil,
+			"conformant (partial run): 2 of 3 requirements judged, no MUST failed; 1 MUST not claimed"},
 		{"blocked", []reports.Requirement{ok, q("A-2", must, reports.Blocked, "x"), by(q("A-3", must, reports.Blocked, "no connection."), reports.ByTarget, "http://cp"), by(q("A-4", must, reports.Blocked, "no connection."), reports.ByTarget, "http://cp")}, nil,
 			"incomplete: 1 of 4 MUSTs passed, 3 could not be judged; A-3 and 1 more: no connection"},
 		{"unreachable", []reports.Requirement{q("A-1", must, reports.Blocked, "x")}, func(r *reports.Result) { r.Headline = "http://cp does not answer: connection refused" }, "incomplete: no requirement was judged; http://cp does not answer: connection refused"},

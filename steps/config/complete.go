@@ -12,11 +12,11 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/spec"
 )
 
-// Complete derives values from other keys and validates the configuration. Load calls it; a configuration that was made in
-// code needs it before a run.
+// Complete derives values from other keys and validates the configuration. Load calls it; one made in code needs it before a run.
 func (c *Config) Complete() error { return c.complete().err() }
 
 func (c *Config) complete() Errors {
@@ -24,6 +24,9 @@ func (c *Config) complete() Errors {
 	v.address("target", &c.Target)
 	v.address("agent_target", &c.AgentTarget)
 	v.oneOf("edition", c.Edition, "", Cloud, SelfHosted)
+	for _, word := range c.Supports {
+		v.oneOf("supports", word, features.ClaimWords()...)
+	}
 	v.oneOf("agent.listing", c.Agent.Listing, "", "get", "search")
 	if s := c.Agent.RejectedStatus; s < 400 || s > 599 {
 		v.add("agent.rejected_status", fmt.Sprintf("%d is not an HTTP error status", s), "use 400 to 599")

@@ -23,6 +23,8 @@ type Config struct {
 
 	// Edition is "cloud" or "self-hosted": it decides which sources the target must refuse (section 2).
 	Edition string `yaml:"edition"`
+	// Supports is what the target claims, in words of [features.ClaimWords]; empty: everything.
+	Supports []string `yaml:"supports"`
 
 	Credentials       Credentials `yaml:"credentials"`
 	CredentialHeaders Credentials `yaml:"credential_headers"`
@@ -70,8 +72,7 @@ type Config struct {
 	SecretFiles map[string]string `yaml:"-"`
 }
 
-// Credentials are the values, or the names of the headers, of the control plane's three security schemes
-// (section 5).
+// Credentials are the values, or the names of the headers, of the control plane's three security schemes (section 5).
 type Credentials struct {
 	APIKey   string `yaml:"api_key"`
 	TenantID string `yaml:"tenant_id"`
@@ -106,8 +107,7 @@ type Existing struct {
 	Revision   string `yaml:"revision"`   // uuid
 }
 
-// Alternatives are further sources that the deployment's repository or registry offers. Each enables the
-// requirements that need it.
+// Alternatives are further sources of the deployment's repository or registry. Each enables the requirements that need it.
 type Alternatives struct {
 	RepoRef         string            `yaml:"repo_ref"`          // a second branch, whose graph answers differently
 	TagRef          string            `yaml:"tag_ref"`           // refs/tags/...

@@ -86,8 +86,7 @@ func (l *loader) overridden(key, source string) {
 	maps.DeleteFunc(l.config.SecretFiles, func(known, _ string) bool { return known == key || strings.HasPrefix(known, key+".") })
 }
 
-// longestField finds the field whose name begins rest. The longest wins: AGENT_TARGET is agent_target, not a key
-// of agent.
+// longestField finds the field whose name begins rest. The longest wins: AGENT_TARGET is agent_target, not a key of agent.
 func longestField(t reflect.Type, rest string) (index int, tail string) {
 	index, longest := -1, 0
 	for i := range t.NumField() {

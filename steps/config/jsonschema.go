@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/agentconform/agentconform/features"
 )
 
 // SchemaURL is where editors find the schema of the configuration. A file names it in its first line:
@@ -83,6 +85,8 @@ func limited(key string) map[string]any {
 		return map[string]any{"type": orNull("string"), "pattern": address}
 	case "edition":
 		return map[string]any{"enum": []any{Cloud, SelfHosted, "", nil}}
+	case "supports":
+		return map[string]any{"type": orNull("array"), "items": map[string]any{"enum": features.ClaimWords()}}
 	case "agent.listing":
 		return map[string]any{"enum": []any{"get", "search", "", nil}}
 	case "agent.rejected_status":

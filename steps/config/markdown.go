@@ -6,6 +6,8 @@ import (
 	"io"
 	"reflect"
 	"strings"
+
+	"github.com/agentconform/agentconform/features"
 )
 
 //go:embed page.md
@@ -14,7 +16,7 @@ var markdownHead string
 // Markdown writes the page of all keys, with their types, defaults and variables.
 func Markdown(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL).Replace(markdownHead))
+	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL, "{{Claims}}", features.ClaimsMarkdown()).Replace(markdownHead))
 	each(reflect.ValueOf(Default()), "", func(key string, v reflect.Value) {
 		group := !strings.Contains(key, ".")
 		if group {

@@ -81,8 +81,7 @@ func (c *Config) NearMissKey(m NearMissCredential) string {
 	return ""
 }
 
-// NearMiss returns the headers with which the user would ask, had each secret in them this mistake; nil where it changes
-// nothing.
+// NearMiss returns the headers with which the user would ask, had each secret in them this mistake; nil where it changes nothing.
 func (u User) NearMiss(m NearMissCredential) map[string]string {
 	headers, wrong := u.Headers, map[string]string{}
 	if len(headers) == 0 {

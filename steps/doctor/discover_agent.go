@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -188,6 +189,11 @@ func (d *discoverer) suggestRest(base string) {
 	}
 	d.draft.Suggest("implementation.name", "name of your product")
 	d.draft.Suggest("implementation.version", "1.0.0")
+	claim := []any{features.ControlPlane, features.AgentServer, features.EndToEnd}
+	if d.target.Config.Target == "" {
+		claim = []any{features.AgentServer}
+	}
+	d.draft.Suggest("supports", claim, "Cannot be learned. docs/configuration.md lists the words; a part of a profile is claimed by its capabilities, such as [agent-server-core, rollback].")
 	d.draft.Suggest("assistant_id", config.Default().AssistantID, "Not asked. Put the name here with which the conformance graph is deployed.")
 	d.draft.Suggest("agent.studio_headers", map[string]any{"X-Auth-Scheme": "studio"}, "Cannot be learned: put the headers of a user of your development environment here, if there is one.")
 	if d.target.Config.Target != "" {

@@ -209,8 +209,12 @@ func (x *examiner) examineGaps(e *Examination) {
 	e.Judged = judged
 	for _, g := range gaps {
 		names := g.Named(x.catalogue)
-		if g.Skip.Kind != reports.NotApplicable {
-			e.add(Missing, g.Skip.Key, "would enable "+names, "")
+		switch g.Skip.Kind {
+		case reports.NotApplicable:
+		case reports.NotClaimed:
+			e.add(Noted, "not claimed", names+": supports does not name "+g.Skip.Key, "")
+		default:
+			e.add(Missing, g.Skip.Key, "would enable "+names, x.claimedOf(g))
 		}
 	}
 	for _, g := range gaps {
@@ -218,6 +222,20 @@ func (x *examiner) examineGaps(e *Examination) {
 			e.add(Noted, "not applicable", (&suite.Gap{Whole: g.Whole}).Named(x.catalogue)+": "+g.Reason, "")
 		}
 	}
+}
+
+// claimedOf says that a run is incomplete without the key, where supports claims what it would enable.
+func (x *examiner) claimedOf(g *suite.Gap) string {
+	var names []string
+	for _, q := range g.Whole {
+		if name := features.Claims(x.target.Config.Supports).Promised(q); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 || g.Skip.Kind != reports.NotConfigured {
+		return ""
+	}
+	return "set it: supports claims " + strings.Join(names, ", ") + ", and a run without it is incomplete"
 }
 
 func (x *examiner) examinePlan(e *Examination) {

@@ -158,9 +158,9 @@ func OverBudget(key, reason string, args ...any) *Outcome {
 	return skipped(reports.OverBudget, key, reason, args...)
 }
 
-// NotClaimed skips the scenario because the run is limited to other profiles.
-func NotClaimed(profile, reason string, args ...any) *Outcome {
-	return skipped(reports.NotClaimed, profile, reason, args...)
+// NotClaimed skips the scenario because the key supports does not hold the word that would claim it.
+func NotClaimed(word string) *Outcome {
+	return skipped(reports.NotClaimed, word, "not claimed: supports does not name %s", word)
 }
 
 // NotSelected skips the scenario because the option of the command has selected other ones.

@@ -39,15 +39,18 @@ func Foresee(c *config.Config, catalogue *features.Catalogue, s Selection) *Fore
 	return f
 }
 
-// applies says why a scenario is not run: it is to be skipped, its part of the interface is not claimed or has no address, it writes in
+// applies says why a scenario is not run: it is not selected, its part of the interface is not claimed or has no address, it writes in
 // a run that only reads, or the budget is spent on others.
 func (f *Forecast) applies(s *features.Scenario) *outcome.Outcome {
 	if f.selection.skips(s.Requirement) {
 		return outcome.NotSelected("--skip", "not selected: skipped with --skip")
 	}
 	profile := s.Requirement.Profile
-	if claimed := f.selection.Profiles; len(claimed) > 0 && !slices.Contains(claimed, profile) {
-		return outcome.NotClaimed(profile, "not claimed: the run is limited to the profile %s", strings.Join(claimed, ", "))
+	if chosen := f.selection.Profiles; len(chosen) > 0 && !slices.Contains(chosen, profile) {
+		return outcome.NotSelected("--profile", "not selected: the run is limited to --profile %s", strings.Join(chosen, ","))
+	}
+	if word := features.Claims(f.config.Supports).Lacks(s.Requirement); word != "" {
+		return outcome.NotClaimed(word)
 	}
 	if profile != features.AgentServer && f.config.Target == "" {
 		return outcome.Needs("target", " (the URL of a control plane)")

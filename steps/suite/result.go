@@ -29,7 +29,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: specVersion, Requirements: len(r.Catalogue.Requirements),
 			Digest: r.Catalogue.Digest()},
-		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.AgentAddress(), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection()},
+		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.AgentAddress(), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
 			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: r.FailOn, Whole: r.RequireWhole, Shard: r.shard(), Stopped: r.target.Redact.Text(r.stopped)},
@@ -115,7 +115,8 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
 		q := s.Requirement
 		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Binding: r.binding(q), Title: q.Title, Description: q.Description,
-			Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature, Subject: q.Subject, Verdict: reports.Skipped})
+			Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature, Subject: q.Subject,
+			Claimed: features.Claims(r.target.Config.Supports).Promised(q), Verdict: reports.Skipped})
 		last++
 	}
 	q := &res.Requirements[last]

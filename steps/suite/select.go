@@ -16,7 +16,7 @@ type Selection struct {
 	Only     []string // IDs of requirements; a trailing "*" matches any rest
 	Skip     []string // as Only: these are skipped
 	Tags     string   // a tag expression: "@must and not @slow"
-	Profiles []string // parts of the interface that the target claims; empty: all
+	Profiles []string // parts of the interface; the others are skipped; empty: all
 	Shard    int      // this part, from 1
 	Shards   int      // of so many; 0: all
 }

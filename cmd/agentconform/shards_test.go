@@ -1,0 +1,149 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/compare"
+	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// shardedFaults show every kind of finding, and block others. None depends on a race.
+var shardedFaults = []string{
+	"limit-101-is-served",             // fails CP-LIST-3
+	"not-found-names-nothing",         // fails CP-LIST-13
+	"listed-updated-at-is-a-number",   // fails CP-CONTRACT-list-revisions
+	"latest-revision-is-stale",        // fails CP-UPDATE-1, blocks CP-LIST-6 and CP-LIST-7
+	"invalid-deployment-id-is-a-text", // fails CP-GET-3, a SHOULD
+	"other-scheme-is-accepted",        // fails AS-AUTH-2
+	"unknown-thread-crashes",          // fails AS-ERROR-1
+}
+
+// ofOneRun are the texts that differ from run to run: ids, and names of texts.
+var ofOneRun = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]*|[0-9a-f]{8}-[0-9a-f-]*|word-\d+|127\.0\.0\.1:\d+`)
+
+// TestFourShardsMergedAreOneRun_Long judges servers whole and in four shards with the same seed.
+func TestFourShardsMergedAreOneRun_Long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges several servers five times each")
+	}
+	for name, c := range map[string]struct {
+		faults   []string
+		supports []string
+		change   func(*config.Config)
+		verdict  reports.Conclusion
+	}{
+		"the reference":                  {nil, nil, nil, reports.Conformant},
+		"faults":                         {shardedFaults, nil, nil, reports.NonConformant},
+		"claims":                         {nil, []string{"control-plane-core", "filters", "agent-server"}, nil, reports.Conformant},
+		"a fault that is not claimed":    {[]string{"other-scheme-is-accepted", "limit-101-is-served", "unknown-thread-crashes"}, []string{"control-plane", "rollback"}, nil, reports.NonConformant},
+		"a claim that is not configured": {nil, []string{"tags", "agent-server-core"}, func(c *config.Config) { c.Alternatives.TagRef = "" }, reports.Incomplete},
+		"credentials that are refused":   {nil, nil, func(c *config.Config) { c.Credentials = config.Credentials{APIKey: "another-key"} }, reports.Incomplete},
+		"no answer":                      {nil, nil, func(c *config.Config) { c.Target = "http://127.0.0.1:9" }, reports.Incomplete},
+		"an agent server":                {nil, []string{"agent-server"}, nil, reports.Conformant},
+		"no second tenant":               {nil, nil, func(c *config.Config) { c.OtherTenant = config.Credentials{} }, reports.Conformant},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := judgeShard(t, c.faults, c.supports, c.change, 0, 0)
+			assert.Equal(t, c.verdict, whole.Verdict, overview.FirstLine(whole))
+			var shards []*reports.Result
+			for i := range 4 {
+				shards = append(shards, judgeShard(t, c.faults, c.supports, c.change, i+1, 4))
+			}
+			merged, err := compare.Merge(shards...)
+			require.NoError(t, err)
+			t.Logf("whole:  %s", overview.FirstLine(whole))
+			t.Logf("merged: %s", overview.FirstLine(merged))
+			if diff := cmp.Diff(conclusionOf(whole), conclusionOf(merged)); diff != "" {
+				t.Errorf("four shards merged differ from one run:\n%s", diff)
+			}
+		})
+	}
+}
+
+// judgeShard judges a new reference with the faults.
+func judgeShard(t *testing.T, broken, supports []string, change func(*config.Config), shard, shards int) *reports.Result {
+	t.Helper()
+	options := reference.Options{}
+	layers, _, err := faults.Find(broken...)
+	require.NoError(t, err)
+	for _, apply := range layers {
+		apply(&options)
+	}
+	server, err := reference.Start(t.Context(), options)
+	require.NoError(t, err)
+	defer server.Close()
+	c := config.Default()
+	describe(&c, server)
+	c.Supports = supports
+	if change != nil {
+		change(&c)
+	}
+	require.NoError(t, c.Complete())
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	r, err := steps.Run(t.Context(), steps.Options{Config: &c, Catalogue: catalogue, Oracle: oracle, Seed: 11, ID: "shards", Version: "1",
+		Journal: reports.NewMemory(), Select: steps.Selection{Shard: shard, Shards: shards}})
+	require.NoError(t, err)
+	r.Target.ControlPlane = "http://target.example" // each is another server
+	return r
+}
+
+// conclusion is what a run has found: what shards and one run must agree on.
+type conclusion struct {
+	Verdict       reports.Conclusion
+	Exit          int
+	FirstLine     string
+	Scope         reports.Scope
+	NotJudged     []reports.NotJudged
+	Unseen        []string
+	Counts        string
+	Requirements  map[reports.Verdict]int
+	Scenarios     map[reports.Verdict]int
+	Cases         int
+	Judged        []judgedRequirement
+	Findings      []findingShape
+	NotConfigured map[string]int
+}
+
+type judgedRequirement struct {
+	ID, Claimed string
+	Verdict     reports.Verdict
+	Skip        *reports.Skip
+	BlockedBy   []reports.Blocker
+	Scenarios   map[string]reports.Verdict
+}
+
+func conclusionOf(r *reports.Result) conclusion {
+	c := conclusion{Verdict: r.Verdict, Exit: overview.DisplayVerdictOf(r).Exit, FirstLine: ofOneRun.ReplaceAllString(overview.FirstLine(r), "X"), Scope: r.Scope, NotJudged: r.NotJudged, Unseen: r.Unseen,
+		Counts: overview.CountsOf(r).String(), Requirements: r.Counts.Requirements, Scenarios: r.Counts.Scenarios, Cases: r.Counts.Cases, NotConfigured: enabling(r)}
+	for _, q := range r.Requirements {
+		judged := judgedRequirement{ID: q.ID, Claimed: q.Claimed, Verdict: q.Verdict, Skip: q.Skip, BlockedBy: slices.Clone(q.BlockedBy), Scenarios: map[string]reports.Verdict{}}
+		for i := range judged.BlockedBy {
+			judged.BlockedBy[i].Name = ofOneRun.ReplaceAllString(judged.BlockedBy[i].Name, "X")
+		}
+		for _, s := range q.Scenarios {
+			judged.Scenarios[s.Name] = s.Verdict
+		}
+		c.Judged = append(c.Judged, judged)
+	}
+	for _, f := range shapeOf(r).Findings {
+		f.Summary = ofOneRun.ReplaceAllString(f.Summary, "X")
+		c.Findings = append(c.Findings, f)
+	}
+	return c
+}
