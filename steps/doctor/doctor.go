@@ -16,9 +16,9 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
-	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -84,7 +84,7 @@ type examiner struct {
 	agents    *agent.Agents
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
-	forecast  *suite.Forecast
+	forecast  *forecast.Forecast
 	route     client.Route
 	words     *evidence.Words // what the target has shown of the words of vocabulary
 }
@@ -92,7 +92,7 @@ type examiner struct {
 func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
 	p := plane.New(t, nil, time.Time{})
 	return &examiner{target: t, plane: p, agents: agent.New(t, p, maker), catalogue: catalogue, oracle: oracle,
-		forecast: suite.Foresee(t.Config, catalogue, suite.Selection{})}
+		forecast: forecast.Foresee(t.Config, catalogue, forecast.Selection{})}
 }
 
 // Options say what an examination does beyond reading.
@@ -198,7 +198,7 @@ func (x *examiner) examineGaps(e *Examination) {
 	}
 	for _, g := range gaps {
 		if g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0 {
-			e.add(Noted, "not applicable", (&suite.Gap{Whole: g.Whole}).Named(x.catalogue)+": "+g.Reason, "")
+			e.add(Noted, "not applicable", (&forecast.Gap{Whole: g.Whole}).Named(x.catalogue)+": "+g.Reason, "")
 		}
 	}
 }

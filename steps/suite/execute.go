@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -39,13 +40,13 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}, sentences: common.NewRegistrar(r.forecast.sentences)}
+			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}, sentences: common.NewRegistrar(r.forecast.Sentences)}
 			sc.Before(e.before)
 			sc.StepContext().Before(e.beforeStep)
 			sc.StepContext().After(e.afterStep)
 			sc.After(e.after)
 			sc.Step(everySentence, e.execute)
-			define(e.sentences, e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0 && !r.cut)
+			forecast.Define(e.sentences, e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0 && !r.cut)
 		},
 		Options: &godog.Options{
 			Format:          silent,
@@ -125,10 +126,10 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 
 // preclude says why a scenario is not run.
 func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outcome {
-	if o := r.forecast.applies(s); o != nil {
+	if o := r.forecast.Applies(s); o != nil {
 		return o
 	}
-	if ctx.Err() != nil && !r.forecast.judgesRecord(s) {
+	if ctx.Err() != nil && !r.forecast.JudgesRecord(s) {
 		return outcome.Inconclusive("not run: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
 	}
 	if r.unreachable != "" {
@@ -142,7 +143,7 @@ var everySentence = regexp.MustCompile(`(?s)^(.*)$`)
 
 // execute executes the present step.
 func (e *execution) execute(ctx context.Context, sentence string) error {
-	if e.run.cut && !e.run.forecast.onRecord(sentence) {
+	if e.run.cut && !e.run.forecast.OnRecord(sentence) {
 		return nil // a precondition that only a request could show; what is judged was recorded before
 	}
 	return e.sentences.Call(ctx, e.kind, sentence)
@@ -156,7 +157,7 @@ func (e *execution) beforeStep(ctx context.Context, step *godog.Step) (context.C
 	e.kind = map[messages.PickleStepType]common.Kind{messages.PickleStepType_CONTEXT: common.Given,
 		messages.PickleStepType_ACTION: common.When, messages.PickleStepType_OUTCOME: common.Then}[step.Type]
 	ctx = evidence.WithPart(ctx, parts[e.kind])
-	if d := e.run.forecast.sentences.Find(step.Text); d != nil {
+	if d := e.run.forecast.Sentences.Find(step.Text); d != nil {
 		ctx = d.Allow(ctx)
 	}
 	return ctx, nil

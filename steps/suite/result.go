@@ -184,7 +184,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	}
 	key := v.Key
 	if key == "" {
-		key = r.forecast.sentences.Pattern(sentence)
+		key = r.forecast.Sentences.Pattern(sentence)
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])

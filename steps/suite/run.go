@@ -11,13 +11,10 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/agentserver"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/controlplane"
-	"github.com/agentconform/agentconform/steps/endtoend"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -28,7 +25,7 @@ type Options struct {
 	Config    *config.Config
 	Catalogue *features.Catalogue
 	Oracle    *spec.Oracle // share one between runs: making one takes long
-	Select    Selection
+	Select    forecast.Selection
 
 	Concurrency int // scenarios in flight; DefaultConcurrency when 0
 	Strict      bool
@@ -59,7 +56,7 @@ type run struct {
 	maker    *shared.Maker
 	plane    *plane.Plane
 	agents   *agent.Agents
-	forecast *Forecast
+	forecast *forecast.Forecast
 	start    time.Time
 	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn
 
@@ -78,11 +75,11 @@ type run struct {
 // journal or the ledger could not be written, or the selection holds no scenario. A target that does not answer, or
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) {
-	selected, err := o.Select.apply(o.Catalogue)
+	selected, err := o.Select.Apply(o.Catalogue)
 	if err != nil {
 		return nil, err
 	}
-	binding, err := Binding(o.Catalogue, o.FailOn)
+	binding, err := forecast.Binding(o.Catalogue, o.FailOn)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +93,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.binding = binding
 	defer r.target.Close() //nolint:errcheck // what is in the ledger was written as it came
 
-	r.forecast.spend(selected)
+	r.forecast.Spend(selected)
 	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(selected).Deployments})
 	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
@@ -135,7 +132,7 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
-	o.Concurrency = concurrencyWithin(o.Concurrency, o.Config.Every())
+	o.Concurrency = forecast.ConcurrencyWithin(o.Concurrency, o.Config.Every())
 	start := time.Now()
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures, Progress: o.Progress,
 		Oracle: o.Oracle, Journal: o.Journal, Start: start, LedgerFile: o.LedgerFile})
@@ -146,15 +143,7 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 	agents := agent.New(t, p, maker)
 	agents.AtOnce = o.Concurrency
 	return &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
-		forecast: Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
-}
-
-// define registers every sentence for one scenario, with new worlds.
-func define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents, shard bool) {
-	c := controlplane.Define(r, scene, t, p)
-	agentserver.Define(r, scene, t, p, agents)
-	endtoend.Define(r, t, p, agents, c)
-	common.DefineClosing(r, scene, t, shard, p.Sources.CanCreate)
+		forecast: forecast.Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
 }
 
 // reach sends one request, so that a target that does not answer is reported once and not for each scenario. Any

@@ -1,4 +1,4 @@
-package suite
+package forecast
 
 import (
 	"time"
@@ -18,13 +18,13 @@ type Preview struct {
 
 // PreviewOf returns what a run of the selection would do with so many scenarios in flight. It sends nothing.
 func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int) (*Preview, error) {
-	selected, err := s.apply(catalogue)
+	selected, err := s.Apply(catalogue)
 	if err != nil {
 		return nil, err
 	}
 	f := Foresee(c, catalogue, s)
 	f.plane.AssumeExisting()
-	f.spend(selected)
+	f.Spend(selected)
 	p := &Preview{Plan: f.Plan(selected), Scenarios: len(selected)}
 	p.Gaps, p.Judged = f.Gaps(selected)
 	seen := map[*features.Requirement]bool{}
@@ -32,14 +32,14 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, con
 		seen[scenario.Requirement] = true
 	}
 	p.Requirements = len(seen)
-	atOnce := concurrencyWithin(max(concurrency, 1), c.Every())
+	atOnce := ConcurrencyWithin(max(concurrency, 1), c.Every())
 	p.Least = max(p.Longest, p.Waits/time.Duration(atOnce), time.Duration(max(p.Requests-1, 0))*c.Every())
 	return p, nil
 }
 
-// concurrencyWithin is how many scenarios may be in flight with the time between two requests: a scenario that waits long for each of
+// ConcurrencyWithin is how many scenarios may be in flight with the time between two requests: a scenario that waits long for each of
 // its requests loses its races with the runs that it has started.
-func concurrencyWithin(most int, every time.Duration) int {
+func ConcurrencyWithin(most int, every time.Duration) int {
 	if every == 0 {
 		return most
 	}

@@ -1,4 +1,4 @@
-package suite
+package forecast
 
 import (
 	"time"
@@ -32,7 +32,7 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
 	var p Plan
 	paid := map[string]bool{}
 	for _, s := range scenarios {
-		if f.applies(s) != nil {
+		if f.Applies(s) != nil {
 			continue
 		}
 		c := f.cost(s, paid)
@@ -80,7 +80,7 @@ func (f *Forecast) upToGap(s *features.Scenario, visit func(*common.Definition))
 		if len(f.lackedBy(step.Text)) > 0 {
 			return
 		}
-		if d := f.sentences.Find(step.Text); d != nil {
+		if d := f.Sentences.Find(step.Text); d != nil {
 			visit(d)
 		}
 	}
