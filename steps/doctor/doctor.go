@@ -116,7 +116,7 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 		return nil, err
 	}
 	defer t.Close() //nolint:errcheck // the ledger has no file
-	maker := shared.NewMaker(ctx)
+	maker := shared.NewMaker(ctx, nil)
 	defer maker.Wait()
 	x := newExaminer(t, maker, catalogue, oracle)
 	if x.route, err = target.RouteOf(c); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/slots"
 )
 
 // Fixture is a deployment that scenarios share: made once, by the first that needs it.
@@ -63,6 +64,11 @@ func (p *Plane) newFixtures() *Fixtures {
 	return f
 }
 
+// All returns every fixture.
+func (fs *Fixtures) All() []*Fixture {
+	return []*Fixture{fs.Created, fs.Deployed, fs.Existing, fs.Changing, fs.Leased, fs.Updated, fs.Long}
+}
+
 // Needed is the cost of a sentence that needs the fixture: its own, and that of the one below it.
 func (f *Fixture) Needed() []Cost {
 	own := f.Cost
@@ -81,17 +87,29 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	if err := mayUse(ctx, f); err != nil {
 		return nil, err
 	}
-	d, err := f.value.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
-		costs := []Cost{f.Cost}
-		if f.below != nil {
-			costs = append(costs, f.below.Needed()...)
-		}
-		return f.make(WithAllowance(ctx, f.Name, costs...))
-	})
+	d, err := f.value.Get(ctx, p.maker, f.Name, f.build)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("fixture: %s: %w", f.Name, err)
 	}
 	return d, err
+}
+
+// Begin has the fixture made before a scenario asks for it, and returns what is closed when it is there or has failed; nil where
+// deployments cannot be created.
+func (p *Plane) Begin(f *Fixture) (ready <-chan struct{}) {
+	if f.Lacks() != nil {
+		return nil
+	}
+	return f.value.Begin(p.maker, f.Name, f.build)
+}
+
+// build makes the fixture with what it may create.
+func (f *Fixture) build(ctx context.Context) (*Deployment, error) {
+	costs := []Cost{f.Cost}
+	if f.below != nil {
+		costs = append(costs, f.below.Needed()...)
+	}
+	return f.make(WithAllowance(ctx, f.Name, costs...))
 }
 
 // Lease returns the fixture's deployment, which nobody else changes until it is given back.
@@ -99,12 +117,29 @@ func (p *Plane) Lease(ctx context.Context, f *Fixture) (d *Deployment, giveBack 
 	if d, err = p.Shared(ctx, f); err != nil {
 		return nil, nil, err
 	}
+	giveBack = func() { f.lease <- struct{}{} }
 	select {
 	case <-f.lease:
-		return d, func() { f.lease <- struct{}{} }, nil
-	case <-ctx.Done():
-		return nil, nil, context.Cause(ctx)
+		return d, giveBack, nil
+	default:
 	}
+	leased := false
+	err = slots.Away(ctx, func() error {
+		select {
+		case <-f.lease:
+			leased = true
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	if err != nil {
+		if leased {
+			giveBack()
+		}
+		return nil, nil, err
+	}
+	return d, giveBack, nil
 }
 
 func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {

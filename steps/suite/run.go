@@ -17,6 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/slots"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -53,6 +54,7 @@ const DefaultConcurrency = 8
 type run struct {
 	Options
 	target   *target.Target
+	slots    *slots.Slots // for scenarios in flight, and for what they share
 	maker    *shared.Maker
 	plane    *plane.Plane
 	agents   *agent.Agents
@@ -60,12 +62,13 @@ type run struct {
 	start    time.Time
 	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn
 
-	unreachable  string   // why no request was answered
-	rejecting    []string // sides that have refused every request with the credentials of the configuration
-	rejected     string   // why, where a side has refused every request with the credentials of the configuration
-	unknownWords []string // entries of vocabulary that kept something from being judged
-	cut          bool     // the context ended before all that sends requests was judged
-	stopped      string   // what ended the run before all was judged; "" where nothing did
+	unreachable  string                     // why no request was answered
+	rejecting    []string                   // sides that have refused every request with the credentials of the configuration
+	rejected     string                     // why, where a side has refused every request with the credentials of the configuration
+	unknownWords []string                   // entries of vocabulary that kept something from being judged
+	ready        map[string]<-chan struct{} // by name of what scenarios share: closed when it is made, or has failed
+	cut          bool                       // the context ended before all that sends requests was judged
+	stopped      string                     // what ended the run before all was judged; "" where nothing did
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
@@ -85,8 +88,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	}
 	within, stop := context.WithCancel(ctx)
 	defer stop()
-	maker := shared.NewMaker(within)
-	r, err := newRun(o, maker)
+	r, err := newRun(within, o)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +102,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
+	r.begin(within, selected)
 	asking, record := r.phases(selected)
 	for _, phase := range asking {
 		if err := r.execute(within, phase); err != nil {
@@ -109,7 +112,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.askOnceMore(within)
 	judging := within
 	if r.cut = ctx.Err() != nil; r.cut {
-		maker.Wait() // what is still being made may add to the record
+		r.maker.Wait() // what is still being made may add to the record
 		judging = context.WithoutCancel(within)
 	}
 	if err := r.execute(judging, record); err != nil {
@@ -117,7 +120,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	}
 	r.stopped = r.stoppedBy(ctx)
 	stop()
-	maker.Wait()
+	r.maker.Wait()
 	if r.Keep {
 		r.keep("--keep was given")
 	} else {
@@ -128,7 +131,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	return r.result(selected)
 }
 
-func newRun(o Options, maker *shared.Maker) (*run, error) {
+func newRun(ctx context.Context, o Options) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
@@ -139,10 +142,12 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	places := slots.New(o.Concurrency)
+	maker := shared.NewMaker(ctx, places)
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker)
 	agents.AtOnce = o.Concurrency
-	return &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
+	return &run{Options: o, target: t, slots: places, maker: maker, plane: p, agents: agents,
 		forecast: forecast.Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
 }
 
