@@ -24,6 +24,7 @@ type Forecast struct {
 	Sentences *common.Definitions
 	lacked    map[string][]*outcome.Outcome // by sentence
 	over      map[string]*outcome.Outcome   // scenarios that the budget leaves out, by key
+	member    map[string]int                // which deployment of a pool a scenario changes, by key
 	target    *target.Target
 	plane     *plane.Plane
 }

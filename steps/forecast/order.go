@@ -39,6 +39,7 @@ func (f *Forecast) Needed(scenarios []*features.Scenario) (names []string) {
 func (f *Forecast) costs(s *features.Scenario, visit func(plane.Cost)) {
 	f.upToGap(s, func(d *common.Definition) {
 		for _, c := range d.Costs {
+			c.Fixture = f.plane.Fixtures.Member(c.Fixture, f.member[s.Key()])
 			visit(c)
 		}
 	})
@@ -75,5 +76,14 @@ func (f *Forecast) takes(s *features.Scenario) int {
 			asks += c.Threads*ofThread + c.Runs*ofRun
 		}
 	})
+	if leases, makes := f.leases(s); leases && makes {
+		asks += inTurn
+	} else if leases {
+		asks += 2 * inTurn
+	}
 	return asks + own*aRevision
 }
+
+// inTurn is for scenarios that change one deployment in turn: they begin early, and last those that make a revision there, since
+// the next has to wait for it.
+const inTurn = 100

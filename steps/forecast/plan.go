@@ -50,17 +50,15 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
 
 // cost is what a scenario creates at most, beside the fixtures that are paid already. It notes those that it pays.
 func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.Cost) {
-	f.upToGap(s, func(d *common.Definition) {
-		for _, c := range d.Costs {
-			if c.Fixture != "" && paid[c.Fixture] {
-				continue
-			}
-			paid[c.Fixture] = c.Fixture != ""
-			sum.Deployments += c.Deployments
-			sum.Revisions += c.Revisions
-			sum.Threads += c.Threads
-			sum.Runs += c.Runs
+	f.costs(s, func(c plane.Cost) {
+		if c.Fixture != "" && paid[c.Fixture] {
+			return
 		}
+		paid[c.Fixture] = c.Fixture != ""
+		sum.Deployments += c.Deployments
+		sum.Revisions += c.Revisions
+		sum.Threads += c.Threads
+		sum.Runs += c.Runs
 	})
 	return sum
 }

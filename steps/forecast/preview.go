@@ -25,6 +25,7 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, con
 	f := Foresee(c, catalogue, s)
 	f.plane.AssumeExisting()
 	f.Spend(selected)
+	f.Share(selected)
 	p := &Preview{Plan: f.Plan(selected), Scenarios: len(selected)}
 	p.Gaps, p.Judged = f.Gaps(selected)
 	seen := map[*features.Requirement]bool{}

@@ -17,6 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -115,7 +116,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	e.start = time.Now()
 	e.scene.Scenario = s
 	r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
-	ctx = evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s))
+	ctx = plane.WithMember(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)), r.forecast.Member(s))
 	if o := r.preclude(ctx, s); o != nil {
 		e.end(o, "")
 		return ctx, godog.ErrSkip

@@ -96,6 +96,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	defer r.target.Close() //nolint:errcheck // what is in the ledger was written as it came
 
 	r.forecast.Spend(selected)
+	r.forecast.Share(selected)
 	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(selected).Deployments})
 	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
