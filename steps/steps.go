@@ -56,9 +56,12 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite
 // Preview is what a run would do, as far as that is known without a request.
 type Preview = forecast.Preview
 
-// PreviewOf returns what a run of the selection would do with so many scenarios in flight. It sends nothing.
-func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int) (*Preview, error) {
-	return forecast.PreviewOf(c, catalogue, s, concurrency)
+// Pace is how fast a target is, as a run has measured it.
+type Pace = forecast.Pace
+
+// PreviewOf returns what a run of the selection would do with so many scenarios in flight, at a target of the pace. It sends nothing.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int, target Pace) (*Preview, error) {
+	return forecast.PreviewOf(c, catalogue, s, concurrency, target)
 }
 
 // Examine checks whether a run could judge the target, and what its configuration lacks. Unless the options say more, it sends a

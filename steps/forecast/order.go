@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/common"
@@ -23,18 +24,6 @@ func (f *Forecast) Needs(s *features.Scenario) (names []string) {
 	return names
 }
 
-// Needed returns the names of all that the scenarios share and need.
-func (f *Forecast) Needed(scenarios []*features.Scenario) (names []string) {
-	for _, s := range scenarios {
-		for _, name := range f.Needs(s) {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
 // costs visits what the sentences of a scenario create.
 func (f *Forecast) costs(s *features.Scenario, visit func(plane.Cost)) {
 	f.upToGap(s, func(d *common.Definition) {
@@ -51,7 +40,7 @@ func (f *Forecast) Order(scenarios []*features.Scenario, seed int64) []*features
 	random := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // only an order
 	order := slices.Clone(scenarios)
 	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	takes := map[*features.Scenario]int{}
+	takes := map[*features.Scenario]time.Duration{}
 	for _, s := range order {
 		takes[s] = f.takes(s)
 	}
@@ -59,31 +48,37 @@ func (f *Forecast) Order(scenarios []*features.Scenario, seed int64) []*features
 	return order
 }
 
-// takes is how long a scenario takes beside others, in tenths of a second at a target that answers in that time and builds a
+// takes is how long a scenario takes beside others, for the order, at a target that answers in a tenth of a second and builds a
 // revision in a minute.
-func (f *Forecast) takes(s *features.Scenario) int {
-	const aRevision = 600
-	asks, least := f.asks(s)
-	asks += int(least.Milliseconds() / 100)
-	own := 0
-	f.costs(s, func(c plane.Cost) {
-		switch {
-		case c.Fixture != "":
-		case c.Deployments > 0, own > 0:
-			own += c.Deployments + c.Revisions
-		}
-		if c.Fixture == "" {
-			asks += c.Threads*ofThread + c.Runs*ofRun
-		}
-	})
-	if leases, makes := f.leases(s); leases && makes {
-		asks += inTurn
-	} else if leases {
-		asks += 2 * inTurn
+func (f *Forecast) takes(s *features.Scenario) time.Duration {
+	own := f.own(s).at(usual).Time
+	switch leases, makes := f.leases(s); {
+	case makes:
+		own += inTurn
+	case leases:
+		own += 2 * inTurn
 	}
-	return asks + own*aRevision
+	return own
 }
+
+// usual is the pace of targets of which nothing is known yet.
+var usual = Pace{Answer: 100 * time.Millisecond, Revision: time.Minute}
 
 // inTurn is for scenarios that change one deployment in turn: they begin early, and last those that make a revision there, since
 // the next has to wait for it.
-const inTurn = 100
+const inTurn = 10 * time.Second
+
+// Chains are how long is waited for what is made from each thing that scenarios share, by its name, in seconds at a usual target.
+func (f *Forecast) Chains(scenarios []*features.Scenario) map[string]int {
+	chains := map[string]int{}
+	for _, s := range scenarios {
+		for _, name := range f.Needs(s) {
+			whole := f.own(s).at(usual).Time
+			if fixture := f.plane.Fixtures.Named(name); fixture != nil {
+				whole += f.making(fixture).at(usual).Time
+			}
+			chains[name] = max(chains[name], int(whole.Seconds()))
+		}
+	}
+	return chains
+}

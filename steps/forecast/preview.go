@@ -13,11 +13,13 @@ type Preview struct {
 	Scenarios, Requirements int           // that are selected
 	Judged                  int           // of these requirements, those that would be judged
 	Least                   time.Duration // that the run takes, without the time that the target needs for deployments and answers
+	Time                    Least         // that the run takes at a target of the pace
+	Pace                    Pace          // what is known of the target
 	Gaps                    []*Gap        // what would be left out, and why
 }
 
-// PreviewOf returns what a run of the selection would do with so many scenarios in flight. It sends nothing.
-func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int) (*Preview, error) {
+// PreviewOf returns what a run of the selection would do with so many scenarios in flight, at a target of the pace. It sends nothing.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int, target Pace) (*Preview, error) {
 	selected, err := s.Apply(catalogue)
 	if err != nil {
 		return nil, err
@@ -34,6 +36,7 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, con
 	}
 	p.Requirements = len(seen)
 	atOnce := ConcurrencyWithin(max(concurrency, 1), c.Every())
+	p.Pace, p.Time = target, f.Least(selected, target, atOnce)
 	p.Least = max(p.Longest, p.Waits/time.Duration(atOnce), time.Duration(max(p.Requests-1, 0))*c.Every())
 	return p, nil
 }

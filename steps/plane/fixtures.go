@@ -11,14 +11,21 @@ import (
 
 // Fixture is a deployment that scenarios share: made once, by the first that needs it.
 type Fixture struct {
-	Name  string
-	Cost  Cost          // of making it, beside that of the fixture below it
-	Lacks func() error  // skips where deployments cannot be created
-	below *Fixture      // the fixture that it is made from, if there is one
-	pool  []*Fixture    // those that are like this one, itself the first; each is changed by other scenarios
-	lease chan struct{} // holds a token while nobody changes the deployment
-	value shared.Value[*Deployment]
-	make  func(ctx context.Context) (*Deployment, error)
+	Name   string
+	Cost   Cost          // of making it, beside that of the fixture below it
+	Builds Builds        // what making it waits for, with the fixture below it
+	Lacks  func() error  // skips where deployments cannot be created
+	below  *Fixture      // the fixture that it is made from, if there is one
+	pool   []*Fixture    // those that are like this one, itself the first; each is changed by other scenarios
+	lease  chan struct{} // holds a token while nobody changes the deployment
+	value  shared.Value[*Deployment]
+	make   func(ctx context.Context) (*Deployment, error)
+}
+
+// Builds are the revisions that something waits for, one after the other.
+type Builds struct {
+	Revisions int // until they are DEPLOYED
+	Failures  int // until they have failed
 }
 
 // Fixtures are the deployments that scenarios share. At a real target each takes minutes.
@@ -49,7 +56,7 @@ func (p *Plane) newFixtures() *Fixtures {
 		up := *d // the other fixture's is read by those who do not wait
 		return &up, p.reachDeployed(ctx, &up)
 	})
-	f.Deployed.below = f.Created
+	f.Deployed.below, f.Deployed.Builds = f.Created, Builds{Revisions: 1}
 	f.Existing = made("another existing deployment", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "another", nil) })
 	for n := range PoolSize {
 		changing := made(numbered("a deployment that one scenario changes at a time", n), one, func(ctx context.Context) (*Deployment, error) {
@@ -62,14 +69,19 @@ func (p *Plane) newFixtures() *Fixtures {
 			}
 			return d, p.reachDeployed(ctx, d)
 		})
-		leased.below, leased.lease = changing, changing.lease
+		leased.below, leased.lease, leased.Builds = changing, changing.lease, Builds{Revisions: 1}
 		if n == 0 {
 			f.Changing, f.Leased = changing, leased
 		}
 		f.Changing.pool, f.Leased.pool = append(f.Changing.pool, changing), append(f.Leased.pool, leased)
 	}
 	f.Updated = made("a deployment that was updated", Cost{Deployments: 1, Revisions: 1}, p.makeUpdated)
+	f.Updated.Builds = Builds{Revisions: 2}
 	f.Long = made("a deployment with a long history", Cost{Deployments: 1, Revisions: longHistory - 1}, p.makeLong)
+	f.Long.Builds = Builds{Revisions: 2}
+	if broken, _ := p.Sources.Broken(); broken != nil {
+		f.Long.Builds.Failures = 1
+	}
 	return f
 }
 
@@ -88,6 +100,16 @@ func numbered(name string, n int) string {
 		return name
 	}
 	return fmt.Sprintf("%s %d", name, n+1)
+}
+
+// Named returns the fixture with the name, nil where it is another thing that scenarios share.
+func (fs *Fixtures) Named(name string) *Fixture {
+	for _, f := range fs.All() {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
 }
 
 // Leases tells whether scenarios change a fixture of the name in turn.

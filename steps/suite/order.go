@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"slices"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/slots"
@@ -15,9 +14,9 @@ func (r *run) begin(ctx context.Context, scenarios []*features.Scenario) {
 		return
 	}
 	r.ready = map[string]<-chan struct{}{}
-	needed := r.forecast.Needed(scenarios)
+	r.maker.Chains = r.forecast.Chains(scenarios)
 	for _, f := range r.plane.Fixtures.All() {
-		if slices.Contains(needed, f.Name) {
+		if _, needed := r.maker.Chains[f.Name]; needed {
 			r.ready[f.Name] = r.plane.Begin(f)
 		}
 	}

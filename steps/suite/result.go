@@ -50,6 +50,11 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	res.Counts.Cases = len(selected)
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
+	least, err := r.least(selected)
+	if err != nil {
+		return nil, err
+	}
+	res.Run.Least = least
 	comparisons := r.addFindings(res, selected)
 	res.Notes = r.notes()
 	res.Exchanges = r.Journal
