@@ -93,10 +93,11 @@ func (f *Forecast) path(scenarios []*features.Scenario, target Pace) []Part {
 		}
 		chain := f.chainOf(s, target)
 		if leases, makes := f.leases(s); leases {
-			queue := queues[f.Member(s)]
+			member := f.member[s.Key()]
+			queue := queues[member]
 			if queue == nil {
 				queue = &Part{Name: "the scenarios that change it in turn", Revisions: -1} // nobody waits for the last one
-				queues[f.Member(s)] = queue
+				queues[member] = queue
 			}
 			if queue.add(own); makes {
 				queue.Revisions++

@@ -52,11 +52,14 @@ func (f *Forecast) Order(scenarios []*features.Scenario, seed int64) []*features
 // revision in a minute.
 func (f *Forecast) takes(s *features.Scenario) time.Duration {
 	own := f.own(s).at(usual).Time
-	switch leases, makes := f.leases(s); {
+	leases, makes := f.leases(s)
+	switch {
 	case makes:
 		own += inTurn
-	case leases:
+	case leases && len(f.chainOf(s, usual)) > 0 && f.chainOf(s, usual)[0].Revisions > 0:
 		own += 2 * inTurn
+	case leases:
+		own += 3 * inTurn
 	}
 	return own
 }
@@ -64,8 +67,8 @@ func (f *Forecast) takes(s *features.Scenario) time.Duration {
 // usual is the pace of targets of which nothing is known yet.
 var usual = Pace{Answer: 100 * time.Millisecond, Revision: time.Minute}
 
-// inTurn is for scenarios that change one deployment in turn: they begin early, and last those that make a revision there, since
-// the next has to wait for it.
+// inTurn is for scenarios that change one deployment in turn: they begin early, those first that do not wait until it is DEPLOYED, and
+// last those that make a revision there, since the next has to wait for it.
 const inTurn = 10 * time.Second
 
 // Chains are how long is waited for what is made from each thing that scenarios share, by its name, in seconds at a usual target.

@@ -33,8 +33,14 @@ func (f *Forecast) Share(scenarios []*features.Scenario) {
 	}
 }
 
-// Member is which deployment of a pool the scenario changes, from 0.
-func (f *Forecast) Member(s *features.Scenario) int { return f.member[s.Key()] }
+// Leases tells whether the scenario changes a deployment that others change before or after it, and which one of the pool, from 0.
+func (f *Forecast) Leases(s *features.Scenario) (member int, leases bool) {
+	if f.Applies(s) != nil {
+		return 0, false
+	}
+	leases, _ = f.leases(s)
+	return f.member[s.Key()], leases
+}
 
 // leases tells whether a scenario changes a deployment that others change before and after it, and whether it makes a revision there.
 func (f *Forecast) leases(s *features.Scenario) (leases, makes bool) {

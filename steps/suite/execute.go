@@ -96,7 +96,7 @@ type execution struct {
 	chosen map[string]*features.Scenario
 	turns  map[*features.Scenario]*turn
 	scene  *common.Scene
-	leave  func() // gives the slot back
+	done   func() // to be called when it has ended
 
 	sentences *common.Registrar
 	kind      common.Kind // of the present step
@@ -112,11 +112,12 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		return ctx, godog.ErrSkip
 	}
 	r := e.run
-	ctx, e.leave = e.turns[s].await(ctx, r.slots)
+	ctx, e.done = e.turns[s].await(ctx, r.slots)
 	e.start = time.Now()
 	e.scene.Scenario = s
 	r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
-	ctx = plane.WithMember(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)), r.forecast.Member(s))
+	member, _ := r.forecast.Leases(s)
+	ctx = plane.WithMember(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)), member)
 	if o := r.preclude(ctx, s); o != nil {
 		e.end(o, "")
 		return ctx, godog.ErrSkip
@@ -185,8 +186,8 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 
 func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
 	e.scene.End()
-	if e.leave != nil {
-		defer e.leave()
+	if e.done != nil {
+		defer e.done()
 	}
 	if e.scene.Scenario != nil && e.verdict == nil {
 		e.step = -1

@@ -22,22 +22,31 @@ func (r *run) begin(ctx context.Context, scenarios []*features.Scenario) {
 	}
 }
 
-// turn is when a scenario may begin: when what it needs is made, or has failed, in the order of the ranks.
+// turn is when a scenario may begin: when what it needs is made, or has failed, and the scenario has ended that changes the same
+// deployment before it; in the order of the ranks.
 type turn struct {
 	rank   slots.Rank
 	needs  []<-chan struct{}
+	ended  chan struct{} // closed when the scenario has ended
 	ticket *slots.Ticket // nil where it needs something
 }
 
 // turns gives each scenario its turn: those that take longest come first, and the seed shuffles equals.
 func (r *run) turns(scenarios []*features.Scenario) map[*features.Scenario]*turn {
 	all := map[*features.Scenario]*turn{}
+	before := map[int]*turn{} // by number of the deployment that scenarios change in turn
 	for i, s := range r.forecast.Order(scenarios, r.Seed) {
-		t := &turn{rank: slots.Rank(i)}
+		t := &turn{rank: slots.Rank(i), ended: make(chan struct{})}
 		for _, name := range r.forecast.Needs(s) {
 			if ready := r.ready[name]; ready != nil {
 				t.needs = append(t.needs, ready)
 			}
+		}
+		if n, leases := r.forecast.Leases(s); leases {
+			if last := before[n]; last != nil {
+				t.needs = append(t.needs, last.ended)
+			}
+			before[n] = t
 		}
 		all[s] = t
 	}
@@ -53,9 +62,17 @@ func (r *run) reserve(turns map[*features.Scenario]*turn) {
 	}
 }
 
-// await waits until the scenario may begin. The context that it returns holds a slot until leave is called; where the run was
+// await waits until the scenario may begin. The context that it returns holds a slot until end is called; where the run was
 // stopped meanwhile it holds none.
-func (t *turn) await(ctx context.Context, s *slots.Slots) (within context.Context, leave func()) {
+func (t *turn) await(ctx context.Context, s *slots.Slots) (within context.Context, end func()) {
+	within, leave := t.enter(ctx, s)
+	return within, func() {
+		leave()
+		close(t.ended)
+	}
+}
+
+func (t *turn) enter(ctx context.Context, s *slots.Slots) (within context.Context, leave func()) {
 	for _, ready := range t.needs {
 		select {
 		case <-ready:
