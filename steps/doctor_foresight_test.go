@@ -99,7 +99,9 @@ func assertPlan(t *testing.T, c *config.Config, res *reports.Result) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	deployments, revisions := created(t, res)
-	plan := forecast.Foresee(c, catalogue, forecast.Selection{}).Plan(catalogue.Scenarios())
+	f := forecast.Foresee(c, catalogue, forecast.Selection{})
+	f.Share(catalogue.Scenarios())
+	plan := f.Plan(catalogue.Scenarios())
 	most, mostRevisions := plan.Deployments, plan.Revisions
 	assert.LessOrEqual(t, deployments, most)
 	assert.LessOrEqual(t, revisions, mostRevisions)

@@ -204,6 +204,7 @@ func (x *examiner) examineGaps(e *Examination) {
 }
 
 func (x *examiner) examinePlan(e *Examination) {
+	x.forecast.Share(x.catalogue.Scenarios())
 	p, c := x.forecast.Plan(x.catalogue.Scenarios()), x.target.Config
 	const subject = "plan"
 	found := fmt.Sprintf("a run creates at most %s with %s", reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
