@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/internal/independent"
-	"github.com/agentconform/agentconform/steps/suite"
 )
 
 // TestAnExaminationForeseesWhatARunSkips_Long takes keys out of a configuration, has the target judged, and holds what was
@@ -99,7 +99,9 @@ func assertPlan(t *testing.T, c *config.Config, res *reports.Result) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	deployments, revisions := created(t, res)
-	plan := suite.Foresee(c, catalogue, suite.Selection{}).Plan(catalogue.Scenarios())
+	f := forecast.Foresee(c, catalogue, forecast.Selection{})
+	f.Share(catalogue.Scenarios())
+	plan := f.Plan(catalogue.Scenarios())
 	most, mostRevisions := plan.Deployments, plan.Revisions
 	assert.LessOrEqual(t, deployments, most)
 	assert.LessOrEqual(t, revisions, mostRevisions)
@@ -134,7 +136,7 @@ func created(t *testing.T, res *reports.Result) (deployments, revisions int) {
 
 // foreseen returns why each scenario would be skipped, by its place, as far as the configuration tells before a run.
 func foreseen(c *config.Config, catalogue *features.Catalogue) map[string]string {
-	forecast, all := suite.Foresee(c, catalogue, suite.Selection{}), map[string]string{}
+	forecast, all := forecast.Foresee(c, catalogue, forecast.Selection{}), map[string]string{}
 	for _, s := range catalogue.Scenarios() {
 		if lacking := forecast.Lacking(s); len(lacking) > 0 {
 			all[s.Key()] = lacking[0].Reason

@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -26,7 +27,7 @@ type Fixtures = target.Fixtures
 type Stopped = suite.Stopped
 
 // Selection says which scenarios are run.
-type Selection = suite.Selection
+type Selection = forecast.Selection
 
 // DefaultConcurrency is how many scenarios run at once unless the user says otherwise.
 const DefaultConcurrency = suite.DefaultConcurrency
@@ -53,11 +54,14 @@ const (
 func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }
 
 // Preview is what a run would do, as far as that is known without a request.
-type Preview = suite.Preview
+type Preview = forecast.Preview
 
-// PreviewOf returns what a run of the selection would do with so many scenarios in flight. It sends nothing.
-func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int) (*Preview, error) {
-	return suite.PreviewOf(c, catalogue, s, concurrency)
+// Pace is how fast a target is, as a run has measured it.
+type Pace = forecast.Pace
+
+// PreviewOf returns what a run of the selection would do with so many scenarios in flight, at a target of the pace. It sends nothing.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int, target Pace) (*Preview, error) {
+	return forecast.PreviewOf(c, catalogue, s, concurrency, target)
 }
 
 // Examine checks whether a run could judge the target, and what its configuration lacks. Unless the options say more, it sends a
@@ -83,7 +87,7 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 
 // Binding returns which requirements count as MUST by a tag expression, for Options.FailOn.
 func Binding(c *features.Catalogue, expression string) (func(*features.Requirement) bool, error) {
-	return suite.Binding(c, expression)
+	return forecast.Binding(c, expression)
 }
 
 // CleanUpTime bounds the removal of what a run created, at its end.

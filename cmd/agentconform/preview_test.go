@@ -29,7 +29,7 @@ func previewed(t *testing.T, c *config.Config, s steps.Selection) *steps.Preview
 	t.Helper()
 	catalogue, err := features.Load()
 	require.NoError(t, err)
-	p, err := steps.PreviewOf(c, catalogue, s, steps.DefaultConcurrency)
+	p, err := steps.PreviewOf(c, catalogue, s, steps.DefaultConcurrency, steps.Pace{})
 	require.NoError(t, err)
 	return p
 }

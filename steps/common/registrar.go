@@ -99,6 +99,8 @@ type Definition struct {
 	Kind    Kind
 	Costs   []plane.Cost
 	Least   time.Duration // that it takes, however fast the target is
+	// Builds and FailedBuilds are how many revisions it waits for, one after the other: until they are DEPLOYED, and until they fail.
+	Builds, FailedBuilds int
 	// OnRecord says that the sentence looks only at what the run has recorded, and sends no request.
 	OnRecord bool
 
@@ -274,6 +276,12 @@ func (d *Definition) Asks() int {
 // Takes says how long a sentence waits at least, however fast the target is: for the end of a run that is told to wait.
 func Takes(least time.Duration) Property {
 	return func(d *Definition) { d.Least = least }
+}
+
+// Awaits says for how many revisions a sentence waits, one after the other, that it or the scenario has asked for: until they are
+// DEPLOYED, and until they have failed.
+func Awaits(deployed, failed int) Property {
+	return func(d *Definition) { d.Builds, d.FailedBuilds = deployed, failed }
 }
 
 // Starts says about how many threads and runs a sentence creates for itself. Where it loses a race, it creates more.

@@ -16,9 +16,9 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
-	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -84,7 +84,7 @@ type examiner struct {
 	agents    *agent.Agents
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
-	forecast  *suite.Forecast
+	forecast  *forecast.Forecast
 	route     client.Route
 	words     *evidence.Words // what the target has shown of the words of vocabulary
 }
@@ -92,7 +92,7 @@ type examiner struct {
 func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
 	p := plane.New(t, nil, time.Time{})
 	return &examiner{target: t, plane: p, agents: agent.New(t, p, maker), catalogue: catalogue, oracle: oracle,
-		forecast: suite.Foresee(t.Config, catalogue, suite.Selection{})}
+		forecast: forecast.Foresee(t.Config, catalogue, forecast.Selection{})}
 }
 
 // Options say what an examination does beyond reading.
@@ -116,7 +116,7 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 		return nil, err
 	}
 	defer t.Close() //nolint:errcheck // the ledger has no file
-	maker := shared.NewMaker(ctx)
+	maker := shared.NewMaker(ctx, nil)
 	defer maker.Wait()
 	x := newExaminer(t, maker, catalogue, oracle)
 	if x.route, err = target.RouteOf(c); err != nil {
@@ -219,13 +219,13 @@ func (x *examiner) examineGaps(e *Examination) {
 	}
 	for _, g := range gaps {
 		if g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0 {
-			e.add(Noted, "not applicable", (&suite.Gap{Whole: g.Whole}).Named(x.catalogue)+": "+g.Reason, "")
+			e.add(Noted, "not applicable", (&forecast.Gap{Whole: g.Whole}).Named(x.catalogue)+": "+g.Reason, "")
 		}
 	}
 }
 
 // claimedOf says that a run is incomplete without the key, where supports claims what it would enable.
-func (x *examiner) claimedOf(g *suite.Gap) string {
+func (x *examiner) claimedOf(g *forecast.Gap) string {
 	var names []string
 	for _, q := range g.Whole {
 		if name := features.Claims(x.target.Config.Supports).Promised(q); name != "" && !slices.Contains(names, name) {
@@ -239,6 +239,7 @@ func (x *examiner) claimedOf(g *suite.Gap) string {
 }
 
 func (x *examiner) examinePlan(e *Examination) {
+	x.forecast.Share(x.catalogue.Scenarios())
 	p, c := x.forecast.Plan(x.catalogue.Scenarios()), x.target.Config
 	const subject = "plan"
 	found := fmt.Sprintf("a run creates at most %s with %s", reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -84,7 +85,12 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	if err != nil {
 		return err
 	}
-	return p.Settled(h)
+	err = p.Settled(h)
+	var o *outcome.Outcome
+	if h.Ending == TimedOut && p.Overdue(d.Latest()) != nil && errors.As(err, &o) {
+		return o.ByRequirement(string(needCreation)) // no deployment of the run was ever DEPLOYED: that is one fault
+	}
+	return err
 }
 
 // Update sends an update by the client and waits until the deployment names a new latest revision.

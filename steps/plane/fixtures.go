@@ -6,17 +6,26 @@ import (
 
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/slots"
 )
 
 // Fixture is a deployment that scenarios share: made once, by the first that needs it.
 type Fixture struct {
-	Name  string
-	Cost  Cost          // of making it, beside that of the fixture below it
-	Lacks func() error  // skips where deployments cannot be created
-	below *Fixture      // the fixture that it is made from, if there is one
-	lease chan struct{} // holds a token while nobody changes the deployment
-	value shared.Value[*Deployment]
-	make  func(ctx context.Context) (*Deployment, error)
+	Name   string
+	Cost   Cost          // of making it, beside that of the fixture below it
+	Builds Builds        // what making it waits for, with the fixture below it
+	Lacks  func() error  // skips where deployments cannot be created
+	below  *Fixture      // the fixture that it is made from, if there is one
+	pool   []*Fixture    // those that are like this one, itself the first; each is changed by other scenarios
+	lease  chan struct{} // holds a token while nobody changes the deployment
+	value  shared.Value[*Deployment]
+	make   func(ctx context.Context) (*Deployment, error)
+}
+
+// Builds are the revisions that something waits for, one after the other.
+type Builds struct {
+	Revisions int // until they are DEPLOYED
+	Failures  int // until they have failed
 }
 
 // Fixtures are the deployments that scenarios share. At a real target each takes minutes.
@@ -24,7 +33,7 @@ type Fixtures struct {
 	Created  *Fixture // created; perhaps not DEPLOYED yet
 	Deployed *Fixture // the same, DEPLOYED; nobody ever changes it
 	Existing *Fixture // created; nothing that is judged depends on its revisions
-	Changing *Fixture // created; changed by one scenario at a time
+	Changing *Fixture // created; changed by one scenario at a time; the first of a pool
 	Leased   *Fixture // the same, DEPLOYED
 	Updated  *Fixture // DEPLOYED, then updated to another source, and settled
 	Long     *Fixture // with more than 20 revisions, all settled
@@ -47,20 +56,82 @@ func (p *Plane) newFixtures() *Fixtures {
 		up := *d // the other fixture's is read by those who do not wait
 		return &up, p.reachDeployed(ctx, &up)
 	})
-	f.Deployed.below = f.Created
+	f.Deployed.below, f.Deployed.Builds = f.Created, Builds{Revisions: 1}
 	f.Existing = made("another existing deployment", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "another", nil) })
-	f.Changing = made("a deployment that one scenario changes at a time", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "changing", nil) })
-	f.Leased = made("a deployment that accepts updates", Cost{}, func(ctx context.Context) (*Deployment, error) {
-		d, err := p.Shared(ctx, f.Changing)
-		if err != nil {
-			return nil, err
+	for n := range PoolSize {
+		changing := made(numbered("a deployment that one scenario changes at a time", n), one, func(ctx context.Context) (*Deployment, error) {
+			return p.Create(ctx, numbered("changing", n), nil)
+		})
+		leased := made(numbered("a deployment that accepts updates", n), Cost{}, func(ctx context.Context) (*Deployment, error) {
+			d, err := p.Shared(ctx, changing)
+			if err != nil {
+				return nil, err
+			}
+			return d, p.reachDeployed(ctx, d)
+		})
+		leased.below, leased.lease, leased.Builds = changing, changing.lease, Builds{Revisions: 1}
+		if n == 0 {
+			f.Changing, f.Leased = changing, leased
 		}
-		return d, p.reachDeployed(ctx, d)
-	})
-	f.Leased.below, f.Leased.lease = f.Changing, f.Changing.lease
+		f.Changing.pool, f.Leased.pool = append(f.Changing.pool, changing), append(f.Leased.pool, leased)
+	}
 	f.Updated = made("a deployment that was updated", Cost{Deployments: 1, Revisions: 1}, p.makeUpdated)
+	f.Updated.Builds = Builds{Revisions: 2}
 	f.Long = made("a deployment with a long history", Cost{Deployments: 1, Revisions: longHistory - 1}, p.makeLong)
+	f.Long.Builds = Builds{Revisions: 2}
+	if broken, _ := p.Sources.Broken(); broken != nil {
+		f.Long.Builds.Failures = 1
+	}
 	return f
+}
+
+// All returns every fixture.
+func (fs *Fixtures) All() []*Fixture {
+	all := []*Fixture{fs.Created, fs.Deployed, fs.Existing, fs.Updated, fs.Long}
+	return append(append(all, fs.Changing.pool...), fs.Leased.pool...)
+}
+
+// PoolSize is how many deployments there are at most of which each is changed by one scenario at a time.
+const PoolSize = 3
+
+// numbered is the name of the member of a pool, from 0.
+func numbered(name string, n int) string {
+	if n == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s %d", name, n+1)
+}
+
+// Named returns the fixture with the name, nil where it is another thing that scenarios share.
+func (fs *Fixtures) Named(name string) *Fixture {
+	for _, f := range fs.All() {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Leases tells whether scenarios change a fixture of the name in turn.
+func (fs *Fixtures) Leases(name string) bool {
+	return name == fs.Changing.Name || name == fs.Leased.Name
+}
+
+// Member is the name of the fixture that is used in place of one that scenarios change in turn, from 0. Other names stay.
+func (fs *Fixtures) Member(name string, n int) string {
+	if fs.Leases(name) {
+		return numbered(name, n)
+	}
+	return name
+}
+
+// memberKey is for the number of the fixture in its pool.
+type memberKey struct{}
+
+// WithMember returns a context in which [Plane.Lease] takes this member of a pool, from 0. Which one a scenario takes is decided
+// before the run: reports do not depend on the pace of the target.
+func WithMember(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, memberKey{}, n)
 }
 
 // Needed is the cost of a sentence that needs the fixture: its own, and that of the one below it.
@@ -75,36 +146,75 @@ func (f *Fixture) Needed() []Cost {
 
 // Shared returns the fixture's deployment, made by whoever comes first.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
-	if err := f.Lacks(); err != nil {
-		return nil, err
-	}
 	if err := mayUse(ctx, f); err != nil {
 		return nil, err
 	}
-	d, err := f.value.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
-		costs := []Cost{f.Cost}
-		if f.below != nil {
-			costs = append(costs, f.below.Needed()...)
-		}
-		return f.make(WithAllowance(ctx, f.Name, costs...))
-	})
+	return p.made(ctx, f)
+}
+
+func (p *Plane) made(ctx context.Context, f *Fixture) (*Deployment, error) {
+	if err := f.Lacks(); err != nil {
+		return nil, err
+	}
+	d, err := f.value.Get(ctx, p.maker, f.Name, f.build)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("fixture: %s: %w", f.Name, err)
 	}
 	return d, err
 }
 
-// Lease returns the fixture's deployment, which nobody else changes until it is given back.
+// Begin has the fixture made before a scenario asks for it, and returns what is closed when it is there or has failed; nil where
+// deployments cannot be created.
+func (p *Plane) Begin(f *Fixture) (ready <-chan struct{}) {
+	if f.Lacks() != nil {
+		return nil
+	}
+	return f.value.Begin(p.maker, f.Name, f.build)
+}
+
+// build makes the fixture with what it may create.
+func (f *Fixture) build(ctx context.Context) (*Deployment, error) {
+	costs := []Cost{f.Cost}
+	if f.below != nil {
+		costs = append(costs, f.below.Needed()...)
+	}
+	return f.make(WithAllowance(ctx, f.Name, costs...))
+}
+
+// Lease returns the deployment of the fixture, or of the member of its pool that the context names. Nobody else changes it until it is
+// given back.
 func (p *Plane) Lease(ctx context.Context, f *Fixture) (d *Deployment, giveBack func(), err error) {
-	if d, err = p.Shared(ctx, f); err != nil {
+	if err := mayUse(ctx, f); err != nil {
 		return nil, nil, err
 	}
+	n, _ := ctx.Value(memberKey{}).(int)
+	f = f.pool[n]
+	if d, err = p.made(ctx, f); err != nil {
+		return nil, nil, err
+	}
+	giveBack = func() { f.lease <- struct{}{} }
 	select {
 	case <-f.lease:
-		return d, func() { f.lease <- struct{}{} }, nil
-	case <-ctx.Done():
-		return nil, nil, context.Cause(ctx)
+		return d, giveBack, nil
+	default:
 	}
+	leased := false
+	err = slots.Away(ctx, func() error {
+		select {
+		case <-f.lease:
+			leased = true
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	if err != nil {
+		if leased {
+			giveBack()
+		}
+		return nil, nil, err
+	}
+	return d, giveBack, nil
 }
 
 func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/slots"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -44,7 +45,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 		}
 		status := a.Get("status")
 		if a.Status == http.StatusNotFound && len(h.statuses) == 0 && time.Since(start) < p.target.Config.Timeouts.Request {
-			if err := client.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
+			if err := slots.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
 				return nil, err
 			}
 			continue
@@ -70,7 +71,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return h, nil
 		}
 		jitter := time.Duration(rand.Int64N(int64(wait)/4 + 1))
-		if err := client.Sleep(ctx, wait-wait/8+jitter); err != nil {
+		if err := slots.Sleep(ctx, wait-wait/8+jitter); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
@@ -38,7 +39,7 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 	var left []reports.LedgerEntry
 	id := o.ID
 	for run := 1; run <= mostRuns && len(open) > 0; run++ {
-		o.ID, o.Journal, o.Select = fmt.Sprintf("%s-%d", id, run), reports.NewMemory(), suite.Selection{Keys: keys(open)}
+		o.ID, o.Journal, o.Select = fmt.Sprintf("%s-%d", id, run), reports.NewMemory(), forecast.Selection{Keys: keys(open)}
 		now, err := suite.Run(ctx, o)
 		if err != nil {
 			return nil, left, err

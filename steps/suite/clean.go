@@ -108,7 +108,7 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 		return err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	maker := shared.NewMaker(ctx)
+	maker := shared.NewMaker(ctx, nil)
 	p := plane.New(t, maker, time.Now())
 	var mu sync.Mutex
 	gone := map[string]bool{} // deployments

@@ -15,7 +15,9 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -27,7 +29,7 @@ type verdict struct {
 	took     time.Duration
 }
 
-// execute has godog run the scenarios, several at once, in an order that the seed shuffles.
+// execute has godog run the scenarios. godog starts all of them at once; each waits until it is its turn.
 func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error {
 	if len(scenarios) == 0 {
 		return nil
@@ -36,23 +38,23 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	for _, s := range scenarios {
 		chosen[s.URI+"\n"+s.Name] = s
 	}
+	turns := r.turns(scenarios)
+	r.reserve(turns)
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}, sentences: common.NewRegistrar(r.forecast.sentences)}
+			e := &execution{run: r, chosen: chosen, turns: turns, scene: &common.Scene{}, sentences: common.NewRegistrar(r.forecast.Sentences)}
 			sc.Before(e.before)
 			sc.StepContext().Before(e.beforeStep)
 			sc.StepContext().After(e.afterStep)
 			sc.After(e.after)
 			sc.Step(everySentence, e.execute)
-			define(e.sentences, e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0 && !r.cut)
 		},
 		Options: &godog.Options{
 			Format:          silent,
 			Output:          io.Discard,
 			FeatureContents: r.contents(scenarios),
-			Concurrency:     r.Concurrency,
-			Randomize:       r.Seed,
+			Concurrency:     1 + len(r.Catalogue.Scenarios()), // godog does not start scenarios in goroutines with 1
 			Strict:          true,
 			DefaultContext:  ctx,
 		},
@@ -61,24 +63,19 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	return r.missing(scenarios)
 }
 
-// contents returns the features that hold the scenarios. Those with scenarios that wait come first, so that the
-// others fill the time.
+// contents returns the features that hold the scenarios.
 func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
-	slow, needed := map[string]bool{}, map[string]bool{}
+	needed := map[string]bool{}
 	for _, s := range scenarios {
 		needed[s.URI] = true
-		slow[s.URI] = slow[s.URI] || s.Is(features.TagSlow)
 	}
-	var first, then []godog.Feature
+	var all []godog.Feature
 	for _, f := range r.Catalogue.Files {
-		switch {
-		case slow[f.URI]:
-			first = append(first, godog.Feature{Name: f.URI, Contents: f.Content})
-		case needed[f.URI]:
-			then = append(then, godog.Feature{Name: f.URI, Contents: f.Content})
+		if needed[f.URI] {
+			all = append(all, godog.Feature{Name: f.URI, Contents: f.Content})
 		}
 	}
-	return append(first, then...)
+	return all
 }
 
 // missing finds scenarios that godog did not run: an empty run must never look like a pass.
@@ -97,7 +94,9 @@ func (r *run) missing(scenarios []*features.Scenario) error {
 type execution struct {
 	run    *run
 	chosen map[string]*features.Scenario
+	turns  map[*features.Scenario]*turn
 	scene  *common.Scene
+	done   func() // to be called when it has ended
 
 	sentences *common.Registrar
 	kind      common.Kind // of the present step
@@ -112,23 +111,27 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	if s == nil {
 		return ctx, godog.ErrSkip
 	}
+	r := e.run
+	ctx, e.done = e.turns[s].await(ctx, r.slots)
 	e.start = time.Now()
 	e.scene.Scenario = s
-	e.run.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
-	ctx = evidence.WithScenario(ctx, s.Key()+" "+s.Name, e.run.position(s))
-	if o := e.run.preclude(ctx, s); o != nil {
+	r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
+	member, _ := r.forecast.Leases(s)
+	ctx = plane.WithMember(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)), member)
+	if o := r.preclude(ctx, s); o != nil {
 		e.end(o, "")
 		return ctx, godog.ErrSkip
 	}
+	forecast.Define(e.sentences, e.scene, r.target, r.plane, r.agents, r.Select.Shards > 0 && !r.cut)
 	return ctx, nil
 }
 
 // preclude says why a scenario is not run.
 func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outcome {
-	if o := r.forecast.applies(s); o != nil {
+	if o := r.forecast.Applies(s); o != nil {
 		return o
 	}
-	if ctx.Err() != nil && !r.forecast.judgesRecord(s) {
+	if ctx.Err() != nil && !r.forecast.JudgesRecord(s) {
 		return outcome.Inconclusive("not run: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
 	}
 	if r.unreachable != "" {
@@ -142,7 +145,7 @@ var everySentence = regexp.MustCompile(`(?s)^(.*)$`)
 
 // execute executes the present step.
 func (e *execution) execute(ctx context.Context, sentence string) error {
-	if e.run.cut && !e.run.forecast.onRecord(sentence) {
+	if e.run.cut && !e.run.forecast.OnRecord(sentence) {
 		return nil // a precondition that only a request could show; what is judged was recorded before
 	}
 	return e.sentences.Call(ctx, e.kind, sentence)
@@ -156,7 +159,7 @@ func (e *execution) beforeStep(ctx context.Context, step *godog.Step) (context.C
 	e.kind = map[messages.PickleStepType]common.Kind{messages.PickleStepType_CONTEXT: common.Given,
 		messages.PickleStepType_ACTION: common.When, messages.PickleStepType_OUTCOME: common.Then}[step.Type]
 	ctx = evidence.WithPart(ctx, parts[e.kind])
-	if d := e.run.forecast.sentences.Find(step.Text); d != nil {
+	if d := e.run.forecast.Sentences.Find(step.Text); d != nil {
 		ctx = d.Allow(ctx)
 	}
 	return ctx, nil
@@ -183,6 +186,9 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 
 func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
 	e.scene.End()
+	if e.done != nil {
+		defer e.done()
+	}
 	if e.scene.Scenario != nil && e.verdict == nil {
 		e.step = -1
 		if e.run.cut {

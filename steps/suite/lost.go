@@ -33,7 +33,7 @@ func Lost(ctx context.Context, c *config.Config, older time.Duration) (left []ev
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
 	l := &lost{older: older}
-	maker := shared.NewMaker(ctx)
+	maker := shared.NewMaker(ctx, nil)
 	defer maker.Wait()
 	p := plane.New(t, maker, time.Now())
 	if c.Target != "" {

@@ -52,6 +52,11 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
 	r.tellResumed(res)
+	least, err := r.least(selected)
+	if err != nil {
+		return nil, err
+	}
+	res.Run.Least = least
 	comparisons := r.addFindings(res, selected)
 	res.Notes = r.notes()
 	res.Exchanges = r.Journal
@@ -187,7 +192,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	}
 	key := v.Key
 	if key == "" {
-		key = r.forecast.sentences.Pattern(sentence)
+		key = r.forecast.Sentences.Pattern(sentence)
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])

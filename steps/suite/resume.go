@@ -41,7 +41,7 @@ func recording(o Options, start time.Time) func(target.Event) {
 // record has the journal take a verdict. That of a scenario which the end of the run has cut short, or which judges the record of the
 // run, is of no use to whoever goes on.
 func (r *run) record(s *features.Scenario, v *verdict) {
-	if r.Record == nil || r.forecast.judgesRecord(s) || v.outcome != nil && v.outcome.IsBy(reports.ByRun) {
+	if r.Record == nil || r.forecast.JudgesRecord(s) || v.outcome != nil && v.outcome.IsBy(reports.ByRun) {
 		return
 	}
 	l := resume.Learned{AgentServer: r.target.AgentAddress(), Searches: r.target.Searches(), Notes: r.target.Notes(), WaitedMS: r.target.Client.Waited().Milliseconds()}
@@ -62,7 +62,7 @@ func (r *run) takeOver(ctx context.Context, selected []*features.Scenario) error
 	r.earlier = map[string][]string{}
 	for _, s := range selected {
 		e, ended := r.Broken.Ended[s.Key()]
-		if !ended || r.forecast.judgesRecord(s) {
+		if !ended || r.forecast.JudgesRecord(s) {
 			continue
 		}
 		v := &verdict{outcome: e.Outcome, step: e.Step, sentence: e.Sentence, took: e.Took}
@@ -103,7 +103,7 @@ func (r *run) notTaken(all []*features.Scenario) []*features.Scenario {
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(s *features.Scenario) bool {
 		_, ended := r.Broken.Ended[s.Key()]
-		return ended && !r.forecast.judgesRecord(s)
+		return ended && !r.forecast.JudgesRecord(s)
 	})
 }
 

@@ -11,16 +11,14 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/agentserver"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/controlplane"
-	"github.com/agentconform/agentconform/steps/endtoend"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/resume"
 	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/slots"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -29,7 +27,7 @@ type Options struct {
 	Config    *config.Config
 	Catalogue *features.Catalogue
 	Oracle    *spec.Oracle // share one between runs: making one takes long
-	Select    Selection
+	Select    forecast.Selection
 
 	Concurrency int // scenarios in flight; DefaultConcurrency when 0
 	Strict      bool
@@ -60,20 +58,22 @@ const DefaultConcurrency = 8
 type run struct {
 	Options
 	target   *target.Target
+	slots    *slots.Slots // for scenarios in flight, and for what they share
 	maker    *shared.Maker
 	plane    *plane.Plane
 	agents   *agent.Agents
-	forecast *Forecast
+	forecast *forecast.Forecast
 	start    time.Time                        // later than it was by the times in which the run was broken off
 	earlier  map[string][]string              // fixtures, by the attribution of scenarios that an earlier part of the run has judged
 	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn
 
-	unreachable  string   // why no request was answered
-	rejecting    []string // sides that have refused every request with the credentials of the configuration
-	rejected     string   // why, where a side has refused every request with the credentials of the configuration
-	unknownWords []string // entries of vocabulary that kept something from being judged
-	cut          bool     // the context ended before all that sends requests was judged
-	stopped      string   // what ended the run before all was judged; "" where nothing did
+	unreachable  string                     // why no request was answered
+	rejecting    []string                   // sides that have refused every request with the credentials of the configuration
+	rejected     string                     // why, where a side has refused every request with the credentials of the configuration
+	unknownWords []string                   // entries of vocabulary that kept something from being judged
+	ready        map[string]<-chan struct{} // by name of what scenarios share: closed when it is made, or has failed
+	cut          bool                       // the context ended before all that sends requests was judged
+	stopped      string                     // what ended the run before all was judged; "" where nothing did
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
@@ -83,25 +83,25 @@ type run struct {
 // journal or the ledger could not be written, or the selection holds no scenario. A target that does not answer, or
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) {
-	selected, err := o.Select.apply(o.Catalogue)
+	selected, err := o.Select.Apply(o.Catalogue)
 	if err != nil {
 		return nil, err
 	}
-	binding, err := Binding(o.Catalogue, o.FailOn)
+	binding, err := forecast.Binding(o.Catalogue, o.FailOn)
 	if err != nil {
 		return nil, err
 	}
 	within, stop := context.WithCancel(ctx)
 	defer stop()
-	maker := shared.NewMaker(within)
-	r, err := newRun(o, maker)
+	r, err := newRun(within, o)
 	if err != nil {
 		return nil, err
 	}
 	r.binding = binding
 	defer r.target.Close() //nolint:errcheck // what is in the ledger was written as it came
 
-	r.forecast.spend(selected)
+	r.forecast.Spend(selected)
+	r.forecast.Share(selected)
 	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.notTaken(selected)).Deployments})
 	if err := r.takeOver(within, selected); err != nil {
 		return nil, err
@@ -111,6 +111,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
+	r.begin(within, r.notTaken(selected))
 	asking, record := r.phases(selected)
 	for _, phase := range asking {
 		if err := r.execute(within, r.notTaken(phase)); err != nil {
@@ -120,7 +121,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.askOnceMore(within)
 	judging := within
 	if r.cut = ctx.Err() != nil; r.cut {
-		maker.Wait() // what is still being made may add to the record
+		r.maker.Wait() // what is still being made may add to the record
 		judging = context.WithoutCancel(within)
 	}
 	if err := r.execute(judging, record); err != nil {
@@ -128,7 +129,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	}
 	r.stopped = r.stoppedBy(ctx)
 	stop()
-	maker.Wait()
+	r.maker.Wait()
 	if r.Keep {
 		r.keep("--keep was given")
 	} else {
@@ -139,11 +140,11 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	return r.result(selected)
 }
 
-func newRun(o Options, maker *shared.Maker) (*run, error) {
+func newRun(ctx context.Context, o Options) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
-	o.Concurrency = concurrencyWithin(o.Concurrency, o.Config.Every())
+	o.Concurrency = forecast.ConcurrencyWithin(o.Concurrency, o.Config.Every())
 	start := time.Now().Add(-o.Broken.Elapsed())
 	o.Progress = recording(o, start)
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Part: o.Broken.Part(), Fixtures: o.Fixtures, Progress: o.Progress,
@@ -152,19 +153,13 @@ func newRun(o Options, maker *shared.Maker) (*run, error) {
 		return nil, err
 	}
 	record(o.Record, t)
+	places := slots.New(o.Concurrency)
+	maker := shared.NewMaker(ctx, places)
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker)
 	agents.AtOnce = o.Concurrency
-	return &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
-		forecast: Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
-}
-
-// define registers every sentence for one scenario, with new worlds.
-func define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents, shard bool) {
-	c := controlplane.Define(r, scene, t, p)
-	agentserver.Define(r, scene, t, p, agents)
-	endtoend.Define(r, t, p, agents, c)
-	common.DefineClosing(r, scene, t, shard, p.Sources.CanCreate)
+	return &run{Options: o, target: t, slots: places, maker: maker, plane: p, agents: agents,
+		forecast: forecast.Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
 }
 
 // reach sends one request, so that a target that does not answer is reported once and not for each scenario. Any

@@ -11,21 +11,8 @@ func (r *run) absent(res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
 	for _, q := range r.Catalogue.Requirements {
 		if !slices.ContainsFunc(res.Requirements, func(had reports.Requirement) bool { return had.ID == q.ID }) {
-			all = append(all, reports.NotJudged{ID: q.ID, Kind: reports.NotSelected, Key: r.Select.leavesOut(q.ID)})
+			all = append(all, reports.NotJudged{ID: q.ID, Kind: reports.NotSelected, Key: r.Select.LeavesOut(q.ID)})
 		}
 	}
 	return all
-}
-
-// leavesOut names the option that leaves the requirement out.
-func (s Selection) leavesOut(id string) string {
-	switch {
-	case !matchesAny(s.Only, id):
-		return "--only"
-	case s.Tags != "":
-		return "--tags"
-	case s.Shards > 0:
-		return "--shard"
-	}
-	return ""
 }

@@ -44,7 +44,7 @@ func (r *run) phases(all []*features.Scenario) (asking [][]*features.Scenario, r
 	var first, last []*features.Scenario
 	for _, s := range all {
 		switch {
-		case r.forecast.judgesRecord(s):
+		case r.forecast.JudgesRecord(s):
 			record = append(record, s)
 		case s.Is(features.TagLast):
 			last = append(last, s)
@@ -53,17 +53,6 @@ func (r *run) phases(all []*features.Scenario) (asking [][]*features.Scenario, r
 		}
 	}
 	return [][]*features.Scenario{first, last}, record
-}
-
-// judgesRecord tells whether a scenario looks only at what the run has recorded. Such a scenario is judged also in a run
-// that was stopped: a recorded violation is a failure.
-func (f *Forecast) judgesRecord(s *features.Scenario) bool {
-	return s.Is(features.TagLast) && f.onRecord(s.Steps[len(s.Steps)-1].Text)
-}
-
-func (f *Forecast) onRecord(sentence string) bool {
-	d := f.sentences.Find(sentence)
-	return d != nil && d.OnRecord
 }
 
 // notAllSeen is the outcome of a scenario that found no violation in the record of a run that was stopped.

@@ -49,7 +49,7 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 // the record of the run these are the violation's own; else those of the exchanges that it made under When and Then.
 func (r *run) doubtfulWords(s *features.Scenario, v outcome.Violation) []string {
 	words := r.target.Collector.Words
-	if r.forecast.judgesRecord(s) {
+	if r.forecast.JudgesRecord(s) {
 		return words.Doubtful(v.Words...)
 	}
 	doubtful := words.DoubtfulIn(v.Exchange)

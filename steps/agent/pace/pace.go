@@ -16,6 +16,8 @@ const (
 	shortHold = 150 * time.Millisecond
 	// MaxHold bounds the time that a run is told to wait because of the pace.
 	MaxHold = 10 * time.Second
+	// perAnswer is how many times as long as an answer it is.
+	perAnswer = 12
 )
 
 // Pace is how fast the target answers, as this run of the suite has seen it lately. Its zero value is ready for use, by many goroutines.
@@ -68,6 +70,9 @@ func (p *Pace) Turnaround() time.Duration { return p.turnarounds.worst() }
 // Slowest is how long an answer took, at worst.
 func (p *Pace) Slowest() time.Duration { return p.answers.worst() }
 
+// HoldAt is how long a run is told to wait at a target that answers in that time.
+func HoldAt(answer time.Duration) time.Duration { return min(max(MinHold, perAnswer*answer), MaxHold) }
+
 // Hold is how long a run is told to wait in the attempt, from 0.
 func (p *Pace) Hold(attempt int) time.Duration { return p.holdAtLeast(MinHold, attempt) }
 
@@ -75,7 +80,7 @@ func (p *Pace) Hold(attempt int) time.Duration { return p.holdAtLeast(MinHold, a
 func (p *Pace) ShortHold(attempt int) time.Duration { return p.holdAtLeast(shortHold, attempt) }
 
 func (p *Pace) holdAtLeast(least time.Duration, attempt int) time.Duration {
-	d := max(least, 12*p.Slowest(), 3*p.turnarounds.worst()) << attempt
+	d := max(least, perAnswer*p.Slowest(), 3*p.turnarounds.worst()) << attempt
 	return min(d, MaxHold).Round(time.Millisecond)
 }
 

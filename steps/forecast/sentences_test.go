@@ -1,4 +1,4 @@
-package suite
+package forecast
 
 import (
 	"testing"
@@ -17,7 +17,7 @@ func TestEverySentenceHasOneDefinition(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	c := config.Default()
-	all := Foresee(&c, catalogue, Selection{}).sentences.All()
+	all := Foresee(&c, catalogue, Selection{}).Sentences.All()
 	require.Greater(t, len(all), 150)
 	used := map[*common.Definition]bool{}
 	for _, s := range catalogue.Scenarios() {

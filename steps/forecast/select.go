@@ -1,4 +1,4 @@
-package suite
+package forecast
 
 import (
 	"errors"
@@ -21,9 +21,9 @@ type Selection struct {
 	Shards   int      // of so many; 0: all
 }
 
-// apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:
+// Apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:
 // a run of nothing shows nothing.
-func (s Selection) apply(c *features.Catalogue) ([]*features.Scenario, error) {
+func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	tags, err := parseTags(s.Tags)
 	if err != nil {
 		return nil, err
@@ -133,4 +133,17 @@ func matches(pattern, id string) bool {
 		return strings.HasPrefix(strings.ToUpper(id), strings.ToUpper(prefix))
 	}
 	return strings.EqualFold(pattern, id)
+}
+
+// LeavesOut names the option that leaves the requirement out.
+func (s Selection) LeavesOut(id string) string {
+	switch {
+	case !matchesAny(s.Only, id):
+		return "--only"
+	case s.Tags != "":
+		return "--tags"
+	case s.Shards > 0:
+		return "--shard"
+	}
+	return ""
 }

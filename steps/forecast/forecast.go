@@ -1,4 +1,4 @@
-package suite
+package forecast
 
 import (
 	"errors"
@@ -21,9 +21,10 @@ type Forecast struct {
 	config    *config.Config
 	catalogue *features.Catalogue
 	selection Selection
-	sentences *common.Definitions
+	Sentences *common.Definitions
 	lacked    map[string][]*outcome.Outcome // by sentence
 	over      map[string]*outcome.Outcome   // scenarios that the budget leaves out, by key
+	member    map[string]int                // which deployment of a pool a scenario changes, by key
 	target    *target.Target
 	plane     *plane.Plane
 }
@@ -31,17 +32,17 @@ type Forecast struct {
 // Foresee asks the definitions, without executing any.
 func Foresee(c *config.Config, catalogue *features.Catalogue, s Selection) *Forecast {
 	f := &Forecast{config: c, catalogue: catalogue, selection: s, lacked: map[string][]*outcome.Outcome{},
-		sentences: common.NewDefinitions()}
+		Sentences: common.NewDefinitions()}
 	t := &target.Target{Config: c}
 	p := plane.New(t, nil, time.Time{})
 	f.target, f.plane = t, p
-	define(common.NewRegistrar(f.sentences), &common.Scene{}, t, p, agent.New(t, p, nil), s.Shards > 0)
+	Define(common.NewRegistrar(f.Sentences), &common.Scene{}, t, p, agent.New(t, p, nil), s.Shards > 0)
 	return f
 }
 
-// applies says why a scenario is not run: it is not selected, its part of the interface is not claimed or has no address, it writes in
+// Applies says why a scenario is not run: it is not selected, its part of the interface is not claimed or has no address, it writes in
 // a run that only reads, or the budget is spent on others.
-func (f *Forecast) applies(s *features.Scenario) *outcome.Outcome {
+func (f *Forecast) Applies(s *features.Scenario) *outcome.Outcome {
 	if f.selection.skips(s.Requirement) {
 		return outcome.NotSelected("--skip", "not selected: skipped with --skip")
 	}
@@ -70,7 +71,7 @@ func (f *Forecast) applies(s *features.Scenario) *outcome.Outcome {
 // writes tells whether a sentence of the scenario may change the target.
 func (f *Forecast) writes(s *features.Scenario) bool {
 	return slices.ContainsFunc(s.Steps, func(step features.Step) bool {
-		d := f.sentences.Find(step.Text)
+		d := f.Sentences.Find(step.Text)
 		return d != nil && d.Writes(step.Text)
 	})
 }
@@ -81,7 +82,7 @@ func (f *Forecast) lackedBy(sentence string) []*outcome.Outcome {
 		return found
 	}
 	var found []*outcome.Outcome
-	if d := f.sentences.Find(sentence); d != nil {
+	if d := f.Sentences.Find(sentence); d != nil {
 		for _, err := range d.Lacks(sentence) {
 			var o *outcome.Outcome
 			if errors.As(err, &o) {
@@ -96,7 +97,7 @@ func (f *Forecast) lackedBy(sentence string) []*outcome.Outcome {
 // Lacking returns the outcomes, one of which the scenario would have, the first one first; none where the
 // configuration has all that it needs.
 func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
-	if o := f.applies(s); o != nil {
+	if o := f.Applies(s); o != nil {
 		return []*outcome.Outcome{o}
 	}
 	var all []*outcome.Outcome

@@ -1,4 +1,4 @@
-package suite
+package forecast
 
 import (
 	"time"
@@ -32,7 +32,7 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
 	var p Plan
 	paid := map[string]bool{}
 	for _, s := range scenarios {
-		if f.applies(s) != nil {
+		if f.Applies(s) != nil {
 			continue
 		}
 		c := f.cost(s, paid)
@@ -50,17 +50,15 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
 
 // cost is what a scenario creates at most, beside the fixtures that are paid already. It notes those that it pays.
 func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.Cost) {
-	f.upToGap(s, func(d *common.Definition) {
-		for _, c := range d.Costs {
-			if c.Fixture != "" && paid[c.Fixture] {
-				continue
-			}
-			paid[c.Fixture] = c.Fixture != ""
-			sum.Deployments += c.Deployments
-			sum.Revisions += c.Revisions
-			sum.Threads += c.Threads
-			sum.Runs += c.Runs
+	f.costs(s, func(c plane.Cost) {
+		if c.Fixture != "" && paid[c.Fixture] {
+			return
 		}
+		paid[c.Fixture] = c.Fixture != ""
+		sum.Deployments += c.Deployments
+		sum.Revisions += c.Revisions
+		sum.Threads += c.Threads
+		sum.Runs += c.Runs
 	})
 	return sum
 }
@@ -80,7 +78,7 @@ func (f *Forecast) upToGap(s *features.Scenario, visit func(*common.Definition))
 		if len(f.lackedBy(step.Text)) > 0 {
 			return
 		}
-		if d := f.sentences.Find(step.Text); d != nil {
+		if d := f.Sentences.Find(step.Text); d != nil {
 			visit(d)
 		}
 	}

@@ -1,4 +1,4 @@
-package suite
+package forecast
 
 import (
 	"context"
@@ -41,9 +41,20 @@ func (f *Forecast) locked(s *features.Scenario) *outcome.Outcome {
 
 func (f *Forecast) needsCredentials(s *features.Scenario) bool {
 	for _, step := range s.Steps {
-		if d := f.sentences.Find(step.Text); d == nil || d.NeedsCredentials(step.Text) {
+		if d := f.Sentences.Find(step.Text); d == nil || d.NeedsCredentials(step.Text) {
 			return true
 		}
 	}
 	return false
+}
+
+// JudgesRecord tells whether a scenario looks only at what the run has recorded. Such a scenario is judged also in a run
+// that was stopped: a recorded violation is a failure.
+func (f *Forecast) JudgesRecord(s *features.Scenario) bool {
+	return s.Is(features.TagLast) && f.OnRecord(s.Steps[len(s.Steps)-1].Text)
+}
+
+func (f *Forecast) OnRecord(sentence string) bool {
+	d := f.Sentences.Find(sentence)
+	return d != nil && d.OnRecord
 }

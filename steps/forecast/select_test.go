@@ -1,4 +1,4 @@
-package suite
+package forecast
 
 import (
 	"strings"
@@ -59,27 +59,27 @@ func FuzzParseTags(f *testing.F) {
 func TestSelection(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
-	all, err := Selection{}.apply(catalogue)
+	all, err := Selection{}.Apply(catalogue)
 	require.NoError(t, err)
 	assert.Equal(t, len(catalogue.Scenarios()), len(all))
 
-	one, err := Selection{Only: []string{"cp-list-3"}}.apply(catalogue)
+	one, err := Selection{Only: []string{"cp-list-3"}}.Apply(catalogue)
 	require.NoError(t, err)
 	for _, s := range one {
 		assert.Equal(t, "CP-LIST-3", s.Requirement.ID)
 	}
-	many, err := Selection{Only: []string{"CP-LIST-*"}}.apply(catalogue)
+	many, err := Selection{Only: []string{"CP-LIST-*"}}.Apply(catalogue)
 	require.NoError(t, err)
 	assert.Greater(t, len(many), len(one))
 
-	two, err := Selection{Keys: []string{all[0].Key(), all[2].Key()}}.apply(catalogue)
+	two, err := Selection{Keys: []string{all[0].Key(), all[2].Key()}}.Apply(catalogue)
 	require.NoError(t, err)
 	assert.Equal(t, []*features.Scenario{all[0], all[2]}, two)
 
 	t.Run("shards hold every requirement once, but for those that judge what all others have seen", func(t *testing.T) {
 		seen, want := map[string]int{}, map[bool]int{false: 1, true: 3}
 		for i := range 3 {
-			part, err := Selection{Shard: i + 1, Shards: 3}.apply(catalogue)
+			part, err := Selection{Shard: i + 1, Shards: 3}.Apply(catalogue)
 			require.NoError(t, err)
 			for _, s := range part {
 				seen[s.Key()]++
@@ -98,7 +98,7 @@ func TestSelection(t *testing.T) {
 		"no such shard":      {Shard: 4, Shards: 3},
 		"nothing left":       {Only: []string{"CP-LIST-3"}, Tags: "@should"},
 	} {
-		_, err := s.apply(catalogue)
+		_, err := s.Apply(catalogue)
 		assert.Error(t, err, name)
 	}
 }
@@ -111,7 +111,7 @@ func TestSkippedRequirementsAreNotSelected(t *testing.T) {
 	forecast := Foresee(&cfg, catalogue, Selection{Skip: []string{"cp-list-*", "CP-GET-1"}})
 	skip := reports.Skip{Kind: reports.NotSelected, Key: "--skip"}
 	for _, s := range catalogue.Scenarios() {
-		id, o := s.Requirement.ID, forecast.applies(s)
+		id, o := s.Requirement.ID, forecast.Applies(s)
 		want := strings.HasPrefix(id, "CP-LIST-") || id == "CP-GET-1"
 		assert.Equal(t, want, o != nil && o.Skip != nil && *o.Skip == skip, id)
 	}

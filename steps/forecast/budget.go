@@ -1,4 +1,4 @@
-package suite
+package forecast
 
 import (
 	"maps"
@@ -20,17 +20,17 @@ type demand struct {
 	form     bool           // it is about forms and errors
 }
 
-// spend gives the deployments of max_deployments to what judges the most for them, by importance: security, rollback and data before
+// Spend gives the deployments of max_deployments to what judges the most for them, by importance: security, rollback and data before
 // forms and errors ([reports.Gravity]), MUST before SHOULD. What is over is left out before the run, so that the seed and
 // the pace of the target decide nothing.
-func (f *Forecast) spend(scenarios []*features.Scenario) {
+func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	most := f.config.MaxDeployments
 	if most == 0 {
 		return
 	}
 	var open []*demand
 	for _, s := range scenarios {
-		if f.applies(s) == nil {
+		if f.Applies(s) == nil {
 			open = append(open, f.demandOf(s))
 		}
 	}

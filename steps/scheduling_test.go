@@ -1,0 +1,162 @@
+package steps_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/internal/independent"
+)
+
+// changedBy serves the target through a proxy that sees each request and may change the body of its answer.
+func changedBy(t *testing.T, target string, seen func(*http.Request), change func(a *http.Response, body []byte) []byte) string {
+	t.Helper()
+	to, err := url.Parse(target)
+	require.NoError(t, err)
+	through := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Header.Set("Accept-Encoding", "identity")
+		},
+		ModifyResponse: func(a *http.Response) error {
+			body, err := io.ReadAll(a.Body)
+			body = change(a, body)
+			a.Body = io.NopCloser(bytes.NewReader(body))
+			a.Header.Set("Content-Length", strconv.Itoa(len(body)))
+			return err
+		},
+	}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen(r)
+		through.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	return proxy.URL
+}
+
+// TestWhoWaitsGivesItsWorkerBack has one worker, and a target at which no revision is DEPLOYED until another scenario has been
+// judged: what waits for the revision must not keep the worker.
+func TestWhoWaitsGivesItsWorkerBack(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	c := configure(t, s)
+	var judged atomic.Bool
+	c.Target = changedBy(t, c.Target, func(r *http.Request) {
+		if r.Method == http.MethodPatch { // of an unknown deployment
+			judged.Store(true)
+		}
+	}, func(_ *http.Response, body []byte) []byte {
+		if judged.Load() {
+			return body
+		}
+		return bytes.ReplaceAll(body, []byte(`"DEPLOYED"`), []byte(`"BUILDING"`))
+	})
+	c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, 5*time.Second
+	res := judge(t, c, func(o *steps.Options) {
+		o.Select.Only, o.Concurrency = []string{"CP-UPDATE-6", "CP-LIST-3", "CP-POLL-2"}, 1
+	})
+	assert.Len(t, res.Requirements, 3)
+	for _, q := range res.Requirements {
+		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+	}
+}
+
+// TestOneWorkerSendsOneRequestAtATime counts the requests in flight: fixtures that are made ahead take a worker, too.
+func TestOneWorkerSendsOneRequestAtATime(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	c := configure(t, s)
+	var flying, most atomic.Int64
+	c.Target = changedBy(t, c.Target, func(*http.Request) {
+		if n := flying.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+	}, func(_ *http.Response, body []byte) []byte {
+		time.Sleep(time.Millisecond) // so that others could come in between
+		flying.Add(-1)
+		return body
+	})
+	res := judge(t, c, func(o *steps.Options) {
+		o.Select.Only, o.Concurrency, o.Keep = []string{"CP-LIST-1", "CP-LIST-3", "CP-UPDATE-1", "CP-UPDATE-4", "CP-GET-*"}, 1, true
+	})
+	assert.EqualValues(t, 1, most.Load())
+	assert.Equal(t, 1, res.Run.Least.Concurrency)
+	changed := map[string]bool{}
+	for _, q := range res.Requirements {
+		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+		for _, scenario := range q.Scenarios {
+			for _, f := range scenario.Fixtures {
+				changed[f] = true
+			}
+		}
+	}
+	assert.True(t, changed["a deployment that accepts updates"])
+	assert.True(t, changed["a deployment that accepts updates 2"], "updates are spread over several deployments")
+}
+
+func planned(t *testing.T, c *config.Config, pace steps.Pace, concurrency int) *steps.Preview {
+	t.Helper()
+	catalogue, err := loadCatalogue()
+	require.NoError(t, err)
+	p, err := steps.PreviewOf(c, catalogue, steps.Selection{}, concurrency, pace)
+	require.NoError(t, err)
+	return p
+}
+
+// TestTheLeastTimeOfARun is the larger of the critical path and of all requests by those in flight.
+func TestTheLeastTimeOfARun(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	c := configure(t, s)
+	c.AgentTarget = ""
+	require.NoError(t, c.Complete())
+
+	builds := planned(t, c, steps.Pace{Revision: time.Minute, Failure: 30 * time.Second}, 8)
+	assert.Equal(t, "a deployment with a long history", builds.Time.Path[0].Name)
+	assert.Equal(t, 150*time.Second, builds.Time.Path[0].Time, "created, with a revision that fails, and settled")
+	assert.Equal(t, builds.Time.OfPath(), builds.Time.Total())
+
+	answers := planned(t, c, steps.Pace{Answer: time.Second}, 4)
+	assert.Equal(t, answers.Time.Requests, answers.Time.Total())
+	sent := answers.Requests + answers.Deployments + answers.Threads
+	assert.InEpsilon(t, (time.Duration(sent) * time.Second / 4).Seconds(), answers.Time.Requests.Seconds(), 0.2)
+	assert.InEpsilon(t, 4, planned(t, c, steps.Pace{Answer: time.Second}, 1).Time.Requests.Seconds()/answers.Time.Requests.Seconds(), 0.01)
+}
+
+// TestAPoolWithinTheBudget takes further deployments for updates only where they are left of max_deployments.
+func TestAPoolWithinTheBudget(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	c := configure(t, s)
+	whole := planned(t, c, steps.Pace{}, 8)
+	for left, revisions := range map[int]int{0: 0, 1: 1, 2: 2, -1: 0} {
+		c.MaxDeployments = whole.Deployments - 2 + left
+		p := planned(t, c, steps.Pace{}, 8)
+		assert.LessOrEqual(t, p.Deployments, c.MaxDeployments)
+		assert.Equal(t, left < 0, len(p.Gaps) > len(whole.Gaps), "a pool takes nothing from what is judged: %d", left)
+		if left >= 0 {
+			assert.Equal(t, whole.Deployments-2+revisions, p.Deployments)
+		}
+	}
+}
