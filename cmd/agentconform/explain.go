@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/config/spelling"
 )
 
 func newExplain(s streams) *cobra.Command {
@@ -107,7 +107,7 @@ func nearestIDs(c *features.Catalogue, id string) []string {
 	edits := map[string]int{}
 	var near []string
 	for _, r := range c.Requirements {
-		if d := config.Distance(strings.ToUpper(id), strings.ToUpper(r.ID)); d <= max(2, len(id)/2) {
+		if d := spelling.Distance(strings.ToUpper(id), strings.ToUpper(r.ID)); d <= max(2, len(id)/2) {
 			edits[r.ID], near = d, append(near, r.ID)
 		}
 	}

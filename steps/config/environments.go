@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/agentconform/agentconform/steps/config/spelling"
 )
 
 // environmentsKey holds the named environments of a file: each has keys of the configuration that are laid over the others.
@@ -100,7 +102,7 @@ func unknownEnvironment(source, name string, all []environment) error {
 		names = append(names, known.name)
 	}
 	e.Remedy = "known environments: " + strings.Join(names, ", ")
-	if near := nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		e.Remedy = fmt.Sprintf("did you mean %q? %s", near, e.Remedy)
 	}
 	return e

@@ -3,12 +3,13 @@ package config
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/agentconform/agentconform/steps/config/spelling"
 )
 
 var durationType = reflect.TypeFor[time.Duration]()
@@ -101,7 +102,7 @@ func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 // unknown reports a name that is not a key of the group; key is shown.
 func unknown(source, key, group, name string, known []string) *Error {
 	e := &Error{Source: source, Key: key, Problem: "unknown key", Remedy: "known keys: " + strings.Join(known, ", ")}
-	if near := nearest(name, known); near != "" {
+	if near := spelling.Nearest(name, known); near != "" {
 		e.Remedy = fmt.Sprintf("did you mean %q?", near)
 		e.meant = join(group, strings.ToLower(near))
 	}
@@ -142,35 +143,4 @@ func join(key, name string) string {
 		return name
 	}
 	return key + "." + name
-}
-
-// nearest returns the known name that is at most two edits away, or "".
-func nearest(word string, known []string) string {
-	best, at := "", 3
-	for _, k := range known {
-		if d := Distance(word, k); d < at {
-			best, at = k, d
-		}
-	}
-	return best
-}
-
-// Distance is the edit distance of two names, in bytes.
-func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		previous := slices.Clone(row)
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := previous[j]
-			if a[i] != b[j] {
-				substitute++
-			}
-			row[j+1] = min(row[j]+1, previous[j+1]+1, substitute)
-		}
-	}
-	return row[len(b)]
 }

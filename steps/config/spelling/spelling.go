@@ -1,0 +1,35 @@
+// Package spelling finds the name that was probably meant.
+package spelling
+
+import "slices"
+
+// Nearest returns the known name that is at most two edits away, or "".
+func Nearest(word string, known []string) string {
+	best, at := "", 3
+	for _, k := range known {
+		if d := Distance(word, k); d < at {
+			best, at = k, d
+		}
+	}
+	return best
+}
+
+// Distance is the edit distance of two names, in bytes.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		previous := slices.Clone(row)
+		row[0] = i + 1
+		for j := range len(b) {
+			substitute := previous[j]
+			if a[i] != b[j] {
+				substitute++
+			}
+			row[j+1] = min(row[j]+1, previous[j+1]+1, substitute)
+		}
+	}
+	return row[len(b)]
+}
