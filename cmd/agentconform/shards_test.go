@@ -39,6 +39,7 @@ func TestFourShardsMergedAreOneRun_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges several servers five times each")
 	}
+	t.Parallel()
 	for name, c := range map[string]struct {
 		faults   []string
 		supports []string
@@ -56,6 +57,7 @@ func TestFourShardsMergedAreOneRun_Long(t *testing.T) {
 		"no second tenant":               {nil, nil, func(c *config.Config) { c.OtherTenant = config.Credentials{} }, reports.Conformant},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			whole := judgeShard(t, c.faults, c.supports, c.change, 0, 0)
 			assert.Equal(t, c.verdict, whole.Verdict, overview.FirstLine(whole))
 			var shards []*reports.Result
