@@ -36,6 +36,7 @@ func TestScriptsShowFindings_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges thirty faulty servers")
 	}
+	t.Parallel()
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	oracle, err := spec.New()

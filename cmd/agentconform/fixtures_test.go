@@ -105,6 +105,7 @@ func TestFixturesAreEnough_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole runs")
 	}
+	t.Parallel()
 	for _, tc := range []struct{ edition, graph string }{
 		{config.Cloud, config.Starlark}, {config.Cloud, config.Python}, {config.Cloud, config.JavaScript}, {config.SelfHosted, config.Starlark},
 	} {

@@ -80,6 +80,7 @@ func verdicts(res *reports.Result, verdict reports.Verdict, kind reports.Blocker
 // TestBrokenGraphs_Long judges a server that is right with each graph that breaks a line of its contract: exactly the words that
 // it does not understand block, nothing fails, and the suite itself makes no mistake.
 func TestBrokenGraphs_Long(t *testing.T) {
+	t.Parallel()
 	all := faults.BrokenGraphs()
 	if testing.Short() {
 		all = all[:1]

@@ -21,6 +21,7 @@ import (
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
@@ -242,7 +243,7 @@ func TestTwoRunsInOneTenant_Long(t *testing.T) {
 			wait.Wait()
 			mine := map[string]int{}
 			for i, r := range results {
-				assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
+				assert.Equal(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
 				for _, e := range r.Ledger {
 					if !how.keep { // with it, a scenario may remove a thread all the same
 						assert.True(t, e.Removed, "%s %s", e.Kind, e.ID)

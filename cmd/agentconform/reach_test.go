@@ -334,6 +334,7 @@ func TestReachEverything_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole run")
 	}
+	t.Parallel()
 	cfg := behindEverything(t, reference.Options{})
 	result := reachRun(t, cfg, steps.Selection{})
 	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 // TestScripts_Long runs the commands as a user does. Under the race detector it runs one script: each start of the program
 // costs a second there.
 func TestScripts_Long(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {

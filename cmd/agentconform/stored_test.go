@@ -49,6 +49,7 @@ func TestVerdictsOfTheVersionBefore_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges two dozen servers")
 	}
+	t.Parallel()
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	oracle, err := spec.New()

@@ -59,6 +59,7 @@ func TestVendorPage_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tried without the race detector")
 	}
+	t.Parallel()
 	page, err := os.ReadFile("../../docs/vendor.md")
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,11 +1,16 @@
 package faults
 
 import (
+	"fmt"
+	"hash/fnv"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
@@ -115,6 +120,10 @@ func otherAgents() []EquivalentMutant {
 			Name: "threads-oldest-first", Differs: "threads are listed in reverse order",
 			Apply: compose(reversedList(listThreads), reversedList(searchThreads)),
 		},
+		{
+			Name: "list-is-a-page-of-a-busy-user", Differs: "list threads returns ten threads; those of other clients push every second new one out",
+			Apply: onStatus(listThreads, http.StatusOK, pageOfABusyUser),
+		},
 		{Name: "list-threads-is-405", Differs: "list threads returns 405; search threads lists them", Apply: unserved(listThreads, http.StatusMethodNotAllowed)},
 		{Name: "list-threads-is-404", Differs: "list threads returns 404; search threads lists them", Apply: unserved(listThreads, http.StatusNotFound)},
 		{
@@ -185,6 +194,25 @@ func reversedList(op operation) Layer {
 			a.json(list)
 		}
 	})
+}
+
+// pageOfABusyUser shows about half of the threads, chosen by their ids, and makes a page of ten with what others have created.
+func pageOfABusyUser(_ *http.Request, a *answer) {
+	list, ok := decodedValue(a.body).([]any)
+	if !ok || len(list) == 0 {
+		return
+	}
+	page := slices.DeleteFunc(slices.Clone(list), func(thread any) bool {
+		sum := fnv.New32a()
+		fmt.Fprint(sum, text(object(thread), "thread_id"))
+		return sum.Sum32()%2 == 0
+	})
+	for len(page) < 10 {
+		others := maps.Clone(object(list[0]))
+		others["thread_id"] = uuid.NewString()
+		page = append(page, others)
+	}
+	a.json(page[:10])
 }
 
 // startingLate lets each run wait before it starts, one more than the other.

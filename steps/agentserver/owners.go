@@ -61,8 +61,10 @@ func (w *owners) aListWithMetadata(ctx context.Context) error {
 	if t.ID == "" {
 		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s", outcome.Seen(t.Answer))
 	}
-	shown := func(rows []gjson.Result) bool { return agent.Holds(rows, t.ID) }
-	if err := w.listUntil(ctx, who, nil, shown); err != nil {
+	_, err = w.listNewest(ctx, who, t, func(ctx context.Context) (*agent.Thread, error) {
+		return w.server.CreateThread(ctx, who, map[string]any{markKey: mark})
+	})
+	if err != nil {
 		return err
 	}
 	if !w.listed.marked(mark) {
@@ -127,10 +129,11 @@ func (w *owners) aThreadEach(ctx context.Context) error {
 			return err
 		}
 	}
-	w.thread = w.owned.users
-	if err := w.listUntil(ctx, user, nil, showing(w.thread)); err != nil {
+	w.thread, err = w.listNewest(ctx, user, w.owned.users, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, user) })
+	if err != nil {
 		return err
 	}
+	w.owned.users = w.thread
 	return w.listHoldsThread(ctx)
 }
 
@@ -170,6 +173,10 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 	}
 	if f != nil && f.Metadata[markKey] != nil && !w.keepsMark() {
 		return w.listThreads(ctx, other, f)
+	}
+	if f == nil {
+		w.owned.others, err = w.listNewest(ctx, other, w.owned.others, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, other) })
+		return err
 	}
 	return w.listUntil(ctx, other, f, showing(w.owned.others))
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -52,11 +51,6 @@ type listed struct {
 	who  target.Caller
 }
 
-// showing is for listUntil.
-func showing(t *agent.Thread) func([]gjson.Result) bool {
-	return func(rows []gjson.Result) bool { return t == nil || agent.Holds(rows, t.ID) }
-}
-
 // isList tells whether an answer is a list.
 func isList(a *client.Answer) bool { return a.OK() && a.Get("@this").IsArray() }
 
@@ -76,7 +70,12 @@ func (w *threads) callerLists(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	return w.listUntil(ctx, who, nil, showing(w.thread))
+	if w.thread == nil {
+		return w.listUntil(ctx, who, nil, showing(nil))
+	}
+	var err error
+	w.thread, err = w.listNewest(ctx, who, w.thread, w.newThread)
+	return err
 }
 
 // answerHoldsThread and answerHoldsRun want a non-empty id; its JSON type is judged by the contract.
