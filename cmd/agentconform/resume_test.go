@@ -25,6 +25,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/resume"
+	steptarget "github.com/agentconform/agentconform/steps/target"
 )
 
 // cutter kills the process of a run at one of its requests, which the target has carried out and not answered (of creations, those that it
@@ -38,6 +39,7 @@ type cutter struct {
 	left    int // of such requests, until the process is killed; 0: it is not
 	kill    func()
 	created map[string]bool // by path
+	names   []string        // of deployments that were created
 	removed map[string]bool
 }
 
@@ -81,6 +83,7 @@ func (c *cutter) note(method, path string, creates bool, a *httptest.ResponseRec
 	defer c.mu.Unlock()
 	var made struct {
 		ID     string `json:"id"`
+		Name   string `json:"name"`
 		Thread string `json:"thread_id"`
 	}
 	switch {
@@ -88,6 +91,9 @@ func (c *cutter) note(method, path string, creates bool, a *httptest.ResponseRec
 		c.removed[path] = true
 	case creates && json.Unmarshal(a.Body.Bytes(), &made) == nil:
 		c.created[path+"/"+cmp.Or(made.Thread, made.ID)] = true
+		if made.ID != "" {
+			c.names = append(c.names, made.Name)
+		}
 	}
 }
 
@@ -230,6 +236,9 @@ func TestResumeAfterKill_Long(t *testing.T) {
 			verdicts, findings, _ := judged(t, whole)
 			requests := int(s.sent.Load())
 			require.Greater(t, len(verdicts), 100, output)
+			for _, name := range s.names {
+				assert.NotEmpty(t, steptarget.RunOf(name), "clean would not know %q", name)
+			}
 			require.Empty(t, s.there(target.agentOnly), "a whole run leaves nothing")
 			if testing.Short() {
 				target.kills = target.kills[1:2]

@@ -60,7 +60,7 @@ func (p *Plane) newFixtures() *Fixtures {
 	f.Existing = made("another existing deployment", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "another", nil) })
 	for n := range PoolSize {
 		changing := made(numbered("a deployment that one scenario changes at a time", n), one, func(ctx context.Context) (*Deployment, error) {
-			return p.Create(ctx, numbered("changing", n), nil)
+			return p.Create(ctx, poolNames[n], nil)
 		})
 		leased := made(numbered("a deployment that accepts updates", n), Cost{}, func(ctx context.Context) (*Deployment, error) {
 			d, err := p.Shared(ctx, changing)
@@ -93,6 +93,9 @@ func (fs *Fixtures) All() []*Fixture {
 
 // PoolSize is how many deployments there are at most of which each is changed by one scenario at a time.
 const PoolSize = 3
+
+// poolNames are in the names of the deployments, which hold no spaces (target.RunOf).
+var poolNames = [PoolSize]string{"changing", "changing-second", "changing-third"}
 
 // numbered is the name of the member of a pool, from 0.
 func numbered(name string, n int) string {
