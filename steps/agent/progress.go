@@ -86,8 +86,12 @@ func (p *Progress) LeftIn(state *client.Answer) error {
 
 // HoldFor is how long a run is told to wait in the attempt, from 0, where a lost race has shown what is wanted.
 func (as *Agents) HoldFor(attempt int, wanted time.Duration) time.Duration {
-	most := max(pace.MaxHold, as.target.Config.Timeouts.Run/2)
-	return max(as.Pace.Hold(attempt), min(wanted, most)).Round(time.Millisecond)
+	return max(as.Pace.Hold(attempt), min(wanted, as.LongestHold())).Round(time.Millisecond)
+}
+
+// LongestHold is the longest time that a run is told to wait.
+func (as *Agents) LongestHold() time.Duration {
+	return max(pace.MaxHold, as.target.Config.Timeouts.Run/2)
 }
 
 // AfterLoss is how long the next run in progress should take, where a race against this one was just lost. What has

@@ -143,8 +143,9 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 		if n, err := w.server.Parallel(ctx); err != nil {
 			return err
 		} else if n == 1 {
-			w.aside, w.besides = []*agent.GraphRun{completed}, w.startsBehind(threads[1], w.agents.HoldFor(attempt, w.longer))
-			w.wanted = max(w.wanted, 4*w.agents.Pace.Hold(attempt))
+			hold := min(w.agents.HoldFor(attempt, w.longer), w.agents.LongestHold()/4) // the new run waits for it, and not for the prior one
+			w.aside, w.besides = []*agent.GraphRun{completed}, w.startsBehind(threads[1], hold)
+			w.wanted = max(w.wanted, 4*hold)
 			return w.allFound(ctx, w.aside)
 		}
 		goingOn, err := w.server.Start(ctx, threads[1], agent.Order{Hold: w.agents.HoldFor(attempt+1, max(2*w.wanted, w.longer))})
