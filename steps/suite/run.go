@@ -67,16 +67,21 @@ type run struct {
 	earlier  map[string][]string              // fixtures, by the attribution of scenarios that an earlier part of the run has judged
 	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn
 
-	unreachable  string                     // why no request was answered
-	rejecting    []string                   // sides that have refused every request with the credentials of the configuration
-	rejected     string                     // why, where a side has refused every request with the credentials of the configuration
-	unknownWords []string                   // entries of vocabulary that kept something from being judged
-	ready        map[string]<-chan struct{} // by name of what scenarios share: closed when it is made, or has failed
-	cut          bool                       // the context ended before all that sends requests was judged
-	stopped      string                     // what ended the run before all was judged; "" where nothing did
+	obstacles
+	ready map[string]<-chan struct{} // by name of what scenarios share: closed when it is made, or has failed
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
+}
+
+// obstacles are what kept a run from judging all that was selected.
+type obstacles struct {
+	unreachable  string   // why no request was answered
+	rejecting    []string // sides that have refused every request with the credentials of the configuration
+	rejected     string   // why, where a side has refused every request with the credentials of the configuration
+	unknownWords []string // entries of vocabulary that kept something from being judged
+	cut          bool     // the context ended before all that sends requests was judged
+	stopped      string   // what ended the run before all was judged; "" where nothing did
 }
 
 // Run tests the target and returns the result. An error means that there is nothing to report: the
