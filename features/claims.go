@@ -74,13 +74,20 @@ func (c Claims) Lacks(q *Requirement) string {
 }
 
 // Promised returns the capability of a requirement that has to be judged because it was claimed: any of a capability that is
-// named itself, and the MUSTs of what a profile, or a core that comes with another word, holds. It is "" for all others.
+// named itself, and the MUSTs of a core and of what a profile holds. It is "" for all others.
 func (c Claims) Promised(q *Requirement) string {
 	own := capabilityOf[q.ID]
-	if own == nil || !slices.Contains(c, own.Name) && (q.Level != reports.Must || !c.holds(own)) {
+	if own == nil || !c.Names(q) && (q.Level != reports.Must || !c.holds(own)) {
 		return ""
 	}
 	return own.Name
+}
+
+// Names tells whether the capability of a requirement is named itself, and is no core: whatever its level, the requirement counts as
+// MUST then.
+func (c Claims) Names(q *Requirement) bool {
+	own := capabilityOf[q.ID]
+	return own != nil && !own.Core && slices.Contains(c, own.Name)
 }
 
 // holds tells whether a word claims the capability.

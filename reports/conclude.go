@@ -1,13 +1,17 @@
 package reports
 
+import "slices"
+
 // Decides tells whether a requirement of this level decides the verdict: a MUST does, and in a strict run a SHOULD too.
 func (l Level) Decides(strict bool) bool { return l == Must || strict && l == Should }
 
-// Decides tells whether the requirement decides the verdict: by its level, or because --fail-on named a tag that it carries.
+// Decides tells whether the requirement decides the verdict: by its level, because --fail-on named a tag that it carries, or because its capability is claimed by name.
 func (q *Requirement) Decides(strict bool) bool { return q.Binding || q.Level.Decides(strict) }
 
-// BeyondMusts tells whether requirements of other levels than MUST may decide the verdict.
-func (r Run) BeyondMusts() bool { return r.Strict || r.FailOn != "" }
+// BeyondMusts tells whether requirements of other levels than MUST may decide the verdict: in a strict run, by --fail-on, or by a claim.
+func (r *Result) BeyondMusts() bool {
+	return r.Run.Strict || r.Run.FailOn != "" || slices.ContainsFunc(r.Requirements, func(q Requirement) bool { return q.Binding && q.Level != Must })
+}
 
 // Conclude derives the conclusion: non-conformant when a MUST failed; conformant when no MUST failed, is blocked
 // or is inconclusive and at least one passed; else incomplete. With strict, a SHOULD counts as a MUST, and
@@ -62,18 +66,30 @@ func ConcludeRun(r *Result) Conclusion {
 	return c
 }
 
-// BrokenClaims are the requirements that the target claims and that could not be judged: blocked, inconclusive or not configured.
-// They point into r.
+// BrokenClaims are the requirements that the target claims and that could not be judged: blocked, inconclusive, not configured or
+// over budget, and those of a capability that is named in Target.Supports where none of its requirements applies. They point into r.
 func BrokenClaims(r *Result) []*Requirement {
+	applies := map[string]bool{} // by capability
+	for i := range r.Requirements {
+		q := &r.Requirements[i]
+		applies[q.Claimed] = applies[q.Claimed] || !q.skipped(NotApplicable)
+	}
 	var all []*Requirement
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
-		notConfigured := q.Verdict == Skipped && q.Skip != nil && q.Skip.Kind == NotConfigured
-		if q.Claimed != "" && (q.Verdict == Blocked || q.Verdict == Inconclusive || notConfigured) {
+		if q.Claimed == "" {
+			continue
+		}
+		unjudged := q.Verdict == Blocked || q.Verdict == Inconclusive || q.skipped(NotConfigured) || q.skipped(OverBudget)
+		if unjudged || !applies[q.Claimed] && slices.Contains(r.Target.Supports, q.Claimed) {
 			all = append(all, q)
 		}
 	}
 	return all
+}
+
+func (q *Requirement) skipped(kind SkipKind) bool {
+	return q.Verdict == Skipped && q.Skip != nil && q.Skip.Kind == kind
 }
 
 // Filtered tells whether the result lacks requirements of the catalogue, because a filter or a shard left them out.

@@ -97,7 +97,14 @@ func TestBrokenClaims(t *testing.T) {
 	for _, q := range reports.BrokenClaims(r) {
 		ids = append(ids, q.ID)
 	}
-	assert.Equal(t, []string{"blocked", "inconclusive", string(reports.NotConfigured)}, ids)
+	assert.ElementsMatch(t, []string{"blocked", "inconclusive", string(reports.NotConfigured), string(reports.OverBudget)}, ids)
+
+	r = &reports.Result{Requirements: []reports.Requirement{skipped(reports.NotApplicable)}}
+	assert.Empty(t, reports.BrokenClaims(r), "claimed with a profile")
+	r.Target.Supports = []string{"tags"}
+	assert.Len(t, reports.BrokenClaims(r), 1, "named, and nothing of it applies")
+	r.Requirements = append(r.Requirements, reports.Requirement{ID: "passed", Verdict: reports.Passed, Claimed: "tags"})
+	assert.Empty(t, reports.BrokenClaims(r), "some of it applies")
 }
 
 func TestWhatMakesARunIncomplete(t *testing.T) {

@@ -31,10 +31,10 @@ func judgeClaiming(t *testing.T, words ...string) *reports.Result {
 	return judgeAlone(t, &c)
 }
 
-// allBut are the capabilities without one.
+// allBut are the capabilities without one, and without images: the reference deploys from git here.
 func allBut(name string) (words []string) {
 	for _, c := range features.Capabilities() {
-		if c.Name != name {
+		if c.Name != name && c.Name != "images" {
 			words = append(words, c.Name)
 		}
 	}
@@ -49,9 +49,12 @@ func TestWhatIsNotClaimedIsNotJudged_Long(t *testing.T) {
 	for _, q := range judgeClaiming(t).Requirements {
 		before[q.ID] = q.Verdict
 	}
-	whole := judgeClaiming(t, allBut("")...)
+	whole := judgeClaiming(t, features.ControlPlane, features.AgentServer, features.EndToEnd)
 	assert.Equal(t, reports.Conformant, whole.Verdict, overview.FirstLine(whole))
 	assert.Equal(t, reports.ScopeWhole, whole.Scope, "all is claimed: %s", overview.FirstLine(whole))
+	images := judgeClaiming(t, features.ControlPlane, "images")
+	assert.Equal(t, reports.Incomplete, images.Verdict)
+	assert.Contains(t, overview.FirstLine(images), "claimed and not judged: images (CP-UPDATE-3 does not apply here: remove images from supports)")
 	for i, c := range features.Capabilities() {
 		if c.Core || testing.Short() && i > 4 {
 			continue
@@ -64,10 +67,14 @@ func TestWhatIsNotClaimedIsNotJudged_Long(t *testing.T) {
 			for _, q := range r.Requirements {
 				if q.Skip != nil && q.Skip.Kind == reports.NotClaimed {
 					unclaimed = append(unclaimed, q.ID)
-					assert.Equal(t, c.Name, q.Skip.Key)
+					assert.Contains(t, []string{c.Name, "images"}, q.Skip.Key)
 					continue
 				}
 				assert.Equal(t, before[q.ID], q.Verdict, "%s: %s", q.ID, q.Reason)
+			}
+			if c.Name != "images" {
+				assert.Contains(t, unclaimed, "CP-UPDATE-3")
+				unclaimed = slices.DeleteFunc(unclaimed, func(id string) bool { return id == "CP-UPDATE-3" })
 			}
 			assert.ElementsMatch(t, c.Requirements, unclaimed)
 			assert.Contains(t, overview.FirstLine(r), "partial run")
@@ -107,8 +114,25 @@ func TestAClaimThatCannotBeJudgedLeavesTheRunIncomplete(t *testing.T) {
 	}
 }
 
-// TestTheCoreAloneIsNotBought_Long: a server that implements nothing, and claims as little as can be claimed, is not conformant.
-func TestTheCoreAloneIsNotBought_Long(t *testing.T) {
+// TestAClaimBinds: a SHOULD of a capability that is claimed by name fails the run.
+func TestAClaimBinds(t *testing.T) {
+	t.Parallel()
+	for claim, want := range map[string]reports.Conclusion{"": reports.Conformant, features.ControlPlane: reports.Conformant, "tenants": reports.NonConformant} {
+		c := startWith(t, false, "other-tenant-lists")
+		if claim != "" {
+			c.Supports = []string{claim}
+		}
+		require.NoError(t, c.Complete())
+		o := optionsAlone(t, c)
+		o.Select.Only = []string{"CP-AUTH-6", "CP-GET-1"}
+		r, err := steps.Run(t.Context(), o)
+		require.NoError(t, err)
+		assert.Equal(t, want, r.Verdict, "%q: %s", claim, overview.FirstLine(r))
+	}
+}
+
+// TestTheCoreAloneDoesNotConform_Long: a server that implements nothing, and claims as little as can be claimed, is not conformant.
+func TestTheCoreAloneDoesNotConform_Long(t *testing.T) {
 	t.Parallel()
 	catalogue, err := features.Load()
 	require.NoError(t, err)

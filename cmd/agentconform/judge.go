@@ -58,6 +58,10 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 		Journal: journal, LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
 	})
 	screen.close()
+	var unreachable *steps.Unreachable
+	if errors.As(err, &unreachable) {
+		return &exit{exitIncomplete, errors.Join(err, record.Close())}
+	}
 	if err != nil {
 		return errors.Join(err, record.Close())
 	}

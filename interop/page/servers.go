@@ -14,10 +14,10 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-const head = `# Servers and clients of the field
+const head = `# Servers and clients that others wrote
 
 Written by ` + "`make interop`" + `, which fails if anything here changes. The servers run on the loopback interface with the conformance
-graph in ` + "`interop/`" + `; every verdict other than "passed" was looked at by a person and has its reason below.
+graph in ` + "`interop/`" + `; every verdict other than "passed" has its reason below.
 
 `
 

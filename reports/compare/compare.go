@@ -137,7 +137,7 @@ func columnOf(in Input, labels map[string]int) Column {
 // passed counts the requirements that decide the verdict and passed.
 func passed(r *reports.Result) string {
 	n, all, noun := 0, 0, "MUST"
-	if r.Run.BeyondMusts() {
+	if r.BeyondMusts() {
 		noun = "requirement"
 	}
 	for _, q := range r.Requirements {

@@ -116,6 +116,8 @@ func sameRun(a, b *reports.Result) error {
 		first, other any
 	}{
 		{"the version of the suite", a.Suite.Version, b.Suite.Version},
+		{"the digest of the requirements", a.Suite.Digest, b.Suite.Digest},
+		{"the verification of certificates", insecure(a), insecure(b)},
 		{"the version of the interface", a.Suite.Interface, b.Suite.Interface},
 		{"the number of requirements", a.Suite.Requirements, b.Suite.Requirements},
 		{"the control plane", a.Target.ControlPlane, b.Target.ControlPlane},
@@ -130,6 +132,11 @@ func sameRun(a, b *reports.Result) error {
 		}
 	}
 	return nil
+}
+
+// insecure tells whether the certificate of the target was not verified.
+func insecure(r *reports.Result) bool {
+	return r.Target.Connection != nil && r.Target.Connection.Insecure
 }
 
 // agentWithoutPlane is the address of an agent server that was judged without a control plane. One that a control plane

@@ -80,7 +80,7 @@ func BrokenClaims(r *reports.Result) string {
 		}
 		cause := q.ID + " " + string(q.Verdict)
 		if q.Skip != nil {
-			cause = "set " + q.Skip.Key
+			cause = claimRemedy(q)
 		}
 		if !slices.Contains(why[q.Claimed], cause) {
 			why[q.Claimed] = append(why[q.Claimed], cause)
@@ -97,6 +97,17 @@ func BrokenClaims(r *reports.Result) string {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
 	return "claimed and not judged: " + strings.Join(parts, ", ")
+}
+
+// claimRemedy is what to do about a skip of what is claimed.
+func claimRemedy(q *reports.Requirement) string {
+	switch q.Skip.Kind {
+	case reports.OverBudget:
+		return "raise " + q.Skip.Key
+	case reports.NotApplicable:
+		return q.ID + " does not apply here: remove " + q.Claimed + " from supports"
+	}
+	return "set " + q.Skip.Key
 }
 
 func shortened(causes []string) string {

@@ -35,7 +35,7 @@ type Cause struct {
 // one place, when the same thing kept both from being judged ([reports.SameCause]), or when one blocks the other, or the
 // same requirement blocks both.
 func DistanceOf(r *reports.Result) Distance {
-	d := Distance{beyond: r.Run.BeyondMusts(), left: reports.LeftOutOf(r), claims: BrokenClaims(r), unmet: unmetInWords(Of(r).Warnings)}
+	d := Distance{beyond: r.BeyondMusts(), left: reports.LeftOutOf(r), claims: BrokenClaims(r), unmet: unmetInWords(Of(r).Warnings)}
 	var short []*reports.Requirement
 	for i := range r.Requirements {
 		q := &r.Requirements[i]

@@ -73,7 +73,7 @@ func decidingOf(r *reports.Result) deciding {
 // numbers says how many of the requirements that decide have passed or failed.
 func numbers(r *reports.Result) string {
 	d, noun, left := decidingOf(r), "MUST", reports.LeftOutOf(r)
-	if r.Run.BeyondMusts() {
+	if r.BeyondMusts() {
 		noun = "requirement"
 	}
 	of := reports.Count(d.all-d.left, noun)

@@ -190,7 +190,7 @@ func (v *validator) users(c *Config) {
 func (v *validator) distinct(before []User, u *User, key string) {
 	for i, other := range before {
 		switch {
-		case u.Token != "" && u.Token == other.Token && maps.Equal(u.Headers, other.Headers):
+		case (u.Token != "" || len(u.Headers) > 0) && u.Token == other.Token && maps.Equal(u.Headers, other.Headers):
 			v.add(key+".token", fmt.Sprintf("is that of users.%d", i), "use the token of another user: the second must not see the data of the first")
 		case u.Identity != "" && u.Identity == other.Identity:
 			v.add(key+".identity", fmt.Sprintf("is that of users.%d", i), "use another user: the second must not see the data of the first")

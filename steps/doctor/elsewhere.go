@@ -10,7 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// guardedBase finds a base address near that of a request without credentials, at which the same request is refused for want of
+// guardedBase finds a base address near that of a request without credentials, at which the same request is refused because it has no
 // credentials. It is nil where there is none. The error is that of the context.
 func (x *examiner) guardedBase(ctx context.Context, nobody *probe) (*probe, error) {
 	var probes []*probe

@@ -214,7 +214,7 @@ func (k *checker) outcome(o *outcome.Outcome) error {
 		if !slices.Contains(reports.BlockerKinds, b.Kind) || b.Kind == reports.ByRun {
 			return fmt.Errorf("a scenario that has ended is not blocked by %.100q", b.Kind)
 		}
-		if err := tooLong(maxText+100, b.Name); err != nil {
+		if err := tooLong(maxText, b.Name); err != nil {
 			return err
 		}
 	}
@@ -227,11 +227,11 @@ func (k *checker) outcome(o *outcome.Outcome) error {
 		if v.Count < 1 {
 			return errors.New("a violation is counted at least once")
 		}
-		if err := tooLong(maxText+100, v.Summary, v.Expected, v.Actual, v.Hint, v.Operation, v.Pointer, v.Differs, v.Key); err != nil {
+		if err := tooLong(maxText, v.Summary, v.Expected, v.Actual, v.Hint, v.Operation, v.Pointer, v.Differs, v.Key); err != nil {
 			return err
 		}
 	}
-	return first(enough(len(o.Violations), maxList), enough(len(o.BlockedBy), maxList), tooLong(maxText+100, o.Reason))
+	return first(enough(len(o.Violations), maxList), enough(len(o.BlockedBy), maxList), tooLong(maxText, o.Reason))
 }
 
 func first(all ...error) error {
@@ -266,9 +266,10 @@ func possible(all ...time.Time) error {
 	return nil
 }
 
+// tooLong allows for what cutting a text adds to it, and for bytes that are no text: each is three bytes in JSON.
 func tooLong(most int, texts ...string) error {
 	for _, s := range texts {
-		if len(s) > most {
+		if len(s) > 3*most+100 {
 			return fmt.Errorf("the text %.40q... is longer than %d bytes", s, most)
 		}
 	}

@@ -152,7 +152,7 @@ func TestAJournalThatNoRunWrote(t *testing.T) {
 		"a time before the run":       {change(`"sent_ns":1000000000`, `"sent_ns":-1`), "is no time of a run"},
 		"a time of many years":        {change(`"at_ns":2000000000`, `"at_ns":9000000000000000000`), "is no time of a run"},
 		"a resumption out of time":    {add(`{"resumed":{"taken_over":1}}`), "is no time of a run"},
-		"a name that is too long":     {change(`"scenario":"fixture: shared"`, `"scenario":"`+strings.Repeat("x", maxName+1)+`"`), "longer than"},
+		"a name that is too long":     {change(`"scenario":"fixture: shared"`, `"scenario":"`+strings.Repeat("x", 3*maxName+101)+`"`), "longer than"},
 		"a line that is too long":     {add(strings.Repeat("x", maxLine)), "line 7: it is longer than"},
 		"a wrong type":                {change(`"status":200`, `"status":"200"`), "line 2: it is not a line of a journal"},
 	} {

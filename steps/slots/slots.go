@@ -1,4 +1,4 @@
-// Package slots bounds how much of a run works at a time. Who waits for something that others bring about gives the slot back
+// Package slots limits how many parts of a run work at a time. A part that waits for what others do gives its slot back
 // meanwhile, so that a slot is held only by what can go on.
 package slots
 
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Rank orders who waits for a slot: the lowest is served first. What others wait for comes before what has started, and this before
+// Rank orders those that wait for a slot: the lowest is served first. What others wait for comes before what has started, and this before
 // what has not: a scenario that holds a deployment is to return it soon.
 type Rank int
 
@@ -39,8 +39,8 @@ type slot struct {
 	of   *Slots
 	rank Rank
 
-	mu   sync.Mutex
-	held bool
+	mu         sync.Mutex
+	held, left bool
 }
 
 type slotKey struct{}
@@ -80,7 +80,7 @@ func (t *Ticket) Enter(ctx context.Context) (within context.Context, leave func(
 		return ctx, func() {}, err
 	}
 	held := &slot{of: t.slots, rank: t.rank, held: true}
-	return context.WithValue(ctx, slotKey{}, held), held.release, nil
+	return context.WithValue(ctx, slotKey{}, held), held.leave, nil
 }
 
 // Cancel gives the place back, or the slot if it was granted already.
@@ -129,9 +129,22 @@ func Away(ctx context.Context, wait func() error) error {
 	return err
 }
 
+// leave gives the slot back for good.
+func (h *slot) leave() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.left = true
+	h.giveBack()
+}
+
 func (h *slot) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.giveBack()
+}
+
+// giveBack needs the lock.
+func (h *slot) giveBack() {
 	if !h.held {
 		return
 	}
@@ -142,11 +155,11 @@ func (h *slot) release() {
 	h.of.grant()
 }
 
-// acquire waits for a slot again, unless another goroutine of the same scenario has it already.
+// acquire waits for a slot again, unless another goroutine of the same scenario has it already, or the scenario has ended.
 func (h *slot) acquire(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.held {
+	if h.held || h.left {
 		return nil
 	}
 	rank := h.rank

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent/removal"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/resume"
 	"github.com/agentconform/agentconform/steps/target"
@@ -38,10 +41,10 @@ func recording(o Options, start time.Time) func(target.Event) {
 	}
 }
 
-// record has the journal take a verdict. That of a scenario which the end of the run has cut short, or which judges the record of the
-// run, is of no use to whoever goes on.
+// record has the journal take a verdict. That of a scenario which the end of the run has cut short, to which the target gave no answer,
+// or which judges the record of the run, is of no use to whoever goes on.
 func (r *run) record(s *features.Scenario, v *verdict) {
-	if r.Record == nil || r.forecast.JudgesRecord(s) || v.outcome != nil && v.outcome.IsBy(reports.ByRun) {
+	if r.Record == nil || r.forecast.JudgesRecord(s) || v.outcome != nil && (v.outcome.IsBy(reports.ByRun) || v.outcome.IsBy(reports.ByTarget) || v.outcome.IsBy(reports.BySuite)) {
 		return
 	}
 	l := resume.Learned{AgentServer: r.target.AgentAddress(), Searches: r.target.Searches(), Notes: r.target.Notes(), WaitedMS: r.target.Client.Waited().Milliseconds()}
@@ -77,6 +80,12 @@ func (r *run) takeOver(ctx context.Context, selected []*features.Scenario) error
 		r.target.Note(n)
 	}
 	err := r.Broken.Exchanges(func(o *evidence.Observed) error {
+		if !r.sentHere(o) {
+			return fmt.Errorf("it names a request to %.200q, which is not at the configured target; run without --resume", o.Exchange.URL)
+		}
+		if !r.isConfigured(o) { // no curl line of the journal's sends a secret there
+			o.Exchange.Request.Secrets = nil
+		}
 		if o.Side == spec.AgentServer {
 			r.target.CallsAgentAt(o.Base)
 		}
@@ -85,15 +94,56 @@ func (r *run) takeOver(ctx context.Context, selected []*features.Scenario) error
 	if err != nil {
 		return fmt.Errorf("taking over what the run had recorded: %w", err)
 	}
-	if r.Keep {
-		return nil
+	if !r.Keep {
+		r.cleanEarlier(ctx)
+	}
+	return nil
+}
+
+// cleanEarlier removes what the run created before it was broken off.
+func (r *run) cleanEarlier(ctx context.Context) {
+	if r.Broken == nil {
+		return
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, CleanUpTime, fmt.Errorf("cleaning up has ended after %s", CleanUpTime))
 	defer cancel()
 	_ = Clean(ctx, r.Config, r.target.Ledger.Earlier(), func(e evidence.Left, problem string) { // the problems stand in the ledger
 		r.noteRemoval(e.LedgerEntry, removal.Result{Problem: problem})
 	})
-	return nil
+}
+
+// Unreachable says that a target did not answer when a broken run was to go on with it: its journal is kept for another try.
+type Unreachable struct{ Err error }
+
+func (e *Unreachable) Error() string {
+	return e.Err.Error() + "; the journal is kept: use run --resume again when the target answers"
+}
+
+func (e *Unreachable) Unwrap() error { return e.Err }
+
+// isConfigured tells whether an exchange went to a host that the configuration names.
+func (r *run) isConfigured(o *evidence.Observed) bool {
+	u, err := url.Parse(o.Exchange.URL)
+	return err == nil && slices.ContainsFunc([]string{r.Config.Target, r.Config.AgentTarget}, func(address string) bool {
+		configured, err := url.Parse(address)
+		return err == nil && address != "" && strings.EqualFold(configured.Hostname(), u.Hostname())
+	})
+}
+
+// sentHere tells whether an exchange of the journal went to the configured target, or to an agent server that its control plane may name.
+func (r *run) sentHere(o *evidence.Observed) bool {
+	c, base := r.Config, strings.TrimSuffix(o.Base, "/")
+	if rest, under := strings.CutPrefix(o.Exchange.URL, base); base == "" || !under || rest != "" && !strings.ContainsRune("/?", rune(rest[0])) {
+		return false
+	}
+	if o.Side == spec.ControlPlane {
+		return base == strings.TrimSuffix(c.Target, "/")
+	}
+	if base == strings.TrimSuffix(c.AgentTarget, "/") {
+		return true
+	}
+	_, err := client.NamedBy(c.Target, base)
+	return c.Target != "" && err == nil
 }
 
 // notTaken are the scenarios that no earlier part of the run has judged.

@@ -65,7 +65,7 @@ type run struct {
 	forecast *forecast.Forecast
 	start    time.Time                        // later than it was by the times in which the run was broken off
 	earlier  map[string][]string              // fixtures, by the attribution of scenarios that an earlier part of the run has judged
-	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn
+	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
 
 	obstacles
 	ready map[string]<-chan struct{} // by name of what scenarios share: closed when it is made, or has failed
@@ -97,13 +97,18 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		return nil, err
 	}
 	within, stop := context.WithCancel(ctx)
-	defer stop()
 	r, err := newRun(within, o)
 	if err != nil {
+		stop()
 		return nil, err
 	}
-	r.binding = binding
-	defer r.target.Close() //nolint:errcheck // what is in the ledger was written as it came
+	defer func() { // in this order: what is being made writes to the ledger
+		stop()
+		r.maker.Wait()
+		_ = r.target.Close() // what is in the ledger was written as it came
+	}()
+	claims := features.Claims(o.Config.Supports)
+	r.binding = func(q *features.Requirement) bool { return binding(q) || claims.Names(q) }
 
 	r.forecast.Spend(selected)
 	r.forecast.Share(selected)
@@ -111,7 +116,9 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	if err := r.takeOver(within, selected); err != nil {
 		return nil, err
 	}
-	if err := r.reach(within); err != nil {
+	if err := r.reach(within); err != nil && r.Broken != nil && ctx.Err() == nil {
+		return nil, &Unreachable{err}
+	} else if err != nil {
 		r.unreachable = err.Error()
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
 		return nil, err
@@ -139,6 +146,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		r.keep("--keep was given")
 	} else {
 		r.clean(ctx)
+		r.cleanEarlier(context.WithoutCancel(ctx)) // what could not be removed when the run went on
 	}
 	r.blockRejected(selected)
 	r.blockUnknownWords(selected)

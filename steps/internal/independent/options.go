@@ -27,7 +27,7 @@ type Options struct {
 	RefusalAsJSON bool          // the handler's detail as {"detail": ...} rather than as plain text
 	TenantHeader  string        // default "X-Organization-Id": the interface does not name the header
 	Clone         bool          // deployments are built from what a request names, fetched over HTTP, in place of a table of constants
-	Extras        bool          // also offer what only the field knows: list and delete deployments, and their name; get a thread
+	Extras        bool          // also offer vendor extensions: list and delete deployments, and their name; get a thread
 }
 
 func (o Options) withDefaults() (Options, error) {

@@ -2,8 +2,8 @@
 //
 //	go run ./steps/internal/independent/serve [-clone] [-edition EDITION] FILE
 //
-// With -clone deployments are built from what a request names, fetched over HTTP; the server offers what only the field knows, and the configuration holds only the address and
-// the key of the server. It serves until its standard input ends.
+// With -clone deployments are built from what a request names, fetched over HTTP; the server offers vendor extensions, and the
+// configuration holds only the address and the key of the server. It serves until its standard input ends.
 package main
 
 import (
