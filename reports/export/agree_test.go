@@ -53,6 +53,7 @@ func kindsOfResults() map[string]kindOfResult {
 		return q
 	}
 	claims := func(r *reports.Result) { r.Target.Supports = []string{"control-plane-core", "tags"} }
+	plane := func(r *reports.Result) { r.Target.Supports = []string{"control-plane"} }
 	agent := func(r *reports.Result) {
 		r.Target.AgentServer, r.Target.Supports = "http://a", []string{"agent-server"}
 		r.Requirements[0].Profile = "agent-server"
@@ -76,7 +77,8 @@ func kindsOfResults() map[string]kindOfResult {
 		"claimed, not configured":     {[]reports.Requirement{ok, claimed(skip("A-2", reports.NotConfigured, "create.body"))}, claims, nil, "incomplete (partial run)", "1 passed, 1 not judged", 3, "part"},
 		"claimed, blocked":            {[]reports.Requirement{ok, claimed(by(should("A-2", reports.Blocked), reports.ByRequirement, "A-7"))}, claims, nil, "incomplete", "1 passed, 1 blocked", 3, "whole"},
 		"claimed, inconclusive":       {[]reports.Requirement{ok, claimed(should("A-2", reports.Inconclusive))}, claims, nil, "incomplete", "1 passed, 1 inconclusive", 3, "whole"},
-		"claimed, not applicable":     {[]reports.Requirement{ok, claimed(notApplicable)}, claims, nil, "conformant", "1 passed, 1 not applicable", 0, "whole"},
+		"named, not applicable":       {[]reports.Requirement{ok, claimed(notApplicable)}, claims, nil, "incomplete", "1 passed, 1 not applicable", 3, "whole"},
+		"claimed, not applicable":     {[]reports.Requirement{ok, claimed(notApplicable)}, plane, nil, "conformant", "1 passed, 1 not applicable", 0, "whole"},
 		"agent only":                  {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { agent(r); r.Target.ControlPlane = "" }, nil, "conformant (agent server)", "1 passed, 1 not judged", 0, "part"},
 		"agent only, claimed":         {[]reports.Requirement{ok, skip("A-2", reports.NotClaimed, "control-plane"), skip("E-1", reports.NotClaimed, "end-to-end")}, agent, nil, "conformant (agent server)", "1 passed, 2 not claimed", 0, "part"},
 		"baseline":                    {[]reports.Requirement{ok, must("A-2", reports.Failed)}, nil, known, "non-conformant (all failures are in the baseline, exit 0)", "1 passed, 1 known", 0, "whole"},
