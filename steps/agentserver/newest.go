@@ -21,7 +21,7 @@ const (
 func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread, another func(context.Context) (*agent.Thread, error)) (*agent.Thread, error) {
 	made, shown := []*agent.Thread{first}, first
 	w.listed.rows = nil
-	err := w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+	look := func() (bool, error) {
 		if len(w.listed.rows) >= leastPage && len(made) <= mostNewest && !w.target.Searches() {
 			t, err := another(ctx)
 			if err != nil {
@@ -39,7 +39,12 @@ func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.
 			}
 		}
 		return !isList(w.scene.Answer), nil
-	})
+	}
+	// The first list may have waited so long for others that its time is over: a newer thread is tried all the same.
+	if done, err := look(); done || err != nil {
+		return shown, err
+	}
+	err := w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, look)
 	return shown, err
 }
 
