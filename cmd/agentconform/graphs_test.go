@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -106,6 +107,32 @@ func TestBrokenGraphs_Long(t *testing.T) {
 			inconclusive, _ := verdicts(res, reports.Inconclusive, reports.ByGraph)
 			assert.Empty(t, inconclusive)
 		})
+	}
+}
+
+// TestARunThatEndsBeforeItsOwnerCancels judges the owner by another run where refusing the others took longer than the first.
+func TestARunThatEndsBeforeItsOwnerCancels(t *testing.T) {
+	t.Parallel()
+	var c *config.Config
+	_, c = serveAgent(t, func(o *reference.Options) {
+		o.WrapHTTP = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if run, cancels := strings.CutSuffix(r.URL.Path, "/cancel"); cancels && r.Header.Get("Authorization") == "" {
+					for _, u := range c.Users {
+						join := httptest.NewRequestWithContext(r.Context(), http.MethodGet, run+"/join", nil)
+						join.Header.Set("Authorization", "Bearer "+string(u.Token))
+						next.ServeHTTP(httptest.NewRecorder(), join)
+					}
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	})
+	res := runAgent(t, c, "AS-AUTHZ-6")
+	for _, q := range res.Requirements {
+		for _, s := range q.Scenarios {
+			assert.Equal(t, reports.Passed, s.Verdict, "%s: %s", s.Name, s.Reason)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package faults
 
 import (
+	"net/http"
 	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/reference"
 )
@@ -29,6 +31,10 @@ func BrokenGraphs() []BrokenGraph {
 		{"graph-does-not-report-the-user", "the graph ignores whoami", []string{"whoami"}, graph(`if "whoami" in words`, "if False")},
 		{"graph-calls-no-tool", "the graph ignores tool", []string{"tool"}, graph(`if "tool" in words`, "if False")},
 		{"graph-is-deaf", "the graph ignores every word", []string{"wait", "wait-after-write", "fail", "whoami", "tool"}, graph("asked.split()", "[]")},
+		{
+			"graph-is-deaf-on-a-late-server", "the graph ignores every word, and the status of a run says running for 300 ms after its end", []string{"wait", "wait-after-write", "fail", "whoami", "tool"},
+			compose(graph("asked.split()", "[]"), endingLate(300*time.Millisecond)),
+		},
 		{"graph-raises-without-a-word", "every run fails", []string{"echo"}, graph("words = asked.split()", `words = fail("each run fails")`)},
 		{
 			"graph-blocks-its-loop", "a wait keeps the processor busy until the server ends the run with an error", []string{"wait", "wait-after-write"},
@@ -56,4 +62,23 @@ func graph(old, with string) Layer {
 			return strings.Replace(source, old, with, 1)
 		}
 	}
+}
+
+// endingLate has runs end later than the state shows: their status is running for a while, and joins wait as long.
+func endingLate(while time.Duration) Layer {
+	left := func(run map[string]any) time.Duration {
+		ended, err := time.Parse(time.RFC3339Nano, text(run, "updated_at"))
+		if status := text(run, "status"); err != nil || status == "pending" || status == "running" {
+			return 0
+		}
+		return time.Until(ended.Add(while))
+	}
+	return compose(
+		onAnswer(joinRun, func(r *http.Request, a *answer) { pause(r, while) }),
+		onObject(getRun, func(run map[string]any) {
+			if left(run) > 0 {
+				run["status"] = "running"
+			}
+		}),
+	)
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
@@ -66,7 +67,7 @@ func (w *extensions) allTry(ctx context.Context, id string) error {
 	switch {
 	case err != nil:
 		return err
-	case !w.owners.OK() && w.othersActed():
+	case !w.owners.OK() && w.tooLate():
 		return w.ownerTriesAnother(ctx)
 	case w.owners.OK() && w.operation.Method == http.MethodDelete && !strings.Contains(w.operation.Path, "{run_id}"):
 		return w.target.Ledger.Removed(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base})
@@ -74,13 +75,14 @@ func (w *extensions) allTry(ctx context.Context, id string) error {
 	return nil
 }
 
-// othersActed tells whether the owner may not be served because of what the others did.
-func (w *extensions) othersActed() bool {
-	return !w.state.OK() || slices.ContainsFunc(w.others, func(t attempted) bool { return t.answer.Status < 400 })
+// tooLate tells whether the owner may not be served because of what the others did, or because the run that was in progress may
+// have ended before the owner's turn.
+func (w *extensions) tooLate() bool {
+	over := w.prior != nil && !time.Now().Before(w.prior.Until)
+	return over || !w.state.OK() || slices.ContainsFunc(w.others, func(t attempted) bool { return t.answer.Status < 400 })
 }
 
-// ownerTriesAnother asks about a thread that nobody has touched: what the others were served may have removed the first one, or
-// have ended its run.
+// ownerTriesAnother asks about a thread that nobody has touched: the first one may have been removed, and its run may have ended.
 func (w *extensions) ownerTriesAnother(ctx context.Context) error {
 	t, err := w.server.NewThread(ctx, w.owner())
 	if err != nil {
