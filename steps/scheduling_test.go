@@ -8,6 +8,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -110,6 +111,30 @@ func TestOneWorkerSendsOneRequestAtATime(t *testing.T) {
 	assert.True(t, changed["a deployment that accepts updates"])
 	assert.True(t, changed["a deployment that accepts updates 2"], "updates are spread over several deployments")
 }
+
+// TestWhatSeveralReadFirstIsReadOnce has many scenarios need a deployment that can be retrieved: one read is for all of them.
+func TestWhatSeveralReadFirstIsReadOnce(t *testing.T) {
+	t.Parallel()
+	s, err := independent.Start(independent.Options{})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	res := judge(t, configure(t, s), func(o *steps.Options) { o.Select.Only = []string{"CP-LIST-3", "CP-LIST-5"} })
+	for _, q := range res.Requirements {
+		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+		for _, scenario := range q.Scenarios {
+			assert.Contains(t, scenario.Fixtures, "a look at a first revision")
+		}
+	}
+	var looks []string
+	for x, err := range res.Exchanges.All() {
+		require.NoError(t, err)
+		if x.Method == http.MethodGet && strings.Contains(x.URL, "/revisions/") {
+			looks = append(looks, x.Scenario)
+		}
+	}
+	assert.Equal(t, []string{"fixture: a look at a first revision"}, looks)
+}
+
 
 func planned(t *testing.T, c *config.Config, pace steps.Pace, concurrency int) *steps.Preview {
 	t.Helper()

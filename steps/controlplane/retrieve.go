@@ -67,7 +67,7 @@ func (w *retrieval) anExistingDeployment(ctx context.Context) error {
 	if err := w.Read(ctx, w.Plane.Fixtures.Created, w.Plane.Existing.Readable(1)); err != nil || w.Deployment.Found {
 		return err
 	}
-	return w.CanBeRetrieved(ctx, plane.RevisionPath(w.Deployment.ID, w.Deployment.First))
+	return w.FirstCanBeRetrieved(ctx)
 }
 
 func (w *retrieval) twoDeployments(ctx context.Context) (err error) {
@@ -81,7 +81,7 @@ func (w *retrieval) twoDeployments(ctx context.Context) (err error) {
 	if w.Other, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Existing); err != nil {
 		return err
 	}
-	return w.CanBeRetrieved(ctx, plane.RevisionPath(w.Deployment.ID, w.Deployment.First))
+	return w.FirstCanBeRetrieved(ctx)
 }
 
 func (w *retrieval) anUpdatedDeployment(ctx context.Context) (err error) {

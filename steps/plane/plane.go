@@ -29,9 +29,10 @@ type Plane struct {
 	deployments   int // how many were asked for, for the budget
 	timeline      []reports.Transition
 	transitions   map[string]bool
-	reads         map[string]Read // by revision
-	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
-	noFirst       bool            // the first revision of a deployment could not be learned
+	reads         map[string]Read  // by revision
+	looks         map[string]*look // by path
+	noRevisionFor map[string]bool  // kinds of updates of which one made no revision in time
+	noFirst       bool             // the first revision of a deployment could not be learned
 }
 
 // New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count from
@@ -39,7 +40,7 @@ type Plane struct {
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
 		Sources: Sources{t.Config}, target: t, maker: maker, waits: newWaits(), start: start, Statuses: statusesOfContract(),
-		transitions: map[string]bool{}, reads: map[string]Read{}, noRevisionFor: map[string]bool{},
+		transitions: map[string]bool{}, reads: map[string]Read{}, looks: map[string]*look{}, noRevisionFor: map[string]bool{},
 	}
 	p.Existing = noneExisting(p)
 	p.Fixtures = p.newFixtures()

@@ -49,7 +49,7 @@ func (w *filtering) aMixedHistory(ctx context.Context) error {
 	if err := w.Read(ctx, w.Plane.Fixtures.Long, w.Plane.Existing.ReadableStatuses(2)); err != nil {
 		return err
 	}
-	statuses, err := w.statuses(ctx)
+	statuses, err := w.known(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,15 +90,21 @@ func (w *filtering) clientFiltersByNUL(ctx context.Context, where string) error 
 	return w.clientFiltersBy(ctx, "status", value)
 }
 
-// statuses reads the status of each revision alone, so that the list is not judged by itself. Revisions by the status of the
+// known is which revisions have which status of the interface, as one look for all scenarios has found.
+func (w *filtering) known(ctx context.Context) (map[string][]string, error) {
+	answers, err := w.Plane.LookAtEach(ctx, w.Deployment)
+	if err != nil {
+		return nil, err
+	}
+	return w.statuses(answers)
+}
+
+// statuses are those that each revision has alone, so that the list is not judged by itself. Revisions by the status of the
 // interface that is meant.
-func (w *filtering) statuses(ctx context.Context) (map[string][]string, error) {
+func (w *filtering) statuses(answers []*client.Answer) (map[string][]string, error) {
 	found := map[string][]string{}
-	for _, revision := range w.Deployment.Revisions {
-		a, err := w.Plane.Get(ctx, plane.RevisionPath(w.Deployment.ID, revision), "")
-		if err != nil {
-			return nil, err
-		}
+	for i, a := range answers {
+		revision := w.Deployment.Revisions[i]
 		if !a.OK() || a.Get("id").String() != revision {
 			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", revision, outcome.Seen(a))
 		}
@@ -121,7 +127,7 @@ func (w *filtering) clientFiltersByOthers(ctx context.Context) error {
 
 // filterBy lists the revisions with each known status whose revisions satisfy the condition.
 func (w *filtering) filterBy(ctx context.Context, when func(revisions []string) bool) error {
-	statuses, err := w.statuses(ctx)
+	statuses, err := w.known(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +145,7 @@ func (w *filtering) filterBy(ctx context.Context, when func(revisions []string) 
 // clientFiltersByPairs puts each status that occurs before and behind another one, so that a target which heeds
 // only the first or only the last is seen. It reads the lists of the two statuses too.
 func (w *filtering) clientFiltersByPairs(ctx context.Context) error {
-	statuses, err := w.statuses(ctx)
+	statuses, err := w.known(ctx)
 	if err != nil {
 		return err
 	}
@@ -201,7 +207,11 @@ func (w *filtering) filtersKeepExactly(ctx context.Context) error {
 	if len(w.whole) == 0 {
 		return outcome.Inconclusive("there was no such status to filter by")
 	}
-	statuses, err := w.statuses(ctx)
+	answers, err := w.Plane.GetEach(ctx, w.Deployment)
+	if err != nil {
+		return err
+	}
+	statuses, err := w.statuses(answers)
 	if err != nil {
 		return err
 	}

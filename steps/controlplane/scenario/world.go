@@ -71,7 +71,7 @@ func (w *World) ANewDeployment(ctx context.Context) (err error) {
 	if w.Deployment, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Created); err != nil {
 		return err
 	}
-	return w.CanBeRetrieved(ctx, plane.DeploymentPath(w.Deployment.ID))
+	return w.canBeRetrieved(ctx, "a look at a new deployment", plane.DeploymentPath(w.Deployment.ID))
 }
 
 // ACreatedDeployment can be retrieved with the revision that its creation named.
@@ -79,12 +79,17 @@ func (w *World) ACreatedDeployment(ctx context.Context) error {
 	if err := w.ANewDeployment(ctx); err != nil {
 		return err
 	}
-	return w.CanBeRetrieved(ctx, plane.RevisionPath(w.Deployment.ID, w.Deployment.First))
+	return w.FirstCanBeRetrieved(ctx)
 }
 
-// CanBeRetrieved blocks where what has just been created cannot be read.
-func (w *World) CanBeRetrieved(ctx context.Context, path string) error {
-	a, err := w.Plane.AwaitFound(ctx, path)
+// FirstCanBeRetrieved blocks where the first revision of the shared deployment cannot be read.
+func (w *World) FirstCanBeRetrieved(ctx context.Context) error {
+	return w.canBeRetrieved(ctx, "a look at a first revision", plane.RevisionPath(w.Deployment.ID, w.Deployment.First))
+}
+
+// canBeRetrieved blocks where what has just been created cannot be read.
+func (w *World) canBeRetrieved(ctx context.Context, name, path string) error {
+	a, err := w.Plane.LookAt(ctx, name, path)
 	if err == nil && !a.OK() {
 		return outcome.Blocked("%s cannot be retrieved: %s", path, outcome.Seen(a))
 	}
