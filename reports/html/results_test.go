@@ -1,6 +1,8 @@
 package html_test
 
 import (
+	"slices"
+
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/internal/recorded"
 )
@@ -8,17 +10,17 @@ import (
 // sixResults are the kinds of results that a page has to show well.
 func sixResults() map[string]*reports.Result {
 	return map[string]*reports.Result{
-		"conformant": few(whole(recorded.Conformant())), "failed": failed(), "blocked": few(blocked()),
-		"unreachable": recorded.Unreachable(), "stopped": few(stopped()), "partial": few(partial()),
+		"conformant": few(whole(recorded.Conformant()), 12), "failed": few(failed(), 115), "blocked": few(blocked(), 12),
+		"unreachable": recorded.Unreachable(), "stopped": few(stopped(), 12), "partial": few(partial(), 12),
 	}
 }
 
-// few keeps some exchanges and operations only: hundreds that look alike take a browser long to judge, and the page of the
-// failed run has them all.
-func few(r *reports.Result) *reports.Result {
+// few keeps the first n exchanges and some operations only: hundreds that look alike take a browser long to judge. What links to others
+// goes too.
+func few(r *reports.Result, n int) *reports.Result {
 	memory := reports.NewMemory()
 	for x, err := range r.Exchanges.All() {
-		if err != nil || memory.Len() == 12 {
+		if err != nil || memory.Len() == n {
 			break
 		}
 		if _, err := memory.Append(x); err != nil {
@@ -26,6 +28,9 @@ func few(r *reports.Result) *reports.Result {
 		}
 	}
 	r.Exchanges = memory
+	r.Findings = slices.DeleteFunc(r.Findings, func(f reports.Finding) bool {
+		return slices.ContainsFunc(f.Exchanges, func(l reports.Link) bool { return l.Exchange > n })
+	})
 	r.Coverage.Operations = r.Coverage.Operations[:min(len(r.Coverage.Operations), 3)]
 	return r
 }
