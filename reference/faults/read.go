@@ -153,7 +153,7 @@ func revision() []Fault {
 		},
 		{
 			Name: "created-at-moves", Breaks: "created_at of a revision changes with its status", Fails: "CP-REV-4",
-			Apply: compose(paced(10*time.Millisecond), readings(func(_ reading, r *controlplane.Revision) { r.CreatedAt = r.UpdatedAt })),
+			Apply: compose(paced(40*time.Millisecond), readings(func(_ reading, r *controlplane.Revision) { r.CreatedAt = r.UpdatedAt })),
 		},
 		{
 			Name: "updated-at-is-not-set", Breaks: "updated_at is 0001-01-01T00:00:00Z in the answer to get revision", Fails: "CP-REV-4",
