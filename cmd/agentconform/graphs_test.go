@@ -173,6 +173,22 @@ func TestDoctorTriesTheGraph(t *testing.T) {
 		"graph: fail": doctor.Fine, "graph: whoami": doctor.Fine, "graph: tool": doctor.Noted, "threads": doctor.Fine}, found)
 }
 
+// TestDoctorFindsThatNoRunCompletes: a target whose graph fails always cannot be tested.
+func TestDoctorFindsThatNoRunCompletes(t *testing.T) {
+	t.Parallel()
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	layers, _, err := faults.Find("graph-raises-without-a-word")
+	require.NoError(t, err)
+	_, c := serveAgent(t, layers[0])
+	e, err := steps.Examine(t.Context(), c, catalogue, oracle, doctor.Options{Try: true})
+	require.NoError(t, err)
+	assert.False(t, e.Testable(), e.Conclusion())
+	assert.Contains(t, e.Conclusion(), "does not answer")
+}
+
 // TestQueue judges a server that executes one run at a time: the run says so, and what needs two runs at once is judged too.
 func TestQueue_Long(t *testing.T) {
 	if testing.Short() {

@@ -55,9 +55,11 @@ func (x *examiner) reportWord(e *Examination, w agent.Word, err error) bool {
 	switch {
 	case err == nil:
 		e.add(Fine, subject, "understood", "")
-	case errors.As(err, &o) && o.IsBy(reports.ByGraph):
+	case errors.As(err, &o) && o.IsBy(reports.ByGraph) && w != agent.Echo:
 		e.add(Noted, subject, x.target.Redact.Excerpt(err.Error()), "correct the graph: what needs this is not judged")
-		return w != agent.Echo
+	case errors.As(err, &o) && o.IsBy(reports.ByGraph):
+		e.add(Problem, subject, x.target.Redact.Excerpt(err.Error()), "correct the graph: everything about runs needs this")
+		return false
 	default:
 		e.add(Problem, "graph", x.target.Redact.Excerpt(err.Error()), "")
 		return false
