@@ -28,7 +28,7 @@ func Headline(r *reports.Result) string {
 	if r.Scope == "" && r.Headline != "" && r.Verdict != reports.NonConformant {
 		return strings.TrimSuffix(r.Headline, ".") // a file of an older version has the whole line
 	}
-	parts := []string{renamed(r), stopped(r), numbers(r), firstCause(r), BrokenClaims(r), NotClaimed(r), warnings(r), nextKey(r)}
+	parts := []string{renamed(r), stopped(r), numbers(r), firstCause(r), notWhole(r), BrokenClaims(r), NotClaimed(r), warnings(r), nextKey(r)}
 	parts = append(parts, delays(r)...)
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
@@ -141,6 +141,15 @@ func firstCause(r *reports.Result) string {
 		return g.Requirements[0].ID + more + ": " + safe.Ellipsis(strings.TrimSuffix(g.Reason, "."), maxCause)
 	}
 	return ""
+}
+
+// notWhole says that a part is incomplete because the whole was asked for.
+func notWhole(r *reports.Result) string {
+	left := reports.LeftOutOf(r)
+	if !r.Run.Whole || r.Verdict != reports.Incomplete || left.N == 0 {
+		return ""
+	}
+	return fmt.Sprintf("--require-whole: %s not judged", reports.Count(left.N, "requirement"))
 }
 
 // observed says in a few words what is wrong with a failed requirement.

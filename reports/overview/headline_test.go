@@ -45,6 +45,8 @@ func TestFirstLine(t *testing.T) {
 			"conformant (partial run): 1 of 4 requirements judged, no MUST failed; set create.body to judge 2 more"},
 		{"a failure in a part", []reports.Requirement{ok, q("A-2", must, reports.Failed, "y"), skip("A-3", reports.OverBudget, "max_deployments")}, nil, "non-conformant (partial run): 1 of 2 selected MUSTs failed; first A-2: y"},
 		{"agent server", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { r.Target = reports.Target{AgentServer: "http://as"} }, "conformant (agent server): 1 of 1 MUST passed"},
+		{"agent server in place of the whole", []reports.Requirement{ok, skip("A-2", reports.NotConfigured, "target")}, func(r *reports.Result) { r.Target, r.Run.Whole = reports.Target{AgentServer: "http://as"}, true },
+			"incomplete (agent server): 1 of 1 MUST passed; --require-whole: 1 requirement not judged"},
 		{"not claimed", []reports.Requirement{ok, skip("A-2", reports.NotClaimed, "tags"), skip("A-3", reports.NotClaimed, "tags"), at(skip("A-4", reports.NotClaimed, "tenants"), should)}, nil,
 			"conformant (partial run): 1 of 4 requirements judged, no MUST failed; 2 MUSTs and 1 SHOULD not claimed"},
 		{"claimed, not judged", []reports.Requirement{ok, claimed(skip("A-2", reports.NotConfigured, "alternatives.tag_ref"), "tags"), claimed(at(q("A-3", must, reports.Blocked, "x"), should), "commits")}, nil,
