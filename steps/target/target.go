@@ -84,8 +84,8 @@ func New(o Options) (*Target, error) {
 	if err := t.Collector.Translate(t.Client.Vocabulary); err != nil {
 		return nil, err
 	}
-	t.Collector.TenantHeader = http.CanonicalHeaderKey(o.Config.CredentialHeaders.TenantID)
-	t.Collector.Via, t.Collector.Gateway = o.Config.Connection(), gatewayNames(o.Config)
+	t.Collector.ReachedBy(evidence.Reach{TenantHeader: http.CanonicalHeaderKey(o.Config.CredentialHeaders.TenantID), Gateway: gatewayNames(o.Config),
+		Via: o.Config.Connection()})
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {
 		t.Collector.Waited(granted)
