@@ -133,9 +133,9 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 		}
 		return err
 	case "list the threads":
-		return w.listThreads(ctx, who, nil)
+		return w.listed.Read(ctx, w.server, who, nil)
 	case otherEndpoint:
-		return w.listAtOtherEndpoint(ctx, who)
+		return w.listed.ReadOther(ctx, w.server, who)
 	case "start a run", "start a run with rollback":
 		if name == target.TheUser {
 			if t, err = w.server.NewThread(ctx, who); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/threadlist"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -61,26 +62,16 @@ func (w *owners) aListWithMetadata(ctx context.Context) error {
 	if t.ID == "" {
 		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s", outcome.Seen(t.Answer))
 	}
-	_, err = w.listNewest(ctx, who, t, func(ctx context.Context) (*agent.Thread, error) {
+	_, err = w.listed.ReadNewest(ctx, w.server, who, t, func(ctx context.Context) (*agent.Thread, error) {
 		return w.server.CreateThread(ctx, who, map[string]any{markKey: mark})
 	})
 	if err != nil {
 		return err
 	}
-	if !w.listed.marked(mark) {
+	if !w.listed.Marked(mark) {
 		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was created in spite of the refusal cannot be found")
 	}
 	return nil
-}
-
-// marked tells whether a list shows a thread with the mark.
-func (l listed) marked(mark string) bool {
-	for _, row := range l.rows {
-		if row.Get("metadata."+markKey).String() == mark {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *owners) wasRefusedThread(ctx context.Context, name string) error {
@@ -100,10 +91,10 @@ func (w *owners) wasRefusedThread(ctx context.Context, name string) error {
 }
 
 func (w *owners) listLacksMarked() error {
-	if w.listed.rows == nil {
+	if w.listed.Rows == nil {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	if w.listed.marked(w.owned.mark) {
+	if w.listed.Marked(w.owned.mark) {
 		return outcome.Violated(w.scene.Answer, "no thread of the refused request", "a thread with the metadata %q", w.owned.mark)
 	}
 	return nil
@@ -129,7 +120,7 @@ func (w *owners) aThreadEach(ctx context.Context) error {
 			return err
 		}
 	}
-	w.thread, err = w.listNewest(ctx, user, w.owned.users, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, user) })
+	w.thread, err = w.listed.ReadNewest(ctx, w.server, user, w.owned.users, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, user) })
 	if err != nil {
 		return err
 	}
@@ -169,16 +160,16 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 	case "the ids of both threads":
 		f = &agent.Filter{IDs: []any{w.owned.users.Sent(), w.owned.others.Sent()}}
 	case "the user as owner":
-		return w.listThreads(ctx, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.owner().User.Identity}})
+		return w.listed.Read(ctx, w.server, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.owner().User.Identity}})
 	}
 	if f != nil && f.Metadata[markKey] != nil && !w.keepsMark() {
-		return w.listThreads(ctx, other, f)
+		return w.listed.Read(ctx, w.server, other, f)
 	}
 	if f == nil {
-		w.owned.others, err = w.listNewest(ctx, other, w.owned.others, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, other) })
+		w.owned.others, err = w.listed.ReadNewest(ctx, w.server, other, w.owned.others, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, other) })
 		return err
 	}
-	return w.listUntil(ctx, other, f, showing(w.owned.others))
+	return w.listed.ReadUntil(ctx, w.server, other, f, threadlist.Showing(w.owned.others))
 }
 
 // searchOperation looks whether the target has the search operation beside its list: only that takes filters.
@@ -200,7 +191,7 @@ func (w *owners) listHoldsNoForeign() error {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
 	foreign, identity := w.owned.users.ID, w.owner().User.Identity
-	for i, row := range w.listed.rows {
+	for i, row := range w.listed.Rows {
 		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
@@ -213,7 +204,7 @@ func (w *owners) listHoldsOwn(ctx context.Context) error {
 	if w.scene.Answer.Refused() && w.owned.filter != "no filter" {
 		return nil
 	}
-	if agent.Holds(w.listed.rows, w.owned.others.ID) {
+	if agent.Holds(w.listed.Rows, w.owned.others.ID) {
 		return nil
 	}
 	if w.owned.filter == "metadata that both threads have" {
@@ -267,10 +258,10 @@ func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	if found := w.scene.Answer.Get("metadata"); found.IsObject() {
 		return found, nil
 	}
-	if err := w.listUntil(ctx, who, nil, showing(w.thread)); err != nil {
+	if err := w.listed.ReadUntil(ctx, w.server, who, nil, threadlist.Showing(w.thread)); err != nil {
 		return gjson.Result{}, err
 	}
-	for _, row := range w.listed.rows {
+	for _, row := range w.listed.Rows {
 		if found := row.Get("metadata"); row.Get("thread_id").String() == w.thread.ID && found.IsObject() {
 			return found, nil
 		}
@@ -308,14 +299,14 @@ func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 		return err
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
-		err := w.listAtOtherEndpoint(ctx, w.owner())
-		return err == nil && (agent.Holds(w.listed.rows, w.owned.users.ID) || !isList(w.scene.Answer)), err
+		err := w.listed.ReadOther(ctx, w.server, w.owner())
+		return err == nil && (agent.Holds(w.listed.Rows, w.owned.users.ID) || !threadlist.Is(w.scene.Answer)), err
 	})
 	if err != nil {
 		return err
 	}
-	if !agent.Holds(w.listed.rows, w.owned.users.ID) {
+	if !agent.Holds(w.listed.Rows, w.owned.users.ID) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
-	return w.listAtOtherEndpoint(ctx, other)
+	return w.listed.ReadOther(ctx, w.server, other)
 }

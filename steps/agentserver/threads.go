@@ -2,12 +2,9 @@ package agentserver
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/tidwall/gjson"
-
-	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/threadlist"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -45,15 +42,6 @@ func (w *threads) userCreatesTwoThreads(ctx context.Context) error {
 	return nil
 }
 
-// listed is what a list of threads has shown.
-type listed struct {
-	rows []gjson.Result
-	who  target.Caller
-}
-
-// isList tells whether an answer is a list.
-func isList(a *client.Answer) bool { return a.OK() && a.Get("@this").IsArray() }
-
 // aListingCaller skips where the configuration lacks the caller. The user is always there: without users it is whoever asks.
 func (w *threads) aListingCaller(name string) error {
 	if name == target.TheUser {
@@ -71,11 +59,16 @@ func (w *threads) callerLists(ctx context.Context, name string) error {
 		}
 	}
 	if w.thread == nil {
-		return w.listUntil(ctx, who, nil, showing(nil))
+		return w.listed.ReadUntil(ctx, w.server, who, nil, threadlist.Showing(nil))
 	}
 	var err error
-	w.thread, err = w.listNewest(ctx, who, w.thread, w.newThread)
+	w.thread, err = w.listed.ReadNewest(ctx, w.server, who, w.thread, w.newThread)
 	return err
+}
+
+// newThread makes a newer thread, for a list that may be a page.
+func (w *threads) newThread(ctx context.Context) (*agent.Thread, error) {
+	return w.server.NewThread(ctx, w.owner())
 }
 
 // answerHoldsThread and answerHoldsRun want a non-empty id; its JSON type is judged by the contract.
@@ -94,8 +87,4 @@ func (w *threads) threadsDiffer() error {
 		return outcome.Violated(second.Answer, "two distinct thread_id values", "%s twice", first.ID).At("/thread_id").Comparing(second.Answer, first.Answer)
 	}
 	return nil
-}
-
-func (l listed) String() string {
-	return fmt.Sprintf("a list of %s without it", reports.Count(len(l.rows), "thread"))
 }

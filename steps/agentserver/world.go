@@ -6,9 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/threadlist"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -31,7 +30,7 @@ type World struct {
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
 	second  bool              // "the user" is the second configured user, and "the other user" the first
-	listed  listed            // the last list of threads
+	listed  *threadlist.List  // the last list of threads
 	contest
 	attempt
 }
@@ -59,7 +58,7 @@ const (
 
 // Define registers the sentences about the agent server for one scenario.
 func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
-	w := &World{scene: scene, target: t, plane: p, agents: agents}
+	w := &World{scene: scene, target: t, plane: p, agents: agents, listed: threadlist.New(scene, t)}
 	r.Given(`a deployed agent server`, w.aDeployedAgentServer, w.usesDeployment(), common.WithoutCredentials())
 	r.Given(`the user is the (first|second) configured user`, w.theUserIs, common.Needs(w.aConfiguredOrder), common.WithoutCredentials())
 	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer,
@@ -190,25 +189,6 @@ func (w *World) agentServes(a *client.Answer) error {
 	return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
 }
 
-// listAtOtherEndpoint has a caller list the threads at the other endpoint, where that serves the user: a target needs only one.
-func (w *World) listAtOtherEndpoint(ctx context.Context, who target.Caller) error {
-	if w.target.AgentRefusal() != 0 {
-		return outcome.Needs("users")
-	}
-	serves, err := w.server.ServesOtherEndpoint(ctx)
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	if !serves {
-		return outcome.Inapplicable("a second endpoint that lists threads", "the target lists threads at one endpoint only (agent.listing)")
-	}
-	w.listed.who = who
-	if w.scene.Answer, err = w.server.AskOtherEndpoint(ctx, who); err == nil {
-		w.listed.rows = agent.RowsOf(w.scene.Answer)
-	}
-	return err
-}
-
 // speakOf makes a run the one that the sentences speak of.
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
@@ -296,21 +276,6 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 	return nil
 }
 
-func (w *World) listThreads(ctx context.Context, who target.Caller, f *agent.Filter) (err error) {
-	w.listed.who = who
-	w.listed.rows, w.scene.Answer, err = w.server.List(ctx, who, f)
-	return err
-}
-
-// listUntil lists the threads again and again until what was to be seen is there, or the time is over: the list may learn
-// of new threads late. What is no list is not asked again.
-func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, seen func(rows []gjson.Result) bool) error {
-	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
-		err := w.listThreads(ctx, who, f)
-		return err == nil && (seen(w.listed.rows) || !isList(w.scene.Answer)), err
-	})
-}
-
 func (w *World) answerHoldsID(ctx context.Context, field string) error {
 	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
 		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(ctx, field))
@@ -320,15 +285,15 @@ func (w *World) answerHoldsID(ctx context.Context, field string) error {
 
 // listHoldsThread asks for an array, and the thread in it.
 func (w *World) listHoldsThread(ctx context.Context) error {
-	if agent.Holds(w.listed.rows, w.thread.ID) {
+	if agent.Holds(w.listed.Rows, w.thread.ID) {
 		return nil
 	}
 	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "%s", w.listed)
-	if !isList(w.scene.Answer) {
+	if !threadlist.Is(w.scene.Answer) {
 		wrong = outcome.Violated(w.scene.Answer, "an array of threads", "%s", outcome.Seen(w.scene.Answer))
 	}
 	wrong = wrong.Hinting(w.listingHint()).Comparing(w.scene.Answer, w.thread.Answer)
-	if w.listed.who.User == w.thread.Owner.User {
+	if w.listed.Who.User == w.thread.Owner.User {
 		return outcome.Unless(ctx, wrong, func(context.Context) error { return validIsServed(w.scene.Answer) })
 	}
 	return outcome.Unless(ctx, wrong, w.ownersListHolds)

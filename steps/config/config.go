@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config/nearmiss"
 )
 
 // Config is everything a run knows of its target. The YAML keys are the struct's tags; the environment variable of
@@ -217,8 +218,8 @@ func (c *Config) Secrets() map[string]string {
 		add(group.prefix+"_TENANT_ID", group.set.TenantID)
 		add(group.prefix+"_BEARER", group.set.Bearer)
 	}
-	for _, m := range NearMissCredentials {
-		named(m.named(EnvPrefix+"CREDENTIALS_API_KEY", false), c.NearMissKey(m))
+	for _, m := range nearmiss.Mistakes {
+		named(m.Named(EnvPrefix+"CREDENTIALS_API_KEY", false), c.NearMissKey(m))
 	}
 	for i, u := range c.Users {
 		add(envIndex("USERS", i, "TOKEN"), u.Token)
@@ -229,17 +230,17 @@ func (c *Config) Secrets() map[string]string {
 		}
 	}
 	for i, u := range c.Users { // a near-miss credential reveals the valid one
-		for _, m := range NearMissCredentials {
-			if wrong := m.of(u.Token); wrong != u.Token {
-				named(m.named(EnvPrefix+envIndex("USERS", i, "TOKEN"), false), wrong)
+		for _, m := range nearmiss.Mistakes {
+			if wrong := m.In(u.Token); wrong != u.Token {
+				named(m.Named(EnvPrefix+envIndex("USERS", i, "TOKEN"), false), wrong)
 			}
 			for name, value := range u.Headers {
-				wrong, encoded := m.header(value)
+				wrong, encoded := m.InHeader(value)
 				if _, behind, both := strings.Cut(wrong, " "); both {
 					wrong = behind
 				}
 				if !public(name) && !strings.HasSuffix(value, wrong) {
-					named(m.named(EnvPrefix+envIndex("USERS", i, "HEADERS_"+envWord(name)), encoded), wrong)
+					named(m.Named(EnvPrefix+envIndex("USERS", i, "HEADERS_"+envWord(name)), encoded), wrong)
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/config/nearmiss"
 	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -158,7 +158,7 @@ func (w *access) aNearMiss(kind string) error {
 	switch _, key := w.Target.Credential(target.SchemeAPIKey); {
 	case isNear && w.Target.Config.Credentials.APIKey == "":
 		return outcome.Needs(key)
-	case kind == "in another case" && w.Target.Config.NearMissKey(config.OtherCase) == "":
+	case kind == "in another case" && w.Target.Config.NearMissKey(nearmiss.OtherCase) == "":
 		return outcome.Inapplicable("credentials.api_key", "the API key has no letters, or is a hexadecimal number, so it is the same in another case")
 	}
 	return nil

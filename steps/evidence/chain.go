@@ -9,6 +9,27 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
+type scenarioKey struct{}
+
+type attribution struct {
+	name  string
+	order int
+}
+
+// WithScenario attributes the exchanges made under the context. The order sorts the evidence: that of the scenario
+// in the features, or 0 for what scenarios share.
+func WithScenario(ctx context.Context, name string, order int) context.Context {
+	return context.WithValue(ctx, scenarioKey{}, attribution{name, order})
+}
+
+func attributed(ctx context.Context) attribution {
+	a, _ := ctx.Value(scenarioKey{}).(attribution)
+	return a
+}
+
+// Scenario returns the name that exchanges under the context are attributed to.
+func Scenario(ctx context.Context) string { return attributed(ctx).name }
+
 type partKey struct{}
 
 // WithPart says which part of a scenario the exchanges made under the context are: that of the step that sends them.
@@ -30,13 +51,13 @@ type Sent struct {
 }
 
 // SentBy returns the exchanges of the scenarios and fixtures, in the order in which they were sent.
-func (c *Collector) SentBy(names ...string) []Sent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (p *places) SentBy(names ...string) []Sent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var all []Sent
-	for i, p := range c.places {
-		if slices.Contains(names, p.scenario) {
-			all = append(all, Sent{i + 1, p.scenario, p.sent, cmp.Or(p.part, reports.SetUp)})
+	for i, at := range p.all {
+		if slices.Contains(names, at.scenario) {
+			all = append(all, Sent{i + 1, at.scenario, at.sent, cmp.Or(at.part, reports.SetUp)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Sent) int { return a.At.Compare(b.At) })
@@ -44,19 +65,19 @@ func (c *Collector) SentBy(names ...string) []Sent {
 }
 
 // SentAs returns the exchange with this id as a precondition, which it is for whoever comes later.
-func (c *Collector) SentAs(id int) Sent {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := c.places[id-1]
-	return Sent{id, p.scenario, p.sent, reports.SetUp}
+func (p *places) SentAs(id int) Sent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := p.all[id-1]
+	return Sent{id, at.scenario, at.sent, reports.SetUp}
 }
 
 // Sender returns the scenario or fixture that an exchange was made for, "" if there is no such exchange.
-func (c *Collector) Sender(id int) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if id < 1 || id > len(c.places) {
+func (p *places) Sender(id int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if id < 1 || id > len(p.all) {
 		return ""
 	}
-	return c.places[id-1].scenario
+	return p.all[id-1].scenario
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -23,6 +24,31 @@ type answerKind struct {
 
 type parameter struct{ operation, name string }
 
+// keptAnswers bounds how many error answers of one operation and status are kept for rules that judge them all.
+const keptAnswers = 256
+
+// seen is what was answered to what.
+type seen struct {
+	oracle *spec.Oracle
+	redact *client.Redactor
+
+	mu           sync.Mutex
+	errorAnswers map[string][]*client.Answer
+	answers      map[answerKind]int
+	busy         map[answerKind]int // of these, how many asked to come back later
+	parameters   map[parameter]map[string]bool
+	enums        map[string]map[string]bool
+	asked        map[askedKind]int
+	failures     map[failureKind]*Failure
+}
+
+func newSeen(oracle *spec.Oracle, redact *client.Redactor) seen {
+	return seen{
+		oracle: oracle, redact: redact, errorAnswers: map[string][]*client.Answer{}, answers: map[answerKind]int{}, busy: map[answerKind]int{},
+		parameters: map[parameter]map[string]bool{}, enums: map[string]map[string]bool{}, asked: map[askedKind]int{}, failures: map[failureKind]*Failure{},
+	}
+}
+
 // enumPaths are the places of the interface's enumerations in answers.
 var enumPaths = map[string][]string{
 	"Revision.status": {"status", "resources.#.status"},
@@ -33,33 +59,35 @@ var enumPaths = map[string][]string{
 // sentEnums says, by operation, where in requests the values of those enumerations stand that only a client uses.
 var sentEnums = map[string]map[string]string{"create-run": {"CreateRun.multitask_strategy": "multitask_strategy"}}
 
-// cover notes what one exchange touched, and what the contract says against its request. The caller holds the lock.
-func (c *Collector) cover(id int, o *Observed, against []spec.Violation) {
+// note notes what one exchange touched, and what the contract says against its request.
+func (s *seen) note(id int, o *Observed, against []spec.Violation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	x := &o.Exchange
-	op, known := c.oracle.Find(o.Side, x.Method, o.Path)
+	op, known := s.oracle.Find(o.Side, x.Method, o.Path)
 	if !known {
 		op = spec.Operation{ID: x.Method + " " + o.Path, Side: o.Side}
 	}
 	if known {
-		c.coverParameters(op, o.Query)
+		s.coverParameters(op, o.Query)
 	}
 	for field, values := range o.Enums {
-		c.coverValues(field, values)
+		s.coverValues(field, values)
 	}
 	if !o.answered() {
 		return
 	}
 	kind := answerKind{o.Side, op.ID, x.Status, o.contentType()}
-	c.answers[kind]++
+	s.answers[kind]++
 	if o.asksToWait() || o.tooEarly() {
-		c.busy[kind]++ // obeyed, and counted with what asked to wait, or too early; no failure of the target
+		s.busy[kind]++ // obeyed, and counted with what asked to wait, or too early; no failure of the target
 		return
 	}
-	c.noteAnswer(op, id, o, against)
+	s.noteAnswer(op, id, o, against)
 	if x.Status >= 400 && o.answer != nil {
 		key := op.ID + " " + strconv.Itoa(x.Status)
-		if len(c.errorAnswers[key]) < keptAnswers && len(o.answer.Body) <= keptBody {
-			c.errorAnswers[key] = append(c.errorAnswers[key], kept(o.answer, id))
+		if len(s.errorAnswers[key]) < keptAnswers && len(o.answer.Body) <= keptBody {
+			s.errorAnswers[key] = append(s.errorAnswers[key], kept(o.answer, id))
 		}
 	}
 }
@@ -71,81 +99,67 @@ func kept(a *client.Answer, id int) *client.Answer {
 	return &same
 }
 
-// Trusted counts the answers of a side to credentials of the configuration, by status.
-func (c *Collector) Trusted(side spec.Side) map[int]int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.bySide[side])
-}
-
-// TrustedStatus is the status of the exchange where it was made with credentials of the configuration, else 0.
-func (c *Collector) TrustedStatus(exchange int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.byExchange[exchange]
-}
-
-func (c *Collector) coverParameters(op spec.Operation, sent string) {
+func (s *seen) coverParameters(op spec.Operation, sent string) {
 	query, err := url.ParseQuery(sent)
 	if err != nil {
 		return
 	}
 	for name, values := range query {
 		key := parameter{op.ID, name}
-		if c.parameters[key] == nil {
-			c.parameters[key] = map[string]bool{}
+		if s.parameters[key] == nil {
+			s.parameters[key] = map[string]bool{}
 		}
 		for _, v := range values {
 			if _, err := uuid.Parse(v); err == nil {
 				v = "<uuid>"
 			}
-			c.parameters[key][c.redact.Text(v)] = true
+			s.parameters[key][s.redact.Text(v)] = true
 		}
 	}
 }
 
-func (c *Collector) coverValues(field string, values []string) {
-	if c.enums[field] == nil {
-		c.enums[field] = map[string]bool{}
+func (s *seen) coverValues(field string, values []string) {
+	if s.enums[field] == nil {
+		s.enums[field] = map[string]bool{}
 	}
 	for _, v := range values {
-		c.enums[field][v] = true
+		s.enums[field][v] = true
 	}
 }
 
 // ErrorAnswers returns the answers of an operation with a status, as far as they were kept.
-func (c *Collector) ErrorAnswers(operation string, status int) []*client.Answer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.errorAnswers[operation+" "+strconv.Itoa(status)])
+func (s *seen) ErrorAnswers(operation string, status int) []*client.Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.errorAnswers[operation+" "+strconv.Itoa(status)])
 }
 
 // Answered counts the answers to an operation that the contract has something to say about: not those that only asked to
 // come back later, and no server errors.
-func (c *Collector) Answered(operation string) int { return c.count(operation, 500) }
+func (s *seen) Answered(operation string) int { return s.count(operation, 500) }
 
 // Succeeded counts the answers to an operation with a status of success.
-func (c *Collector) Succeeded(operation string) int { return c.count(operation, 300) }
+func (s *seen) Succeeded(operation string) int { return s.count(operation, 300) }
 
 // count counts the answers with a status below the one given.
-func (c *Collector) count(operation string, below int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (s *seen) count(operation string, below int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	n := 0
-	for kind, count := range c.answers {
+	for kind, count := range s.answers {
 		if kind.operation == operation && kind.status < below {
-			n += count - c.busy[kind]
+			n += count - s.busy[kind]
 		}
 	}
 	return n
 }
 
 // Statuses counts the answers of both sides by status, and how many had each content type.
-func (c *Collector) Statuses() (statuses map[int]int, contentTypes map[string]int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (s *seen) Statuses() (statuses map[int]int, contentTypes map[string]int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	statuses, contentTypes = map[int]int{}, map[string]int{}
-	for kind, count := range c.answers {
+	for kind, count := range s.answers {
 		statuses[kind.status] += count
 		contentTypes[kind.contentType] += count
 	}
@@ -153,8 +167,8 @@ func (c *Collector) Statuses() (statuses map[int]int, contentTypes map[string]in
 }
 
 // Operation is the operation of the contract with the ID, one without an ID where there is none.
-func (c *Collector) Operation(side spec.Side, id string) (found spec.Operation) {
-	for _, op := range c.oracle.Operations(side) {
+func (s *seen) Operation(side spec.Side, id string) (found spec.Operation) {
+	for _, op := range s.oracle.Operations(side) {
 		if op.ID == id {
 			found = op
 		}
@@ -163,28 +177,28 @@ func (c *Collector) Operation(side spec.Side, id string) (found spec.Operation) 
 }
 
 // Coverage returns what of the contract of the given sides the run has touched.
-func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (s *seen) Coverage(sides ...spec.Side) reports.Coverage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	cover := reports.Coverage{Operations: []reports.OperationCoverage{}, Statuses: []reports.StatusCoverage{},
 		Parameters: []reports.ParameterCoverage{}, Enums: []reports.EnumCoverage{}}
 	for _, side := range sides {
-		for _, op := range c.oracle.Operations(side) {
-			statuses, total := c.statusCoverage(op)
+		for _, op := range s.oracle.Operations(side) {
+			statuses, total := s.statusCoverage(op)
 			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method, Path: op.Path, Exchanges: total})
 			cover.Statuses = append(cover.Statuses, statuses...)
 			for _, p := range op.Parameters {
-				if values := c.parameters[parameter{op.ID, p.Name}]; p.In == "query" {
+				if values := s.parameters[parameter{op.ID, p.Name}]; p.In == "query" {
 					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: sortedKeys(values)})
 				}
 			}
 		}
 	}
-	enums := c.oracle.Enums()
+	enums := s.oracle.Enums()
 	for _, field := range slices.Sorted(maps.Keys(enums)) {
 		e := reports.EnumCoverage{Field: field, Seen: []string{}, Unseen: []string{}}
 		for _, v := range enums[field] {
-			if c.enums[field][v] {
+			if s.enums[field][v] {
 				e.Seen = append(e.Seen, v)
 			} else {
 				e.Unseen = append(e.Unseen, v)
@@ -195,13 +209,13 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 	return cover
 }
 
-func (c *Collector) statusCoverage(op spec.Operation) (list []reports.StatusCoverage, total int) {
+func (s *seen) statusCoverage(op spec.Operation) (list []reports.StatusCoverage, total int) {
 	declared := map[string]bool{}
 	for _, r := range op.Responses {
 		declared[r.Status] = true
 	}
 	came := map[string]bool{}
-	for kind, count := range c.answers {
+	for kind, count := range s.answers {
 		if kind.operation != op.ID || kind.side != op.Side {
 			continue
 		}

@@ -2,13 +2,9 @@ package evidence
 
 import (
 	"context"
-	"encoding/json"
 	"mime"
 	"net/http"
-	"slices"
 	"time"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
@@ -54,55 +50,38 @@ type ObservedWords struct {
 // keptBody bounds the body of an answer that is kept.
 const keptBody = 64 << 10
 
-// maxGiven and maxGivenID bound what is kept of ids that are no UUIDs.
-const maxGiven, maxGivenID = 1000, 8 << 10
-
 // observe judges an exchange, and reduces it to what a collector takes.
 func (c *Collector) observe(ctx context.Context, r client.Request, wire client.Wire, sent time.Time, a *client.Answer, cause string) *Observed {
-	judged := c.judgedForm(r, a)
-	var found []spec.Violation
-	if a != nil {
-		received := judged
-		received.Body = a.Wire()
-		found = c.wire.JudgeResponse(received)
-	}
-	x := c.recordedForm(ctx, r, wire, a, cause, found)
+	judged := judgedForm(r, a)
+	found := c.judge.answer(judged, a)
+	redact := c.recorder.redact
+	x := c.recorder.exchange(ctx, r, wire, a, cause, found)
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 	o := &Observed{
 		Exchange: reports.Bounded(x), Order: attributed(ctx).order, Part: partOf(ctx), SentNS: sent.Sub(c.start).Nanoseconds(),
-		Side: r.Side, Base: c.redact.Text(r.Base), Path: c.redact.Text(r.Path), Query: c.redact.Text(r.Query),
+		Side: r.Side, Base: redact.Text(r.Base), Path: redact.Text(r.Path), Query: redact.Text(r.Query),
 		Wrong: r.Wrong, Raised: r.Raised, Early: r.Early, Trusted: r.Trusted,
-		Found: c.redacted(found), Against: c.redacted(c.oracle.JudgeRequest(judged)), Words: c.Words.of(wire.Traces, a),
-		Enums: c.enumsIn(judged, a), answer: a,
+		Found: c.recorder.violations(found), Against: c.recorder.violations(c.judge.oracle.JudgeRequest(judged)), Words: c.Words.of(wire.Traces, a),
+		Enums: c.judge.enumsIn(judged, a), answer: a,
 	}
 	if a == nil {
 		return o
 	}
-	o.Given = c.givenBy(a)
+	o.Given = c.recorder.givenBy(a)
 	if r.Trusted {
-		o.OwnToken = c.ownTokenIn(r, a)
+		o.OwnToken = c.recorder.ownTokenIn(r, a)
 	}
 	if a.Status >= 400 && a.Received != nil && len(a.Body) <= keptBody {
-		body := c.redact.Record(string(a.Body))
+		body := redact.Record(string(a.Body))
 		o.Body = &body
 	}
 	return o
 }
 
-// redacted are violations without secrets in what they quote.
-func (c *Collector) redacted(found []spec.Violation) []spec.Violation {
-	for i := range found {
-		v := &found[i]
-		v.Actual, v.Pointer, v.Expected = c.redact.Excerpt(v.Actual), c.redact.Text(v.Pointer), c.redact.Text(v.Expected)
-		v.Operation = c.redact.Text(v.Operation)
-	}
-	return found
-}
-
 // Take takes an exchange that the run has observed before it was broken off, under the name and order that it has there. What
 // was judged of it is not judged again. Its curl line is written anew: people run it. The error is that of the journal.
 func (c *Collector) Take(o *Observed) error {
-	o.Exchange.Curl = c.redact.Curl(o.Exchange.Method, o.Exchange.URL, o.Exchange.Request, c.Via)
+	o.Exchange.Curl = c.recorder.curl(&o.Exchange)
 	if o.Exchange.Status >= 400 && o.Exchange.Response.FullSize() <= keptBody {
 		o.answer = o.rebuilt()
 	}
@@ -129,24 +108,18 @@ func (o *Observed) rebuilt() *client.Answer {
 
 // take notes an exchange under its id. The caller holds the lock.
 func (c *Collector) take(id int, o *Observed) {
-	c.place(id, o)
+	c.places.note(id, o, c.start)
 	c.Words.note(id, o.Exchange.Status, o.Words)
 	for _, v := range o.Found {
-		c.collect(v, id)
+		c.contract.note(id, v, c.judge.vocabulary)
 	}
-	for _, given := range o.Given {
-		c.given[given] = true
-	}
-	against := c.given.without(slices.Clone(o.Against), o.Path)
-	c.noteMistakes(id, o, against)
-	c.cover(id, o, against)
+	against := c.ownRequests.note(id, o)
+	c.seen.note(id, o, against)
 	if o.OwnToken != nil {
-		if c.ownToken.Answers++; c.ownToken.Answers == 1 {
-			c.ownToken.Exchange, c.ownToken.Pointer = id, *o.OwnToken
-		}
+		c.ownTokens.note(id, *o.OwnToken)
 	}
 	if o.Trusted && o.answered() && !o.asksToWait() && !o.tooEarly() {
-		c.noteTrust(id, o)
+		c.trust.note(id, o)
 	}
 }
 
@@ -169,43 +142,4 @@ func (o *Observed) header(name string) string {
 func (o *Observed) contentType() string {
 	kind, _, _ := mime.ParseMediaType(o.header("Content-Type"))
 	return kind
-}
-
-// enumsIn are the values of enumerations of the interface in a request and in its answer. A request body that is not JSON was
-// sent on purpose; the answer of an error has no such values.
-func (c *Collector) enumsIn(x spec.Exchange, a *client.Answer) map[string][]string {
-	op, known := c.oracle.Find(x.Side, x.Method, x.Path)
-	if !known {
-		return nil
-	}
-	var seen map[string][]string
-	note := func(field string, v gjson.Result) {
-		if v.Type != gjson.String || !slices.Contains(c.enumerated[field], v.Str) || slices.Contains(seen[field], v.Str) {
-			return
-		}
-		if seen == nil {
-			seen = map[string][]string{}
-		}
-		seen[field] = append(seen[field], v.Str)
-	}
-	if json.Valid(x.RequestBody) {
-		for field, path := range sentEnums[op.ID] {
-			note(field, gjson.GetBytes(x.RequestBody, path))
-		}
-	}
-	if a == nil || a.Status >= 400 || !json.Valid(x.Body) {
-		return seen
-	}
-	body := gjson.ParseBytes(x.Body)
-	for field, paths := range enumPaths {
-		if (field == "Message.type") != (x.Side == spec.AgentServer) {
-			continue
-		}
-		for _, path := range paths {
-			for _, v := range body.Get(path).Array() {
-				note(field, v)
-			}
-		}
-	}
-	return seen
 }

@@ -57,9 +57,9 @@ func TestWhatIsTakenIsWhatWasObserved(t *testing.T) {
 		var a *client.Answer
 		if x.status > 0 {
 			a = &client.Answer{Request: x.r, Status: x.status, Header: http.Header{"Content-Type": {"application/json"}}, Received: []byte(x.body)}
-			a.Body, a.Traces = first.words.Answer(x.r.Side, x.r.Method, x.r.Path, x.status, a.Received)
+			a.Body, a.Traces = first.judge.vocabulary.Answer(x.r.Side, x.r.Method, x.r.Path, x.status, a.Received)
 		}
-		_, body, traces := first.words.Request(x.r.Side, x.r.Method, x.r.Path, x.r.Query, x.r.Body)
+		_, body, traces := first.judge.vocabulary.Request(x.r.Side, x.r.Method, x.r.Path, x.r.Query, x.r.Body)
 		first.Observe(ctx, x.r, client.Wire{Query: x.r.Query, Body: body, Traces: traces}, start.Add(time.Duration(n)*time.Second), a, "")
 	}
 	require.Len(t, lines, 10)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -21,19 +22,33 @@ type OwnToken struct {
 	Pointer  string // JSON pointer into the body; empty where the body is no JSON
 }
 
+// ownTokens notes where callers' own tokens were seen.
+type ownTokens struct {
+	mu    sync.Mutex
+	found OwnToken
+}
+
+func (t *ownTokens) note(id int, pointer string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.found.Answers++; t.found.Answers == 1 {
+		t.found.Exchange, t.found.Pointer = id, pointer
+	}
+}
+
 // OwnToken returns what was seen of the callers' own tokens.
-func (c *Collector) OwnToken() OwnToken {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ownToken
+func (t *ownTokens) OwnToken() OwnToken {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.found
 }
 
 // ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only those of the
 // configuration count, and of these only secrets: a tenant ID names who owns something.
-func (c *Collector) ownTokenIn(r client.Request, a *client.Answer) *string {
-	for _, token := range c.tokensOf(r.Header) {
+func (w *recorder) ownTokenIn(r client.Request, a *client.Answer) *string {
+	for _, token := range w.tokensOf(r.Header) {
 		if at, found := tokenIn(a.Body, token); found {
-			at = c.redact.Text(at)
+			at = w.redact.Text(at)
 			return &at
 		}
 	}
@@ -41,10 +56,10 @@ func (c *Collector) ownTokenIn(r client.Request, a *client.Answer) *string {
 }
 
 // tokensOf are the secrets that a request carries, without their schemes.
-func (c *Collector) tokensOf(h http.Header) (tokens []string) {
+func (w *recorder) tokensOf(h http.Header) (tokens []string) {
 	for name, values := range h {
 		for _, v := range values {
-			if name == c.TenantHeader || slices.Contains(c.Gateway, name) || c.redact.Text(v) == v {
+			if name == w.TenantHeader || slices.Contains(w.Gateway, name) || w.redact.Text(v) == v {
 				continue
 			}
 			if _, token, both := strings.Cut(v, " "); both {

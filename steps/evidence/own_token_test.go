@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -13,9 +12,9 @@ import (
 
 // TestTokensOf: a tenant ID names an owner, and what a gateway wants is no token of the caller.
 func TestTokensOf(t *testing.T) {
-	c := New(nil, client.NewRedactor(map[string]string{"the-token": "$A", "the-tenant": "$B", "the-gateway": "$C"}), nil, time.Time{})
-	c.TenantHeader, c.Gateway = "X-Tenant-Id", []string{"X-Gateway"}
-	assert.Equal(t, []string{"the-token"}, c.tokensOf(http.Header{"Authorization": {"Bearer the-token"}, "X-Tenant-Id": {"the-tenant"}, "X-Gateway": {"the-gateway"}, "Accept": {"*/*"}}))
+	w := recorder{redact: client.NewRedactor(map[string]string{"the-token": "$A", "the-tenant": "$B", "the-gateway": "$C"}),
+		Reach: Reach{TenantHeader: "X-Tenant-Id", Gateway: []string{"X-Gateway"}}}
+	assert.Equal(t, []string{"the-token"}, w.tokensOf(http.Header{"Authorization": {"Bearer the-token"}, "X-Tenant-Id": {"the-tenant"}, "X-Gateway": {"the-gateway"}, "Accept": {"*/*"}}))
 }
 
 func TestTokenIn(t *testing.T) {

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"sync"
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -13,7 +14,7 @@ type look = shared.Value[[]*client.Answer]
 
 // LookAt returns how the path was answered when the first scenario asked for it under the name.
 func (p *Plane) LookAt(ctx context.Context, name, path string) (*client.Answer, error) {
-	all, err := p.look(path).Get(ctx, p.maker, name, func(ctx context.Context) ([]*client.Answer, error) {
+	all, err := p.looks.of(path).Get(ctx, p.maker, name, func(ctx context.Context) ([]*client.Answer, error) {
 		a, err := p.AwaitFound(ctx, path)
 		return []*client.Answer{a}, err
 	})
@@ -25,29 +26,23 @@ func (p *Plane) LookAt(ctx context.Context, name, path string) (*client.Answer, 
 
 // LookAtEach returns how each revision of the deployment was answered when the first scenario asked for it.
 func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
-	return p.look(RevisionsPath(d.ID)).Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
+	return p.looks.of(RevisionsPath(d.ID)).Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
 		return p.GetEach(ctx, d)
 	})
 }
 
-// GetEach asks for each revision of the deployment, one after the other.
-func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
-	all := make([]*client.Answer, len(d.Revisions))
-	for i, revision := range d.Revisions {
-		a, err := p.Get(ctx, RevisionPath(d.ID, revision), "")
-		if err != nil {
-			return nil, err
-		}
-		all[i] = a
-	}
-	return all, nil
+// looks are the looks of a run.
+type looks struct {
+	mu sync.Mutex
+	at map[string]*look // by path
 }
 
-func (p *Plane) look(path string) *look {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.looks[path] == nil {
-		p.looks[path] = &look{}
+// of is the look at the path; not done yet where nobody asked for it.
+func (l *looks) of(path string) *look {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at[path] == nil {
+		l.at[path] = &look{}
 	}
-	return p.looks[path]
+	return l.at[path]
 }

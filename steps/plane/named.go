@@ -20,20 +20,20 @@ type OfARun struct {
 
 // OfRuns reads the deployments whose names were given by runs, and the time at the target. The list of deployments is a vendor
 // extension, and so are the name and the created_at of a deployment: where the target has no list, the error says so.
-func (p *Plane) OfRuns(ctx context.Context) (found []OfARun, now time.Time, err error) {
+func (r *reader) OfRuns(ctx context.Context) (found []OfARun, now time.Time, err error) {
 	const size, most = 100, 20
 	now = time.Now()
 	seen := map[string]bool{}
 	for range most {
-		request := p.target.ToControlPlane(target.TheClient, http.MethodGet, DeploymentsPath, nil)
+		request := r.target.ToControlPlane(target.TheClient, http.MethodGet, DeploymentsPath, nil)
 		request.Query = pageOfDeployments(size, len(seen), target.NamePrefix)
-		a, err := p.target.Client.Do(ctx, request)
+		a, err := r.target.Client.Do(ctx, request)
 		if err != nil {
 			return nil, now, err
 		}
 		rows := a.Get("resources")
 		if a.Status != http.StatusOK || !rows.IsArray() {
-			return nil, now, fmt.Errorf("GET %s: %s; the target does not list deployments, so those of lost runs cannot be found", DeploymentsPath, p.target.Redact.Excerpt(outcome.SeenShort(a)))
+			return nil, now, fmt.Errorf("GET %s: %s; the target does not list deployments, so those of lost runs cannot be found", DeploymentsPath, r.target.Redact.Excerpt(outcome.SeenShort(a)))
 		}
 		now = a.Clock() // created_at is by this clock
 		before := len(seen)
@@ -47,7 +47,7 @@ func (p *Plane) OfRuns(ctx context.Context) (found []OfARun, now time.Time, err 
 				continue
 			}
 			if d.Created, err = time.Parse(time.RFC3339, row.Get("created_at").String()); err != nil {
-				d.Created = p.newestRevision(ctx, d.ID)
+				d.Created = r.newestRevision(ctx, d.ID)
 			}
 			found = append(found, d)
 		}
@@ -60,8 +60,8 @@ func (p *Plane) OfRuns(ctx context.Context) (found []OfARun, now time.Time, err 
 
 // newestRevision is when the newest revision of a deployment was created (section 2), which is not before the deployment; zero where
 // that cannot be read.
-func (p *Plane) newestRevision(ctx context.Context, id string) (newest time.Time) {
-	rows, _, err := p.ListAll(ctx, id, "")
+func (r *reader) newestRevision(ctx context.Context, id string) (newest time.Time) {
+	rows, _, err := r.ListAll(ctx, id, "")
 	if err != nil {
 		return time.Time{}
 	}

@@ -2,11 +2,9 @@ package plane
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -16,42 +14,34 @@ type Plane struct {
 	Fixtures *Fixtures
 	Sources  Sources
 
-	target *target.Target
-	maker  *shared.Maker
-	waits  *waits
-	start  time.Time // of the run, for the timeline
-
 	Existing *Existing // what was there before the run, where scenarios may read it
-
 	Statuses Statuses
 
+	target *target.Target
+	maker  *shared.Maker
+	reader
+	timeline
+	reads
+	looks
+	*waits
+
 	mu            sync.Mutex
-	deployments   int // how many were asked for, for the budget
-	timeline      []reports.Transition
-	transitions   map[string]bool
-	reads         map[string]Read  // by revision
-	looks         map[string]*look // by path
-	noRevisionFor map[string]bool  // kinds of updates of which one made no revision in time
-	noFirst       bool             // the first revision of a deployment could not be learned
+	deployments   int             // how many were asked for, for the budget
+	noRevisionFor map[string]bool // kinds of updates of which one made no revision in time
+	noFirst       bool            // the first revision of a deployment could not be learned
 }
 
 // New returns the control plane of the target. Shared deployments are made by the maker; times of the timeline count from
 // the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
-		Sources: Sources{t.Config}, target: t, maker: maker, waits: newWaits(), start: start, Statuses: statusesOfContract(),
-		transitions: map[string]bool{}, reads: map[string]Read{}, looks: map[string]*look{}, noRevisionFor: map[string]bool{},
+		Sources: Sources{t.Config}, Statuses: statusesOfContract(), target: t, maker: maker, reader: reader{t},
+		timeline: timeline{start: start, seen: map[string]bool{}}, reads: reads{of: map[string]Read{}}, looks: looks{at: map[string]*look{}},
+		waits: newWaits(), noRevisionFor: map[string]bool{},
 	}
 	p.Existing = noneExisting(p)
 	p.Fixtures = p.newFixtures()
 	return p
-}
-
-// Timeline returns the statuses that polling saw, each once for each revision, in the order in which they were seen.
-func (p *Plane) Timeline() []reports.Transition {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.timeline)
 }
 
 // allowanceKey is for the allowance in a context.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/slots"
@@ -54,13 +53,13 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return nil, outcome.Violated(a, "the revision with a status", "%s", outcome.Seen(a))
 		}
 		h.Answer, h.Final = a, status.String()
-		p.noteRead(revision, a)
+		p.reads.note(revision, a)
 		if n := len(h.statuses); n == 0 || h.statuses[n-1] != h.Final {
 			if n > 0 {
 				p.waits.leaves(h.statuses[n-1])
 			}
 			h.statuses = append(h.statuses, h.Final)
-			p.transition(revision, h.Final)
+			p.timeline.note(revision, h.Final)
 			changed = time.Now()
 		}
 		over := until(p.Statuses.Meant(h.Final)) || p.endsInVain(h, start, changed, wait)
@@ -95,31 +94,6 @@ func (p *Plane) endsInVain(h *History, start, changed time.Time, wait time.Durat
 		return true
 	}
 	return false
-}
-
-// transition notes a status for the timeline, once for each revision.
-func (p *Plane) transition(revision, status string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	key := revision + " " + status
-	if p.transitions[key] {
-		return
-	}
-	p.transitions[key] = true
-	p.timeline = append(p.timeline, reports.Transition{Revision: revision, Status: status, AtMS: time.Since(p.start).Milliseconds()})
-}
-
-// StatusesOf returns every status that any poll of the run saw of a revision.
-func (p *Plane) StatusesOf(revision string) []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var all []string
-	for _, t := range p.timeline {
-		if t.Revision == revision {
-			all = append(all, t.Status)
-		}
-	}
-	return all
 }
 
 // Settled says what is wrong with a poll that was to end in DEPLOYED, for those who only need a deployment that does not change

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -14,11 +15,17 @@ type Read struct {
 	unknown time.Time      // since when every read showed UNKNOWN; zero where the last one did not
 }
 
-// noteRead remembers what a poll read of a revision.
-func (p *Plane) noteRead(revision string, a *client.Answer) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	known := p.reads[revision]
+// reads are what polls read of revisions.
+type reads struct {
+	mu sync.Mutex
+	of map[string]Read // by revision
+}
+
+// note remembers what a poll read of a revision.
+func (r *reads) note(revision string, a *client.Answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.of[revision]
 	if known.First == nil {
 		known.First = a
 	}
@@ -28,14 +35,14 @@ func (p *Plane) noteRead(revision string, a *client.Answer) {
 	case known.unknown.IsZero():
 		known.unknown = time.Now()
 	}
-	p.reads[revision] = known
+	r.of[revision] = known
 }
 
 // ReadOf returns what is known of a revision.
-func (p *Plane) ReadOf(revision string) Read {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.reads[revision]
+func (r *reads) ReadOf(revision string) Read {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.of[revision]
 }
 
 // AwaitSettled waits until no revision of the deployment is going to change (one that stays in a status outside the interface
@@ -72,13 +79,13 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 
 // CreatedAsAtFirst compares the created_at of answers with the earliest read of the run, at which the revision was still being built. The two
 // reads may differ in precision: one may be of a time that has not been through the target's store.
-func (p *Plane) CreatedAsAtFirst(answers []*client.Answer) error {
+func (r *reads) CreatedAsAtFirst(answers []*client.Answer) error {
 	compared := 0
 	for _, a := range answers {
 		if !a.OK() {
 			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(a))
 		}
-		first := p.ReadOf(a.Get("id").String()).First
+		first := r.ReadOf(a.Get("id").String()).First
 		if first == nil {
 			continue // what is answered under another id is the concern of another requirement
 		}

@@ -13,20 +13,36 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
+// reader reads from the control plane as the client. What a run knows of it plays no part.
+type reader struct{ target *target.Target }
+
 // Get reads from the control plane as the client.
-func (p *Plane) Get(ctx context.Context, path, query string) (*client.Answer, error) {
-	request := p.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
+func (r *reader) Get(ctx context.Context, path, query string) (*client.Answer, error) {
+	request := r.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)
 	request.Query = query
-	return p.target.Client.Do(ctx, request)
+	return r.target.Client.Do(ctx, request)
+}
+
+// GetEach asks for each revision of the deployment, one after the other.
+func (r *reader) GetEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
+	all := make([]*client.Answer, len(d.Revisions))
+	for i, revision := range d.Revisions {
+		a, err := r.Get(ctx, RevisionPath(d.ID, revision), "")
+		if err != nil {
+			return nil, err
+		}
+		all[i] = a
+	}
+	return all, nil
 }
 
 // ListAll reads all revisions of a deployment that the filter keeps ("" or "&status=..."). It needs neither the largest
 // limit nor the returned offset, which have requirements of their own, and bears with a target that cuts every page
 // to the default limit. The answer is the first page's; where that is no list, there are no rows.
-func (p *Plane) ListAll(ctx context.Context, id, filter string) (all []gjson.Result, first *client.Answer, err error) {
+func (r *reader) ListAll(ctx context.Context, id, filter string) (all []gjson.Result, first *client.Answer, err error) {
 	const size, defaultLimit, most = 50, 20, 100
 	for range most {
-		a, err := p.Get(ctx, RevisionsPath(id), PageOf(size, len(all))+filter)
+		a, err := r.Get(ctx, RevisionsPath(id), PageOf(size, len(all))+filter)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -65,12 +81,12 @@ func pageOfDeployments(limit, offset int, name string) string {
 
 // ListDeployments reads the deployments with a name. The operation is a vendor extension: where the
 // target has none, supported is false.
-func (p *Plane) ListDeployments(ctx context.Context, name string) (found []string, supported bool, err error) {
+func (r *reader) ListDeployments(ctx context.Context, name string) (found []string, supported bool, err error) {
 	const size, most = 100, 20
 	for page := range most {
-		request := p.target.ToControlPlane(target.TheClient, http.MethodGet, DeploymentsPath, nil)
+		request := r.target.ToControlPlane(target.TheClient, http.MethodGet, DeploymentsPath, nil)
 		request.Query = pageOfDeployments(size, page*size, name)
-		a, err := p.target.Client.Do(ctx, request)
+		a, err := r.target.Client.Do(ctx, request)
 		if err != nil {
 			return nil, false, err
 		}

@@ -150,18 +150,18 @@ func (w *waits) limit(revision string, began time.Time, whole time.Duration) (li
 }
 
 // ExpectsFailure says that the source of a revision cannot be built: how long it takes says nothing about other revisions.
-func (p *Plane) ExpectsFailure(revision string) { p.waits.note(revision, needFailure) }
+func (w *waits) ExpectsFailure(revision string) { w.note(revision, needFailure) }
 
 // Overdue returns the first poll that ran out of its whole time and was for the same need as that of the revision; nil where
 // there was none, or one such revision was DEPLOYED.
-func (p *Plane) Overdue(revision string) *History {
-	p.waits.mu.Lock()
-	defer p.waits.mu.Unlock()
-	n := p.waits.need(revision)
-	if p.waits.deployed[n] {
+func (w *waits) Overdue(revision string) *History {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := w.need(revision)
+	if w.deployed[n] {
 		return nil
 	}
-	return p.waits.overdue[n]
+	return w.overdue[n]
 }
 
 // Unjudged says why a poll that did not reach its end shows nothing: it has not lasted as long as the target may take. It is

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/config/nearmiss"
 )
 
 // Asker is who sends a request to the control plane, as the sentences name them.
@@ -63,10 +64,10 @@ func (t *Target) Credentials(who Asker) http.Header {
 	case blankKey:
 		set(names.APIKey, "   ")
 	case longerKey:
-		set(names.APIKey, now.NearMissKey(config.OneMore))
+		set(names.APIKey, now.NearMissKey(nearmiss.OneMore))
 		t.besideKey(set)
 	case otherCaseKey:
-		set(names.APIKey, now.NearMissKey(config.OtherCase))
+		set(names.APIKey, now.NearMissKey(nearmiss.OtherCase))
 		t.besideKey(set)
 	case UsersToken:
 		if len(now.Users) > 0 {

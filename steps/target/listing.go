@@ -17,9 +17,6 @@ func (t *Target) Searches() bool {
 	return t.searches.Load()
 }
 
-// ListsBySearch says that the target serves the search endpoint and not GET /threads, for a configuration that does not say.
-func (t *Target) ListsBySearch() { t.searches.Store(true) }
-
 // NotServed tells whether an answer says that the server has no such operation.
 func NotServed(a *client.Answer) bool {
 	return a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed

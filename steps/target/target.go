@@ -1,22 +1,15 @@
 package target
 
 import (
-	"fmt"
 	"net/http"
-	"regexp"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/shared"
 )
 
 // Target is the server under test. It may be used by many goroutines.
@@ -31,17 +24,10 @@ type Target struct {
 	Fixtures  Fixtures            // nil where the suite serves none
 	Progress  func(Event)
 
-	refusing  atomic.Int64           // status with which the agent server refuses callers without credentials, where that is known
-	called    shared.Set[string]     // addresses of agent servers that were called
-	underTest atomic.Pointer[string] // that of the one that is judged
-	searches  atomic.Bool            // threads were seen to be listed with the search endpoint only
-
-	renewing sync.Mutex
-	renewed  atomic.Pointer[config.Config] // with credentials that were read again; nil while there are none
-
-	mu     sync.Mutex
-	serial map[string]int // of names, by purpose
-	notes  []reports.Note
+	agentsSeen
+	renewal renewal // of credentials that are in files
+	names   names   // that were given
+	notes   notes
 }
 
 // Options say what is done with the target.
@@ -71,7 +57,7 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{
-		Config: o.Config, RunID: o.RunID, Part: o.Part, Fixtures: o.Fixtures, Progress: o.Progress, serial: map[string]int{},
+		Config: o.Config, RunID: o.RunID, Part: o.Part, Fixtures: o.Fixtures, Progress: o.Progress,
 		Redact: client.NewRedactor(o.Config.Secrets()),
 		Client: toTarget,
 	}
@@ -98,8 +84,8 @@ func New(o Options) (*Target, error) {
 	if err := t.Collector.Translate(t.Client.Vocabulary); err != nil {
 		return nil, err
 	}
-	t.Collector.TenantHeader = http.CanonicalHeaderKey(o.Config.CredentialHeaders.TenantID)
-	t.Collector.Via, t.Collector.Gateway = o.Config.Connection(), gatewayNames(o.Config)
+	t.Collector.ReachedBy(evidence.Reach{TenantHeader: http.CanonicalHeaderKey(o.Config.CredentialHeaders.TenantID), Gateway: gatewayNames(o.Config),
+		Via: o.Config.Connection()})
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {
 		t.Collector.Waited(granted)
@@ -131,72 +117,4 @@ func (t *Target) Sides() []spec.Side {
 		return []spec.Side{spec.AgentServer}
 	}
 	return []spec.Side{spec.ControlPlane, spec.AgentServer}
-}
-
-// JudgeAgentAt sets the URL of the agent server that the run tests, as the control plane returned it.
-func (t *Target) JudgeAgentAt(base string) {
-	t.underTest.Store(&base)
-	t.Progress(Event{Kind: Named, Name: base})
-}
-
-// CallsAgentAt notes that the agent server at the address is called.
-func (t *Target) CallsAgentAt(base string) { t.called.Add(base) }
-
-// AgentRefuses says that the agent server refuses callers without credentials, with which status.
-func (t *Target) AgentRefuses(status int) { t.refusing.Store(int64(status)) }
-
-// AgentRefusal is the status with which the agent server refuses callers without credentials, where no user is configured
-// and the server was seen to refuse: what needs no user is judged then. 0 otherwise.
-func (t *Target) AgentRefusal() int {
-	if len(t.Config.Users) > 0 {
-		return 0
-	}
-	return int(t.refusing.Load())
-}
-
-// AgentAddress is the address of the agent server under test, "" while it is not known.
-func (t *Target) AgentAddress() string {
-	if found := t.underTest.Load(); found != nil {
-		return *found
-	}
-	return t.Config.AgentTarget
-}
-
-// Bases returns the addresses of a side, longer ones first: one may be below another.
-func (t *Target) Bases(side spec.Side) []string {
-	if side == spec.ControlPlane {
-		return []string{t.Config.Target}
-	}
-	all := t.called.All()
-	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
-	return all
-}
-
-// NamePrefix begins the name of everything that runs create.
-const NamePrefix = "agentconform-"
-
-// MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
-const MarkKey = "agentconform"
-
-// named is what Name makes: the run's id has eight hexadecimal digits, and a number where it is a replay or was resumed.
-var named = regexp.MustCompile(`^` + NamePrefix + `([0-9a-f]{8})(?:-[0-9]+)?-[a-z]+(?:-[a-z]+)*-[0-9]+$`)
-
-// RunOf returns the id of the run that gave a name, "" where no run did.
-func RunOf(name string) string {
-	if m := named.FindStringSubmatch(name); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-// Name makes a name for something that the run creates: it carries the run's id and is used once.
-func (t *Target) Name(purpose string) string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.serial[purpose]++
-	run := t.RunID
-	if t.Part > 0 {
-		run = fmt.Sprintf("%s-%d", run, t.Part)
-	}
-	return fmt.Sprintf(NamePrefix+"%s-%s-%d", run, purpose, t.serial[purpose])
 }

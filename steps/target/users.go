@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/config/nearmiss"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -120,9 +121,9 @@ func (t *Target) UnknownCaller() Caller {
 
 // nearMiss is a caller whose token is almost that of the user.
 func nearMiss(u config.User, name string) (Caller, error) {
-	how := config.OneMore
+	how := nearmiss.OneMore
 	if name == aTurnedToken {
-		how = config.OtherCase
+		how = nearmiss.OtherCase
 	}
 	wrong := u.NearMiss(how)
 	if wrong == nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/steps/config/nearmiss"
 )
 
 func TestNearMiss(t *testing.T) {
@@ -21,8 +23,8 @@ func TestNearMiss(t *testing.T) {
 		"basic, no base64": {User{Headers: map[string]string{"Authorization": "Basic zz*"}}, map[string]string{"Authorization": "Basic zz*x"}, map[string]string{"Authorization": "Basic ZZ*"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.longer, c.user.NearMiss(OneMore))
-			assert.Equal(t, c.other, c.user.NearMiss(OtherCase))
+			assert.Equal(t, c.longer, c.user.NearMiss(nearmiss.OneMore))
+			assert.Equal(t, c.other, c.user.NearMiss(nearmiss.OtherCase))
 			secrets := (&Config{Users: []User{c.user}}).Secrets()
 			for _, wrong := range []map[string]string{c.longer, c.other} {
 				for header, value := range wrong {

@@ -1,9 +1,11 @@
 package evidence
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
@@ -12,12 +14,47 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
+// ownRequests are the requests of the suite, which keep the contract unless they are wrong on purpose.
+type ownRequests struct {
+	mu       sync.Mutex
+	mistakes []string
+	given    givenIDs
+}
+
+// note notes what is wrong with a request of the suite, and the ids that its answer gives. It returns what the contract says against
+// the request.
+func (r *ownRequests) note(id int, o *Observed) (against []spec.Violation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, given := range o.Given {
+		r.given[given] = true
+	}
+	against = r.given.without(slices.Clone(o.Against), o.Path)
+	if o.Wrong { // on purpose
+		return against
+	}
+	for _, v := range against {
+		r.mistakes = append(r.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
+	}
+	return against
+}
+
+// OwnMistakes returns what is wrong with our own requests.
+func (r *ownRequests) OwnMistakes() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.mistakes)
+}
+
 // givenIDs are ids that are no UUIDs and that the target has given to what it created. A request that carries one is no mistake
 // of the suite: the answer that gave the id is judged.
 type givenIDs map[string]bool
 
+// maxGiven and maxGivenID bound what is kept of ids that are no UUIDs.
+const maxGiven, maxGivenID = 1000, 8 << 10
+
 // givenBy are such ids in an answer.
-func (c *Collector) givenBy(a *client.Answer) (ids []string) {
+func (w *recorder) givenBy(a *client.Answer) (ids []string) {
 	if a.Request.Side != spec.ControlPlane || !a.OK() || !a.IsJSON() {
 		return nil
 	}
@@ -26,7 +63,7 @@ func (c *Collector) givenBy(a *client.Answer) (ids []string) {
 		found := body.Get(path)
 		for _, id := range append(found.Array(), found) {
 			if id.Type == gjson.String && !isUUID(id.Str) && len(id.Str) <= maxGivenID && len(ids) < maxGiven {
-				ids = append(ids, c.redact.Text(id.Str))
+				ids = append(ids, w.redact.Text(id.Str))
 			}
 		}
 	}

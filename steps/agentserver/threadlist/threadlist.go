@@ -1,0 +1,126 @@
+// Package threadlist reads lists of threads for the sentences about the agent server, until they show what a sentence looks for: a
+// list may learn of new threads late, and one without parameters may be a page of the newest threads.
+package threadlist
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// A list of leastPage threads or more may be a page of the newest threads, and other scenarios create threads at the same time: so
+// many newer threads are tried then.
+const (
+	leastPage  = 10
+	mostNewest = 20
+)
+
+// List is what a scenario knows of the threads that a caller has listed last. The answer is that of the scene.
+type List struct {
+	Rows []gjson.Result // nil where no list was answered
+	Who  target.Caller
+
+	scene  *common.Scene
+	target *target.Target
+}
+
+// New returns a list that was not read yet. Its answers become those of the scene.
+func New(scene *common.Scene, t *target.Target) *List { return &List{scene: scene, target: t} }
+
+// Is tells whether an answer is a list.
+func Is(a *client.Answer) bool { return a.OK() && a.Get("@this").IsArray() }
+
+// Read lists the threads of who once. Without a filter that is done in the way that the target has.
+func (l *List) Read(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter) (err error) {
+	l.Who = who
+	l.Rows, l.scene.Answer, err = s.List(ctx, who, f)
+	return err
+}
+
+// ReadUntil reads again and again until what was to be seen is there, or the time is over. What is no list is not asked again.
+func (l *List) ReadUntil(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter, seen func(rows []gjson.Result) bool) error {
+	return l.target.RetryFor(ctx, l.target.Config.Timeouts.Request, func() (bool, error) {
+		err := l.Read(ctx, s, who, f)
+		return err == nil && (seen(l.Rows) || !Is(l.scene.Answer)), err
+	})
+}
+
+// Showing is for ReadUntil: the list shows the thread. Any does where there is none.
+func Showing(t *agent.Thread) func([]gjson.Result) bool {
+	return func(rows []gjson.Result) bool { return t == nil || agent.Holds(rows, t.ID) }
+}
+
+// ReadNewest lists the threads of who until it shows the thread, or one that another has made since, where the list may be a page.
+// It returns the one that was shown, else the first.
+func (l *List) ReadNewest(ctx context.Context, s *agent.Server, who target.Caller, first *agent.Thread, another func(context.Context) (*agent.Thread, error)) (*agent.Thread, error) {
+	made, shown := []*agent.Thread{first}, first
+	l.Rows = nil
+	look := func() (bool, error) {
+		if len(l.Rows) >= leastPage && len(made) <= mostNewest && !l.target.Searches() {
+			t, err := another(ctx)
+			if err != nil {
+				return false, err
+			}
+			made = append(made, t)
+		}
+		if err := l.Read(ctx, s, who, nil); err != nil {
+			return false, err
+		}
+		for _, t := range made {
+			if agent.Holds(l.Rows, t.ID) {
+				shown = t
+				return true, nil
+			}
+		}
+		return !Is(l.scene.Answer), nil
+	}
+	// The first list may have waited so long for others that its time is over: a newer thread is tried all the same.
+	if done, err := look(); done || err != nil {
+		return shown, err
+	}
+	err := l.target.RetryFor(ctx, l.target.Config.Timeouts.Request, look)
+	return shown, err
+}
+
+// ReadOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only one. The error
+// skips a scenario where it does not.
+func (l *List) ReadOther(ctx context.Context, s *agent.Server, who target.Caller) error {
+	if l.target.AgentRefusal() != 0 {
+		return outcome.Needs("users")
+	}
+	serves, err := s.ServesOtherEndpoint(ctx)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if !serves {
+		return outcome.Inapplicable("a second endpoint that lists threads", "the target lists threads at one endpoint only (agent.listing)")
+	}
+	l.Who = who
+	if l.scene.Answer, err = s.AskOtherEndpoint(ctx, who); err == nil {
+		l.Rows = agent.RowsOf(l.scene.Answer)
+	}
+	return err
+}
+
+// Marked tells whether the list shows a thread with the mark in its metadata.
+func (l *List) Marked(mark string) bool {
+	for _, row := range l.Rows {
+		if row.Get("metadata."+target.MarkKey).String() == mark {
+			return true
+		}
+	}
+	return false
+}
+
+// String describes a list that lacks the thread that was looked for.
+func (l *List) String() string {
+	return fmt.Sprintf("a list of %s without it", reports.Count(len(l.Rows), "thread"))
+}

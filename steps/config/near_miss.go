@@ -1,0 +1,31 @@
+package config
+
+import "github.com/agentconform/agentconform/steps/config/nearmiss"
+
+// NearMissKey returns the API key with this mistake; "" where it changes nothing.
+func (c *Config) NearMissKey(m nearmiss.Mistake) string {
+	if wrong := m.In(c.Credentials.APIKey); wrong != c.Credentials.APIKey {
+		return wrong
+	}
+	return ""
+}
+
+// NearMiss returns the headers with which the user would ask, had each secret in them this mistake; nil where it changes nothing.
+func (u User) NearMiss(m nearmiss.Mistake) map[string]string {
+	headers, wrong := u.Headers, map[string]string{}
+	if len(headers) == 0 {
+		headers = map[string]string{"Authorization": "Bearer " + u.Token}
+	}
+	changed := false
+	for name, value := range headers {
+		wrong[name] = value
+		if !public(name) {
+			wrong[name], _ = m.InHeader(value)
+			changed = changed || wrong[name] != value
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return wrong
+}

@@ -1,0 +1,95 @@
+package evidence
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// judge knows what the contract says about an exchange, with the interface's names and with the target's.
+type judge struct {
+	oracle     *spec.Oracle
+	wire       *spec.Oracle        // with the target's names
+	vocabulary *spec.Vocabulary    // nil where these are the interface's
+	enumerated map[string][]string // values of the interface, by field
+}
+
+func newJudge(oracle *spec.Oracle) judge {
+	j := judge{oracle: oracle, wire: oracle}
+	if oracle != nil {
+		j.enumerated = oracle.Enums()
+	}
+	return j
+}
+
+// translate has answers judged with the target's names.
+func (j *judge) translate(v *spec.Vocabulary) error {
+	wire, err := spec.NewIn(v)
+	if err != nil {
+		return fmt.Errorf("compiling the contract with the words of vocabulary: %w", err)
+	}
+	j.wire, j.vocabulary = wire, v
+	return nil
+}
+
+// answer returns what the contract says against an answer, as it was received; nothing where none came.
+func (j *judge) answer(x spec.Exchange, a *client.Answer) []spec.Violation {
+	if a == nil {
+		return nil
+	}
+	x.Body = a.Wire()
+	return j.wire.JudgeResponse(x)
+}
+
+// judgedForm is the exchange with the interface's names.
+func judgedForm(r client.Request, a *client.Answer) spec.Exchange {
+	x := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header, RequestBody: r.Body}
+	if a != nil {
+		x.Status, x.Header, x.Body = a.Status, a.Header, a.Body
+	}
+	return x
+}
+
+// enumsIn are the values of enumerations of the interface in a request and in its answer. A request body that is not JSON was
+// sent on purpose; the answer of an error has no such values.
+func (j *judge) enumsIn(x spec.Exchange, a *client.Answer) map[string][]string {
+	op, known := j.oracle.Find(x.Side, x.Method, x.Path)
+	if !known {
+		return nil
+	}
+	var seen map[string][]string
+	note := func(field string, v gjson.Result) {
+		if v.Type != gjson.String || !slices.Contains(j.enumerated[field], v.Str) || slices.Contains(seen[field], v.Str) {
+			return
+		}
+		if seen == nil {
+			seen = map[string][]string{}
+		}
+		seen[field] = append(seen[field], v.Str)
+	}
+	if json.Valid(x.RequestBody) {
+		for field, path := range sentEnums[op.ID] {
+			note(field, gjson.GetBytes(x.RequestBody, path))
+		}
+	}
+	if a == nil || a.Status >= 400 || !json.Valid(x.Body) {
+		return seen
+	}
+	body := gjson.ParseBytes(x.Body)
+	for field, paths := range enumPaths {
+		if (field == "Message.type") != (x.Side == spec.AgentServer) {
+			continue
+		}
+		for _, path := range paths {
+			for _, v := range body.Get(path).Array() {
+				note(field, v)
+			}
+		}
+	}
+	return seen
+}

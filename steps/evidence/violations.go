@@ -1,0 +1,50 @@
+package evidence
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// Violation is what the contract says against the answers of one operation: the first one seen, and how often.
+type Violation struct {
+	spec.Violation
+	Count    int
+	Exchange int
+	Words    []string // of the vocabulary, that it may be about
+}
+
+// contract is what the contract says against answers.
+type contract struct {
+	mu         sync.Mutex
+	violations map[string]*Violation
+	order      []string // keys of violations, first seen first
+}
+
+// note notes a violation. The vocabulary tells which of its words it may be about.
+func (c *contract) note(id int, v spec.Violation, words *spec.Vocabulary) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := v.Key()
+	if known := c.violations[key]; known != nil {
+		known.Count++
+		return
+	}
+	c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id, Words: words.Concerned(v)}
+	c.order = append(c.order, key)
+}
+
+// Violations returns what the contract says against an operation's answers, in a stable order.
+func (c *contract) Violations(operation string) []Violation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []Violation
+	for _, key := range c.order {
+		if v := c.violations[key]; v.Operation == operation {
+			found = append(found, *v)
+		}
+	}
+	slices.SortFunc(found, func(a, b Violation) int { return compareText(a.Key(), b.Key()) })
+	return found
+}
