@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
@@ -62,9 +61,7 @@ func TestAssistantThatIsNotKnown(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := independent.Start(independent.Options{})
-			require.NoError(t, err)
-			t.Cleanup(s.Close)
+			s := startIndependent(t, independent.Options{})
 			cfg := agentConfig(t, s, c.layer)
 			if c.assistant != "" {
 				cfg.AssistantID = c.assistant
@@ -129,9 +126,7 @@ var emptyState = when(at("GET", "/state"), func(_ *proxy, next http.Handler, w h
 // TestJoinOfARunThatShowsNothing joins a run whose thread never shows a message: the suite judges the join, and makes no mistake.
 func TestJoinOfARunThatShowsNothing(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	for name, c := range map[string]struct {
 		layer func(*proxy, http.Handler) http.Handler
 		want  reports.Verdict

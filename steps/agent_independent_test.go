@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -41,9 +40,7 @@ func TestHonestDifferences_Long(t *testing.T) {
 		all = all[2:3]
 	}
 	together(t, all, func(c honest) string { return c.name }, func(t *testing.T, c honest) {
-		s, err := independent.Start(c.options)
-		require.NoError(t, err)
-		t.Cleanup(s.Close)
+		s := startIndependent(t, c.options)
 		cfg := configure(t, s)
 		if c.agent {
 			cfg.AgentTarget = s.AgentURL
@@ -76,9 +73,7 @@ func TestWithoutUsers_Long(t *testing.T) {
 		t.Skip("judges two servers")
 	}
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	cfg := configure(t, s)
 	cfg.Target, cfg.AgentTarget = "", openFor(t, s)
 	missing := map[string][]config.User{"users": nil, "users.1": cfg.Users[:1]}
@@ -115,9 +110,7 @@ func TestRunsThatBeginLate_Long(t *testing.T) {
 		t.Skip("every run takes long")
 	}
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	res := judgeAgent(t, s, beginsLate(300*time.Millisecond), func(*steps.Options) {})
 	t.Logf("%d exchanges in %d ms", res.Counts.Exchanges, res.Run.DurationMS)
 	for _, q := range res.Requirements {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
@@ -37,9 +36,7 @@ func TestStateAtTheEnd_Long(t *testing.T) {
 		all = all[:1]
 	}
 	together(t, all, func(c late) string { return c.name }, func(t *testing.T, c late) {
-		s, err := independent.Start(independent.Options{})
-		require.NoError(t, err)
-		t.Cleanup(s.Close)
+		s := startIndependent(t, independent.Options{})
 		res := judgeAgent(t, s, c.layer, func(o *steps.Options) {
 			for _, q := range o.Catalogue.Requirements {
 				if strings.HasPrefix(q.ID, "AS-ROLLBACK-") || strings.HasPrefix(q.ID, "AS-RUN-") || strings.HasPrefix(q.ID, "AS-STATE-") {

@@ -60,9 +60,7 @@ func TestHardToTell_Long(t *testing.T) {
 		all = all[:1]
 	}
 	together(t, all, func(c hard) string { return c.name }, func(t *testing.T, c hard) {
-		s, err := independent.Start(independent.Options{})
-		require.NoError(t, err)
-		t.Cleanup(s.Close)
+		s := startIndependent(t, independent.Options{})
 		cfg := agentConfig(t, s, c.layer)
 		if c.change != nil {
 			c.change(cfg)
@@ -101,9 +99,7 @@ func TestControlPlaneAlone_Long(t *testing.T) {
 		t.Skip("judges two targets")
 	}
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	cfg := configure(t, s)
 	cfg.Target = renamed(t, cfg.Target, "custom_url", "elsewhere")
 	cfg.Timeouts.Request = 2 * time.Second
@@ -131,31 +127,15 @@ func TestControlPlaneAlone_Long(t *testing.T) {
 // renamed stands before a target and gives a field of its answers another name.
 func renamed(t *testing.T, target, field, name string) string {
 	t.Helper()
-	to, err := url.Parse(target)
-	require.NoError(t, err)
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(to)
-			r.Out.Header.Set("Accept-Encoding", "identity")
-		},
-		ModifyResponse: func(a *http.Response) error {
-			body, err := io.ReadAll(a.Body)
-			body = bytes.ReplaceAll(body, []byte(`"`+field+`"`), []byte(`"`+name+`"`))
-			a.Body = io.NopCloser(bytes.NewReader(body))
-			a.Header.Set("Content-Length", strconv.Itoa(len(body)))
-			return err
-		},
+	return changedBy(t, target, func(*http.Request) {}, func(_ *http.Response, body []byte) []byte {
+		return bytes.ReplaceAll(body, []byte(`"`+field+`"`), []byte(`"`+name+`"`))
 	})
-	t.Cleanup(proxy.Close)
-	return proxy.URL
 }
 
 // TestAnswersThatVary judges a deployment whose graph never answers the same: another answer tells of no new revision.
 func TestAnswersThatVary(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	at, err := url.Parse(s.AgentURL)
 	require.NoError(t, err)
 	var asked atomic.Int64

@@ -70,9 +70,7 @@ func TestWrongServers_Long(t *testing.T) {
 		all = all[:1]
 	}
 	together(t, all, func(w wrong) string { return w.name }, func(t *testing.T, w wrong) {
-		s, err := independent.Start(independent.Options{})
-		require.NoError(t, err)
-		t.Cleanup(s.Close)
+		s := startIndependent(t, independent.Options{})
 		res := judgeAgent(t, s, w.layer, func(o *steps.Options) {
 			if w.alone {
 				o.Concurrency = 1

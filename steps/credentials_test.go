@@ -16,9 +16,7 @@ import (
 // what has passed without them stays.
 func TestWrongCredentialsAccuseNobody(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	for name, c := range map[string]struct {
 		spoil  func(*config.Config)
 		says   string

@@ -44,9 +44,7 @@ func TestAnExaminationForeseesWhatARunSkips_Long(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := independent.Start(independent.Options{Edition: c.edition})
-			require.NoError(t, err)
-			t.Cleanup(s.Close)
+			s := startIndependent(t, independent.Options{Edition: c.edition})
 			cfg := configure(t, s)
 			c.strip(cfg, s.AgentURL)
 			require.NoError(t, cfg.Complete())

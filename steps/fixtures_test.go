@@ -29,9 +29,7 @@ func TestPollsThatEndInVainNameTheFixtures(t *testing.T) {
 	t.Parallel()
 	const key = "fixtures.advertise"
 	together(t, []int{0, 1}, func(fetched int) string { return map[int]string{0: "nothing fetched", 1: "fetched"}[fetched] }, func(t *testing.T, fetched int) {
-		s, err := independent.Start(independent.Options{})
-		require.NoError(t, err)
-		t.Cleanup(s.Close)
+		s := startIndependent(t, independent.Options{})
 		c := configure(t, s)
 		c.Target = renamed(t, c.Target, "DEPLOYED", "BUILDING")
 		c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, 2*time.Second

@@ -33,9 +33,7 @@ func TestHintsNameTheCause(t *testing.T) {
 			func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/threads/") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := independent.Start(independent.Options{})
-			require.NoError(t, err)
-			t.Cleanup(s.Close)
+			s := startIndependent(t, independent.Options{})
 			to, err := url.Parse(s.AgentURL)
 			require.NoError(t, err)
 			forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}

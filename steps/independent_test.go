@@ -21,6 +21,15 @@ import (
 	"github.com/agentconform/agentconform/steps/internal/independent/vendor"
 )
 
+// startIndependent starts the second conforming server for a test.
+func startIndependent(t *testing.T, o independent.Options) *independent.Server {
+	t.Helper()
+	s, err := independent.Start(o)
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
 // configure writes the configuration with which a vendor would have the independent server tested.
 func configure(t *testing.T, s *independent.Server) *config.Config {
 	t.Helper()
@@ -52,9 +61,7 @@ func judge(t *testing.T, c *config.Config, change func(*steps.Options)) *reports
 }
 
 func TestIndependentServerIsConformant(t *testing.T) {
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
 	res := judge(t, c, nil)
 	if res.Verdict != reports.Conformant {

@@ -17,9 +17,7 @@ import (
 // is sent there, nothing of the agent server has failed, and the reason shows the address.
 func TestTokensGoNowhereElse(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	at, err := url.Parse(s.AgentURL)
 	require.NoError(t, err)
 	for name, c := range map[string]struct{ address, reason string }{

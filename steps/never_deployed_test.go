@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
@@ -19,9 +18,7 @@ import (
 // revisions at once, and what needs no DEPLOYED revision is judged.
 func TestATargetThatNeverDeploys(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
 	c.Target = renamed(t, c.Target, "DEPLOYED", "BUILDING")
 	c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, 3*time.Second
@@ -63,9 +60,7 @@ func TestATargetThatNeverDeploys(t *testing.T) {
 func TestAStatusOfTheTargetsOwn(t *testing.T) {
 	t.Parallel()
 	together(t, []string{"deployed", "DEPLOYD"}, func(name string) string { return name }, func(t *testing.T, status string) {
-		s, err := independent.Start(independent.Options{})
-		require.NoError(t, err)
-		t.Cleanup(s.Close)
+		s := startIndependent(t, independent.Options{})
 		c := configure(t, s)
 		c.Target = renamed(t, c.Target, "DEPLOYED", status)
 		c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, 3*time.Second
@@ -100,9 +95,7 @@ func findingsOf(res *reports.Result, id string) (found []reports.Finding) {
 // TestAnUnknownStatusFailsAtOnce wants the scenario about statuses to end with the first look that shows an unknown one.
 func TestAnUnknownStatusFailsAtOnce(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
 	c.Target = renamed(t, c.Target, "DEPLOYED", "deployed")
 	c.Timeouts.Request, c.Timeouts.Poll = 2*time.Second, time.Second

@@ -21,9 +21,7 @@ import (
 // hour is no reason to wait that long for a revision to appear.
 func TestUpdatesThatMakeNothingDoNotTakeThePollingTime(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	to, err := url.Parse(s.ControlURL)
 	require.NoError(t, err)
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}

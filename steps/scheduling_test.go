@@ -52,9 +52,7 @@ func changedBy(t *testing.T, target string, seen func(*http.Request), change fun
 // judged: what waits for the revision must not keep the worker.
 func TestWhoWaitsGivesItsWorkerBack(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
 	var judged atomic.Bool
 	c.Target = changedBy(t, c.Target, func(r *http.Request) {
@@ -80,9 +78,7 @@ func TestWhoWaitsGivesItsWorkerBack(t *testing.T) {
 // TestOneWorkerSendsOneRequestAtATime counts the requests in flight: fixtures that are made ahead take a worker, too.
 func TestOneWorkerSendsOneRequestAtATime(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
 	var flying, most atomic.Int64
 	c.Target = changedBy(t, c.Target, func(*http.Request) {
@@ -115,9 +111,7 @@ func TestOneWorkerSendsOneRequestAtATime(t *testing.T) {
 // TestWhatSeveralReadFirstIsReadOnce has many scenarios need a deployment that can be retrieved: one read is for all of them.
 func TestWhatSeveralReadFirstIsReadOnce(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	res := judge(t, configure(t, s), func(o *steps.Options) { o.Select.Only = []string{"CP-LIST-3", "CP-LIST-5"} })
 	for _, q := range res.Requirements {
 		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
@@ -135,7 +129,6 @@ func TestWhatSeveralReadFirstIsReadOnce(t *testing.T) {
 	assert.Equal(t, []string{"fixture: a look at a first revision"}, looks)
 }
 
-
 func planned(t *testing.T, c *config.Config, pace steps.Pace, concurrency int) *steps.Preview {
 	t.Helper()
 	catalogue, err := loadCatalogue()
@@ -148,9 +141,7 @@ func planned(t *testing.T, c *config.Config, pace steps.Pace, concurrency int) *
 // TestTheLeastTimeOfARun is the larger of the critical path and of all requests by those in flight.
 func TestTheLeastTimeOfARun(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
 	c.AgentTarget = ""
 	require.NoError(t, c.Complete())
@@ -170,9 +161,7 @@ func TestTheLeastTimeOfARun(t *testing.T) {
 // TestAPoolWithinTheBudget takes further deployments for updates only where they are left of max_deployments.
 func TestAPoolWithinTheBudget(t *testing.T) {
 	t.Parallel()
-	s, err := independent.Start(independent.Options{})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
 	whole := planned(t, c, steps.Pace{}, 8)
 	for left, revisions := range map[int]int{0: 0, 1: 1, 2: 2, -1: 0} {

@@ -21,9 +21,7 @@ import (
 func TestDeployedAndNotServing(t *testing.T) {
 	t.Parallel()
 	together(t, []string{"refused", "503"}, func(name string) string { return name }, func(t *testing.T, how string) {
-		s, err := independent.Start(independent.Options{})
-		require.NoError(t, err)
-		t.Cleanup(s.Close)
+		s := startIndependent(t, independent.Options{})
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 		t.Cleanup(proxy.Close)
 		nowhere := proxy.Listener.Addr().String()

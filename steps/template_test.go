@@ -22,9 +22,7 @@ func TestATemplateWithoutANameIsSentWithoutOne_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges a whole target")
 	}
-	s, err := independent.Start(independent.Options{Extras: true})
-	require.NoError(t, err)
-	t.Cleanup(s.Close)
+	s := startIndependent(t, independent.Options{Extras: true})
 	to, err := url.Parse(s.ControlURL)
 	require.NoError(t, err)
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}

@@ -8,9 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/spec"
@@ -21,31 +18,14 @@ import (
 // judgeWords judges the reference with layers. vocabulary nil keeps that of the layers.
 func judgeWords(t *testing.T, vocabulary map[string]string, only []string, names ...string) *reports.Result {
 	t.Helper()
-	layers, edition, err := faults.Find(names...)
-	require.NoError(t, err)
-	options := reference.Options{Edition: edition}
-	for _, apply := range layers {
-		apply(&options)
-	}
-	server, err := reference.Start(t.Context(), options)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Close()) })
-	cfg := config.Default()
-	describe(&cfg, server)
+	cfg := startWith(t, false, names...)
 	if vocabulary != nil {
 		cfg.Vocabulary = vocabulary
 	}
 	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
 	cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
 	require.NoError(t, cfg.Complete())
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
-	result, err := steps.Run(t.Context(), steps.Options{Config: &cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "words",
-		Journal: reports.NewMemory(), Select: steps.Selection{Only: only}})
-	require.NoError(t, err)
-	return result
+	return run(t, cfg, func(o *steps.Options) { o.ID, o.Select.Only = "words", only })
 }
 
 func failedMusts(r *reports.Result) (ids []string) {

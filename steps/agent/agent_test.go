@@ -1,34 +1,15 @@
 package agent
 
 import (
-	"encoding/json"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/messages/messagestest"
 )
-
-// stateOf makes the answer to a look at a state with the messages: kind and content in turn. A content that begins
-// with "[" is a list of parts.
-func stateOf(t *testing.T, messages ...string) *client.Answer {
-	t.Helper()
-	list := []map[string]any{}
-	for i := 0; i < len(messages); i += 2 {
-		var content any = messages[i+1]
-		if messages[i+1] != "" && messages[i+1][0] == '[' {
-			content = json.RawMessage(messages[i+1])
-		}
-		list = append(list, map[string]any{"type": messages[i], "content": content})
-	}
-	body, err := json.Marshal(map[string]any{"values": map[string]any{"messages": list}})
-	require.NoError(t, err)
-	return &client.Answer{Status: http.StatusOK, Body: body}
-}
 
 func runOf(o Order, inputs ...string) *GraphRun { return &GraphRun{Order: o, Inputs: inputs} }
 
@@ -39,15 +20,15 @@ func TestHoldsOnly(t *testing.T) {
 		runs  []*GraphRun
 		holds bool
 	}{
-		"one run":          {stateOf(t, messages.Human, "one.", messages.AI, "you said one."), []*GraphRun{a}, true},
-		"other kinds":      {stateOf(t, "", "one.", "", "you said one."), []*GraphRun{a}, true},
-		"two runs":         {stateOf(t, messages.Human, "one.", messages.AI, "x", messages.Human, "before", messages.Human, "two.", messages.Tool, "y", messages.AI, "z"), []*GraphRun{a, b}, true},
-		"wrong order":      {stateOf(t, messages.Human, "before", messages.Human, "two.", messages.Tool, "y", messages.AI, "z", messages.Human, "one.", messages.AI, "x"), []*GraphRun{a, b}, false},
-		"no answer":        {stateOf(t, messages.Human, "one."), []*GraphRun{a}, false},
-		"nothing":          {stateOf(t), []*GraphRun{a}, false},
-		"a foreign answer": {stateOf(t, messages.AI, "left over", messages.Human, "one.", messages.AI, "x"), []*GraphRun{a}, false},
-		"more at the end":  {stateOf(t, messages.Human, "one.", messages.AI, "x", messages.AI, "late"), []*GraphRun{a}, false},
-		"a foreign run":    {stateOf(t, messages.Human, "else", messages.AI, "x", messages.Human, "one.", messages.AI, "x"), []*GraphRun{a}, false},
+		"one run":          {messagestest.State(t, messages.Human, "one.", messages.AI, "you said one."), []*GraphRun{a}, true},
+		"other kinds":      {messagestest.State(t, "", "one.", "", "you said one."), []*GraphRun{a}, true},
+		"two runs":         {messagestest.State(t, messages.Human, "one.", messages.AI, "x", messages.Human, "before", messages.Human, "two.", messages.Tool, "y", messages.AI, "z"), []*GraphRun{a, b}, true},
+		"wrong order":      {messagestest.State(t, messages.Human, "before", messages.Human, "two.", messages.Tool, "y", messages.AI, "z", messages.Human, "one.", messages.AI, "x"), []*GraphRun{a, b}, false},
+		"no answer":        {messagestest.State(t, messages.Human, "one."), []*GraphRun{a}, false},
+		"nothing":          {messagestest.State(t), []*GraphRun{a}, false},
+		"a foreign answer": {messagestest.State(t, messages.AI, "left over", messages.Human, "one.", messages.AI, "x"), []*GraphRun{a}, false},
+		"more at the end":  {messagestest.State(t, messages.Human, "one.", messages.AI, "x", messages.AI, "late"), []*GraphRun{a}, false},
+		"a foreign run":    {messagestest.State(t, messages.Human, "else", messages.AI, "x", messages.Human, "one.", messages.AI, "x"), []*GraphRun{a}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := HoldsOnly(c.state, c.runs...)
@@ -58,10 +39,10 @@ func TestHoldsOnly(t *testing.T) {
 
 func TestCompleteIn(t *testing.T) {
 	plain, written := runOf(Order{}, "one."), runOf(Order{written: true}, "one.")
-	assert.False(t, plain.begunIn(stateOf(t, messages.Human, "one.")))
-	assert.True(t, plain.CompleteIn(stateOf(t, messages.Human, "one.", messages.AI, "x")))
-	assert.False(t, plain.CompleteIn(stateOf(t, messages.Human, "one1.", messages.AI, "x")))
-	first := stateOf(t, messages.Human, "one.", messages.AI, "working on one.")
+	assert.False(t, plain.begunIn(messagestest.State(t, messages.Human, "one.")))
+	assert.True(t, plain.CompleteIn(messagestest.State(t, messages.Human, "one.", messages.AI, "x")))
+	assert.False(t, plain.CompleteIn(messagestest.State(t, messages.Human, "one1.", messages.AI, "x")))
+	first := messagestest.State(t, messages.Human, "one.", messages.AI, "working on one.")
 	assert.True(t, written.begunIn(first))
 	assert.False(t, written.CompleteIn(first))
 	assert.Error(t, HoldsAnswered(first, written))

@@ -155,7 +155,7 @@ func (s *Server) start(ctx context.Context, t *Thread, o Order, post func(contex
 }
 
 // startAlone starts a run of the owner on a new thread.
-func (s *Server) startAlone(ctx context.Context, o Order) (*GraphRun, error) {
+func startAlone(ctx context.Context, s *Server, o Order) (*GraphRun, error) {
 	t, err := s.NewThread(ctx, s.Owner())
 	if err != nil {
 		return nil, err

@@ -181,7 +181,7 @@ func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error)
 		return "", err
 	}
 	if w == EarlyWrite {
-		defer s.joinAside(ctx, g).Leave()
+		defer joinAside(ctx, s.Server, g).Leave()
 	}
 	state, complete, err := s.ReadState(ctx, g.Thread, g.NotOverBefore().Add(s.agents.Pace.Patience()), g.CompleteIn)
 	if err != nil {
@@ -229,7 +229,7 @@ func (s trials) tryFail(ctx context.Context) (problem string, err error) {
 	if err != nil {
 		return "", err
 	}
-	j := s.joinAside(ctx, g)
+	j := joinAside(ctx, s.Server, g)
 	defer j.Leave()
 	if err := j.OrUntil(ctx, time.Now().Add(s.agents.Pace.Slack())); err != nil {
 		return "", err

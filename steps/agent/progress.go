@@ -129,7 +129,7 @@ func (s races) begin(ctx context.Context, moment string, hold time.Duration) (*P
 }
 
 func (s races) beginAlone(ctx context.Context, o Order) (*Progress, error) {
-	g, err := s.startAlone(ctx, o)
+	g, err := startAlone(ctx, s.Server, o)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func statusOf(a *client.Answer) string {
 // which the interface does not define, as its own default.
 func (s races) queuesRuns(ctx context.Context) (bool, error) {
 	return s.agents.learned.enqueues.Get(ctx, s.agents.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
-		first, err := s.startAlone(ctx, Order{Hold: s.agents.Pace.Hold(0)})
+		first, err := startAlone(ctx, s.Server, Order{Hold: s.agents.Pace.Hold(0)})
 		if err != nil {
 			return false, err
 		}

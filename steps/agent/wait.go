@@ -37,7 +37,7 @@ func (s *Server) ReadState(ctx context.Context, t *Thread, until time.Time, cond
 // and the run is not complete. A run that is still in the queue of the server blocks.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error) {
 	limit := g.Answered().Add(g.Order.Hold + s.target.Config.Timeouts.Run)
-	waiting := s.joinAside(ctx, g)
+	waiting := joinAside(ctx, s, g)
 	defer waiting.Leave()
 
 	soon := g.Answered().Add(g.Order.Hold)
@@ -112,7 +112,7 @@ type Joining struct {
 func (as *Agents) joinsHang() bool { return as.learned.lateJoins.Load() > 1 }
 
 // joinAside begins to join the run as its owner, unless joins were seen to hang.
-func (s *Server) joinAside(ctx context.Context, g *GraphRun) *Joining {
+func joinAside(ctx context.Context, s *Server, g *GraphRun) *Joining {
 	if s.agents.joinsHang() {
 		return &Joining{done: make(chan struct{}), cancel: func() {}}
 	}

@@ -19,11 +19,9 @@ import (
 
 // TestWhatIsTakenIsWhatWasObserved writes what a collector observes as JSON, has another one take it, and compares all that both know.
 func TestWhatIsTakenIsWhatWasObserved(t *testing.T) {
-	oracle, err := spec.New()
-	require.NoError(t, err)
 	start := time.Now()
 	collector := func() *Collector {
-		c := New(oracle, client.NewRedactor(map[string]string{"the-token": "$TOKEN"}), reports.NewMemory(), start)
+		c := newCollector(t, client.NewRedactor(map[string]string{"the-token": "$TOKEN"}), start)
 		v, misuses := spec.NewVocabulary(map[string]string{"source": "origin"})
 		require.Empty(t, misuses)
 		require.NoError(t, c.Translate(v))
@@ -70,7 +68,7 @@ func TestWhatIsTakenIsWhatWasObserved(t *testing.T) {
 		require.NoError(t, second.Take(&o))
 	}
 	assert.Equal(t, first.Coverage(spec.ControlPlane, spec.AgentServer), second.Coverage(spec.ControlPlane, spec.AgentServer))
-	for _, op := range append(oracle.Operations(spec.ControlPlane), oracle.Operations(spec.AgentServer)...) {
+	for _, op := range append(first.judge.oracle.Operations(spec.ControlPlane), first.judge.oracle.Operations(spec.AgentServer)...) {
 		assert.Equal(t, first.Violations(op.ID), second.Violations(op.ID), op.ID)
 		assert.Equal(t, first.Answered(op.ID), second.Answered(op.ID), op.ID)
 		for _, status := range []int{404, 422, 500} {

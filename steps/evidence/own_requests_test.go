@@ -14,12 +14,18 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
+// newCollector returns a collector with the contract and a journal in memory.
+func newCollector(t *testing.T, redact *client.Redactor, start time.Time) *Collector {
+	t.Helper()
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	return New(oracle, redact, reports.NewMemory(), start)
+}
+
 // TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite asks for a deployment by ids that are no UUIDs: one that the target gave, and one
 // that it did not.
 func TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite(t *testing.T) {
-	oracle, err := spec.New()
-	require.NoError(t, err)
-	c := New(oracle, client.NewRedactor(nil), reports.NewMemory(), time.Now())
+	c := newCollector(t, client.NewRedactor(nil), time.Now())
 	observe := func(method, path, body string) {
 		r := client.Request{Side: spec.ControlPlane, Method: method, Path: path}
 		if method == http.MethodPost {
@@ -37,9 +43,7 @@ func TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite(t *testing.T) {
 
 // TestServerErrorsByWhatWasAsked wants each 5xx in the kind of its request.
 func TestServerErrorsByWhatWasAsked(t *testing.T) {
-	oracle, err := spec.New()
-	require.NoError(t, err)
-	c := New(oracle, client.NewRedactor(nil), reports.NewMemory(), time.Now())
+	c := newCollector(t, client.NewRedactor(nil), time.Now())
 	const id = "/v2/deployments/3f2a8c1e-5b7d-4e9f-8a6c-0d1e2f3a4b5c"
 	for _, r := range []client.Request{
 		{Side: spec.ControlPlane, Method: http.MethodGet, Path: id},

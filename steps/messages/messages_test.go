@@ -1,36 +1,17 @@
 package messages
 
 import (
-	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/messages/messagestest"
 )
 
-// stateOf makes the answer to a look at a state with the messages: kind and content in turn. A content that begins
-// with "[" is a list of parts.
-func stateOf(t *testing.T, messages ...string) *client.Answer {
-	t.Helper()
-	list := []map[string]any{}
-	for i := 0; i < len(messages); i += 2 {
-		var content any = messages[i+1]
-		if messages[i+1] != "" && messages[i+1][0] == '[' {
-			content = json.RawMessage(messages[i+1])
-		}
-		list = append(list, map[string]any{"type": messages[i], "content": content})
-	}
-	body, err := json.Marshal(map[string]any{"values": map[string]any{"messages": list}})
-	require.NoError(t, err)
-	return &client.Answer{Status: http.StatusOK, Body: body}
-}
-
 func TestMessagesOf(t *testing.T) {
-	state := stateOf(t, Human, "hello", AI, `[{"type":"text","text":"good "},"day",{"type":"image"}]`)
+	state := messagestest.State(t, Human, "hello", AI, `[{"type":"text","text":"good "},"day",{"type":"image"}]`)
 	assert.Equal(t, []Message{{Human, "hello"}, {AI, "good day"}}, Of(state))
 	for _, body := range []string{"", "no JSON", "[]", "{}", `{"values":{}}`, `{"values":null}`, `{"values":{"messages":null}}`, `{"values":{"messages":7}}`} {
 		assert.NotPanics(t, func() { Of(&client.Answer{Body: []byte(body)}) }, body)

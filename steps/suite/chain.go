@@ -8,9 +8,11 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // The bounds of a chain: how many identical reads in a row it keeps, and how many exchanges in all.
@@ -19,25 +21,35 @@ const (
 	maxChain = 300
 )
 
-// chain lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's fixtures
+// chains finds the exchanges that led to violations, in the record of a run.
+type chains struct {
+	target  *target.Target
+	oracle  *spec.Oracle
+	journal reports.Recorder
+	uses    func(owner string) []string // fixtures of a scenario or a fixture
+}
+
+func (r *run) chains() chains { return chains{r.target, r.Oracle, r.Journal, r.uses} }
+
+// of lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's fixtures
 // and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that they share.
 // What a rule finds that judges all exchanges of a run has the chain of the scenario that made the exchange.
-func (r *run) chain(s *features.Scenario, v outcome.Violation, updates []update) []reports.Link {
+func (c chains) of(s *features.Scenario, v outcome.Violation, updates []update) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
 	owner := s.Key() + " " + s.Name
-	senders := r.senders(owner)
-	if sender := r.target.Collector.Sender(shows); shows > 0 && !slices.Contains(senders, sender) {
-		owner, senders = sender, r.senders(sender)
+	senders := c.senders(owner)
+	if sender := c.target.Collector.Sender(shows); shows > 0 && !slices.Contains(senders, sender) {
+		owner, senders = sender, c.senders(sender)
 	}
-	sent := r.target.Collector.SentBy(senders...)
+	sent := c.target.Collector.SentBy(senders...)
 	last := len(sent) - 1
 	for last >= 0 && shows > 0 && sent[last].ID != shows && sent[last].ID != v.Compared.With {
 		last--
 	}
 	sent = sent[:last+1]
-	sent = r.aboutTheSame(sent, owner, shows, v.Compared.With)
-	sent = r.withUpdates(sent, senders, updates)
-	sent = r.withoutRepeats(sent, v)
+	sent = c.aboutTheSame(sent, owner, shows, v.Compared.With)
+	sent = c.withUpdates(sent, senders, updates)
+	sent = c.withoutRepeats(sent, v)
 	var links []reports.Link
 	for _, x := range sent[max(0, len(sent)-maxChain):] {
 		link := reports.Link{Exchange: x.ID, Part: x.Part}
@@ -56,9 +68,9 @@ type update struct {
 }
 
 // updates lists the requests of the run that have changed a deployment.
-func (r *run) updates() (all []update) {
-	for x, err := range r.Journal.All() {
-		if op, known := r.operation(x); err == nil && known && op.ID == updateDeployment && x.Status/100 == 2 {
+func (c chains) updates() (all []update) {
+	for x, err := range c.journal.All() {
+		if op, known := c.operation(x); err == nil && known && op.ID == updateDeployment && x.Status/100 == 2 {
 			all = append(all, update{x.ID, x.URL})
 		}
 	}
@@ -70,13 +82,13 @@ const updateDeployment = "update-deployment"
 
 // withUpdates adds the updates by others of the deployments that a chain is about: a deployment that scenarios lease in turn
 // is as the one before has left it.
-func (r *run) withUpdates(sent []evidence.Sent, senders []string, updates []update) []evidence.Sent {
+func (c chains) withUpdates(sent []evidence.Sent, senders []string, updates []update) []evidence.Sent {
 	if len(sent) == 0 {
 		return sent
 	}
 	about := map[string]bool{}
 	for _, x := range sent {
-		if e, err := r.Journal.Get(x.ID); err == nil {
+		if e, err := c.journal.Get(x.ID); err == nil {
 			for _, u := range updates {
 				about[u.address] = about[u.address] || e.URL == u.address || strings.HasPrefix(e.URL, u.address+"/")
 			}
@@ -84,7 +96,7 @@ func (r *run) withUpdates(sent []evidence.Sent, senders []string, updates []upda
 	}
 	last := sent[len(sent)-1].At
 	for _, u := range updates {
-		if x := r.target.Collector.SentAs(u.exchange); about[u.address] && !slices.Contains(senders, x.By) && x.At.Before(last) {
+		if x := c.target.Collector.SentAs(u.exchange); about[u.address] && !slices.Contains(senders, x.By) && x.At.Before(last) {
 			sent = append(sent, x)
 		}
 	}
@@ -93,9 +105,9 @@ func (r *run) withUpdates(sent []evidence.Sent, senders []string, updates []upda
 }
 
 // senders are the scenario or fixture and the fixtures that it uses, by the names under which their exchanges are recorded.
-func (r *run) senders(owner string) []string {
+func (c chains) senders(owner string) []string {
 	all := []string{owner}
-	for _, name := range r.uses(owner) {
+	for _, name := range c.uses(owner) {
 		all = append(all, shared.Attribution(name))
 	}
 	return all
@@ -103,12 +115,12 @@ func (r *run) senders(owner string) []string {
 
 // withoutRepeats leaves out reads between the first and the last of many identical ones in a row, such as polls of one
 // revision. What the violation names stays.
-func (r *run) withoutRepeats(sent []evidence.Sent, v outcome.Violation) []evidence.Sent {
+func (c chains) withoutRepeats(sent []evidence.Sent, v outcome.Violation) []evidence.Sent {
 	lastOf, runs := map[string]int{}, []([]int){} // runs of positions with the same request, by sender
 	keys := map[string]string{}
 	for i, x := range sent {
 		key := ""
-		if e, err := r.Journal.Get(x.ID); err == nil && e.Method == "GET" {
+		if e, err := c.journal.Get(x.ID); err == nil && e.Method == "GET" {
 			key = e.URL
 		}
 		if at, began := lastOf[x.By]; began && key != "" && keys[x.By] == key {
@@ -137,43 +149,43 @@ func (r *run) withoutRepeats(sent []evidence.Sent, v outcome.Violation) []eviden
 }
 
 // describeComparisons says of each finding what it compares, with the exchanges as they are numbered in the end.
-func (r *run) describeComparisons(res *reports.Result, comparisons []outcome.Comparison, order []int) {
-	for i, c := range comparisons {
-		if c.Shown == 0 || c.With == 0 {
+func (c chains) describeComparisons(res *reports.Result, comparisons []outcome.Comparison, order []int) {
+	for i, compared := range comparisons {
+		if compared.Shown == 0 || compared.With == 0 {
 			continue
 		}
-		shown, with := slices.Index(order, c.Shown)+1, slices.Index(order, c.With)+1
+		shown, with := slices.Index(order, compared.Shown)+1, slices.Index(order, compared.With)+1
 		chain := res.Findings[i].Exchanges
 		at := func(id int) int {
 			return slices.IndexFunc(chain, func(l reports.Link) bool { return l.Exchange == id })
 		}
-		what, when := r.requestOf(with), "before"
-		if what == r.requestOf(shown) {
+		what, when := c.requestOf(with), "before"
+		if what == c.requestOf(shown) {
 			what = "the one"
 		}
 		if at(with) > at(shown) {
 			when = "after"
 		}
 		res.Findings[i].Compared = fmt.Sprintf("%s (exchange %d)%s with %s %s it (exchange %d)",
-			r.requestOf(shown), shown, r.actBetween(chain, with, shown), what, when, with)
+			c.requestOf(shown), shown, c.actBetween(chain, with, shown), what, when, with)
 	}
 }
 
 // requestOf names a request as the contract does: "GET /v2/deployments/{deployment_id}".
-func (r *run) requestOf(id int) string {
-	x, err := r.Journal.Get(id)
+func (c chains) requestOf(id int) string {
+	x, err := c.journal.Get(id)
 	if err != nil {
 		return "an exchange"
 	}
-	if op, known := r.operation(x); known {
+	if op, known := c.operation(x); known {
 		return op.Method + " " + op.Path
 	}
-	return x.Method + " " + r.target.Redact.Text(x.URL)
+	return x.Method + " " + c.target.Redact.Text(x.URL)
 }
 
 // actBetween describes the last request between two exchanges of a chain that changed something: ", after the PATCH
 // (exchange 10),".
-func (r *run) actBetween(chain []reports.Link, from, to int) (described string) {
+func (c chains) actBetween(chain []reports.Link, from, to int) (described string) {
 	between := false
 	for _, link := range chain {
 		switch {
@@ -182,10 +194,27 @@ func (r *run) actBetween(chain []reports.Link, from, to int) (described string) 
 		case link.Exchange == from:
 			between = true
 		case between:
-			if x, err := r.Journal.Get(link.Exchange); err == nil && x.Method != "GET" {
+			if x, err := c.journal.Get(link.Exchange); err == nil && x.Method != "GET" {
 				described = fmt.Sprintf(", after the %s (exchange %d),", x.Method, link.Exchange)
 			}
 		}
 	}
 	return ""
+}
+
+// operation is that of a recorded exchange.
+func (c chains) operation(x reports.Exchange) (op spec.Operation, known bool) {
+	for _, side := range c.target.Sides() {
+		for _, base := range c.target.Bases(side) {
+			path, below := strings.CutPrefix(x.URL, base)
+			if !below {
+				continue
+			}
+			path, _, _ = strings.Cut(path, "?")
+			if op, ok := c.oracle.Find(side, x.Method, path); ok {
+				return op, true
+			}
+		}
+	}
+	return op, false
 }

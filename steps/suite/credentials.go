@@ -20,18 +20,18 @@ import (
 // the cause is the configuration, not the target.
 func (r *run) blockRejected(selected []*features.Scenario) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
-		status := r.refusedAll(side)
+		status := refusedAll(r.target, side)
 		if status == 0 {
 			continue
 		}
 		r.rejecting = append(r.rejecting, string(side))
-		keys, what := r.credentialsOf(side, status)
+		keys, what := credentialsOf(r.target, side, status)
 		r.rejected = "the target refuses " + what
 		if side == spec.AgentServer {
 			r.rejected = "the agent server refuses " + what
 		}
 		for _, s := range selected {
-			if v := r.verdicts[s.Key()]; r.needsSide(s, side) && r.failedByRejection(s, v.outcome) {
+			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && failedByRejection(r.target, s, v.outcome) {
 				v.outcome = outcome.Blocked("%s", r.rejected).By(reports.ByKey, keys...)
 			}
 		}
@@ -41,7 +41,7 @@ func (r *run) blockRejected(selected []*features.Scenario) {
 // askOnceMore asks an agent server that has refused every request with the credentials of the configuration for an unknown
 // thread: one operation that refuses everybody is a fault of the target, not of the credentials. A selection may hold no other.
 func (r *run) askOnceMore(ctx context.Context) {
-	if ctx.Err() != nil || r.refusedAll(spec.AgentServer) == 0 {
+	if ctx.Err() != nil || refusedAll(r.target, spec.AgentServer) == 0 {
 		return
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: the credentials of the users", 0)
@@ -52,13 +52,13 @@ func (r *run) askOnceMore(ctx context.Context) {
 
 // refusedAll returns the status with which the side has refused every request with the credentials of the
 // configuration, 0 where it accepted any, or got no request.
-func (r *run) refusedAll(side spec.Side) (status int) {
+func refusedAll(t *target.Target, side spec.Side) (status int) {
 	refusals := []int{http.StatusUnauthorized, http.StatusForbidden}
 	if side == spec.AgentServer {
-		refusals = append(refusals, r.target.Config.Agent.RejectedStatus)
+		refusals = append(refusals, t.Config.Agent.RejectedStatus)
 	}
 	most := 0
-	for s, n := range r.target.Collector.Trusted(side) {
+	for s, n := range t.Collector.Trusted(side) {
 		if !slices.Contains(refusals, s) {
 			return 0
 		}
@@ -71,17 +71,17 @@ func (r *run) refusedAll(side spec.Side) (status int) {
 
 // needsSide tells whether a scenario needs the side to accept its credentials. The control plane also returns the URL of the
 // agent server, unless the configuration has it.
-func (r *run) needsSide(s *features.Scenario, side spec.Side) bool {
+func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 	profile := s.Requirement.Profile
 	if side == spec.AgentServer {
 		return profile != features.ControlPlane
 	}
-	return profile != features.AgentServer || r.target.Config.AgentTarget == ""
+	return profile != features.AgentServer || t.Config.AgentTarget == ""
 }
 
 // failedByRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be judged, or it
 // failed by such a refusal. Scenarios that judge all answers at the end keep their outcome.
-func (r *run) failedByRejection(s *features.Scenario, o *outcome.Outcome) bool {
+func failedByRejection(t *target.Target, s *features.Scenario, o *outcome.Outcome) bool {
 	switch {
 	case o == nil:
 		return false
@@ -90,12 +90,12 @@ func (r *run) failedByRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	case o.Verdict != reports.Failed || s.Is(features.TagLast):
 		return false
 	}
-	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return r.target.Collector.TrustedStatus(v.Exchange) == 0 })
+	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return t.Collector.TrustedStatus(v.Exchange) == 0 })
 }
 
 // credentialsOf names the keys of the credentials that were sent to a side, and the remedy.
-func (r *run) credentialsOf(side spec.Side, status int) (keys []string, what string) {
-	c := r.target.Config
+func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string, what string) {
+	c := t.Config
 	if side == spec.ControlPlane {
 		set := target.Preferred(c.Credentials)
 		for _, each := range []struct{ value, key string }{{set.APIKey, "api_key"}, {set.TenantID, "tenant_id"}, {set.Bearer, "bearer"}} {
@@ -103,7 +103,7 @@ func (r *run) credentialsOf(side spec.Side, status int) (keys []string, what str
 				keys = append(keys, "credentials."+each.key)
 			}
 		}
-		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, r.target.Sent("credentials", c.Credentials))
+		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, t.Sent("credentials", c.Credentials))
 	}
 	if len(c.Users) == 0 {
 		return []string{"users"}, fmt.Sprintf("callers without credentials (status %d); set users", status)

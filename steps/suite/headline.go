@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // headline is the most important cause in one sentence. A wrong address or rejected credentials come before any single
@@ -31,14 +32,14 @@ func (r *run) headline(res *reports.Result) string {
 	if r.rejected != "" && res.Verdict == reports.Incomplete {
 		return r.rejected
 	}
-	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && r.unlocking(res.Unseen[0]) != "" {
-		return fmt.Sprintf("no successful answer of the %s was seen: set %s", strings.ReplaceAll(res.Unseen[0], "-", " "), r.unlocking(res.Unseen[0]))
+	if len(res.Unseen) > 0 && res.Verdict == reports.Incomplete && unlocking(r.target, res.Unseen[0]) != "" {
+		return fmt.Sprintf("no successful answer of the %s was seen: set %s", strings.ReplaceAll(res.Unseen[0], "-", " "), unlocking(r.target, res.Unseen[0]))
 	}
 	if res.Verdict == reports.NonConformant || res.Verdict == reports.Incomplete {
 		if html := contentTypes["text/html"]; html*2 > total {
 			return fmt.Sprintf("%d of %d answers are HTML pages: check that %s is the base URL, with its path prefix", html, total, r.target.Address())
 		}
-		if same := r.uniform(statuses); same != "" {
+		if same := uniform(r.target, statuses); same != "" {
 			return same
 		}
 	}
@@ -49,7 +50,7 @@ func (r *run) headline(res *reports.Result) string {
 }
 
 // uniform describes a target that answers every request with one status, and the remedy.
-func (r *run) uniform(statuses map[int]int) string {
+func uniform(t *target.Target, statuses map[int]int) string {
 	if len(statuses) != 1 {
 		return ""
 	}
@@ -65,15 +66,15 @@ func (r *run) uniform(statuses map[int]int) string {
 		case status >= 500:
 			return always
 		}
-		return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix", r.target.Address())
+		return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix", t.Address())
 	}
 	return ""
 }
 
 // addresses are those that are known before the run begins.
-func (r *run) addresses() string {
-	if r.target.Config.Target != "" && r.target.Config.AgentTarget != "" {
-		return r.target.Config.Target + ", agent server " + r.target.Config.AgentTarget
+func addresses(t *target.Target) string {
+	if t.Config.Target != "" && t.Config.AgentTarget != "" {
+		return t.Config.Target + ", agent server " + t.Config.AgentTarget
 	}
-	return r.target.Address()
+	return t.Address()
 }

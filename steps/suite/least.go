@@ -15,12 +15,12 @@ func (r *run) least(selected []*features.Scenario) (*reports.Least, error) {
 	if r.stopped != "" || r.unreachable != "" {
 		return nil, nil
 	}
-	answers, sum, err := r.answerTimes()
+	answers, sum, err := answerTimes(r.Journal)
 	if err != nil || len(answers) == 0 {
 		return nil, err
 	}
 	pace := forecast.Pace{Answer: median(answers)}
-	pace.Revision, pace.Failure = r.buildTimes()
+	pace.Revision, pace.Failure = buildTimes(r.plane)
 	expected := r.forecast.Least(selected, pace, r.Concurrency)
 	l := &reports.Least{RequestsMS: (sum / time.Duration(r.Concurrency)).Milliseconds(), Concurrency: r.Concurrency, PathMS: expected.OfPath().Milliseconds(), Path: []reports.PathPart{},
 		AnswerMS: float64(pace.Answer.Microseconds()) / 1000, RevisionMS: pace.Revision.Milliseconds(), FailureMS: pace.Failure.Milliseconds()}
@@ -33,8 +33,8 @@ func (r *run) least(selected []*features.Scenario) (*reports.Least, error) {
 }
 
 // answerTimes are how long each request took, and all together.
-func (r *run) answerTimes() (all []time.Duration, sum time.Duration, err error) {
-	for x, err := range r.Journal.All() {
+func answerTimes(journal reports.Recorder) (all []time.Duration, sum time.Duration, err error) {
+	for x, err := range journal.All() {
 		if err != nil {
 			return nil, 0, err
 		}
@@ -46,18 +46,18 @@ func (r *run) answerTimes() (all []time.Duration, sum time.Duration, err error) 
 
 // buildTimes are how long it took from the first look at a revision until it was DEPLOYED, and until it had failed: at half of those
 // that were seen on their way.
-func (r *run) buildTimes() (deployed, failed time.Duration) {
+func buildTimes(p *plane.Plane) (deployed, failed time.Duration) {
 	began := map[string]time.Duration{}
 	var up, down []time.Duration
-	for _, t := range r.plane.Timeline() {
+	for _, t := range p.Timeline() {
 		at := time.Duration(t.AtMS) * time.Millisecond
 		first, seen := began[t.Revision]
-		switch meant := r.plane.Statuses.Meant(t.Status); {
+		switch meant := p.Statuses.Meant(t.Status); {
 		case !seen:
 			began[t.Revision] = at
 		case meant == plane.StatusDeployed:
 			up = append(up, at-first)
-		case r.plane.Statuses.IsFailed(meant):
+		case p.Statuses.IsFailed(meant):
 			down = append(down, at-first)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // notes are what is no failure and what a user wants to know all the same.
@@ -28,9 +29,9 @@ func (r *run) notes() []reports.Note {
 }
 
 // redacted is an entry of the ledger as it is reported.
-func (r *run) redacted(e reports.LedgerEntry) reports.LedgerEntry {
+func redacted(t *target.Target, e reports.LedgerEntry) reports.LedgerEntry {
 	for _, text := range []*string{&e.ID, &e.Thread, &e.Deployment, &e.Address, &e.Reason} {
-		*text = r.target.Redact.Text(*text)
+		*text = t.Redact.Text(*text)
 	}
 	return e
 }

@@ -15,12 +15,12 @@ import (
 // target is: those whose exchanges are about other deployments, threads and runs than the exchanges of the owner, and those that
 // show the violation. What a fixture created may also be in an answer that shows the violation, and where one of its requests was
 // refused nobody knows what that has created.
-func (r *run) aboutTheSame(sent []evidence.Sent, owner string, shows ...int) []evidence.Sent {
+func (c chains) aboutTheSame(sent []evidence.Sent, owner string, shows ...int) []evidence.Sent {
 	about, related, shown := map[string]bool{}, map[string]bool{owner: true}, ""
 	for _, x := range sent {
 		if slices.Contains(shows, x.ID) {
 			related[x.By] = true
-			if e, err := r.Journal.Get(x.ID); err == nil {
+			if e, err := c.journal.Get(x.ID); err == nil {
 				shown += e.Response.Body
 			}
 		}
@@ -29,15 +29,15 @@ func (r *run) aboutTheSame(sent []evidence.Sent, owner string, shows ...int) []e
 		known = len(related)
 		for _, x := range sent {
 			if related[x.By] {
-				own, base := r.idsOf(x.ID)
+				own, base := c.idsOf(x.ID)
 				for _, id := range append(own, base...) {
 					about[id] = true
 				}
 			}
 		}
 		for _, x := range sent {
-			own, _ := r.idsOf(x.ID)
-			if slices.ContainsFunc(own, func(id string) bool { return about[id] || strings.Contains(shown, id) }) || r.refused(x.ID) {
+			own, _ := c.idsOf(x.ID)
+			if slices.ContainsFunc(own, func(id string) bool { return about[id] || strings.Contains(shown, id) }) || c.refused(x.ID) {
 				related[x.By] = true
 			}
 		}
@@ -46,15 +46,15 @@ func (r *run) aboutTheSame(sent []evidence.Sent, owner string, shows ...int) []e
 }
 
 // refused tells whether a request that creates something was not answered with 2xx.
-func (r *run) refused(exchange int) bool {
-	x, err := r.Journal.Get(exchange)
+func (c chains) refused(exchange int) bool {
+	x, err := c.journal.Get(exchange)
 	return err == nil && x.Method == "POST" && x.Status/100 != 2
 }
 
 // idsOf returns the ids that an exchange is about: those in its path, and what it has created. The base is the rest of the path,
 // which may hold the id of the deployment that an agent server belongs to.
-func (r *run) idsOf(exchange int) (own, base []string) {
-	x, err := r.Journal.Get(exchange)
+func (c chains) idsOf(exchange int) (own, base []string) {
+	x, err := c.journal.Get(exchange)
 	if err != nil {
 		return nil, nil
 	}
@@ -63,7 +63,7 @@ func (r *run) idsOf(exchange int) (own, base []string) {
 		return nil, nil
 	}
 	path, template := strings.Split(address.Path, "/"), []string(nil)
-	if op, known := r.operation(x); known {
+	if op, known := c.operation(x); known {
 		template = strings.Split(strings.Trim(op.Path, "/"), "/")
 	}
 	begin := max(len(path)-len(template), 0)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -32,7 +32,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.AgentAddress(), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
-			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: r.FailOn, Whole: r.RequireWhole, Shard: r.shard(), Stopped: r.target.Redact.Text(r.stopped)},
+			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: r.FailOn, Whole: r.RequireWhole, Shard: shard(r.Select), Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),
@@ -43,7 +43,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 		res.Timeline[i].Revision, res.Timeline[i].Status = r.target.Redact.Text(res.Timeline[i].Revision), r.target.Redact.Text(res.Timeline[i].Status)
 	}
 	for i := range res.Ledger {
-		res.Ledger[i] = r.redacted(res.Ledger[i])
+		res.Ledger[i] = redacted(r.target, res.Ledger[i])
 	}
 	for _, s := range selected {
 		r.addScenario(res, s)
@@ -64,9 +64,9 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	if err := res.RenumberExchanges(order); err != nil {
 		return nil, err
 	}
-	r.describeComparisons(res, comparisons, order)
+	r.chains().describeComparisons(res, comparisons, order)
 	reports.Tally(res)
-	reports.SetScope(res, r.absent(res))
+	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
 	res.Headline = r.headline(res)
@@ -89,11 +89,11 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 		reports.Count(len(mistakes), "request"), r.target.Redact.Excerpt(mistakes[0]))
 }
 
-func (r *run) shard() string {
-	if r.Select.Shards == 0 {
+func shard(selected forecast.Selection) string {
+	if selected.Shards == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d/%d", r.Select.Shard, r.Select.Shards)
+	return fmt.Sprintf("%d/%d", selected.Shard, selected.Shards)
 }
 
 func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
@@ -151,7 +151,7 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 // It returns what each finding compares, in exchanges as they are numbered so far.
 func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (comparisons []outcome.Comparison) {
 	known := map[string]int{}
-	updates := sync.OnceValue(r.updates) // of a run without findings nobody asks
+	updates := sync.OnceValue(r.chains().updates) // of a run without findings nobody asks
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
 		if v.outcome == nil {
@@ -164,7 +164,7 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 				continue
 			}
 			known[f.ID] = len(res.Findings)
-			f.Exchanges = r.chain(s, found, updates())
+			f.Exchanges = r.chains().of(s, found, updates())
 			res.Findings, comparisons = append(res.Findings, f), append(comparisons, found.Compared)
 		}
 	}
@@ -181,12 +181,12 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	if v.Exchange > 0 {
 		if x, err := r.Journal.Get(v.Exchange); err == nil {
 			f.Curl = x.Curl
-			if op, known := r.operation(x); known && f.Operation == "" {
+			if op, known := r.chains().operation(x); known && f.Operation == "" {
 				f.Operation = op.ID
 			}
 		}
 	}
-	r.withWords(&f)
+	withWords(r.target, &f)
 	if f.Summary == "" {
 		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
@@ -197,21 +197,4 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])
 	return f
-}
-
-// operation is that of a recorded exchange.
-func (r *run) operation(x reports.Exchange) (op spec.Operation, known bool) {
-	for _, side := range r.target.Sides() {
-		for _, base := range r.target.Bases(side) {
-			path, below := strings.CutPrefix(x.URL, base)
-			if !below {
-				continue
-			}
-			path, _, _ = strings.Cut(path, "?")
-			if op, ok := r.Oracle.Find(side, x.Method, path); ok {
-				return op, true
-			}
-		}
-	}
-	return op, false
 }

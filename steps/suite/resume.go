@@ -14,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent/removal"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/resume"
 	"github.com/agentconform/agentconform/steps/target"
@@ -80,10 +81,10 @@ func (r *run) takeOver(ctx context.Context, selected []*features.Scenario) error
 		r.target.Note(n)
 	}
 	err := r.Broken.Exchanges(func(o *evidence.Observed) error {
-		if !r.sentHere(o) {
+		if !sentHere(r.Config, o) {
 			return fmt.Errorf("it names a request to %.200q, which is not at the configured target; run without --resume", o.Exchange.URL)
 		}
-		if !r.isConfigured(o) { // no curl line of the journal's sends a secret there
+		if !isConfigured(r.Config, o) { // no curl line of the journal's sends a secret there
 			o.Exchange.Request.Secrets = nil
 		}
 		if o.Side == spec.AgentServer {
@@ -122,17 +123,17 @@ func (e *Unreachable) Error() string {
 func (e *Unreachable) Unwrap() error { return e.Err }
 
 // isConfigured tells whether an exchange went to a host that the configuration names.
-func (r *run) isConfigured(o *evidence.Observed) bool {
+func isConfigured(c *config.Config, o *evidence.Observed) bool {
 	u, err := url.Parse(o.Exchange.URL)
-	return err == nil && slices.ContainsFunc([]string{r.Config.Target, r.Config.AgentTarget}, func(address string) bool {
+	return err == nil && slices.ContainsFunc([]string{c.Target, c.AgentTarget}, func(address string) bool {
 		configured, err := url.Parse(address)
 		return err == nil && address != "" && strings.EqualFold(configured.Hostname(), u.Hostname())
 	})
 }
 
 // sentHere tells whether an exchange of the journal went to the configured target, or to an agent server that its control plane may name.
-func (r *run) sentHere(o *evidence.Observed) bool {
-	c, base := r.Config, strings.TrimSuffix(o.Base, "/")
+func sentHere(c *config.Config, o *evidence.Observed) bool {
+	base := strings.TrimSuffix(o.Base, "/")
 	if rest, under := strings.CutPrefix(o.Exchange.URL, base); base == "" || !under || rest != "" && !strings.ContainsRune("/?", rune(rest[0])) {
 		return false
 	}

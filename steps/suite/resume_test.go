@@ -15,7 +15,6 @@ import (
 func TestRequestsOfAJournalWentToTheTarget(t *testing.T) {
 	c := config.Default()
 	c.Target, c.AgentTarget = "https://control.example/api", "https://agent.example"
-	r := &run{Options: Options{Config: &c}}
 	for _, row := range []struct {
 		side      spec.Side
 		base, url string
@@ -36,7 +35,7 @@ func TestRequestsOfAJournalWentToTheTarget(t *testing.T) {
 	} {
 		o := &evidence.Observed{Side: row.side, Base: row.base}
 		o.Exchange = reports.Exchange{URL: row.url}
-		assert.Equal(t, row.want, r.sentHere(o), "%s %s", row.base, row.url)
-		assert.Equal(t, row.secrets, r.isConfigured(o), row.url)
+		assert.Equal(t, row.want, sentHere(&c, o), "%s %s", row.base, row.url)
+		assert.Equal(t, row.secrets, isConfigured(&c, o), row.url)
 	}
 }

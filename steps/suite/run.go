@@ -112,7 +112,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 
 	r.forecast.Spend(selected)
 	r.forecast.Share(selected)
-	r.target.Progress(target.Event{Kind: target.Planned, Name: r.addresses(), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.notTaken(selected)).Deployments})
+	r.target.Progress(target.Event{Kind: target.Planned, Name: addresses(r.target), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.notTaken(selected)).Deployments})
 	if err := r.takeOver(within, selected); err != nil {
 		return nil, err
 	}

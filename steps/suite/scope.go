@@ -3,15 +3,17 @@ package suite
 import (
 	"slices"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/forecast"
 )
 
 // absent lists the requirements of the catalogue that were not selected, with the option that left them out.
-func (r *run) absent(res *reports.Result) []reports.NotJudged {
+func absent(c *features.Catalogue, selected forecast.Selection, res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
-	for _, q := range r.Catalogue.Requirements {
+	for _, q := range c.Requirements {
 		if !slices.ContainsFunc(res.Requirements, func(had reports.Requirement) bool { return had.ID == q.ID }) {
-			all = append(all, reports.NotJudged{ID: q.ID, Kind: reports.NotSelected, Key: r.Select.LeavesOut(q.ID)})
+			all = append(all, reports.NotJudged{ID: q.ID, Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)})
 		}
 	}
 	return all

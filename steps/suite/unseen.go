@@ -6,6 +6,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // unseen lists the halves with a passed requirement of which no successful answer to an operation of the interface was
@@ -18,7 +19,7 @@ func (r *run) unseen(res *reports.Result) (halves []string) {
 		passed := slices.ContainsFunc(res.Requirements, func(q reports.Requirement) bool {
 			return q.Profile == half.profile && q.Verdict == reports.Passed
 		})
-		if passed && !r.succeeded(half.side, res.Coverage.Statuses) {
+		if passed && !succeeded(r.Oracle, half.side, res.Coverage.Statuses) {
 			halves = append(halves, half.profile)
 		}
 	}
@@ -26,8 +27,8 @@ func (r *run) unseen(res *reports.Result) (halves []string) {
 }
 
 // succeeded tells whether an operation of the side was answered with a 2xx status.
-func (r *run) succeeded(side spec.Side, seen []reports.StatusCoverage) bool {
-	for _, op := range r.Oracle.Operations(side) {
+func succeeded(oracle *spec.Oracle, side spec.Side, seen []reports.StatusCoverage) bool {
+	for _, op := range oracle.Operations(side) {
 		if !op.Field && slices.ContainsFunc(seen, func(s reports.StatusCoverage) bool {
 			return s.Operation == op.ID && s.Count > 0 && s.Status[0] == '2'
 		}) {
@@ -38,15 +39,15 @@ func (r *run) succeeded(side spec.Side, seen []reports.StatusCoverage) bool {
 }
 
 // unlocking is the missing key of the configuration that a successful answer of a half needs; may be empty.
-func (r *run) unlocking(half string) string {
+func unlocking(t *target.Target, half string) string {
 	switch {
-	case half == features.ControlPlane && !r.target.Config.HasCredentials():
+	case half == features.ControlPlane && !t.Config.HasCredentials():
 		return "credentials.api_key"
-	case half == features.ControlPlane && r.target.Config.ReadOnly:
+	case half == features.ControlPlane && t.Config.ReadOnly:
 		return "existing.deployment"
-	case half == features.ControlPlane && len(r.target.Config.Create.Body) == 0:
+	case half == features.ControlPlane && len(t.Config.Create.Body) == 0:
 		return "create.body"
-	case half == features.AgentServer && r.target.AgentRefusal() != 0:
+	case half == features.AgentServer && t.AgentRefusal() != 0:
 		return "users"
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the target
@@ -39,7 +40,7 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 		default:
 			slices.Sort(doubtful)
 			doubtful = slices.Compact(doubtful)
-			v.outcome = outcome.Blocked("%s", r.aboutWords(doubtful)).By(reports.ByKey, keysOf(doubtful)...)
+			v.outcome = outcome.Blocked("%s", aboutWords(r.target, doubtful)).By(reports.ByKey, keysOf(doubtful)...)
 			r.unknownWords = append(r.unknownWords, doubtful...)
 		}
 	}
@@ -69,11 +70,11 @@ func keysOf(words []string) (keys []string) {
 }
 
 // aboutWords says what is wrong with entries of `vocabulary`.
-func (r *run) aboutWords(names []string) string {
+func aboutWords(t *target.Target, names []string) string {
 	var texts, unseen, shown []string
 	for _, name := range names {
-		as := r.target.Client.Vocabulary.OnWire(name)
-		if r.target.Collector.Words.Unchanged(name) {
+		as := t.Client.Vocabulary.OnWire(name)
+		if t.Collector.Words.Unchanged(name) {
 			texts = append(texts, fmt.Sprintf("the target uses %q and never %q: remove or correct vocabulary.%s", name, as, name))
 		} else {
 			unseen, shown = append(unseen, name), append(shown, as)
@@ -107,15 +108,15 @@ func (r *run) tellWords(res *reports.Result) {
 	}
 	slices.Sort(mistaken)
 	if mistaken = slices.Compact(mistaken); len(mistaken) > 0 && res.Verdict != reports.NonConformant {
-		res.Verdict, res.Headline = reports.Incomplete, r.aboutWords(mistaken)
+		res.Verdict, res.Headline = reports.Incomplete, aboutWords(r.target, mistaken)
 	}
 }
 
 // withWords says, for a finding that has names of the interface in its texts, what the target calls them: its exchanges show
 // only the target's names.
-func (r *run) withWords(f *reports.Finding) {
+func withWords(t *target.Target, f *reports.Finding) {
 	var said []string
-	for _, w := range r.target.Client.Vocabulary.Words() {
+	for _, w := range t.Client.Vocabulary.Words() {
 		if w.Wire && (hasWord(f.Expected, w.Name) || hasWord(f.Actual, w.Name) || hasWord(f.Step, w.Name)) {
 			said = append(said, fmt.Sprintf("%s is %q", w.Name, w.As))
 		}
