@@ -9,11 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -22,26 +18,12 @@ import (
 // the deployment show, and one of the contract, which is judged over all exchanges.
 func TestFindingsListWhatLedToThem(t *testing.T) {
 	t.Parallel()
-	layers, _, err := faults.Find("rolled-back-messages-stay", "empty-update-makes-a-revision", "listed-updated-at-is-a-number")
-	require.NoError(t, err)
-	options := reference.Options{}
-	for _, apply := range layers {
-		apply(&options)
-	}
-	server, err := reference.Start(t.Context(), options)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Close()) })
-	cfg := config.Default()
-	describe(&cfg, server)
+	cfg := startWith(t, false, "rolled-back-messages-stay", "empty-update-makes-a-revision", "listed-updated-at-is-a-number")
 	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
 	require.NoError(t, cfg.Complete())
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
-	result, err := steps.Run(t.Context(), steps.Options{Config: &cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "chain",
-		Journal: reports.NewMemory(), Select: steps.Selection{Only: []string{"AS-ROLLBACK-3", "CP-UPDATE-4", "CP-CONTRACT-list-revisions"}}})
-	require.NoError(t, err)
+	result := run(t, cfg, func(o *steps.Options) {
+		o.ID, o.Select.Only = "chain", []string{"AS-ROLLBACK-3", "CP-UPDATE-4", "CP-CONTRACT-list-revisions"}
+	})
 
 	rollback, parts := chainOf(t, result, "AS-ROLLBACK-3")
 	strategies := 0

@@ -10,26 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/config"
 )
 
 // TestAReplayOfAReadOnlyRunWritesNothing replays a finding of a run that wrote nothing, with a configuration that could create.
 func TestAReplayOfAReadOnlyRunWritesNothing(t *testing.T) {
 	t.Parallel()
-	layers, _, err := faults.Find("missing-key-is-404")
-	require.NoError(t, err)
-	options := reference.Options{}
-	for _, apply := range layers {
-		apply(&options)
-	}
-	server, err := reference.Start(t.Context(), options)
-	require.NoError(t, err)
-	defer server.Close() //nolint:errcheck // its data is temporary
-	cfg := config.Default()
-	describe(&cfg, server)
+	cfg := startWith(t, false, "missing-key-is-404")
 	text, err := cfg.YAML()
 	require.NoError(t, err)
 	folder := t.TempDir()
