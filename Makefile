@@ -9,8 +9,11 @@ export GOGC ?= 400
 
 .PHONY: conformance test build format vet lint modules unit features requirements docs readme proof interop golden clean
 
+# The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
+given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
+
 conformance: build
-	$(BIN) run --out $(OUT)/conformance $(if $(TARGET),--target '$(TARGET)') $(if $(AGENT_TARGET),--agent-target '$(AGENT_TARGET)') $(ARGS)
+	$(BIN) run --out $(OUT)/conformance $(call given,TARGET,--target) $(call given,AGENT_TARGET,--agent-target) $(ARGS)
 
 build:
 	$(GO) build -o $(BIN) ./cmd/agentconform

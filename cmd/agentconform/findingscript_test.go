@@ -191,8 +191,10 @@ func lasting(value any, seen map[string]bool) any {
 			metadata, _ := v["metadata"].(map[string]any)
 			kept["status"], kept["metadata"] = "of a thread", map[string]any{"owner": metadata["owner"]}
 		}
-		if commit, is := v["repo_commit_sha"]; is && commit == nil { // until the build has read the source
-			kept["repo_commit_sha"] = "*"
+		for _, later := range []string{"repo_commit_sha", "active_revision_id"} { // null until the build has read the source, or is in service
+			if id, is := v[later]; is && id == nil {
+				kept[later] = "*"
+			}
 		}
 		if id, is := v["id"].(string); is {
 			kept["id again"] = seen[id]
@@ -215,6 +217,7 @@ func TestNamed(t *testing.T) {
 		"other ids":               {"/resources", list(item(one, "DEPLOYED")), list(item(other, "DEPLOYED")), true},
 		"a status on its way":     {"/resources", list(item(one, "BUILDING")), list(item(one, "DEPLOYED")), true},
 		"a commit to come":        {"", `{"repo_commit_sha":null}`, `{"repo_commit_sha":"0123456789abcdef0123456789abcdef01234567"}`, true},
+		"not yet in service":      {"", `{"active_revision_id":null}`, `{"active_revision_id":"` + one + `"}`, true},
 		"a commit that is gone":   {"/repo_commit_sha", `{"repo_commit_sha":null}`, `{"repo_commit_sha":"0123456789abcdef0123456789abcdef01234567"}`, false},
 		"more of the same":        {"/resources", list(item(one, "DEPLOYED")), list(item(one, "DEPLOYED"), item(other, "DEPLOYED")), true},
 		"twice the same":          {"/resources", list(item(one, "DEPLOYED"), item(one, "DEPLOYED")), list(item(one, "DEPLOYED"), item(other, "DEPLOYED")), false},

@@ -51,6 +51,11 @@ func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
 	if c.Flags().Changed("target") || c.Flags().Changed("agent-target") {
 		given["target"], given["agent_target"] = t.target, t.agentTarget
 	}
+	for _, flag := range []string{"target", "agent-target"} { // nothing else is judged in place of what a variable of CI failed to name
+		if c.Flags().Changed(flag) && c.Flags().Lookup(flag).Value.String() == "" {
+			return nil, fmt.Errorf("--%s is empty: name a URL, or remove the flag", flag)
+		}
+	}
 	if c.Flags().Changed("config") && t.config == "" {
 		return nil, errors.New("--config is empty: name a file, or remove the flag")
 	}
