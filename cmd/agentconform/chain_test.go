@@ -9,11 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -35,10 +33,7 @@ func TestFindingsListWhatLedToThem(t *testing.T) {
 	describe(&cfg, server)
 	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
 	require.NoError(t, cfg.Complete())
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	result, err := steps.Run(t.Context(), steps.Options{Config: &cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "chain",
 		Journal: reports.NewMemory(), Select: steps.Selection{Only: []string{"AS-ROLLBACK-3", "CP-UPDATE-4", "CP-CONTRACT-list-revisions"}}})
 	require.NoError(t, err)
