@@ -7,7 +7,7 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof interop golden clean
+.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof interop golden peers clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -36,7 +36,7 @@ modules:
 
 # The tests of every package under the race detector. Tests named _Long (many servers, the browser, large runs, hostile bodies
 # at full size) do less there, and run in full without it. Code that needs large libraries for them is in files with
-# "//go:build !race", and is compiled once.
+# "//go:build !race", and is compiled once; what takes longer to compile than the suite is not compiled here (make peers).
 unit:
 	$(GO) test -race -short -vet=off -parallel 4 -timeout 10m ./...
 	$(GO) test -run '_Long$$' -vet=off -parallel 6 -timeout 10m $$(grep -rl --include='*_test.go' 'func Test.*_Long(' . | xargs -n1 dirname | sort -u)
@@ -77,6 +77,11 @@ interop: build
 golden:
 	$(GO) test -count=1 ./cmd/agentconform -run TestRecordedRun_Long -update
 	$(GO) test -count=1 ./reports/badge ./reports/compare ./reports/console ./reports/cucumber ./reports/har ./reports/html ./reports/junit ./reports/markdown -update
+
+# Records what libopenapi-validator says of the rows with which the oracle is tested: review the difference. A test fails if the
+# documents, the rows or the versions of the library have changed since.
+peers:
+	$(GO) test -count=1 -tags peers ./spec -run TestRecordVerdictsOfLibopenapi
 
 clean:
 	rm -rf bin $(OUT)

@@ -20,7 +20,6 @@ import (
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
@@ -132,10 +131,7 @@ func addresses(t *testing.T, target, agent, key string) *config.Config {
 
 func optionsAlone(t *testing.T, c *config.Config) steps.Options {
 	t.Helper()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	return steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "alone", Journal: reports.NewMemory()}
 }
 
@@ -149,10 +145,7 @@ func judgeAlone(t *testing.T, c *config.Config) *reports.Result {
 // promised is how many requirements doctor promises.
 func promised(t *testing.T, c *config.Config) int {
 	t.Helper()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	e, err := steps.Examine(t.Context(), c, catalogue, oracle, doctor.Options{})
 	require.NoError(t, err)
 	require.True(t, e.Testable(), e.Conclusion())
@@ -288,12 +281,16 @@ func TestDoctorPromisesWhatAFullRunJudges(t *testing.T) {
 	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
 }
 
-// TestFaultsThatAKeyAloneShows takes faults of which none needs a deployment of the suite's own.
-func TestFaultsThatAKeyAloneShows(t *testing.T) {
+// TestFaultsThatAKeyAloneShows_Long takes faults of which none needs a deployment of the suite's own; with -short the first ones.
+func TestFaultsThatAKeyAloneShows_Long(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"list-is-open", "revision-is-open", "deployment-is-open", "missing-key-is-422", "any-key-lists", "empty-key-is-accepted",
-		"longer-key-is-accepted", "limit-101-is-served", "not-found-names-nothing", "listed-updated-at-is-a-number", "status-without-match-keeps-all",
-		"remote-reconciled-is-lenient", "not-found-is-a-text"} {
+	names := []string{"list-is-open", "limit-101-is-served", "listed-updated-at-is-a-number", "revision-is-open", "deployment-is-open", "missing-key-is-422",
+		"any-key-lists", "empty-key-is-accepted", "longer-key-is-accepted", "not-found-names-nothing", "status-without-match-keeps-all",
+		"remote-reconciled-is-lenient", "not-found-is-a-text"}
+	if testing.Short() {
+		names = names[:3]
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			layers, _, err := faults.Find(name)
@@ -330,10 +327,13 @@ func TestEquivalentMutantsSeenByAKeyAlone_Long(t *testing.T) {
 		}
 		t.Run(each.Name, func(t *testing.T) {
 			t.Parallel()
-			if len(startVendor(t, 0, each.Apply).Fixtures().Vocabulary) > 0 {
+			v := startVendor(t, 0, each.Apply)
+			if len(v.Fixtures().Vocabulary) > 0 {
 				return // its configuration has to say its words
 			}
-			v := startVendor(t, 2, each.Apply)
+			v.watching = false
+			v.deploy(t, 2)
+			v.watching = true
 			r := judgeAlone(t, addresses(t, v.ControlPlaneURL(), "", v.key))
 			if each.Name == "no-list-and-no-delete" { // so there is nothing that can be read
 				assert.Equal(t, reports.Incomplete, r.Verdict, r.Headline)

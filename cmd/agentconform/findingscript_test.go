@@ -37,10 +37,7 @@ func TestScriptsShowFindings_Long(t *testing.T) {
 		t.Skip("judges thirty faulty servers")
 	}
 	t.Parallel()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	all := faults.All()
 	for i := 0; i < len(all); i += 12 {
 		fault := all[i]

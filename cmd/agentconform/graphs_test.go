@@ -18,7 +18,6 @@ import (
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
@@ -50,10 +49,7 @@ func runAgent(t *testing.T, c *config.Config, only ...string) *reports.Result {
 // runAgentAtOnce is runAgent with so many scenarios at the same time.
 func runAgentAtOnce(t *testing.T, c *config.Config, concurrency int, only ...string) *reports.Result {
 	t.Helper()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	res, err := steps.Run(t.Context(), steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "graph", Version: "test", Concurrency: concurrency,
 		Journal: reports.NewMemory(), Select: steps.Selection{Profiles: []string{features.AgentServer}, Only: only}})
 	require.NoError(t, err)
@@ -139,10 +135,7 @@ func TestARunThatEndsBeforeItsOwnerCancels(t *testing.T) {
 // TestDoctorTriesTheGraph reports each word, and leaves no thread.
 func TestDoctorTriesTheGraph(t *testing.T) {
 	t.Parallel()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	var threads atomic.Int64
 	layers, _, err := faults.Find("graph-calls-no-tool")
 	require.NoError(t, err)
@@ -176,10 +169,7 @@ func TestDoctorTriesTheGraph(t *testing.T) {
 // TestDoctorFindsThatNoRunCompletes: a target whose graph fails always cannot be tested.
 func TestDoctorFindsThatNoRunCompletes(t *testing.T) {
 	t.Parallel()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	layers, _, err := faults.Find("graph-raises-without-a-word")
 	require.NoError(t, err)
 	_, c := serveAgent(t, layers[0])

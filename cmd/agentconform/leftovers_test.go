@@ -17,12 +17,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -52,10 +50,7 @@ func startWith(t *testing.T, agentOnly bool, names ...string) *config.Config {
 
 func run(t *testing.T, c *config.Config, change func(*steps.Options)) *reports.Result {
 	t.Helper()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	o := steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "leftovers", Journal: reports.NewMemory()}
 	if change != nil {
 		change(&o)

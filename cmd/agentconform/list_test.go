@@ -29,10 +29,7 @@ func TestListNamesKeysThatExist(t *testing.T) {
 
 // TestListHasTheOperationsOfTheContract wants a requirement about the answers of each operation of the interface.
 func TestListHasTheOperationsOfTheContract(t *testing.T) {
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	beside := map[string]string{"search-threads": "judged by AS-CONTRACT-list-threads"}
 	for _, side := range spec.Sides() {
 		for _, operation := range oracle.Operations(side) {

@@ -19,10 +19,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
@@ -96,10 +94,7 @@ func reachRun(t *testing.T, cfg *config.Config, selection steps.Selection) *repo
 }
 
 func reachOptions(t *testing.T, cfg *config.Config, selection steps.Selection) steps.Options {
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	return steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "reach", Journal: reports.NewMemory(), Select: selection}
 }
 

@@ -12,11 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -83,10 +81,7 @@ func judgeFaulty(t *testing.T) *reports.Result {
 	cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 2 * time.Second, Run: 4 * time.Second}
 	cfg.Polling = config.Polling{Interval: 10 * time.Millisecond, MaxInterval: 500 * time.Millisecond}
 	require.NoError(t, cfg.Complete())
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	journal, err := reports.NewJournal(t.TempDir())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, journal.Close()) })

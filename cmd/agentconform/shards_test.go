@@ -9,13 +9,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -50,11 +48,9 @@ func TestFourShardsMergedAreOneRun_Long(t *testing.T) {
 		"faults":                         {shardedFaults, nil, nil, reports.NonConformant},
 		"claims":                         {nil, []string{"control-plane-core", "filters", "agent-server"}, nil, reports.Conformant},
 		"a fault that is not claimed":    {[]string{"other-scheme-is-accepted", "limit-101-is-served", "unknown-thread-crashes"}, []string{"control-plane", "rollback"}, nil, reports.NonConformant},
-		"a claim that is not configured": {nil, []string{"tags", "agent-server-core"}, func(c *config.Config) { c.Alternatives.TagRef = "" }, reports.Incomplete},
+		"a claim that is not configured": {nil, []string{"tags", "agent-server-core"}, func(c *config.Config) { c.Alternatives.TagRef, c.OtherTenant = "", config.Credentials{} }, reports.Incomplete},
 		"credentials that are refused":   {nil, nil, func(c *config.Config) { c.Credentials = config.Credentials{APIKey: "another-key"} }, reports.Incomplete},
 		"no answer":                      {nil, nil, func(c *config.Config) { c.Target = "http://127.0.0.1:9" }, reports.Incomplete},
-		"an agent server":                {nil, []string{"agent-server"}, nil, reports.Conformant},
-		"no second tenant":               {nil, nil, func(c *config.Config) { c.OtherTenant = config.Credentials{} }, reports.Conformant},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,10 +90,7 @@ func judgeShard(t *testing.T, broken, supports []string, change func(*config.Con
 		change(&c)
 	}
 	require.NoError(t, c.Complete())
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	r, err := steps.Run(t.Context(), steps.Options{Config: &c, Catalogue: catalogue, Oracle: oracle, Seed: 11, ID: "shards", Version: "1",
 		Journal: reports.NewMemory(), Select: steps.Selection{Shard: shard, Shards: shards}})
 	require.NoError(t, err)

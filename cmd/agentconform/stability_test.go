@@ -8,9 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -19,10 +17,7 @@ import (
 // every scenario must be the same.
 func TestVerdictsDoNotDependOnTheOrder_Long(t *testing.T) {
 	t.Parallel()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	judge := func(t *testing.T, seed int64) map[string]reports.Verdict {
 		cfg := config.Default()
 		stop, err := startBundled(t.Context(), &cfg, "")

@@ -40,10 +40,7 @@ type trial struct {
 
 func newTrial(t *testing.T) trial {
 	t.Helper()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	return trial{catalogue, oracle}
 }
 

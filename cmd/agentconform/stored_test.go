@@ -12,11 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -53,10 +51,7 @@ func TestVerdictsOfTheVersionBefore_Long(t *testing.T) {
 		t.Skip("judges two dozen servers")
 	}
 	t.Parallel()
-	catalogue, err := features.Load()
-	require.NoError(t, err)
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	catalogue, oracle := catalogueAndOracle(t)
 	files, err := filepath.Glob("../../reports/testdata/results/*.json.gz")
 	require.NoError(t, err)
 	require.Len(t, files, 25)

@@ -37,7 +37,8 @@ func failedMusts(r *reports.Result) (ids []string) {
 	return ids
 }
 
-// TestWordsOfAVendor_Long judges servers with names of their own, with the key vocabulary and without.
+// TestWordsOfAVendor_Long judges servers with names of their own, with the key vocabulary and without; with -short, the server with the
+// most.
 func TestWordsOfAVendor_Long(t *testing.T) {
 	t.Parallel()
 	none := map[string]string{}
@@ -50,6 +51,9 @@ func TestWordsOfAVendor_Long(t *testing.T) {
 		"source-is-origin":   {nil, reports.Conformant, "conformant with 1 renamed field: source as origin; "},
 		"many-renamed-names": {nil, reports.Conformant, "conformant with 20 renamed fields and 3 renamed values: DEPLOYED as LIVE, "},
 	} {
+		if testing.Short() && name != "many-renamed-names" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := judgeWords(t, c.vocabulary, nil, name)
@@ -85,6 +89,9 @@ func TestAWrongVocabularyIsNotTheTargetsFault_Long(t *testing.T) {
 		"a strategy":                     {map[string]string{"rollback": "discard"}, nil, []string{"AS-ROLLBACK-1"}, `the target never showed "discard": correct vocabulary.rollback`, false},
 		"another name than the vendor's": {map[string]string{"source": "quelle"}, []string{"source-is-origin"}, nil, `the target never showed "quelle": correct vocabulary.source`, false},
 	} {
+		if testing.Short() && c.only == nil {
+			continue // whole runs
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := judgeWords(t, c.words, c.only, c.layer...)
@@ -114,7 +121,6 @@ func TestAFaultInOtherWords_Long(t *testing.T) {
 	t.Parallel()
 	for fault, c := range map[string]struct{ fails, pointer, shows string }{
 		"listed-updated-at-is-a-number":       {"CP-CONTRACT-list-revisions", "/items/0/updated_at", `"items"`},
-		"created-source-is-in-capitals":       {"CP-CONTRACT-create-deployment", "/origin", `"origin"`},
 		"status-is-ignored":                   {"CP-LIST-9", "", "state="},
 		"begins-as-pending":                   {"CP-POLL-1", "/state", `"state"`},
 		"first-revision-shows-another-source": {"CP-CREATE-3", "/origin", `"origin"`},
@@ -123,7 +129,11 @@ func TestAFaultInOtherWords_Long(t *testing.T) {
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
-			r := judgeWords(t, nil, nil, fault, "many-renamed-names")
+			var only []string
+			if !strings.Contains(c.fails, "-CONTRACT-") { // which is about what other requirements ask
+				only = []string{c.fails[:strings.LastIndex(c.fails, "-")] + "-*"}
+			}
+			r := judgeWords(t, nil, only, fault, "many-renamed-names")
 			assert.Equal(t, reports.NonConformant, r.Verdict)
 			require.Contains(t, failedMusts(r), c.fails)
 			f := findingOf(t, r, c.fails)
