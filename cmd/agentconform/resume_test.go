@@ -278,7 +278,10 @@ func TestResumeAfterKill_Long(t *testing.T) {
 					assert.True(t, result.Run.StartedAt.Before(last.BrokenAt) && last.BrokenAt.Before(last.ResumedAt), "%+v", result.Run)
 					assert.GreaterOrEqual(t, result.Run.DurationMS, latest(t, result), "the times of exchanges are those of the run")
 					assert.Equal(t, before, result.Run.Resumed[len(kills)-1].TakenOver)
-					assert.Equal(t, slices.Sorted(maps.Keys(orphans)), s.there(target.agentOnly), "what is left is what no ledger names")
+					left := s.there(target.agentOnly) // the target may have got requests after their sender was killed
+					assert.Subset(t, left, slices.Collect(maps.Keys(orphans)))
+					assert.ElementsMatch(t, left, notInLedger(t, out, slices.Clone(left)), "what is left is what no ledger names")
+					assert.LessOrEqual(t, len(left), len(kills)*resumedConcurrency, "one for each request that was in flight")
 					assert.NoFileExists(t, filepath.Join(out, resume.File))
 					t.Logf("killed %d times, %d scenarios taken over, %d orphans", len(kills), before, len(orphans))
 					s.cleanOrphans(t, target.agentOnly)
