@@ -124,6 +124,7 @@ func TestARunThatEndsBeforeItsOwnerCancels(t *testing.T) {
 			})
 		}
 	})
+	c.Timeouts.Request = time.Minute // the refusal takes as long as the run
 	res := runAgent(t, c, "AS-AUTHZ-6")
 	for _, q := range res.Requirements {
 		for _, s := range q.Scenarios {
