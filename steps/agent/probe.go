@@ -176,16 +176,32 @@ func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error)
 	if s.agents.learned.blocked.Load() {
 		return "the server answered no other request meanwhile: let the graph wait without blocking", nil
 	}
-	g, err := s.alone(ctx, Order{Hold: s.agents.Pace.Hold(0), written: w == EarlyWrite})
+	for attempt := range holdAttempts {
+		decided := false
+		if decided, problem, err = s.tryHoldOnce(ctx, w, attempt); decided || err != nil {
+			return problem, err
+		}
+	}
+	return "", nil // the status always says "running" for as long as the run was to wait: the server shows answers early, which is judged elsewhere
+}
+
+// holdAttempts is how often a run is told to wait, each time twice as long, until its end tells a graph that did not wait from a
+// server that shows the answer early.
+const holdAttempts = 3
+
+// tryHoldOnce is one attempt of tryHold. Nothing is decided where the answer came too early and the status said that the run was
+// in progress for as long as it was told to wait.
+func (s trials) tryHoldOnce(ctx context.Context, w Word, attempt int) (decided bool, problem string, err error) {
+	g, err := s.alone(ctx, Order{Hold: s.agents.Pace.Hold(attempt), written: w == EarlyWrite})
 	if err != nil {
-		return "", err
+		return false, "", err
 	}
 	if w == EarlyWrite {
 		defer joinAside(ctx, s.Server, g).Leave()
 	}
 	state, complete, err := s.ReadState(ctx, g.Thread, g.NotOverBefore().Add(s.agents.Pace.Patience()), g.CompleteIn)
 	if err != nil {
-		return "", err
+		return false, "", err
 	}
 	rest, _ := g.After(messages.Of(state))
 	if complete {
@@ -193,34 +209,33 @@ func (s trials) tryHold(ctx context.Context, w Word) (problem string, err error)
 		if over := state.Sent.Add(state.Took); over.Before(g.NotOverBefore()) {
 			return s.tooEarly(ctx, g, over, rest)
 		}
-		return "", nil
+		return true, "", nil
 	}
 	if problem, err := s.failed(ctx, g); problem != "" || err != nil || w != EarlyWrite || len(rest) != 1 {
-		return problem, err
+		return true, problem, err
 	}
-	return "the run left one message instead of two: " + messages.Shown(rest), nil
+	return true, "the run left one message instead of two: " + messages.Shown(rest), nil
 }
 
 // tooEarly describes a run that did not wait. Some servers show the last state of a run a moment before its status says that it is
-// over. A status that says so only when the time has passed belongs to a server that shows the answer before the end: that is
-// judged elsewhere.
-func (s trials) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest []messages.Message) (string, error) {
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 250*time.Millisecond) {
+// over. A status that says so only when the time has passed decides nothing.
+func (s trials) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest []messages.Message) (decided bool, problem string, err error) {
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 40*time.Millisecond) {
 		run, err := s.GetRun(ctx, g.Thread.Owner, g)
 		if err != nil {
-			return "", err
+			return false, "", err
 		}
 		if !slices.Contains([]string{statusPending, statusRunning}, statusOf(run)) {
 			break
 		}
 		if !time.Now().Add(wait).Before(g.NotOverBefore()) {
-			return "", nil
+			return false, "", nil
 		}
 		if err := client.Sleep(ctx, wait); err != nil {
-			return "", err
+			return false, "", err
 		}
 	}
-	return fmt.Sprintf("the run ended within %s instead of %s: %s", over.Sub(g.Answer.Sent).Round(time.Millisecond), g.Order.Hold, messages.Shown(rest)), nil
+	return true, fmt.Sprintf("the run ended within %s instead of %s: %s", over.Sub(g.Answer.Sent).Round(time.Millisecond), g.Order.Hold, messages.Shown(rest)), nil
 }
 
 // tryFail wants the run to leave no answer.
