@@ -68,7 +68,7 @@ type Run struct {
 	Command    string    `json:"command"`             // the command line, quoted for a shell
 	Arguments  []string  `json:"arguments,omitempty"` // of the program, without its name; absent in files of older versions
 	Strict     bool      `json:"strict,omitempty"`
-	FailOn     string    `json:"fail_on,omitempty"`       // tag expression: requirements that match count as MUST
+	FailOn     string    `json:"fail_on,omitempty"`       // "should" or a tag expression, several joined by " or ": requirements that match count as MUST
 	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
 	ReadOnly   bool      `json:"read_only,omitempty"`     // the run wrote nothing to the target; a replay of it writes nothing either
 	Stopped    string    `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"

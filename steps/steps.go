@@ -88,9 +88,9 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	return target.Await(ctx, c, limit)
 }
 
-// Binding returns which requirements count as MUST by a tag expression, for Options.FailOn.
-func Binding(c *features.Catalogue, expression string) (func(*features.Requirement) bool, error) {
-	return forecast.Binding(c, expression)
+// Binding returns which requirements count as MUST by tag expressions, for Options.FailOn.
+func Binding(c *features.Catalogue, expressions []string) (func(*features.Requirement) bool, error) {
+	return forecast.Binding(c, expressions)
 }
 
 // CleanUpTime bounds the removal of what a run created, at its end.

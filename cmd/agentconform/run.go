@@ -21,7 +21,7 @@ type runFlags struct {
 	resume                   string // folder of a run that was broken off
 	only, skip, profiles     []string
 	baseline, writeBaseline  string
-	failOn                   string // tag expression
+	failOn                   []string // "should", or tag expressions
 	strict, requireWhole     bool
 	keep, readOnly, plan     bool
 	failFast, quiet, verbose bool
@@ -125,7 +125,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.StringVar(&f.resume, "resume", "", "go on with the run whose reports were to be written to the `folder`, and that was killed or crashed; give it the same flags and configuration")
 	flags.IntVar(&f.concurrency, "concurrency", steps.DefaultConcurrency, "scenarios that run at the same time")
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST")
-	flags.StringVar(&f.failOn, "fail-on", "", "requirements that match the tag `expression`, such as @security, count as MUST whatever their level")
+	flags.StringArrayVar(&f.failOn, "fail-on", nil, "requirements that match the tag `expression`, such as @security, or should for that level, count as MUST; may be given again")
 	flags.BoolVar(&f.keep, "keep", false, "leave what the run created at the target; agentconform clean removes it")
 	flags.BoolVar(&f.readOnly, "read-only", false, "write nothing to the target: no POST but searches, no PATCH, no DELETE; requirements that need a write are skipped")
 	flags.BoolVar(&f.plan, "plan", false, "print what the run would create and send, how long it takes at least and what it leaves out; send nothing")

@@ -3,6 +3,7 @@ package forecast
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ type Selection struct {
 func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	tags, err := parseTags(s.Tags)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--tags %q: %w", s.Tags, err)
 	}
 	if err := errors.Join(checkIDs(c, "--only", s.Only), checkIDs(c, "--skip", s.Skip)); err != nil {
 		return nil, err
@@ -63,23 +64,51 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	return selected, nil
 }
 
-// Binding returns which requirements count as MUST by --fail-on: those of which a scenario matches the tag expression; none
-// where it is empty. An expression that no requirement matches is an error: a typing mistake would bind nothing.
-func Binding(c *features.Catalogue, expression string) (func(*features.Requirement) bool, error) {
-	if expression == "" {
-		return func(*features.Requirement) bool { return false }, nil
+// Binding returns which requirements count as MUST by --fail-on: those of the level where it is "should", those of which a scenario
+// matches where it is a tag expression; none where there is none. A tag that no scenario has is an error, as is an expression
+// that no requirement matches: a typing mistake would bind nothing.
+func Binding(c *features.Catalogue, expressions []string) (func(*features.Requirement) bool, error) {
+	var all []func(tags []string) bool
+	for _, expression := range expressions {
+		tags, err := bindingTags(c, expression)
+		if err != nil {
+			return nil, fmt.Errorf("--fail-on %q: %w; use should, or a tag of the features, such as @security", expression, err)
+		}
+		all = append(all, tags)
+	}
+	return func(q *features.Requirement) bool {
+		return slices.ContainsFunc(all, func(tags func([]string) bool) bool { return matchedBy(q, tags) })
+	}, nil
+}
+
+func bindingTags(c *features.Catalogue, expression string) (func(tags []string) bool, error) {
+	if expression == "should" {
+		expression = "@" + expression
+	}
+	if strings.TrimSpace(expression) == "" {
+		return nil, errors.New("it names no tag")
 	}
 	tags, err := parseTags(expression)
 	if err != nil {
-		return nil, fmt.Errorf("--fail-on: %w", err)
+		return nil, err
 	}
-	binding := func(q *features.Requirement) bool {
-		return slices.ContainsFunc(q.Scenarios, func(s *features.Scenario) bool { return tags(s.Tags) })
+	for _, tag := range tagNames.FindAllString(expression, -1) {
+		has := func(given []string) bool { return slices.Contains(given, tag) }
+		if !slices.ContainsFunc(c.Requirements, func(q *features.Requirement) bool { return matchedBy(q, has) }) {
+			return nil, fmt.Errorf("no requirement has the tag %s", tag)
+		}
 	}
-	if !slices.ContainsFunc(c.Requirements, binding) {
-		return nil, fmt.Errorf("--fail-on %s: no requirement matches; use a tag of the features, such as @security", expression)
+	if !slices.ContainsFunc(c.Requirements, func(q *features.Requirement) bool { return matchedBy(q, tags) }) {
+		return nil, errors.New("no requirement matches")
 	}
-	return binding, nil
+	return tags, nil
+}
+
+// tagNames finds the tags in an expression.
+var tagNames = regexp.MustCompile(`@[^\s()]+`)
+
+func matchedBy(q *features.Requirement, tags func([]string) bool) bool {
+	return slices.ContainsFunc(q.Scenarios, func(s *features.Scenario) bool { return tags(s.Tags) })
 }
 
 // skips tells whether the requirement is to be left out, and shown as skipped.

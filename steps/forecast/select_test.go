@@ -121,9 +121,9 @@ func TestSkippedRequirementsAreNotSelected(t *testing.T) {
 func TestBinding(t *testing.T) {
 	c, err := features.Load()
 	require.NoError(t, err)
-	none, err := Binding(c, "")
+	none, err := Binding(c, nil)
 	require.NoError(t, err)
-	secure, err := Binding(c, "@security")
+	secure, err := Binding(c, []string{"@security"})
 	require.NoError(t, err)
 	for _, id := range []string{"CP-AUTH-5", "CP-AUTH-6", "AS-AUTHZ-1", "AS-AUTHZ-2", "AS-AUTHZ-3", "AS-AUTHZ-4"} {
 		assert.True(t, secure(c.Find(id)), id)
@@ -131,8 +131,13 @@ func TestBinding(t *testing.T) {
 		assert.False(t, none(c.Find(id)), id)
 	}
 	assert.False(t, secure(c.Find("CP-UPDATE-1")))
-	for _, wrong := range []string{"@securty", "security", "@a &&"} {
-		_, err := Binding(c, wrong)
+	both, err := Binding(c, []string{"@security and not @control-plane", "should"})
+	require.NoError(t, err)
+	for id, want := range map[string]bool{"AS-AUTHZ-1": true, "CP-AUTH-5": true, "CP-AUTH-1": false, "CP-UPDATE-1": false, "CP-REV-3": true} {
+		assert.Equal(t, want, both(c.Find(id)), id)
+	}
+	for _, wrong := range []string{"@securty", "security", "@a &&", "", " ", "@security or @securty", "@control-plane and @agent-server", "Should", "must"} {
+		_, err := Binding(c, []string{"@security", wrong})
 		assert.ErrorContains(t, err, "--fail-on")
 	}
 }

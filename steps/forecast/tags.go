@@ -18,7 +18,7 @@ func parseTags(expression string) (func(tags []string) bool, error) {
 		err = fmt.Errorf("unexpected %q", p.words[0])
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--tags %q: %w; give tags joined by and, or, not, such as \"@must and not @slow\"", expression, err)
+		return nil, fmt.Errorf("%w; give tags joined by and, or, not, such as \"@must and not @slow\"", err)
 	}
 	return match, nil
 }

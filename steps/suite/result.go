@@ -32,7 +32,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.AgentAddress(), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
-			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: r.FailOn, Whole: r.RequireWhole, Shard: shard(r.Select), Stopped: r.target.Redact.Text(r.stopped)},
+			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole, Shard: shard(r.Select), Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),

@@ -31,7 +31,7 @@ type Options struct {
 
 	Concurrency int // scenarios in flight; DefaultConcurrency when 0
 	Strict      bool
-	FailOn      string   // tag expression: requirements that match count as MUST
+	FailOn      []string // "should", or tag expressions: requirements that match one count as MUST
 	Seed        int64    // shuffles the scenarios; any number but 0
 	ID          string   // of the run; names what it creates
 	Version     string   // of the suite
