@@ -91,6 +91,7 @@ func badTarget() {
 		},
 		"silent": func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
+			_ = os.WriteFile(os.Args[1]+".asked", []byte(r.URL.Path), 0o600)
 			<-r.Context().Done()
 		},
 	}
