@@ -62,7 +62,7 @@ func (p *plan) request(x reports.Exchange) (arguments string, uses []*variable, 
 	case strings.ContainsRune(x.URL+x.Request.Body, 0):
 		return "", nil, fmt.Errorf("the request of exchange %d holds a NUL character", x.ID)
 	}
-	words := []string{"--max-time", fmt.Sprint(30 + int(x.MS)/500)}
+	words := []string{"--max-time", fmt.Sprint(patience(x))}
 	via, authority := p.result.Target.Connection.Curl(x.URL)
 	words = append(words, via...)
 	if x.Method != "GET" {
@@ -176,4 +176,13 @@ func replaced(s string, with []replacement) string {
 		b.WriteString(quote(s[at:]))
 	}
 	return b.String()
+}
+
+// patience is for how many seconds curl waits for the answer. Where there was none after some time, it waits no longer than the suite did:
+// a later answer would be none in time either.
+func patience(x reports.Exchange) int {
+	if seconds := int(x.MS+500) / 1000; x.Status == 0 && seconds > 0 {
+		return seconds
+	}
+	return 30 + int(x.MS)/500
 }

@@ -212,3 +212,23 @@ func TestAForeignResultIsHarmless(t *testing.T) {
 	none := &reports.Finding{}
 	assert.Error(t, script.Write(&strings.Builder{}, r, none))
 }
+
+// TestNoAnswerInTimeIsShownAgain: the script waits no longer for an answer than the suite did.
+func TestNoAnswerInTimeIsShownAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		x    reports.Exchange
+		want string
+	}{
+		"an answer":                 {reports.Exchange{Status: 200, MS: 4000}, "--max-time 38 "},
+		"no answer in four seconds": {reports.Exchange{MS: 4002}, "--max-time 4 "},
+		"a connection refused":      {reports.Exchange{MS: 3}, "--max-time 30 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.x.Method, c.x.URL = http.MethodGet, "/v2/deployments"
+			r, f := chainOf("http://target.example", c.x)
+			var b strings.Builder
+			require.NoError(t, script.Write(&b, r, f))
+			assert.Contains(t, b.String(), c.want)
+		})
+	}
+}
