@@ -78,7 +78,9 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	if c.Flags().Changed("edition") {
 		given["edition"] = f.edition
 	}
-	cfg, err := config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
+	cfg, err := reading(c.Context(), "the configuration", func() (*config.Config, error) {
+		return config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -93,7 +94,7 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 		return failed(exitNonConformant)
 	}
 	if f.readme != "" && result.Whole {
-		return updateFigures(f.readme, result.Figures())
+		return updateFigures(c.Context(), f.readme, result.Figures())
 	}
 	return nil
 }
@@ -111,8 +112,8 @@ func replayed(p *proof.Proof) string {
 }
 
 // updateFigures replaces the figures of the last self-test in a page.
-func updateFigures(path string, figures proof.Figures) error {
-	page, err := os.ReadFile(path)
+func updateFigures(ctx context.Context, path string, figures proof.Figures) error {
+	page, err := reading(ctx, path, func() ([]byte, error) { return os.ReadFile(path) })
 	if err != nil {
 		return fmt.Errorf("reading the page to update its figures: %w", err)
 	}

@@ -26,8 +26,8 @@ func newServe(io streams) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the reference implementation",
 		Long: `Serve the reference implementation: a control plane that deploys agent servers, and an agent server that runs the
-conformance graph from the start. It prints one line with both addresses when it is ready, and serves until Ctrl-C or
-SIGTERM. --fault makes it violate the interface on purpose, to see what a run reports.
+conformance graph from the start. It prints one line with both addresses when it is ready, and serves until Ctrl-C,
+SIGTERM or SIGHUP. --fault makes it violate the interface on purpose, to see what a run reports.
 
 Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
