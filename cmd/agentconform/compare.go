@@ -12,6 +12,8 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
+	"github.com/agentconform/agentconform/reports/export"
+	"github.com/agentconform/agentconform/reports/outfile"
 )
 
 func newCompare(s streams) *cobra.Command {
@@ -74,16 +76,22 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 	return c
 }
 
+// comparisonMark is the first line of compare.md: readers of Markdown do not show it.
+const comparisonMark outfile.Mark = "<!-- written by agentconform compare -->"
+
 func writeComparison(dir string, table *compare.Table) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("creating the folder for the comparison: %w; name another with --out", err)
 	}
-	for name, write := range map[string]func(io.Writer) error{"compare.md": table.Markdown, "compare.html": table.HTML} {
-		file, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			return fmt.Errorf("writing the comparison: %w", err)
-		}
-		if err := errors.Join(write(file), file.Close()); err != nil {
+	if err := outfile.Folder(dir, comparisonMark, "compare.md", "compare.html"); err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	marked := func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, comparisonMark)
+		return errors.Join(err, table.Markdown(w))
+	}
+	for name, write := range map[string]func(io.Writer) error{"compare.md": marked, "compare.html": table.HTML} {
+		if err := outfile.Write(filepath.Join(dir, name), outfile.Public, write); err != nil {
 			return fmt.Errorf("writing the comparison: %w", err)
 		}
 	}
@@ -116,6 +124,9 @@ func (f *runFlags) merge(ctx context.Context, files []string, s streams) error {
 	known, err := f.loadBaseline(ctx, s)
 	if err != nil {
 		return err
+	}
+	if err := export.Check(f.out); err != nil {
+		return fmt.Errorf("--out: %w", err)
 	}
 	shards := make([]*reports.Result, len(files))
 	for i, file := range files {

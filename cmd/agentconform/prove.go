@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/cmd/agentconform/internal/prover"
 	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/proof"
 )
 
@@ -59,6 +60,9 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	}
 	if f.concurrency < 1 || f.concurrency > 64 {
 		return fmt.Errorf("--concurrency %d: give a number from 1 to 64", f.concurrency)
+	}
+	if err := proof.Check(f.out); err != nil {
+		return fmt.Errorf("--out: %w", err)
 	}
 	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
@@ -121,7 +125,7 @@ func updateFigures(ctx context.Context, path string, figures proof.Figures) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return os.WriteFile(path, renewed, 0o644)
+	return outfile.Text(path, outfile.Public, renewed)
 }
 
 func listDeviations(io streams) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -231,6 +232,9 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	identity, err := f.identityOf(cfg)
 	if err != nil {
 		return err
+	}
+	if err := export.Check(f.out); err != nil && !f.plan {
+		return fmt.Errorf("--out: %w", err)
 	}
 	known, err := f.loadBaseline(c.Context(), io)
 	if err != nil {

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
@@ -102,6 +102,9 @@ func (f *serveFlags) explained(err error) error {
 	return err
 }
 
+// configMark is in the first line of a configuration that serve has written.
+const configMark outfile.Mark = "# Configuration of agentconform for this target."
+
 // write makes the configuration readable by its owner only: it contains credentials.
 func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
@@ -111,7 +114,10 @@ func (f *serveFlags) write(server *reference.Server) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(f.writeConfig, text, 0o600); err != nil {
+	if err := configMark.Of(f.writeConfig); err != nil {
+		return fmt.Errorf("writing the configuration: %w (--write-config)", err)
+	}
+	if err := outfile.Text(f.writeConfig, outfile.Private, text); err != nil {
 		return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)
 	}
 	return nil
