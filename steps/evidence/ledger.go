@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/outfile"
 )
 
 // Ledger is the journal of all that the run created at the target. Each entry is in the file before the next
@@ -49,6 +50,9 @@ func ContinueLedger(path string) (*Ledger, error) {
 // ResumeLedger goes on with the part of a run that was broken off. All that the run has created is among its entries. A last line that was
 // cut short is left out; lines that cannot be read stay.
 func ResumeLedger(path, run, target string) (*Ledger, error) {
+	if err := outfile.Check(path); err != nil {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
@@ -60,7 +64,7 @@ func ResumeLedger(path, run, target string) (*Ledger, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	file, err := outfile.Append(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
@@ -110,6 +114,9 @@ func (l *Ledger) Left(kind string) []reports.LedgerEntry {
 }
 
 func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error) {
+	if err := outfile.Check(path); err != nil {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
@@ -118,13 +125,10 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(path+".new", kept, 0o644); err != nil {
+	if err := outfile.Text(path, outfile.Public, kept); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return nil, fmt.Errorf("opening the ledger: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := outfile.Append(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
