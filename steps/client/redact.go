@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -20,7 +21,7 @@ type Redactor struct {
 type redactions struct {
 	replacer *strings.Replacer
 	recorder *strings.Replacer // also escapes what looks like a name
-	spelled  []spelled // longest first
+	spelled  []spelled         // longest first
 	names    []string
 	shapes   []string // of all secrets, longest first
 }
@@ -54,7 +55,10 @@ func redactionsOf(secrets map[string]string) *redactions {
 			r.names = append(r.names, name)
 		}
 		if len(secret) >= shortestSpelled {
-			r.spelled = append(r.spelled, spelled{spellings(secret), name, len(secret)})
+			r.spelled = append(r.spelled, spelled{secret, name})
+			if asForm := strings.ReplaceAll(secret, " ", "+"); asForm != secret {
+				r.spelled = append(r.spelled, spelled{asForm, name})
+			}
 		}
 		quoted, _ := json.Marshal(secret)
 		for _, shape := range shapesOf(secret, string(quoted[1:len(quoted)-1])) {
@@ -73,7 +77,9 @@ func redactionsOf(secrets map[string]string) *redactions {
 		return strings.Compare(a, b)
 	})
 	r.shapes = ordered
-	slices.SortFunc(r.spelled, func(a, b spelled) int { return b.length - a.length })
+	slices.SortFunc(r.spelled, func(a, b spelled) int {
+		return cmp.Or(len(b.secret)-len(a.secret), strings.Compare(a.secret, b.secret))
+	})
 	pairs := make([]string, 0, 2*len(ordered))
 	for _, shape := range ordered {
 		pairs = append(pairs, shape, shapes[shape])
