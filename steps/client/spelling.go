@@ -41,8 +41,8 @@ func (r *redactions) respelled(s string) string {
 	if len(r.spelled) == 0 || !strings.ContainsAny(s, `%\&`) {
 		return s
 	}
+	plain, starts := unescaped(s)
 	for _, known := range r.spelled {
-		plain, starts := unescaped(s)
 		var b strings.Builder
 		done, from := 0, 0
 		for {
@@ -57,6 +57,7 @@ func (r *redactions) respelled(s string) string {
 		}
 		if done > 0 {
 			s = b.String() + s[done:]
+			plain, starts = unescaped(s)
 		}
 	}
 	return s
