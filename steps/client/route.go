@@ -116,11 +116,14 @@ func dialingTLS(dial func(ctx context.Context, network, address string) (net.Con
 	}
 }
 
+// maxHeader bounds the headers of an answer, in bytes. Servers send a few thousand, and each may cost a hundred times its size.
+const maxHeader = 128 << 10
+
 func (r *Route) transport(concurrency int, guarded *sync.Map, secure *tls.Config) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 4 * concurrency
 	transport.MaxIdleConns = 0
-	transport.MaxResponseHeaderBytes = 1 << 20
+	transport.MaxResponseHeaderBytes = maxHeader
 	transport.IdleConnTimeout = 2 * time.Second // servers close theirs after a few
 	transport.Proxy = r.proxy
 	transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
