@@ -16,10 +16,10 @@ import (
 // MaxBody is how much of an answer is read, in bytes after decompression.
 const MaxBody = 8 << 20
 
-// Large bodies are read a few at a time. What holds nothing to be looked up is kept up to where they begin: it may be searched for a text.
+// Large bodies are read and judged one at a time. What holds nothing to be looked up is kept up to where they begin: it may be searched for a text.
 const (
 	large       = 256 << 10 // bytes
-	largeBodies = 2
+	largeBodies = 1
 )
 
 // errSilent says that no answer came in time.
@@ -137,7 +137,9 @@ func (a *Answer) shorten() {
 		return
 	}
 	if a.kind == isJSON {
-		a.Body = slices.Clone(a.Body) // without the room that it did not need
+		if len(a.Body) < cap(a.Body)/2 {
+			a.Body = slices.Clone(a.Body) // without the room that it did not need
+		}
 		return
 	}
 	a.Body = slices.Clone(a.Body[:large])

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 )
 
@@ -197,6 +198,10 @@ func stayOnTarget(next *http.Request, via []*http.Request) error {
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	if c.ReadOnly && r.writes() {
 		return nil, &WriteRefused{Request: r}
+	}
+	if why := unusable(r); why != "" {
+		r.Base, r.Path = safe.Cut(r.Base, maxAddress/8), safe.Cut(r.Path, maxAddress/8)
+		return nil, &NoAnswer{Request: r, Cause: why, Closed: true}
 	}
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
