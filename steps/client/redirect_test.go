@@ -3,6 +3,7 @@ package client
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +25,12 @@ func TestARedirectThatLeadsNowhereIsAnAnswer(t *testing.T) {
 			require.NoError(t, err, "%q", location)
 			assert.Equal(t, status, a.Status)
 			assert.Equal(t, "moved", string(a.Body))
-			seen := append(a.Header["Location"], a.Header["location"]...)
+			var seen []string
+			for name, values := range a.Header {
+				if strings.EqualFold(name, "Location") {
+					seen = append(seen, values...)
+				}
+			}
 			assert.Equal(t, []string{location}, seen)
 			c.Close()
 			server.Close()
