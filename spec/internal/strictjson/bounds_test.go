@@ -24,7 +24,7 @@ func TestValuesAreBounded(t *testing.T) {
 // TestPointersAreBounded: keys may be as long as the text.
 func TestPointersAreBounded(t *testing.T) {
 	key := strings.Repeat("é", 2*maxPointer)
-	got := Decode([]byte(`{"` + key + `":{"a":1,"a":2}}`))
+	got := Decode([]byte(`{"` + key + `":{"` + key + `":{"` + key + `":{"a":1,"a":2}}}}`))
 	require.Len(t, got.Faults, 1)
 	assert.Less(t, len(got.Faults[0].Pointer), maxPointer+10)
 	assert.True(t, utf8.ValidString(got.Faults[0].Pointer))
