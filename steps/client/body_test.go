@@ -75,3 +75,45 @@ func TestTheTimeOfARequestStandsStill(t *testing.T) {
 	<-ended
 	assert.Positive(t, left.paused)
 }
+
+// TestNoTargetIsBlamedForOurQueue: a large body waits for its place longer than its request may take, and comes all the same. That this
+// time has passed is seen by another request with the same timeout, which was sent later.
+func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
+	begun, ended := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/silent" {
+			<-ended
+			return
+		}
+		_, _ = io.WriteString(w, `"`+strings.Repeat("a", large))
+		_ = http.NewResponseController(w).Flush()
+		close(begun)
+		_, _ = io.WriteString(w, strings.Repeat("a", large)+`"`)
+	}))
+	defer server.Close()
+	defer close(ended)
+	c := New(1)
+	defer c.Close()
+	send := func(path string) (*Answer, error) {
+		return c.Do(t.Context(), Request{Base: server.URL, Path: path, Method: http.MethodGet, Timeout: 500 * time.Millisecond})
+	}
+	require.True(t, c.large.TryAcquire(largeBodies))
+	type answered struct {
+		a   *Answer
+		err error
+	}
+	first := make(chan answered, 1)
+	go func() {
+		a, err := send("/large")
+		first <- answered{a, err}
+	}()
+	<-begun
+	_, err := send("/silent")
+	var none *NoAnswer
+	require.ErrorAs(t, err, &none)
+	require.True(t, none.Timeout)
+	c.large.Release(largeBodies)
+	got := <-first
+	require.NoError(t, got.err)
+	assert.Len(t, got.a.Body, 2*large+2)
+}
