@@ -53,13 +53,13 @@ func framing() []Mode {
 				}
 			}))},
 		{Name: "one-byte-at-a-time", Does: "sends headers one byte per 50 ms", Verdict: NonConformant,
-			Layer: on("list-revisions", connection(func(c net.Conn) {
+			Layer: both(spoiled, on("list-revisions", connection(func(c net.Conn) {
 				var err error
 				for i := 0; err == nil; i++ {
 					_, err = io.WriteString(c, string((ok200 + strings.Repeat("X: y\r\n", 1000))[i%6000]))
 					time.Sleep(50 * time.Millisecond) // the pace is the mode
 				}
-			}))},
+			})))},
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,4 +89,17 @@ func TestViolationsOfAnOperationAreBounded(t *testing.T) {
 	c.note(1, spec.Violation{Operation: "list-threads", Status: 200, Keyword: "json"}, nil)
 	assert.Len(t, c.Violations("get-state"), maxViolations)
 	assert.Len(t, c.Violations("list-threads"), 1)
+}
+
+// TestRecordedHeaders: they count like bodies, and late ones are short.
+func TestRecordedHeaders(t *testing.T) {
+	w := newRecorder(client.NewRedactor(nil))
+	large := http.Header{"Set-Cookie": slices.Repeat([]string{strings.Repeat("c", 2000)}, 20), "Content-Type": {"application/json"}}
+	assert.Len(t, w.headers(large)["Set-Cookie"], 20)
+	w.recorded.Store(allBodies)
+	late := w.headers(large)
+	assert.Len(t, late["Set-Cookie"], 4)
+	assert.LessOrEqual(t, len(late["Set-Cookie"][0]), shortHeader+64)
+	assert.Equal(t, []string{"application/json"}, late["Content-Type"])
+	assert.Len(t, large["Set-Cookie"][0], 2000, "what was received stays as it is")
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/agentconform/agentconform/reports"
@@ -35,6 +36,7 @@ func newRecorder(redact *client.Redactor) recorder {
 const (
 	allBodies   = 8 << 20 // in one run; of what comes later only the beginning
 	beginning   = 2 << 10
+	shortHeader = 256
 	longestSeen = 32 << 10 // a secret, in whatever spelling
 )
 
@@ -55,13 +57,33 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, wire client.W
 		x.Status = a.Status
 		x.MS = float64(a.Took.Microseconds()) / 1000
 		x.Response = w.body(a.Wire())
-		x.Response.Headers = w.redact.Header(a.Header)
+		x.Response.Headers = w.headers(a.Header)
 	}
 	x.Curl = w.curl(&x)
 	for _, v := range found {
 		x.Problems = append(x.Problems, w.redact.Excerpt(fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)))
 	}
 	return x
+}
+
+// headers are the headers of an answer without secrets. They count like bodies: of those that come late only the beginnings are kept.
+func (w *recorder) headers(h http.Header) map[string][]string {
+	clean, size := w.redact.Header(h), 0
+	for name, values := range clean {
+		for _, v := range values {
+			size += len(name) + len(v)
+		}
+	}
+	if w.recorded.Add(int64(size)) <= allBodies || size <= beginning {
+		return clean
+	}
+	for name, values := range clean {
+		clean[name] = values[:min(len(values), 4)]
+		for i, v := range clean[name] {
+			clean[name][i] = safe.Cut(v, shortHeader)
+		}
+	}
+	return clean
 }
 
 // body is the body of an answer without secrets, or its beginning with the size and the digest of the whole.
