@@ -119,7 +119,7 @@ func (d *resultReader) exchanges() error {
 		if x.ID != len(d.stored.index)+1 {
 			return fmt.Errorf("its id is %d; the ids count from 1", x.ID)
 		}
-		d.stored.index = append(d.stored.index, span{d.dec.InputOffset() - int64(len(raw)), len(raw)})
+		d.stored.index = append(d.stored.index, span{offset: d.dec.InputOffset() - int64(len(raw)), length: len(raw)})
 	}
 	_, err := d.dec.Token()
 	return err

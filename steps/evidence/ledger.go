@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/outfile"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // Ledger is the journal of all that the run created at the target. Each entry is in the file before the next
@@ -251,6 +252,7 @@ func (l *Ledger) Created(kind, id, by string) error {
 
 // Add notes something new at the address of the entry. What is known already stays as it is.
 func (l *Ledger) Add(e reports.LedgerEntry) error {
+	e.ID = safe.Cut(e.ID, maxGivenID) // a longer one cannot be sent, nor removed
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if slices.ContainsFunc(l.entries, func(known reports.LedgerEntry) bool { return same(known, e) }) {
