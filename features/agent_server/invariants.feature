@@ -1,0 +1,40 @@
+@agent-server
+Feature: What is true of every answer of the agent server
+  Judged on all exchanges of a run, without requests of their own. Where a requirement that tells the same has failed, the
+  rule here is blocked by it. A status of 500 or above is judged by the requirements about server errors.
+
+  A conforming target may write ids as strings or integers; refuse what breaks the contract before it looks at the
+  credentials.
+
+  Background:
+    Given a deployed agent server
+
+  @AS-INVARIANT-1 @must @section-2 @section-4 @last
+  Rule: Every answer about a run has the run_id that the request asked for
+
+    Scenario: No answer of the agent server has another id than its request
+      Given an agent server that answered in this run
+      When all exchanges of this run are read
+      Then each answer of the agent server has the id of its request
+
+  @AS-INVARIANT-2 @must @section-5 @section-7 @last @security
+  Rule: Every refusal by the authentication handler has its status and detail
+    Judged on requests of the interface that keep the contract and have no credentials or an unknown token. The detail is
+    judged where agent.rejected_detail is configured.
+
+    Scenario: Each refusal of a caller without valid credentials is that of the handler
+      Given users of the agent server
+      And an agent server that answered in this run
+      When all exchanges of this run are read
+      Then each refusal of the authentication handler has its status and detail
+
+  @AS-INVARIANT-3 @must @section-5 @last @security
+  Rule: No request to the agent server without credentials or with an unknown token is answered with 2xx
+    Judged on the operations of the interface, where users are configured: without an authentication handler an agent
+    server may be open.
+
+    Scenario: No request without valid credentials was served by the agent server
+      Given users of the agent server
+      And an agent server that answered in this run
+      When all exchanges of this run are read
+      Then no agent-server request without valid credentials was answered with 2xx

@@ -1,0 +1,59 @@
+package faults
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// agentInvariants returns the faults of the agent server that only the record of a whole run shows.
+func agentInvariants() []Fault {
+	return []Fault{
+		{
+			Name: "second-completed-run-has-the-first-id", Breaks: "get run returns the run_id of the first completed run of the thread for a later one", Fails: "AS-INVARIANT-1",
+			Apply: fresh(func() Layer {
+				var first sync.Map // run id by thread
+				return onObject(getRun, func(run map[string]any) {
+					if text(run, "status") == "success" {
+						run["run_id"], _ = first.LoadOrStore(run["thread_id"], run["run_id"])
+					}
+				})
+			}),
+		},
+		{
+			Name: "rollback-run-has-another-id", Breaks: "get run returns a new run_id for a run that was started with rollback", Fails: "AS-INVARIANT-1",
+			Apply: onObject(getRun, func(run map[string]any) {
+				if text(run, "multitask_strategy") == "rollback" {
+					run["run_id"] = uuid.NewString()
+				}
+			}),
+		},
+		{
+			Name: "refused-join-has-no-detail", Breaks: "the 401 of join run has its own detail instead of that of the handler", Fails: "AS-INVARIANT-2",
+			Apply: onStatus(joinRun, http.StatusUnauthorized, func(_ *http.Request, a *answer) { a.refuse(a.status, "Unauthorized") }),
+		},
+		{
+			Name: "refused-thread-has-an-empty-body", Breaks: "the 401 of create thread has no body", Fails: "AS-INVARIANT-2",
+			Apply: onStatus(createThread, http.StatusUnauthorized, func(_ *http.Request, a *answer) { a.plain("") }),
+		},
+		{
+			Name: "rollback-without-credentials-looks-accepted", Breaks: "a run with rollback and without credentials gets 200 with a run_id and is not started", Fails: "AS-INVARIANT-3",
+			Apply: onStatus(createRun, http.StatusUnauthorized, func(r *http.Request, a *answer) {
+				if text(bodyOf(r), "multitask_strategy") == "rollback" && withoutToken(r) {
+					a.status = http.StatusOK
+					a.json(map[string]any{"run_id": uuid.NewString(), "status": "pending"})
+				}
+			}),
+		},
+		{
+			Name: "thread-without-credentials-looks-created", Breaks: "a new thread with metadata and without credentials gets 200 with a thread_id and is not created", Fails: "AS-INVARIANT-3",
+			Apply: onStatus(createThread, http.StatusUnauthorized, func(r *http.Request, a *answer) {
+				if bodyOf(r)["metadata"] != nil && withoutToken(r) {
+					a.status = http.StatusOK
+					a.json(map[string]any{"thread_id": uuid.NewString()})
+				}
+			}),
+		},
+	}
+}

@@ -1,0 +1,65 @@
+package invariants
+
+import (
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// The sentences of the invariants, without the half of the target.
+const (
+	idsOfPlane     = `each answer of the control plane has the id of its request`
+	idsOfAgent     = `each answer of the agent server has the id of its request`
+	closedPlane    = `no control-plane request without valid credentials was answered with 2xx`
+	closedAgent    = `no agent-server request without valid credentials was answered with 2xx`
+	handlerRefuses = `each refusal of the authentication handler has its status and detail`
+)
+
+// toldBy are the requirements that tell the same as an invariant: where one of them has failed, the invariant adds nothing. A star
+// stands for any rest.
+var toldBy = map[string][]string{
+	idsOfPlane:     {"CP-GET-1", "CP-REV-1", "CP-CREATE-*", "CP-UPDATE-*", "CP-POLL-*"},
+	idsOfAgent:     {"AS-RUN-*", "AS-ROLLBACK-*"},
+	closedPlane:    {"CP-AUTH-*"},
+	closedAgent:    {"AS-AUTH-*"},
+	handlerRefuses: {"AS-AUTH-*"},
+}
+
+// world is one scenario.
+type world struct {
+	target *target.Target
+	record *Record
+	shard  bool
+}
+
+// Define registers the sentences for one scenario. The record is nil where there is no run. In a shard, exchanges that this one has not
+// seen may be in another.
+func Define(r *common.Registrar, t *target.Target, record *Record, shard bool) {
+	w := &world{t, record, shard}
+	r.When(`all exchanges of this run are read`, func() error { return nil }, common.OnRecord, common.WithoutCredentials())
+	r.Configured(`users of the agent server`, w.users)
+	r.Then(`(each answer of the (?:control plane|agent server) has the id of its request)`, w.holds, common.OnRecord)
+	r.Then(`(no (?:control-plane|agent-server) request without valid credentials was answered with 2xx)`, w.holds, common.OnRecord)
+	r.Then(`(`+handlerRefuses+`)`, w.holds, common.OnRecord)
+}
+
+// users are what an agent server needs to have an authentication handler for sure: without it may be open.
+func (w *world) users() error {
+	if len(w.target.Config.Users) == 0 {
+		return outcome.Needs("users")
+	}
+	return nil
+}
+
+// holds judges an invariant. Where no answer could have shown a violation there is no evidence.
+func (w *world) holds(sentence string) error {
+	judged, err := w.record.outcome(sentence)
+	if err != nil || judged > 0 {
+		return err
+	}
+	what := "no answer in this run could have shown a violation"
+	if w.shard {
+		return outcome.NotSelected("shard", "%s (in this shard)", what)
+	}
+	return outcome.Inconclusive("%s", what)
+}
