@@ -13,7 +13,7 @@ Feature: What is true of every answer of the agent server
   Rule: Every answer about a run has the run_id that the request asked for
 
     Scenario: No answer of the agent server has another id than its request
-      Given an agent server that answered in this run
+      Given threads and runs that this run has created
       When all exchanges of this run are read
       Then each answer of the agent server has the id of its request
 
@@ -38,3 +38,25 @@ Feature: What is true of every answer of the agent server
       And an agent server that answered in this run
       When all exchanges of this run are read
       Then no agent-server request without valid credentials was answered with 2xx
+
+  @AS-INVARIANT-4 @must @section-5 @last @security
+  Rule: No answer to one caller holds a thread_id, a run_id or a text of another user
+    Judged on every answer, those to requests beyond the interface included, for each user and for callers without valid
+    credentials. What the caller has sent, in this request or before, may be in an answer. Texts of less than 12
+    characters are not judged, and shorter ids only as thread_id or run_id.
+
+    Scenario: Nothing of one user was in an answer to another
+      Given two users of the agent server
+      And threads and runs that this run has created
+      When all exchanges of this run are read
+      Then no answer to one caller holds an id or a text of another user
+
+  @AS-INVARIANT-5 @must @section-3 @last @rollback
+  Rule: No answer to a request that was sent after the new run of a rollback had completed holds the prior run's id or text
+    Judged on answers with 2xx to the operations of the interface, for runs that were told to be in progress when they were
+    rolled back. What the request itself carries may be in its answer.
+
+    Scenario: Nothing of a run that was rolled back was in a later answer
+      Given threads and runs that this run has created
+      When all exchanges of this run are read
+      Then no answer after a rollback holds the id or the text of the prior run

@@ -3,7 +3,9 @@ Feature: What is true of every answer of the control plane
   Judged on all exchanges of a run, without requests of their own. Where a requirement that tells the same has failed, the
   rule here is blocked by it. A status of 500 or above is judged by the requirements about server errors.
 
-  A conforming target may spell a UUID in upper or lower case.
+  A conforming target may spell a UUID in upper or lower case; show a graph_config_path in its shortest form; fill in the
+  registry, the default tag and the digest of an image_uri; mask secrets within a value; show a null that was not sent
+  as a value later.
 
   @CP-INVARIANT-1 @must @section-2 @section-4 @last
   Rule: Every answer about a deployment or a revision has the id that the request asked for
@@ -22,3 +24,24 @@ Feature: What is true of every answer of the control plane
       Given a control plane that answered in this run
       When all exchanges of this run are read
       Then no control-plane request without valid credentials was answered with 2xx
+
+  @CP-INVARIANT-3 @must @section-2 @last
+  Rule: Every read of a revision shows the repo_ref, graph_config_path and image_uri that were sent for it, until the end of the run
+    Judged on GET of a revision and on lists, against the POST or PATCH that created the revision; where that sent nothing
+    for a field, reads are compared with each other. A PATCH is left out where another one of the deployment was under
+    way.
+
+    Scenario: No read of a revision shows another source_revision_config than was sent for it
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then each read of a revision shows what was sent for it
+
+  @CP-INVARIANT-4 @must @section-2 @last
+  Rule: Every GET of a deployment shows the source_revision_config of the revision that it names as latest, whether that was built or not
+    Judged against all reads of that revision. A null is compared only where a value was sent: the commit id is known only
+    after a while.
+
+    Scenario: No read of a deployment shows the source_revision_config of another revision than its latest
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then each read of a deployment shows the source_revision_config of the revision that it names as latest

@@ -55,5 +55,81 @@ func agentInvariants() []Fault {
 				}
 			}),
 		},
+		{
+			Name: "new-thread-names-the-one-before", Breaks: "the answer to create thread has the thread_id of the thread that was created before, whoever owns it", Fails: "AS-INVARIANT-4",
+			Apply: fresh(func() Layer {
+				var mu sync.Mutex
+				before := any(nil)
+				return onObject(createThread, func(thread map[string]any) {
+					mu.Lock()
+					defer mu.Unlock()
+					thread["previous"], before = before, thread["thread_id"]
+				})
+			}),
+		},
+		{
+			Name: "state-shows-what-others-said", Breaks: "get state has a field with the last text that another user sent", Fails: "AS-INVARIANT-4",
+			Apply: fresh(func() Layer {
+				var said sync.Map // text by Authorization
+				return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+					who := r.Header.Get("Authorization")
+					if createRun.is(r) {
+						for _, m := range items(object(bodyOf(r)["input"])["messages"]) {
+							said.Store(who, text(m, "content"))
+						}
+					}
+					if !getState.is(r) {
+						next.ServeHTTP(w, r)
+						return
+					}
+					a := capture(next, r)
+					a.edit(func(state map[string]any) {
+						said.Range(func(other, text any) bool {
+							if other != who && a.status == http.StatusOK {
+								state["recent"] = text
+							}
+							return true
+						})
+					})
+					a.send(w)
+				})
+			}),
+		},
+		{
+			Name: "run-names-the-one-it-replaced", Breaks: "get run of a completed run with rollback has a field with the id of the run that it replaced", Fails: "AS-INVARIANT-5",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !getRun.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				a.edit(func(run map[string]any) {
+					before := ""
+					for _, each := range d.rollbacks(threadOf(r)) {
+						if each.id == text(run, "run_id") && before != "" {
+							run["replaced"] = before
+						}
+						before = each.id
+					}
+				})
+				a.send(w)
+			}),
+		},
+		{
+			Name: "state-keeps-replaced-inputs", Breaks: "get state has a field with the inputs of runs that were rolled back", Fails: "AS-INVARIANT-5",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !getState.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				a.edit(func(state map[string]any) {
+					if all := d.rollbacks(threadOf(r)); len(all) > 1 && a.status == http.StatusOK {
+						state["replaced"] = []any{all[len(all)-2].said}
+					}
+				})
+				a.send(w)
+			}),
+		},
 	}
 }

@@ -30,6 +30,63 @@ func planeInvariants() []Fault {
 			Name: "update-with-unknown-key-looks-done", Breaks: "an update with a repo_ref and with an unknown API key gets 200 and is not applied", Fails: "CP-INVARIANT-2",
 			Apply: lookingDone(withUnknownKey),
 		},
+		{
+			Name: "filtered-list-has-no-path", Breaks: "a list with a status filter shows null as graph_config_path", Fails: "CP-INVARIANT-3",
+			Apply: onAnswer(listRevisions, func(r *http.Request, a *answer) {
+				if r.URL.Query().Get("status") == "" {
+					return
+				}
+				a.edit(func(list map[string]any) {
+					for _, row := range items(list["resources"]) {
+						sourceOf(row)["graph_config_path"] = nil
+					}
+				})
+			}),
+		},
+		{
+			Name: "failed-revision-has-no-ref", Breaks: "get revision shows null as repo_ref of a revision that could not be built", Fails: "CP-INVARIANT-3",
+			Apply: onObject(getRevision, func(rev map[string]any) {
+				if strings.HasSuffix(text(rev, "status"), "_FAILED") {
+					sourceOf(rev)["repo_ref"] = nil
+				}
+			}),
+		},
+		{
+			Name: "deployment-shows-the-last-good-source", Breaks: "get deployment shows the repo_ref of the revision before while the latest one could not be built", Fails: "CP-INVARIANT-4",
+			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !getDeployment.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				a.edit(func(d map[string]any) {
+					latest := look(next, r, "/v2/deployments/"+deploymentOf(r)+"/revisions/"+text(d, "latest_revision_id"), "")
+					if strings.HasSuffix(text(latest, "status"), "_FAILED") {
+						sourceOf(d)["repo_ref"] = m.marked(deploymentOf(r))
+						return
+					}
+					m.mark(deploymentOf(r), sourceOf(d)["repo_ref"])
+				})
+				a.send(w)
+			}),
+		},
+		{
+			Name: "deployment-has-no-ref-after-a-failed-build", Breaks: "get deployment shows null as repo_ref while the latest revision could not be built", Fails: "CP-INVARIANT-4",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !getDeployment.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				a.edit(func(d map[string]any) {
+					latest := look(next, r, "/v2/deployments/"+deploymentOf(r)+"/revisions/"+text(d, "latest_revision_id"), "")
+					if strings.HasSuffix(text(latest, "status"), "_FAILED") {
+						sourceOf(d)["repo_ref"] = nil
+					}
+				})
+				a.send(w)
+			}),
+		},
 	}
 }
 

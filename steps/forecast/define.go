@@ -17,5 +17,5 @@ func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane
 	agentserver.Define(r, scene, t, p, agents)
 	endtoend.Define(r, t, p, agents, c)
 	common.DefineClosing(r, scene, t, shard, p.Sources.CanCreate)
-	invariants.Define(r, t, record, shard)
+	invariants.Define(r, t, record, shard, p.Sources.CanCreate)
 }

@@ -13,6 +13,10 @@ const (
 	closedPlane    = `no control-plane request without valid credentials was answered with 2xx`
 	closedAgent    = `no agent-server request without valid credentials was answered with 2xx`
 	handlerRefuses = `each refusal of the authentication handler has its status and detail`
+	asSent         = `each read of a revision shows what was sent for it`
+	asNamed        = `each read of a deployment shows the source_revision_config of the revision that it names as latest`
+	apart          = `no answer to one caller holds an id or a text of another user`
+	rolledBack     = `no answer after a rollback holds the id or the text of the prior run`
 )
 
 // toldBy are the requirements that tell the same as an invariant: where one of them has failed, the invariant adds nothing. A star
@@ -23,6 +27,10 @@ var toldBy = map[string][]string{
 	closedPlane:    {"CP-AUTH-*"},
 	closedAgent:    {"AS-AUTH-*"},
 	handlerRefuses: {"AS-AUTH-*"},
+	asSent:         {"CP-CREATE-*", "CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"},
+	asNamed:        {"CP-CREATE-*", "CP-UPDATE-*", "CP-GET-*", "CP-REV-*", "CP-POLL-*"},
+	apart:          {"AS-AUTH-*", "AS-AUTHZ-*"},
+	rolledBack:     {"AS-ROLLBACK-*"},
 }
 
 // world is one scenario.
@@ -30,23 +38,45 @@ type world struct {
 	target *target.Target
 	record *Record
 	shard  bool
+
+	canCreate func() error
 }
 
 // Define registers the sentences for one scenario. The record is nil where there is no run. In a shard, exchanges that this one has not
-// seen may be in another.
-func Define(r *common.Registrar, t *target.Target, record *Record, shard bool) {
-	w := &world{t, record, shard}
-	r.When(`all exchanges of this run are read`, func() error { return nil }, common.OnRecord, common.WithoutCredentials())
+// seen may be in another. canCreate says what is missing for creating deployments.
+func Define(r *common.Registrar, t *target.Target, record *Record, shard bool, canCreate func() error) {
+	w := &world{t, record, shard, canCreate}
 	r.Configured(`users of the agent server`, w.users)
+	r.Configured(`two users of the agent server`, w.twoUsers)
+	r.Given(`threads and runs that this run has created`, w.mayWrite, common.Needs(common.Whatever(w.mayWrite)), common.OnRecord)
+	r.Given(`deployments that this run has created`, w.canCreate, common.Needs(common.Whatever(w.canCreate)), common.OnRecord)
+	r.When(`all exchanges of this run are read`, func() error { return nil }, common.OnRecord, common.WithoutCredentials())
 	r.Then(`(each answer of the (?:control plane|agent server) has the id of its request)`, w.holds, common.OnRecord)
 	r.Then(`(no (?:control-plane|agent-server) request without valid credentials was answered with 2xx)`, w.holds, common.OnRecord)
-	r.Then(`(`+handlerRefuses+`)`, w.holds, common.OnRecord)
+	for _, sentence := range []string{handlerRefuses, asSent, asNamed, apart, rolledBack} {
+		r.Then(`(`+sentence+`)`, w.holds, common.OnRecord)
+	}
 }
 
 // users are what an agent server needs to have an authentication handler for sure: without it may be open.
 func (w *world) users() error {
 	if len(w.target.Config.Users) == 0 {
 		return outcome.Needs("users")
+	}
+	return nil
+}
+
+func (w *world) twoUsers() error {
+	if len(w.target.Config.Users) < 2 {
+		return outcome.Needs("users.1", " (add a second user under users)")
+	}
+	return nil
+}
+
+// mayWrite skips what only answers to requests that write can show.
+func (w *world) mayWrite() error {
+	if w.target.Config.ReadOnly {
+		return outcome.ReadOnly()
 	}
 	return nil
 }

@@ -85,7 +85,6 @@ func (h *history) judged(sentence string) (int, *outcome.Outcome) {
 	return n, o
 }
 
-
 func TestAnAnswerHasTheIDOfItsRequest(t *testing.T) {
 	for name, row := range map[string]struct {
 		path, answer string

@@ -51,12 +51,17 @@ type invariant interface {
 
 // all are the invariants, by the sentence that asks for them.
 func all(t *target.Target) map[string]invariant {
+	revisions := newRevisions()
 	return map[string]invariant{
 		idsOfPlane:     &ids{side: spec.ControlPlane},
 		idsOfAgent:     &ids{side: spec.AgentServer},
 		closedPlane:    &closed{side: spec.ControlPlane},
 		closedAgent:    &closed{side: spec.AgentServer},
 		handlerRefuses: &refusals{status: t.Config.Agent.RejectedStatus, detail: t.Config.Agent.RejectedDetail},
+		asSent:         &sources{revisions: revisions},
+		asNamed:        &latest{revisions: revisions},
+		apart:          newIsolation(),
+		rolledBack:     newRollback(),
 	}
 }
 
@@ -64,7 +69,12 @@ func all(t *target.Target) map[string]invariant {
 func (r *Record) judge() (map[string]invariant, error) {
 	rules := all(r.target)
 	reader := &reader{r.target, r.oracle, newCallers(r.target)}
-	for _, pass := range []func(invariant, *seen){invariant.note, invariant.check} {
+	check := func(rule invariant, s *seen) {
+		if s.judged() {
+			rule.check(s)
+		}
+	}
+	for _, pass := range []func(invariant, *seen){invariant.note, check} {
 		for x, err := range r.journal.All() {
 			if err != nil {
 				return nil, fmt.Errorf("reading a recorded exchange: %w", err)
@@ -133,7 +143,7 @@ func (t *tally) result() (int, []outcome.Violation) { return t.judged, t.found }
 func (t *tally) violated(s *seen, pointer, summary, expected, actual string) {
 	operation := s.op.ID
 	for i := range t.found {
-		if v := &t.found[i]; v.Operation == operation && v.Pointer == pointer {
+		if v := &t.found[i]; v.Operation == operation && v.Pointer == pointer && v.Key == summary {
 			v.Count++
 			return
 		}

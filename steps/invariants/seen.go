@@ -30,11 +30,27 @@ type seen struct {
 	caller caller
 
 	exchange *reports.Exchange
+	request  gjson.Result // as it was on the wire
+	words    *spec.Vocabulary
 	answer   gjson.Result // with the interface's names; nothing where the body is not JSON
 }
 
 // ok tells whether the request was served.
 func (s *seen) ok() bool { return s.status/100 == 2 }
+
+// sentAs returns a value of the request's body by the interface's names of the fields that lead to it.
+func (s *seen) sentAs(fields ...string) gjson.Result {
+	value := s.request
+	for _, field := range fields {
+		value = value.Get(s.words.OnWire(field))
+	}
+	return value
+}
+
+// judged tells whether the answer may be judged: it came, does not only ask to wait, and is no server error.
+func (s *seen) judged() bool {
+	return s.status != 0 && s.status != http.StatusTooManyRequests && s.status < http.StatusInternalServerError
+}
 
 // ofInterface tells whether the request is for an operation of the interface.
 func (s *seen) ofInterface() bool { return s.op.ID != "" && !s.op.Field }
@@ -130,13 +146,10 @@ type reader struct {
 	callers *callers
 }
 
-// read returns what the invariants judge of an exchange, nil where it was not answered or only asks to wait.
+// read returns what the invariants read of an exchange, nil where it is for another address.
 func (r *reader) read(x *reports.Exchange) *seen {
-	if x.Status == 0 || x.Status == http.StatusTooManyRequests || x.Status >= http.StatusInternalServerError {
-		return nil
-	}
 	at := r.target.Collector.SentAs(x.ID)
-	s := &seen{id: x.ID, sent: at.At, ended: at.At.Add(time.Duration(x.MS * float64(time.Millisecond))), status: x.Status, wrong: at.Wrong, exchange: x}
+	s := &seen{id: x.ID, sent: at.At, ended: at.At.Add(time.Duration(x.MS * float64(time.Millisecond))), status: x.Status, wrong: at.Wrong, exchange: x, words: r.target.Client.Vocabulary}
 	address, _, _ := strings.Cut(x.URL, "?")
 	below := ""
 	if !r.locate(s, address, &below) {
@@ -146,6 +159,9 @@ func (r *reader) read(x *reports.Exchange) *seen {
 		s.op, s.path = op, valuesOf(op.Path, below)
 	}
 	s.caller = r.callers.of(s.side, x.Request.Headers)
+	if json.Valid([]byte(x.Request.Body)) {
+		s.request = gjson.Parse(x.Request.Body)
+	}
 	body := []byte(x.Response.Body)
 	if v := r.target.Client.Vocabulary; !v.Empty() {
 		body, _ = v.Answer(s.side, x.Method, below, x.Status, body)
