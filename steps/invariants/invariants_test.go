@@ -190,3 +190,202 @@ func TestWhatShowsAtTheSamePlaceIsLeftToTheOther(t *testing.T) {
 	assert.Equal(t, reports.Blocked, o.Verdict)
 	assert.Equal(t, []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-LIST-3"}}, o.BlockedBy)
 }
+
+// created answers the creation of a deployment, whose id is one, with the id of its first revision.
+func (h *history) created(body, revision string) {
+	h.plane(target.TheClient, "POST", "/v2/deployments", body, 201, `{"id":"`+one+`","latest_revision_id":"`+revision+`"}`)
+}
+
+func TestReadsOfARevisionShowWhatWasSent(t *testing.T) {
+	const (
+		create   = `{"source":"git_host","source_revision_config":{"repo_ref":"main","graph_config_path":"./agent.json"}}`
+		path     = "/v2/deployments/" + one + "/revisions"
+		three    = "33333333-3333-4333-8333-333333333333"
+		toNext   = `{"source_revision_config":{"repo_ref":"next"}}`
+		patched  = `{"id":"` + one + `","latest_revision_id":"` + three + `"}`
+		whatever = `{"source_revision_config":{"repo_ref":"other"}}`
+	)
+	revision := func(id, ref, file string) string {
+		return `{"id":"` + id + `","source_revision_config":{"repo_ref":` + ref + `,"graph_config_path":` + file + `}}`
+	}
+	for name, row := range map[string]struct {
+		script func(h *history)
+		fails  string // pointer
+	}{
+		"what was sent, in its shortest form": {func(h *history) {
+			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, revision(two, `"main"`, `"agent.json"`))
+		}, ""},
+		"another value": {func(h *history) {
+			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, revision(two, `"next"`, `"agent.json"`))
+		}, "/source_revision_config/repo_ref"},
+		"null": {func(h *history) {
+			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, revision(two, `"main"`, `null`))
+		}, "/source_revision_config/graph_config_path"},
+		"in a list": {func(h *history) {
+			h.plane(target.TheClient, "GET", path, "", 200, `{"resources":[`+revision(two, `"next"`, `"agent.json"`)+`],"offset":0}`)
+		}, "/resources/*/source_revision_config/repo_ref"},
+		"what was not sent appears later": {func(h *history) {
+			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
+			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `null`))
+			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"agent.json"`))
+		}, ""},
+		"what was not sent changes": {func(h *history) {
+			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
+			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"agent.json"`))
+			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"other.json"`))
+		}, "/source_revision_config/graph_config_path"},
+		"of an update": {func(h *history) {
+			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
+			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"main"`, `"agent.json"`))
+		}, "/source_revision_config/repo_ref"},
+		"of an update that names an earlier revision": {func(h *history) {
+			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, `{"latest_revision_id":"`+two+`"}`)
+			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, revision(two, `"main"`, `"agent.json"`))
+		}, ""},
+		"of an update beside one without an answer": {func(h *history) {
+			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, whatever, 504, ``)
+			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
+			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"other"`, `"agent.json"`))
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			h.created(create, two)
+			row.script(h)
+			_, o := h.judged(asSent)
+			if row.fails == "" {
+				assert.Nil(t, o)
+				return
+			}
+			require.NotNil(t, o)
+			assert.Equal(t, row.fails, o.Violations[0].Pointer)
+		})
+	}
+}
+
+func TestADeploymentShowsTheSourceOfItsLatestRevision(t *testing.T) {
+	for name, row := range map[string]struct {
+		config string
+		fails  bool
+	}{
+		"of its latest revision":   {`{"repo_ref":"main","repo_commit_sha":"abc"}`, false},
+		"without the commit yet":   {`{"repo_ref":"main","repo_commit_sha":null}`, false},
+		"of another revision":      {`{"repo_ref":"next"}`, true},
+		"another commit":           {`{"repo_ref":"main","repo_commit_sha":"def"}`, true},
+		"null where one was sent":  {`{"repo_ref":null}`, true},
+		"null where none was sent": {`{"repo_ref":"main","image_uri":null}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			h.created(`{"source_revision_config":{"repo_ref":"main"}}`, two)
+			h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 200, `{"latest_revision_id":"`+two+`","source_revision_config":`+row.config+`}`)
+			h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 200, `{"id":"`+two+`","source_revision_config":{"repo_ref":"main","repo_commit_sha":"abc"}}`)
+			judged, o := h.judged(asNamed)
+			assert.Positive(t, judged)
+			assert.Equal(t, row.fails, o != nil)
+		})
+	}
+}
+
+func TestSpellingsOfTheSameValue(t *testing.T) {
+	for _, row := range []struct {
+		field, sent, shown string
+		same               bool
+	}{
+		{"repo_ref", "main", "main", true},
+		{"repo_ref", "main", "Main", false},
+		{"graph_config_path", "./a/agent.json", "a/agent.json", true},
+		{"graph_config_path", "a/agent.json", "b/agent.json", false},
+		{"image_uri", "busybox", "docker.io/library/busybox:latest", true},
+		{"image_uri", "Registry.test/a:1", "https://registry.test/a:1", true},
+		{"image_uri", "registry.test/a:1", "registry.test/a:2", false},
+		{"image_uri", "https://user:secret@registry.test/a:1", "https://user:***@registry.test/a:1", true},
+		{"image_uri", "https://user:secret@registry.test/a:1", "https://user:***@registry.test/b:1", false},
+	} {
+		assert.Equal(t, row.same, sameValue(row.field, row.sent, row.shown), "%s: sent %s, shown %s", row.field, row.sent, row.shown)
+	}
+}
+
+// says is the body of a run.
+func says(text, more string) string {
+	return `{"assistant_id":"a","input":{"messages":[{"role":"user","content":"` + text + `"}]}` + more + `}`
+}
+
+func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
+	const secret, echoed = "a secret of many bytes", "what both of them sent"
+	for name, row := range map[string]struct {
+		ask    func(h *history, bob, nobody target.Caller)
+		judged bool
+		fails  bool
+	}{
+		"a text": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":["`+secret+`!"]}`)
+		}, true, true},
+		"a short id as thread_id": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads", "", 200, `[{"thread_id":"7"}]`)
+		}, true, true},
+		"a short id by chance": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads", "", 200, `[{"thread_id":"17","version":"7","text":""}]`)
+		}, true, false},
+		"what the request carried": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads/7/state", "", 404, `{"thread_id":"7"}`)
+		}, true, false},
+		"what both have sent": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"`+echoed+`"}`)
+		}, true, false},
+		"a refusal of a caller without credentials": {func(h *history, _, nobody target.Caller) {
+			h.agent(nobody, "GET", "/threads", "", 401, `{"detail":"not for you, but: `+secret+`"}`)
+		}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			bob, err := h.target.Caller(target.TheOtherUser)
+			require.NoError(t, err)
+			nobody, err := h.target.Caller(target.NoCredentials)
+			require.NoError(t, err)
+			h.agent(bob, "POST", "/threads/b-thread/runs", says(echoed, ""), 200, `{"run_id":""}`)
+			row.ask(h, bob, nobody) // before the other has sent it: what is whose is known at the end
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
+			h.agent(h.target.Owner(), "POST", "/threads/7/runs", says(secret, ""), 200, `{"run_id":"8"}`)
+			h.agent(h.target.Owner(), "POST", "/threads/7/runs", says(echoed, ""), 200, `{"run_id":"9"}`)
+			judged, o := h.judged(apart)
+			assert.Equal(t, row.judged, judged > 0)
+			assert.Equal(t, row.fails, o != nil, "%v", o)
+		})
+	}
+}
+
+func TestNothingOfARolledBackRunIsInALaterAnswer(t *testing.T) {
+	const (
+		waiting = "wait=60000 the words of the prior run"
+		run     = "/threads/t/runs"
+		rolls   = `,"multitask_strategy":"rollback"`
+	)
+	for name, row := range map[string]struct {
+		prior, strategy string
+		joined          bool
+		answer          string
+		judged, fails   bool
+	}{
+		"its text":                   {waiting, rolls, true, `{"values":{"messages":[{"content":"` + waiting + `"}]}}`, true, true},
+		"its id":                     {waiting, rolls, true, `{"run":"prior-run-of-many-bytes"}`, true, true},
+		"nothing":                    {waiting, rolls, true, `{"values":{"messages":[]}}`, true, false},
+		"it was not rolled back":     {waiting, "", true, `{"x":"` + waiting + `"}`, false, false},
+		"it may have been completed": {"the words of the prior run", rolls, true, `{"x":"the words of the prior run"}`, false, false},
+		"the new one may be running": {waiting, rolls, false, `{"x":"` + waiting + `"}`, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			ada := h.target.Owner()
+			h.agent(ada, "POST", run, says(row.prior, ""), 200, `{"run_id":"prior-run-of-many-bytes"}`)
+			h.agent(ada, "POST", run, says("new", row.strategy), 200, `{"run_id":"new"}`)
+			if row.joined {
+				h.agent(ada, "GET", run+"/new/join", "", 200, `{}`)
+			}
+			h.agent(ada, "GET", "/threads/t/state", "", 200, row.answer)
+			judged, o := h.judged(rolledBack)
+			assert.Equal(t, row.judged, judged > 0)
+			assert.Equal(t, row.fails, o != nil, "%v", o)
+		})
+	}
+}
