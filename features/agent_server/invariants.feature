@@ -42,8 +42,8 @@ Feature: What is true of every answer of the agent server
   @AS-INVARIANT-4 @must @section-5 @last @security
   Rule: No answer to one caller holds a thread_id, a run_id or a text of another user
     Judged on every answer, those to requests beyond the interface included, for each user and for callers without valid
-    credentials. What the caller has sent, in this request or before, may be in an answer. Texts of less than 12
-    characters are not judged, and shorter ids only as thread_id or run_id.
+    credentials. What the caller has sent, in this request or before, may be in an answer. Texts and ids of less than
+    12 characters are not judged, but for the values of thread_id.
 
     Scenario: Nothing of one user was in an answer to another
       Given two users of the agent server
@@ -53,8 +53,9 @@ Feature: What is true of every answer of the agent server
 
   @AS-INVARIANT-5 @must @section-3 @last @rollback
   Rule: No answer to a request that was sent after the new run of a rollback had completed holds the prior run's id or text
-    Judged on answers with 2xx to the operations of the interface, for runs that were told to be in progress when they were
-    rolled back. What the request itself carries may be in its answer.
+    Judged on answers with 2xx to the operations of the interface, for ids and texts of at least 12 characters, and for
+    runs that were told to be in progress when they were rolled back. What the request itself carries may be in its
+    answer.
 
     Scenario: Nothing of a run that was rolled back was in a later answer
       Given threads and runs that this run has created

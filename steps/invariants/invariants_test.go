@@ -327,6 +327,10 @@ func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
 		"a short id by chance": {func(h *history, bob, _ target.Caller) {
 			h.agent(bob, "GET", "/threads", "", 200, `[{"thread_id":"17","version":"7","text":""}]`)
 		}, true, false},
+		"a short id of both": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
+			h.agent(bob, "GET", "/threads", "", 200, `[{"thread_id":"7"}]`)
+		}, true, false},
 		"what the request carried": {func(h *history, bob, _ target.Caller) {
 			h.agent(bob, "GET", "/threads/7/state", "", 404, `{"thread_id":"7"}`)
 		}, true, false},
@@ -345,6 +349,8 @@ func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
 			require.NoError(t, err)
 			h.agent(bob, "POST", "/threads/b-thread/runs", says(echoed, ""), 200, `{"run_id":""}`)
 			row.ask(h, bob, nobody) // before the other has sent it: what is whose is known at the end
+			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":""}`)
+			h.agent(h.target.Owner(), "GET", "/threads", "", 200, `[{"thread_id":"","run_id":null}]`)
 			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
 			h.agent(h.target.Owner(), "POST", "/threads/7/runs", says(secret, ""), 200, `{"run_id":"8"}`)
 			h.agent(h.target.Owner(), "POST", "/threads/7/runs", says(echoed, ""), 200, `{"run_id":"9"}`)

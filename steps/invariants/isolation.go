@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"encoding/json"
+	"iter"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -21,7 +22,8 @@ type isolation struct {
 
 // belongings are what a user has created or sent.
 type belongings struct {
-	ids   map[string]bool   // of threads and runs, as answers gave them
+	ids   map[string]bool   // of threads and runs, as answers gave them, where they are longEnough
+	short map[string]bool   // other ids of threads, behind the address of the agent server; other ids of runs may repeat in each thread
 	texts map[string]string // that the user sent, at least longEnough, and as JSON writes them
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
@@ -31,7 +33,7 @@ func newIsolation() *isolation { return &isolation{users: map[string]*belongings
 func (r *isolation) of(key string) *belongings {
 	b := r.users[key]
 	if b == nil {
-		b = &belongings{ids: map[string]bool{}, texts: map[string]string{}}
+		b = &belongings{ids: map[string]bool{}, short: map[string]bool{}, texts: map[string]string{}}
 		r.users[key] = b
 		r.order = append(r.order, key)
 	}
@@ -47,23 +49,28 @@ func (r *isolation) note(s *seen) {
 	if !s.ok() {
 		return
 	}
-	switch s.op.ID {
-	case "create-thread":
-		b.owns(s.answer.Get("thread_id"))
-	case "create-run":
-		b.owns(s.answer.Get("run_id"))
+	switch {
+	case s.op.ID == "create-thread", !s.ofInterface() && s.exchange.Method == "POST": // such as a copy of a thread
+		b.owns(s, "thread_id")
+		b.owns(s, "run_id")
+	case s.op.ID == "create-run":
+		b.owns(s, "run_id")
 		for _, m := range s.sentAs("input", "messages").Array() {
-			if text := m.Get("content"); text.Type == gjson.String && len(text.Str) >= longEnough {
+			if text := m.Get(s.words.OnWire("content")); text.Type == gjson.String && len(text.Str) >= longEnough {
 				b.texts[text.Str] = written(text.Str)
 			}
 		}
 	}
 }
 
-// owns notes an id. An empty one names nothing.
-func (b *belongings) owns(id gjson.Result) {
-	if (id.Type == gjson.String || id.Type == gjson.Number) && id.String() != "" {
+// owns notes an id in an answer. An empty one names nothing.
+func (b *belongings) owns(s *seen, field string) {
+	switch id := s.answer.Get(field); {
+	case id.Type != gjson.String && id.Type != gjson.Number:
+	case len(id.String()) >= longEnough:
 		b.ids[id.String()] = true
+	case id.String() != "" && field == "thread_id":
+		b.short[s.base+" "+id.String()] = true
 	}
 }
 
@@ -88,8 +95,13 @@ func (r *isolation) check(s *seen) {
 		other := r.users[key]
 		r.judged++
 		for id := range other.ids {
-			if !r.knows(s, id) && holdsID(s.answer, body, id) {
+			if strings.Contains(body, id) && !r.knows(s, id) {
 				r.violated(s, "", "an answer to one caller holds an id of another user", "nothing of another user", "the id "+id+" of "+key)
+			}
+		}
+		for id := range namedThreads(s.answer) {
+			if own := r.users[s.caller.name]; other.short[s.base+" "+id] && !carries(s, id) && (own == nil || !own.short[s.base+" "+id]) {
+				r.violated(s, "", "an answer to one caller holds an id of another user", "nothing of another user", "the thread_id "+id+" of "+key)
 			}
 		}
 		for text, json := range other.texts {
@@ -106,7 +118,7 @@ func (r *isolation) knows(s *seen, what string) bool {
 		return true
 	}
 	own := r.users[s.caller.name]
-	return own != nil && (own.ids[what] || strings.Contains(own.sent.String(), what) || strings.Contains(own.sent.String(), written(what)))
+	return own != nil && (strings.Contains(own.sent.String(), what) || strings.Contains(own.sent.String(), written(what)))
 }
 
 // carries tells whether a request holds the text in its address or its body.
@@ -114,21 +126,20 @@ func carries(s *seen, what string) bool {
 	return strings.Contains(s.exchange.URL, what) || strings.Contains(s.exchange.Request.Body, what) || strings.Contains(s.exchange.Request.Body, written(what))
 }
 
-// holdsID tells whether an answer holds the id: a long one anywhere, a short one as thread_id or run_id.
-func holdsID(answer gjson.Result, body, id string) bool {
-	if len(id) >= longEnough {
-		return strings.Contains(body, id)
-	}
-	return strings.Contains(body, id) && namesID(answer, id)
+// namedThreads are the values of thread_id in an answer, at any depth.
+func namedThreads(value gjson.Result) iter.Seq[string] {
+	return func(yield func(string) bool) { eachThread(value, yield) }
 }
 
-func namesID(value gjson.Result, id string) (found bool) {
-	if !value.IsObject() && !value.IsArray() {
-		return false
+func eachThread(value gjson.Result, yield func(string) bool) (more bool) {
+	more = true
+	if value.IsObject() || value.IsArray() {
+		value.ForEach(func(key, item gjson.Result) bool {
+			if more = eachThread(item, yield); more && key.Str == "thread_id" && (item.Type == gjson.String || item.Type == gjson.Number) {
+				more = yield(item.String())
+			}
+			return more
+		})
 	}
-	value.ForEach(func(key, item gjson.Result) bool {
-		found = (key.Str == "thread_id" || key.Str == "run_id") && item.String() == id || namesID(item, id)
-		return !found
-	})
-	return found
+	return more
 }

@@ -54,9 +54,9 @@ func (r *rollback) note(s *seen) {
 		if id == "" || len(messages) == 0 {
 			return
 		}
-		text := messages[len(messages)-1].Get("content")
+		text := messages[len(messages)-1].Get(s.words.OnWire("content"))
 		p := &posted{id: id, thread: s.base + " " + s.path["thread_id"], sent: s.sent, ended: s.ended,
-			rollsBack: s.sentAs("multitask_strategy").Str == "rollback"}
+			rollsBack: s.sentAs("multitask_strategy").Str == s.words.OnWire("rollback")}
 		if text.Type == gjson.String {
 			p.text = text.Str
 			if m := waits.FindStringSubmatch(text.Str); m != nil {
@@ -114,7 +114,7 @@ func (r *rollback) check(s *seen) {
 			continue
 		}
 		r.judged++
-		if holdsID(s.answer, body, g.id) && !carries(s, g.id) {
+		if len(g.id) >= longEnough && strings.Contains(body, g.id) && !carries(s, g.id) {
 			r.violated(s, "", "an answer holds the id of a run that was rolled back before", "nothing of the run", "its id "+g.id)
 		}
 		if g.text != "" && (strings.Contains(body, g.text) || strings.Contains(body, written(g.text))) && !carries(s, g.text) {
