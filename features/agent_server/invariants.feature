@@ -61,3 +61,11 @@ Feature: What is true of every answer of the agent server
       Given threads and runs that this run has created
       When all exchanges of this run are read
       Then no answer after a rollback holds the id or the text of the prior run
+
+  @AS-INVARIANT-6 @should @section-7 @last @security
+  Rule: No refusal of the agent server holds a stack trace
+
+    Scenario: No answer of the agent server with 4xx holds a stack trace
+      Given an agent server that answered in this run
+      When all exchanges of this run are read
+      Then no refusal of the agent server holds a stack trace

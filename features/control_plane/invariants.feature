@@ -45,3 +45,31 @@ Feature: What is true of every answer of the control plane
       Given deployments that this run has created
       When all exchanges of this run are read
       Then each read of a deployment shows the source_revision_config of the revision that it names as latest
+
+  @CP-INVARIANT-5 @should @section-2 @last
+  Rule: Every read of a revision shows the repo_ref, graph_config_path and image_uri of the one before that its PATCH does not name
+    Judged on GET of a revision and on lists, for revisions that a PATCH created while no other one of the deployment was
+    under way.
+
+    Scenario: No read of a revision lacks a field of the revision before
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then each read of a revision shows the fields of the one before that its update did not name
+
+  @CP-INVARIANT-6 @should @section-3 @last
+  Rule: A revision that was seen DEPLOYED is DEPLOYED in every later read while none is later
+    Judged on GET of a revision and on lists, for deployments that the run created. A PATCH that was under way before the
+    answer came may have created a later revision, unless it was refused with 4xx.
+
+    Scenario: No read shows another status of a revision that was DEPLOYED
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then no revision was seen with another status after it was DEPLOYED while none was later
+
+  @CP-INVARIANT-7 @should @section-7 @last @security
+  Rule: No refusal of the control plane holds a stack trace
+
+    Scenario: No answer of the control plane with 4xx holds a stack trace
+      Given a control plane that answered in this run
+      When all exchanges of this run are read
+      Then no refusal of the control plane holds a stack trace

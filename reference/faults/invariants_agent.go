@@ -131,5 +131,13 @@ func agentInvariants() []Fault {
 				a.send(w)
 			}),
 		},
+		{
+			Name: "unknown-run-shows-a-trace", Breaks: "the 404 of get run holds a stack trace", Fails: "AS-INVARIANT-6",
+			Apply: onStatus(getRun, http.StatusNotFound, func(_ *http.Request, a *answer) {
+				a.edit(func(o map[string]any) {
+					o["stack"] = "Error: run not found\n    at Runs.get (/app/storage/runs.js:120:15)\n    at /app/api.js:33:9"
+				})
+			}),
+		},
 	}
 }

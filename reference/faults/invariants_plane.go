@@ -87,6 +87,33 @@ func planeInvariants() []Fault {
 				a.send(w)
 			}),
 		},
+		{
+			Name: "list-loses-the-path-of-the-third", Breaks: "a list of three revisions or more shows null as graph_config_path of all but the first two", Fails: "CP-INVARIANT-5",
+			Apply: onObject(listRevisions, func(list map[string]any) {
+				rows := items(list["resources"])
+				for i, row := range rows {
+					if len(rows)-i > 2 {
+						sourceOf(row)["graph_config_path"] = nil
+					}
+				}
+			}),
+		},
+		{
+			Name: "single-revision-is-listed-as-deploying", Breaks: "the list of a deployment with one revision shows it as DEPLOYING when it is DEPLOYED", Fails: "CP-INVARIANT-6",
+			Apply: onObject(listRevisions, func(list map[string]any) {
+				if rows := items(list["resources"]); len(rows) == 1 && rows[0]["status"] == "DEPLOYED" {
+					rows[0]["status"] = "DEPLOYING"
+				}
+			}),
+		},
+		{
+			Name: "unknown-revision-shows-a-trace", Breaks: "the 404 of get revision holds a stack trace", Fails: "CP-INVARIANT-7",
+			Apply: onStatus(getRevision, http.StatusNotFound, func(_ *http.Request, a *answer) {
+				a.edit(func(o map[string]any) {
+					o["trace"] = "Traceback (most recent call last):\n  File \"/app/revisions.py\", line 42, in get\nLookupError"
+				})
+			}),
+		},
 	}
 }
 

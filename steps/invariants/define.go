@@ -15,6 +15,10 @@ const (
 	handlerRefuses = `each refusal of the authentication handler has its status and detail`
 	asSent         = `each read of a revision shows what was sent for it`
 	asNamed        = `each read of a deployment shows the source_revision_config of the revision that it names as latest`
+	asBefore       = `each read of a revision shows the fields of the one before that its update did not name`
+	staysDeployed  = `no revision was seen with another status after it was DEPLOYED while none was later`
+	planeTraces    = `no refusal of the control plane holds a stack trace`
+	agentTraces    = `no refusal of the agent server holds a stack trace`
 	apart          = `no answer to one caller holds an id or a text of another user`
 	rolledBack     = `no answer after a rollback holds the id or the text of the prior run`
 )
@@ -29,6 +33,8 @@ var toldBy = map[string][]string{
 	handlerRefuses: {"AS-AUTH-*"},
 	asSent:         {"CP-CREATE-*", "CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"},
 	asNamed:        {"CP-CREATE-*", "CP-UPDATE-*", "CP-GET-*", "CP-REV-*", "CP-POLL-*"},
+	asBefore:       {"CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"},
+	staysDeployed:  {"CP-POLL-*", "CP-LIST-*", "CP-REV-*", "CP-UPDATE-*", "CP-CREATE-*"},
 	apart:          {"AS-AUTH-*", "AS-AUTHZ-*"},
 	rolledBack:     {"AS-ROLLBACK-*"},
 }
@@ -53,7 +59,7 @@ func Define(r *common.Registrar, t *target.Target, record *Record, shard bool, c
 	r.When(`all exchanges of this run are read`, func() error { return nil }, common.OnRecord, common.WithoutCredentials())
 	r.Then(`(each answer of the (?:control plane|agent server) has the id of its request)`, w.holds, common.OnRecord)
 	r.Then(`(no (?:control-plane|agent-server) request without valid credentials was answered with 2xx)`, w.holds, common.OnRecord)
-	for _, sentence := range []string{handlerRefuses, asSent, asNamed, apart, rolledBack} {
+	for _, sentence := range []string{handlerRefuses, asSent, asNamed, asBefore, staysDeployed, planeTraces, agentTraces, apart, rolledBack} {
 		r.Then(`(`+sentence+`)`, w.holds, common.OnRecord)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
@@ -60,6 +61,10 @@ func all(t *target.Target) map[string]invariant {
 		handlerRefuses: &refusals{status: t.Config.Agent.RejectedStatus, detail: t.Config.Agent.RejectedDetail},
 		asSent:         &sources{revisions: revisions},
 		asNamed:        &latest{revisions: revisions},
+		asBefore:       &unchanged{revisions: revisions},
+		staysDeployed:  &stays{revisions: revisions, deployed: map[string]time.Time{}},
+		planeTraces:    &traceless{side: spec.ControlPlane},
+		agentTraces:    &traceless{side: spec.AgentServer},
 		apart:          newIsolation(),
 		rolledBack:     newRollback(),
 	}

@@ -33,9 +33,10 @@ type revisions struct {
 // update is a request that may have created a revision.
 type update struct {
 	sent, ended time.Time // ended is zero where nobody knows whether it is done
+	deployment  string
+	update      bool // a PATCH
 	revision    string
 	fields      map[string]string
-	exchange    int
 }
 
 // read is a value that an answer has shown.
@@ -56,16 +57,15 @@ func (r *revisions) note(s *seen) {
 	switch s.op.ID {
 	case "create-deployment":
 		if s.ok() {
-			r.creates(s, &update{sent: s.sent, ended: s.ended, revision: s.answer.Get("latest_revision_id").Str, fields: r.set(s), exchange: s.id})
+			r.creates(s, &update{sent: s.sent, ended: s.ended, deployment: s.answer.Get("id").Str, revision: s.answer.Get("latest_revision_id").Str, fields: r.set(s)})
 		}
 	case "update-deployment":
-		u := &update{sent: s.sent, ended: s.ended, fields: r.set(s), exchange: s.id}
+		u := &update{sent: s.sent, ended: s.ended, deployment: s.path["deployment_id"], update: true, fields: r.set(s)}
 		if s.status == 0 || s.status >= 500 {
 			u.ended = time.Time{}
 		}
 		if s.status/100 != 4 {
-			id := s.path["deployment_id"]
-			r.updates[id] = append(r.updates[id], u)
+			r.updates[u.deployment] = append(r.updates[u.deployment], u)
 		}
 		if s.ok() && len(u.fields) > 0 {
 			u.revision = s.answer.Get("latest_revision_id").Str
@@ -165,14 +165,9 @@ func (r *revisions) sure(u *update) bool {
 	if first, known := r.named[u.revision]; known && first.Before(u.sent) {
 		return false
 	}
-	for _, updates := range r.updates {
-		if !slices.Contains(updates, u) {
-			continue
-		}
-		for _, other := range updates {
-			if other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended)) {
-				return false
-			}
+	for _, other := range r.updates[u.deployment] {
+		if other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended)) {
+			return false
 		}
 	}
 	return true
