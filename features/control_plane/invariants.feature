@@ -59,7 +59,8 @@ Feature: What is true of every answer of the control plane
   @CP-INVARIANT-6 @should @section-3 @last
   Rule: A revision that was seen DEPLOYED is DEPLOYED in every later read while none is later
     Judged on GET of a revision and on lists, for deployments that the run created. A PATCH that was under way before the
-    answer came may have created a later revision, unless it was refused with 4xx.
+    answer came may have created a later revision, unless it was refused with 4xx. A read within the key patience after
+    the first one that showed DEPLOYED may show what was before.
 
     Scenario: No read shows another status of a revision that was DEPLOYED
       Given deployments that this run has created

@@ -70,6 +70,7 @@ func (r *revisions) changedBetween(deployment string, from, to time.Time) bool {
 // stays holds revisions to DEPLOYED while none is later (section 3).
 type stays struct {
 	*revisions
+	patience time.Duration        // for which a read may show what was before
 	deployed map[string]time.Time // by revision: when an answer first showed it
 	tally
 }
@@ -93,7 +94,7 @@ func (r *stays) check(s *seen) {
 	for id, revision := range shownIn(s) {
 		at, known := r.deployed[id]
 		status := revision.Get("status").Str
-		if !known || status == "" || !s.sent.After(at) || !r.isLatest(id, s.ended) {
+		if !known || status == "" || !s.sent.After(at.Add(r.patience)) || !r.isLatest(id, s.ended) {
 			continue
 		}
 		r.judged++

@@ -395,3 +395,78 @@ func TestNothingOfARolledBackRunIsInALaterAnswer(t *testing.T) {
 		})
 	}
 }
+
+func TestADeployedRevisionStaysDeployed(t *testing.T) {
+	const revision = "/v2/deployments/" + one + "/revisions/" + two
+	shows := func(h *history, status string) {
+		h.plane(target.TheClient, "GET", revision, "", 200, `{"id":"`+two+`","status":"`+status+`"}`)
+	}
+	patch := func(h *history, status int) {
+		h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, `{}`, status, `{}`)
+	}
+	for name, row := range map[string]struct {
+		script func(h *history)
+		fails  bool
+	}{
+		"it is DEPLOYED":                {func(h *history) { shows(h, "BUILDING"); shows(h, "DEPLOYED"); shows(h, "DEPLOYED") }, false},
+		"it falls back":                 {func(h *history) { shows(h, "DEPLOYED"); shows(h, "DEPLOYING") }, true},
+		"after an update":               {func(h *history) { shows(h, "DEPLOYED"); patch(h, 200); shows(h, "SKIPPED") }, false},
+		"after an unanswered update":    {func(h *history) { shows(h, "DEPLOYED"); patch(h, 503); shows(h, "SKIPPED") }, false},
+		"after a refused update":        {func(h *history) { shows(h, "DEPLOYED"); patch(h, 422); shows(h, "UNKNOWN") }, true},
+		"a moment later, with replicas": {func(h *history) { h.target.Config.Patience = time.Minute; shows(h, "DEPLOYED"); shows(h, "DEPLOYING") }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			h.created(`{}`, two)
+			row.script(h)
+			_, o := h.judged(staysDeployed)
+			assert.Equal(t, row.fails, o != nil, "%v", o)
+		})
+	}
+}
+
+func TestAnUpdateKeepsWhatItDoesNotName(t *testing.T) {
+	const three = "33333333-3333-4333-8333-333333333333"
+	for name, row := range map[string]struct {
+		update, shown string
+		unclear       bool
+		fails         bool
+	}{
+		"kept":                                   {`{"source_revision_config":{"repo_ref":"next"}}`, `{"repo_ref":"next","graph_config_path":"agent.json"}`, false, false},
+		"lost":                                   {`{"source_revision_config":{"repo_ref":"next"}}`, `{"repo_ref":"next","graph_config_path":null}`, false, true},
+		"changed, named as null":                 {`{"source_revision_config":{"repo_ref":"next","graph_config_path":null}}`, `{"repo_ref":"next","graph_config_path":"b"}`, false, true},
+		"named":                                  {`{"source_revision_config":{"graph_config_path":"b"}}`, `{"repo_ref":"main","graph_config_path":"b"}`, false, false},
+		"after an update that names no revision": {`{"source_revision_config":{"repo_ref":"next"}}`, `{"repo_ref":"next","graph_config_path":"b"}`, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			h.created(`{"source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json"}}`, two)
+			path := "/v2/deployments/" + one
+			h.plane(target.TheClient, "GET", path+"/revisions/"+two, "", 200, `{"id":"`+two+`","source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json"}}`)
+			if row.unclear {
+				h.plane(target.TheClient, "PATCH", path, `{"source_revision_config":{"graph_config_path":"b"}}`, 200, `{}`)
+			}
+			h.plane(target.TheClient, "PATCH", path, row.update, 200, `{"id":"`+one+`","latest_revision_id":"`+three+`"}`)
+			h.plane(target.TheClient, "GET", path+"/revisions/"+three, "", 200, `{"id":"`+three+`","source_revision_config":`+row.shown+`}`)
+			_, o := h.judged(asBefore)
+			assert.Equal(t, row.fails, o != nil, "%v", o)
+		})
+	}
+}
+
+func TestRefusalsHoldNoStackTrace(t *testing.T) {
+	for text, is := range map[string]bool{
+		`{"detail":"not found"}`:                                                                false,
+		`{"detail":"look at http://docs.test/page:80 or at File 3"}`:                            false,
+		`{"detail":"Traceback (most recent call last):\n  File \"/app/a.py\", line 3, in get"}`: true,
+		`{"stack":"Error: no\n    at get (/app/runs.js:120:15)"}`:                               true,
+		"java.lang.IllegalStateException: no\n\tat com.test.Runs.get(Runs.java:12)\n":           true,
+		"panic: no\n\ngoroutine 7 [running]:\nmain.main()\n\t/app/main.go:12 +0x1d":             true,
+		"app/runs.rb:12:in `get'":                                                               true,
+	} {
+		h := newHistory(t)
+		h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 404, text)
+		_, o := h.judged(planeTraces)
+		assert.Equal(t, is, o != nil, text)
+	}
+}

@@ -62,7 +62,7 @@ func all(t *target.Target) map[string]invariant {
 		asSent:         &sources{revisions: revisions},
 		asNamed:        &latest{revisions: revisions},
 		asBefore:       &unchanged{revisions: revisions},
-		staysDeployed:  &stays{revisions: revisions, deployed: map[string]time.Time{}},
+		staysDeployed:  &stays{revisions: revisions, patience: t.Config.Patience, deployed: map[string]time.Time{}},
 		planeTraces:    &traceless{side: spec.ControlPlane},
 		agentTraces:    &traceless{side: spec.AgentServer},
 		apart:          newIsolation(),
