@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/spec"
@@ -80,7 +81,7 @@ func (r *stays) note(s *seen) {
 		return
 	}
 	for id, revision := range shownIn(s) {
-		if at, known := r.deployed[id]; revision.Get("status").Str == "DEPLOYED" && (!known || s.ended.Before(at)) {
+		if at, known := r.deployed[id]; isDeployed(revision.Get("status").Str) && (!known || s.ended.Before(at)) {
 			r.deployed[id] = s.ended
 		}
 	}
@@ -94,15 +95,18 @@ func (r *stays) check(s *seen) {
 	for id, revision := range shownIn(s) {
 		at, known := r.deployed[id]
 		status := revision.Get("status").Str
-		if !known || status == "" || !s.sent.After(at.Add(r.patience)) || !r.isLatest(id, s.ended) {
+		if !known || !slices.Contains(spec.RevisionStatuses(), strings.ToUpper(status)) || !s.sent.After(at.Add(r.patience)) || !r.isLatest(id, s.ended) {
 			continue
 		}
 		r.judged++
-		if status != "DEPLOYED" {
+		if !isDeployed(status) {
 			r.violated(s, statusIn(s), "a revision that was DEPLOYED shows another status, and none is later", "DEPLOYED", status)
 		}
 	}
 }
+
+// isDeployed tells whether a status is DEPLOYED, in whichever case: how it is written is for CP-POLL-1 to judge.
+func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED") }
 
 func statusIn(s *seen) string {
 	if s.op.ID == "list-revisions" {

@@ -331,6 +331,17 @@ func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
 			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
 			h.agent(bob, "GET", "/threads", "", 200, `[{"thread_id":"7"}]`)
 		}, true, false},
+		"an id that the other has at another agent server": {func(h *history, bob, _ target.Caller) {
+			const elsewhere = "http://agent.test/elsewhere"
+			h.target.CallsAgentAt(elsewhere)
+			h.sees(h.target.ToAgent(elsewhere, bob, "POST", "/threads", []byte(`{}`)), 200, `{"thread_id":"thread-of-many-bytes"}`)
+			h.sees(h.target.ToAgent(elsewhere, bob, "GET", "/threads", nil), 200, `[{"thread_id":"thread-of-many-bytes"}]`)
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"thread-of-many-bytes"}`)
+		}, true, false},
+		"a long id": {func(h *history, bob, _ target.Caller) {
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"thread-of-many-bytes"}`)
+			h.agent(bob, "GET", "/threads", "", 200, `[{"name":"of thread-of-many-bytes"}]`)
+		}, true, true},
 		"what the request carried": {func(h *history, bob, _ target.Caller) {
 			h.agent(bob, "GET", "/threads/7/state", "", 404, `{"thread_id":"7"}`)
 		}, true, false},
@@ -469,4 +480,20 @@ func TestRefusalsHoldNoStackTrace(t *testing.T) {
 		_, o := h.judged(planeTraces)
 		assert.Equal(t, is, o != nil, text)
 	}
+}
+
+func TestTheIDOfARolledBackRunMayBeUsedAgain(t *testing.T) {
+	const (
+		run = "/threads/t/runs"
+		id  = "run-of-many-bytes"
+	)
+	h := newHistory(t)
+	ada := h.target.Owner()
+	h.agent(ada, "POST", run, says("wait=60000 prior", ""), 200, `{"run_id":"`+id+`"}`)
+	h.agent(ada, "POST", run, says("new", `,"multitask_strategy":"rollback"`), 200, `{"run_id":"`+id+`"}`)
+	h.agent(ada, "GET", run+"/"+id+"/join", "", 200, `{}`)
+	h.agent(ada, "GET", "/threads/t/state", "", 200, `{"run":"`+id+`"}`)
+	judged, o := h.judged(rolledBack)
+	assert.Positive(t, judged)
+	assert.Nil(t, o)
 }

@@ -20,10 +20,13 @@ type isolation struct {
 	tally
 }
 
+// place is an id at an agent server: each may number its threads from one.
+type place struct{ base, id string }
+
 // belongings are what a user has created or sent.
 type belongings struct {
-	ids   map[string]bool   // of threads and runs, as answers gave them, where they are longEnough
-	short map[string]bool   // other ids of threads, behind the address of the agent server; other ids of runs may repeat in each thread
+	ids   map[place]bool    // of threads and runs, as answers gave them, where they are longEnough
+	short map[place]bool    // other ids of threads; other ids of runs may repeat in each thread
 	texts map[string]string // that the user sent, at least longEnough, and as JSON writes them
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
@@ -33,7 +36,7 @@ func newIsolation() *isolation { return &isolation{users: map[string]*belongings
 func (r *isolation) of(key string) *belongings {
 	b := r.users[key]
 	if b == nil {
-		b = &belongings{ids: map[string]bool{}, short: map[string]bool{}, texts: map[string]string{}}
+		b = &belongings{ids: map[place]bool{}, short: map[place]bool{}, texts: map[string]string{}}
 		r.users[key] = b
 		r.order = append(r.order, key)
 	}
@@ -68,9 +71,9 @@ func (b *belongings) owns(s *seen, field string) {
 	switch id := s.answer.Get(field); {
 	case id.Type != gjson.String && id.Type != gjson.Number:
 	case len(id.String()) >= longEnough:
-		b.ids[id.String()] = true
+		b.ids[place{s.base, id.String()}] = true
 	case id.String() != "" && field == "thread_id":
-		b.short[s.base+" "+id.String()] = true
+		b.short[place{s.base, id.String()}] = true
 	}
 }
 
@@ -87,20 +90,23 @@ func (r *isolation) check(s *seen) {
 	if s.caller.name == "" && s.ok() {
 		return // that it was served at all is another invariant's concern
 	}
-	body := s.exchange.Response.Body
+	body, own := s.exchange.Response.Body, r.users[s.caller.name]
+	if own == nil {
+		own = &belongings{}
+	}
 	for _, key := range r.order {
 		if key == s.caller.name {
 			continue
 		}
 		other := r.users[key]
 		r.judged++
-		for id := range other.ids {
-			if strings.Contains(body, id) && !r.knows(s, id) {
-				r.violated(s, "", "an answer to one caller holds an id of another user", "nothing of another user", "the id "+id+" of "+key)
+		for at := range other.ids {
+			if at.base == s.base && strings.Contains(body, at.id) && !r.knows(s, at.id) && !own.ids[at] {
+				r.violated(s, "", "an answer to one caller holds an id of another user", "nothing of another user", "the id "+at.id+" of "+key)
 			}
 		}
 		for id := range namedThreads(s.answer) {
-			if own := r.users[s.caller.name]; other.short[s.base+" "+id] && !carries(s, id) && (own == nil || !own.short[s.base+" "+id]) {
+			if at := (place{s.base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
 				r.violated(s, "", "an answer to one caller holds an id of another user", "nothing of another user", "the thread_id "+id+" of "+key)
 			}
 		}
@@ -112,7 +118,7 @@ func (r *isolation) check(s *seen) {
 	}
 }
 
-// knows tells whether the caller owns the id or has sent the text, or the request itself carries it.
+// knows tells whether the caller has sent the text, in this request or in any other.
 func (r *isolation) knows(s *seen, what string) bool {
 	if carries(s, what) {
 		return true

@@ -102,7 +102,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 		return 0, outcome.SuiteError("%v", err)
 	}
 	judged, found := rules[sentence].result()
-	if len(found) == 0 {
+	if len(found) == 0 && judged > 0 {
 		return judged, nil
 	}
 	var others []string
@@ -119,9 +119,12 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	if len(found) > 0 {
 		return judged, (&outcome.Outcome{Verdict: reports.Failed, Violations: found}).OrNil()
 	}
+	if len(others) == 0 {
+		return judged, nil
+	}
 	slices.Sort(others)
 	others = slices.Compact(others)
-	return judged, outcome.Blocked("left to %s, which tells the same", strings.Join(others, ", ")).ByRequirement(others...)
+	return judged, outcome.Blocked("not judged beside %s, which failed and tells the same", strings.Join(others, ", ")).ByRequirement(others...)
 }
 
 // shows tells whether the failure is at the same place of the same exchange.

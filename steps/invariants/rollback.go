@@ -36,6 +36,7 @@ type gone struct {
 	*posted
 	after time.Time // the new run had completed
 	text  string    // "" where another run has it too
+	id    string    // "" where it is short, or another run at the agent server has it too
 }
 
 func newRollback() *rollback { return &rollback{posted: map[string]*posted{}} }
@@ -80,7 +81,7 @@ func (r *rollback) find() {
 	for _, p := range r.order {
 		for _, n := range r.order {
 			if n.rollsBack && n != p && n.thread == p.thread && p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait)) && !n.completed.IsZero() {
-				r.gone = append(r.gone, &gone{p, n.completed, r.unique(p)})
+				r.gone = append(r.gone, &gone{p, n.completed, r.unique(p), r.uniqueID(p)})
 				break
 			}
 		}
@@ -100,6 +101,17 @@ func (r *rollback) unique(p *posted) string {
 	return p.text
 }
 
+// uniqueID is the id of a run, where no other run at the agent server has it: ids may be used again, and be numbers in each thread.
+func (r *rollback) uniqueID(p *posted) string {
+	base, _, _ := strings.Cut(p.thread, " ")
+	for _, other := range r.order {
+		if other != p && other.id == p.id && strings.HasPrefix(other.thread, base+" ") || len(p.id) < longEnough {
+			return ""
+		}
+	}
+	return p.id
+}
+
 // check looks at the operations of the interface. A refusal may name what it refuses.
 func (r *rollback) check(s *seen) {
 	if !r.made {
@@ -114,7 +126,7 @@ func (r *rollback) check(s *seen) {
 			continue
 		}
 		r.judged++
-		if len(g.id) >= longEnough && strings.Contains(body, g.id) && !carries(s, g.id) {
+		if g.id != "" && strings.Contains(body, g.id) && !carries(s, g.id) {
 			r.violated(s, "", "an answer holds the id of a run that was rolled back before", "nothing of the run", "its id "+g.id)
 		}
 		if g.text != "" && (strings.Contains(body, g.text) || strings.Contains(body, written(g.text))) && !carries(s, g.text) {
