@@ -1,7 +1,7 @@
 @agent-server
 Feature: What is true of every answer of the agent server
   Judged on all exchanges of a run, without requests of their own. Where a requirement that tells the same has failed, the
-  rule here is blocked by it. A status of 500 or above is judged by the requirements about server errors.
+  rule here is left to it. A status of 500 or above is judged by the requirements about server errors.
 
   A conforming target may write ids as strings or integers; refuse what breaks the contract before it looks at the
   credentials.

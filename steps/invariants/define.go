@@ -39,6 +39,9 @@ var toldBy = map[string][]string{
 	rolledBack:     {"AS-ROLLBACK-*"},
 }
 
+// advisory are the sentences of SHOULDs. A SHOULD that has failed says enough for these, and not for the others.
+var advisory = map[string]bool{asBefore: true, staysDeployed: true, planeTraces: true, agentTraces: true}
+
 // world is one scenario.
 type world struct {
 	target *target.Target

@@ -140,11 +140,15 @@ func TestNobodyIsServedWithoutCredentials(t *testing.T) {
 	require.NotNil(t, o)
 	assert.Equal(t, reports.Failed, o.Verdict)
 
-	h.failed = []Failure{{Requirement: "CP-AUTH-2"}}
+	h.failed = []Failure{{Requirement: "CP-AUTH-5"}}
 	_, o = h.judged(closedPlane)
 	require.NotNil(t, o)
-	assert.Equal(t, reports.Blocked, o.Verdict, "another requirement tells it")
-	assert.Equal(t, []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-AUTH-2"}}, o.BlockedBy)
+	assert.Equal(t, reports.Failed, o.Verdict, "a SHOULD is not enough")
+	h.failed = []Failure{{Requirement: "CP-AUTH-2", Must: true}}
+	_, o = h.judged(closedPlane)
+	require.NotNil(t, o)
+	assert.Equal(t, reports.Skipped, o.Verdict, "another requirement tells it")
+	assert.Equal(t, &reports.Skip{Kind: reports.NotApplicable, Key: "CP-AUTH-2"}, o.Skip)
 }
 
 func TestARefusalIsThatOfTheHandler(t *testing.T) {
@@ -182,13 +186,12 @@ func TestARefusalIsThatOfTheHandler(t *testing.T) {
 func TestWhatShowsAtTheSamePlaceIsLeftToTheOther(t *testing.T) {
 	h := newHistory(t)
 	h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 200, `{"id":"`+two+`"}`)
-	h.failed = []Failure{{Requirement: "CP-LIST-1", Exchanges: []int{1}, Pointer: "/other"}, {Requirement: "CP-LIST-2", Exchanges: []int{2}, Pointer: "/id"}}
+	h.failed = []Failure{{Requirement: "CP-LIST-1", Must: true, Exchanges: []int{1}, Pointer: "/other"}, {Requirement: "CP-LIST-2", Must: true, Exchanges: []int{2}, Pointer: "/id"}}
 	_, o := h.judged(idsOfPlane)
 	assert.Equal(t, reports.Failed, o.Verdict)
-	h.failed = append(h.failed, Failure{Requirement: "CP-LIST-3", Exchanges: []int{1}, Pointer: "/id"})
+	h.failed = append(h.failed, Failure{Requirement: "CP-LIST-3", Must: true, Exchanges: []int{1}, Pointer: "/id"})
 	_, o = h.judged(idsOfPlane)
-	assert.Equal(t, reports.Blocked, o.Verdict)
-	assert.Equal(t, []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-LIST-3"}}, o.BlockedBy)
+	assert.Equal(t, &reports.Skip{Kind: reports.NotApplicable, Key: "CP-LIST-3"}, o.Skip)
 }
 
 // created answers the creation of a deployment, whose id is one, with the id of its first revision.

@@ -31,6 +31,7 @@ type Record struct {
 // Failure is what another requirement has found.
 type Failure struct {
 	Requirement string
+	Must        bool  // it is a MUST
 	Exchanges   []int // that show it
 	Pointer     string
 }
@@ -95,7 +96,8 @@ func (r *Record) judge() (map[string]invariant, error) {
 }
 
 // outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same place of the same
-// exchange is left to it, and so are all where a requirement has failed that tells the same.
+// exchange is left to it, and so are all where a requirement has failed that tells the same and binds as much. That one makes the
+// run non-conformant, so nothing is lost.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	rules, err := r.judged()
 	if err != nil {
@@ -107,6 +109,9 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	}
 	var others []string
 	for _, f := range r.failed() {
+		if !f.Must && !advisory[sentence] {
+			continue
+		}
 		if tells(sentence, f.Requirement) {
 			others, found = append(others, f.Requirement), nil
 			continue
@@ -124,7 +129,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	}
 	slices.Sort(others)
 	others = slices.Compact(others)
-	return judged, outcome.Blocked("not judged beside %s, which failed and tells the same", strings.Join(others, ", ")).ByRequirement(others...)
+	return judged, outcome.Inapplicable(others[0], "left to %s, which failed", strings.Join(others, ", "))
 }
 
 // shows tells whether the failure is at the same place of the same exchange.

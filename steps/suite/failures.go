@@ -15,7 +15,7 @@ func (r *run) failures() (all []invariants.Failure) {
 			continue
 		}
 		for _, found := range v.outcome.Violations {
-			all = append(all, invariants.Failure{Requirement: s.Requirement.ID, Pointer: found.Pointer,
+			all = append(all, invariants.Failure{Requirement: s.Requirement.ID, Must: s.Requirement.Level == reports.Must, Pointer: found.Pointer,
 				Exchanges: []int{found.Exchange, found.Compared.Shown, found.Compared.With}})
 		}
 	}
