@@ -31,14 +31,14 @@ func planeInvariants() []Fault {
 			Apply: lookingDone(withUnknownKey),
 		},
 		{
-			Name: "filtered-list-has-no-path", Breaks: "a list with a status filter shows null as graph_config_path", Fails: "CP-INVARIANT-3",
+			Name: "filtered-list-has-no-ref", Breaks: "a list with a status filter shows null as repo_ref", Fails: "CP-INVARIANT-3",
 			Apply: onAnswer(listRevisions, func(r *http.Request, a *answer) {
 				if r.URL.Query().Get("status") == "" {
 					return
 				}
 				a.edit(func(list map[string]any) {
 					for _, row := range items(list["resources"]) {
-						sourceOf(row)["graph_config_path"] = nil
+						sourceOf(row)["repo_ref"] = nil
 					}
 				})
 			}),
