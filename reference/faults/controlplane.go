@@ -9,6 +9,6 @@ func controlPlane() []Fault {
 		retrieval(), revision(), lifecycle(),
 		newRevisions(), keptAsIs(), tagRule(), refusedUpdate(),
 		limits(), offsets(), pages(), filters(), combined(), listing(),
-		errorBodies(), contract(),
+		errorBodies(), contract(), planeInvariants(),
 	)
 }
