@@ -46,7 +46,7 @@ func mayCommand(s string) bool {
 		return true
 	}
 	for i := strings.IndexByte(s, '_'); i >= 0; {
-		if i+5 < len(s) && (strings.EqualFold(s[i+1:i+4], "end") || strings.EqualFold(s[i+1:i+5], "star") ||
+		if i+5 <= len(s) && (strings.EqualFold(s[i+1:i+4], "end") || strings.EqualFold(s[i+1:i+5], "star") ||
 			strings.EqualFold(s[i+1:i+5], "fold") || strings.EqualFold(s[i+1:i+5], "time")) {
 			return true
 		}

@@ -41,7 +41,7 @@ func Terminal(s string) string {
 
 // Line is [Terminal] on a single line: line feeds are shown as ⏎.
 func Line(s string) string {
-	return strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")
+	return WithoutCommands(strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")) // lines that are joined may make a command
 }
 
 // XML makes s consist of characters that XML 1.0 allows. It does not escape markup: the encoder does.
