@@ -424,9 +424,10 @@ func TestADeployedRevisionStaysDeployed(t *testing.T) {
 	}{
 		"it is DEPLOYED":                {func(h *history) { shows(h, "BUILDING"); shows(h, "DEPLOYED"); shows(h, "DEPLOYED") }, false},
 		"it falls back":                 {func(h *history) { shows(h, "DEPLOYED"); shows(h, "DEPLOYING") }, true},
+		"it cannot be told":             {func(h *history) { shows(h, "DEPLOYED"); shows(h, "UNKNOWN") }, false},
 		"after an update":               {func(h *history) { shows(h, "DEPLOYED"); patch(h, 200); shows(h, "SKIPPED") }, false},
 		"after an unanswered update":    {func(h *history) { shows(h, "DEPLOYED"); patch(h, 503); shows(h, "SKIPPED") }, false},
-		"after a refused update":        {func(h *history) { shows(h, "DEPLOYED"); patch(h, 422); shows(h, "UNKNOWN") }, true},
+		"after a refused update":        {func(h *history) { shows(h, "DEPLOYED"); patch(h, 422); shows(h, "DEPLOYING") }, true},
 		"a moment later, with replicas": {func(h *history) { h.target.Config.Patience = time.Minute; shows(h, "DEPLOYED"); shows(h, "DEPLOYING") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
