@@ -157,12 +157,17 @@ func (r *resumed) run(t *testing.T, number int, at func(*http.Request) bool, arg
 	var text strings.Builder
 	p := exec.CommandContext(t.Context(), "agentconform", append([]string{"run", "--config", r.config, "--seed", "7", "--concurrency", fmt.Sprint(resumedConcurrency)}, arguments...)...)
 	p.Stdout, p.Stderr, p.Env = &text, &text, append(os.Environ(), "NO_COLOR=1", "GITHUB_STEP_SUMMARY=")
-	ended := make(chan struct{})
+	started, ended := make(chan struct{}), make(chan struct{})
 	r.sent.Store(0)
 	r.mu.Lock()
-	r.left, r.at, r.kill = number, at, func() { _ = p.Process.Kill(); <-ended }
+	r.left, r.at, r.kill = number, at, func() {
+		<-started // its first request may come before Start has returned
+		_ = p.Process.Kill()
+		<-ended
+	}
 	r.mu.Unlock()
 	require.NoError(t, p.Start())
+	close(started)
 	_ = p.Wait()
 	close(ended)
 	if number > 0 {
