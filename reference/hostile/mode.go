@@ -30,8 +30,6 @@ type Mode struct {
 	Verdict Verdict
 	// Because says why this verdict is right where another one could be, too. Empty where the interface decides.
 	Because string
-	// Open says what is known to be wrong with a run against it, until that is repaired. Such a row does not fail the table.
-	Open string
 	// Layer stands around everything that the reference serves.
 	Layer Layer
 	// Front, where it is not nil, serves the handler (the reference within Layer) at the listener until that is closed. By default

@@ -31,13 +31,9 @@ var hostileTexts = map[string]string{
 func texts() []Mode {
 	var all []Mode
 	for name, text := range hostileTexts {
-		open := ""
-		if strings.HasSuffix(name, "-commands") {
-			open = "commands of CI in texts of the target come out whole on the console"
-		}
 		all = append(all, Mode{
-			Open: open, Megabytes: 200, // a status of a megabyte is told in many findings
-			Name: "text-" + name, Does: "has it as status, message and detail", Verdict: NonConformant,
+			Megabytes: 200, // a status of a megabyte is told in many findings
+			Name:      "text-" + name, Does: "has it as status, message and detail", Verdict: NonConformant,
 			Layer: both(rows(func(_ int, row map[string]any) { row["status"] = text }), both(
 				changed("get-state", func(_ *http.Request, a *answer) {
 					a.edit(func(o map[string]any) {

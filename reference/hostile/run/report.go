@@ -15,9 +15,6 @@ func (r *row) line() string {
 		state = "WRONG"
 	}
 	s := fmt.Sprintf("%s %-10s %-34s %-14s %5.1f s, %4.1f s CPU, %4d MB", state, r.Group, r.Name, r.Verdict, r.Seconds, r.CPU, r.Megabytes)
-	if r.Open != "" {
-		s += "  open: " + r.Open
-	}
 	if len(r.Wrong) > 0 {
 		s += "  " + strings.Join(r.Wrong, "; ")
 	}
@@ -55,7 +52,7 @@ func write(folder string, rows []row) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Hostile targets\n\n%s.\n\n| group | mode | the target | verdict | exit code | seconds | of CPU | megabytes | wrong |\n| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n", summary(rows))
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %.1f | %.1f | %d | %s |\n", r.Group, r.Name, r.Does, r.Verdict, r.Exit, r.Seconds, r.CPU, r.Megabytes, cell(r.Open+strings.Join(r.Wrong, "; ")))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %.1f | %.1f | %d | %s |\n", r.Group, r.Name, r.Does, r.Verdict, r.Exit, r.Seconds, r.CPU, r.Megabytes, cell(strings.Join(r.Wrong, "; ")))
 	}
 	return os.WriteFile(filepath.Join(folder, "hostile.md"), []byte(b.String()), 0o644)
 }
