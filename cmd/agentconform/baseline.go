@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -12,11 +11,11 @@ import (
 )
 
 // loadBaseline reads the known failures before anything is run: a mistake in the file must not cost a run.
-func (f *runFlags) loadBaseline(ctx context.Context, io streams) (*baseline.Baseline, error) {
+func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
 	if f.baseline == "" {
 		return nil, nil
 	}
-	known, err := reading(ctx, "the baseline", func() (*baseline.Baseline, error) { return baseline.Load(f.baseline) })
+	known, err := baseline.Load(f.baseline)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -53,7 +52,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	if err != nil {
 		return err
 	}
-	result, findings, err := f.findings(c.Context(), name)
+	result, findings, err := f.findings(name)
 	if err != nil {
 		return err
 	}
@@ -93,10 +92,10 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 }
 
 // findings reads the result and finds what is meant: all that a file holds, or those that have the name.
-func (f *replayFlags) findings(ctx context.Context, name string) (*reports.Result, []reports.Finding, error) {
+func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		f.result = name
-		result, err := readResult(ctx, name)
+		result, err := reports.ReadFile(name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -105,7 +104,7 @@ func (f *replayFlags) findings(ctx context.Context, name string) (*reports.Resul
 		}
 		return result, result.Findings, nil
 	}
-	result, err := readResult(ctx, f.result)
+	result, err := reports.ReadFile(f.result)
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking up %s: %w, with --result", name, err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -86,7 +87,7 @@ func (s *screen) follow() {
 }
 
 func terminal(w io.Writer) (width int, ok bool) {
-	file, isFile := w.(interface{ Fd() uintptr })
+	file, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
 		return 0, false
 	}
