@@ -7,7 +7,7 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof interop golden peers clean
+.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof interop hostile golden peers clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -72,6 +72,10 @@ interop: build
 	interop/mutants.sh
 	interop/clients.sh
 	interop/page.sh
+
+# Hostile targets: verdicts, and the time and memory of the binary from outside. HOSTILE= for flags: -only NAME,... -sample N -seconds S.
+hostile: build
+	$(GO) run ./reference/hostile/run -bin $(BIN) -out $(OUT)/hostile $(HOSTILE)
 
 # Records the run that the tests of the reports use again, and updates their golden files: review the difference.
 golden:

@@ -55,6 +55,9 @@ type Requirement struct {
 	Scenarios   []*Scenario
 }
 
+// IsInvariant tells whether the requirement is judged on all exchanges of a run. It may fail beside another one that a fault breaks.
+func (r *Requirement) IsInvariant() bool { return strings.Contains(r.ID, "-INVARIANT-") }
+
 // Scenario is one test, that is one row of an outline's examples or a plain scenario.
 type Scenario struct {
 	Requirement *Requirement

@@ -19,6 +19,7 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/controlplane/pipeline"
 	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/scratch"
 	"github.com/agentconform/agentconform/reference/script"
 	"github.com/agentconform/agentconform/reference/source"
 	"github.com/agentconform/agentconform/reference/store"
@@ -100,12 +101,12 @@ func (s *Server) start(ctx context.Context) error {
 // openFolder makes the folder that holds the data.
 func (s *Server) openFolder() (string, error) {
 	if s.opts.DataDir == "" {
-		folder, err := os.MkdirTemp("", "agentconform-reference-")
+		folder, err := scratch.New("agentconform-scratch-")
 		if err != nil {
 			return "", fmt.Errorf("make a temporary data folder: %w", err)
 		}
-		s.atClose(func() error { return os.RemoveAll(folder) })
-		return folder, nil
+		s.atClose(folder.Close)
+		return folder.Path(), nil
 	}
 	folder, err := filepath.Abs(s.opts.DataDir)
 	if err == nil {

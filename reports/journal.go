@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"sync"
+	"unicode/utf8"
 )
 
 // Journal keeps exchanges in a file and only their places in memory, so that a run of many thousands needs no
@@ -26,6 +27,7 @@ type Journal struct {
 type span struct {
 	offset int64
 	length int
+	body   int // of these bytes, how many at the end are the body of the answer as it is
 }
 
 // NewJournal opens a journal in dir; with an empty dir, in the system's folder for temporary files.
@@ -39,14 +41,23 @@ func NewJournal(dir string) (*Journal, error) {
 	return &Journal{file: file}, nil
 }
 
-// Append writes x, cut to the bounds of evidence, and returns its id. Only the reservation of the place is done
+// Append writes x, cut to the bounds of evidence, and returns its id. The body of the answer is written as it is: each report reads all of
+// them, and to decode them takes longer than anything else does. Only the reservation of the place is done
 // under the lock: encoding and writing go on side by side.
 func (j *Journal) Append(x Exchange) (int, error) {
-	line, err := encodeExchange(Bounded(x))
+	x = Bounded(x)
+	body := x.Response.Body
+	if !utf8.ValidString(body) {
+		body = "" // JSON has no such text: it is encoded as what can be read
+	} else {
+		x.Response.Body = ""
+	}
+	line, err := encodeExchange(x)
 	if err != nil {
 		return 0, err
 	}
-	id, place, err := j.reserve(len(line))
+	line = append(line, body...)
+	id, place, err := j.reserve(len(line), len(body))
 	if err != nil {
 		return 0, err
 	}
@@ -56,13 +67,13 @@ func (j *Journal) Append(x Exchange) (int, error) {
 	return id, nil
 }
 
-func (j *Journal) reserve(length int) (int, span, error) {
+func (j *Journal) reserve(length, body int) (int, span, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
 		return 0, span{}, errors.New("the journal of exchanges is closed: nothing can be recorded any more")
 	}
-	place := span{j.end, length}
+	place := span{j.end, length, body}
 	j.index = append(j.index, place)
 	j.end += int64(length)
 	return len(j.index), place, nil
@@ -133,8 +144,12 @@ func readExchange(from readerAt, place span, id int) (Exchange, error) {
 		return Exchange{}, fmt.Errorf("reading exchange %d: %w", id, err)
 	}
 	var x Exchange
-	if err := json.Unmarshal(doc, &x); err != nil {
+	line, body := doc[:place.length-place.body], doc[place.length-place.body:]
+	if err := json.Unmarshal(line, &x); err != nil {
 		return Exchange{}, fmt.Errorf("decoding exchange %d: %w", id, err)
+	}
+	if len(body) > 0 {
+		x.Response.Body = string(body)
 	}
 	x.ID = id
 	return x, nil

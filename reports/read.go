@@ -19,18 +19,18 @@ const (
 // ReadFile reads a result file. Its exchanges stay in the file and are read from there when asked for, so the file
 // must not change or move while the result is in use.
 func ReadFile(path string) (*Result, error) {
+	info, err := os.Stat(path) // before it is opened: a FIFO would wait for somebody who writes
+	if err != nil {
+		return nil, fmt.Errorf("reading a result file: %w; name the result.json of a run", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("reading %s: not a regular file; use the result.json of a run", path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a result file: %w; name the result.json of a run", err)
 	}
 	defer file.Close() //nolint:errcheck // only read
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("reading a result file: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("reading %s: not a regular file; use the result.json of a run", path)
-	}
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("reading %s: %d bytes are more than a result file may have (%d)", path, info.Size(), int64(maxFile))
 	}
@@ -119,7 +119,7 @@ func (d *resultReader) exchanges() error {
 		if x.ID != len(d.stored.index)+1 {
 			return fmt.Errorf("its id is %d; the ids count from 1", x.ID)
 		}
-		d.stored.index = append(d.stored.index, span{d.dec.InputOffset() - int64(len(raw)), len(raw)})
+		d.stored.index = append(d.stored.index, span{offset: d.dec.InputOffset() - int64(len(raw)), length: len(raw)})
 	}
 	_, err := d.dec.Token()
 	return err

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -11,17 +12,22 @@ import (
 )
 
 // judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part that is
-// wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of hundreds.
-func judgeValue(schema *jsonschema.Schema, value any, longest int) []Violation {
+// wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of hundreds. So does the end of
+// the context, with its cause.
+func judgeValue(ctx context.Context, schema *jsonschema.Schema, value any, longest int) ([]Violation, error) {
 	if longest <= window {
-		return violationsOf(schema.Validate(value), value, nil)
+		return violationsOf(schema.Validate(value), value, nil), nil
 	}
 	var violations []Violation
+	var err error
 	eachPart(value, func(part any, starts []int) bool {
-		violations = violationsOf(schema.Validate(part), value, starts)
-		return len(violations) == 0
+		violations, err = violationsOf(schema.Validate(part), value, starts), context.Cause(ctx)
+		return len(violations) == 0 && err == nil
 	})
-	return violations
+	if len(violations) > 0 {
+		err = nil // judging ends with these
+	}
+	return violations, err
 }
 
 func violationsOf(err error, value any, starts []int) []Violation {
@@ -33,11 +39,25 @@ func violationsOf(err error, value any, starts []int) []Violation {
 		return []Violation{{Keyword: "schema", Expected: "a value that can be judged", Actual: err.Error()}}
 	}
 	var violations []Violation
+	known := map[string]int{} // places in violations, by key
 	for leaf := range leaves(tree) {
-		violations = append(violations, explain(leaf, value, starts)...)
+		for _, v := range explain(leaf, value, starts) {
+			at, again := known[v.Key()]
+			switch {
+			case again && before(v, violations[at]) < 0:
+				violations[at] = v
+			case !again && len(violations) < maxViolations:
+				known[v.Key()] = len(violations)
+				violations = append(violations, v)
+			}
+		}
 	}
 	return violations
 }
+
+// maxViolations bounds the faults of one answer. The documents have fewer places at which something can be wrong; but names of fields
+// may be the target's.
+const maxViolations = 256
 
 // leaves walks to the deepest causes: that a reference or a group "failed" says nothing.
 func leaves(e *jsonschema.ValidationError) func(yield func(*jsonschema.ValidationError) bool) {

@@ -39,7 +39,19 @@ func TestHostileBodies_Long(t *testing.T) {
 		n := (hostileSize - len(before) - len(after)) / len(item)
 		return before + strings.TrimSuffix(strings.Repeat(item, n), ",") + after
 	}
-	good := answer("GET", "/threads", 200, fill(`[`, `{"thread_id":"t"},`, `]`))
+	good := answer("GET", "/threads", 200, fill(`[`, `{"thread_id":"`+strings.Repeat("t", 64)+`"},`, `]`))
+	// most has as many items as are judged, each with some values.
+	most := func(before, item, after string, values int) string {
+		n := min(MaxValues/values-10, (hostileSize-len(before)-len(after))/len(item))
+		return before + strings.TrimSuffix(strings.Repeat(item, n), ",") + after
+	}
+	// tooMany is what is said of a body that has more, at full size.
+	tooMany := func(smaller ...string) []string {
+		if hostileSize < bodyBound {
+			return bad(smaller...)
+		}
+		return bad(" values")
+	}
 	_, control := judgeTimed(good)
 	for _, c := range []struct {
 		name string
@@ -50,13 +62,14 @@ func TestHostileBodies_Long(t *testing.T) {
 		{"nested arrays, closed", list(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), bad(" depth")},
 		{"nested objects", list(strings.Repeat(`{"a":`, 100_000)), bad(" depth")},
 		{"nested to the bound", list(strings.Repeat("[", hostileSize)), bad(" depth")},
-		{"millions of wrong revisions", list(fill(`{"offset":0,"resources":[`, `0,`, `]}`)), bad("/resources/0 type")},
-		{"a wrong revision after millions", list(fill(`{"offset":0,"resources":[`, `[],`, `]}`)), bad("/resources/0 type")},
-		{"many empty revisions", list(fill(`{"offset":0,"resources":[`, `{},`, `]}`)),
+		{"millions of wrong revisions", list(fill(`{"offset":0,"resources":[`, `0,`, `]}`)), tooMany("/resources/0 type")},
+		{"many wrong revisions", list(most(`{"offset":0,"resources":[`, `0,`, `]}`, 1)), bad("/resources/0 type")},
+		{"many empty revisions", list(most(`{"offset":0,"resources":[`, `{},`, `]}`, 1)),
 			bad("/resources/0/created_at required", "/resources/0/id required", "/resources/0/source required",
 				"/resources/0/source_revision_config required", "/resources/0/status required", "/resources/0/updated_at required")},
-		{"many wrong places", refused(422, fill(`{"detail":[{"msg":"","type":"","loc":[`, `{},`, `]}]}`)), bad("/detail/0/loc/0 type")},
-		{"numbers with vast exponents", list(fill(`{"resources":[],"offset":0,"x":[`, `1e999999,`, `]}`)), nil},
+		{"many wrong places", refused(422, most(`{"detail":[{"msg":"","type":"","loc":[`, `{},`, `]}]}`, 1)), bad("/detail/0/loc/0 type")},
+		{"many details", refused(422, most(`{"detail":[`, `{"loc":[{}]},`, `]}`, 3)), bad("/detail/0/loc/0 type", "/detail/0/msg required", "/detail/0/type required")},
+		{"numbers with vast exponents", list(most(`{"resources":[],"offset":0,"x":[`, `1e999999,`, `]}`, 1)), nil},
 		{"a vast exponent as offset", list(`{"resources":[],"offset":1e999999999}`), nil},
 		{"a vast negative exponent as offset", list(`{"resources":[],"offset":1e-999999999}`), bad("/offset type")},
 		{"a very long number", list(fill(`{"resources":[],"offset":`, `1`, `}`)), nil},
@@ -64,8 +77,10 @@ func TestHostileBodies_Long(t *testing.T) {
 			bad("/created_at required", "/id format", "/source required", "/source_revision_config required", "/status required", "/updated_at required")},
 		{"a very long status", oneRevision(revision("status", `"`+strings.Repeat("é", hostileSize/4)+`"`)), bad("/status enum")},
 		{"a very long key", list(fill(`{"`, `x`, `":1,"resources":[],"offset":0}`)), nil},
-		{"one key very often", list(fill(`{"resources":[],"offset":0,`, `"a":1,`, `}`)), bad("/a duplicate-key")},
-		{"escapes", list(fill(`{"resources":[],"offset":0,"x":[`, `"\n",`, `]}`)), nil},
+		{"one key very often", list(most(`{"resources":[],"offset":0,`, `"a":1,`, `}`, 1)), bad("/a duplicate-key")},
+		{"a long key twice", list(`{"resources":[],"offset":0,"` + strings.Repeat("k", hostileSize/3) + `":1,"` + strings.Repeat("k", hostileSize/3) + `":1}`),
+			bad("/" + strings.Repeat("k", maxPointer-1) + ellipsis + " duplicate-key")},
+		{"escapes", list(most(`{"resources":[],"offset":0,"x":[`, `"\n",`, `]}`, 1)), nil},
 		{"open brackets in a string", list(fill(`{"resources":[],"offset":0,"x":"`, `[{`, `"}`)), nil},
 		{"blanks", list(fill(``, ` `, ``)), bad(" json")},
 		{"no text", list(fill(``, "\xff", ``)), bad(" encoding")},

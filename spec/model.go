@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/agentconform/agentconform/spec/internal/strictjson"
 )
 
 // Side tells the two halves of the interface apart. Each has its own base address and its own document.
@@ -36,6 +38,9 @@ type Exchange struct {
 	Body []byte
 }
 
+// MaxValues is how many JSON values of one answer are judged. An answer with more breaks the contract (keyword "values").
+const MaxValues = strictjson.MaxValues
+
 // Violation is one broken rule of the contract.
 type Violation struct {
 	Operation string // the operation's id, such as "list-revisions"
@@ -44,7 +49,7 @@ type Violation struct {
 	// first part says where to look: /path, /query, /header or /body.
 	Pointer string
 	// Keyword is the broken keyword of the schema ("required", "type", "format", "enum" ...), or one of the oracle's own:
-	// "status", "content-type", "json", "trailing", "duplicate-key", "encoding", "depth", "body", "parameter".
+	// "status", "content-type", "json", "trailing", "duplicate-key", "encoding", "depth", "values", "body", "parameter".
 	Keyword  string
 	Expected string
 	Actual   string // a short excerpt of what was there

@@ -8,7 +8,7 @@ import (
 
 // window is how many items of an array are judged at once. No schema of the contract says anything about an array as a
 // whole (a test sees to it), so that judging its parts is judging it.
-const window = 1 << 15
+const window = 1 << 12
 
 // eachPart cuts the long arrays of a value into windows and visits the values that hold one window of each, until visit
 // has enough. starts says for each depth of arrays in arrays where the windows of that depth start.
@@ -90,6 +90,17 @@ func bounds(length, start int) (low, high int) {
 	return start, min(start+window, length)
 }
 
+// maxPointer bounds a pointer, in bytes, but for its last segment: names of fields may be the target's.
+const maxPointer = 1 << 10
+
+// excerptKey is the beginning of a very long key.
+func excerptKey(key string) string {
+	if len(key) <= maxPointer {
+		return key
+	}
+	return strings.ToValidUTF8(key[:maxPointer], "") + ellipsis
+}
+
 // resolve turns a location within a part into the pointer and the value within the whole.
 func resolve(value any, location []string, starts []int) (pointer string, at any) {
 	var b strings.Builder
@@ -109,8 +120,10 @@ func resolve(value any, location []string, starts []int) (pointer string, at any
 			}
 			depth++
 		}
-		b.WriteByte('/')
-		b.WriteString(escapePointer(step))
+		if b.Len() <= maxPointer {
+			b.WriteByte('/')
+			b.WriteString(escapePointer(excerptKey(step)))
+		}
 	}
 	return b.String(), value
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -11,11 +12,11 @@ import (
 )
 
 // loadBaseline reads the known failures before anything is run: a mistake in the file must not cost a run.
-func (f *runFlags) loadBaseline(io streams) (*baseline.Baseline, error) {
+func (f *runFlags) loadBaseline(ctx context.Context, io streams) (*baseline.Baseline, error) {
 	if f.baseline == "" {
 		return nil, nil
 	}
-	known, err := baseline.Load(f.baseline)
+	known, err := reading(ctx, "the baseline", func() (*baseline.Baseline, error) { return baseline.Load(f.baseline) })
 	if err != nil {
 		return nil, err
 	}

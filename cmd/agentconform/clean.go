@@ -68,9 +68,15 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 	if c.Flags().Changed("older-than") {
 		return f.cleanOlder(c, cfg, io)
 	}
-	left, damaged, err := evidence.ReadLedger(f.ledger)
+	var damaged []evidence.Damaged
+	left, err := reading(c.Context(), "the ledger", func() (left []evidence.Left, err error) {
+		if left, damaged, err = evidence.ReadLedger(f.ledger); err != nil {
+			err = fmt.Errorf("%w; name the ledger of a run with --ledger", err)
+		}
+		return left, err
+	})
 	if err != nil {
-		return fmt.Errorf("%w; name the ledger of a run with --ledger", err)
+		return err
 	}
 	left = slices.DeleteFunc(left, func(e evidence.Left) bool { return f.run != "" && e.Run != f.run })
 	for _, e := range left {

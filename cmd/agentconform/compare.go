@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
+	"github.com/agentconform/agentconform/reports/export"
+	"github.com/agentconform/agentconform/reports/outfile"
 )
 
 func newCompare(s streams) *cobra.Command {
@@ -30,13 +33,13 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 		Example: `  agentconform compare before/result.json after/result.json
   agentconform compare a.json b.json c.json --label ours --label theirs --label reference --out comparison`,
 		Args: arguments(2, 0, "two result files or more, such as before/result.json after/result.json"),
-		RunE: func(_ *cobra.Command, files []string) error {
+		RunE: func(c *cobra.Command, files []string) error {
 			if len(labels) > 0 && len(labels) != len(files) {
 				return fmt.Errorf("%s for %s: give one --label for each result, or none", reports.Count(len(labels), "--label"), reports.Count(len(files), "result"))
 			}
 			inputs := make([]compare.Input, len(files))
 			for i, file := range files {
-				result, err := reports.ReadFile(file)
+				result, err := readResult(c.Context(), file)
 				if err != nil {
 					return err
 				}
@@ -48,6 +51,9 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 			table, err := compare.Of(inputs...)
 			if err != nil {
 				return err
+			}
+			if c.Context().Err() != nil {
+				return interrupted(c.Context(), "comparing the results")
 			}
 			if out != "" {
 				if err := writeComparison(out, table); err != nil {
@@ -70,16 +76,22 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 	return c
 }
 
+// comparisonMark is the first line of compare.md: readers of Markdown do not show it.
+const comparisonMark outfile.Mark = "<!-- written by agentconform compare -->"
+
 func writeComparison(dir string, table *compare.Table) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("creating the folder for the comparison: %w; name another with --out", err)
 	}
-	for name, write := range map[string]func(io.Writer) error{"compare.md": table.Markdown, "compare.html": table.HTML} {
-		file, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			return fmt.Errorf("writing the comparison: %w", err)
-		}
-		if err := errors.Join(write(file), file.Close()); err != nil {
+	if err := outfile.Folder(dir, comparisonMark, "compare.md", "compare.html"); err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
+	}
+	marked := func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, comparisonMark)
+		return errors.Join(err, table.Markdown(w))
+	}
+	for name, write := range map[string]func(io.Writer) error{"compare.md": marked, "compare.html": table.HTML} {
+		if err := outfile.Write(filepath.Join(dir, name), outfile.Public, write); err != nil {
 			return fmt.Errorf("writing the comparison: %w", err)
 		}
 	}
@@ -99,7 +111,7 @@ Exit codes: as of run; 2 if a shard is missing or does not belong to the others.
   agentconform run --shard 2/2 --out s2
   agentconform merge s1/result.json s2/result.json --out out`,
 		Args: arguments(1, 0, "the result file of each shard, such as s1/result.json s2/result.json"),
-		RunE: func(_ *cobra.Command, files []string) error { return f.merge(files, s) },
+		RunE: func(c *cobra.Command, files []string) error { return f.merge(c.Context(), files, s) },
 	}
 	f.color.addColor(c)
 	c.Flags().StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
@@ -108,20 +120,26 @@ Exit codes: as of run; 2 if a shard is missing or does not belong to the others.
 	return c
 }
 
-func (f *runFlags) merge(files []string, s streams) error {
-	known, err := f.loadBaseline(s)
+func (f *runFlags) merge(ctx context.Context, files []string, s streams) error {
+	known, err := f.loadBaseline(ctx, s)
 	if err != nil {
 		return err
 	}
+	if err := export.Check(f.out); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
 	shards := make([]*reports.Result, len(files))
 	for i, file := range files {
-		if shards[i], err = reports.ReadFile(file); err != nil {
+		if shards[i], err = readResult(ctx, file); err != nil {
 			return err
 		}
 	}
 	merged, err := compare.Merge(shards...)
 	if err != nil {
 		return err
+	}
+	if ctx.Err() != nil {
+		return interrupted(ctx, "merging the results")
 	}
 	merged.Run.Whole = f.requireWhole
 	if merged.Verdict == reports.Conformant {

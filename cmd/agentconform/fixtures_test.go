@@ -77,7 +77,7 @@ func serveFor(t *testing.T, c *config.Config) steps.Fixtures {
 // edition or a studio user. CP-CREATE-6 and CP-UPDATE-3 are about images, the others of the second list about refs, paths and commits.
 var notJudgedWithFixtures = map[string][]string{
 	config.Cloud:      {"AS-AUTHZ-5", "CP-AUTH-6", "CP-CREATE-6", "CP-UPDATE-3"},
-	config.SelfHosted: {"AS-AUTHZ-5", "CP-AUTH-6", "CP-CREATE-5", "CP-REV-6", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-8"},
+	config.SelfHosted: {"AS-AUTHZ-5", "CP-AUTH-6", "CP-CREATE-5", "CP-INVARIANT-5", "CP-REV-6", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-8"},
 }
 
 // TestFixturesAreEnough judges the reference with nothing configured but its address, a key, users and fixtures.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
@@ -78,7 +79,9 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	if c.Flags().Changed("edition") {
 		given["edition"] = f.edition
 	}
-	cfg, err := config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
+	cfg, err := reading(c.Context(), "the configuration", func() (*config.Config, error) {
+		return config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -151,17 +154,13 @@ func (f *initFlags) exists() error {
 
 // write does not replace a file that has been made since it was looked for.
 func (f *initFlags) write(text []byte) error {
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	write := outfile.Create
 	if f.force {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+		write = outfile.Text
 	}
-	file, err := os.OpenFile(f.file, mode, 0o644)
+	err := write(f.file, outfile.Public, text)
 	if errors.Is(err, fs.ErrExist) {
 		return f.exists()
-	}
-	if err == nil {
-		_, err = file.Write(text)
-		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("writing the configuration: %w; name another file with --output", err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/cmd/agentconform/internal/prover"
 	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/proof"
 )
 
@@ -59,6 +61,9 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if f.concurrency < 1 || f.concurrency > 64 {
 		return fmt.Errorf("--concurrency %d: give a number from 1 to 64", f.concurrency)
 	}
+	if err := proof.Check(f.out); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
 	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	result, err := prover.Run(c.Context(), prover.Options{
@@ -93,7 +98,7 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 		return failed(exitNonConformant)
 	}
 	if f.readme != "" && result.Whole {
-		return updateFigures(f.readme, result.Figures())
+		return updateFigures(c.Context(), f.readme, result.Figures())
 	}
 	return nil
 }
@@ -111,8 +116,8 @@ func replayed(p *proof.Proof) string {
 }
 
 // updateFigures replaces the figures of the last self-test in a page.
-func updateFigures(path string, figures proof.Figures) error {
-	page, err := os.ReadFile(path)
+func updateFigures(ctx context.Context, path string, figures proof.Figures) error {
+	page, err := reading(ctx, path, func() ([]byte, error) { return os.ReadFile(path) })
 	if err != nil {
 		return fmt.Errorf("reading the page to update its figures: %w", err)
 	}
@@ -120,7 +125,7 @@ func updateFigures(path string, figures proof.Figures) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return os.WriteFile(path, renewed, 0o644)
+	return outfile.Text(path, outfile.Public, renewed)
 }
 
 func listDeviations(io streams) error {

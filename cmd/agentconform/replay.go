@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -52,7 +53,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	if err != nil {
 		return err
 	}
-	result, findings, err := f.findings(name)
+	result, findings, err := f.findings(c.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -92,10 +93,10 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 }
 
 // findings reads the result and finds what is meant: all that a file holds, or those that have the name.
-func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding, error) {
+func (f *replayFlags) findings(ctx context.Context, name string) (*reports.Result, []reports.Finding, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		f.result = name
-		result, err := reports.ReadFile(name)
+		result, err := readResult(ctx, name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -104,7 +105,7 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 		}
 		return result, result.Findings, nil
 	}
-	result, err := reports.ReadFile(f.result)
+	result, err := readResult(ctx, f.result)
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking up %s: %w, with --result", name, err)
 	}

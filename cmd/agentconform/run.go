@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -62,7 +63,9 @@ func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
 	if c.Flags().Changed("env") && t.env == "" {
 		return nil, errors.New("--env is empty: name an environment of the file, or remove the flag")
 	}
-	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given, Environment: t.env})
+	return reading(c.Context(), "the configuration", func() (*config.Config, error) {
+		return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given, Environment: t.env})
+	})
 }
 
 // defaultOut is where reports are written unless the user says otherwise.
@@ -230,7 +233,10 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if err != nil {
 		return err
 	}
-	known, err := f.loadBaseline(io)
+	if err := export.Check(f.out); err != nil && !f.plan {
+		return fmt.Errorf("--out: %w", err)
+	}
+	known, err := f.loadBaseline(c.Context(), io)
 	if err != nil {
 		return err
 	}
@@ -246,6 +252,8 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		return errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
 	} else if err := f.wait.await(ctx, cfg, func(format string, args ...any) { f.tell(io, format, args...) }); err != nil {
 		return err
+	} else {
+		defer limitMemory(f.concurrency)()
 	}
 	served, stop, err := startFixtures(cfg)
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -87,7 +86,7 @@ func (s *screen) follow() {
 }
 
 func terminal(w io.Writer) (width int, ok bool) {
-	file, isFile := w.(*os.File)
+	file, isFile := w.(interface{ Fd() uintptr })
 	if !isFile || !term.IsTerminal(int(file.Fd())) {
 		return 0, false
 	}

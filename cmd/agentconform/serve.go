@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
@@ -26,8 +26,8 @@ func newServe(io streams) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the reference implementation",
 		Long: `Serve the reference implementation: a control plane that deploys agent servers, and an agent server that runs the
-conformance graph from the start. It prints one line with both addresses when it is ready, and serves until Ctrl-C or
-SIGTERM. --fault makes it violate the interface on purpose, to see what a run reports.
+conformance graph from the start. It prints one line with both addresses when it is ready, and serves until Ctrl-C,
+SIGTERM or SIGHUP. --fault makes it violate the interface on purpose, to see what a run reports.
 
 Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
@@ -102,6 +102,9 @@ func (f *serveFlags) explained(err error) error {
 	return err
 }
 
+// configMark is in the first line of a configuration that serve has written.
+const configMark outfile.Mark = "# Configuration of agentconform for this target."
+
 // write makes the configuration readable by its owner only: it contains credentials.
 func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
@@ -111,7 +114,10 @@ func (f *serveFlags) write(server *reference.Server) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(f.writeConfig, text, 0o600); err != nil {
+	if err := configMark.Of(f.writeConfig); err != nil {
+		return fmt.Errorf("writing the configuration: %w (--write-config)", err)
+	}
+	if err := outfile.Text(f.writeConfig, outfile.Private, text); err != nil {
 		return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)
 	}
 	return nil

@@ -288,3 +288,47 @@ Feature: Listing the revisions of a deployment
       Given a deployment whose revisions are known
       When the client lists all its revisions twice
       Then each revision has the "source" of the deployment
+
+  @CP-LIST-18 @must @section-4 @section-8
+  Rule: Limit, offset and filters hold beside each other: a page is the part of the filtered list that limit and offset name
+    The values are derived from the contract: the bounds and the default of limit and what is next to them, an explicit offset of 0,
+    offsets up to the end of the list. Each value of a parameter is sent beside each of the others, at least once, and absent too. What
+    is wrong with a value that stands alone is the concern of the requirement about it. The order of a page is not judged.
+
+    Scenario Outline: Pages of the list with <filter> are the parts that limit and offset name
+      Given a deployment whose revisions have settled
+      When the client lists its revisions with <filter>, beside each limit and each offset
+      Then each page is the part of that list that its limit and offset name
+
+      Examples:
+        | filter                                              |
+        | no filter                                           |
+        | remote_reconciled true                              |
+        | remote_reconciled false                             |
+        | a status that occurs                                |
+        | a status that does not occur                        |
+        | all statuses                                        |
+        | a status that occurs and remote_reconciled true     |
+        | a status that occurs and remote_reconciled false    |
+        | all statuses and remote_reconciled true             |
+        | all statuses and remote_reconciled false            |
+
+    Scenario: The lists with remote_reconciled and a status hold the revisions that both filters keep
+      Given a deployment whose revisions have settled
+      When the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs
+      Then each list holds the revisions that both filters keep
+
+  @CP-LIST-19 @must @section-4 @section-7 @section-8 @form
+  Rule: An invalid parameter is refused with 422 and an error that names it, whatever valid parameters stand beside it
+    The values are derived from the contract, and the same as those that are refused alone.
+
+    Scenario Outline: An invalid <parameter> is refused beside valid parameters
+      Given an existing deployment
+      When the client lists its revisions with each invalid <parameter>, beside valid values of the other parameters
+      Then each of these requests is refused with 422 and an error that names "<parameter>"
+
+      Examples:
+        | parameter         |
+        | limit             |
+        | offset            |
+        | remote_reconciled |

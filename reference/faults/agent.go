@@ -7,6 +7,6 @@ func agentServer() []Fault {
 		agentThreads(), agentRuns(), agentMistakes(), agentJoins(), agentStates(), agentTexts(),
 		agentStrategies(), agentRemains(), agentReappearances(), agentLateStates(), agentCompleted(), agentConcurrent(), agentOtherThreads(), agentPendingJoins(),
 		agentRefusals(), agentAuthBypass(), agentEffects(), agentUsers(), agentForeignThreads(), agentExtensions(), agentListings(), agentMetadata(), agentDirections(),
-		agentErrors(), agentContract(), agentRevisions(),
+		agentErrors(), agentContract(), agentRevisions(), agentInvariants(),
 	)
 }

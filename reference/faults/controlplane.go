@@ -8,7 +8,7 @@ func controlPlane() []Fault {
 		creation(), refusedCreation(),
 		retrieval(), revision(), lifecycle(),
 		newRevisions(), keptAsIs(), tagRule(), refusedUpdate(),
-		limits(), offsets(), pages(), filters(), listing(),
-		errorBodies(), contract(),
+		limits(), offsets(), pages(), filters(), combined(), listing(),
+		errorBodies(), contract(), planeInvariants(),
 	)
 }

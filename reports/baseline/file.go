@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/atomicfile"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -247,7 +247,7 @@ func Write(path string, r *reports.Result) (*Baseline, error) {
 		}
 	}
 	b := renewed(path, r, old)
-	err := atomicfile.Write(path, func(w io.Writer) error {
+	err := outfile.Write(path, outfile.Public, func(w io.Writer) error {
 		_, err := w.Write(render(r, b))
 		return err
 	})

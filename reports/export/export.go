@@ -14,9 +14,9 @@ import (
 	"github.com/agentconform/agentconform/reports/cucumber"
 	"github.com/agentconform/agentconform/reports/har"
 	"github.com/agentconform/agentconform/reports/html"
-	"github.com/agentconform/agentconform/reports/internal/atomicfile"
 	"github.com/agentconform/agentconform/reports/junit"
 	"github.com/agentconform/agentconform/reports/markdown"
+	"github.com/agentconform/agentconform/reports/outfile"
 )
 
 // format is one file that a result is written to.
@@ -53,6 +53,19 @@ func Files() []string {
 	return append(names, Scripts)
 }
 
+// mark is in the first lines of a result.
+const mark outfile.Mark = `"agentconform.result/`
+
+// Check finds out before a run whether [Write] may write into the folder dir: an error names a file that is not ours.
+func Check(dir string) error {
+	all := formats()
+	var others []string
+	for _, f := range all[1:] {
+		others = append(others, f.file)
+	}
+	return outfile.Folder(dir, mark, all[0].file, others...)
+}
+
 // Write writes the named files into the folder dir, all of [Files] if none is named. Each file appears whole or not at
 // all. The folder is created if it does not exist. A name that is not one of Files is an error, and nothing is written.
 func Write(dir string, r *reports.Result, names ...string) error {
@@ -69,7 +82,7 @@ func Write(dir string, r *reports.Result, names ...string) error {
 			continue
 		}
 		path := filepath.Join(dir, f.file)
-		if err := atomicfile.Write(path, func(w io.Writer) error { return f.write(w, r) }); err != nil {
+		if err := outfile.Write(path, outfile.Public, func(w io.Writer) error { return f.write(w, r) }); err != nil {
 			return fmt.Errorf("writing the report %s: %w", path, err)
 		}
 	}

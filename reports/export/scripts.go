@@ -2,14 +2,13 @@ package export
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/atomicfile"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/reports/script"
@@ -23,6 +22,9 @@ var ours = regexp.MustCompile(`^[A-Z]{2}-.+-[0-9a-f]{12}\.sh$`)
 
 // writeScripts writes the scripts of the first findings. Where there can be none, the file says why.
 func writeScripts(dir string, r *reports.Result) error {
+	if info, err := os.Lstat(filepath.Join(dir, Scripts)); err == nil && !info.IsDir() {
+		return &outfile.Refused{Path: filepath.Join(dir, Scripts), Problem: "is not a folder"}
+	}
 	old, _ := os.ReadDir(filepath.Join(dir, Scripts)) // it need not be there
 	for _, e := range old {
 		if ours.MatchString(e.Name()) && e.Type().IsRegular() {
@@ -45,7 +47,7 @@ func writeScripts(dir string, r *reports.Result) error {
 			fmt.Fprintf(&b, "#!/usr/bin/env bash\necho 'no script for this finding: '%s >&2\nexit 1\n", safe.ShellWord(safe.Line(err.Error())))
 		}
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := atomicfile.Write(path, func(w io.Writer) error { _, err := io.WriteString(w, b.String()); return err }); err != nil {
+		if err := outfile.Text(path, outfile.Public, []byte(b.String())); err != nil {
 			return fmt.Errorf("writing the script %s: %w", path, err)
 		}
 	}

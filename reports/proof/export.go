@@ -12,8 +12,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
 )
+
+// mark is in the first lines of proof.json.
+const mark outfile.Mark = `"agentconform.proof/`
+
+// Check finds out before a self-test whether [Write] may write into the folder: an error names a file that is not ours.
+func Check(dir string) error {
+	return outfile.Folder(dir, mark, "proof.json", "proof.md", "proof.html")
+}
 
 // Write writes proof.json, proof.md and proof.html into the folder.
 func Write(dir string, p *Proof) error {
@@ -25,7 +34,7 @@ func Write(dir string, p *Proof) error {
 		if err := write(&text, p); err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text.String()), 0o644); err != nil {
+		if err := outfile.Text(filepath.Join(dir, name), outfile.Public, []byte(text.String())); err != nil {
 			return fmt.Errorf("writing the self-test: %w", err)
 		}
 	}

@@ -52,11 +52,13 @@ type Row struct {
 	Fails   string             `json:"fails,omitempty"` // the requirement that must kill the mutant
 	Also    map[string]string  `json:"also,omitempty"`  // further requirements that inevitably fail, with the reason
 	Verdict reports.Conclusion `json:"verdict"`
-	Red     []string           `json:"red"`  // requirements that failed
-	Open    []string           `json:"open"` // blocked or inconclusive
-	Shown   string             `json:"shown,omitempty"`
-	Problem string             `json:"problem,omitempty"`
-	MS      int64              `json:"ms"`
+	Red     []string           `json:"red"` // requirements that failed
+	// Beside are invariants that failed beside the requirement that the fault breaks: they are judged on all exchanges.
+	Beside  []string `json:"beside,omitempty"`
+	Open    []string `json:"open"` // blocked or inconclusive
+	Shown   string   `json:"shown,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+	MS      int64    `json:"ms"`
 	// Attempts is 2 where the first one was undecided, 0 or 1 otherwise. The second one runs alone.
 	Attempts int `json:"attempts,omitempty"`
 	// Replayed is how many findings were replayed with the expected verdict against all four targets.

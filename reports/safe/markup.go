@@ -60,7 +60,7 @@ func MarkdownCode(s string) string {
 // than any run of backticks within, so the text cannot close it.
 func MarkdownBlock(language, s string) string {
 	fence := strings.Repeat("`", max(3, longestRun(s, '`')+1))
-	return fence + language + "\n" + strings.TrimRight(Visible(s), "\n") + "\n" + fence + "\n"
+	return fence + language + "\n" + strings.TrimRight(WithoutCommands(Visible(s)), "\n") + "\n" + fence + "\n"
 }
 
 func longestRun(s string, c rune) int {
@@ -80,6 +80,7 @@ func longestRun(s string, c rune) int {
 // become \u escapes, which mean the same to every reader. Such characters occur in strings only, so that the
 // document stays the same. Bytes that are not UTF-8 become U+FFFD, as encoding/json makes them.
 func JSON(doc []byte) []byte {
+	doc = jsonWithoutCommands(doc)
 	if isPlainBytes(doc) {
 		return doc
 	}

@@ -33,12 +33,15 @@ func Visible(s string) string {
 }
 
 // Terminal makes s fit to print on a terminal: nothing in it can move the cursor, colour the screen, set a title
-// or turn the reading direction. Tabs become spaces, because their width depends on the column.
-func Terminal(s string) string { return strings.ReplaceAll(Visible(s), "\t", "    ") }
+// or turn the reading direction, and no system of continuous integration takes it for a command ([WithoutCommands]). Tabs
+// become spaces, because their width depends on the column.
+func Terminal(s string) string {
+	return WithoutCommands(strings.ReplaceAll(Visible(s), "\t", "    "))
+}
 
 // Line is [Terminal] on a single line: line feeds are shown as ⏎.
 func Line(s string) string {
-	return strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")
+	return WithoutCommands(strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")) // lines that are joined may make a command
 }
 
 // XML makes s consist of characters that XML 1.0 allows. It does not escape markup: the encoder does.

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -88,7 +89,7 @@ func fieldsOf(a *client.Answer, name, by string) map[string]string {
 		body = bytes.ReplaceAll(body, []byte(name), []byte(by))
 	}
 	fields := map[string]string{}
-	if whole := gjson.ParseBytes(body); gjson.ValidBytes(body) && whole.IsObject() {
+	if whole := gjson.ParseBytes(body); json.Valid(body) && whole.IsObject() {
 		whole.ForEach(func(key, value gjson.Result) bool {
 			fields[key.Str] = value.Raw
 			return true

@@ -4,20 +4,18 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 )
-
-// MaxBody is how much of an answer is read, in bytes after decompression.
-const MaxBody = 8 << 20
 
 // Request is what the suite asks of the target.
 type Request struct {
@@ -66,8 +64,9 @@ type Answer struct {
 	Asked     bool                 // the server has asked for a client certificate
 	Forwarded string               // the address that answered, where a redirect on the same host was followed
 
-	isJSON bool // known to be JSON; what is not known is looked at when it is asked for
-	words  *spec.Vocabulary
+	kind  kind // of the body
+	words *spec.Vocabulary
+	leave func() // gives back the place of a large body; nil where it has none
 }
 
 // Wire is the body as it was received.
@@ -92,9 +91,14 @@ func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 // Refused tells whether the status is 4xx.
 func (a *Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 }
 
-// IsJSON tells whether the body is one JSON text of bounded depth. GJSON's check recurses without a limit: a
-// hostile body would crash the process.
-func (a *Answer) IsJSON() bool { return a.isJSON || json.Valid(a.Body) }
+// IsJSON tells whether the body is one JSON text of bounded depth and with a bounded number of values. GJSON's check recurses without
+// a limit: a hostile body would crash the process.
+func (a *Answer) IsJSON() bool {
+	if a.kind == unknown {
+		return kindOf(a.Body) == isJSON
+	}
+	return a.kind == isJSON
+}
 
 // Get returns what the body holds at the path (GJSON syntax). In a body that is not JSON nothing exists.
 func (a *Answer) Get(path string) gjson.Result {
@@ -150,9 +154,10 @@ type Client struct {
 	Limit      *rate.Limiter // of requests to the target; nil: none
 	ReadOnly   bool          // requests that would write are not sent; the error is a *WriteRefused
 	patience   *patience
-	gates      sync.Map  // by host
-	secured    sync.Map  // *handshakes by host and port
-	guarded    *sync.Map // hosts that the target has named
+	large      *semaphore.Weighted // places for large bodies
+	gates      sync.Map            // by host
+	secured    sync.Map            // *handshakes by host and port
+	guarded    *sync.Map           // hosts that the target has named
 }
 
 // New returns a client that keeps enough connections for the given number of concurrent scenarios.
@@ -168,6 +173,7 @@ func NewVia(concurrency int, route Route) *Client {
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
 		patience:  &patience{left: maxWaiting},
+		large:     semaphore.NewWeighted(largeBodies),
 	}
 }
 
@@ -192,6 +198,10 @@ func stayOnTarget(next *http.Request, via []*http.Request) error {
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	if c.ReadOnly && r.writes() {
 		return nil, &WriteRefused{Request: r}
+	}
+	if why := unusable(r); why != "" {
+		r.Base, r.Path = safe.Cut(r.Base, maxAddress/8), safe.Cut(r.Path, maxAddress/8)
+		return nil, &NoAnswer{Request: r, Cause: why, Closed: true}
 	}
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
@@ -265,9 +275,10 @@ func (r *Request) renewed(a *Answer) (header http.Header, changed bool) {
 
 // Try sends a request once, and records nothing. The error says that no answer came: a *NoAnswer, or the cause of the context.
 func (c *Client) Try(ctx context.Context, r Request) error {
-	_, err := c.send(ctx, r, Wire{})
+	a, err := c.send(ctx, r, Wire{})
 	switch {
 	case err == nil:
+		a.leavePlace()
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -295,6 +306,8 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	c.Down.Answered(r.Base)
 	c.translate(a)
 	a.ID = c.Observe(ctx, r, wire, a.Sent, a, "")
+	a.shorten()
+	a.leavePlace()
 	return a, nil
 }
 
@@ -306,8 +319,8 @@ func (c *Client) wireOf(r Request) (w Wire) {
 
 // translate spells the body of an answer as the interface does, and keeps what was received.
 func (c *Client) translate(a *Answer) {
-	a.isJSON = json.Valid(a.Body)
-	if c.Vocabulary.Empty() {
+	a.kind = kindOf(a.Body)
+	if c.Vocabulary.Empty() || a.kind != isJSON {
 		return
 	}
 	r := a.Request
@@ -341,10 +354,12 @@ const maxSends = 4
 // a server may close a connection that is idle at the very moment at which a request is sent on it.
 func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
-		limited, cancel := context.WithTimeout(ctx, r.Timeout)
+		limited, cancel := context.WithCancel(ctx)
+		left := allow(r.Timeout, cancel)
 		seen := progress{handshakes: c.handshakesOf(r.Base)}
 		request, err := newRequest(seen.watch(limited), r, wire)
 		if err != nil {
+			left.pause()
 			cancel()
 			return nil, err
 		}
@@ -361,12 +376,13 @@ func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error
 			if a.Status == http.StatusSwitchingProtocols {
 				_ = response.Body.Close()
 			} else {
-				a.Body, err = readBounded(response.Body)
+				err = c.readInto(limited, a, response, left)
 			}
 			stop()
 		}
-		a.Took = time.Since(a.Sent)
+		a.Took = time.Since(a.Sent) - left.paused
 		timedOut := limited.Err() != nil
+		left.pause()
 		cancel()
 		switch {
 		case err == nil:

@@ -28,20 +28,12 @@ func NamedBy(plane, address string) (base string, err error) {
 		return "", errors.New("it contains a user name or password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", errors.New("it has a query or a fragment")
-	case noIP == nil && !sameHost(u, p) && isReserved(ip):
+	case !sameHost(u, p) && (noIP == nil && isReserved(ip) || isMetadata(u.Hostname())):
 		return "", errReserved
 	case p.Scheme == "https" && u.Scheme == "http" && !loopback(u.Hostname()):
 		return "", errors.New("it uses http, and the control plane uses https")
 	}
 	return strings.TrimRight(address, "/"), nil
-}
-
-var errReserved = errors.New("it is a link-local, multicast or unspecified address, such as that of a cloud metadata service")
-
-// isReserved tells whether no agent server can be at the address, but maybe a cloud metadata service.
-func isReserved(ip netip.Addr) bool {
-	ip = ip.Unmap()
-	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()
 }
 
 func sameHost(a, b *url.URL) bool { return strings.EqualFold(a.Hostname(), b.Hostname()) }

@@ -1,10 +1,9 @@
 package client
 
 import (
-	"encoding/base64"
+	"cmp"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -22,12 +21,14 @@ type Redactor struct {
 type redactions struct {
 	replacer *strings.Replacer
 	recorder *strings.Replacer // also escapes what looks like a name
+	spelled  []spelled         // longest first
 	names    []string
 	shapes   []string // of all secrets, longest first
 }
 
 // NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A secret is found in the
-// shapes in which a target may echo it: as it is, escaped for URLs or JSON, and in base64.
+// shapes in which a target may echo it: as it is, escaped for URLs or JSON, and in base64; one of 12 bytes and more in each
+// spelling of the list at shortestSpelled.
 func NewRedactor(secrets map[string]string) *Redactor {
 	r := &Redactor{secrets: map[string]string{}}
 	r.Add(secrets)
@@ -53,15 +54,14 @@ func redactionsOf(secrets map[string]string) *redactions {
 		if !slices.Contains(r.names, name) {
 			r.names = append(r.names, name)
 		}
+		if len(secret) >= shortestSpelled {
+			r.spelled = append(r.spelled, spelled{secret, name})
+			if asForm := strings.ReplaceAll(secret, " ", "+"); asForm != secret {
+				r.spelled = append(r.spelled, spelled{asForm, name})
+			}
+		}
 		quoted, _ := json.Marshal(secret)
-		for _, shape := range []string{
-			secret,
-			url.QueryEscape(secret),
-			url.PathEscape(secret),
-			string(quoted[1 : len(quoted)-1]),
-			base64.StdEncoding.EncodeToString([]byte(secret)),
-			base64.RawURLEncoding.EncodeToString([]byte(secret)),
-		} {
+		for _, shape := range shapesOf(secret, string(quoted[1:len(quoted)-1])) {
 			shapes[shape] = name
 		}
 	}
@@ -77,6 +77,9 @@ func redactionsOf(secrets map[string]string) *redactions {
 		return strings.Compare(a, b)
 	})
 	r.shapes = ordered
+	slices.SortFunc(r.spelled, func(a, b spelled) int {
+		return cmp.Or(len(b.secret)-len(a.secret), strings.Compare(a.secret, b.secret))
+	})
 	pairs := make([]string, 0, 2*len(ordered))
 	for _, shape := range ordered {
 		pairs = append(pairs, shape, shapes[shape])
@@ -89,10 +92,16 @@ func redactionsOf(secrets map[string]string) *redactions {
 
 // Record returns a text as it is to be recorded: without secrets, and with whatever in it looks like the name of one
 // escaped ("$_AGENTCONFORM_..."), so that only the names that the redactor itself has put there can be taken for names.
-func (r *Redactor) Record(s string) string { return r.known.Load().recorder.Replace(s) }
+func (r *Redactor) Record(s string) string {
+	known := r.known.Load()
+	return known.respelled(known.recorder.Replace(s))
+}
 
 // Text returns the text without secrets.
-func (r *Redactor) Text(s string) string { return r.known.Load().replacer.Replace(s) }
+func (r *Redactor) Text(s string) string {
+	known := r.known.Load()
+	return known.respelled(known.replacer.Replace(s))
+}
 
 // Texts returns the texts without secrets.
 func (r *Redactor) Texts(all []string) []string {

@@ -89,10 +89,28 @@ func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 	if slices.Contains(t.route.Hosts, reports.HostPort(request.URL.String())) {
 		ways = t.named
 	}
+	way := ways.plain
 	if proxy, err := t.route.proxy(request); err == nil && proxy != nil && proxy.Scheme == "https" {
-		return ways.viaTLS.RoundTrip(request)
+		way = ways.viaTLS
 	}
-	return ways.plain.RoundTrip(request)
+	response, err := way.RoundTrip(request)
+	if err == nil {
+		keepUnusableRedirect(request, response)
+	}
+	return response, err
+}
+
+// keepUnusableRedirect makes a redirect that leads nowhere an answer like any other: http.Client would return an error in its place. The
+// header stays, under a spelling that http.Client does not look for.
+func keepUnusableRedirect(request *http.Request, response *http.Response) {
+	to := response.Header.Get("Location")
+	if to == "" {
+		return
+	}
+	if at, err := request.URL.Parse(to); err != nil || at.Host == "" || at.Opaque != "" {
+		response.Header["location"] = response.Header["Location"]
+		delete(response.Header, "Location")
+	}
 }
 
 // CloseIdleConnections closes the connections that are kept.
@@ -116,11 +134,14 @@ func dialingTLS(dial func(ctx context.Context, network, address string) (net.Con
 	}
 }
 
+// maxHeader bounds the headers of an answer, in bytes. Servers send a few thousand, and each may cost a hundred times its size.
+const maxHeader = 128 << 10
+
 func (r *Route) transport(concurrency int, guarded *sync.Map, secure *tls.Config) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 4 * concurrency
 	transport.MaxIdleConns = 0
-	transport.MaxResponseHeaderBytes = 1 << 20
+	transport.MaxResponseHeaderBytes = maxHeader
 	transport.IdleConnTimeout = 2 * time.Second // servers close theirs after a few
 	transport.Proxy = r.proxy
 	transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {

@@ -57,11 +57,13 @@ type Config struct {
 	AssistantID string `yaml:"assistant_id"`
 	Agent       Agent  `yaml:"agent"`
 
-	Timeouts       Timeouts `yaml:"timeouts"`
-	Polling        Polling  `yaml:"polling"`
-	Rate           string   `yaml:"rate"`            // of requests to the target, "5/s" or "300/m"; "": no limit
-	MaxDeployments int      `yaml:"max_deployments"` // 0: no limit
-	MaxRevisions   int      `yaml:"max_revisions"`   // of one deployment; 0: no limit
+	Timeouts Timeouts `yaml:"timeouts"`
+	Polling  Polling  `yaml:"polling"`
+	// Patience is how old an answer may be: a target with replicas may show for a moment what was before.
+	Patience       time.Duration `yaml:"patience"`
+	Rate           string        `yaml:"rate"`            // of requests to the target, "5/s" or "300/m"; "": no limit
+	MaxDeployments int           `yaml:"max_deployments"` // 0: no limit
+	MaxRevisions   int           `yaml:"max_revisions"`   // of one deployment; 0: no limit
 
 	// Environments are named sets of keys of a file. The one of Sources.Environment is laid over the other keys; after Load there are none.
 	Environments map[string]any `yaml:"environments"`
@@ -172,6 +174,7 @@ func Default() Config {
 		Agent:             Agent{RejectedStatus: http.StatusUnauthorized},
 		Timeouts:          Timeouts{Request: 10 * time.Second, Poll: 15 * time.Minute, Run: time.Minute},
 		Polling:           Polling{Interval: 20 * time.Millisecond, MaxInterval: 5 * time.Second},
+		Patience:          200 * time.Millisecond,
 	}
 }
 

@@ -48,6 +48,8 @@ type Sent struct {
 	By   string // the scenario or fixture
 	At   time.Time
 	Part reports.Part // of its scenario; set-up for a fixture
+	// Wrong says that the request breaks the contract on purpose.
+	Wrong bool
 }
 
 // SentBy returns the exchanges of the scenarios and fixtures, in the order in which they were sent.
@@ -57,7 +59,7 @@ func (p *places) SentBy(names ...string) []Sent {
 	var all []Sent
 	for i, at := range p.all {
 		if slices.Contains(names, at.scenario) {
-			all = append(all, Sent{i + 1, at.scenario, at.sent, cmp.Or(at.part, reports.SetUp)})
+			all = append(all, Sent{i + 1, at.scenario, at.sent, cmp.Or(at.part, reports.SetUp), at.wrong})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Sent) int { return a.At.Compare(b.At) })
@@ -69,7 +71,7 @@ func (p *places) SentAs(id int) Sent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := p.all[id-1]
-	return Sent{id, at.scenario, at.sent, reports.SetUp}
+	return Sent{id, at.scenario, at.sent, reports.SetUp, at.wrong}
 }
 
 // Sender returns the scenario or fixture that an exchange was made for, "" if there is no such exchange.

@@ -43,8 +43,8 @@ type Collector struct {
 // New returns a collector that writes to journal.
 func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
 	return &Collector{
-		Words: NewWords(nil), judge: newJudge(oracle), recorder: recorder{redact: redact}, journal: journal, start: start,
-		contract: contract{violations: map[string]*Violation{}}, seen: newSeen(oracle, redact),
+		Words: NewWords(nil), judge: newJudge(oracle), recorder: newRecorder(redact), journal: journal, start: start,
+		contract: newContract(), seen: newSeen(oracle, redact),
 		trust:  trust{bySide: map[spec.Side]map[int]int{}, byExchange: map[int]int{}},
 		places: places{sequence: map[string]int{}}, ownRequests: ownRequests{given: givenIDs{}},
 	}

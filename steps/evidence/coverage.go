@@ -24,8 +24,9 @@ type answerKind struct {
 
 type parameter struct{ operation, name string }
 
-// keptAnswers bounds how many error answers of one operation and status are kept for rules that judge them all.
-const keptAnswers = 256
+// keptAnswers bounds how many error answers of one operation and status are kept for rules that judge them all, and keptBodies the
+// bodies of all of them, in bytes.
+const keptAnswers, keptBodies = 256, 8 << 20
 
 // seen is what was answered to what.
 type seen struct {
@@ -33,6 +34,7 @@ type seen struct {
 	redact *client.Redactor
 
 	mu           sync.Mutex
+	keptBytes    int // of bodies in errorAnswers
 	errorAnswers map[string][]*client.Answer
 	answers      map[answerKind]int
 	busy         map[answerKind]int // of these, how many asked to come back later
@@ -86,8 +88,10 @@ func (s *seen) note(id int, o *Observed, against []spec.Violation) {
 	s.noteAnswer(op, id, o, against)
 	if x.Status >= 400 && o.answer != nil {
 		key := op.ID + " " + strconv.Itoa(x.Status)
-		if len(s.errorAnswers[key]) < keptAnswers && len(o.answer.Body) <= keptBody {
+		size := len(o.answer.Body)
+		if len(s.errorAnswers[key]) < keptAnswers && size <= keptBody && s.keptBytes+size <= keptBodies {
 			s.errorAnswers[key] = append(s.errorAnswers[key], kept(o.answer, id))
+			s.keptBytes += size
 		}
 	}
 }

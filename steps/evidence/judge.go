@@ -1,11 +1,14 @@
 package evidence
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
@@ -17,10 +20,18 @@ type judge struct {
 	wire       *spec.Oracle        // with the target's names
 	vocabulary *spec.Vocabulary    // nil where these are the interface's
 	enumerated map[string][]string // values of the interface, by field
+	memory     *semaphore.Weighted // what the answers that are judged at the moment take, in bytes
 }
 
+// The memory that judging takes: of all answers that are judged at the same time, and of each of its bytes and JSON values.
+const (
+	judgingMemory  = 48 << 20
+	memoryPerByte  = 3
+	memoryPerValue = 150
+)
+
 func newJudge(oracle *spec.Oracle) judge {
-	j := judge{oracle: oracle, wire: oracle}
+	j := judge{oracle: oracle, wire: oracle, memory: semaphore.NewWeighted(judgingMemory)}
 	if oracle != nil {
 		j.enumerated = oracle.Enums()
 	}
@@ -37,13 +48,29 @@ func (j *judge) translate(v *spec.Vocabulary) error {
 	return nil
 }
 
-// answer returns what the contract says against an answer, as it was received; nothing where none came.
-func (j *judge) answer(x spec.Exchange, a *client.Answer) []spec.Violation {
+// enter waits until there is memory to judge an answer, or until the context ends, with its cause. An answer that takes more than there
+// is waits until no other one is judged.
+func (j *judge) enter(ctx context.Context, a *client.Answer) (leave func(), err error) {
 	if a == nil {
-		return nil
+		return func() {}, nil
+	}
+	body := a.Wire()
+	values := bytes.Count(body, []byte{','}) + bytes.Count(body, []byte{'{'}) + bytes.Count(body, []byte{'['})
+	weight := int64(min(judgingMemory, memoryPerByte*len(body)+memoryPerValue*min(values, spec.MaxValues)))
+	if !j.memory.TryAcquire(weight) && j.memory.Acquire(ctx, weight) != nil {
+		return nil, context.Cause(ctx)
+	}
+	return func() { j.memory.Release(weight) }, nil
+}
+
+// answer returns what the contract says against an answer, as it was received; nothing where none came. The error is that of the
+// context.
+func (j *judge) answer(ctx context.Context, x spec.Exchange, a *client.Answer) ([]spec.Violation, error) {
+	if a == nil {
+		return nil, nil
 	}
 	x.Body = a.Wire()
-	return j.wire.JudgeResponse(x)
+	return j.wire.JudgeResponseContext(ctx, x)
 }
 
 // judgedForm is the exchange with the interface's names.
@@ -77,7 +104,7 @@ func (j *judge) enumsIn(x spec.Exchange, a *client.Answer) map[string][]string {
 			note(field, gjson.GetBytes(x.RequestBody, path))
 		}
 	}
-	if a == nil || a.Status >= 400 || !json.Valid(x.Body) {
+	if a == nil || a.Status >= 400 || !a.IsJSON() {
 		return seen
 	}
 	body := gjson.ParseBytes(x.Body)

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/outfile"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // Ledger is the journal of all that the run created at the target. Each entry is in the file before the next
@@ -49,6 +51,9 @@ func ContinueLedger(path string) (*Ledger, error) {
 // ResumeLedger goes on with the part of a run that was broken off. All that the run has created is among its entries. A last line that was
 // cut short is left out; lines that cannot be read stay.
 func ResumeLedger(path, run, target string) (*Ledger, error) {
+	if err := outfile.Check(path); err != nil {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
@@ -60,7 +65,7 @@ func ResumeLedger(path, run, target string) (*Ledger, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	file, err := outfile.Append(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
@@ -110,6 +115,9 @@ func (l *Ledger) Left(kind string) []reports.LedgerEntry {
 }
 
 func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error) {
+	if err := outfile.Check(path); err != nil {
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
@@ -118,13 +126,10 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(path+".new", kept, 0o644); err != nil {
+	if err := outfile.Text(path, outfile.Public, kept); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return nil, fmt.Errorf("opening the ledger: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := outfile.Append(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
@@ -247,6 +252,7 @@ func (l *Ledger) Created(kind, id, by string) error {
 
 // Add notes something new at the address of the entry. What is known already stays as it is.
 func (l *Ledger) Add(e reports.LedgerEntry) error {
+	e.ID = safe.Cut(e.ID, maxGivenID) // a longer one cannot be sent, nor removed
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if slices.ContainsFunc(l.entries, func(known reports.LedgerEntry) bool { return same(known, e) }) {

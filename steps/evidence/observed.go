@@ -29,8 +29,9 @@ type Observed struct {
 	Early   bool `json:"early,omitempty"`
 	Trusted bool `json:"trusted,omitempty"`
 
-	Found    []spec.Violation `json:"found,omitempty"`   // what the contract says against the answer
-	Against  []spec.Violation `json:"against,omitempty"` // and against the request
+	Found    []spec.Violation `json:"found,omitempty"`    // what the contract says against the answer
+	Unjudged bool             `json:"unjudged,omitempty"` // the run was ended before that was known
+	Against  []spec.Violation `json:"against,omitempty"`  // and against the request
 	OwnToken *string          `json:"own_token,omitempty"`
 	Words    *ObservedWords   `json:"words,omitempty"`
 
@@ -50,11 +51,15 @@ type ObservedWords struct {
 // keptBody bounds the body of an answer that is kept.
 const keptBody = 64 << 10
 
-// observe judges an exchange, and reduces it to what a collector takes.
+// observe judges an exchange, and reduces it to what a collector takes. Where the context ends first, the answer is not judged.
 func (c *Collector) observe(ctx context.Context, r client.Request, wire client.Wire, sent time.Time, a *client.Answer, cause string) *Observed {
-	judged := judgedForm(r, a)
-	found := c.judge.answer(judged, a)
-	redact := c.recorder.redact
+	redact, judged := c.recorder.redact, judgedForm(r, a)
+	leave, err := c.judge.enter(ctx, a)
+	var found []spec.Violation
+	if err == nil {
+		defer leave()
+		found, err = c.judge.answer(ctx, judged, a)
+	}
 	x := c.recorder.exchange(ctx, r, wire, a, cause, found)
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 	o := &Observed{
@@ -62,7 +67,10 @@ func (c *Collector) observe(ctx context.Context, r client.Request, wire client.W
 		Side: r.Side, Base: redact.Text(r.Base), Path: redact.Text(r.Path), Query: redact.Text(r.Query),
 		Wrong: r.Wrong, Raised: r.Raised, Early: r.Early, Trusted: r.Trusted,
 		Found: c.recorder.violations(found), Against: c.recorder.violations(c.judge.oracle.JudgeRequest(judged)), Words: c.Words.of(wire.Traces, a),
-		Enums: c.judge.enumsIn(judged, a), answer: a,
+		Unjudged: err != nil, answer: a,
+	}
+	if err == nil {
+		o.Enums = c.judge.enumsIn(judged, a)
 	}
 	if a == nil {
 		return o
@@ -82,7 +90,7 @@ func (c *Collector) observe(ctx context.Context, r client.Request, wire client.W
 // was judged of it is not judged again. Its curl line is written anew: people run it. The error is that of the journal.
 func (c *Collector) Take(o *Observed) error {
 	o.Exchange.Curl = c.recorder.curl(&o.Exchange)
-	if o.Exchange.Status >= 400 && o.Exchange.Response.FullSize() <= keptBody {
+	if whole := &o.Exchange.Response; o.Exchange.Status >= 400 && whole.FullSize() <= keptBody && len(whole.Body) >= whole.Size {
 		o.answer = o.rebuilt()
 	}
 	c.mu.Lock()
@@ -112,6 +120,9 @@ func (c *Collector) take(id int, o *Observed) {
 	c.Words.note(id, o.Exchange.Status, o.Words)
 	for _, v := range o.Found {
 		c.contract.note(id, v, c.judge.vocabulary)
+	}
+	if op, known := c.judge.oracle.Find(o.Side, o.Exchange.Method, o.Path); known && o.Unjudged {
+		c.contract.noteUnjudged(op.ID)
 	}
 	against := c.ownRequests.note(id, o)
 	c.seen.note(id, o, against)

@@ -25,6 +25,7 @@ type place struct {
 	sequence int // within the scenario
 	sent     time.Time
 	part     reports.Part // "" where no step of a scenario sent it
+	wrong    bool         // the request breaks the contract on purpose
 }
 
 // note remembers where the exchange belongs. The journal numbers from one, in the order of its calls.
@@ -37,7 +38,7 @@ func (p *places) note(id int, o *Observed, start time.Time) {
 		p.all = append(p.all, place{})
 	}
 	if id > 0 {
-		p.all[id-1] = place{scenario: name, order: o.Order, sequence: p.sequence[name], sent: start.Add(time.Duration(o.SentNS)), part: o.Part}
+		p.all[id-1] = place{scenario: name, order: o.Order, sequence: p.sequence[name], sent: start.Add(time.Duration(o.SentNS)), part: o.Part, wrong: o.Wrong}
 	}
 }
 

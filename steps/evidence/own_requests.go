@@ -61,9 +61,9 @@ func (w *recorder) givenBy(a *client.Answer) (ids []string) {
 	body := gjson.ParseBytes(a.Body)
 	for _, path := range []string{"id", "latest_revision_id", "resources.#.id", "resources.#.latest_revision_id"} {
 		found := body.Get(path)
-		for _, id := range append(found.Array(), found) {
-			if id.Type == gjson.String && !isUUID(id.Str) && len(id.Str) <= maxGivenID && len(ids) < maxGiven {
-				ids = append(ids, w.redact.Text(id.Str))
+		for _, id := range append(found.Array(), found) { // what is no string is sent as it is written
+			if text := id.String(); id.Exists() && !isUUID(text) && len(text) <= maxGivenID && len(ids) < maxGiven {
+				ids = append(ids, w.redact.Text(text))
 			}
 		}
 	}

@@ -36,6 +36,8 @@ func TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite(t *testing.T) {
 	observe(http.MethodPost, "/v2/deployments", `{"id":"dep 1","latest_revision_id":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`)
 	observe(http.MethodGet, "/v2/deployments/dep%201", `{}`)
 	observe(http.MethodGet, "/v2/deployments/dep%201/revisions/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", `{}`)
+	observe(http.MethodPost, "/v2/deployments", `{"id":7,"latest_revision_id":{"a":[1]}}`)
+	observe(http.MethodGet, "/v2/deployments/7/revisions/%7B%22a%22:%5B1%5D%7D", `{}`)
 	assert.Empty(t, c.OwnMistakes())
 	observe(http.MethodGet, "/v2/deployments/dep2", `{}`)
 	assert.Len(t, c.OwnMistakes(), 1)

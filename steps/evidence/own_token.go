@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
@@ -47,8 +48,8 @@ func (t *ownTokens) OwnToken() OwnToken {
 // configuration count, and of these only secrets: a tenant ID names who owns something.
 func (w *recorder) ownTokenIn(r client.Request, a *client.Answer) *string {
 	for _, token := range w.tokensOf(r.Header) {
-		if at, found := tokenIn(a.Body, token); found {
-			at = w.redact.Text(at)
+		if at, found := tokenIn(a, token); found {
+			at = safe.Cut(w.redact.Text(at), maxGivenID)
 			return &at
 		}
 	}
@@ -72,12 +73,13 @@ func (w *recorder) tokensOf(h http.Header) (tokens []string) {
 }
 
 // tokenIn tells whether a body holds the token, and in which string of its JSON.
-func tokenIn(body []byte, token string) (pointer string, found bool) {
+func tokenIn(a *client.Answer, token string) (pointer string, found bool) {
+	body := a.Body
 	quoted, _ := json.Marshal(token)
 	if !bytes.Contains(body, []byte(token)) && !bytes.Contains(body, quoted[1:len(quoted)-1]) {
 		return "", false
 	}
-	if json.Valid(body) { // of bounded depth
+	if a.IsJSON() { // of bounded depth
 		pointer, _ = pointerTo(gjson.ParseBytes(body), token)
 	}
 	return pointer, true

@@ -26,10 +26,10 @@ func TestTokenIn(t *testing.T) {
 		`plain tok"en/1`: "",
 		strings.Repeat("[", 9000) + `"tok\"en/1"` + strings.Repeat("]", 9000): strings.Repeat("/0", 9000),
 	} {
-		pointer, found := tokenIn([]byte(body), token)
+		pointer, found := tokenIn(&client.Answer{Body: []byte(body)}, token)
 		assert.True(t, found, "%.60s", body)
 		assert.Equal(t, want, pointer)
 	}
-	_, found := tokenIn([]byte(`{"a":"tok"}`), token)
+	_, found := tokenIn(&client.Answer{Body: []byte(`{"a":"tok"}`)}, token)
 	assert.False(t, found)
 }

@@ -2,9 +2,14 @@ package evidence
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"net/http"
+	"sync/atomic"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
@@ -20,7 +25,20 @@ type Reach struct {
 type recorder struct {
 	redact *client.Redactor
 	Reach
+	recorded *atomic.Int64 // of bodies of answers, in bytes
 }
+
+func newRecorder(redact *client.Redactor) recorder {
+	return recorder{redact: redact, recorded: new(atomic.Int64)}
+}
+
+// What is recorded of the bodies of answers, in bytes.
+const (
+	allBodies   = 8 << 20 // in one run; of what comes later only the beginning
+	beginning   = 2 << 10
+	shortHeader = 256
+	longestSeen = 32 << 10 // a secret, in whatever spelling
+)
 
 // exchange is the exchange as it went over the wire, without secrets.
 func (w *recorder) exchange(ctx context.Context, r client.Request, wire client.Wire, a *client.Answer, cause string, found []spec.Violation) reports.Exchange {
@@ -38,13 +56,52 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, wire client.W
 	if a != nil {
 		x.Status = a.Status
 		x.MS = float64(a.Took.Microseconds()) / 1000
-		x.Response = reports.Message{Headers: w.redact.Header(a.Header), Body: w.redact.Record(string(a.Wire()))}
+		x.Response = w.body(a.Wire())
+		x.Response.Headers = w.headers(a.Header)
 	}
 	x.Curl = w.curl(&x)
 	for _, v := range found {
 		x.Problems = append(x.Problems, w.redact.Excerpt(fmt.Sprintf("%s: %s: expected %s, got %s", v.Pointer, v.Keyword, v.Expected, v.Actual)))
 	}
 	return x
+}
+
+// headers are the headers of an answer without secrets. They count like bodies: of those that come late only the beginnings are kept.
+func (w *recorder) headers(h http.Header) map[string][]string {
+	clean, size := w.redact.Header(h), 0
+	for name, values := range clean {
+		for _, v := range values {
+			size += len(name) + len(v)
+		}
+	}
+	if w.recorded.Add(int64(size)) <= allBodies || size <= beginning {
+		return clean
+	}
+	for name, values := range clean {
+		clean[name] = values[:min(len(values), 4)]
+		for i, v := range clean[name] {
+			clean[name][i] = safe.Cut(v, shortHeader)
+		}
+	}
+	return clean
+}
+
+// body is the body of an answer without secrets, or its beginning with the size and the digest of the whole.
+func (w *recorder) body(body []byte) reports.Message {
+	limit := reports.MaxBody
+	if w.recorded.Add(int64(min(len(body), limit))) > allBodies {
+		limit = beginning
+	}
+	if len(body) <= limit {
+		return reports.Message{Body: w.redact.Record(string(body))}
+	}
+	sum := sha256.Sum256(body)
+	// A secret that the first cut has broken is in what the second one leaves out, however long the names of secrets are.
+	text := w.redact.Record(string(body[:min(len(body), limit+longestSeen)]))
+	if len(body) > limit+longestSeen {
+		text = text[:max(0, len(text)-longestSeen)]
+	}
+	return reports.Message{Body: safe.Prefix(text, limit), Size: len(body), SHA256: hex.EncodeToString(sum[:])}
 }
 
 // curl is the command that sends the request of an exchange again.

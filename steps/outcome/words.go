@@ -23,6 +23,14 @@ func Seen(a *client.Answer) string {
 	return fmt.Sprintf("status %d with %s", a.Status, text)
 }
 
+// bounded cuts a text that holds one of the target where that exceeds all bounds.
+func bounded(s string) string {
+	if len(s) <= 2*maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:2*maxText], "")
+}
+
 // SeenShort describes an answer in a few words.
 func SeenShort(a *client.Answer) string { return window(Seen(a), 0) }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -32,7 +33,10 @@ type Journal struct {
 // Create begins the journal of a new run in the folder of its reports, in place of one that is there.
 func Create(folder string, h Header) (*Journal, error) {
 	path := filepath.Join(folder, File)
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err := mark.Of(path); err != nil {
+		return nil, fmt.Errorf("opening the journal of the run: %w", err)
+	}
+	file, err := emptied(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal of the run: %w; name another folder with --out", err)
 	}
@@ -42,13 +46,27 @@ func Create(folder string, h Header) (*Journal, error) {
 	return j, j.Err()
 }
 
+// mark is in the first line of a journal.
+const mark outfile.Mark = `"` + Schema + `"`
+
+// emptied opens a new file in place of one that is there.
+func emptied(path string) (*os.File, error) {
+	if err := outfile.Text(path, outfile.Public, nil); err != nil {
+		return nil, err
+	}
+	return outfile.Append(path)
+}
+
 // Continue opens the journal of a run that was broken off, without a last line that was cut short, and notes that it goes on.
 func (b *Broken) Continue() (*Journal, error) {
 	path := filepath.Join(b.folder, File)
+	if err := mark.Of(path); err != nil {
+		return nil, fmt.Errorf("opening the journal of the run: %w", err)
+	}
 	if err := os.Truncate(path, b.end); err != nil {
 		return nil, fmt.Errorf("opening the journal of the run: %w", err)
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o644)
+	file, err := outfile.Append(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal of the run: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/forecast"
+	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/resume"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -57,15 +58,16 @@ const DefaultConcurrency = 8
 // run is the state that all scenarios of one run share.
 type run struct {
 	Options
-	target   *target.Target
-	slots    *slots.Slots // for scenarios in flight, and for what they share
-	maker    *shared.Maker
-	plane    *plane.Plane
-	agents   *agent.Agents
-	forecast *forecast.Forecast
-	start    time.Time                        // later than it was by the times in which the run was broken off
-	earlier  map[string][]string              // fixtures, by the attribution of scenarios that an earlier part of the run has judged
-	binding  func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
+	target     *target.Target
+	slots      *slots.Slots // for scenarios in flight, and for what they share
+	maker      *shared.Maker
+	plane      *plane.Plane
+	agents     *agent.Agents
+	forecast   *forecast.Forecast
+	invariants *invariants.Record
+	start      time.Time                        // later than it was by the times in which the run was broken off
+	earlier    map[string][]string              // fixtures, by the attribution of scenarios that an earlier part of the run has judged
+	binding    func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
 
 	obstacles
 	ready map[string]<-chan struct{} // by name of what scenarios share: closed when it is made, or has failed
@@ -171,8 +173,10 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker)
 	agents.AtOnce = o.Concurrency
-	return &run{Options: o, target: t, slots: places, maker: maker, plane: p, agents: agents,
-		forecast: forecast.Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}, nil
+	r := &run{Options: o, target: t, slots: places, maker: maker, plane: p, agents: agents,
+		forecast: forecast.Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}
+	r.invariants = invariants.NewRecord(t, o.Oracle, o.Journal, r.failures)
+	return r, nil
 }
 
 // reach sends one request, so that a target that does not answer is reported once and not for each scenario. Any

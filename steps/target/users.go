@@ -66,6 +66,17 @@ func (t *Target) CredentialKey(who Caller) string {
 	return ""
 }
 
+// UserKeys are the keys of the configuration that hold credentials of a caller.
+func (t *Target) UserKeys() (keys []string) {
+	for i := range t.Config.Users {
+		keys = append(keys, fmt.Sprintf("users.%d", i))
+	}
+	if len(t.Config.Agent.StudioHeaders) > 0 {
+		keys = append(keys, studioKey)
+	}
+	return keys
+}
+
 // CallerWith returns the caller whose credentials the key of the configuration holds. Where the
 // configuration has no such key, that is the caller without credentials.
 func (t *Target) CallerWith(key string) Caller {

@@ -11,6 +11,12 @@ import (
 // MaxDepth is how deep arrays and objects may nest. Honest bodies stay far below it.
 const MaxDepth = 512
 
+// MaxValues is how many JSON values a text may have: each costs a hundred bytes once it is decoded, and may be written in two.
+const MaxValues = 250_000
+
+// maxPointer bounds the pointer of a fault, in bytes: keys may be megabytes long.
+const maxPointer = 1 << 10
+
 // maxFaults bounds the report: a text may repeat one key a million times.
 const maxFaults = 16
 
@@ -24,6 +30,7 @@ const (
 	DuplicateKey Kind = "duplicate-key" // an object has a key twice
 	Encoding     Kind = "encoding"      // not UTF-8
 	Depth        Kind = "depth"         // nested deeper than MaxDepth
+	Values       Kind = "values"        // more than MaxValues values
 )
 
 // Fault is one thing that is wrong.
@@ -85,6 +92,7 @@ type decoder struct {
 	pos     int
 	path    []segment
 	longest int
+	values  int
 	faults  []Fault
 }
 
@@ -110,7 +118,10 @@ func (d *decoder) pointer() string {
 		if s.index >= 0 {
 			b.WriteString(strconv.Itoa(s.index))
 		} else {
-			b.WriteString(escaper.Replace(s.key))
+			b.WriteString(escaper.Replace(s.key[:min(len(s.key), maxPointer)]))
+		}
+		if b.Len() > maxPointer {
+			return strings.ToValidUTF8(b.String()[:maxPointer], "") + "…"
 		}
 	}
 	return b.String()
@@ -144,6 +155,9 @@ func (d *decoder) unexpected(wanted string) bool {
 }
 
 func (d *decoder) value(depth int) (any, bool) {
+	if d.values++; d.values > MaxValues {
+		return nil, d.fail(Values, "more than "+strconv.Itoa(MaxValues)+" JSON values")
+	}
 	switch c := d.peek(); {
 	case c == '{':
 		return d.object(depth + 1)

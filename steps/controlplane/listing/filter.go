@@ -24,8 +24,8 @@ type filtering struct {
 
 // define holds the sentences about filtering the revisions of a deployment (section 4).
 func (w *filtering) define(r *common.Registrar) {
-	r.Given(`a deployment whose revisions have settled`, w.aSettledHistory, w.Reads(w.ReadableStatuses(1), w.Plane.Fixtures.Long), common.Asks(24))
-	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory, w.Reads(w.ReadableStatuses(2), w.Plane.Fixtures.Long), common.Asks(24))
+	r.Given(`a deployment whose revisions have settled`, w.aSettledHistory, w.Reads(w.ReadableStatuses(1), w.Plane.Fixtures.Long), common.Asks(2))
+	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory, w.Reads(w.ReadableStatuses(2), w.Plane.Fixtures.Long), common.Asks(2))
 	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
 	r.When(`the client lists its revisions with that filter`, w.clientListsWithFilter)
 	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
@@ -34,7 +34,7 @@ func (w *filtering) define(r *common.Registrar) {
 	r.When(`the client filters its revisions by pairs of statuses`, w.clientFiltersByPairs, common.Asks(12))
 	r.When(`the client pages through each filtered list, five at a time`, w.clientPagesThroughFiltered, common.Needs(common.Whatever(w.severalFilteredPages)), common.Asks(25))
 	r.When(`the client filters its revisions by (status|remote_reconciled) "([^"]*)"`, w.clientFiltersBy)
-	r.Then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly)
+	r.Then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly, common.Asks(24))
 	r.Then(`each list is the union of the lists of its two statuses`, w.Steady(w.pairsAreUnions))
 	r.Then(`the pages hold exactly the filtered revisions`, w.Steady(w.pagesHoldFiltered))
 	r.Then(`the list is empty, or the request is refused with 4xx`, w.emptyOrRefused)

@@ -241,7 +241,6 @@ func (w *paging) holdsWhatLimitAllows() error {
 }
 
 func (w *paging) holdsTwenty() error {
-	const defaultLimit = 20
 	if n := len(w.rows()); n != defaultLimit {
 		return outcome.Violated(w.Scene.Answer, "20 of the "+strconv.Itoa(len(w.Deployment.Revisions))+" revisions", "%d", n).At("/resources")
 	}

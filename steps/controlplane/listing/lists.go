@@ -21,7 +21,11 @@ type lists struct {
 func Define(r *common.Registrar, w *scenario.World) {
 	l := &lists{World: w}
 	(&paging{lists: l}).define(r)
-	(&filtering{lists: l}).define(r)
+	f := &filtering{lists: l}
+	f.define(r)
+	(&beside{lists: l, filtering: f}).define(r)
+	(&both{lists: l, filtering: f}).define(r)
+	(&invalidBeside{lists: l}).define(r)
 	(&reconciling{lists: l}).define(r)
 }
 

@@ -252,14 +252,16 @@ func hurry(cfg *config.Config) error {
 // fill copies verdicts and the first finding from a result into the row.
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	row.Verdict = result.Verdict
+	var failed []string
 	for _, q := range result.Requirements {
 		switch q.Verdict {
 		case reports.Failed:
-			row.Red = append(row.Red, q.ID)
+			failed = append(failed, q.ID)
 		case reports.Blocked, reports.Inconclusive:
 			row.Open = append(row.Open, q.ID)
 		}
 	}
+	row.Red, row.Beside = p.apart(row, failed)
 	for _, f := range result.Findings {
 		if row.Fails == "" || f.Requirement == row.Fails {
 			row.Shown = fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual)
@@ -267,4 +269,19 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 		}
 	}
 	row.Shown = safe.Cut(row.Shown, 300)
+}
+
+// apart takes invariants from the requirements that failed where they may be seen beside the one that the fault breaks.
+func (p *prover) apart(row *proof.Row, failed []string) (red, beside []string) {
+	red = []string{}
+	broken := p.catalogue.Find(row.Fails)
+	mayBeBeside := row.Kind == proof.Fault && slices.Contains(failed, row.Fails) && broken != nil && !broken.IsInvariant()
+	for _, id := range failed {
+		if q := p.catalogue.Find(id); mayBeBeside && q != nil && q.IsInvariant() {
+			beside = append(beside, id)
+			continue
+		}
+		red = append(red, id)
+	}
+	return red, beside
 }

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"math"
+	"runtime/debug"
+)
+
+// The memory above which garbage is collected more often, in bytes: of a run, and of each scenario that runs at the same time.
+const (
+	memoryOfRun      = 56 << 20
+	memoryOfScenario = 5 << 20
+)
+
+// limitMemory makes a run that judges large answers collect them soon, and returns what undoes that. It is no hard limit, and GOMEMLIMIT
+// takes precedence. A run that stays below is not slowed down.
+func limitMemory(concurrency int) (undo func()) {
+	before := debug.SetMemoryLimit(-1) // only asks
+	if before != math.MaxInt64 {
+		return func() {}
+	}
+	debug.SetMemoryLimit(memoryOfRun + int64(concurrency)*memoryOfScenario)
+	return func() { debug.SetMemoryLimit(before) }
+}

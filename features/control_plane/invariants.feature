@@ -1,0 +1,77 @@
+@control-plane
+Feature: What is true of every answer of the control plane
+  Judged on all exchanges of a run, without requests of their own. Where a requirement that tells the same has failed, the
+  rule here is left to it. A status of 500 or above is judged by the requirements about server errors.
+
+  A conforming target may spell a UUID in upper or lower case; show a graph_config_path in its shortest form; fill in the
+  registry, the default tag and the digest of an image_uri; mask secrets within a value; show a null that was not sent
+  as a value later.
+
+  @CP-INVARIANT-1 @must @section-2 @section-4 @last
+  Rule: Every answer about a deployment or a revision has the id that the request asked for
+    Judged on GET and PATCH of a deployment and on GET of a revision, where the answer has a UUID as id.
+
+    Scenario: No answer of the control plane has another id than its request
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then each answer of the control plane has the id of its request
+
+  @CP-INVARIANT-2 @must @section-5 @last @security
+  Rule: No request to the control plane without credentials or with an unknown API key is answered with 2xx
+    Judged on the operations of the interface.
+
+    Scenario: No request without valid credentials was served by the control plane
+      Given a control plane that answered in this run
+      When all exchanges of this run are read
+      Then no control-plane request without valid credentials was answered with 2xx
+
+  @CP-INVARIANT-3 @must @section-2 @last
+  Rule: Every read of a revision shows the repo_ref, graph_config_path and image_uri that were sent for it, until the end of the run
+    Judged on GET of a revision and on lists, against the POST or PATCH that created the revision; where that sent nothing
+    for a field, reads are compared with each other. A PATCH is left out where another one of the deployment was under
+    way.
+
+    Scenario: No read of a revision shows another source_revision_config than was sent for it
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then each read of a revision shows what was sent for it
+
+  @CP-INVARIANT-4 @must @section-2 @last
+  Rule: Every GET of a deployment shows the source_revision_config of the revision that it names as latest, whether that was built or not
+    Judged against all reads of that revision. A null is compared only where a value was sent: the commit id is known only
+    after a while.
+
+    Scenario: No read of a deployment shows the source_revision_config of another revision than its latest
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then each read of a deployment shows the source_revision_config of the revision that it names as latest
+
+  @CP-INVARIANT-5 @should @section-2 @last
+  Rule: Every read of a revision shows the repo_ref, graph_config_path and image_uri of the one before that its PATCH does not name
+    Judged on GET of a revision and on lists, for revisions that a PATCH created while no other one of the deployment was
+    under way.
+
+    Scenario: No read of a revision lacks a field of the revision before
+      Given a source that has a "graph_config_path"
+      And deployments that this run has created
+      When all exchanges of this run are read
+      Then each read of a revision shows the fields of the one before that its update did not name
+
+  @CP-INVARIANT-6 @should @section-3 @last
+  Rule: A revision that was seen DEPLOYED is DEPLOYED in every later read while none is later
+    Judged on GET of a revision and on lists, for deployments that the run created. A PATCH that was under way before the
+    answer came may have created a later revision, unless it was refused with 4xx. A read within the key patience after
+    the first one that showed DEPLOYED may show what was before.
+
+    Scenario: No read shows another status of a revision that was DEPLOYED
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then no revision was seen with another status after it was DEPLOYED while none was later
+
+  @CP-INVARIANT-7 @should @section-7 @last @security
+  Rule: No refusal of the control plane holds a stack trace
+
+    Scenario: No answer of the control plane with 4xx holds a stack trace
+      Given a control plane that answered in this run
+      When all exchanges of this run are read
+      Then no refusal of the control plane holds a stack trace

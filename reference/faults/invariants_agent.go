@@ -1,0 +1,143 @@
+package faults
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// agentInvariants returns the faults of the agent server that only the record of a whole run shows.
+func agentInvariants() []Fault {
+	return []Fault{
+		{
+			Name: "second-completed-run-has-the-first-id", Breaks: "get run returns the run_id of the first completed run of the thread for a later one", Fails: "AS-INVARIANT-1",
+			Apply: fresh(func() Layer {
+				var first sync.Map // run id by thread
+				return onObject(getRun, func(run map[string]any) {
+					if text(run, "status") == "success" {
+						run["run_id"], _ = first.LoadOrStore(run["thread_id"], run["run_id"])
+					}
+				})
+			}),
+		},
+		{
+			Name: "rollback-run-has-another-id", Breaks: "get run returns a new run_id for a run that was started with rollback", Fails: "AS-INVARIANT-1",
+			Apply: onObject(getRun, func(run map[string]any) {
+				if text(run, "multitask_strategy") == "rollback" {
+					run["run_id"] = uuid.NewString()
+				}
+			}),
+		},
+		{
+			Name: "refused-join-has-no-detail", Breaks: "the 401 of join run has its own detail instead of that of the handler", Fails: "AS-INVARIANT-2",
+			Apply: onStatus(joinRun, http.StatusUnauthorized, func(_ *http.Request, a *answer) { a.refuse(a.status, "Unauthorized") }),
+		},
+		{
+			Name: "refused-thread-has-an-empty-body", Breaks: "the 401 of create thread has no body", Fails: "AS-INVARIANT-2",
+			Apply: onStatus(createThread, http.StatusUnauthorized, func(_ *http.Request, a *answer) { a.plain("") }),
+		},
+		{
+			Name: "rollback-without-credentials-looks-accepted", Breaks: "a run with rollback and without credentials gets 200 with a run_id and is not started", Fails: "AS-INVARIANT-3",
+			Apply: onStatus(createRun, http.StatusUnauthorized, func(r *http.Request, a *answer) {
+				if text(bodyOf(r), "multitask_strategy") == "rollback" && withoutToken(r) {
+					a.status = http.StatusOK
+					a.json(map[string]any{"run_id": uuid.NewString(), "status": "pending"})
+				}
+			}),
+		},
+		{
+			Name: "thread-without-credentials-looks-created", Breaks: "a new thread with metadata and without credentials gets 200 with a thread_id and is not created", Fails: "AS-INVARIANT-3",
+			Apply: onStatus(createThread, http.StatusUnauthorized, func(r *http.Request, a *answer) {
+				if bodyOf(r)["metadata"] != nil && withoutToken(r) {
+					a.status = http.StatusOK
+					a.json(map[string]any{"thread_id": uuid.NewString()})
+				}
+			}),
+		},
+		{
+			Name: "new-thread-names-the-one-before", Breaks: "the answer to create thread has the thread_id of the thread that was created before, whoever owns it", Fails: "AS-INVARIANT-4",
+			Apply: fresh(func() Layer {
+				var mu sync.Mutex
+				before := any(nil)
+				return onObject(createThread, func(thread map[string]any) {
+					mu.Lock()
+					defer mu.Unlock()
+					thread["previous"], before = before, thread["thread_id"]
+				})
+			}),
+		},
+		{
+			Name: "state-shows-what-others-said", Breaks: "get state has a field with the last text that another user sent", Fails: "AS-INVARIANT-4",
+			Apply: fresh(func() Layer {
+				var said sync.Map // text by Authorization
+				return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+					who := r.Header.Get("Authorization")
+					if createRun.is(r) {
+						for _, m := range items(object(bodyOf(r)["input"])["messages"]) {
+							said.Store(who, text(m, "content"))
+						}
+					}
+					if !getState.is(r) {
+						next.ServeHTTP(w, r)
+						return
+					}
+					a := capture(next, r)
+					a.edit(func(state map[string]any) {
+						said.Range(func(other, text any) bool {
+							if other != who && a.status == http.StatusOK {
+								state["recent"] = text
+							}
+							return true
+						})
+					})
+					a.send(w)
+				})
+			}),
+		},
+		{
+			Name: "run-names-the-one-it-replaced", Breaks: "get run of a completed run with rollback has a field with the id of the run that it replaced", Fails: "AS-INVARIANT-5",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !getRun.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				a.edit(func(run map[string]any) {
+					before := ""
+					for _, each := range d.rollbacks(threadOf(r)) {
+						if each.id == text(run, "run_id") && before != "" {
+							run["replaced"] = before
+						}
+						before = each.id
+					}
+				})
+				a.send(w)
+			}),
+		},
+		{
+			Name: "state-keeps-replaced-inputs", Breaks: "get state has a field with the inputs of runs that were rolled back", Fails: "AS-INVARIANT-5",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !getState.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				a.edit(func(state map[string]any) {
+					if all := d.rollbacks(threadOf(r)); len(all) > 1 && a.status == http.StatusOK {
+						state["replaced"] = []any{all[len(all)-2].said}
+					}
+				})
+				a.send(w)
+			}),
+		},
+		{
+			Name: "unknown-run-shows-a-trace", Breaks: "the 404 of get run holds a stack trace", Fails: "AS-INVARIANT-6",
+			Apply: onStatus(getRun, http.StatusNotFound, func(_ *http.Request, a *answer) {
+				a.edit(func(o map[string]any) {
+					o["stack"] = "Error: run not found\n    at Runs.get (/app/storage/runs.js:120:15)\n    at /app/api.js:33:9"
+				})
+			}),
+		},
+	}
+}

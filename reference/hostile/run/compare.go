@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/agentconform/agentconform/reference/hostile"
+)
+
+// command is what systems of CI obey at the beginning of a line.
+var command = regexp.MustCompile(`(?m)^\s*(::[a-z-]+|##\[[a-z]+\]|##vso\[|##teamcity\[).*$`)
+
+// compared says what is wrong with a run.
+func (b *bench) compared(m hostile.Mode, r *row, used usage, console []byte, file string) (wrong []string) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	if used.Killed {
+		say("killed: the run did not end within %s of its --timeout", killedAfter)
+	}
+	for _, sign := range []string{"panic:", "goroutine ", "fatal error:", "runtime error"} {
+		if bytes.Contains(console, []byte(sign)) {
+			say("the console has %q", sign)
+		}
+	}
+	for _, c := range string(console) {
+		if c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)) {
+			say("the console has the control character %U", c)
+			break
+		}
+	}
+	if command.Match(console) {
+		say("the console has a line that is a command of CI: %.60q", command.Find(console))
+	}
+	if page, err := os.ReadFile(filepath.Join(filepath.Dir(file), "index.html")); err == nil && bytes.Contains(page, []byte("<script>alert(")) {
+		say("the page has a script of the target")
+	}
+	text, err := os.ReadFile(file)
+	var result struct {
+		Schema       string `json:"schema"`
+		Verdict      string `json:"verdict"`
+		Headline     string `json:"headline"`
+		Requirements []struct {
+			ID        string `json:"id"`
+			Scenarios []struct {
+				Reason    string `json:"reason"`
+				BlockedBy []struct {
+					Kind string `json:"kind"`
+				} `json:"blocked_by"`
+			} `json:"scenarios"`
+		} `json:"requirements"`
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &result)
+	}
+	if err != nil {
+		say("result.json: %v", err)
+	}
+	for _, q := range result.Requirements {
+		for _, s := range q.Scenarios {
+			for _, b := range s.BlockedBy {
+				if b.Kind == "suite" {
+					say("%s: an error of the suite: %.200s", q.ID, s.Reason)
+				}
+			}
+		}
+	}
+	if strings.Contains(result.Headline, "the suite sent") {
+		say("a mistake of the suite: %.200s", result.Headline)
+	}
+	r.Verdict = result.Verdict
+	if want := string(m.Verdict); r.Verdict != want {
+		say("verdict %q, want %q", r.Verdict, want)
+	}
+	if want := m.Verdict.Exit(); r.Exit != want {
+		say("exit code %d, want %d", r.Exit, want)
+	}
+	if bound := b.timeout.Seconds() + float64(max(b.seconds, m.Seconds)); r.Seconds > bound {
+		say("%.1f s, at most %.0f s", r.Seconds, bound)
+	}
+	if bound := max(b.megabytes, m.Megabytes); r.Megabytes > bound {
+		say("%d MB, at most %d MB", r.Megabytes, bound)
+	}
+	return wrong
+}

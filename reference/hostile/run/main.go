@@ -1,0 +1,111 @@
+// Command run judges each hostile target with the binary, and measures the time and the memory of that from outside.
+//
+//	go run ./reference/hostile/run -bin bin/agentconform -out out/hostile
+//
+// It writes hostile.md and hostile.json into the folder of -out, and each run's reports and console beside them. The exit code is 1
+// if a verdict, an exit code or a result is wrong, or a bound is exceeded, and 2 for wrong usage.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reference/hostile"
+)
+
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == measureCommand {
+		measure(os.Args[2:])
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	b := bench{}
+	var only string
+	var sample, rotate int
+	flag.StringVar(&b.bin, "bin", "bin/agentconform", "`file` of the binary")
+	flag.StringVar(&b.out, "out", "out/hostile", "`folder` for the table and the reports")
+	flag.StringVar(&only, "only", "", "comma-separated `names` of modes or groups")
+	flag.IntVar(&sample, "sample", 0, "`number` of modes, spread over the groups (0: all)")
+	flag.IntVar(&rotate, "rotate", 0, "which sample: another `number`, other modes")
+	flag.IntVar(&b.jobs, "jobs", 2, "runs at the same time")
+	flag.DurationVar(&b.timeout, "timeout", 10*time.Second, "--timeout of each run")
+	flag.IntVar(&b.seconds, "seconds", 2, "bound: `seconds` beyond --timeout")
+	flag.IntVar(&b.megabytes, "megabytes", 150, "bound: `megabytes` of memory")
+	flag.Parse()
+	modes, err := selected(hostile.All(), only, sample, rotate)
+	if err == nil {
+		err = os.MkdirAll(b.out, 0o755)
+	}
+	if err != nil || flag.NArg() > 0 || b.jobs < 1 {
+		fmt.Fprintln(os.Stderr, "hostile:", err, flag.Args())
+		os.Exit(2)
+	}
+	rows := b.all(ctx, modes)
+	if err := write(b.out, rows); err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+		os.Exit(2)
+	}
+	fmt.Println(summary(rows))
+	for _, r := range rows {
+		if len(r.Wrong) > 0 {
+			os.Exit(1)
+		}
+	}
+}
+
+// selected are the modes with the names or of the groups, and of these a sample: every nth of the table, so that each group is in it.
+func selected(all []hostile.Mode, only string, sample, rotate int) ([]hostile.Mode, error) {
+	var chosen []hostile.Mode
+	for _, m := range all {
+		if only == "" || named(m, strings.Split(only, ",")) {
+			chosen = append(chosen, m)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("-only %s: no mode and no group has one of these names", only)
+	}
+	if sample <= 0 || sample >= len(chosen) {
+		return chosen, nil
+	}
+	var some []hostile.Mode
+	for i := range sample {
+		some = append(some, chosen[(i*len(chosen)/sample+rotate)%len(chosen)])
+	}
+	return some, nil
+}
+
+func named(m hostile.Mode, names []string) bool {
+	for _, n := range names {
+		if n == m.Name || n == m.Group {
+			return true
+		}
+	}
+	return false
+}
+
+// all judges the modes, some at a time, and returns the rows in the order of the table.
+func (b *bench) all(ctx context.Context, modes []hostile.Mode) []row {
+	rows := make([]row, len(modes))
+	next := make(chan int)
+	var jobs sync.WaitGroup
+	for range b.jobs {
+		jobs.Go(func() {
+			for i := range next {
+				rows[i] = b.judge(ctx, modes[i])
+				fmt.Println(rows[i].line())
+			}
+		})
+	}
+	for i := range modes {
+		next <- i
+	}
+	close(next)
+	jobs.Wait()
+	return rows
+}

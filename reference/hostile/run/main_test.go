@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reference/hostile"
+)
+
+// TestSamplesCoverTheTable: samples of all rotations have every mode, and each has modes of many groups.
+func TestSamplesCoverTheTable(t *testing.T) {
+	all := hostile.All()
+	seen := map[string]bool{}
+	for rotate := range len(all) {
+		some, err := selected(all, "", 8, rotate)
+		require.NoError(t, err)
+		require.Len(t, some, 8)
+		groups := map[string]bool{}
+		for _, m := range some {
+			seen[m.Name], groups[m.Group] = true, true
+		}
+		assert.GreaterOrEqual(t, len(groups), 4)
+	}
+	assert.Len(t, seen, len(all))
+	_, err := selected(all, "no-such-mode", 0, 0)
+	assert.Error(t, err)
+	some, err := selected(all, "loop,rates", 0, 0)
+	require.NoError(t, err)
+	assert.Greater(t, len(some), 2)
+}
+
+// TestWhatIsWrongIsSaid: each bound and each sign of harm is seen.
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	b := bench{timeout: time.Second, seconds: 2, megabytes: 100}
+	m := hostile.Mode{Verdict: hostile.NonConformant}
+	good := row{Exit: 1, Seconds: 2.9, Megabytes: 100}
+	for name, c := range map[string]struct {
+		r       row
+		console string
+		result  string
+		want    int
+	}{
+		"as it should be":        {good, "fine\n", `{"verdict":"non-conformant"}`, 0},
+		"another verdict":        {good, "", `{"verdict":"conformant"}`, 1},
+		"another exit code":      {row{Exit: 0}, "", `{"verdict":"non-conformant"}`, 1},
+		"too slow":               {row{Exit: 1, Seconds: 3.1}, "", `{"verdict":"non-conformant"}`, 1},
+		"too large":              {row{Exit: 1, Megabytes: 101}, "", `{"verdict":"non-conformant"}`, 1},
+		"no result":              {good, "", `{`, 2},
+		"a panic":                {good, "panic: x", `{"verdict":"non-conformant"}`, 1},
+		"an escape sequence":     {good, "\x1b[2J", `{"verdict":"non-conformant"}`, 1},
+		"a command of CI":        {good, "  ::set-output name=x::y", `{"verdict":"non-conformant"}`, 1},
+		"a mistake of the suite": {good, "", `{"verdict":"non-conformant","headline":"the suite sent 1 request with a mistake"}`, 1},
+		"an error of the suite":  {good, "", `{"verdict":"non-conformant","requirements":[{"scenarios":[{"blocked_by":[{"kind":"suite"}]}]}]}`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "result.json")
+			require.NoError(t, os.WriteFile(file, []byte(c.result), 0o644))
+			assert.Len(t, b.compared(m, &c.r, usage{}, []byte(c.console), file), c.want)
+		})
+	}
+}

@@ -1,0 +1,170 @@
+// Package outfile writes the files of this program. A file appears whole or not at all, never through a link at its last component, and in
+// place of nothing but a regular file: the folder of the reports may come from a checkout that nobody has read.
+package outfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Modes of files: reports may be read by others, what holds credentials only by its owner.
+const (
+	Public  os.FileMode = 0o644
+	Private os.FileMode = 0o600
+)
+
+// Refused is the error of a file that is there and must not be replaced.
+type Refused struct {
+	Path    string
+	Problem string // what the file is
+}
+
+func (r *Refused) Error() string {
+	return fmt.Sprintf("%s %s, and is not replaced; move it, or name another place", r.Path, r.Problem)
+}
+
+// Write writes the file through write: into a temporary file in the same folder, which is then renamed. Where write or the
+// disk fails, the old file stays as it was and the temporary one is removed.
+func Write(path string, mode os.FileMode, write func(io.Writer) error) (err error) {
+	if _, err := replaceable(path); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = file.Close() // already closed, or of no use any more
+			_ = os.Remove(file.Name())
+		}
+	}()
+	buffered := bufio.NewWriterSize(file, 64<<10)
+	if err := write(buffered); err != nil {
+		return err
+	}
+	if err := buffered.Flush(); err != nil {
+		return err
+	}
+	if err := file.Chmod(mode); err != nil { // a temporary file is private
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// Text is Write for what is in memory.
+func Text(path string, mode os.FileMode, text []byte) error {
+	return Write(path, mode, func(w io.Writer) error { _, err := w.Write(text); return err })
+}
+
+// Create writes a file that must not be there. The error of one that is there is fs.ErrExist.
+func Create(path string, mode os.FileMode, text []byte) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
+}
+
+// Check refuses a file that [Write] and [Append] would refuse.
+func Check(path string) error { _, err := replaceable(path); return err }
+
+// Append opens a regular file to add to it, and makes it if it does not exist.
+func Append(path string) (*os.File, error) {
+	there, err := replaceable(path)
+	if err != nil {
+		return nil, err
+	}
+	if there == nil {
+		return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, Public) // with EXCL no link is followed
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := file.Stat()
+	if err == nil && !os.SameFile(there, opened) {
+		err = &Refused{path, "was replaced while it was opened"}
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// Mark recognises a file of ours: one that has this text in its first kilobyte.
+type Mark string
+
+// Of tells whether a file has the mark. One that is empty has nothing to lose.
+func (m Mark) Of(path string) error {
+	info, err := replaceable(path)
+	if err != nil || info == nil || info.Size() == 0 {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	head, err := io.ReadAll(io.LimitReader(file, 1<<10))
+	if err == nil && !strings.Contains(string(head), string(m)) {
+		err = &Refused{path, "was not written by agentconform"}
+	}
+	return err
+}
+
+// Folder checks that the named files of a folder may be written. The first of them tells by its mark whose the folder is: without it,
+// none of the others may be there.
+func Folder(dir string, mark Mark, first string, others ...string) error {
+	if err := mark.Of(filepath.Join(dir, first)); err != nil {
+		return err
+	}
+	index, err := os.Lstat(filepath.Join(dir, first))
+	ours := err == nil && index.Size() > 0
+	for _, name := range others {
+		info, err := replaceable(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		if info != nil && info.Size() > 0 && !ours {
+			return &Refused{filepath.Join(dir, name), "is not known to be written by agentconform (" + first + " is not there)"}
+		}
+	}
+	return nil
+}
+
+// replaceable refuses what is there and is no regular file. info is nil where nothing is there.
+func replaceable(path string) (info fs.FileInfo, err error) {
+	info, err = os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &Refused{path, "is not a regular file (" + kind(info.Mode()) + ")"}
+	}
+	return info, nil
+}
+
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "a link"
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a FIFO"
+	}
+	return "a device or socket"
+}

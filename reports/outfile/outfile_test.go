@@ -1,0 +1,90 @@
+package outfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports/outfile"
+)
+
+// TestNothingIsWrittenThroughALink tries each way to write where a link is: what it leads to stays as it is.
+func TestNothingIsWrittenThroughALink(t *testing.T) {
+	dir := t.TempDir()
+	theirs, missing := filepath.Join(dir, "theirs"), filepath.Join(dir, "missing")
+	require.NoError(t, os.WriteFile(theirs, []byte("theirs"), 0o600))
+	for name, to := range map[string]string{"link": theirs, "dangling": missing} {
+		link := filepath.Join(dir, name)
+		require.NoError(t, os.Symlink(to, link))
+		for how, write := range map[string]func() error{
+			"Text":   func() error { return outfile.Text(link, outfile.Public, []byte("x")) },
+			"Create": func() error { return outfile.Create(link, outfile.Public, []byte("x")) },
+			"Append": func() error { _, err := outfile.Append(link); return err },
+			"Mark":   func() error { return outfile.Mark("theirs").Of(link) },
+			"Folder": func() error { return outfile.Folder(dir, "theirs", "theirs", name) },
+		} {
+			var refused *outfile.Refused
+			err := write()
+			if how == "Create" {
+				assert.ErrorIs(t, err, os.ErrExist, name)
+				continue
+			}
+			if assert.ErrorAs(t, err, &refused, "%s %s", how, name) {
+				assert.Contains(t, err.Error(), "is not a regular file (a link)")
+			}
+		}
+	}
+	text, err := os.ReadFile(theirs)
+	require.NoError(t, err)
+	assert.Equal(t, "theirs", string(text))
+	assert.NoFileExists(t, missing)
+	assert.ErrorContains(t, outfile.Text(dir, outfile.Public, nil), "a folder")
+}
+
+// TestWhoseAFolderIs wants our own files to be replaced, and no others.
+func TestWhoseAFolderIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		files   map[string]string
+		refused string
+	}{
+		"empty":                   {},
+		"ours":                    {files: map[string]string{"result.json": `{"schema": "ours/v1"}`, "index.html": "<p>"}},
+		"an empty file":           {files: map[string]string{"index.html": ""}},
+		"a page of somebody else": {files: map[string]string{"index.html": "<p>"}, refused: "index.html"},
+		"another result":          {files: map[string]string{"result.json": `{"schema": "theirs"}`}, refused: "result.json"},
+		"an empty result":         {files: map[string]string{"result.json": "", "index.html": "<p>"}, refused: "index.html"},
+		"another name":            {files: map[string]string{"notes.txt": "x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, text := range c.files {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+			}
+			err := outfile.Folder(dir, `"ours/`, "result.json", "index.html")
+			if c.refused == "" {
+				assert.NoError(t, err)
+				return
+			}
+			var refused *outfile.Refused
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, c.refused, filepath.Base(refused.Path))
+		})
+	}
+}
+
+func TestAppendAddsToAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.jsonl")
+	for _, line := range []string{"a\n", "b\n"} {
+		file, err := outfile.Append(path)
+		require.NoError(t, err)
+		_, err = file.WriteString(line)
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "a\nb\n", string(text))
+}

@@ -1,0 +1,119 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// TestValuesIn: the count is that of a decoder, in a text of any form.
+func TestValuesIn(t *testing.T) {
+	padding := `"` + strings.Repeat(" [{,", spec.MaxValues) + `\","`
+	for text, want := range map[string]int{
+		`[%]`: 2, `[ ]`: 1, `{ "a,\\" : % , "b":[ [] , {}]}`: 5, `[{},{},[],"%"]`: 5, `%`: 1, `{"k":{"a":1},%:2}`: 4, `[1,%,2,3]`: 5,
+	} {
+		body := strings.ReplaceAll(strings.ReplaceAll(text, `"%"`, `%`), "%", padding)
+		require.True(t, json.Valid([]byte(body)), text)
+		assert.Equal(t, want, valuesIn([]byte(body)), text)
+	}
+	items := func(n int) []byte { return []byte("[" + strings.TrimSuffix(strings.Repeat("0,", n), ",") + "]") }
+	assert.Equal(t, isJSON, kindOf(items(spec.MaxValues-1)))
+	assert.Equal(t, noJSON, kindOf(items(spec.MaxValues)))
+}
+
+// TestLargeBodies: within the bound a body comes whole, whatever is announced; beyond it nothing is kept that is not looked into.
+func TestLargeBodies(t *testing.T) {
+	for _, size := range []int{0, large - 2, large - 1, 3*large + 7, MaxBody - 2} {
+		for _, end := range []string{`"`, "x"} {
+			for _, chunked := range []bool{false, true} {
+				t.Run(fmt.Sprint(size, end, chunked), func(t *testing.T) { testLargeBody(t, size, end, chunked) })
+			}
+		}
+	}
+}
+
+func testLargeBody(t *testing.T, size int, end string, chunked bool) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if chunked {
+			_ = http.NewResponseController(w).Flush()
+		}
+		_, _ = io.WriteString(w, `"`+strings.Repeat("a", size)+end)
+	}))
+	defer server.Close()
+	c := New(1)
+	defer c.Close()
+	valid, want := end == `"`, size+2
+	if !valid {
+		want = min(want, large)
+	}
+	for range largeBodies + 1 { // each gives its place back
+		a, err := c.Do(t.Context(), Request{Base: server.URL, Path: "/", Method: http.MethodGet, Timeout: time.Minute})
+		require.NoError(t, err)
+		assert.Equal(t, valid, a.IsJSON())
+		assert.Len(t, a.Body, want)
+	}
+}
+
+// TestTheTimeOfARequestStandsStill: while a body waits for its place, the time of its request does not pass, and then it does.
+func TestTheTimeOfARequestStandsStill(t *testing.T) {
+	ended := make(chan struct{})
+	left := allow(time.Hour, func() { close(ended) })
+	left.pause()
+	left.left = time.Nanosecond // as if almost all had passed
+	assert.False(t, left.timer.Stop(), "it runs while the request waits for us")
+	left.resume()
+	<-ended
+	assert.Positive(t, left.paused)
+}
+
+// TestNoTargetIsBlamedForOurQueue: a large body waits for its place longer than its request may take, and comes all the same. That this
+// time has passed is seen by another request with the same timeout, which was sent later.
+func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
+	begun, ended := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/silent" {
+			<-ended
+			return
+		}
+		_, _ = io.WriteString(w, `"`+strings.Repeat("a", large))
+		_ = http.NewResponseController(w).Flush()
+		close(begun)
+		_, _ = io.WriteString(w, strings.Repeat("a", large)+`"`)
+	}))
+	defer server.Close()
+	defer close(ended)
+	c := New(1)
+	defer c.Close()
+	send := func(path string) (*Answer, error) {
+		return c.Do(t.Context(), Request{Base: server.URL, Path: path, Method: http.MethodGet, Timeout: 500 * time.Millisecond})
+	}
+	require.True(t, c.large.TryAcquire(largeBodies))
+	type answered struct {
+		a   *Answer
+		err error
+	}
+	first := make(chan answered, 1)
+	go func() {
+		a, err := send("/large")
+		first <- answered{a, err}
+	}()
+	<-begun
+	_, err := send("/silent")
+	var none *NoAnswer
+	require.ErrorAs(t, err, &none)
+	require.True(t, none.Timeout)
+	c.large.Release(largeBodies)
+	got := <-first
+	require.NoError(t, got.err)
+	assert.Len(t, got.a.Body, 2*large+2)
+}

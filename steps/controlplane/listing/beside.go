@@ -1,0 +1,187 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/cases"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+// beside holds the sentences about parameters of a list that stand beside each other (sections 4 and 8).
+type beside struct {
+	*lists
+	filtering *filtering
+	filter    string         // of all cases
+	all       []gjson.Result // that the filter keeps, in the order of the whole list
+	first     *client.Answer // its first page
+	pages     []page
+	owners    map[string]error // what was found of other requirements, by ID
+}
+
+// page is one case: what was asked for, and how it was answered.
+type page struct {
+	limit, offset value
+	answer        *client.Answer
+}
+
+func (w *beside) define(r *common.Registrar) {
+	r.When(`the client lists its revisions with (no filter), beside each limit and each offset`, w.clientListsParts, common.Asks(50))
+	r.When(`the client lists its revisions with (remote_reconciled (?:true|false)|(?:a status that occurs|a status that does not occur|all statuses)(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`,
+		w.clientListsParts, common.Asks(11))
+	r.Then(`each page is the part of that list that its limit and offset name`, w.eachIsItsPart)
+}
+
+// filters are those of the examples, in the order in which limits and offsets are spread over them.
+var filters = []string{"no filter", "remote_reconciled true", "remote_reconciled false", "a status that occurs", "a status that does not occur", "all statuses",
+	"a status that occurs and remote_reconciled true", "a status that occurs and remote_reconciled false",
+	"all statuses and remote_reconciled true", "all statuses and remote_reconciled false"}
+
+// clientListsParts reads the whole list that the filter keeps, and then parts of it.
+func (w *beside) clientListsParts(ctx context.Context, filter string) error {
+	known, err := w.filtering.known(ctx)
+	if err != nil {
+		return err
+	}
+	if w.filter, err = w.queryOf(filter, known); err != nil {
+		return err
+	}
+	if w.all, w.first, err = w.Plane.ListAll(ctx, w.Deployment.ID, and(w.filter)); err != nil {
+		return err
+	}
+	if !w.first.OK() {
+		if err := w.owner(ctx, page{limit: number("limit", 50), offset: number("offset", 0)}); err != nil {
+			return err
+		}
+		return outcome.Violated(w.first, "status 2xx", "%s", outcome.Seen(w.first))
+	}
+	limits, offsets := w.limits(), w.offsets(len(w.all))
+	for _, row := range rowsOf(filter, len(limits), len(offsets)) {
+		each := page{limit: limits[row[0]], offset: offsets[row[1]]}
+		if err := w.List(ctx, join(each.limit.query, each.offset.query, w.filter), false); err != nil {
+			return err
+		}
+		each.answer = w.Scene.Answer
+		w.pages = append(w.pages, each)
+	}
+	return nil
+}
+
+// rowsOf are the pairs of a limit and an offset that are sent with a filter: with no filter, where the list is longest, each limit beside each
+// offset, and with the others as many as bring each value beside each filter.
+func rowsOf(filter string, limits, offsets int) (rows [][]int) {
+	if filter == filters[0] {
+		return cases.Pairwise(limits, offsets)
+	}
+	for _, row := range cases.Pairwise(len(filters), limits, offsets) {
+		if filters[row[0]] == filter {
+			rows = append(rows, row[1:])
+		}
+	}
+	return rows
+}
+
+// queryOf is the query of a filter of the examples.
+func (w *beside) queryOf(filter string, known map[string][]string) (string, error) {
+	status, reconciled, _ := strings.Cut(filter, "remote_reconciled ")
+	query := ""
+	if reconciled != "" {
+		query = "remote_reconciled=" + reconciled
+	}
+	value := ""
+	switch strings.TrimSuffix(strings.TrimSpace(status), " and") {
+	case "a status that occurs":
+		value = w.mostFrequent(known)
+	case "a status that does not occur":
+		i := slices.IndexFunc(w.Plane.Statuses.Known(), func(s string) bool { return len(known[s]) == 0 })
+		if i < 0 {
+			return "", outcome.Inconclusive("each of the thirteen statuses occurs")
+		}
+		value = w.Plane.Statuses.Known()[i]
+	case "all statuses":
+		value = strings.Join(w.Plane.Statuses.Known(), ",")
+	default:
+		return query, nil
+	}
+	return join("status="+url.QueryEscape(value), query), nil
+}
+
+// mostFrequent is the status that the most revisions have: its list has the most parts.
+func (w *beside) mostFrequent(known map[string][]string) string {
+	return slices.MaxFunc(w.Plane.Statuses.Known(), func(a, b string) int { return len(known[a]) - len(known[b]) })
+}
+
+// eachIsItsPart compares each page with the part of the whole list, as a set. What is wrong with a part of the query that stands alone is left
+// to the requirement that owns it.
+func (w *beside) eachIsItsPart(ctx context.Context) error {
+	var wrong *outcome.Outcome
+	var owned error
+	for _, p := range w.pages {
+		problem := differs(p, w.all, w.first, w.filter)
+		if problem == nil {
+			continue
+		}
+		if err := w.owner(ctx, p); err != nil {
+			owned = err
+			continue
+		}
+		if wrong == nil {
+			wrong = problem
+			continue
+		}
+		wrong.Violations[0].Count++
+	}
+	if wrong == nil {
+		return owned
+	}
+	return w.UnlessChanged(ctx, wrong)
+}
+
+// differs tells what a page holds in place of its part of the whole list, or nothing.
+func differs(p page, all []gjson.Result, first *client.Answer, filter string) *outcome.Outcome {
+	from := min(p.offset.number, len(all))
+	want := plane.IDs(all[from:min(from+p.limit.number, len(all))])
+	got := plane.IDs(p.answer.Get("resources").Array())
+	if p.answer.OK() && sameIDs(want, got) {
+		return nil
+	}
+	query := "the list with " + asked(p, filter)
+	switch {
+	case !p.answer.OK():
+		return outcome.Violated(p.answer, fmt.Sprintf("%d revisions: %s", len(want), query), "%s", outcome.Seen(p.answer))
+	case len(want) == len(got):
+		return outcome.Violated(p.answer, fmt.Sprintf("%d revisions from place %d on: %s", len(want), p.offset.number, query), "%d others", len(got)).At("/resources").Comparing(p.answer, first)
+	}
+	return outcome.Violated(p.answer, fmt.Sprintf("%d revisions: %s", len(want), query), "%d", len(got)).At("/resources").Comparing(p.answer, first)
+}
+
+// asked names a case for people.
+func asked(p page, filter string) string {
+	if text, err := url.QueryUnescape(filter); err == nil {
+		filter = strings.ReplaceAll(text, "&", " and ")
+	}
+	if filter == "" {
+		filter = "no filter"
+	}
+	return p.limit.name + ", " + p.offset.name + ", " + filter
+}
+
+func and(filter string) string {
+	if filter == "" {
+		return ""
+	}
+	return "&" + filter
+}
+
+// join joins the parts of a query that are there.
+func join(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
+}

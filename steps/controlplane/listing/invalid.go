@@ -1,0 +1,115 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/cases"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// invalidBeside holds the sentences about an invalid parameter beside valid ones (sections 4, 7 and 8).
+type invalidBeside struct {
+	*lists
+	tried []try
+}
+
+// try is one invalid value beside valid ones, and how it was answered.
+type try struct {
+	parameter string
+	invalid   spec.Case
+	beside    []string // the valid parameters
+	answer    *client.Answer
+}
+
+func (w *invalidBeside) define(r *common.Registrar) {
+	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), beside valid values of the other parameters`, w.clientListsInvalid, common.Asks(24))
+	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
+}
+
+// valid are two values of each parameter that the contract allows.
+var valid = []struct{ parameter, first, second string }{
+	{"limit", "limit=1", "limit=100"},
+	{"offset", "offset=0", "offset=1"},
+	{"status", "status=DEPLOYED", "status=DEPLOYED%2CBUILD_FAILED"},
+	{"remote_reconciled", "remote_reconciled=true", "remote_reconciled=false"},
+}
+
+// clientListsInvalid sends each invalid value so that each of the other parameters is there and absent, and each two of them are together.
+// The valid values change in turn, and so does the place of the invalid one.
+func (w *invalidBeside) clientListsInvalid(ctx context.Context, parameter string) error {
+	for i, invalid := range w.invalid(parameter) {
+		for _, row := range cases.Pairwise(2, 2, 2)[1:] { // the first has none of them: this is refused by other requirements
+			each := try{parameter: parameter, invalid: invalid, beside: validBeside(parameter, row, i)}
+			parts := slices.Clone(each.beside)
+			parts = slices.Insert(parts, i%(len(parts)+1), parameter+"="+url.QueryEscape(invalid.Value))
+			if err := w.List(ctx, strings.Join(parts, "&"), true); err != nil {
+				return err
+			}
+			each.answer = w.Scene.Answer
+			w.tried = append(w.tried, each)
+		}
+	}
+	return nil
+}
+
+// validBeside are those of the other parameters for which the row has a 1.
+func validBeside(parameter string, row []int, turn int) (parts []string) {
+	others := slices.DeleteFunc(slices.Clone(valid), func(v struct{ parameter, first, second string }) bool { return v.parameter == parameter })
+	for j, v := range others {
+		switch {
+		case row[j] == 0:
+		case (turn+j)%2 == 0:
+			parts = append(parts, v.first)
+		default:
+			parts = append(parts, v.second)
+		}
+	}
+	return parts
+}
+
+// eachIsRefusedNaming leaves to the requirement about the parameter what is not refused alone either.
+func (w *invalidBeside) eachIsRefusedNaming(ctx context.Context, parameter string) error {
+	var wrong *outcome.Outcome
+	var owned error
+	for _, t := range w.tried {
+		if common.RefusedNaming(t.answer, parameter) == nil {
+			continue
+		}
+		if err := w.owner(ctx, t); err != nil {
+			owned = err
+			continue
+		}
+		if wrong != nil {
+			wrong.Violations[0].Count++
+			continue
+		}
+		wrong = outcome.Violated(t.answer, fmt.Sprintf("status 422 with an error that names %s: %s=%s (%s) beside %s", t.answer.OnWire(parameter), parameter, t.invalid.Value, t.invalid.Why,
+			strings.Join(t.beside, " and ")), "%s", outcome.Seen(t.answer))
+	}
+	if wrong == nil {
+		return owned
+	}
+	return wrong
+}
+
+// owner blocks where values of the parameter are not refused alone either, or the valid ones are not served without it.
+func (w *invalidBeside) owner(ctx context.Context, t try) error {
+	err := w.refusedAlone(ctx, t.parameter, func(a *client.Answer) error { return common.RefusedNaming(a, t.parameter) })
+	if err != nil {
+		return err
+	}
+	if err := w.List(ctx, strings.Join(t.beside, "&"), false); err != nil {
+		return err
+	}
+	if a := w.Scene.Answer; !a.OK() {
+		return outcome.Blocked("the list with %s is not served: %s", strings.Join(t.beside, " and "), outcome.Seen(a)).ByRequirement("CP-LIST-18")
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// TestRecordedBodies: of a large body the beginning is kept, and of all that come after many only a short one; no cut leaves a part of a
+// secret.
+func TestRecordedBodies(t *testing.T) {
+	const secret = "secret-of-twenty-chars"
+	w := newRecorder(client.NewRedactor(map[string]string{secret: "$K"}))
+	assert.Equal(t, reports.Message{Body: "a $K b"}, w.body([]byte("a "+secret+" b")))
+	for _, filler := range []int{0, 1, 5, 11, 17} {
+		body := strings.Repeat("x", filler) + strings.Repeat(secret, 3*reports.MaxBody/len(secret))
+		m := w.body([]byte(body))
+		assert.Equal(t, len(body), m.Size)
+		assert.Len(t, m.SHA256, 64)
+		assert.NotContains(t, m.Body, "secr")
+	}
+	large := []byte(strings.Repeat("y", 4*reports.MaxBody))
+	assert.Len(t, w.body(large).Body, reports.MaxBody)
+	for range allBodies / reports.MaxBody {
+		w.body(large)
+	}
+	m := w.body(large)
+	assert.Equal(t, len(large), m.Size)
+	assert.Len(t, m.Body, beginning)
+	assert.Empty(t, w.body([]byte("short")).SHA256)
+}
+
+// TestJudgingWaitsForMemory: as long as the answers that are judged take what there is, another one waits, until its context ends.
+func TestJudgingWaitsForMemory(t *testing.T) {
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	j := newJudge(oracle)
+	huge := &client.Answer{Body: []byte(strings.Repeat("{}", spec.MaxValues))}
+	leave, err := j.enter(t.Context(), huge)
+	require.NoError(t, err)
+	why := errors.New("why")
+	ended, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	_, err = j.enter(ended, huge)
+	require.ErrorIs(t, err, why)
+	leave()
+	leave, err = j.enter(ended, huge)
+	require.NoError(t, err, "where there is room, what has come is judged")
+	leave()
+}
+
+// TestAnUnjudgedAnswer: it is recorded, and known not to be judged.
+func TestAnUnjudgedAnswer(t *testing.T) {
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	journal := reports.NewMemory()
+	c := New(oracle, client.NewRedactor(nil), journal, time.Now())
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := client.Request{Side: spec.ControlPlane, Base: "http://t", Method: "GET", Path: "/v2/deployments/0b5e9a52-1111-4222-8333-123456789abc/revisions"}
+	c.Observe(ended, r, client.Wire{}, time.Now(), &client.Answer{Request: r, Status: 418, Body: []byte("{}")}, "")
+	assert.Zero(t, c.Unjudged("list-revisions"))
+	assert.Len(t, c.Violations("list-revisions"), 1)
+	require.True(t, c.judge.memory.TryAcquire(judgingMemory))
+	c.Observe(ended, r, client.Wire{}, time.Now(), &client.Answer{Request: r, Status: 418, Body: []byte("{}")}, "")
+	assert.Equal(t, 1, c.Unjudged("list-revisions"))
+	assert.Equal(t, 1, c.Violations("list-revisions")[0].Count)
+	assert.Equal(t, 2, journal.Len())
+}
+
+// TestViolationsOfAnOperationAreBounded: the names of fields may be new in each answer.
+func TestViolationsOfAnOperationAreBounded(t *testing.T) {
+	c := newContract()
+	for i := range 4 * maxViolations {
+		c.note(i, spec.Violation{Operation: "get-state", Status: 200, Keyword: "duplicate-key", Pointer: fmt.Sprintf("/k%dx", i)}, nil)
+	}
+	c.note(1, spec.Violation{Operation: "list-threads", Status: 200, Keyword: "json"}, nil)
+	assert.Len(t, c.Violations("get-state"), maxViolations)
+	assert.Len(t, c.Violations("list-threads"), 1)
+}
+
+// TestRecordedHeaders: they count like bodies, and late ones are short.
+func TestRecordedHeaders(t *testing.T) {
+	w := newRecorder(client.NewRedactor(nil))
+	large := http.Header{"Set-Cookie": slices.Repeat([]string{strings.Repeat("c", 2000)}, 20), "Content-Type": {"application/json"}}
+	assert.Len(t, w.headers(large)["Set-Cookie"], 20)
+	w.recorded.Store(allBodies)
+	late := w.headers(large)
+	assert.Len(t, late["Set-Cookie"], 4)
+	assert.LessOrEqual(t, len(late["Set-Cookie"][0]), shortHeader+64)
+	assert.Equal(t, []string{"application/json"}, late["Content-Type"])
+	assert.Len(t, large["Set-Cookie"][0], 2000, "what was received stays as it is")
+}

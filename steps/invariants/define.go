@@ -1,0 +1,104 @@
+package invariants
+
+import (
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// The sentences of the invariants, without the half of the target.
+const (
+	idsOfPlane     = `each answer of the control plane has the id of its request`
+	idsOfAgent     = `each answer of the agent server has the id of its request`
+	closedPlane    = `no control-plane request without valid credentials was answered with 2xx`
+	closedAgent    = `no agent-server request without valid credentials was answered with 2xx`
+	handlerRefuses = `each refusal of the authentication handler has its status and detail`
+	asSent         = `each read of a revision shows what was sent for it`
+	asNamed        = `each read of a deployment shows the source_revision_config of the revision that it names as latest`
+	asBefore       = `each read of a revision shows the fields of the one before that its update did not name`
+	staysDeployed  = `no revision was seen with another status after it was DEPLOYED while none was later`
+	planeTraces    = `no refusal of the control plane holds a stack trace`
+	agentTraces    = `no refusal of the agent server holds a stack trace`
+	apart          = `no answer to one caller holds an id or a text of another user`
+	rolledBack     = `no answer after a rollback holds the id or the text of the prior run`
+)
+
+// toldBy are the requirements that tell the same as an invariant: where one of them has failed, the invariant adds nothing. A star
+// stands for any rest.
+var toldBy = map[string][]string{
+	idsOfPlane:     {"CP-GET-1", "CP-REV-1", "CP-CREATE-*", "CP-UPDATE-*", "CP-POLL-*"},
+	idsOfAgent:     {"AS-RUN-*", "AS-ROLLBACK-*"},
+	closedPlane:    {"CP-AUTH-*"},
+	closedAgent:    {"AS-AUTH-*"},
+	handlerRefuses: {"AS-AUTH-*"},
+	asSent:         {"CP-CREATE-*", "CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"},
+	asNamed:        {"CP-CREATE-*", "CP-UPDATE-*", "CP-GET-*", "CP-REV-*", "CP-POLL-*"},
+	asBefore:       {"CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"},
+	staysDeployed:  {"CP-POLL-*", "CP-LIST-*", "CP-REV-*", "CP-UPDATE-*", "CP-CREATE-*"},
+	apart:          {"AS-AUTH-*", "AS-AUTHZ-*"},
+	rolledBack:     {"AS-ROLLBACK-*"},
+}
+
+// advisory are the sentences of SHOULDs. A SHOULD that has failed says enough for these, and not for the others.
+var advisory = map[string]bool{asBefore: true, staysDeployed: true, planeTraces: true, agentTraces: true}
+
+// world is one scenario.
+type world struct {
+	target *target.Target
+	record *Record
+	shard  bool
+
+	canCreate func() error
+}
+
+// Define registers the sentences for one scenario. The record is nil where there is no run. In a shard, exchanges that this one has not
+// seen may be in another. canCreate says what is missing for creating deployments.
+func Define(r *common.Registrar, t *target.Target, record *Record, shard bool, canCreate func() error) {
+	w := &world{t, record, shard, canCreate}
+	r.Configured(`users of the agent server`, w.users)
+	r.Configured(`two users of the agent server`, w.twoUsers)
+	r.Given(`threads and runs that this run has created`, w.mayWrite, common.Needs(common.Whatever(w.mayWrite)), common.OnRecord)
+	r.Given(`deployments that this run has created`, w.canCreate, common.Needs(common.Whatever(w.canCreate)), common.OnRecord)
+	r.When(`all exchanges of this run are read`, func() error { return nil }, common.OnRecord, common.WithoutCredentials())
+	r.Then(`(each answer of the (?:control plane|agent server) has the id of its request)`, w.holds, common.OnRecord)
+	r.Then(`(no (?:control-plane|agent-server) request without valid credentials was answered with 2xx)`, w.holds, common.OnRecord)
+	for _, sentence := range []string{handlerRefuses, asSent, asNamed, asBefore, staysDeployed, planeTraces, agentTraces, apart, rolledBack} {
+		r.Then(`(`+sentence+`)`, w.holds, common.OnRecord)
+	}
+}
+
+// users are what an agent server needs to have an authentication handler for sure: without it may be open.
+func (w *world) users() error {
+	if len(w.target.Config.Users) == 0 {
+		return outcome.Needs("users")
+	}
+	return nil
+}
+
+func (w *world) twoUsers() error {
+	if len(w.target.Config.Users) < 2 {
+		return outcome.Needs("users.1", " (add a second user under users)")
+	}
+	return nil
+}
+
+// mayWrite skips what only answers to requests that write can show.
+func (w *world) mayWrite() error {
+	if w.target.Config.ReadOnly {
+		return outcome.ReadOnly()
+	}
+	return nil
+}
+
+// holds judges an invariant. Where no answer could have shown a violation there is no evidence.
+func (w *world) holds(sentence string) error {
+	judged, err := w.record.outcome(sentence)
+	if err != nil || judged > 0 {
+		return err
+	}
+	what := "no answer in this run could have shown a violation"
+	if w.shard {
+		return outcome.NotSelected("shard", "%s (in this shard)", what)
+	}
+	return outcome.Inconclusive("%s", what)
+}

@@ -1,0 +1,151 @@
+package invariants
+
+import (
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// longEnough is how many bytes a text must have to be looked for within others. What is shorter may stand there by chance.
+const longEnough = 12
+
+// isolation holds answers to one user free of what belongs to another (section 5): the ids of their threads and runs, their texts.
+type isolation struct {
+	users map[string]*belongings // by the key of their credentials
+	order []string
+	tally
+}
+
+// place is an id at an agent server: each may number its threads from one.
+type place struct{ base, id string }
+
+// belongings are what a user has created or sent.
+type belongings struct {
+	ids   map[place]bool    // of threads and runs, as answers gave them, where they are longEnough
+	short map[place]bool    // other ids of threads; other ids of runs may repeat in each thread
+	texts map[string]string // that the user sent, at least longEnough, and as JSON writes them
+	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
+}
+
+func newIsolation() *isolation { return &isolation{users: map[string]*belongings{}} }
+
+func (r *isolation) of(key string) *belongings {
+	b := r.users[key]
+	if b == nil {
+		b = &belongings{ids: map[place]bool{}, short: map[place]bool{}, texts: map[string]string{}}
+		r.users[key] = b
+		r.order = append(r.order, key)
+	}
+	return b
+}
+
+func (r *isolation) note(s *seen) {
+	if s.side != spec.AgentServer || !strings.HasPrefix(s.caller.name, "users.") {
+		return
+	}
+	b := r.of(s.caller.name)
+	b.sent.WriteString(s.exchange.Request.Body + "\n")
+	if !s.ok() {
+		return
+	}
+	switch {
+	case s.op.ID == "create-thread", !s.ofInterface() && s.exchange.Method == "POST": // such as a copy of a thread
+		b.owns(s, "thread_id")
+		b.owns(s, "run_id")
+	case s.op.ID == "create-run":
+		b.owns(s, "run_id")
+		for _, m := range s.sentAs("input", "messages").Array() {
+			if text := m.Get(s.words.OnWire("content")); text.Type == gjson.String && len(text.Str) >= longEnough {
+				b.texts[text.Str] = written(text.Str)
+			}
+		}
+	}
+}
+
+// owns notes an id in an answer. An empty one names nothing.
+func (b *belongings) owns(s *seen, field string) {
+	switch id := s.answer.Get(field); {
+	case id.Type != gjson.String && id.Type != gjson.Number:
+	case len(id.String()) >= longEnough:
+		b.ids[place{s.base, id.String()}] = true
+	case id.String() != "" && field == "thread_id":
+		b.short[place{s.base, id.String()}] = true
+	}
+}
+
+// written is a text as JSON writes it, without the quotes.
+func written(text string) string {
+	quoted, _ := json.Marshal(text)
+	return string(quoted[1 : len(quoted)-1])
+}
+
+func (r *isolation) check(s *seen) {
+	if s.side != spec.AgentServer || s.caller.name == "" && s.caller.kind == someCredentials || s.caller.name != "" && !strings.HasPrefix(s.caller.name, "users.") {
+		return // such as a studio user, who may see everything
+	}
+	if s.caller.name == "" && s.ok() {
+		return // that it was served at all is another invariant's concern
+	}
+	body, own := s.exchange.Response.Body, r.users[s.caller.name]
+	if own == nil {
+		own = &belongings{}
+	}
+	for _, key := range r.order {
+		if key == s.caller.name {
+			continue
+		}
+		other := r.users[key]
+		r.judged++
+		for at := range other.ids {
+			if at.base == s.base && strings.Contains(body, at.id) && !r.knows(s, at.id) && !own.ids[at] {
+				r.violated(s, "", "an answer to one caller holds an id of another user", "nothing of another user", "the id "+at.id+" of "+key)
+			}
+		}
+		for id := range namedThreads(s.answer) {
+			if at := (place{s.base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
+				r.violated(s, "", "an answer to one caller holds an id of another user", "nothing of another user", "the thread_id "+id+" of "+key)
+			}
+		}
+		for text, json := range other.texts {
+			if (strings.Contains(body, text) || strings.Contains(body, json)) && !r.knows(s, text) {
+				r.violated(s, "", "an answer to one caller holds a text of another user", "nothing of another user", "the text "+text+" of "+key)
+			}
+		}
+	}
+}
+
+// knows tells whether the caller has sent the text, in this request or in any other.
+func (r *isolation) knows(s *seen, what string) bool {
+	if carries(s, what) {
+		return true
+	}
+	own := r.users[s.caller.name]
+	return own != nil && (strings.Contains(own.sent.String(), what) || strings.Contains(own.sent.String(), written(what)))
+}
+
+// carries tells whether a request holds the text in its address or its body.
+func carries(s *seen, what string) bool {
+	return strings.Contains(s.exchange.URL, what) || strings.Contains(s.exchange.Request.Body, what) || strings.Contains(s.exchange.Request.Body, written(what))
+}
+
+// namedThreads are the values of thread_id in an answer, at any depth.
+func namedThreads(value gjson.Result) iter.Seq[string] {
+	return func(yield func(string) bool) { eachThread(value, yield) }
+}
+
+func eachThread(value gjson.Result, yield func(string) bool) (more bool) {
+	more = true
+	if value.IsObject() || value.IsArray() {
+		value.ForEach(func(key, item gjson.Result) bool {
+			if more = eachThread(item, yield); more && key.Str == "thread_id" && (item.Type == gjson.String || item.Type == gjson.Number) {
+				more = yield(item.String())
+			}
+			return more
+		})
+	}
+	return more
+}

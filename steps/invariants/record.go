@@ -1,0 +1,166 @@
+package invariants
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// Journal holds the exchanges of a run.
+type Journal interface {
+	All() iter.Seq2[reports.Exchange, error]
+}
+
+// Record is what a run has recorded, judged once for all invariants.
+type Record struct {
+	target  *target.Target
+	oracle  *spec.Oracle
+	journal Journal
+	failed  func() []Failure
+	judged  func() (map[string]invariant, error)
+}
+
+// Failure is what another requirement has found.
+type Failure struct {
+	Requirement string
+	Must        bool  // it is a MUST
+	Exchanges   []int // that show it
+	Pointer     string
+}
+
+// NewRecord returns the record of a run. failed tells what all requirements that send requests have found.
+func NewRecord(t *target.Target, oracle *spec.Oracle, journal Journal, failed func() []Failure) *Record {
+	r := &Record{target: t, oracle: oracle, journal: journal, failed: failed}
+	r.judged = sync.OnceValues(r.judge)
+	return r
+}
+
+// invariant judges all exchanges: note reads each of them before check reads each again.
+type invariant interface {
+	note(s *seen)
+	check(s *seen)
+	// result returns how many answers could have shown a violation, and those that did.
+	result() (judged int, found []outcome.Violation)
+}
+
+// all are the invariants, by the sentence that asks for them.
+func all(t *target.Target) map[string]invariant {
+	revisions := newRevisions()
+	return map[string]invariant{
+		idsOfPlane:     &ids{side: spec.ControlPlane},
+		idsOfAgent:     &ids{side: spec.AgentServer},
+		closedPlane:    &closed{side: spec.ControlPlane},
+		closedAgent:    &closed{side: spec.AgentServer},
+		handlerRefuses: &refusals{status: t.Config.Agent.RejectedStatus, detail: t.Config.Agent.RejectedDetail},
+		asSent:         &sources{revisions: revisions},
+		asNamed:        &latest{revisions: revisions},
+		asBefore:       &unchanged{revisions: revisions},
+		staysDeployed:  &stays{revisions: revisions, patience: t.Config.Patience, deployed: map[string]time.Time{}},
+		planeTraces:    &traceless{side: spec.ControlPlane},
+		agentTraces:    &traceless{side: spec.AgentServer},
+		apart:          newIsolation(),
+		rolledBack:     newRollback(),
+	}
+}
+
+// judge has all invariants read the record.
+func (r *Record) judge() (map[string]invariant, error) {
+	rules := all(r.target)
+	reader := &reader{r.target, r.oracle, newCallers(r.target)}
+	check := func(rule invariant, s *seen) {
+		if s.judged() {
+			rule.check(s)
+		}
+	}
+	for _, pass := range []func(invariant, *seen){invariant.note, check} {
+		for x, err := range r.journal.All() {
+			if err != nil {
+				return nil, fmt.Errorf("reading a recorded exchange: %w", err)
+			}
+			if s := reader.read(&x); s != nil {
+				for _, rule := range rules {
+					pass(rule, s)
+				}
+			}
+		}
+	}
+	return rules, nil
+}
+
+// outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same place of the same
+// exchange is left to it, and so are all where a requirement has failed that tells the same and binds as much. That one makes the
+// run non-conformant, so nothing is lost.
+func (r *Record) outcome(sentence string) (judged int, verdict error) {
+	rules, err := r.judged()
+	if err != nil {
+		return 0, outcome.SuiteError("%v", err)
+	}
+	judged, found := rules[sentence].result()
+	if len(found) == 0 && judged > 0 {
+		return judged, nil
+	}
+	var others []string
+	for _, f := range r.failed() {
+		if !f.Must && !advisory[sentence] {
+			continue
+		}
+		if tells(sentence, f.Requirement) {
+			others, found = append(others, f.Requirement), nil
+			continue
+		}
+		left := slices.DeleteFunc(slices.Clone(found), func(v outcome.Violation) bool { return f.shows(v) })
+		if len(left) < len(found) {
+			others, found = append(others, f.Requirement), left
+		}
+	}
+	if len(found) > 0 {
+		return judged, (&outcome.Outcome{Verdict: reports.Failed, Violations: found}).OrNil()
+	}
+	if len(others) == 0 {
+		return judged, nil
+	}
+	slices.Sort(others)
+	others = slices.Compact(others)
+	return judged, outcome.Inapplicable(others[0], "left to %s, which failed", strings.Join(others, ", "))
+}
+
+// shows tells whether the failure is at the same place of the same exchange.
+func (f Failure) shows(v outcome.Violation) bool {
+	return slices.Contains(f.Exchanges, v.Exchange) && (f.Pointer == v.Pointer || f.Pointer == "" || v.Pointer == "")
+}
+
+// tells tells whether a requirement says the same as the invariant with the sentence.
+func tells(sentence, requirement string) bool {
+	return slices.ContainsFunc(toldBy[sentence], func(id string) bool {
+		family, all := strings.CutSuffix(id, "*")
+		return id == requirement || all && strings.HasPrefix(requirement, family)
+	})
+}
+
+// tally counts what an invariant has judged, and keeps one violation of each operation and place: the first that was seen.
+type tally struct {
+	judged int
+	found  []outcome.Violation
+}
+
+func (t *tally) result() (int, []outcome.Violation) { return t.judged, t.found }
+
+func (t *tally) violated(s *seen, pointer, summary, expected, actual string) {
+	operation := s.op.ID
+	for i := range t.found {
+		if v := &t.found[i]; v.Operation == operation && v.Pointer == pointer && v.Key == summary {
+			v.Count++
+			return
+		}
+	}
+	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual, Operation: operation, Pointer: pointer,
+		Exchange: s.id, Count: 1, Key: summary})
+}

@@ -1,0 +1,136 @@
+package invariants
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// rollback holds answers free of runs that were rolled back (section 3): of their ids and texts, in what was asked for after the new run
+// had completed.
+type rollback struct {
+	posted map[string]*posted // runs by address of the agent server and id
+	order  []*posted
+	gone   []*gone // made when all runs are known
+	made   bool
+	tally
+}
+
+// posted is a run that was accepted.
+type posted struct {
+	id, text    string
+	thread      string // with the address of its agent server
+	sent, ended time.Time
+	wait        time.Duration // that its graph was told to stay in progress at least
+	rollsBack   bool
+	completed   time.Time // when its join was answered with 2xx; zero: not seen
+}
+
+// gone is a run that was in progress when another one rolled it back.
+type gone struct {
+	*posted
+	after time.Time // the new run had completed
+	text  string    // "" where another run has it too
+	id    string    // "" where it is short, or another run at the agent server has it too
+}
+
+func newRollback() *rollback { return &rollback{posted: map[string]*posted{}} }
+
+// waits finds how long a run of the conformance graph is told to stay in progress.
+var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
+
+func (r *rollback) note(s *seen) {
+	if s.side != spec.AgentServer || !s.ok() {
+		return
+	}
+	switch s.op.ID {
+	case "create-run":
+		id := s.answer.Get("run_id").String()
+		messages := s.sentAs("input", "messages").Array()
+		if id == "" || len(messages) == 0 {
+			return
+		}
+		text := messages[len(messages)-1].Get(s.words.OnWire("content"))
+		p := &posted{id: id, thread: s.base + " " + s.path["thread_id"], sent: s.sent, ended: s.ended,
+			rollsBack: s.sentAs("multitask_strategy").Str == s.words.OnWire("rollback")}
+		if text.Type == gjson.String {
+			p.text = text.Str
+			if m := waits.FindStringSubmatch(text.Str); m != nil {
+				ms, _ := strconv.Atoi(m[1])
+				p.wait = time.Duration(ms) * time.Millisecond
+			}
+		}
+		r.posted[s.base+" "+id] = p
+		r.order = append(r.order, p)
+	case "join-run":
+		if p := r.posted[s.base+" "+s.path["run_id"]]; p != nil && p.completed.IsZero() {
+			p.completed = s.ended
+		}
+	}
+}
+
+// find finds the runs that were certainly rolled back: accepted before the new run was sent, and told to be in progress until after the
+// new one was accepted.
+func (r *rollback) find() {
+	r.made = true
+	for _, p := range r.order {
+		for _, n := range r.order {
+			if n.rollsBack && n != p && n.thread == p.thread && p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.wait)) && !n.completed.IsZero() {
+				r.gone = append(r.gone, &gone{p, n.completed, r.unique(p), r.uniqueID(p)})
+				break
+			}
+		}
+	}
+}
+
+// unique is the text of a run, where no other run has it.
+func (r *rollback) unique(p *posted) string {
+	if len(p.text) < longEnough {
+		return ""
+	}
+	for _, other := range r.order {
+		if other != p && strings.Contains(other.text, p.text) {
+			return ""
+		}
+	}
+	return p.text
+}
+
+// uniqueID is the id of a run, where no other run at the agent server has it: ids may be used again, and be numbers in each thread.
+func (r *rollback) uniqueID(p *posted) string {
+	base, _, _ := strings.Cut(p.thread, " ")
+	for _, other := range r.order {
+		if other != p && other.id == p.id && strings.HasPrefix(other.thread, base+" ") || len(p.id) < longEnough {
+			return ""
+		}
+	}
+	return p.id
+}
+
+// check looks at the operations of the interface. A refusal may name what it refuses.
+func (r *rollback) check(s *seen) {
+	if !r.made {
+		r.find()
+	}
+	if s.side != spec.AgentServer || !s.ofInterface() || !s.ok() {
+		return
+	}
+	body := s.exchange.Response.Body
+	for _, g := range r.gone {
+		if !s.sent.After(g.after) || !strings.HasPrefix(g.thread, s.base+" ") {
+			continue
+		}
+		r.judged++
+		if g.id != "" && strings.Contains(body, g.id) && !carries(s, g.id) {
+			r.violated(s, "", "an answer holds the id of a run that was rolled back before", "nothing of the run", "its id "+g.id)
+		}
+		if g.text != "" && (strings.Contains(body, g.text) || strings.Contains(body, written(g.text))) && !carries(s, g.text) {
+			r.violated(s, "", "an answer holds the text of a run that was rolled back before", "nothing of the run", "its text "+g.text)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package invariants
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// sourceConfig is the object that holds the fields of a source; its fields are those that a request sets.
+const sourceConfig = "source_revision_config"
+
+var (
+	fieldsSet = []string{"repo_ref", "graph_config_path", "image_uri"}
+	fieldsAll = append(slices.Clone(fieldsSet), "repo_commit_sha")
+)
+
+// revisions is what the requests of a run have set for its revisions, and what reads of them have shown. A request that creates a
+// revision says which by its answer: a PATCH only where no other one of the deployment was under way at the same time.
+type revisions struct {
+	named   map[string]time.Time         // by revision: when an answer first named it
+	updates map[string][]*update         // by deployment
+	created []*update                    // that name a revision
+	shown   map[string]map[string][]read // by revision and field: each value once
+	sent    map[string]map[string]string // by revision and field, where it is known; nil until all requests are
+}
+
+// update is a request that may have created a revision.
+type update struct {
+	sent, ended time.Time // ended is zero where nobody knows whether it is done
+	deployment  string
+	update      bool // a PATCH
+	revision    string
+	fields      map[string]string
+}
+
+// read is a value that an answer has shown.
+type read struct {
+	value    string
+	null     bool
+	exchange int
+}
+
+func newRevisions() *revisions {
+	return &revisions{named: map[string]time.Time{}, updates: map[string][]*update{}, shown: map[string]map[string][]read{}}
+}
+
+func (r *revisions) note(s *seen) {
+	if s.side != spec.ControlPlane {
+		return
+	}
+	switch s.op.ID {
+	case "create-deployment":
+		if s.ok() {
+			r.creates(s, &update{sent: s.sent, ended: s.ended, deployment: s.answer.Get("id").Str, revision: s.answer.Get("latest_revision_id").Str, fields: r.set(s)})
+		}
+	case "update-deployment":
+		u := &update{sent: s.sent, ended: s.ended, deployment: s.path["deployment_id"], update: true, fields: r.set(s)}
+		if s.status == 0 || s.status >= 500 {
+			u.ended = time.Time{}
+		}
+		if s.status/100 != 4 {
+			r.updates[u.deployment] = append(r.updates[u.deployment], u)
+		}
+		if s.ok() && len(u.fields) > 0 {
+			u.revision = s.answer.Get("latest_revision_id").Str
+			r.creates(s, u)
+		}
+	}
+	if s.ok() {
+		r.names(s.answer.Get("latest_revision_id").Str, s.ended)
+		for id, revision := range shownIn(s) {
+			r.names(id, s.ended)
+			r.shows(id, revision.Get(sourceConfig), s.id)
+		}
+	}
+}
+
+func (r *revisions) creates(s *seen, u *update) {
+	if u.revision != "" && s.ok() {
+		r.created = append(r.created, u)
+	}
+}
+
+func (r *revisions) names(revision string, at time.Time) {
+	if first, known := r.named[revision]; revision != "" && (!known || at.Before(first)) {
+		r.named[revision] = at
+	}
+}
+
+// shows notes a value once, by the exchange that showed it first.
+func (r *revisions) shows(revision string, of gjson.Result, exchange int) {
+	if !of.IsObject() {
+		return
+	}
+	values := r.shown[revision]
+	if values == nil {
+		values = map[string][]read{}
+		r.shown[revision] = values
+	}
+	for _, field := range fieldsAll {
+		v, is := readOf(of.Get(field), exchange)
+		if is && !slices.ContainsFunc(values[field], func(known read) bool { return known.value == v.value && known.null == v.null }) {
+			values[field] = append(values[field], v)
+		}
+	}
+}
+
+// readOf returns a string or null; anything else is a concern of the contract. An absent field is null.
+func readOf(v gjson.Result, exchange int) (read, bool) {
+	return read{v.Str, v.Type == gjson.Null, exchange}, v.Type == gjson.Null || v.Type == gjson.String
+}
+
+// set returns the fields that a request sets, with the interface's names.
+func (r *revisions) set(s *seen) map[string]string {
+	fields := map[string]string{}
+	for _, field := range fieldsSet {
+		if v := s.sentAs(sourceConfig, field); v.Type == gjson.String {
+			fields[field] = v.Str
+		}
+	}
+	return fields
+}
+
+// shownIn are the revisions in an answer, by id.
+func shownIn(s *seen) map[string]gjson.Result {
+	found := map[string]gjson.Result{}
+	add := func(revision gjson.Result) {
+		if id := revision.Get("id"); id.Type == gjson.String && id.Str != "" {
+			found[id.Str] = revision
+		}
+	}
+	switch s.op.ID {
+	case "get-revision":
+		add(s.answer)
+	case "list-revisions":
+		for _, revision := range s.answer.Get("resources").Array() {
+			add(revision)
+		}
+	}
+	return found
+}
+
+// sentFor is what the request sent for a field that created the revision; "" where it sent nothing, or nobody knows which request it was.
+func (r *revisions) sentFor(revision, field string) string {
+	if r.sent == nil {
+		r.sent = map[string]map[string]string{}
+		for _, u := range r.created {
+			if r.sure(u) {
+				r.sent[u.revision] = u.fields
+			}
+		}
+	}
+	return r.sent[revision][field]
+}
+
+// sure tells whether the revision is the one that the request created: nobody had named it before, and no other update of the
+// deployment was under way.
+func (r *revisions) sure(u *update) bool {
+	if first, known := r.named[u.revision]; known && first.Before(u.sent) {
+		return false
+	}
+	for _, other := range r.updates[u.deployment] {
+		if other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended)) {
+			return false
+		}
+	}
+	return true
+}
+
+// tolerated says, by field, which other spellings of a value are the same value, and why.
+var tolerated = map[string]struct {
+	why  string
+	same func(sent, shown string) bool
+}{
+	"graph_config_path": {"a path may be shown in its shortest form", func(sent, shown string) bool { return path.Clean(sent) == path.Clean(shown) }},
+	"image_uri":         {"a registry's address, the default tag and the digest may be filled in, and the host may be in lower case", sameImage},
+}
+
+var (
+	masks     = regexp.MustCompile(`\*{2,}|<redacted>|\[redacted\]`) // secrets within a value may be masked
+	aURL      = regexp.MustCompile(`^(?:https?|docker|oci)://`)
+	aRegistry = regexp.MustCompile(`^(?:index\.)?docker\.io/(?:library/)?`)
+	aDigest   = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
+)
+
+func sameImage(sent, shown string) bool {
+	plain := func(uri string) string {
+		host, rest, both := strings.Cut(aURL.ReplaceAllString(uri, ""), "/")
+		if uri = host; both {
+			uri = strings.ToLower(host) + "/" + rest
+		}
+		return strings.TrimSuffix(strings.TrimSuffix(aRegistry.ReplaceAllString(uri, ""), "/"), ":latest")
+	}
+	return plain(sent) == plain(shown) || plain(sent) == plain(aDigest.ReplaceAllString(shown, ""))
+}
+
+// sameValue tells whether a field shows what was sent.
+func sameValue(field, sent, shown string) bool {
+	if sent == shown {
+		return true
+	}
+	if t, has := tolerated[field]; has && t.same(sent, shown) {
+		return true
+	}
+	parts := masks.Split(shown, -1)
+	if len(parts) == 1 {
+		return false
+	}
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile("^" + strings.Join(parts, ".+") + "$").MatchString(sent)
+}
