@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
@@ -29,7 +30,7 @@ type history struct {
 	target  *target.Target
 	journal *reports.Memory
 	oracle  *spec.Oracle
-	failed  []Failure
+	others  []Other
 	at      time.Time
 }
 
@@ -74,9 +75,14 @@ func (h *history) agent(who target.Caller, method, path, body string, status int
 	h.sees(h.target.ToAgent(agentBase, who, method, path, sent), status, answer)
 }
 
+// failed is another requirement that has failed.
+func failed(id string, level reports.Level, found ...outcome.Violation) Other {
+	return Other{&features.Requirement{ID: id, Level: level}, &outcome.Outcome{Verdict: reports.Failed, Violations: found}}
+}
+
 // judged returns the outcome of an invariant; nil where it holds.
 func (h *history) judged(sentence string) (int, *outcome.Outcome) {
-	n, err := NewRecord(h.target, h.oracle, h.journal, func() []Failure { return h.failed }).outcome(sentence)
+	n, err := NewRecord(h.target, h.oracle, h.journal, func() []Other { return h.others }).outcome(sentence)
 	if err == nil {
 		return n, nil
 	}
@@ -140,15 +146,30 @@ func TestNobodyIsServedWithoutCredentials(t *testing.T) {
 	require.NotNil(t, o)
 	assert.Equal(t, reports.Failed, o.Verdict)
 
-	h.failed = []Failure{{Requirement: "CP-AUTH-5"}}
+	h.others = []Other{failed("CP-AUTH-5", reports.Should)}
 	_, o = h.judged(closedPlane)
 	require.NotNil(t, o)
 	assert.Equal(t, reports.Failed, o.Verdict, "a SHOULD is not enough")
-	h.failed = []Failure{{Requirement: "CP-AUTH-2", Must: true}}
+	h.others = []Other{failed("CP-AUTH-2", reports.Must)}
 	_, o = h.judged(closedPlane)
 	require.NotNil(t, o)
 	assert.Equal(t, reports.Skipped, o.Verdict, "another requirement tells it")
 	assert.Equal(t, &reports.Skip{Kind: reports.NotApplicable, Key: "CP-AUTH-2"}, o.Skip)
+}
+
+func TestWhatKeptTheRequestsFromBeingSentBlocks(t *testing.T) {
+	h := newHistory(t)
+	h.others = []Other{{&features.Requirement{ID: "AS-ROLLBACK-2", Level: reports.Must}, outcome.Blocked("the graph does not wait").By(reports.ByGraph, "wait")}}
+	_, o := h.judged(rolledBack)
+	require.NotNil(t, o)
+	assert.Equal(t, reports.Blocked, o.Verdict)
+	assert.True(t, o.IsBy(reports.ByGraph))
+	_, o = h.judged(apart)
+	assert.Nil(t, o, "it tells nothing of another invariant")
+	h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 200, `{"id":"`+one+`"}`)
+	h.others = []Other{{&features.Requirement{ID: "CP-GET-1", Level: reports.Must}, outcome.Blocked("no deployment")}}
+	_, o = h.judged(idsOfPlane)
+	assert.Nil(t, o, "there is evidence")
 }
 
 func TestARefusalIsThatOfTheHandler(t *testing.T) {
@@ -186,10 +207,11 @@ func TestARefusalIsThatOfTheHandler(t *testing.T) {
 func TestWhatShowsAtTheSamePlaceIsLeftToTheOther(t *testing.T) {
 	h := newHistory(t)
 	h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 200, `{"id":"`+two+`"}`)
-	h.failed = []Failure{{Requirement: "CP-LIST-1", Must: true, Exchanges: []int{1}, Pointer: "/other"}, {Requirement: "CP-LIST-2", Must: true, Exchanges: []int{2}, Pointer: "/id"}}
+	h.others = []Other{failed("CP-LIST-1", reports.Must, outcome.Violation{Exchange: 1, Pointer: "/other"}),
+		failed("CP-LIST-2", reports.Must, outcome.Violation{Exchange: 2, Pointer: "/id"})}
 	_, o := h.judged(idsOfPlane)
 	assert.Equal(t, reports.Failed, o.Verdict)
-	h.failed = append(h.failed, Failure{Requirement: "CP-LIST-3", Must: true, Exchanges: []int{1}, Pointer: "/id"})
+	h.others = append(h.others, failed("CP-LIST-3", reports.Must, outcome.Violation{Exchange: 1, Pointer: "/id"}))
 	_, o = h.judged(idsOfPlane)
 	assert.Equal(t, &reports.Skip{Kind: reports.NotApplicable, Key: "CP-LIST-3"}, o.Skip)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -24,21 +25,19 @@ type Record struct {
 	target  *target.Target
 	oracle  *spec.Oracle
 	journal Journal
-	failed  func() []Failure
+	others  func() []Other
 	judged  func() (map[string]invariant, error)
 }
 
-// Failure is what another requirement has found.
-type Failure struct {
-	Requirement string
-	Must        bool  // it is a MUST
-	Exchanges   []int // that show it
-	Pointer     string
+// Other is what a scenario that sends requests has come to.
+type Other struct {
+	Requirement *features.Requirement
+	Outcome     *outcome.Outcome
 }
 
-// NewRecord returns the record of a run. failed tells what all requirements that send requests have found.
-func NewRecord(t *target.Target, oracle *spec.Oracle, journal Journal, failed func() []Failure) *Record {
-	r := &Record{target: t, oracle: oracle, journal: journal, failed: failed}
+// NewRecord returns the record of a run. others tells what all scenarios that send requests have come to.
+func NewRecord(t *target.Target, oracle *spec.Oracle, journal Journal, others func() []Other) *Record {
+	r := &Record{target: t, oracle: oracle, journal: journal, others: others}
 	r.judged = sync.OnceValues(r.judge)
 	return r
 }
@@ -97,7 +96,8 @@ func (r *Record) judge() (map[string]invariant, error) {
 
 // outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same place of the same
 // exchange is left to it, and so are all where a requirement has failed that tells the same and binds as much. That one makes the
-// run non-conformant, so nothing is lost.
+// run non-conformant, so nothing is lost. Where no answer could have shown a violation because what blocks such a requirement kept the
+// requests from being sent, the same blocks the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	rules, err := r.judged()
 	if err != nil {
@@ -107,34 +107,39 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	if len(found) == 0 && judged > 0 {
 		return judged, nil
 	}
-	var others []string
-	for _, f := range r.failed() {
-		if !f.Must && !advisory[sentence] {
-			continue
-		}
-		if tells(sentence, f.Requirement) {
-			others, found = append(others, f.Requirement), nil
-			continue
-		}
-		left := slices.DeleteFunc(slices.Clone(found), func(v outcome.Violation) bool { return f.shows(v) })
-		if len(left) < len(found) {
-			others, found = append(others, f.Requirement), left
+	var owners []string
+	for _, o := range r.others() {
+		id := o.Requirement.ID
+		switch {
+		case o.Outcome.Verdict == reports.Blocked && judged == 0 && tells(sentence, id):
+			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
+		case o.Outcome.Verdict != reports.Failed, o.Requirement.Level != reports.Must && !advisory[sentence]:
+		case tells(sentence, id):
+			owners, found = append(owners, id), nil
+		default:
+			left := slices.DeleteFunc(slices.Clone(found), o.shows)
+			if len(left) < len(found) {
+				owners, found = append(owners, id), left
+			}
 		}
 	}
 	if len(found) > 0 {
 		return judged, (&outcome.Outcome{Verdict: reports.Failed, Violations: found}).OrNil()
 	}
-	if len(others) == 0 {
+	if len(owners) == 0 {
 		return judged, nil
 	}
-	slices.Sort(others)
-	others = slices.Compact(others)
-	return judged, outcome.Inapplicable(others[0], "left to %s, which failed", strings.Join(others, ", "))
+	slices.Sort(owners)
+	owners = slices.Compact(owners)
+	return judged, outcome.Inapplicable(owners[0], "left to %s, which failed", strings.Join(owners, ", "))
 }
 
-// shows tells whether the failure is at the same place of the same exchange.
-func (f Failure) shows(v outcome.Violation) bool {
-	return slices.Contains(f.Exchanges, v.Exchange) && (f.Pointer == v.Pointer || f.Pointer == "" || v.Pointer == "")
+// shows tells whether a violation is at the same place of the same exchange.
+func (o Other) shows(v outcome.Violation) bool {
+	return slices.ContainsFunc(o.Outcome.Violations, func(f outcome.Violation) bool {
+		return v.Exchange != 0 && slices.Contains([]int{f.Exchange, f.Compared.Shown, f.Compared.With}, v.Exchange) &&
+			(f.Pointer == v.Pointer || f.Pointer == "" || v.Pointer == "")
+	})
 }
 
 // tells tells whether a requirement says the same as the invariant with the sentence.

@@ -1,22 +1,14 @@
 package suite
 
-import (
-	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/invariants"
-)
+import "github.com/agentconform/agentconform/steps/invariants"
 
-// failures are what the scenarios have found that send requests: all of them have ended when the record is judged.
-func (r *run) failures() (all []invariants.Failure) {
+// judgedApart are the outcomes of the scenarios that send requests: all of them have ended when the record is judged.
+func (r *run) judgedApart() (all []invariants.Other) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.Catalogue.Scenarios() {
-		v := r.verdicts[s.Key()]
-		if v == nil || v.outcome == nil || v.outcome.Verdict != reports.Failed || r.forecast.JudgesRecord(s) {
-			continue
-		}
-		for _, found := range v.outcome.Violations {
-			all = append(all, invariants.Failure{Requirement: s.Requirement.ID, Must: s.Requirement.Level == reports.Must, Pointer: found.Pointer,
-				Exchanges: []int{found.Exchange, found.Compared.Shown, found.Compared.With}})
+		if v := r.verdicts[s.Key()]; v != nil && v.outcome != nil && !r.forecast.JudgesRecord(s) {
+			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.outcome})
 		}
 	}
 	return all

@@ -175,7 +175,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	agents.AtOnce = o.Concurrency
 	r := &run{Options: o, target: t, slots: places, maker: maker, plane: p, agents: agents,
 		forecast: forecast.Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}
-	r.invariants = invariants.NewRecord(t, o.Oracle, o.Journal, r.failures)
+	r.invariants = invariants.NewRecord(t, o.Oracle, o.Journal, r.judgedApart)
 	return r, nil
 }
 
