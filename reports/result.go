@@ -129,6 +129,7 @@ type Requirement struct {
 	Feature     string     `json:"feature"`           // title of the feature
 	Subject     string     `json:"subject,omitempty"` // what a violation puts at risk: "security", "rollback", "form", or "" for the rest
 	Claimed     string     `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
+	ToldBy      []string   `json:"told_by,omitempty"` // requirements that tell the same, "CP-AUTH-*": where one of these fails, this one is left to it
 	Verdict     Verdict    `json:"verdict"`
 	Reason      string     `json:"reason"`               // of the worst scenario
 	Skip        *Skip      `json:"skip,omitempty"`       // where it was skipped: why

@@ -172,6 +172,7 @@ func finish(m *reports.Result, shards []*reports.Result) {
 		settle(&m.Requirements[i], rejection(m, m.Requirements[i].Profile))
 		rank[m.Requirements[i].ID] = i
 	}
+	leaveToOthers(m, shards)
 	slices.SortStableFunc(m.Findings, func(a, b reports.Finding) int { return rank[a.Requirement] - rank[b.Requirement] })
 	slices.SortStableFunc(m.Timeline, func(a, b reports.Transition) int { return int(a.AtMS - b.AtMS) })
 	m.Counts.Cases += scenariosIn(m)

@@ -1,6 +1,8 @@
 package invariants
 
 import (
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -38,6 +40,9 @@ var toldBy = map[string][]string{
 	apart:          {"AS-AUTH-*", "AS-AUTHZ-*"},
 	rolledBack:     {"AS-ROLLBACK-*"},
 }
+
+// ToldBy returns the requirements that tell the same as a scenario that judges an invariant; nothing for others.
+func ToldBy(s *features.Scenario) []string { return toldBy[s.Steps[len(s.Steps)-1].Text] }
 
 // advisory are the sentences of SHOULDs. A SHOULD that has failed says enough for these, and not for the others.
 var advisory = map[string]bool{asBefore: true, staysDeployed: true, planeTraces: true, agentTraces: true}
@@ -90,15 +95,20 @@ func (w *world) mayWrite() error {
 	return nil
 }
 
-// holds judges an invariant. Where no answer could have shown a violation there is no evidence.
+// holds judges an invariant. Where no answer could have shown a violation there is no evidence. In a shard that decides nothing: the
+// answers may be in another one.
 func (w *world) holds(sentence string) error {
 	judged, err := w.record.outcome(sentence)
-	if err != nil || judged > 0 {
+	if judged > 0 {
 		return err
 	}
-	what := "no answer in this run could have shown a violation"
-	if w.shard {
-		return outcome.NotSelected("shard", "%s (in this shard)", what)
+	if w.shard && (err == nil || outcome.Is(err, reports.Blocked)) {
+		return outcome.NotSelected("shard", "%s (in this shard)", noEvidence)
 	}
-	return outcome.Inconclusive("%s", what)
+	if err != nil {
+		return err
+	}
+	return outcome.Inconclusive(noEvidence)
 }
+
+const noEvidence = "no answer in this run could have shown a violation"

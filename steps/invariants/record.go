@@ -96,8 +96,8 @@ func (r *Record) judge() (map[string]invariant, error) {
 
 // outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same place of the same
 // exchange is left to it, and so are all where a requirement has failed that tells the same and binds as much. That one makes the
-// run non-conformant, so nothing is lost. Where no answer could have shown a violation because what blocks such a requirement kept the
-// requests from being sent, the same blocks the invariant.
+// run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has failed or is blocked among these blocks
+// the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	rules, err := r.judged()
 	if err != nil {
@@ -111,10 +111,10 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	for _, o := range r.others() {
 		id := o.Requirement.ID
 		switch {
-		case o.Outcome.Verdict == reports.Blocked && judged == 0 && tells(sentence, id):
+		case o.Outcome.Verdict == reports.Blocked && judged == 0 && reports.Among(toldBy[sentence], id):
 			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
 		case o.Outcome.Verdict != reports.Failed, o.Requirement.Level != reports.Must && !advisory[sentence]:
-		case tells(sentence, id):
+		case reports.Among(toldBy[sentence], id):
 			owners, found = append(owners, id), nil
 		default:
 			left := slices.DeleteFunc(slices.Clone(found), o.shows)
@@ -131,6 +131,9 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	}
 	slices.Sort(owners)
 	owners = slices.Compact(owners)
+	if judged == 0 {
+		return 0, outcome.Blocked("%s: %s failed", noEvidence, strings.Join(owners, ", ")).ByRequirement(owners...)
+	}
 	return judged, outcome.Inapplicable(owners[0], "left to %s, which failed", strings.Join(owners, ", "))
 }
 
@@ -139,14 +142,6 @@ func (o Other) shows(v outcome.Violation) bool {
 	return slices.ContainsFunc(o.Outcome.Violations, func(f outcome.Violation) bool {
 		return v.Exchange != 0 && slices.Contains([]int{f.Exchange, f.Compared.Shown, f.Compared.With}, v.Exchange) &&
 			(f.Pointer == v.Pointer || f.Pointer == "" || v.Pointer == "")
-	})
-}
-
-// tells tells whether a requirement says the same as the invariant with the sentence.
-func tells(sentence, requirement string) bool {
-	return slices.ContainsFunc(toldBy[sentence], func(id string) bool {
-		family, all := strings.CutSuffix(id, "*")
-		return id == requirement || all && strings.HasPrefix(requirement, family)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/forecast"
+	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -121,7 +122,7 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 		q := s.Requirement
 		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Binding: r.binding(q), Title: q.Title, Description: q.Description,
 			Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature, Subject: q.Subject,
-			Claimed: features.Claims(r.target.Config.Supports).Promised(q), Verdict: reports.Skipped})
+			Claimed: features.Claims(r.target.Config.Supports).Promised(q), ToldBy: invariants.ToldBy(s), Verdict: reports.Skipped})
 		last++
 	}
 	q := &res.Requirements[last]

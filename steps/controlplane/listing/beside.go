@@ -119,14 +119,16 @@ func (w *beside) mostFrequent(known map[string][]string) string {
 	return slices.MaxFunc(w.Plane.Statuses.Known(), func(a, b string) int { return len(known[a]) - len(known[b]) })
 }
 
-// eachIsItsPart compares each page with the part of the whole list, as a set. What is wrong with a part of the query that stands alone is left
-// to the requirement that owns it.
+// eachIsItsPart compares each page with the part of the whole list, as a set. A page of which a part of the query is wrong alone is left out: the
+// requirement about that part tells of it. It blocks where no other page is left.
 func (w *beside) eachIsItsPart(ctx context.Context) error {
 	var wrong *outcome.Outcome
 	var owned error
+	right := false
 	for _, p := range w.pages {
 		problem := differs(p, w.all, w.first, w.filter)
 		if problem == nil {
+			right = true
 			continue
 		}
 		if err := w.owner(ctx, p); err != nil {
@@ -139,10 +141,13 @@ func (w *beside) eachIsItsPart(ctx context.Context) error {
 		}
 		wrong.Violations[0].Count++
 	}
-	if wrong == nil {
-		return owned
+	switch {
+	case wrong != nil:
+		return w.UnlessChanged(ctx, wrong)
+	case right:
+		return nil
 	}
-	return w.UnlessChanged(ctx, wrong)
+	return owned
 }
 
 // differs tells what a page holds in place of its part of the whole list, or nothing.

@@ -74,12 +74,15 @@ func validBeside(parameter string, row []int, turn int) (parts []string) {
 	return parts
 }
 
-// eachIsRefusedNaming leaves to the requirement about the parameter what is not refused alone either.
+// eachIsRefusedNaming leaves out the cases of values that are not refused alone either: the requirement about the parameter tells of them. It
+// blocks where no other case is left.
 func (w *invalidBeside) eachIsRefusedNaming(ctx context.Context, parameter string) error {
 	var wrong *outcome.Outcome
 	var owned error
+	right := false
 	for _, t := range w.tried {
 		if common.RefusedNaming(t.answer, parameter) == nil {
+			right = true
 			continue
 		}
 		if err := w.owner(ctx, t); err != nil {
@@ -93,10 +96,13 @@ func (w *invalidBeside) eachIsRefusedNaming(ctx context.Context, parameter strin
 		wrong = outcome.Violated(t.answer, fmt.Sprintf("status 422 with an error that names %s: %s=%s (%s) beside %s", t.answer.OnWire(parameter), parameter, t.invalid.Value, t.invalid.Why,
 			strings.Join(t.beside, " and ")), "%s", outcome.Seen(t.answer))
 	}
-	if wrong == nil {
-		return owned
+	switch {
+	case wrong != nil:
+		return wrong
+	case right:
+		return nil
 	}
-	return wrong
+	return owned
 }
 
 // owner blocks where values of the parameter are not refused alone either, or the valid ones are not served without it.
