@@ -32,6 +32,12 @@ func TestScripts_Long(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Condition: func(condition string) (bool, error) {
+			if condition != "hup-ignored" {
+				return false, fmt.Errorf("unknown condition %q", condition)
+			}
+			return signal.Ignored(syscall.SIGHUP), nil // as nohup has it: then the program ignores it too
+		},
 		Setup: func(e *testscript.Env) error {
 			// The variables of whoever runs the tests are not part of them.
 			e.Setenv("NO_COLOR", "1")

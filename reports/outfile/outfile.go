@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Modes of files: reports may be read by others, what holds credentials only by its owner.
@@ -147,7 +148,7 @@ func Folder(dir string, mark Mark, first string, others ...string) error {
 func replaceable(path string) (info fs.FileInfo, err error) {
 	info, err = os.Lstat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // creating its folder tells of the latter
 		return nil, nil
 	case err != nil:
 		return nil, err
