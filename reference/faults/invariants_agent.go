@@ -68,6 +68,30 @@ func agentInvariants() []Fault {
 			}),
 		},
 		{
+			Name: "state-shows-anothers-token", Breaks: "get state has a field with the Authorization header of another user", Fails: "AS-INVARIANT-4",
+			Apply: fresh(func() Layer {
+				var callers sync.Map // the Authorization headers of those who created threads
+				return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+					who := r.Header.Get("Authorization")
+					a := capture(next, r)
+					if createThread.is(r) && a.status == http.StatusOK {
+						callers.Store(who, true)
+					}
+					if getState.is(r) && a.status == http.StatusOK {
+						a.edit(func(state map[string]any) {
+							callers.Range(func(other, _ any) bool {
+								if other != who {
+									state["trace"] = other
+								}
+								return true
+							})
+						})
+					}
+					a.send(w)
+				})
+			}),
+		},
+		{
 			Name: "state-shows-what-others-said", Breaks: "get state has a field with the last text that another user sent", Fails: "AS-INVARIANT-4",
 			Apply: fresh(func() Layer {
 				var said sync.Map // text by Authorization

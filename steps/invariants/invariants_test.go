@@ -370,6 +370,18 @@ func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
 		"what the request carried": {func(h *history, bob, _ target.Caller) {
 			h.agent(bob, "GET", "/threads/7/state", "", 404, `{"thread_id":"7"}`)
 		}, true, false},
+		"the token of the other": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"token-of-ada"}`)
+		}, true, true},
+		"the token of oneself": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"token-of-bob"}`)
+		}, true, false},
+		"the identity of the other": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"metadata":{"owner":"ada"}}`)
+		}, true, true},
+		"a word that is an identity too": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"language":"ada"}`)
+		}, true, false},
 		"what both have sent": {func(h *history, bob, _ target.Caller) {
 			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"`+echoed+`"}`)
 		}, true, false},

@@ -8,14 +8,17 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // longEnough is how many bytes a text must have to be looked for within others. What is shorter may stand there by chance.
 const longEnough = 12
 
-// isolation holds answers to one user free of what belongs to another (section 5): the ids of their threads and runs, their texts.
+// isolation holds answers to one user free of what belongs to another (section 5): the ids of their threads and runs, their texts, their
+// credentials and identity.
 type isolation struct {
 	users map[string]*belongings // by the key of their credentials
+	known []person
 	order []string
 	tally
 }
@@ -31,7 +34,9 @@ type belongings struct {
 	sent  strings.Builder   // all request bodies: what a user has sent, the user may see
 }
 
-func newIsolation() *isolation { return &isolation{users: map[string]*belongings{}} }
+func newIsolation(t *target.Target) *isolation {
+	return &isolation{users: map[string]*belongings{}, known: personsOf(t)}
+}
 
 func (r *isolation) of(key string) *belongings {
 	b := r.users[key]
@@ -90,6 +95,7 @@ func (r *isolation) check(s *seen) {
 	if s.caller.name == "" && s.ok() {
 		return // that it was served at all is another invariant's concern
 	}
+	r.checkPersons(s)
 	body, own := s.exchange.Response.Body, r.users[s.caller.name]
 	if own == nil {
 		own = &belongings{}
@@ -134,14 +140,19 @@ func carries(s *seen, what string) bool {
 
 // namedThreads are the values of thread_id in an answer, at any depth.
 func namedThreads(value gjson.Result) iter.Seq[string] {
-	return func(yield func(string) bool) { eachThread(value, yield) }
+	return valuesAt(value, func(key string) bool { return key == "thread_id" })
 }
 
-func eachThread(value gjson.Result, yield func(string) bool) (more bool) {
+// valuesAt are the strings and numbers at some keys of an answer, at any depth.
+func valuesAt(value gjson.Result, wanted func(key string) bool) iter.Seq[string] {
+	return func(yield func(string) bool) { eachAt(value, wanted, yield) }
+}
+
+func eachAt(value gjson.Result, wanted func(key string) bool, yield func(string) bool) (more bool) {
 	more = true
 	if value.IsObject() || value.IsArray() {
 		value.ForEach(func(key, item gjson.Result) bool {
-			if more = eachThread(item, yield); more && key.Str == "thread_id" && (item.Type == gjson.String || item.Type == gjson.Number) {
+			if more = eachAt(item, wanted, yield); more && wanted(key.Str) && (item.Type == gjson.String || item.Type == gjson.Number) {
 				more = yield(item.String())
 			}
 			return more

@@ -65,7 +65,7 @@ func all(t *target.Target) map[string]invariant {
 		staysDeployed:  &stays{revisions: revisions, patience: t.Config.Patience, deployed: map[string]time.Time{}},
 		planeTraces:    &traceless{side: spec.ControlPlane},
 		agentTraces:    &traceless{side: spec.AgentServer},
-		apart:          newIsolation(),
+		apart:          newIsolation(t),
 		rolledBack:     newRollback(),
 	}
 }
