@@ -52,8 +52,8 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-2 @must @section-5 @section-7
   Rule: Every agent-server route refuses an unknown token, an empty token and another scheme with the status of the authentication handler
-    Near misses of the first user's token are unknown tokens: the token with one more character at its end, and the
-    token with upper and lower case exchanged. Where separate_credentials is true, so are the credentials of the control
+    Near misses of the first user's token are unknown tokens: the token with one more character at its end, without
+    its last character, with another last character, and with upper and lower case exchanged. Where separate_credentials is true, so are the credentials of the control
     plane, each sent alone as the control plane takes it, to addresses that the configuration names. The status is that
     of agent.rejected_status, 401 by default.
     Requires users in the configuration.
@@ -88,15 +88,23 @@ Feature: Authentication at the agent server
         | another scheme   | read the state                                   |
 
       Examples: near misses of the token
-        | credentials                         | operation        |
-        | a token that has one more character | create a thread  |
-        | a token that has one more character | list the threads |
-        | a token that has one more character | start a run      |
-        | a token that has one more character | read the state   |
-        | a token in the other case           | create a thread  |
-        | a token in the other case           | list the threads |
-        | a token in the other case           | start a run      |
-        | a token in the other case           | read the state   |
+        | credentials                             | operation        |
+        | a token that has one more character     | create a thread  |
+        | a token that has one more character     | list the threads |
+        | a token that has one more character     | start a run      |
+        | a token that has one more character     | read the state   |
+        | a token that lacks its last character   | create a thread  |
+        | a token that lacks its last character   | list the threads |
+        | a token that lacks its last character   | start a run      |
+        | a token that lacks its last character   | read the state   |
+        | a token that has another last character | create a thread  |
+        | a token that has another last character | list the threads |
+        | a token that has another last character | start a run      |
+        | a token that has another last character | read the state   |
+        | a token in the other case               | create a thread  |
+        | a token in the other case               | list the threads |
+        | a token in the other case               | start a run      |
+        | a token in the other case               | read the state   |
 
       Examples: credentials of the control plane
         | credentials                           | operation        |

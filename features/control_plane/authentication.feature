@@ -27,7 +27,7 @@ Feature: Authentication at the control plane
     credentials.tenant_id is and tenant_id_alone is true. Where separate_credentials is true, the token of a user of the
     agent server is an unknown bearer token. Each is sent alone; a valid API key beside a wrong second credential is not judged.
     A whitespace credential consists of spaces only. Near misses of the configured key are unknown keys: the key with one more
-    character at its end, and the key with upper and lower case exchanged.
+    character at its end, without its last character, with another last character, and with upper and lower case exchanged.
 
     Scenario Outline: With an API key that is <key> the request to <operation> is refused with 401 or 403
       Given an existing deployment, or an unknown id
@@ -53,17 +53,27 @@ Feature: Authentication at the control plane
         | whitespace | retrieve a revision   |
 
       Examples: near misses of the configured key
-        | key                    | operation             |
-        | one character too long | create a deployment   |
-        | one character too long | retrieve a deployment |
-        | one character too long | update a deployment   |
-        | one character too long | list its revisions    |
-        | one character too long | retrieve a revision   |
-        | in another case        | create a deployment   |
-        | in another case        | retrieve a deployment |
-        | in another case        | update a deployment   |
-        | in another case        | list its revisions    |
-        | in another case        | retrieve a revision   |
+        | key                           | operation             |
+        | one character too long        | create a deployment   |
+        | one character too long        | retrieve a deployment |
+        | one character too long        | update a deployment   |
+        | one character too long        | list its revisions    |
+        | one character too long        | retrieve a revision   |
+        | one character too short       | create a deployment   |
+        | one character too short       | retrieve a deployment |
+        | one character too short       | update a deployment   |
+        | one character too short       | list its revisions    |
+        | one character too short       | retrieve a revision   |
+        | changed in its last character | create a deployment   |
+        | changed in its last character | retrieve a deployment |
+        | changed in its last character | update a deployment   |
+        | changed in its last character | list its revisions    |
+        | changed in its last character | retrieve a revision   |
+        | in another case               | create a deployment   |
+        | in another case               | retrieve a deployment |
+        | in another case               | update a deployment   |
+        | in another case               | list its revisions    |
+        | in another case               | retrieve a revision   |
 
     Scenario Outline: With a <credential> that is <kind> the request to <operation> is refused with 401 or 403
       Given an existing deployment, or an unknown id

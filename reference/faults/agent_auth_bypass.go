@@ -40,6 +40,16 @@ func agentAuthBypass() []Fault {
 			Apply: servedForSimilarToken(strings.EqualFold),
 		},
 		{
+			Name: "beginning-of-a-token-is-accepted", Breaks: "a token that is the beginning of a valid token is accepted", Fails: "AS-AUTH-2",
+			Apply: servedForSimilarToken(func(sent, known string) bool {
+				return len(sent) > len("Bearer ") && strings.HasPrefix(known, sent)
+			}),
+		},
+		{
+			Name: "end-of-a-token-is-not-compared", Breaks: "tokens of the same length are compared without their last character", Fails: "AS-AUTH-2",
+			Apply: servedForSimilarToken(differsAtTheEnd),
+		},
+		{
 			Name: "search-for-nothing-is-everybodys", Breaks: "a search without metadata also returns the threads of the first user", Fails: "AS-AUTHZ-3",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				sent, body := bodyOf(r), readBody(r)
@@ -51,6 +61,12 @@ func agentAuthBypass() []Fault {
 			}),
 		},
 	}
+}
+
+// differsAtTheEnd tells whether two values differ in their last byte only.
+func differsAtTheEnd(given, valid string) bool {
+	n := len(valid) - 1
+	return n > 0 && len(given) == n+1 && given[:n] == valid[:n]
 }
 
 // servedForSimilarToken serves callers whose Authorization is similar to that of a thread owner.

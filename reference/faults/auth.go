@@ -57,6 +57,14 @@ func credentials() []Fault {
 			Apply: acceptingSimilarKeys(strings.EqualFold),
 		},
 		{
+			Name: "shorter-key-is-accepted", Breaks: "an API key that is the beginning of a valid key is accepted", Fails: "CP-AUTH-2",
+			Apply: acceptingSimilarKeys(func(given, valid string) bool { return given != "" && strings.HasPrefix(valid, given) }),
+		},
+		{
+			Name: "end-of-a-key-is-not-compared", Breaks: "API keys of the same length are compared without their last character", Fails: "CP-AUTH-2",
+			Apply: acceptingSimilarKeys(differsAtTheEnd),
+		},
+		{
 			Name: "any-bearer-lists", Breaks: "list revisions accepts any bearer token", Fails: "CP-AUTH-2",
 			Apply: servingUnauthenticated(withScheme("Authorization"), listRevisions),
 		},

@@ -46,7 +46,7 @@ func quote(s string) string { return safe.ShellWord(s) }
 var (
 	methods     = regexp.MustCompile(`^[A-Z]{1,20}$`)
 	headerNames = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`) // never "@file"
-	secretNames = regexp.MustCompile(`\$AGENTCONFORM_[A-Z0-9_]+|\$\{AGENTCONFORM_[A-Z0-9_]+(?:~~)?\}`)
+	secretNames = regexp.MustCompile(`\$AGENTCONFORM_[A-Z0-9_]+|\$\{AGENTCONFORM_[A-Z0-9_]+(?:~~|%\?)?\}`)
 	runIDs      = regexp.MustCompile(`^[A-Za-z0-9-]{1,40}$`)
 )
 

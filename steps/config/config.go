@@ -222,7 +222,7 @@ func (c *Config) Secrets() map[string]string {
 		add(group.prefix+"_BEARER", group.set.Bearer)
 	}
 	for _, m := range nearmiss.Mistakes {
-		named(m.Named(EnvPrefix+"CREDENTIALS_API_KEY", false), c.NearMissKey(m))
+		named(m.Named(EnvPrefix+"CREDENTIALS_API_KEY", false), m.Hidden(c.NearMissKey(m)))
 	}
 	for i, u := range c.Users {
 		add(envIndex("USERS", i, "TOKEN"), u.Token)
@@ -235,12 +235,15 @@ func (c *Config) Secrets() map[string]string {
 	for i, u := range c.Users { // a near-miss credential reveals the valid one
 		for _, m := range nearmiss.Mistakes {
 			if wrong := m.In(u.Token); wrong != u.Token {
-				named(m.Named(EnvPrefix+envIndex("USERS", i, "TOKEN"), false), wrong)
+				named(m.Named(EnvPrefix+envIndex("USERS", i, "TOKEN"), false), m.Hidden(wrong))
 			}
 			for name, value := range u.Headers {
 				wrong, encoded := m.InHeader(value)
 				if _, behind, both := strings.Cut(wrong, " "); both {
 					wrong = behind
+				}
+				if !encoded {
+					wrong = m.Hidden(wrong)
 				}
 				if !public(name) && !strings.HasSuffix(value, wrong) {
 					named(m.Named(EnvPrefix+envIndex("USERS", i, "HEADERS_"+envWord(name)), encoded), wrong)

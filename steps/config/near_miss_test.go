@@ -39,3 +39,21 @@ func TestNearMiss(t *testing.T) {
 		})
 	}
 }
+
+func TestTheLastCharacter(t *testing.T) {
+	for secret, want := range map[string][2]string{
+		"token-Q":  {"token-", "token-w"},
+		"f0-0a":    {"f0-0", "f0-02"},
+		"bytesA==": {"bytesA==", "bytesg=="},
+		"key!":     {"key", "keyA"},
+		"naïveé":   {"naïve", "naïveA"},
+		"x":        {"x", "x"},
+	} {
+		assert.Equal(t, want, [2]string{nearmiss.OneLess.In(secret), nearmiss.OtherEnd.In(secret)}, secret)
+		if want[1] != secret {
+			c := &Config{Users: []User{{Token: secret}}}
+			assert.Contains(t, c.Secrets(), nearmiss.OneLess.In(secret), "it reveals nearly all of the secret")
+			assert.Contains(t, c.Secrets(), nearmiss.OtherEnd.Hidden(nearmiss.OtherEnd.In(secret)))
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/config/nearmiss"
 	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -33,7 +32,7 @@ func (w *access) define(r *common.Registrar) {
 	r.Given(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme, common.Needs(w.aCredentialForScheme))
 	r.Configured(`credentials of another tenant`, w.aCredentialOfAnotherTenant)
 	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries, common.WithoutCredentials(), common.Writes(isWrite))
-	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss), common.WithoutCredentials(isNoNearMiss), common.Writes(isWrite))
+	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|one character too short|changed in its last character|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss), common.WithoutCredentials(isNoNearMiss), common.Writes(isWrite))
 	(&foreign{access: w}).define(r)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries, common.Creates(1, 0), w.Creatable())
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries, w.Creatable(), common.Writes())
@@ -149,17 +148,18 @@ func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string)
 }
 
 func isNoNearMiss(kind string) bool {
-	return kind != "one character too long" && kind != "in another case"
+	_, near := target.MistakeOf(target.Asker("an API key that is " + kind))
+	return !near
 }
 
 // aNearMiss needs a valid key to make one from.
 func (w *access) aNearMiss(kind string) error {
-	isNear := !isNoNearMiss(kind)
+	mistake, near := target.MistakeOf(target.Asker("an API key that is " + kind))
 	switch _, key := w.Target.Credential(target.SchemeAPIKey); {
-	case isNear && w.Target.Config.Credentials.APIKey == "":
+	case near && w.Target.Config.Credentials.APIKey == "":
 		return outcome.Needs(key)
-	case kind == "in another case" && w.Target.Config.NearMissKey(nearmiss.OtherCase) == "":
-		return outcome.Inapplicable("credentials.api_key", "the API key has no letters, or is a hexadecimal number, so it is the same in another case")
+	case near && w.Target.Config.NearMissKey(mistake) == "":
+		return outcome.Inapplicable("credentials.api_key", "the API key is the same with this mistake: it is too short, or has no letters that have a case")
 	}
 	return nil
 }

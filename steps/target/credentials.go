@@ -21,6 +21,8 @@ const (
 	blankKey      Asker = "an API key that is whitespace" // whitespace around a value is not part of it, so most targets see an empty one
 	longerKey     Asker = "an API key that is one character too long"
 	otherCaseKey  Asker = "an API key that is in another case"
+	shorterKey    Asker = "an API key that is one character too short"
+	otherEndKey   Asker = "an API key that is changed in its last character"
 	AnotherTenant Asker = "another tenant"
 	UsersToken    Asker = "the token of a user of the agent server"
 )
@@ -44,6 +46,12 @@ func WrongTenant(kind string) Asker { return Asker("a tenant ID that is " + kind
 // wrongValues are the values of wrong credentials, by kind. They stand alone: beside a valid one they are not judged.
 var wrongValues = map[string]string{"unknown": wrongKey, "empty": "", "whitespace": "   "}
 
+// keyMistakes are the mistakes in near misses of the API key.
+var keyMistakes = map[Asker]nearmiss.Mistake{longerKey: nearmiss.OneMore, otherCaseKey: nearmiss.OtherCase, shorterKey: nearmiss.OneLess, otherEndKey: nearmiss.OtherEnd}
+
+// MistakeOf tells which mistake an asker makes in the API key, if any.
+func MistakeOf(who Asker) (m nearmiss.Mistake, is bool) { m, is = keyMistakes[who]; return m, is }
+
 // Credentials returns the headers with which the asker asks. A key that is unknown, empty or blank stands alone, or
 // a second scheme would be accepted in its place.
 func (t *Target) Credentials(who Asker) http.Header {
@@ -63,11 +71,8 @@ func (t *Target) Credentials(who Asker) http.Header {
 		h[http.CanonicalHeaderKey(names.APIKey)] = []string{""}
 	case blankKey:
 		set(names.APIKey, "   ")
-	case longerKey:
-		set(names.APIKey, now.NearMissKey(nearmiss.OneMore))
-		t.besideKey(set)
-	case otherCaseKey:
-		set(names.APIKey, now.NearMissKey(nearmiss.OtherCase))
+	case longerKey, otherCaseKey, shorterKey, otherEndKey:
+		set(names.APIKey, now.NearMissKey(keyMistakes[who]))
 		t.besideKey(set)
 	case UsersToken:
 		if len(now.Users) > 0 {

@@ -29,6 +29,8 @@ const (
 	anotherScheme  = "a caller with another scheme"
 	aLongerToken   = "a caller with a token that has one more character"
 	aTurnedToken   = "a caller with a token in the other case"
+	aShorterToken  = "a caller with a token that lacks its last character"
+	aChangedToken  = "a caller with a token that has another last character"
 	aPlanesKey     = "a caller with the API key of the control plane"
 	aPlanesTenant  = "a caller with the tenant ID of the control plane"
 	aPlanesBearer  = "a caller with the bearer token of the control plane"
@@ -115,7 +117,7 @@ func (t *Target) Caller(name string) (Caller, error) {
 		return Caller{name: name, Header: headerOf(t.present().Agent.StudioHeaders)}, nil
 	case aPlanesKey, aPlanesTenant, aPlanesBearer:
 		return t.planesCaller(name)
-	case aLongerToken, aTurnedToken:
+	case aLongerToken, aTurnedToken, aShorterToken, aChangedToken:
 		return nearMiss(t.present().Users[0], name)
 	}
 	return Caller{name: name, Header: wrongHeader(t.present().Users[0], name)}, nil
@@ -130,19 +132,17 @@ func (t *Target) UnknownCaller() Caller {
 	return Caller{name: anUnknownToken, Header: wrongHeader(u, anUnknownToken)}
 }
 
+var tokenMistakes = map[string]nearmiss.Mistake{aLongerToken: nearmiss.OneMore, aTurnedToken: nearmiss.OtherCase, aShorterToken: nearmiss.OneLess, aChangedToken: nearmiss.OtherEnd}
+
 // nearMiss is a caller whose token is almost that of the user.
 func nearMiss(u config.User, name string) (Caller, error) {
-	how := nearmiss.OneMore
-	if name == aTurnedToken {
-		how = nearmiss.OtherCase
-	}
-	wrong := u.NearMiss(how)
+	wrong := u.NearMiss(tokenMistakes[name])
 	if wrong == nil {
 		key := "users.0.token"
 		if len(u.Headers) > 0 {
 			key = "users.0.headers"
 		}
-		return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same in the other case")
+		return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
 	}
 	return Caller{name: name, Header: headerOf(wrong)}, nil
 }

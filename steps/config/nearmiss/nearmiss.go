@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Mistake is a way to get a credential almost right.
@@ -15,10 +16,12 @@ type Mistake int
 const (
 	OneMore   Mistake = iota // the credential and one more character
 	OtherCase                // its small letters as capitals, and the other way round
+	OneLess                  // without its last character
+	OtherEnd                 // another last character
 )
 
 // Mistakes are all of them.
-var Mistakes = []Mistake{OneMore, OtherCase}
+var Mistakes = []Mistake{OneMore, OtherCase, OneLess, OtherEnd}
 
 // In returns the credential with the mistake. What may be a number in hexadecimal, such as a uuid, is the same in either case.
 func (m Mistake) In(secret string) string {
@@ -27,6 +30,10 @@ func (m Mistake) In(secret string) string {
 		return secret
 	case m == OneMore:
 		return secret + "x"
+	case m == OneLess:
+		return withoutLast(secret)
+	case m == OtherEnd:
+		return withOtherEnd(secret)
 	case strings.Trim(secret, "0123456789abcdefABCDEF-{}") == "":
 		return secret
 	}
@@ -38,17 +45,58 @@ func (m Mistake) In(secret string) string {
 	}, secret)
 }
 
-// Named is how a shell writes the value of a variable with the mistake; a value inside base64 has a separate name.
-func (m Mistake) Named(variable string, encoded bool) string {
-	switch {
-	case encoded && m == OneMore:
-		return "${" + variable + "_AND_MORE}"
-	case encoded:
-		return "${" + variable + "_IN_OTHER_CASE}"
-	case m == OneMore:
-		return "${" + variable + "}x"
+// withoutLast is the secret without its last character. One of a single character stays, and so does one that ends with "=": what fills up
+// base64 means nothing.
+func withoutLast(secret string) string {
+	if _, size := utf8.DecodeLastRuneInString(secret); size < len(secret) && !strings.HasSuffix(secret, "=") {
+		return secret[:len(secret)-size]
 	}
-	return "${" + variable + "~~}"
+	return secret
+}
+
+const (
+	hexadecimal = "0123456789abcdef"
+	base64URL   = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+)
+
+// withOtherEnd changes the last character, before what fills up base64. Of a character that may stand for some bits the first bit is turned:
+// the last ones may mean nothing, as at the end of a signed token.
+func withOtherEnd(secret string) string {
+	body := strings.TrimRight(secret, "=")
+	start := withoutLast(body)
+	if start == body {
+		return secret
+	}
+	last, other := body[len(start):], "A"
+	if i := strings.Index(hexadecimal, last); i >= 0 {
+		other = hexadecimal[i^8:][:1]
+	} else if i := strings.Index(base64URL, last); i >= 0 {
+		other = base64URL[i^32:][:1]
+	}
+	return start + other + secret[len(body):]
+}
+
+// Named is how a shell writes the value of a variable with the mistake; a value inside base64 has a separate name. Another last character
+// stands after the rest, which has the name of [OneLess].
+func (m Mistake) Named(variable string, encoded bool) string {
+	if encoded {
+		return "${" + variable + map[Mistake]string{OneMore: "_AND_MORE", OtherCase: "_IN_OTHER_CASE", OneLess: "_AND_LESS", OtherEnd: "_CHANGED"}[m] + "}"
+	}
+	switch m {
+	case OneMore:
+		return "${" + variable + "}x"
+	case OtherCase:
+		return "${" + variable + "~~}"
+	}
+	return "${" + variable + "%?}"
+}
+
+// Hidden is what must not be shown of a credential with the mistake: all of it, or what it has of the right one.
+func (m Mistake) Hidden(wrong string) string {
+	if m == OtherEnd {
+		return withoutLast(strings.TrimRight(wrong, "="))
+	}
+	return wrong
 }
 
 // InHeader makes the mistake in the value of a header after its scheme; with Basic, only in the password, which is encoded.
