@@ -69,7 +69,7 @@ func TestAStatusOfTheTargetsOwn(t *testing.T) {
 			switch {
 			case q.ID == "CP-POLL-1" || q.ID == "CP-CONTRACT-get-revision" || q.ID == "CP-CONTRACT-list-revisions":
 				assert.Equal(t, reports.Failed, q.Verdict, q.ID)
-			case status == "DEPLOYD" && slices.Contains([]string{"CP-POLL-2", "CP-UPDATE-10", "CP-LIST-9"}, q.ID):
+			case status == "DEPLOYD" && slices.Contains([]string{"CP-POLL-2", "CP-UPDATE-10", "CP-LIST-9", "CP-INVARIANT-6"}, q.ID):
 				assert.Equal(t, reports.Blocked, q.Verdict, q.ID)
 				assert.Contains(t, q.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: "CP-POLL-1"}, q.ID)
 			case q.Verdict != reports.Skipped:
