@@ -21,6 +21,9 @@ type proveFlags struct {
 	concurrency int
 	list        bool
 	replay      bool
+	all         bool
+	sample      int
+	seed        uint64
 }
 
 func newProve(io streams) *cobra.Command {
@@ -31,7 +34,10 @@ func newProve(io streams) *cobra.Command {
 		Long: `Self-test of the suite by mutation testing. It runs the suite against
 - mutants: the reference with one fault each. The requirement that the fault breaks must kill the mutant, that is, fail;
 - equivalent mutants: the reference with one difference that the interface allows. A failure is a false positive;
-- null implementations: servers that implement nothing. They must not be reported conformant.
+- null implementations: servers that implement nothing. They must not be reported conformant;
+- with --all or --sample, generated mutants: each member of each answer dropped, changed, of another object or out of date, each
+  parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must kill them,
+  unless the interface allows what they do. One that changed no exchange is unproved.
 The mutation score is the number of killed mutants of all mutants. A mutant that is only blocked or inconclusive has survived;
 so has one that fails a requirement that its fault does not declare. The results are written to proof.json, proof.md and
 proof.html.
@@ -40,16 +46,20 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 		Example: `  agentconform prove
   agentconform prove --list
   agentconform prove --only CP-LIST-3 --out proof
+  agentconform prove --only access                    all generated mutants that skip a check of credentials
   agentconform serve --fault limit-101-is-served      serve one fault, to run the suite against it`,
 		Args: noArguments("choose mutants or requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.prove(c, io) },
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, equivalent mutants or null implementations, or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
+	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, mutants or null implementations, groups of generated mutants (answers, parameters, bodies, access), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json, proof.md and proof.html")
 	flags.IntVar(&f.concurrency, "concurrency", 12, "runs at the same time")
 	flags.StringVar(&f.readme, "readme", "", "write the figures between the proof markers of the `file`")
 	flags.BoolVar(&f.replay, "replay", false, "also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
+	flags.BoolVar(&f.all, "all", false, "also try all generated mutants, which are derived from the contract")
+	flags.IntVar(&f.sample, "sample", 0, "also try `N` of the generated mutants, and those that must be killed")
+	flags.Uint64Var(&f.seed, "seed", 1, "which generated mutants --sample chooses")
 	flags.BoolVar(&f.list, "list", false, "list the faults, equivalent mutants and null implementations, and exit")
 	return c
 }
@@ -66,8 +76,12 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	}
 	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	generated := f.sample
+	if f.all {
+		generated = -1
+	}
 	result, err := prover.Run(c.Context(), prover.Options{
-		Only: f.only, Concurrency: f.concurrency, Replay: f.replay, Version: suiteVersion(), Describe: describe,
+		Generated: generated, Seed: f.seed, Only: f.only, Concurrency: f.concurrency, Replay: f.replay, Version: suiteVersion(), Describe: describe,
 		Done: func(row proof.Row, done, total int) {
 			state := "ok"
 			if problem := row.Problem; problem != "" {

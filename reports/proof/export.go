@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -78,6 +79,15 @@ func Markdown(w io.Writer, p *Proof) error {
 	b.WriteString("\n## Mutants\n\n| Requirement | Fault | Description | Killed | Failed | Finding | ms |\n| --- | --- | --- | --- | ---: | --- | ---: |\n")
 	for _, r := range p.rows(Fault) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d |\n", r.Fails, r.Name, safe.Markdown(r.Does), ok(r), r.Failures(), safe.Markdown(r.Shown), r.MS)
+	}
+	if generated := p.rows(GeneratedMutant); len(generated) > 0 {
+		b.WriteString("\n## Generated mutants\n\n| Name | Description | Outcome | Changed | Failed | ms |\n| --- | --- | --- | ---: | --- | ---: |\n")
+		for _, r := range generated {
+			fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %d |\n", r.Name, safe.Markdown(r.Does+allowedBecause(r)), cmp.Or(safe.Markdown(r.Problem), string(r.Outcome())), r.Changed, list(r.Red), r.MS)
+		}
+		for _, name := range p.wide() {
+			fmt.Fprintf(&b, "\nMore than three requirements fail: %s\n", name)
+		}
 	}
 	for _, kind := range []struct {
 		kind  Kind

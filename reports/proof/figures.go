@@ -9,24 +9,29 @@ import (
 
 // The markers around the figures of the last self-test in a page.
 const (
-	begin = "<!-- proof: figures written by agentconform prove --readme -->"
-	end   = "<!-- proof: end -->"
+	begin          = "<!-- proof: figures written by agentconform prove --readme -->"
+	beginGenerated = "<!-- proof: figures written by agentconform prove --all --readme -->"
+	end            = "<!-- proof: end -->"
 )
 
 var errNoPlace = errors.New("the page has no markers for the figures: add the line " + begin + " and the line " + end + " where the figures belong")
 
-// Renew replaces the figures in a page.
+// Renew replaces the figures in a page; those of generated mutants where all of them were tried and the page has a place for them.
 func Renew(page []byte, f Figures) ([]byte, error) {
-	before, _, after, err := split(page)
+	before, _, after, err := split(page, begin)
 	if err != nil {
 		return nil, err
 	}
-	return []byte(before + begin + "\n" + f.String() + ".\n" + end + after), nil
+	page = []byte(before + begin + "\n" + f.String() + ".\n" + end + after)
+	if before, _, after, err = split(page, beginGenerated); err == nil && f.AllGenerated {
+		page = []byte(before + beginGenerated + "\n" + f.Generated.String() + ".\n" + end + after)
+	}
+	return page, nil
 }
 
 // Shown reads the figures in a page.
 func Shown(page []byte) (Figures, error) {
-	_, shown, _, err := split(page)
+	_, shown, _, err := split(page, begin)
 	if err != nil {
 		return Figures{}, err
 	}
@@ -38,7 +43,7 @@ func Shown(page []byte) (Figures, error) {
 	return f, nil
 }
 
-func split(page []byte) (before, shown, after string, err error) {
+func split(page []byte, begin string) (before, shown, after string, err error) {
 	b, rest, found := bytes.Cut(page, []byte(begin))
 	s, a, closed := bytes.Cut(rest, []byte(end))
 	if !found || !closed {
@@ -67,6 +72,9 @@ func (f Figures) part() string {
 	}
 	if f.Nulls > 0 {
 		parts = append(parts, fmt.Sprintf(nullSentence, f.Rejected, f.Nulls))
+	}
+	if f.Generated.All > 0 {
+		parts = append(parts, f.Generated.String())
 	}
 	if parts == nil {
 		return "no mutants were run"

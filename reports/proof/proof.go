@@ -23,13 +23,16 @@ const (
 	Fault      Kind = "fault"      // a mutant: must be killed by the requirement that the fault breaks
 	Equivalent Kind = "equivalent" // an equivalent mutant: must be conformant
 	Null       Kind = "null"       // a null implementation: must not be conformant
+	// GeneratedMutant is derived from the contract: any requirement must kill it, unless the interface allows what it does.
+	GeneratedMutant Kind = "generated"
 )
 
 // Proof is the result of a self-test.
 type Proof struct {
 	Schema       string        `json:"schema"`
 	Version      string        `json:"version"`
-	Whole        bool          `json:"whole"` // false if limited by --only
+	Whole        bool          `json:"whole"`                   // false if limited by --only
+	AllGenerated bool          `json:"all_generated,omitempty"` // all generated mutants were tried, not a sample
 	Requirements []Requirement `json:"requirements"`
 	Rows         []Row         `json:"rows"`
 	Problems     []string      `json:"problems"` // why the self-test failed; empty if it passed
@@ -45,12 +48,18 @@ type Requirement struct {
 
 // Row is one run of the suite against one server.
 type Row struct {
-	Kind    Kind               `json:"kind"`
-	Name    string             `json:"name"`
-	Does    string             `json:"does"` // what a client observes, in a sentence
-	Edition string             `json:"edition,omitempty"`
-	Fails   string             `json:"fails,omitempty"` // the requirement that must kill the mutant
-	Also    map[string]string  `json:"also,omitempty"`  // further requirements that inevitably fail, with the reason
+	Kind    Kind              `json:"kind"`
+	Name    string            `json:"name"`
+	Does    string            `json:"does"` // what a client observes, in a sentence
+	Edition string            `json:"edition,omitempty"`
+	Fails   string            `json:"fails,omitempty"` // the requirement that must kill the mutant
+	Also    map[string]string `json:"also,omitempty"`  // further requirements that inevitably fail, with the reason
+	// Group, Changed, Allowed and Control are of generated mutants: the rule, how many exchanges it changed, why the interface allows
+	// that, and whether it must be killed for anything to count.
+	Group   string             `json:"group,omitempty"`
+	Changed int64              `json:"changed,omitempty"`
+	Allowed string             `json:"allowed,omitempty"`
+	Control bool               `json:"control,omitempty"`
 	Verdict reports.Conclusion `json:"verdict"`
 	Red     []string           `json:"red"` // requirements that failed
 	// Beside are invariants that failed beside the requirement that the fault breaks: they are judged on all exchanges.
@@ -76,6 +85,8 @@ func (r Row) Undecided() bool {
 		return len(r.Red) == 0 && r.Verdict == reports.Incomplete
 	case Fault:
 		return slices.Contains(r.Open, r.Fails) && !slices.ContainsFunc(r.Red, func(id string) bool { return r.Also[id] == "" })
+	case GeneratedMutant:
+		return r.Outcome() == Survived && r.Verdict == reports.Incomplete
 	}
 	return false
 }
@@ -96,6 +107,8 @@ func (r Row) Judge(level reports.Level) string {
 		}
 	case Fault:
 		return r.judgeFault(level)
+	case GeneratedMutant:
+		return r.judgeGenerated()
 	}
 	return ""
 }
@@ -179,10 +192,14 @@ func (p *Proof) Verdict() string {
 
 // Sentence sums the self-test up. A partial run leaves out the kinds that were not run.
 func (p *Proof) Sentence() string {
-	if p.Whole {
-		return p.Figures().String()
+	figures := p.Figures()
+	if !p.Whole {
+		return figures.part()
 	}
-	return p.Figures().part()
+	if figures.Generated.All > 0 {
+		return figures.String() + "; " + figures.Generated.String()
+	}
+	return figures.String()
 }
 
 // Figures are the numbers of a self-test.
@@ -194,11 +211,13 @@ type Figures struct {
 	Equivalents, Conformant, Nulls, Rejected int
 	// MedianFailures and MaxFailures tell how many requirements failed per mutant.
 	MedianFailures, MaxFailures int
+	Generated                   Generated
+	AllGenerated                bool // not a sample of them
 }
 
 // Figures counts the rows.
 func (p *Proof) Figures() Figures {
-	f := Figures{Requirements: len(p.Requirements)}
+	f := Figures{Requirements: len(p.Requirements), AllGenerated: p.AllGenerated}
 	var failures []int
 	for _, r := range p.Rows {
 		good := 0
@@ -216,6 +235,8 @@ func (p *Proof) Figures() Figures {
 		case Null:
 			f.Nulls++
 			f.Rejected += good
+		case GeneratedMutant:
+			f.Generated.add(r)
 		}
 	}
 	if slices.Sort(failures); len(failures) > 0 {

@@ -36,6 +36,15 @@ func TestJudge(t *testing.T) {
 		"rejected null implementation": {proof.Row{Kind: proof.Null, Verdict: reports.Incomplete}, ""},
 		"accepted null implementation": {proof.Row{Kind: proof.Null, Verdict: reports.Conformant}, "reported conformant"},
 		"failed reference":             {proof.Row{Kind: proof.Pristine, Verdict: reports.NonConformant, Red: []string{"CP-A-1"}}, "false positive: CP-A-1 failed"},
+		"generated, killed":            {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Red: []string{"CP-A-1"}}, ""},
+		"generated, equivalent":        {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why"}, ""},
+		"generated, unproved":          {proof.Row{Kind: proof.GeneratedMutant}, ""},
+		"generated, survived":          {proof.Row{Kind: proof.GeneratedMutant, Changed: 2, Open: []string{"CP-A-1"}}, "survived 2 exchanges that it changed; blocked or inconclusive: CP-A-1"},
+		"generated, allowed, killed":   {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why", Red: []string{"CP-A-1"}}, "allowed (why), but CP-A-1 failed"},
+		"generated, killed by nothing": {proof.Row{Kind: proof.GeneratedMutant, Red: []string{"CP-A-1"}}, "it changed nothing, and CP-A-1 failed"},
+		"control, survived":            {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Control: true}, "nothing of this self-test counts"},
+		"control, unproved":            {proof.Row{Kind: proof.GeneratedMutant, Control: true}, "nothing of this self-test counts"},
+		"control, killed":              {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Control: true, Red: []string{"CP-A-1"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			problem := c.row.Judge(reports.Must)

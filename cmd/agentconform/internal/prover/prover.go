@@ -2,6 +2,7 @@
 package prover
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http/httptest"
@@ -24,7 +25,9 @@ import (
 type Options struct {
 	Only        []string // names of faults, equivalent mutants and null implementations, or IDs of requirements; empty: all
 	Concurrency int      // runs at the same time
-	Replay      bool     // replay the findings of each fault against four targets
+	Generated   int      // how many of the generated mutants to try, as Seed chooses them; below 0: all
+	Seed        uint64
+	Replay      bool // replay the findings of each fault against four targets
 	Version     string
 	// Describe completes the configuration of a run against a reference.
 	Describe func(*config.Config, *reference.Server)
@@ -48,6 +51,9 @@ type trial struct {
 	slow  bool // started first, so that it does not run alone at the end
 	once  bool // the fault occurs once per server
 	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
+	// changed is how many exchanges a generated mutant has changed; nil for others.
+	changed func() int64
+	other   *trial // in the other edition; nil where one edition says everything
 }
 
 // Run makes all runs and concludes. An error means that there is no result.
@@ -65,7 +71,7 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Whole: len(o.Only) == 0}
+	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Whole: len(o.Only) == 0, AllGenerated: o.Generated < 0}
 	for _, r := range p.catalogue.Requirements {
 		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title})
 	}
@@ -101,7 +107,11 @@ func (p *prover) trials() ([]trial, error) {
 		t.slow, t.once = f.Hangs, f.Once
 		all = append(all, t)
 	}
-	return selected(all, p.Only)
+	generated, err := p.generated()
+	if err != nil {
+		return nil, err
+	}
+	return selected(append(all, generated...), p.Only)
 }
 
 // selected returns the trials with the names and those that break the requirements with the IDs. The unmodified reference is
@@ -114,12 +124,12 @@ func selected(all []trial, only []string) ([]trial, error) {
 	for _, name := range only {
 		isID := slices.ContainsFunc(all, func(t trial) bool { return t.row.Fails == name })
 		byID = byID || isID
-		if !isID && !slices.ContainsFunc(all, func(t trial) bool { return t.row.Name == name }) {
+		if !isID && !slices.ContainsFunc(all, func(t trial) bool { return t.row.Name == name || t.row.Group == name }) {
 			return nil, fmt.Errorf("--only %s: unknown name of a fault, equivalent mutant or null implementation, and no fault breaks a requirement with this ID; agentconform prove --list shows all names", name)
 		}
 	}
 	return slices.DeleteFunc(all, func(t trial) bool {
-		isNamed := slices.Contains(only, t.row.Name) || slices.Contains(only, t.row.Fails)
+		isNamed := slices.Contains(only, t.row.Name) || slices.Contains(only, cmp.Or(t.row.Fails, t.row.Group, t.row.Name))
 		return !isNamed && t.row.Kind != proof.Pristine && (t.row.Kind != proof.Equivalent || !byID)
 	}), nil
 }
@@ -227,10 +237,16 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 		return row
 	}
 	p.fill(&row, result)
+	if t.changed != nil {
+		row.Changed = t.changed()
+	}
 	if q := p.catalogue.Find(row.Fails); q != nil {
 		row.Problem = row.Judge(q.Level)
 	} else {
 		row.Problem = row.Judge("")
+	}
+	if row.Kind == proof.GeneratedMutant {
+		row = p.elsewhere(ctx, t, row)
 	}
 	if p.Replay && row.Kind == proof.Fault && row.Problem == "" {
 		row.Replayed, row.Problem = p.replay(ctx, t, &cfg, result)
