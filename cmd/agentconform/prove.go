@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/cmd/agentconform/internal/prover"
 	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reference/mutants"
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/proof"
 )
@@ -60,7 +61,7 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 	flags.BoolVar(&f.all, "all", false, "also try all generated mutants, which are derived from the contract")
 	flags.IntVar(&f.sample, "sample", 0, "also try `N` of the generated mutants, and those that must be killed")
 	flags.Uint64Var(&f.seed, "seed", 1, "which generated mutants --sample chooses")
-	flags.BoolVar(&f.list, "list", false, "list the faults, equivalent mutants and null implementations, and exit")
+	flags.BoolVar(&f.list, "list", false, "list the faults, mutants and null implementations, and exit")
 	return c
 }
 
@@ -143,6 +144,10 @@ func updateFigures(ctx context.Context, path string, figures proof.Figures) erro
 }
 
 func listDeviations(io streams) error {
+	generated, err := mutants.All()
+	if err != nil {
+		return err
+	}
 	t := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "KIND\tNAME\tBREAKS\tDESCRIPTION")
 	for _, d := range faults.All() {
@@ -153,6 +158,9 @@ func listDeviations(io streams) error {
 	}
 	for _, d := range faults.NullImplementations() {
 		fmt.Fprintf(t, "null\t%s\t\t%s\n", d.Name, d.Is)
+	}
+	for _, m := range generated {
+		fmt.Fprintf(t, "generated\t%s\t\t%s\n", m.Name, m.Does)
 	}
 	return t.Flush()
 }

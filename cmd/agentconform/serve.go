@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reference/mutants"
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -64,7 +66,7 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	}
 	ctx := c.Context()
 	options := reference.Options{Listen: f.listen, DataDir: f.data, Edition: f.edition, Pace: f.pace}
-	layers, edition, err := faults.Find(f.faults...)
+	layers, edition, err := deviations(f.faults)
 	if err != nil {
 		return err
 	}
@@ -88,6 +90,24 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	}
 	<-ctx.Done()
 	return server.Close()
+}
+
+// deviations are the layers of declared faults and of generated mutants, which have a slash in their names.
+func deviations(names []string) (layers []faults.Layer, edition string, err error) {
+	var declared []string
+	for _, name := range names {
+		if !strings.Contains(name, "/") {
+			declared = append(declared, name)
+			continue
+		}
+		m, err := mutants.Find(name)
+		if err != nil {
+			return nil, "", err
+		}
+		layers = append(layers, func(o *reference.Options) { m.Apply(o) })
+	}
+	others, edition, err := faults.Find(declared...)
+	return append(others, layers...), edition, err
 }
 
 // explained says which flag helps where the reference could not be started.

@@ -89,3 +89,17 @@ func All() ([]Mutant, error) {
 	}
 	return all, nil
 }
+
+// Find returns the mutant with the name.
+func Find(name string) (Mutant, error) {
+	all, err := All()
+	if err != nil {
+		return Mutant{}, err
+	}
+	for _, m := range all {
+		if m.Name == name {
+			return m, nil
+		}
+	}
+	return Mutant{}, fmt.Errorf("unknown generated mutant %q; agentconform prove --list shows all names", name)
+}
