@@ -237,6 +237,18 @@ func (p *parser) twice(b *Baseline) error {
 	return nil
 }
 
+// Check finds out before a run whether [Write] can write the file: what is there may be replaced, and can be read.
+func Check(path string) error {
+	err := outfile.Ready(path)
+	if _, missing := os.Stat(path); err == nil && missing == nil {
+		_, err = Load(path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the baseline: %w; name another file with --write-baseline", err)
+	}
+	return nil
+}
+
 // Write writes a baseline with an entry for everything that keeps r from being conformant, for a person to complete:
 // reason and owner are left as questions. An existing file keeps its entries that still apply. The file appears whole
 // or not at all. Write returns what the file now holds.
