@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -120,6 +121,14 @@ func TestEmptyObjectsAreCountedFirst_Long(t *testing.T) {
 	}
 }
 
+// processorTime is what this process has used: other processes do not count.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 // TestALedgerIsCleanedInLinearTime_Long reads and cleans 60,000 lines, and an eighth of them: in the manner of a square they would take 64 times as
 // long. Nothing is sent, so that the requests do not hide the rest. With -short there are fewer.
 func TestALedgerIsCleanedInLinearTime_Long(t *testing.T) {
@@ -138,8 +147,8 @@ func TestALedgerIsCleanedInLinearTime_Long(t *testing.T) {
 			b.WriteString(entry("id", fmt.Sprintf("d%d", k)) + thread("id", fmt.Sprintf("t%d", k), "deployment", fmt.Sprintf("d%d", k)))
 		}
 		path := s.write(t, "ledger.jsonl", s.filled(b.String()))
-		began := time.Now()
-		lap := func(part int) { took[part], began = time.Since(began), time.Now() }
+		began := processorTime(t)
+		lap := func(part int) { now := processorTime(t); took[part], began = now-began, now }
 		left, damaged, err := evidence.ReadLedger(path)
 		require.NoError(t, err)
 		require.Len(t, left, n)
@@ -166,7 +175,7 @@ func TestALedgerIsCleanedInLinearTime_Long(t *testing.T) {
 	again := of(lines / 8)
 	for i, part := range []string{"reading", "cleaning", "noting"} {
 		t.Logf("%s: %d lines in %s and %s, %d in %s", part, lines/8, few[i], again[i], lines, all[i])
-		assert.Less(t, all[i], 28*max(few[i], again[i]), part)
+		assert.Less(t, all[i], 28*max(few[i], again[i])+100*time.Millisecond, part)
 	}
 	assert.Empty(t, s.asked)
 }
