@@ -8,5 +8,6 @@ RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /agentconform ./cmd/age
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /agentconform /agentconform
+COPY LICENSE NOTICE /
 WORKDIR /work
 ENTRYPOINT ["/agentconform"]

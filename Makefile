@@ -7,7 +7,7 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof proof-all interop hostile golden peers clean
+.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof proof-all interop hostile golden peers clean notice
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -91,6 +91,16 @@ golden:
 # documents, the rows or the versions of the library have changed since.
 peers:
 	$(GO) test -count=1 -tags peers ./spec -run TestRecordVerdictsOfLibopenapi
+
+# Writes NOTICE: the modules that are linked into the binary, with their licences (go-licenses), their own NOTICE files, and the licence of
+# the standard library. A test fails if a module or version of it is outdated.
+notice:
+	$(GO) run github.com/google/go-licenses@v1.6.0 report ./cmd/agentconform --ignore github.com/agentconform --template .ci/notice.tmpl > NOTICE.new
+	for dir in $$($(GO) list -deps -f '{{with .Module}}{{.Dir}}{{end}}' ./cmd/agentconform | sort -u | grep -v "^$$PWD$$"); do \
+		for file in "$$dir"/NOTICE*; do test ! -f "$$file" || { printf '\n==== NOTICE of %s\n\n' "$${dir#$$($(GO) env GOMODCACHE)/}"; cat "$$file"; }; done; \
+	done >> NOTICE.new
+	{ printf '\n==== Go, standard library\n\n'; cat "$$($(GO) env GOROOT)/LICENSE"; } >> NOTICE.new
+	mv NOTICE.new NOTICE
 
 clean:
 	rm -rf bin $(OUT)

@@ -8,12 +8,8 @@ import (
 	"iter"
 	"os"
 	"slices"
-)
 
-// Bounds of a result file that is read: it may come from anywhere.
-const (
-	maxFile         = 4 << 30
-	maxReadExchange = 1_000_000
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // ReadFile reads a result file. Its exchanges stay in the file and are read from there when asked for, so the file
@@ -34,7 +30,8 @@ func ReadFile(path string) (*Result, error) {
 	if info.Size() > maxFile {
 		return nil, fmt.Errorf("reading %s: %d bytes are more than a result file may have (%d)", path, info.Size(), int64(maxFile))
 	}
-	d := resultReader{dec: json.NewDecoder(file), result: &Result{}, stored: &stored{path: path}}
+	from := &metered{file: file}
+	d := resultReader{from: from, dec: json.NewDecoder(from), result: &Result{}, stored: &stored{path: path}}
 	if err := d.read(); err != nil {
 		return nil, d.explain(file, err)
 	}
@@ -46,6 +43,7 @@ func ReadFile(path string) (*Result, error) {
 
 // resultReader decodes a result file member by member.
 type resultReader struct {
+	from   *metered
 	dec    *json.Decoder
 	result *Result
 	stored *stored
@@ -63,12 +61,13 @@ func (d *resultReader) read() error {
 		"headline": &r.Headline, "counts": &r.Counts, "requirements": &r.Requirements, "findings": &r.Findings,
 		"coverage": &r.Coverage, "timeline": &r.Timeline, "ledger": &r.Ledger, "notes": &r.Notes, "baseline": &r.Baseline,
 	}
-	for d.dec.More() {
+	for d.more(maxMember) {
 		token, err := d.dec.Token()
 		if err != nil {
 			return err
 		}
 		d.where, _ = token.(string)
+		d.where = safe.Cut(d.where, 100)
 		if seen[d.where] {
 			return errors.New("the member occurs twice")
 		}
@@ -78,6 +77,7 @@ func (d *resultReader) read() error {
 		}
 	}
 	d.where = ""
+	d.from.allow(d.dec.InputOffset(), ahead)
 	if _, err := d.dec.Token(); err != nil {
 		return err
 	}
@@ -93,9 +93,34 @@ func (d *resultReader) member(into any) error {
 	case d.where == "exchanges":
 		return d.exchanges()
 	case into == nil: // a member of a later version: it does no harm
-		return d.dec.Decode(&json.RawMessage{})
+		into = &json.RawMessage{}
 	}
-	return d.dec.Decode(into)
+	raw, err := d.value(maxMember)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
+
+// more tells whether another member or element comes, which may have so many bytes.
+func (d *resultReader) more(most int64) bool {
+	d.from.allow(d.dec.InputOffset(), most)
+	return d.dec.More()
+}
+
+// value reads a value that may have so many bytes.
+func (d *resultReader) value(most int64) (raw json.RawMessage, err error) {
+	d.from.allow(d.dec.InputOffset(), most)
+	if err := d.dec.Decode(&raw); err != nil {
+		return nil, err
+	}
+	if int64(len(raw)) > most {
+		return nil, &tooLarge{most, "bytes"}
+	}
+	if Elements(raw) > maxElements {
+		return nil, &tooLarge{maxElements, "elements in lists"}
+	}
+	return raw, nil
 }
 
 // exchanges notes the place of each exchange. Each is decoded once, so that a broken one shows now and not later.
@@ -103,13 +128,13 @@ func (d *resultReader) exchanges() error {
 	if err := d.delim('[', "exchanges are a list"); err != nil {
 		return err
 	}
-	for d.dec.More() {
+	for d.more(maxStored) {
 		d.where = fmt.Sprintf("exchanges[%d]", len(d.stored.index))
 		if len(d.stored.index) >= maxReadExchange {
 			return fmt.Errorf("there are more than %d exchanges", maxReadExchange)
 		}
-		var raw json.RawMessage
-		if err := d.dec.Decode(&raw); err != nil {
+		raw, err := d.value(maxStored)
+		if err != nil {
 			return err
 		}
 		var x Exchange
@@ -126,6 +151,7 @@ func (d *resultReader) exchanges() error {
 }
 
 func (d *resultReader) delim(want json.Delim, rule string) error {
+	d.from.allow(d.dec.InputOffset(), ahead)
 	token, err := d.dec.Token()
 	if err != nil {
 		return err
@@ -176,33 +202,36 @@ func lineAt(file io.ReaderAt, offset int64) int {
 // check refuses a file that is well formed and yet no result: reports would be wrong about it.
 func check(r *Result) error {
 	if r.Schema != Schema {
-		return fmt.Errorf("its schema is %q, this program reads %q; use the agentconform that wrote it, or run again", r.Schema, Schema)
+		return fmt.Errorf("its schema is %.100q, this program reads %q; use the agentconform that wrote it, or run again", r.Schema, Schema)
 	}
 	if !slices.Contains([]Conclusion{Conformant, NonConformant, Incomplete}, r.Verdict) {
-		return fmt.Errorf("verdict %q is unknown", r.Verdict)
+		return fmt.Errorf("verdict %.100q is unknown", r.Verdict)
+	}
+	if err := checkIDs(r); err != nil {
+		return err
 	}
 	ids, exchanges := map[string]bool{}, r.Exchanges.Len()
 	for _, q := range r.Requirements {
 		switch {
-		case q.ID == "" || ids[q.ID]:
-			return fmt.Errorf("requirement id %q is empty or occurs twice", q.ID)
+		case ids[q.ID]:
+			return fmt.Errorf("requirement id %q occurs twice", q.ID)
 		case q.Verdict.rank() == len(Verdicts):
-			return fmt.Errorf("requirement %s has the unknown verdict %q", q.ID, q.Verdict)
+			return fmt.Errorf("requirement %s has the unknown verdict %.100q", q.ID, q.Verdict)
 		case !slices.Contains([]Level{Must, Should, May}, q.Level):
-			return fmt.Errorf("requirement %s has the unknown level %q", q.ID, q.Level)
+			return fmt.Errorf("requirement %s has the unknown level %.100q", q.ID, q.Level)
 		}
 		ids[q.ID] = true
 		for _, s := range q.Scenarios {
 			for _, id := range s.Exchanges {
 				if id < 1 || id > exchanges {
-					return fmt.Errorf("requirement %s, scenario %q: %w", q.ID, s.Name, noSuchExchange(id, exchanges))
+					return fmt.Errorf("requirement %s, scenario %.100q: %w", q.ID, s.Name, noSuchExchange(id, exchanges))
 				}
 			}
 		}
 	}
 	for _, n := range r.Notes {
 		if n.Exchange < 0 || n.Exchange > exchanges {
-			return fmt.Errorf("note %q: %w", n.Kind, noSuchExchange(n.Exchange, exchanges))
+			return fmt.Errorf("note %.100q: %w", n.Kind, noSuchExchange(n.Exchange, exchanges))
 		}
 	}
 	for _, f := range r.Findings {
@@ -214,7 +243,7 @@ func check(r *Result) error {
 				return fmt.Errorf("finding %s: %w", f.ID, noSuchExchange(link.Exchange, exchanges))
 			}
 			if !slices.Contains(Parts, link.Part) {
-				return fmt.Errorf("finding %s: exchange %d has the unknown part %q", f.ID, link.Exchange, link.Part)
+				return fmt.Errorf("finding %s: exchange %d has the unknown part %.100q", f.ID, link.Exchange, link.Part)
 			}
 		}
 	}

@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,6 +28,22 @@ func (f *runFlags) loadBaseline(ctx context.Context, io streams) (*baseline.Base
 		f.tell(io, "warning: %s: fill in the reason and owner of %s", known.File, strings.Join(ids, ", "))
 	}
 	return known, nil
+}
+
+// checkWriteBaseline refuses a file that could not be written at the end of the run. It may be in the folder of the reports, which the run
+// makes.
+func (f *runFlags) checkWriteBaseline(changed bool) error {
+	switch {
+	case f.writeBaseline == "" && changed:
+		return errors.New("--write-baseline is empty: name a file, or remove the flag")
+	case f.writeBaseline == "":
+		return nil
+	}
+	folder := filepath.Dir(f.writeBaseline)
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder == filepath.Clean(f.out) {
+		return nil
+	}
+	return baseline.Check(f.writeBaseline)
 }
 
 // summaryOf says what was written to a baseline, and which fields to fill in.

@@ -124,6 +124,9 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	if _, err := os.Lstat(f.file); err == nil && !f.force {
 		return f.exists()
 	}
+	if err := outfile.Ready(f.file); err != nil {
+		return f.unwritable(err)
+	}
 	found, err := f.discover(c.Context(), cfg, s)
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
@@ -163,9 +166,13 @@ func (f *initFlags) write(text []byte) error {
 		return f.exists()
 	}
 	if err != nil {
-		return fmt.Errorf("writing the configuration: %w; name another file with --output", err)
+		return f.unwritable(err)
 	}
 	return nil
+}
+
+func (f *initFlags) unwritable(err error) error {
+	return fmt.Errorf("writing the configuration: %w; name another file with --output", err)
 }
 
 // tell says what was written, and what to do next.

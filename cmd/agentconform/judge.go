@@ -16,6 +16,7 @@ import (
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/markdown"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
@@ -124,12 +125,13 @@ func (f *runFlags) tell(io streams, format string, args ...any) {
 	}
 }
 
-// summarise appends the summary to the file that a CI system shows with the job.
+// summarise appends the summary to the file that a CI system shows with the job. The system makes a regular file, and nobody else names it: a
+// link, which leads to a file of somebody else, or a FIFO, which waits for a reader, is not written to.
 func summarise(result *reports.Result, path string) error {
 	if path == "" {
 		return nil
 	}
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	file, err := outfile.Append(path)
 	if err != nil {
 		return fmt.Errorf("opening GITHUB_STEP_SUMMARY: %w", err)
 	}

@@ -75,6 +75,11 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if err := proof.Check(f.out); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
+	if f.readme != "" {
+		if err := outfile.Ready(f.readme); err != nil {
+			return fmt.Errorf("--readme: %w", err)
+		}
+	}
 	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	generated := f.sample

@@ -236,6 +236,9 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if err := export.Check(f.out); err != nil && !f.plan {
 		return fmt.Errorf("--out: %w", err)
 	}
+	if err := f.checkWriteBaseline(c.Flags().Changed("write-baseline")); err != nil {
+		return err
+	}
 	known, err := f.loadBaseline(c.Context(), io)
 	if err != nil {
 		return err

@@ -64,6 +64,9 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if err := f.checkConfig(); err != nil {
+		return err
+	}
 	ctx := c.Context()
 	options := reference.Options{Listen: f.listen, DataDir: f.data, Edition: f.edition, Pace: f.pace}
 	layers, edition, err := deviations(f.faults)
@@ -125,6 +128,21 @@ func (f *serveFlags) explained(err error) error {
 // configMark is in the first line of a configuration that serve has written.
 const configMark outfile.Mark = "# Configuration of agentconform for this target."
 
+// checkConfig refuses a file that is not ours, or cannot be written, before anything is started.
+func (f *serveFlags) checkConfig() error {
+	if f.writeConfig == "" {
+		return nil
+	}
+	err := configMark.Of(f.writeConfig)
+	if err == nil {
+		err = outfile.Ready(f.writeConfig)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)
+	}
+	return nil
+}
+
 // write makes the configuration readable by its owner only: it contains credentials.
 func (f *serveFlags) write(server *reference.Server) error {
 	cfg := config.Default()
@@ -133,9 +151,6 @@ func (f *serveFlags) write(server *reference.Server) error {
 	text, err := cfg.YAML()
 	if err != nil {
 		return err
-	}
-	if err := configMark.Of(f.writeConfig); err != nil {
-		return fmt.Errorf("writing the configuration: %w (--write-config)", err)
 	}
 	if err := outfile.Text(f.writeConfig, outfile.Private, text); err != nil {
 		return fmt.Errorf("writing the configuration: %w; choose another file with --write-config", err)

@@ -20,8 +20,8 @@ import (
 // Version is the version of the file's format.
 const Version = 1
 
-// maxFile bounds a file; a baseline that large is a mistake.
-const maxFile = 4 << 20
+// maxFile bounds a file; a baseline that large is a mistake. YAML takes a hundred times as much memory as its text.
+const maxFile = 1 << 20
 
 // Baseline is the content of a baseline file.
 type Baseline struct {
@@ -48,9 +48,10 @@ func (e Entry) Incomplete() bool {
 // Incomplete returns the IDs of the requirements whose entries a person has yet to complete, each once.
 func (b *Baseline) Incomplete() []string {
 	var ids []string
+	seen := map[string]bool{}
 	for _, e := range slices.Concat(b.Known, b.Flaky) {
-		if e.Incomplete() && !slices.Contains(ids, e.Requirement) {
-			ids = append(ids, e.Requirement)
+		if e.Incomplete() && !seen[e.Requirement] {
+			ids, seen[e.Requirement] = append(ids, e.Requirement), true
 		}
 	}
 	return ids
@@ -232,6 +233,18 @@ func (p *parser) twice(b *Baseline) error {
 			return fmt.Errorf("%s:%d: %s has an entry already in line %d; keep one", p.path, e.Line, strings.TrimSpace(safe.Line(key)), line)
 		}
 		seen[key] = e.Line
+	}
+	return nil
+}
+
+// Check finds out before a run whether [Write] can write the file: what is there may be replaced, and can be read.
+func Check(path string) error {
+	err := outfile.Ready(path)
+	if _, missing := os.Stat(path); err == nil && missing == nil {
+		_, err = Load(path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the baseline: %w; name another file with --write-baseline", err)
 	}
 	return nil
 }

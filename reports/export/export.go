@@ -2,6 +2,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,7 +64,7 @@ func Check(dir string) error {
 	for _, f := range all[1:] {
 		others = append(others, f.file)
 	}
-	return outfile.Folder(dir, mark, all[0].file, others...)
+	return errors.Join(outfile.Folder(dir, mark, all[0].file, others...), checkScripts(dir))
 }
 
 // Write writes the named files into the folder dir, all of [Files] if none is named. Each file appears whole or not at

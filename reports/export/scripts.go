@@ -20,10 +20,18 @@ const Scripts = "scripts"
 // ours are the names of scripts: those of an earlier run are removed.
 var ours = regexp.MustCompile(`^[A-Z]{2}-.+-[0-9a-f]{12}\.sh$`)
 
-// writeScripts writes the scripts of the first findings. Where there can be none, the file says why.
-func writeScripts(dir string, r *reports.Result) error {
+// checkScripts refuses what is in the place of the folder of the scripts and is none, such as a link.
+func checkScripts(dir string) error {
 	if info, err := os.Lstat(filepath.Join(dir, Scripts)); err == nil && !info.IsDir() {
 		return &outfile.Refused{Path: filepath.Join(dir, Scripts), Problem: "is not a folder"}
+	}
+	return nil
+}
+
+// writeScripts writes the scripts of the first findings. Where there can be none, the file says why.
+func writeScripts(dir string, r *reports.Result) error {
+	if err := checkScripts(dir); err != nil {
+		return err
 	}
 	old, _ := os.ReadDir(filepath.Join(dir, Scripts)) // it need not be there
 	for _, e := range old {

@@ -80,6 +80,18 @@ func Create(path string, mode os.FileMode, text []byte) error {
 // Check refuses a file that [Write] and [Append] would refuse.
 func Check(path string) error { _, err := replaceable(path); return err }
 
+// Ready finds out, before anything else is done, whether [Write] can write the file: its folder is there and takes new files.
+func Ready(path string) error {
+	if err := Check(path); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
 // Append opens a regular file to add to it, and makes it if it does not exist.
 func Append(path string) (*os.File, error) {
 	there, err := replaceable(path)

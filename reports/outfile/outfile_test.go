@@ -1,8 +1,12 @@
 package outfile_test
 
 import (
+	"io"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,7 +24,12 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 		link := filepath.Join(dir, name)
 		require.NoError(t, os.Symlink(to, link))
 		for how, write := range map[string]func() error{
-			"Text":   func() error { return outfile.Text(link, outfile.Public, []byte("x")) },
+			"Text": func() error { return outfile.Text(link, outfile.Public, []byte("x")) },
+			"Write": func() error {
+				return outfile.Write(link, outfile.Private, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err })
+			},
+			"Check":  func() error { return outfile.Check(link) },
+			"Ready":  func() error { return outfile.Ready(link) },
 			"Create": func() error { return outfile.Create(link, outfile.Public, []byte("x")) },
 			"Append": func() error { _, err := outfile.Append(link); return err },
 			"Mark":   func() error { return outfile.Mark("theirs").Of(link) },
@@ -42,6 +51,35 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 	assert.Equal(t, "theirs", string(text))
 	assert.NoFileExists(t, missing)
 	assert.ErrorContains(t, outfile.Text(dir, outfile.Public, nil), "a folder")
+	socket, err := net.Listen("unix", filepath.Join(dir, "s"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = socket.Close() })
+	for _, path := range []string{filepath.Join(dir, "s"), os.DevNull, dir} {
+		var refused *outfile.Refused
+		_, err := outfile.Append(path)
+		assert.ErrorAs(t, err, &refused, path)
+		assert.ErrorAs(t, outfile.Ready(path), &refused, path)
+	}
+}
+
+// TestReady leaves nothing behind, and tells of a folder that is not there or takes no file.
+func TestReady(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	require.NoError(t, os.WriteFile(there, []byte("x"), 0o600))
+	for path, problem := range map[string]error{
+		there: nil, filepath.Join(dir, "new"): nil,
+		filepath.Join(dir, "none", "new"): fs.ErrNotExist, filepath.Join(there, "new"): syscall.ENOTDIR,
+	} {
+		if err := outfile.Ready(path); problem == nil {
+			assert.NoError(t, err, path)
+		} else {
+			assert.ErrorIs(t, err, problem, path)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 1)
 }
 
 // TestWhoseAFolderIs wants our own files to be replaced, and no others.

@@ -23,6 +23,7 @@ type Ledger struct {
 	mu      sync.Mutex
 	file    *os.File // nil: kept in memory only
 	entries []reports.LedgerEntry
+	of      *things
 	earlier int // of these, how many the run created before it was broken off; they come first
 }
 
@@ -38,7 +39,7 @@ type Left struct {
 // all lines stay.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
-		return &Ledger{run: run, target: target}, nil
+		return &Ledger{run: run, target: target, of: newThings()}, nil
 	}
 	return openLedger(path, run, target, func(e Left) bool { return !e.Unremovable })
 }
@@ -54,22 +55,19 @@ func ResumeLedger(path, run, target string) (*Ledger, error) {
 	if err := outfile.Check(path); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	content, err := os.ReadFile(path)
+	content, err := contentOf(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
 	content = content[:bytes.LastIndexByte(content, '\n')+1]
-	if err == nil {
-		err = os.Truncate(path, int64(len(content)))
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("opening the ledger: %w", err)
-	}
 	file, err := outfile.Append(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	l := &Ledger{run: run, target: target, file: file}
+	if err := file.Truncate(int64(len(content))); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the ledger: %w", err), file.Close())
+	}
+	l := &Ledger{run: run, target: target, file: file, of: newThings()}
 	for line := range bytes.Lines(content) {
 		if e, readable := parseEntry(line); readable && e.Run == run && e.Target == target {
 			l.note(e.LedgerEntry)
@@ -79,19 +77,24 @@ func ResumeLedger(path, run, target string) (*Ledger, error) {
 	return l, nil
 }
 
-// note takes what a line of the file says of something.
+// note takes what is said of something now.
 func (l *Ledger) note(e reports.LedgerEntry) {
-	found := false
-	for i, known := range l.entries {
-		if same(known, e) {
-			found = true
-			l.entries[i].Removed, l.entries[i].Reason, l.entries[i].Unremovable = e.Removed, e.Reason, e.Unremovable
-		} else if e.Removed && goesWith(known, e) {
-			l.entries[i].Removed, l.entries[i].Reason, l.entries[i].Unremovable = true, "", false
-		}
-	}
-	if !found {
+	at, known := l.of.place[nameOf(e)]
+	if known {
+		l.entries[at].Removed, l.entries[at].Reason, l.entries[at].Unremovable = e.Removed, e.Reason, e.Unremovable
+	} else {
+		l.of.add(e, len(l.entries))
 		l.entries = append(l.entries, e)
+	}
+	if e.Removed {
+		l.takes(e)
+	}
+}
+
+// takes notes what is gone with the removal of something.
+func (l *Ledger) takes(e reports.LedgerEntry) {
+	for _, i := range l.of.goneWith(e) {
+		l.entries[i].Removed, l.entries[i].Reason, l.entries[i].Unremovable = true, "", false
 	}
 }
 
@@ -118,7 +121,7 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err := outfile.Check(path); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	content, err := os.ReadFile(path)
+	content, err := contentOf(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
@@ -133,7 +136,7 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	return &Ledger{run: run, target: target, file: f}, nil
+	return &Ledger{run: run, target: target, file: f, of: newThings()}, nil
 }
 
 // The kinds of things that a run creates.
@@ -149,102 +152,6 @@ func isRemovable(e reports.LedgerEntry) bool {
 	return e.Kind == Deployment || e.Kind == Thread && e.Address != ""
 }
 
-// same tells whether two entries are of one thing. The ids of threads and runs are unique at their server only.
-func same(a, b reports.LedgerEntry) bool {
-	return a.Kind == b.Kind && a.ID == b.ID && (a.Kind == Deployment || a.Address == b.Address && a.Thread == b.Thread)
-}
-
-// goesWith tells whether the removal of an entry removes another one: a deployment takes its threads, a thread its runs.
-func goesWith(e, removed reports.LedgerEntry) bool {
-	switch removed.Kind {
-	case Deployment:
-		return e.Deployment == removed.ID
-	case Thread:
-		return e.Kind == Run && e.Thread == removed.ID && e.Address == removed.Address
-	}
-	return false
-}
-
-// Damaged is a line of a ledger that cannot be read: what it names may still be at the target.
-type Damaged struct {
-	Line int
-	Text string
-}
-
-// ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the lines that
-// cannot be read. A last line that a crash has cut short is passed over: what it was about had not been acknowledged.
-func ReadLedger(path string) ([]Left, []Damaged, error) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the ledger: %w", err)
-	}
-	return parseLedger(path, content)
-}
-
-func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, err error) {
-	entries := 0
-	for n, line := range bytes.Split(whole(content), []byte("\n")) {
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		e, readable := parseEntry(line)
-		if !readable {
-			damaged = append(damaged, Damaged{n + 1, string(line)})
-			continue
-		}
-		entries++
-		left = slices.DeleteFunc(left, func(known Left) bool {
-			return same(known.LedgerEntry, e.LedgerEntry) || e.Removed && goesWith(known.LedgerEntry, e.LedgerEntry)
-		})
-		if !e.Removed && isRemovable(e.LedgerEntry) {
-			left = append(left, e)
-		}
-	}
-	if entries == 0 && len(damaged) > 0 {
-		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; use the ledger.jsonl of a run, or move the file", path, damaged[0].Line)
-	}
-	return left, damaged, nil
-}
-
-// parseEntry reads a line.
-func parseEntry(line []byte) (e Left, readable bool) {
-	err := json.Unmarshal(line, &e)
-	return e, err == nil && e.Kind != "" && !slices.Contains([]string{"", ".", ".."}, e.ID)
-}
-
-// whole leaves out a last line that was cut short.
-func whole(content []byte) []byte {
-	end := bytes.LastIndexByte(content, '\n') + 1
-	if json.Valid(content[end:]) {
-		return content
-	}
-	return content[:end]
-}
-
-// worthKeeping returns what stays of a ledger when it is opened: what was not removed, if it is to be kept. Where lines cannot be
-// read, all of them stay, so that the number of a line still tells which one is meant.
-func worthKeeping(path string, content []byte, keep func(Left) bool) ([]byte, error) {
-	left, damaged, err := parseLedger(path, content)
-	if err != nil {
-		return nil, err
-	}
-	if len(damaged) > 0 {
-		return append(bytes.TrimRight(whole(content), "\n"), '\n'), nil
-	}
-	var kept []byte
-	for _, e := range left {
-		if !keep(e) {
-			continue
-		}
-		line, err := json.Marshal(e)
-		if err != nil {
-			return nil, err
-		}
-		kept = append(append(kept, line...), '\n')
-	}
-	return kept, nil
-}
-
 // Created notes something new at the control plane.
 func (l *Ledger) Created(kind, id, by string) error {
 	return l.Add(reports.LedgerEntry{Kind: kind, ID: id, Address: l.target, CreatedBy: by})
@@ -255,10 +162,10 @@ func (l *Ledger) Add(e reports.LedgerEntry) error {
 	e.ID = safe.Cut(e.ID, maxGivenID) // a longer one cannot be sent, nor removed
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if slices.ContainsFunc(l.entries, func(known reports.LedgerEntry) bool { return same(known, e) }) {
+	if _, known := l.of.place[nameOf(e)]; known {
 		return nil
 	}
-	l.entries = append(l.entries, e)
+	l.note(e)
 	return l.write(e)
 }
 
@@ -267,10 +174,10 @@ func (l *Ledger) Removed(e reports.LedgerEntry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.Removed, e.Reason, e.Unremovable = true, "", false
-	for i, known := range l.entries {
-		if same(known, e) || goesWith(known, e) {
-			l.entries[i].Removed, l.entries[i].Reason, l.entries[i].Unremovable = true, "", false
-		}
+	if _, known := l.of.place[nameOf(e)]; known {
+		l.note(e)
+	} else {
+		l.takes(e)
 	}
 	return l.write(e)
 }
@@ -279,10 +186,8 @@ func (l *Ledger) Removed(e reports.LedgerEntry) error {
 func (l *Ledger) NotRemoved(e reports.LedgerEntry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, known := range l.entries {
-		if same(known, e) {
-			l.entries[i].Reason, l.entries[i].Unremovable = e.Reason, e.Unremovable
-		}
+	if at, known := l.of.place[nameOf(e)]; known {
+		l.entries[at].Reason, l.entries[at].Unremovable = e.Reason, e.Unremovable
 	}
 	return l.write(e)
 }

@@ -22,6 +22,7 @@ const (
 	maxText      = 128 << 10 // of a text that quotes the target
 	maxName      = 1 << 10
 	maxList      = 1000
+	maxElements  = 100_000 // of all lists in a line
 	maxExchanges = 1_000_000
 	maxParts     = 1000
 	maxTime      = 366 * 24 * time.Hour

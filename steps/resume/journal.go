@@ -63,12 +63,12 @@ func (b *Broken) Continue() (*Journal, error) {
 	if err := mark.Of(path); err != nil {
 		return nil, fmt.Errorf("opening the journal of the run: %w", err)
 	}
-	if err := os.Truncate(path, b.end); err != nil {
-		return nil, fmt.Errorf("opening the journal of the run: %w", err)
-	}
 	file, err := outfile.Append(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal of the run: %w", err)
+	}
+	if err := file.Truncate(b.end); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the journal of the run: %w", err), file.Close())
 	}
 	j := &Journal{path: path, file: file, seen: map[string]bool{}, used: true}
 	for _, t := range b.Timeline {

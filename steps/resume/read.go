@@ -131,8 +131,7 @@ func eachLine(file io.Reader, each func(*line) error) (end int64, err error) {
 		}
 		end += int64(len(text))
 		var l line
-		dec := json.NewDecoder(bytes.NewReader(text))
-		if err := dec.Decode(&l); err != nil {
+		if reports.Elements(text) > maxElements || json.NewDecoder(bytes.NewReader(text)).Decode(&l) != nil {
 			return end, each(&line{}) // counts it, and refuses it
 		}
 		if err := each(&l); err != nil {

@@ -66,6 +66,7 @@ type remover struct {
 	plane  *plane.Plane
 	atOnce int
 	report func(reports.LedgerEntry, removal.Result) // called by many goroutines
+	named  map[string]string                         // by deployment: the agent server that the control plane names; empty: none
 }
 
 // deployments removes deployments of the configured control plane.
@@ -112,12 +113,15 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	p := plane.New(t, maker, time.Now())
 	var mu sync.Mutex
 	gone := map[string]bool{} // deployments
-	x := &remover{target: t, plane: p, atOnce: DefaultConcurrency, report: func(e reports.LedgerEntry, how removal.Result) {
+	entries := make(map[reports.LedgerEntry]evidence.Left, len(left))
+	for _, e := range left {
+		entries[e.LedgerEntry] = e
+	}
+	x := &remover{target: t, plane: p, atOnce: DefaultConcurrency, named: map[string]string{}, report: func(e reports.LedgerEntry, how removal.Result) {
 		mu.Lock()
 		defer mu.Unlock()
 		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && how.Problem == ""
-		at := slices.IndexFunc(left, func(l evidence.Left) bool { return l.LedgerEntry == e })
-		each(left[at], how.Problem)
+		each(entries[e], how.Problem)
 	}}
 	var deployments, threads []reports.LedgerEntry
 	for _, e := range left {
@@ -156,18 +160,24 @@ func Elsewhere(c *config.Config, e evidence.Left) bool {
 }
 
 // refused says why no credentials are sent to the address of a thread. The control plane is asked for the address of the
-// deployment: that in the ledger proves nothing.
+// deployment, once for all its threads: that in the ledger proves nothing.
 func (x *remover) refused(ctx context.Context, e reports.LedgerEntry) (problem string) {
 	c := x.target.Config
 	if c.AgentTarget != "" && e.Address == c.AgentTarget {
 		return ""
 	}
-	a, err := x.plane.Get(ctx, plane.DeploymentPath(e.Deployment), "")
-	if err != nil {
-		return err.Error()
+	base, asked := x.named[e.Deployment]
+	if !asked {
+		a, err := x.plane.Get(ctx, plane.DeploymentPath(e.Deployment), "")
+		if err != nil {
+			return err.Error()
+		}
+		if base, err = client.NamedBy(c.Target, a.Get(c.AgentURLFrom).String()); err != nil || !a.OK() {
+			base = ""
+		}
+		x.named[e.Deployment] = base
 	}
-	base, err := client.NamedBy(c.Target, a.Get(c.AgentURLFrom).String())
-	if !a.OK() || err != nil || base != e.Address {
+	if base == "" || base != e.Address {
 		return fmt.Sprintf("its address %s is not what %s names for the deployment %s", e.Address, c.Target, e.Deployment)
 	}
 	x.target.Client.Guard(c.Target, base)

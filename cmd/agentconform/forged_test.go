@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/resume"
+)
+
+// forgedKey is the secret of the configured target. It may be in headers that go there, and nowhere else.
+const forgedKey = "the-secret-api-key-of-the-configured-target"
+
+// scene is what a forged file is given to: a configured target, which records what it is asked, and an address that only files name.
+type scene struct {
+	target, agent, foreign string
+	config, folder         string
+
+	oracle *spec.Oracle
+	mu     sync.Mutex
+	asked  []string // requests to the target, as METHOD PATH
+	broken []string // what no request may be
+}
+
+// stage starts both listeners. The control plane has one deployment, with its agent server; all else is not found.
+func stage(t *testing.T) *scene {
+	t.Helper()
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	s := &scene{oracle: oracle, folder: t.TempDir()}
+	foreign := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		s.refuse("a request went to an address that only a file names: " + r.Method + " " + r.URL.String())
+	}))
+	t.Cleanup(foreign.Close)
+	target := httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(target.Close)
+	s.target, s.agent, s.foreign = target.URL, target.URL+"/agent", foreign.URL
+	cfg := config.Default()
+	cfg.Target, cfg.Credentials.APIKey = s.target, forgedKey
+	cfg.Users = []config.User{{Name: "one", Token: "token-of-the-first-user", Identity: "one"}}
+	cfg.Create.Body = map[string]any{"name": "any", "source": "external_container", "source_config": map[string]any{}, "source_revision_config": map[string]any{"image_uri": "registry.example/a:1"}, "secrets": []any{}}
+	text, err := cfg.YAML()
+	require.NoError(t, err)
+	s.config = s.write(t, "target.yaml", string(text))
+	return s
+}
+
+func (s *scene) write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(s.folder, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func (s *scene) refuse(problem string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = append(s.broken, problem)
+}
+
+// serve answers, and holds each request to the closed table: the operations of the interface, with ids of one segment.
+func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a part tells enough
+	path, side := r.URL.EscapedPath(), spec.ControlPlane
+	if rest, atAgent := strings.CutPrefix(path, "/agent/"); atAgent {
+		path, side = "/"+rest, spec.AgentServer
+	}
+	s.mu.Lock()
+	s.asked = append(s.asked, r.Method+" "+path)
+	s.mu.Unlock()
+	if _, known := s.oracle.Find(side, r.Method, path); !known {
+		s.refuse("outside the closed table: " + r.Method + " " + path)
+	}
+	if lower := strings.ToLower(path); strings.Contains(lower, "%2f") || strings.Contains(lower, "%2e") || strings.Contains(lower, "%00") || strings.Contains(lower, "%0a") || strings.Contains(lower, "%5c") {
+		s.refuse("an id is more than one segment: " + path)
+	}
+	if sent := r.URL.String() + string(body); strings.Contains(sent, strings.TrimPrefix(s.foreign, "http://")) || strings.Contains(sent, forgedKey) {
+		s.refuse("the target is told what a file made up, or a secret: " + r.Method + " " + path)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.Method == http.MethodDelete:
+		w.WriteHeader(http.StatusNoContent)
+	case r.Method == http.MethodGet && path == "/v2/deployments/named":
+		_ = json.NewEncoder(w).Encode(map[string]any{"id": "named", "url": s.agent, "source_config": map[string]string{"custom_url": s.agent}})
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"detail":"not found"}`)
+	}
+}
+
+// filled puts the addresses of the scene into a text.
+func (s *scene) filled(text string) string {
+	return strings.NewReplacer("{target}", s.target, "{agent}", s.agent, "{foreign}", s.foreign).Replace(text)
+}
+
+// result is a result file of a run with one finding, changed.
+func (s *scene) result(t *testing.T, change func(*reports.Result)) string {
+	t.Helper()
+	catalogue, _ := catalogueAndOracle(t)
+	of := catalogue.Find("CP-LIST-1")
+	require.NotNil(t, of)
+	var first reports.Scenario
+	for _, sc := range catalogue.Scenarios() {
+		if sc.Requirement.ID == of.ID {
+			first = reports.Scenario{Name: sc.Name, URI: strings.Split(sc.Key(), ":")[0], Line: 1, Verdict: reports.Failed, Exchanges: []int{1}}
+			break
+		}
+	}
+	r := &reports.Result{
+		Schema: reports.Schema, Suite: reports.Suite{Version: suiteVersion()}, Verdict: reports.NonConformant,
+		Target: reports.Target{ControlPlane: s.target}, Run: reports.Run{ID: "0a1b2c3d", Seed: 1, StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		Requirements: []reports.Requirement{{ID: of.ID, Level: reports.Must, Profile: of.Profile, Verdict: reports.Failed, Scenarios: []reports.Scenario{first}}},
+		Findings:     []reports.Finding{{ID: "0123456789ab", Requirement: of.ID, Summary: "forged", Exchange: 1, Count: 1}},
+		Exchanges:    reports.NewMemory(reports.Exchange{Scenario: "fixture: the first request", Method: "GET", URL: s.target + "/v2/deployments", Status: 200}),
+	}
+	if change != nil {
+		change(r)
+	}
+	var b strings.Builder
+	require.NoError(t, r.WriteJSON(&b))
+	return b.String()
+}
+
+// journal is the journal of a broken run of the scene's configuration, whose first line is changed, and more lines.
+func (s *scene) journal(t *testing.T, more ...string) string {
+	t.Helper()
+	cfg, err := config.Load(config.Sources{File: s.config})
+	require.NoError(t, err)
+	identity, err := (&runFlags{only: []string{"CP-LIST-1"}}).identityOf(cfg)
+	require.NoError(t, err)
+	catalogue, _ := catalogueAndOracle(t)
+	h := resume.Header{Schema: resume.Schema, ID: "0a1b2c3d", Seed: 7, StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Identity: *identity}
+	h.Digest = catalogue.Digest()
+	line, err := json.Marshal(map[string]any{"run": h})
+	require.NoError(t, err)
+	return string(line) + "\n" + strings.Join(more, "")
+}
+
+// outcome is how a command ended.
+type outcome struct {
+	code    int
+	printed string
+	bytes   uint64 // that the process allocated meanwhile
+}
+
+func (s *scene) execute(args ...string) outcome {
+	var printed bytes.Buffer
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	code := execute(context.Background(), args, streams{out: &printed, err: &printed})
+	runtime.ReadMemStats(&after)
+	return outcome{code, printed.String(), after.TotalAlloc - before.TotalAlloc}
+}
+
+// give runs a command of the table with a file.
+func (s *scene) give(t *testing.T, command, text string) (path string, o outcome) {
+	t.Helper()
+	switch out := filepath.Join(s.folder, "out"); command {
+	case "replay":
+		path = s.write(t, "result.json", text)
+		return path, s.execute("replay", path, "--config", s.config)
+	case "compare":
+		path = s.write(t, "result.json", text)
+		return path, s.execute("compare", path, s.write(t, "good.json", s.result(t, nil)))
+	case "merge":
+		path = s.write(t, "result.json", text)
+		return path, s.execute("merge", path, "--out", out)
+	case "clean":
+		path = s.write(t, "ledger.jsonl", text)
+		return path, s.execute("clean", "--config", s.config, "--ledger", path)
+	case "run --resume":
+		path = s.write(t, "broken/journal.jsonl", text)
+		return path, s.execute("run", "--config", s.config, "--only", "CP-LIST-1", "--resume", filepath.Dir(path))
+	case "resumed ledger":
+		s.write(t, "broken/journal.jsonl", s.journal(t))
+		path = s.write(t, "broken/ledger.jsonl", text)
+		return path, s.execute("run", "--config", s.config, "--only", "CP-LIST-1", "--resume", filepath.Dir(path))
+	case "run --baseline":
+		path = s.write(t, "known.yaml", text)
+		return path, s.execute("run", "--config", s.config, "--only", "CP-LIST-1", "--baseline", path, "--out", out)
+	case "merge --baseline":
+		path = s.write(t, "known.yaml", text)
+		return path, s.execute("merge", s.write(t, "good.json", s.result(t, nil)), "--baseline", path, "--out", out)
+	}
+	require.Fail(t, "no such command", command)
+	return "", outcome{}
+}
+
+// TestForgedFiles_Long gives each command files of somebody else. With -short it gives a part of them.
+func TestForgedFiles_Long(t *testing.T) {
+	for i, row := range forgedFiles {
+		if testing.Short() && i%6 != 0 {
+			continue
+		}
+		t.Run(row.command+"/"+row.name, func(t *testing.T) {
+			s := stage(t)
+			_, got := s.give(t, row.command, s.filled(row.file(t, s)))
+			assert.Equal(t, row.code, got.code, got.printed)
+			for _, says := range row.says {
+				assert.Contains(t, got.printed, s.filled(says))
+			}
+			assert.Less(t, len(got.printed), 64<<10, "what is printed is bounded")
+			assert.NotContains(t, got.printed, "panic")
+			assert.NotContains(t, got.printed, forgedKey)
+			assert.Empty(t, s.broken)
+			for _, asked := range row.asks {
+				assert.Contains(t, s.asked, asked)
+			}
+			if row.silent {
+				assert.Empty(t, s.asked, "nothing is to be sent")
+			}
+		})
+	}
+}
