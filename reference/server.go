@@ -171,7 +171,7 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 	}
 	s.atClose(func() error { fetcher.Close(); return nil })
 	servers := &agents{
-		db: db.DB(), log: s.opts.Log, pool: script.NewPool(script.DefaultPool), keyOwner: keyOwners(db, secrets),
+		db: db, log: s.opts.Log, pool: script.NewPool(script.DefaultPool), keyOwner: keyOwners(db, secrets),
 		configure: s.opts.WrapAgent, serving: map[string]*agentserver.Server{},
 	}
 	s.atClose(servers.close)

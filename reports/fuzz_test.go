@@ -74,7 +74,7 @@ func FuzzAddress(f *testing.F) {
 			require.Equal(t, u.Path+"?"+u.RawQuery, moved.Path+"?"+moved.RawQuery)
 		}
 		if authority != "" {
-			require.Equal(t, "name.example", reports.HostPort("https://"+authority)[:12])
+			require.Equal(t, "name.example", reports.HostPort("https://" + authority)[:12])
 		}
 	})
 }

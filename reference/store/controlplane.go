@@ -13,7 +13,7 @@ import (
 
 // CreateDeployment implements controlplane.Store.
 func (s *Store) CreateDeployment(_ context.Context, d controlplane.Deployment, first controlplane.Revision) error {
-	return s.db.Update(func(tx *bbolt.Tx) error {
+	return s.Update(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(deployments)
 		n, err := b.NextSequence()
 		if err != nil {
@@ -31,7 +31,7 @@ func (s *Store) CreateDeployment(_ context.Context, d controlplane.Deployment, f
 
 // Deployment implements controlplane.Store.
 func (s *Store) Deployment(_ context.Context, tenant, id string) (d controlplane.Deployment, err error) {
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.View(func(tx *bbolt.Tx) error {
 		d, _, err = visible(tx, tenant, id)
 		return err
 	})
@@ -41,7 +41,7 @@ func (s *Store) Deployment(_ context.Context, tenant, id string) (d controlplane
 // Deployments implements controlplane.Store.
 func (s *Store) Deployments(_ context.Context, tenant string, f controlplane.DeploymentFilter) ([]controlplane.Deployment, error) {
 	page := newPage[controlplane.Deployment](f.Page)
-	err := s.db.View(func(tx *bbolt.Tx) error {
+	err := s.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(deployments).Cursor()
 		for key, value := c.Last(); key != nil && !page.full(); key, value = c.Prev() {
 			d, err := decode[controlplane.Deployment](key, value)
@@ -63,7 +63,7 @@ func (s *Store) Deployments(_ context.Context, tenant string, f controlplane.Dep
 
 // UpdateDeployment implements controlplane.Store.
 func (s *Store) UpdateDeployment(_ context.Context, tenant, id string, change func(*controlplane.Deployment) (*controlplane.Revision, error)) (d controlplane.Deployment, err error) {
-	err = s.db.Update(func(tx *bbolt.Tx) error {
+	err = s.Update(func(tx *bbolt.Tx) error {
 		var key []byte
 		if d, key, err = visible(tx, tenant, id); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (s *Store) UpdateDeployment(_ context.Context, tenant, id string, change fu
 
 // Revision implements controlplane.Store.
 func (s *Store) Revision(_ context.Context, tenant, deploymentID, revisionID string) (r controlplane.Revision, err error) {
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.View(func(tx *bbolt.Tx) error {
 		if _, _, err := visible(tx, tenant, deploymentID); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *Store) Revision(_ context.Context, tenant, deploymentID, revisionID str
 // Revisions implements controlplane.Store.
 func (s *Store) Revisions(_ context.Context, tenant, deploymentID string, f controlplane.RevisionFilter) ([]controlplane.Revision, error) {
 	page := newPage[controlplane.Revision](f.Page)
-	err := s.db.View(func(tx *bbolt.Tx) error {
+	err := s.View(func(tx *bbolt.Tx) error {
 		if _, _, err := visible(tx, tenant, deploymentID); err != nil {
 			return err
 		}

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -21,10 +23,17 @@ var (
 	snapshots     = []byte("snapshots")      // content id -> archive
 )
 
-// Store is a controlplane.Store in a file. It is safe for concurrent use.
-type Store struct{ db *bbolt.DB }
+// Store is a controlplane.Store in a file. It is safe for concurrent use. Agent servers keep their data in the same file, in buckets of
+// their own: it is a threads.DB.
+type Store struct {
+	db   *bbolt.DB
+	lost atomic.Bool // the disk has not confirmed a write
+}
 
-var _ controlplane.Store = (*Store)(nil)
+var (
+	_ controlplane.Store = (*Store)(nil)
+	_ threads.DB         = (*Store)(nil)
+)
 
 // lockTimeout bounds the wait for another process that has the file open.
 const lockTimeout = 1 * time.Second
@@ -53,9 +62,6 @@ func Open(path string, ephemeral bool) (*Store, error) {
 	}
 	return &Store{db: db}, nil
 }
-
-// DB returns the database, so that agent servers keep their data in the same file, in buckets of their own.
-func (s *Store) DB() *bbolt.DB { return s.db }
 
 // Close closes the file when the transactions in progress have ended.
 func (s *Store) Close() error { return s.db.Close() }

@@ -14,6 +14,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// DB is an embedded database: a *bbolt.DB, or what stands in front of one.
+type DB interface {
+	View(do func(*bbolt.Tx) error) error
+	Update(do func(*bbolt.Tx) error) error // an error leaves everything as it was
+}
+
 // Bolt is the Store of the reference, in one bucket of an embedded database.
 //
 //	threads   thread                 -> Thread
@@ -21,7 +27,7 @@ import (
 //	live      thread, run            -> nothing (the runs that have not finished)
 //	messages  thread, number (8)     -> the message, and the write that it came with: its run, time and checkpoint
 type Bolt struct {
-	db     *bbolt.DB
+	db     DB
 	name   []byte
 	writer *writer
 	now    func() time.Time
@@ -44,7 +50,7 @@ type storedMessage struct {
 }
 
 // Open opens the store in the named bucket, and makes it where there is none. Close ends it; the database stays open.
-func Open(db *bbolt.DB, bucket string) (*Bolt, error) {
+func Open(db DB, bucket string) (*Bolt, error) {
 	s := &Bolt{db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() }}
 	err := db.Update(func(tx *bbolt.Tx) error {
 		root, err := tx.CreateBucketIfNotExists(s.name)
