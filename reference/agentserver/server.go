@@ -47,6 +47,7 @@ func New(app *App, db threads.DB, bucket string, env map[string]string, opts Opt
 	if err != nil {
 		return nil, err
 	}
+	bolt.MaxThreads, bolt.MaxRuns = cmp.Or(opts.KeptThreads, bolt.MaxThreads), cmp.Or(opts.KeptRuns, bolt.MaxRuns)
 	s := &Server{opts: opts, bolt: bolt, store: opts.WrapStore(bolt)}
 	if _, err := bolt.EndUnfinished(context.Background(), threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped}); err != nil {
 		bolt.Close()

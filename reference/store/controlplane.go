@@ -14,6 +14,9 @@ import (
 // CreateDeployment implements controlplane.Store.
 func (s *Store) CreateDeployment(_ context.Context, d controlplane.Deployment, first controlplane.Revision) error {
 	return s.Update(func(tx *bbolt.Tx) error {
+		if err := count(tx, d.Tenant, s.limits.Deployments, "There are %d deployments, and no more are kept: delete some."); err != nil {
+			return err
+		}
 		b := tx.Bucket(deployments)
 		n, err := b.NextSequence()
 		if err != nil {
@@ -25,7 +28,7 @@ func (s *Store) CreateDeployment(_ context.Context, d controlplane.Deployment, f
 		if err := put(b, sequenceKey(n), d); err != nil {
 			return err
 		}
-		return addRevision(tx, first)
+		return s.addRevision(tx, first)
 	})
 }
 
@@ -74,7 +77,7 @@ func (s *Store) UpdateDeployment(_ context.Context, tenant, id string, change fu
 		}
 		if next != nil {
 			d.Latest, d.LatestRevisionID = *next, next.ID
-			if err := addRevision(tx, *next); err != nil {
+			if err := s.addRevision(tx, *next); err != nil {
 				return err
 			}
 		}

@@ -65,14 +65,14 @@ func (s *Store) UpdateRevision(_ context.Context, deploymentID, revisionID strin
 // Purge forgets a deployment and all its revisions. It is not an error if there is none.
 func (s *Store) Purge(_ context.Context, deploymentID string) error {
 	return s.Update(func(tx *bbolt.Tx) error {
-		_, key, err := readDeployment(tx, deploymentID)
+		d, key, err := readDeployment(tx, deploymentID)
 		if errors.Is(err, controlplane.ErrNoDeployment) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := tx.Bucket(deployments).Delete(bytes.Clone(key)); err != nil {
+		if err := errors.Join(tx.Bucket(deployments).Delete(bytes.Clone(key)), tx.Bucket(counts).Delete([]byte(deploymentID)), uncount(tx, d.Tenant)); err != nil {
 			return err
 		}
 		if err := tx.Bucket(deploymentIDs).Delete([]byte(deploymentID)); err != nil {

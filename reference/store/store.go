@@ -21,13 +21,15 @@ var (
 	revisions     = []byte("revisions")      // deployment id, sequence -> controlplane.Revision
 	revisionIDs   = []byte("revision_ids")   // deployment id, revision id -> key in revisions
 	snapshots     = []byte("snapshots")      // content id -> archive
+	counts        = []byte("counts")         // tenant, or deployment id -> how many deployments, or revisions, it has
 )
 
 // Store is a controlplane.Store in a file. It is safe for concurrent use. Agent servers keep their data in the same file, in buckets of
 // their own: it is a threads.DB.
 type Store struct {
-	db   *bbolt.DB
-	lost atomic.Bool // the disk has not confirmed a write
+	db     *bbolt.DB
+	limits Limits
+	lost   atomic.Bool // the disk has not confirmed a write
 }
 
 var (
@@ -55,12 +57,12 @@ func Open(path string, ephemeral bool) (*Store, error) {
 				return err
 			}
 		}
-		return nil
+		return countAll(tx)
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare the store %s: %w", path, err), db.Close())
 	}
-	return &Store{db: db}, nil
+	return &Store{db: db, limits: Limits{}.withDefaults()}, nil
 }
 
 // Close closes the file when the transactions in progress have ended.
@@ -120,7 +122,10 @@ func readRevision(tx *bbolt.Tx, deploymentID, id string) (r controlplane.Revisio
 	return r, key, err
 }
 
-func addRevision(tx *bbolt.Tx, r controlplane.Revision) error {
+func (s *Store) addRevision(tx *bbolt.Tx, r controlplane.Revision) error {
+	if err := count(tx, r.DeploymentID, s.limits.Revisions, "The deployment has %d revisions, and no more are kept: create another deployment."); err != nil {
+		return err
+	}
 	n, err := tx.Bucket(revisions).NextSequence()
 	if err != nil {
 		return err

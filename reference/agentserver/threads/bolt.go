@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -31,7 +32,16 @@ type Bolt struct {
 	name   []byte
 	writer *writer
 	now    func() time.Time
+
+	// What is kept at most. Open sets the defaults; change them before the store is used.
+	MaxThreads, MaxRuns int
 }
+
+// How much one agent server keeps.
+const (
+	defaultThreads = 100_000
+	defaultRuns    = 500_000
+)
 
 var (
 	bucketThreads  = []byte("threads")
@@ -51,7 +61,7 @@ type storedMessage struct {
 
 // Open opens the store in the named bucket, and makes it where there is none. Close ends it; the database stays open.
 func Open(db DB, bucket string) (*Bolt, error) {
-	s := &Bolt{db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() }}
+	s := &Bolt{db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() }, MaxThreads: defaultThreads, MaxRuns: defaultRuns}
 	err := db.Update(func(tx *bbolt.Tx) error {
 		root, err := tx.CreateBucketIfNotExists(s.name)
 		for _, b := range [][]byte{bucketThreads, bucketRuns, bucketLive, bucketMessages} {
@@ -179,7 +189,20 @@ func deleteUnder(b *bbolt.Bucket, prefix []byte, match func(v []byte) (bool, err
 			err = b.Delete(k)
 		}
 	}
-	return err
+	return errors.Join(err, fewer(b, len(keys)))
+}
+
+// more counts one more in a bucket of threads or runs, by its sequence, or refuses it where there are as many as are kept.
+func more(b *bbolt.Bucket, most int, what string) error {
+	if b.Sequence() >= uint64(most) {
+		return &RefusedError{fmt.Sprintf("there are %d %s, and no more are kept: delete some", most, what)}
+	}
+	return b.SetSequence(b.Sequence() + 1)
+}
+
+// fewer counts some less.
+func fewer(b *bbolt.Bucket, n int) error {
+	return b.SetSequence(b.Sequence() - min(b.Sequence(), uint64(n)))
 }
 
 func always([]byte) (bool, error) { return true, nil }
