@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,11 +85,24 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 			return errors.Join(err, server.Close())
 		}
 	}
+	if beyondLoopback(f.listen) {
+		_, _ = fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
+	}
 	if _, err := fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", server.ControlPlaneURL(), server.AgentURL()); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	<-ctx.Done()
 	return server.Close()
+}
+
+// beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this one.
+func beyondLoopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil || strings.EqualFold(host, "localhost") {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err != nil || !ip.Unmap().IsLoopback()
 }
 
 // explained says which flag helps where the reference could not be started.
