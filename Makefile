@@ -7,7 +7,7 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof proof-all interop hostile golden peers clean notice
+.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof proof-all interop hostile golden peers clean notice fuzz
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -81,6 +81,16 @@ interop: build
 # Hostile targets: verdicts, and the time and memory of the binary from outside. HOSTILE= for flags: -only NAME,... -sample N -seconds S.
 hostile: build
 	$(GO) run ./reference/hostile/run -bin $(BIN) -out $(OUT)/hostile $(HOSTILE)
+
+# Each fuzz target in turn. A test holds that each parser of foreign bytes has one (cmd/agentconform/fuzz_table_test.go). What a target
+# finds is written to testdata/fuzz beside it, and is part of its corpus from then on.
+FUZZTIME ?= 10s
+fuzz:
+	@mkdir -p $(OUT)
+	@$(GO) test -list '^Fuzz' $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u) > $(OUT)/fuzz.txt
+	@awk '/^Fuzz/ { target[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, target[i]; n = 0 }' $(OUT)/fuzz.txt | { failed=; while read -r package target; do \
+		echo "== $$package $$target"; $(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) </dev/null || failed="$$failed $$target"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }; }
 
 # Records the run that the tests of the reports use again, and updates their golden files: review the difference.
 golden:

@@ -26,7 +26,7 @@ import (
 // agents runs the agent servers of all deployments, each with its data in a separate bucket. It is the Runtime of
 // the pipeline.
 type agents struct {
-	db        *bbolt.DB
+	db        *store.Store
 	log       *slog.Logger
 	pool      *script.Pool
 	keyOwner  func(ctx context.Context, deploymentID string) (func(key string) (identity string, ok bool), error)

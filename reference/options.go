@@ -9,6 +9,7 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/store"
 )
 
 // Options says what to start. The zero value is a cloud edition on a free loopback port, whose data dies with it.
@@ -18,6 +19,8 @@ type Options struct {
 	Edition   string        // "cloud", the default, or "self-hosted"
 	Pace      time.Duration // how long a revision stays in each status at least
 	PublicURL string        // how clients reach Listen, where that differs
+	BodyTime  time.Duration // how long the body of a request may take; half a minute by default
+	Limits    store.Limits  // what is kept of one tenant at most; many thousands by default
 
 	Log *slog.Logger     // none by default
 	Now func() time.Time // time.Now by default
@@ -36,6 +39,7 @@ type Options struct {
 func (o *Options) setDefaults() {
 	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
 	o.Edition = cmp.Or(o.Edition, string(controlplane.Cloud))
+	o.BodyTime = cmp.Or(o.BodyTime, 30*time.Second)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now

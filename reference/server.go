@@ -80,6 +80,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.atClose(db.Close)
+	db.Limit(s.opts.Limits)
 	secrets, err := s.layOut(folder)
 	if err != nil {
 		return err
@@ -171,7 +172,7 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 	}
 	s.atClose(func() error { fetcher.Close(); return nil })
 	servers := &agents{
-		db: db.DB(), log: s.opts.Log, pool: script.NewPool(script.DefaultPool), keyOwner: keyOwners(db, secrets),
+		db: db, log: s.opts.Log, pool: script.NewPool(script.DefaultPool), keyOwner: keyOwners(db, secrets),
 		configure: s.opts.WrapAgent, serving: map[string]*agentserver.Server{},
 	}
 	s.atClose(servers.close)
@@ -205,7 +206,7 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 // what they use is closed after them.
 func (s *Server) serve(listener net.Listener, handler http.Handler) {
 	ctx, cancel := context.WithCancel(context.Background())
-	entrance := newGate(handler)
+	entrance := newGate(timed(handler, s.opts.BodyTime))
 	server := &http.Server{
 		Handler: entrance, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),

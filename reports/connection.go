@@ -121,7 +121,7 @@ func WithAuthority(address, authority string) string {
 // AuthoritySpan is the place of the host and port in an address, in bytes; zeros where it has none.
 func AuthoritySpan(address string) (start, end int) {
 	scheme, rest, found := strings.Cut(address, "://")
-	if !found {
+	if !found || strings.ContainsAny(scheme, "/?#") { // what is found is in its path
 		return 0, 0
 	}
 	start = len(scheme) + len("://")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -88,6 +89,9 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 			return errors.Join(err, server.Close())
 		}
 	}
+	if beyondLoopback(f.listen) {
+		_, _ = fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
+	}
 	if _, err := fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", server.ControlPlaneURL(), server.AgentURL()); err != nil {
 		return errors.Join(err, server.Close())
 	}
@@ -111,6 +115,16 @@ func deviations(names []string) (layers []faults.Layer, edition string, err erro
 	}
 	others, edition, err := faults.Find(declared...)
 	return append(others, layers...), edition, err
+}
+
+// beyondLoopback tells whether other machines may reach an address to listen on. No host means all addresses of this one.
+func beyondLoopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil || strings.EqualFold(host, "localhost") {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err != nil || !ip.Unmap().IsLoopback()
 }
 
 // explained says which flag helps where the reference could not be started.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -143,6 +144,8 @@ func (s *Server) decoded(x *exchange) (any, error) {
 	switch {
 	case errors.As(err, &large):
 		return nil, httpError(http.StatusRequestEntityTooLarge, "The body has more than %d bytes", s.opts.MaxBody)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, httpError(http.StatusRequestTimeout, "The body took too long")
 	case err != nil:
 		return nil, httpError(http.StatusBadRequest, "The body could not be read")
 	case len(data) == 0:

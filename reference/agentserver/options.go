@@ -23,6 +23,8 @@ type Options struct {
 	Heartbeat   time.Duration // between the comments on a stream where nothing happens; 0: 5 seconds
 	MaxBody     int64         // bytes of a request; 0: 1 MiB
 	MaxRuns     int           // unfinished runs at a time, beyond which 503 is answered; 0: 20,000
+	KeptThreads int           // threads that are kept, beyond which 409 is answered; 0: 100,000
+	KeptRuns    int           // runs that are kept; 0: 500,000
 	MaxState    int           // bytes of the messages of one thread; 0: 16 MiB
 	Workers     int           // runs at a time, all threads together; more of them stay pending; 0: no limit
 

@@ -16,8 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/script"
 )
@@ -40,7 +38,7 @@ type Server struct {
 // of the deployment. Runs that were in progress when the data was last used are ended: their scripts are gone.
 //
 // Close the server; the database is the caller's.
-func New(app *App, db *bbolt.DB, bucket string, env map[string]string, opts Options) (*Server, error) {
+func New(app *App, db threads.DB, bucket string, env map[string]string, opts Options) (*Server, error) {
 	opts = opts.withDefaults()
 	if opts.Strategies[opts.DefaultStrategy] == nil {
 		return nil, fmt.Errorf("unknown default strategy %q: use one of reject, enqueue, interrupt, rollback", opts.DefaultStrategy)
@@ -49,6 +47,7 @@ func New(app *App, db *bbolt.DB, bucket string, env map[string]string, opts Opti
 	if err != nil {
 		return nil, err
 	}
+	bolt.MaxThreads, bolt.MaxRuns = cmp.Or(opts.KeptThreads, bolt.MaxThreads), cmp.Or(opts.KeptRuns, bolt.MaxRuns)
 	s := &Server{opts: opts, bolt: bolt, store: opts.WrapStore(bolt)}
 	if _, err := bolt.EndUnfinished(context.Background(), threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped}); err != nil {
 		bolt.Close()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -149,6 +150,8 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		writeDetail(w, http.StatusNotFound, "Revision ID "+r.PathValue("revision_id")+" not found.")
 	case errors.As(err, &tooLarge):
 		writeDetail(w, http.StatusRequestEntityTooLarge, "The request body is larger than 1 MiB.")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		writeDetail(w, http.StatusRequestTimeout, "The request body took too long.")
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		writeDetail(w, http.StatusBadRequest, "The request body ended before its announced length.")
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -96,7 +97,7 @@ func (g git) fetch(ctx context.Context, o Origin, v Version) (Archive, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the commit %s is not to be had from %s (did the ref move in between?): %w", v.CommitSHA, redacted(o.RepoURL), err)
 	}
-	return archiveCommit(ctx, commit)
+	return archiveCommit(ctx, repo, commit)
 }
 
 func (g git) resolveLocal(_ context.Context, at place, o Origin) (plumbing.Hash, error) {
@@ -156,7 +157,7 @@ func (g git) resolveRemote(ctx context.Context, at place, o Origin) (plumbing.Ha
 }
 
 func clone(ctx context.Context, at place, o Origin) (*gogit.Repository, error) {
-	return gogit.CloneContext(ctx, memory.NewStorage(), nil, &gogit.CloneOptions{
+	return gogit.CloneContext(ctx, newBounded(), nil, &gogit.CloneOptions{
 		URL: at.address, ReferenceName: refName(o.Ref), SingleBranch: true, Depth: 1, Tags: gogit.NoTags,
 	})
 }
@@ -167,25 +168,45 @@ func cannotRead(o Origin, err error) error {
 	return fmt.Errorf("read the repository %s: %s", redacted(o.RepoURL), text)
 }
 
-func archiveCommit(ctx context.Context, commit *object.Commit) (Archive, error) {
-	files, err := commit.Files()
+// archiveCommit looks at the size of each file before it reads it: the library holds a file whole.
+func archiveCommit(ctx context.Context, repo *gogit.Repository, commit *object.Commit) (Archive, error) {
+	tree, err := commit.Tree()
 	if err != nil {
 		return nil, fmt.Errorf("read the files of commit %s: %w", commit.Hash, err)
 	}
+	files := object.NewTreeWalker(tree, true, nil)
 	defer files.Close()
 	a := newArchiver()
-	err = files.ForEach(func(f *object.File) error {
-		if !f.Mode.IsFile() || f.Mode == filemode.Symlink || ctx.Err() != nil { // links may lead out of the tree
-			return ctx.Err()
+	for ctx.Err() == nil {
+		name, entry, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return a.finish()
 		}
-		content, err := f.Reader()
+		if err == nil && entry.Mode.IsFile() && entry.Mode != filemode.Symlink { // links may lead out of the tree
+			err = archiveFile(a, repo, name, entry.Hash)
+		}
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("read the files of commit %s: %w", commit.Hash, err)
 		}
-		return errors.Join(a.add(f.Name, content), content.Close())
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the files of commit %s: %w", commit.Hash, err)
 	}
-	return a.finish()
+	return nil, ctx.Err()
+}
+
+func archiveFile(a *archiver, repo *gogit.Repository, name string, hash plumbing.Hash) error {
+	size, err := repo.Storer.EncodedObjectSize(hash)
+	if err != nil {
+		return err
+	}
+	if err := a.fits(name, size); err != nil {
+		return err
+	}
+	blob, err := repo.BlobObject(hash)
+	if err != nil {
+		return err
+	}
+	content, err := blob.Reader()
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.add(name, content), content.Close())
 }

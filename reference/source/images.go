@@ -79,7 +79,17 @@ func (i *images) fetch(ctx context.Context, uri string, v Version) (Archive, err
 	return archive, nil
 }
 
+// largestConfig bounds the configuration of an image, in bytes. Registries allow 4 MiB for what they keep beside the layers.
+const largestConfig = 4 << 20
+
 func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error) {
+	manifest, err := img.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	if manifest.Config.Size > largestConfig { // it is read whole
+		return nil, fmt.Errorf("the configuration of the image has %d bytes; the bound is %d", manifest.Config.Size, largestConfig)
+	}
 	config, err := img.ConfigFile()
 	if err != nil {
 		return nil, err
@@ -99,6 +109,9 @@ func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error
 		name, inside := below(root, file.Name)
 		if file.Typeflag != tar.TypeReg || !inside { // links are passed over: they may lead out of the tree
 			continue
+		}
+		if err := a.fits(name, file.Size); err != nil {
+			return nil, err
 		}
 		if err := a.add(name, files); err != nil {
 			return nil, err

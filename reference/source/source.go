@@ -124,7 +124,14 @@ func (a *archiver) add(name string, content io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("snapshot the file %s: %w", name, err)
 	}
-	if a.size += n; n > largestFile || a.size > largestTree {
+	err = a.fits(name, n)
+	a.size += n
+	return err
+}
+
+// fits tells whether there is room for a file of this size.
+func (a *archiver) fits(name string, size int64) error {
+	if size > largestFile || a.size+size > largestTree {
 		return fmt.Errorf("the source is too large at the file %s; the bounds are %d MiB a file and %d MiB in all",
 			name, largestFile>>20, largestTree>>20)
 	}

@@ -13,7 +13,10 @@ import (
 
 // CreateDeployment implements controlplane.Store.
 func (s *Store) CreateDeployment(_ context.Context, d controlplane.Deployment, first controlplane.Revision) error {
-	return s.db.Update(func(tx *bbolt.Tx) error {
+	return s.Update(func(tx *bbolt.Tx) error {
+		if err := count(tx, d.Tenant, s.limits.Deployments, "There are %d deployments, and no more are kept: delete some."); err != nil {
+			return err
+		}
 		b := tx.Bucket(deployments)
 		n, err := b.NextSequence()
 		if err != nil {
@@ -25,13 +28,13 @@ func (s *Store) CreateDeployment(_ context.Context, d controlplane.Deployment, f
 		if err := put(b, sequenceKey(n), d); err != nil {
 			return err
 		}
-		return addRevision(tx, first)
+		return s.addRevision(tx, first)
 	})
 }
 
 // Deployment implements controlplane.Store.
 func (s *Store) Deployment(_ context.Context, tenant, id string) (d controlplane.Deployment, err error) {
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.View(func(tx *bbolt.Tx) error {
 		d, _, err = visible(tx, tenant, id)
 		return err
 	})
@@ -41,7 +44,7 @@ func (s *Store) Deployment(_ context.Context, tenant, id string) (d controlplane
 // Deployments implements controlplane.Store.
 func (s *Store) Deployments(_ context.Context, tenant string, f controlplane.DeploymentFilter) ([]controlplane.Deployment, error) {
 	page := newPage[controlplane.Deployment](f.Page)
-	err := s.db.View(func(tx *bbolt.Tx) error {
+	err := s.View(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(deployments).Cursor()
 		for key, value := c.Last(); key != nil && !page.full(); key, value = c.Prev() {
 			d, err := decode[controlplane.Deployment](key, value)
@@ -63,7 +66,7 @@ func (s *Store) Deployments(_ context.Context, tenant string, f controlplane.Dep
 
 // UpdateDeployment implements controlplane.Store.
 func (s *Store) UpdateDeployment(_ context.Context, tenant, id string, change func(*controlplane.Deployment) (*controlplane.Revision, error)) (d controlplane.Deployment, err error) {
-	err = s.db.Update(func(tx *bbolt.Tx) error {
+	err = s.Update(func(tx *bbolt.Tx) error {
 		var key []byte
 		if d, key, err = visible(tx, tenant, id); err != nil {
 			return err
@@ -74,7 +77,7 @@ func (s *Store) UpdateDeployment(_ context.Context, tenant, id string, change fu
 		}
 		if next != nil {
 			d.Latest, d.LatestRevisionID = *next, next.ID
-			if err := addRevision(tx, *next); err != nil {
+			if err := s.addRevision(tx, *next); err != nil {
 				return err
 			}
 		}
@@ -85,7 +88,7 @@ func (s *Store) UpdateDeployment(_ context.Context, tenant, id string, change fu
 
 // Revision implements controlplane.Store.
 func (s *Store) Revision(_ context.Context, tenant, deploymentID, revisionID string) (r controlplane.Revision, err error) {
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.View(func(tx *bbolt.Tx) error {
 		if _, _, err := visible(tx, tenant, deploymentID); err != nil {
 			return err
 		}
@@ -98,7 +101,7 @@ func (s *Store) Revision(_ context.Context, tenant, deploymentID, revisionID str
 // Revisions implements controlplane.Store.
 func (s *Store) Revisions(_ context.Context, tenant, deploymentID string, f controlplane.RevisionFilter) ([]controlplane.Revision, error) {
 	page := newPage[controlplane.Revision](f.Page)
-	err := s.db.View(func(tx *bbolt.Tx) error {
+	err := s.View(func(tx *bbolt.Tx) error {
 		if _, _, err := visible(tx, tenant, deploymentID); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 
 // All returns every deployment of every tenant, oldest first, and those that wait to be removed as well.
 func (s *Store) All(_ context.Context) (list []controlplane.Deployment, err error) {
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(deploymentIDs).ForEach(func(id, _ []byte) error {
 			d, _, err := readDeployment(tx, string(id))
 			list = append(list, d)
@@ -24,7 +24,7 @@ func (s *Store) All(_ context.Context) (list []controlplane.Deployment, err erro
 
 // Work returns a deployment, deleted or not, and its revisions that are not settled, newest first.
 func (s *Store) Work(_ context.Context, deploymentID string) (d controlplane.Deployment, unsettled []controlplane.Revision, err error) {
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.View(func(tx *bbolt.Tx) error {
 		if d, _, err = readDeployment(tx, deploymentID); err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s *Store) Work(_ context.Context, deploymentID string) (d controlplane.Dep
 
 // UpdateRevision changes a revision, and its deployment with it, in one transaction.
 func (s *Store) UpdateRevision(_ context.Context, deploymentID, revisionID string, change func(*controlplane.Deployment, *controlplane.Revision)) (r controlplane.Revision, err error) {
-	err = s.db.Update(func(tx *bbolt.Tx) error {
+	err = s.Update(func(tx *bbolt.Tx) error {
 		d, dKey, err := readDeployment(tx, deploymentID)
 		if err != nil {
 			return err
@@ -64,15 +64,15 @@ func (s *Store) UpdateRevision(_ context.Context, deploymentID, revisionID strin
 
 // Purge forgets a deployment and all its revisions. It is not an error if there is none.
 func (s *Store) Purge(_ context.Context, deploymentID string) error {
-	return s.db.Update(func(tx *bbolt.Tx) error {
-		_, key, err := readDeployment(tx, deploymentID)
+	return s.Update(func(tx *bbolt.Tx) error {
+		d, key, err := readDeployment(tx, deploymentID)
 		if errors.Is(err, controlplane.ErrNoDeployment) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := tx.Bucket(deployments).Delete(bytes.Clone(key)); err != nil {
+		if err := errors.Join(tx.Bucket(deployments).Delete(bytes.Clone(key)), tx.Bucket(counts).Delete([]byte(deploymentID)), uncount(tx, d.Tenant)); err != nil {
 			return err
 		}
 		if err := tx.Bucket(deploymentIDs).Delete([]byte(deploymentID)); err != nil {
@@ -103,7 +103,7 @@ func deletePrefix(b *bbolt.Bucket, prefix []byte) error {
 
 // Snapshot returns the archive that was saved under a content id; nil when there is none.
 func (s *Store) Snapshot(_ context.Context, content string) (archive []byte, err error) {
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err = s.View(func(tx *bbolt.Tx) error {
 		archive = bytes.Clone(tx.Bucket(snapshots).Get([]byte(content)))
 		return nil
 	})
@@ -112,14 +112,14 @@ func (s *Store) Snapshot(_ context.Context, content string) (archive []byte, err
 
 // SaveSnapshot keeps an archive under the id of its content, which never changes.
 func (s *Store) SaveSnapshot(_ context.Context, content string, archive []byte) error {
-	return s.db.Update(func(tx *bbolt.Tx) error {
+	return s.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket(snapshots).Put([]byte(content), archive)
 	})
 }
 
 // Sweep forgets the snapshots that no revision refers to any more.
 func (s *Store) Sweep(_ context.Context) error {
-	return s.db.Update(func(tx *bbolt.Tx) error {
+	return s.Update(func(tx *bbolt.Tx) error {
 		used := map[string]bool{}
 		err := tx.Bucket(revisions).ForEach(func(key, value []byte) error {
 			r, err := decode[controlplane.Revision](key, value)

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
+	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -19,12 +21,21 @@ var (
 	revisions     = []byte("revisions")      // deployment id, sequence -> controlplane.Revision
 	revisionIDs   = []byte("revision_ids")   // deployment id, revision id -> key in revisions
 	snapshots     = []byte("snapshots")      // content id -> archive
+	counts        = []byte("counts")         // tenant, or deployment id -> how many deployments, or revisions, it has
 )
 
-// Store is a controlplane.Store in a file. It is safe for concurrent use.
-type Store struct{ db *bbolt.DB }
+// Store is a controlplane.Store in a file. It is safe for concurrent use. Agent servers keep their data in the same file, in buckets of
+// their own: it is a threads.DB.
+type Store struct {
+	db     *bbolt.DB
+	limits Limits
+	lost   atomic.Bool // the disk has not confirmed a write
+}
 
-var _ controlplane.Store = (*Store)(nil)
+var (
+	_ controlplane.Store = (*Store)(nil)
+	_ threads.DB         = (*Store)(nil)
+)
 
 // lockTimeout bounds the wait for another process that has the file open.
 const lockTimeout = 1 * time.Second
@@ -46,16 +57,13 @@ func Open(path string, ephemeral bool) (*Store, error) {
 				return err
 			}
 		}
-		return nil
+		return countAll(tx)
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare the store %s: %w", path, err), db.Close())
 	}
-	return &Store{db: db}, nil
+	return &Store{db: db, limits: Limits{}.withDefaults()}, nil
 }
-
-// DB returns the database, so that agent servers keep their data in the same file, in buckets of their own.
-func (s *Store) DB() *bbolt.DB { return s.db }
 
 // Close closes the file when the transactions in progress have ended.
 func (s *Store) Close() error { return s.db.Close() }
@@ -114,7 +122,10 @@ func readRevision(tx *bbolt.Tx, deploymentID, id string) (r controlplane.Revisio
 	return r, key, err
 }
 
-func addRevision(tx *bbolt.Tx, r controlplane.Revision) error {
+func (s *Store) addRevision(tx *bbolt.Tx, r controlplane.Revision) error {
+	if err := count(tx, r.DeploymentID, s.limits.Revisions, "The deployment has %d revisions, and no more are kept: create another deployment."); err != nil {
+		return err
+	}
 	n, err := tx.Bucket(revisions).NextSequence()
 	if err != nil {
 		return err

@@ -11,10 +11,7 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T) (s *Store, path string) {
 	t.Helper()

@@ -22,6 +22,7 @@ type redactions struct {
 	replacer *strings.Replacer
 	recorder *strings.Replacer // also escapes what looks like a name
 	spelled  []spelled         // longest first
+	normal   []spelled         // those that hold escapes themselves, without these
 	names    []string
 	shapes   []string // of all secrets, longest first
 }
@@ -55,9 +56,12 @@ func redactionsOf(secrets map[string]string) *redactions {
 			r.names = append(r.names, name)
 		}
 		if len(secret) >= shortestSpelled {
-			r.spelled = append(r.spelled, spelled{secret, name})
+			r.spelled = append(r.spelled, spelled{secret, name, len(secret)})
 			if asForm := strings.ReplaceAll(secret, " ", "+"); asForm != secret {
-				r.spelled = append(r.spelled, spelled{asForm, name})
+				r.spelled = append(r.spelled, spelled{asForm, name, len(secret)})
+			}
+			if plain, _ := normal(secret); plain != secret {
+				r.normal = append(r.normal, spelled{plain, name, len(secret)})
 			}
 		}
 		quoted, _ := json.Marshal(secret)
@@ -77,9 +81,11 @@ func redactionsOf(secrets map[string]string) *redactions {
 		return strings.Compare(a, b)
 	})
 	r.shapes = ordered
-	slices.SortFunc(r.spelled, func(a, b spelled) int {
-		return cmp.Or(len(b.secret)-len(a.secret), strings.Compare(a.secret, b.secret))
-	})
+	for _, all := range [][]spelled{r.spelled, r.normal} {
+		slices.SortFunc(all, func(a, b spelled) int {
+			return cmp.Or(len(b.secret)-len(a.secret), strings.Compare(a.secret, b.secret))
+		})
+	}
 	pairs := make([]string, 0, 2*len(ordered))
 	for _, shape := range ordered {
 		pairs = append(pairs, shape, shapes[shape])

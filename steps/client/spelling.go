@@ -6,11 +6,13 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // shortestSpelled is the least length in bytes of a secret that is looked for in all spellings. They are, also mixed:
 //   - percent-encoded, in any case, each byte or some;
-//   - JSON escapes: \/ \" \\ and \u002B in any case;
+//   - JSON escapes: \/ \" \\ and \u002B in any case, with pairs of surrogates;
 //   - character references of HTML: named, decimal, hexadecimal, with leading zeros;
 //   - base64, of either alphabet and within a longer text, which holds for a Basic pair too.
 const shortestSpelled = 12
@@ -41,8 +43,17 @@ func (r *redactions) respelled(s string) string {
 	if len(r.spelled) == 0 || !strings.ContainsAny(s, `%\&`) {
 		return s
 	}
-	plain, starts := unescaped(s)
-	for _, known := range r.spelled {
+	s = replacedIn(s, r.spelled, unescaped)
+	if len(r.normal) > 0 {
+		s = replacedIn(s, r.normal, normal)
+	}
+	return s
+}
+
+// replacedIn replaces secrets that are found in another form of the text.
+func replacedIn(s string, all []spelled, form func(string) (string, []int)) string {
+	plain, starts := form(s)
+	for _, known := range all {
 		var b strings.Builder
 		done, from := 0, 0
 		for {
@@ -52,19 +63,43 @@ func (r *redactions) respelled(s string) string {
 			}
 			i += from
 			from = i + len(known.secret)
+			if starts[from]-starts[i] < known.least {
+				from = i + 1
+				continue
+			}
 			b.WriteString(s[done:starts[i]] + known.name)
 			done = starts[from]
 		}
 		if done > 0 {
 			s = b.String() + s[done:]
-			plain, starts = unescaped(s)
+			plain, starts = form(s)
 		}
 	}
 	return s
 }
 
-// spelled is a secret that is looked for in all spellings, and its name.
-type spelled struct{ secret, name string }
+// spelled is a secret that is looked for in all spellings, its name, and the length that a spelling has at least.
+type spelled struct {
+	secret, name string
+	least        int
+}
+
+// normal returns a text without escapes, also without those that were escaped themselves, and where in the text each byte of that
+// begins. A secret that holds escapes is looked for in this form: some of them may be escaped in the text, and some not.
+func normal(s string) (plain string, starts []int) {
+	plain, starts = unescaped(s)
+	for range 2 {
+		if !strings.ContainsAny(plain, `%\&`) {
+			break
+		}
+		next, places := unescaped(plain)
+		for i, at := range places {
+			places[i] = starts[at]
+		}
+		plain, starts = next, places
+	}
+	return plain, starts
+}
 
 // unescaped returns a text in which each escape is the character that it stands for, and where in the text each byte of that begins.
 func unescaped(s string) (plain string, starts []int) {
@@ -117,6 +152,12 @@ func escapeOfJSON(s string) (size int, held string) {
 	n, err := strconv.ParseUint(s[2:6], 16, 16)
 	if err != nil {
 		return 0, ""
+	}
+	if first := rune(n); utf16.IsSurrogate(first) && len(s) >= 12 && s[6:8] == `\u` {
+		second, err := strconv.ParseUint(s[8:12], 16, 16)
+		if both := utf16.DecodeRune(first, rune(second)); err == nil && both != utf8.RuneError {
+			return 12, string(both)
+		}
 	}
 	return 6, string(rune(n))
 }

@@ -40,7 +40,7 @@ func askedToWait(a *Answer, attempt int) (time.Duration, bool) {
 	if seconds, err := strconv.ParseFloat(named, 64); err == nil && seconds >= 0 {
 		wait = time.Duration(min(seconds, longestNamed.Seconds()) * float64(time.Second))
 	} else if at, err := http.ParseTime(named); err == nil {
-		wait = max(0, time.Until(at))
+		wait = min(max(0, time.Until(at)), longestNamed)
 	}
 	// A target that says "0" still gets a moment, and a longer one when it says so again.
 	return max(wait, 5*time.Millisecond<<attempt), true

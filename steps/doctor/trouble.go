@@ -63,7 +63,7 @@ func baseOf(p *probe, location string) string {
 		return "its base URL"
 	}
 	to, err := asked.Parse(location)
-	if err != nil || to.Host == "" {
+	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
 		return "its base URL"
 	}
 	base, ends := strings.CutSuffix(strings.TrimSuffix(to.Path, "/"), p.request.Path)

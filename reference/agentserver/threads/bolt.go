@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// DB is an embedded database: a *bbolt.DB, or what stands in front of one.
+type DB interface {
+	View(do func(*bbolt.Tx) error) error
+	Update(do func(*bbolt.Tx) error) error // an error leaves everything as it was
+}
+
 // Bolt is the Store of the reference, in one bucket of an embedded database.
 //
 //	threads   thread                 -> Thread
@@ -21,11 +28,20 @@ import (
 //	live      thread, run            -> nothing (the runs that have not finished)
 //	messages  thread, number (8)     -> the message, and the write that it came with: its run, time and checkpoint
 type Bolt struct {
-	db     *bbolt.DB
+	db     DB
 	name   []byte
 	writer *writer
 	now    func() time.Time
+
+	// What is kept at most. Open sets the defaults; change them before the store is used.
+	MaxThreads, MaxRuns int
 }
+
+// How much one agent server keeps.
+const (
+	defaultThreads = 100_000
+	defaultRuns    = 500_000
+)
 
 var (
 	bucketThreads  = []byte("threads")
@@ -44,8 +60,8 @@ type storedMessage struct {
 }
 
 // Open opens the store in the named bucket, and makes it where there is none. Close ends it; the database stays open.
-func Open(db *bbolt.DB, bucket string) (*Bolt, error) {
-	s := &Bolt{db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() }}
+func Open(db DB, bucket string) (*Bolt, error) {
+	s := &Bolt{db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() }, MaxThreads: defaultThreads, MaxRuns: defaultRuns}
 	err := db.Update(func(tx *bbolt.Tx) error {
 		root, err := tx.CreateBucketIfNotExists(s.name)
 		for _, b := range [][]byte{bucketThreads, bucketRuns, bucketLive, bucketMessages} {
@@ -173,7 +189,20 @@ func deleteUnder(b *bbolt.Bucket, prefix []byte, match func(v []byte) (bool, err
 			err = b.Delete(k)
 		}
 	}
-	return err
+	return errors.Join(err, fewer(b, len(keys)))
+}
+
+// more counts one more in a bucket of threads or runs, by its sequence, or refuses it where there are as many as are kept.
+func more(b *bbolt.Bucket, most int, what string) error {
+	if b.Sequence() >= uint64(most) {
+		return &RefusedError{fmt.Sprintf("there are %d %s, and no more are kept: delete some", most, what)}
+	}
+	return b.SetSequence(b.Sequence() + 1)
+}
+
+// fewer counts some less.
+func fewer(b *bbolt.Bucket, n int) error {
+	return b.SetSequence(b.Sequence() - min(b.Sequence(), uint64(n)))
 }
 
 func always([]byte) (bool, error) { return true, nil }

@@ -34,7 +34,7 @@ func (s *Bolt) BeginRun(ctx context.Context, r Run, strategy Strategy) (plan Pla
 				return err
 			}
 		}
-		if err := tab.live.Put(k, nil); err != nil {
+		if err := errors.Join(more(tab.runs, s.MaxRuns, "runs"), tab.live.Put(k, nil)); err != nil {
 			return err
 		}
 		return put(tab.runs, k, r)
@@ -70,7 +70,7 @@ func (t tables) deleteRun(threadID, runID string) error {
 		err := Unmarshal(v, &m)
 		return m.Run == runID, err
 	})
-	return errors.Join(err, t.live.Delete(k), t.runs.Delete(k))
+	return errors.Join(err, t.live.Delete(k), t.runs.Delete(k), fewer(t.runs, 1))
 }
 
 // writable finds a run that may still write: one that was deleted, interrupted or has ended may not.

@@ -135,6 +135,9 @@ func (s *Bolt) CopyThread(ctx context.Context, from string, t Thread) error {
 		if tab.threads.Get(target) != nil {
 			return ErrExists
 		}
+		if err := more(tab.threads, s.MaxThreads, "threads"); err != nil {
+			return err
+		}
 		unfinished, err := tab.unfinished(source)
 		if err != nil {
 			return err

@@ -16,6 +16,9 @@ func (s *Bolt) CreateThread(ctx context.Context, t Thread) error {
 		if tab.threads.Get(k) != nil {
 			return ErrExists
 		}
+		if err := more(tab.threads, s.MaxThreads, "threads"); err != nil {
+			return err
+		}
 		return put(tab.threads, k, t)
 	})
 }
@@ -126,6 +129,6 @@ func (s *Bolt) DeleteThread(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		return tab.threads.Delete(k)
+		return errors.Join(tab.threads.Delete(k), fewer(tab.threads, 1))
 	})
 }

@@ -14,7 +14,7 @@ import (
 // are collected, and the next commit takes them all: so a single write waits for nothing, and a thousand at once do not
 // wait for a thousand commits. (bbolt's own Batch makes every lonely write wait for a timer.)
 type writer struct {
-	db     *bbolt.DB
+	db     DB
 	ops    chan *writeOp
 	quit   chan struct{}
 	done   chan struct{}
@@ -29,7 +29,7 @@ type writeOp struct {
 // maxCommit bounds how many writes one commit takes, and with it what a failing one makes others repeat.
 const maxCommit = 256
 
-func newWriter(db *bbolt.DB) *writer {
+func newWriter(db DB) *writer {
 	w := &writer{db: db, ops: make(chan *writeOp), quit: make(chan struct{}), done: make(chan struct{})}
 	go w.loop()
 	return w

@@ -1,0 +1,127 @@
+package client
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzRetryAfter: no time that a target names is negative, or beyond all bounds.
+func FuzzRetryAfter(f *testing.F) {
+	for _, v := range []string{"", "0", "1", "0.5", "-1", "1e400", "NaN", "Inf", "99999999999999999999", "Wed, 21 Oct 2015 07:28:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"} {
+		f.Add(v, uint16(429), uint8(0))
+	}
+	f.Fuzz(func(t *testing.T, value string, status uint16, attempt uint8) {
+		a := &Answer{Status: int(status), Header: http.Header{"Retry-After": {value}, "Date": {value}}}
+		attempt %= maxAttempts
+		wait, asked := askedToWait(a, int(attempt))
+		require.False(t, a.Clock().IsZero())
+		if !asked {
+			require.Zero(t, wait)
+			return
+		}
+		require.GreaterOrEqual(t, wait, 5*time.Millisecond)
+		require.LessOrEqual(t, wait, longestNamed)
+	})
+}
+
+// located answers with a Location.
+type located string
+
+func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
+	a := &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {string(l)}}, Body: io.NopCloser(strings.NewReader("")), Request: r}
+	keepUnusableRedirect(r, a)
+	return a, nil
+}
+
+// FuzzLocation: each redirect is an answer, and leads to no other host.
+func FuzzLocation(f *testing.F) {
+	for _, v := range []string{"/a", "//other.example/", "http://[::1", "javascript:alert(1)", "http:opaque", "?q", "", "http://a.example:99999/", "http://a.example%2f@b/", "\x00"} {
+		f.Add(v)
+	}
+	f.Fuzz(func(t *testing.T, location string) {
+		client := &http.Client{Transport: located(location), CheckRedirect: stayOnTarget}
+		request := httptest.NewRequest(http.MethodGet, "http://a.example/v2/x", nil)
+		request.RequestURI = ""
+		a, err := client.Do(request)
+		require.NoError(t, err)
+		require.Equal(t, "a.example", a.Request.URL.Host)
+		require.Equal(t, []string{location}, append(a.Header["Location"], a.Header["location"]...), "what the target has sent stays")
+	})
+}
+
+// spellings are those of the list at shortestSpelled.
+var spellings = []func(string) string{
+	func(s string) string { return s },
+	url.QueryEscape, url.PathEscape, html.EscapeString,
+	func(s string) string { return percent.ReplaceAllStringFunc(url.QueryEscape(s), strings.ToLower) },
+	func(s string) string { b, _ := json.Marshal(s); return string(b[1 : len(b)-1]) },
+	func(s string) string {
+		b, _ := json.Marshal(s)
+		return strings.ReplaceAll(string(b[1:len(b)-1]), "/", `\/`)
+	},
+	ascii,
+	func(s string) string { return base64.StdEncoding.EncodeToString([]byte("user:" + s)) },
+	func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("ab" + s + "c")) },
+	func(s string) string { return runes(s, "&#%d;") }, func(s string) string { return runes(s, "&#x%04x;") },
+}
+
+var percent = regexp.MustCompile(`%..`)
+
+func runes(s, format string) string {
+	var b strings.Builder
+	for _, r := range s {
+		fmt.Fprintf(&b, format, r)
+	}
+	return b.String()
+}
+
+// ascii is JSON as encoders write it that escape all but ASCII, with surrogates.
+func ascii(s string) string {
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune(s)) {
+		fmt.Fprintf(&b, `\u%04x`, unit)
+	}
+	return b.String()
+}
+
+// FuzzRedactor: no spelling of a secret stays in a text.
+func FuzzRedactor(f *testing.F) {
+	for i := range spellings {
+		f.Add(`k+y/"se<cr>et&'7é=x`, "before ", " after", uint8(i))
+		f.Add(`ab/cd%2bef&amp;gh`, `{"a":"`, `"}`, uint8(i))
+		f.Add("a secret 😀 of runes", "", "", uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, secret, before, after string, spelling uint8) {
+		const name = "$AGENTCONFORM_X"
+		if len(secret) < shortestSpelled || !utf8.ValidString(secret) || strings.ContainsAny(secret, "\x00\ufffd") || strings.ContainsAny(before+after, `%\&`) || strings.Contains(before+after+secret, "AGENTCONFORM") {
+			return
+		}
+		if after != "" && !strings.Contains(" \"}", after[:1]) { // it would become part of the spelling
+			return
+		}
+		// A line feed or control character cannot be in a header: such a secret is refused by the configuration.
+		if strings.ContainsFunc(secret, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) {
+			return
+		}
+		r := NewRedactor(map[string]string{secret: name})
+		spelled := spellings[int(spelling)%len(spellings)](secret)
+		for _, clean := range []string{r.Text(before + spelled + after), r.Record(before + spelled + after)} {
+			require.Contains(t, clean, name, "%q", spelled)
+			require.NotContains(t, strings.ReplaceAll(clean, name, "\x00"), secret)
+		}
+	})
+}

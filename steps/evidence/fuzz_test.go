@@ -1,0 +1,38 @@
+package evidence
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzLedger: what stays of a ledger that somebody else wrote says the same, and names nothing that leads elsewhere.
+func FuzzLedger(f *testing.F) {
+	f.Add([]byte(`{"run":"a","target":"http://h","kind":"deployment","id":"d","address":"http://h","created_by":"x"}` + "\n" +
+		`{"run":"a","target":"http://h","kind":"thread","id":"t","address":"http://g","deployment":"d","created_by":"x"}` + "\n" +
+		`{"run":"a","target":"http://h","kind":"deployment","id":"d","removed":true}` + "\n"))
+	f.Add([]byte(`{"kind":"deployment","id":".."}` + "\n" + `{"kind":"thread","id":"a/b","address":"http://h"}` + "\nnot a line\n"))
+	f.Add([]byte(`{"kind":"deployment","id":"cut`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		left, damaged, err := parseLedger("l", content)
+		kept, errKept := worthKeeping("l", content, func(Left) bool { return true })
+		require.Equal(t, err == nil, errKept == nil)
+		if err != nil {
+			return
+		}
+		for i, e := range left {
+			require.True(t, isRemovable(e.LedgerEntry) && !e.Removed)
+			require.NotContains(t, []string{"", ".", ".."}, e.ID)
+			for _, other := range left[:i] {
+				require.False(t, same(e.LedgerEntry, other.LedgerEntry), "one thing is removed once")
+			}
+		}
+		again, damagedAgain, err := parseLedger("l", kept)
+		require.NoError(t, err)
+		require.Len(t, again, len(left))
+		for i := range left {
+			require.Equal(t, left[i], again[i])
+		}
+		require.Equal(t, damaged, damagedAgain)
+	})
+}
