@@ -52,6 +52,7 @@ type Config struct {
 	Existing     Existing     `yaml:"existing"`
 	Alternatives Alternatives `yaml:"alternatives"`
 	AgentURLFrom string       `yaml:"agent_url_from"` // path of the agent server's address in a deployment (GJSON syntax)
+	AllowPrivate bool         `yaml:"allow_private"`  // that address may be on a private network although target is not
 
 	Users       []User `yaml:"users"`
 	AssistantID string `yaml:"assistant_id"`

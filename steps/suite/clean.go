@@ -166,10 +166,9 @@ func (x *remover) refused(ctx context.Context, e reports.LedgerEntry) (problem s
 	if err != nil {
 		return err.Error()
 	}
-	base, err := client.NamedBy(c.Target, a.Get(c.AgentURLFrom).String())
+	base, err := x.target.Client.Names.Base(a.Get(c.AgentURLFrom).String())
 	if !a.OK() || err != nil || base != e.Address {
 		return fmt.Sprintf("its address %s is not what %s names for the deployment %s", e.Address, c.Target, e.Deployment)
 	}
-	x.target.Client.Guard(c.Target, base)
 	return ""
 }

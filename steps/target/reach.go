@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/client/naming"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
@@ -35,7 +36,19 @@ func RouteOf(c *config.Config) (client.Route, error) {
 		}
 		route.Proxy = proxy
 	}
+	route.Names = NamesOf(c)
+	hidden := route
+	route.Names.Hidden = func(base string) bool { return hidden.ProxyOf(base) != nil }
 	return route, nil
+}
+
+// NamesOf are the rules of a configuration for the addresses that its control plane names.
+func NamesOf(c *config.Config) *naming.Rules {
+	rules := &naming.Rules{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate}
+	if via := c.Connection(); via != nil {
+		rules.Resolve, rules.Sockets = via.Resolve, via.Sockets
+	}
+	return rules
 }
 
 func clientOf(o Options) (*client.Client, error) {
