@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -96,6 +97,14 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 		x.examineNames(e)
 	}
 	return nil
+}
+
+// examineSecrets says which secrets are too short.
+func (x *examiner) examineSecrets(e *Examination) {
+	if told := target.ShortSecrets(x.target.Config); told != "" {
+		found, remedy, _ := strings.Cut(told, "; ")
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: "secrets", Party: client.Configuration, Found: found, Remedy: remedy})
+	}
 }
 
 // examineNames says to which agent servers that the control plane names the tokens of users go.

@@ -106,6 +106,23 @@ func (t *Target) noteConnection() {
 	}
 }
 
+// noteSecrets notes which secrets are replaced only where the suite sends them.
+func (t *Target) noteSecrets() {
+	if told := ShortSecrets(t.Config); told != "" {
+		t.Note(reports.Note{Kind: reports.NoteSecret, Text: told})
+	}
+}
+
+// ShortSecrets says which secrets of a configuration are replaced only where the suite sends them; "" if none is.
+func ShortSecrets(c *config.Config) string {
+	short := c.ShortSecrets()
+	if len(short) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: fewer than %d characters, or a common word: replaced only where the suite sends it, not where the target repeats it; use a longer secret",
+		strings.Join(short, ", "), config.SafeSecret)
+}
+
 // Unreached says that an address did not answer in time.
 type Unreached struct {
 	Address, Cause string
