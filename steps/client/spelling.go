@@ -28,6 +28,7 @@ func (r *redactions) spells(secret, name string) {
 	r.spelled = append(r.spelled, spelled{secret, name})
 	if asForm := strings.ReplaceAll(secret, " ", "+"); asForm != secret {
 		r.spelled = append(r.spelled, spelled{asForm, name})
+		r.ends = append(r.ends, spelled{asForm, name})
 	}
 	for _, part := range encoded(secret) {
 		if strings.ContainsAny(part, "+/") { // which may be escaped
@@ -108,14 +109,14 @@ func (n normal) without(known spelled, end string) normal {
 // normal is a text with its normal form, in which each escape is the character that it stands for.
 type normal struct {
 	text, plain string
-	starts      []int // where in the text each byte of the normal form begins; nil: at the same place
+	starts      []int32 // where in the text each byte of the normal form begins; nil: at the same place
 }
 
 func (n normal) start(i int) int {
 	if n.starts == nil {
 		return i
 	}
-	return n.starts[i]
+	return int(n.starts[i])
 }
 
 // normalOf reads escapes, and escapes within them: a framework escapes what another one has escaped.
@@ -130,7 +131,7 @@ func normalOf(s string) normal {
 			break
 		}
 		for i, at := range starts {
-			starts[i] = n.start(at)
+			starts[i] = int32(n.start(int(at)))
 		}
 		n.plain, n.starts = plain, starts
 	}
@@ -141,9 +142,9 @@ func normalOf(s string) normal {
 type spelled struct{ secret, name string }
 
 // unescaped returns a text in which each escape is the character that it stands for, and where in the text each byte of that begins.
-func unescaped(s string) (plain string, starts []int) {
+func unescaped(s string) (plain string, starts []int32) {
 	out := make([]byte, 0, len(s))
-	starts = make([]int, 0, len(s)+1)
+	starts = make([]int32, 0, len(s)+1)
 	for i := 0; i < len(s); {
 		size, held := 0, ""
 		switch s[i] {
@@ -158,12 +159,12 @@ func unescaped(s string) (plain string, starts []int) {
 			size, held = 1, s[i:i+1]
 		}
 		for range len(held) {
-			starts = append(starts, i)
+			starts = append(starts, int32(i))
 		}
 		out = append(out, held...)
 		i += size
 	}
-	return string(out), append(starts, len(s))
+	return string(out), append(starts, int32(len(s)))
 }
 
 // octet reads "%2b".
