@@ -2,8 +2,6 @@ package config
 
 import (
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config/nearmiss"
+	"github.com/agentconform/agentconform/steps/config/within"
 )
 
 // Secrets returns every credential with the name under which reports show it: the environment variable that holds
@@ -103,8 +102,10 @@ func (c *Config) Secrets() map[string]string {
 		add("CREATE_REFUSED_SECRETS_"+envWord(name), value)
 	}
 	for _, value := range slices.Sorted(maps.Keys(secrets)) {
-		for _, inner := range stringsIn(value) {
-			named(secrets[value], inner)
+		for _, inner := range within.JSON(value, SafeSecret) {
+			if !slices.Contains(c.Common(), inner) {
+				named(secrets[value], inner)
+			}
 		}
 	}
 	return secrets
@@ -134,54 +135,22 @@ func (c *Config) Common() []string {
 	return append(append(all, slices.Collect(maps.Keys(c.Create.Body))...), c.Supports...)
 }
 
-// stringsIn are the strings of at least [SafeSecret] bytes in a secret that is JSON, such as the key file of a service account.
-func stringsIn(secret string) (all []string) {
-	if !strings.HasPrefix(strings.TrimSpace(secret), "{") && !strings.HasPrefix(strings.TrimSpace(secret), "[") || len(secret) > maxJSONSecret {
-		return nil
-	}
-	var value any
-	if json.Unmarshal([]byte(secret), &value) != nil {
-		return nil
-	}
-	eachString(value, "", func(_, s string) {
-		if len(s) >= SafeSecret {
-			all = append(all, s)
-		}
-	})
-	return all
-}
-
-// maxJSONSecret bounds a secret in which strings are looked for, in bytes.
-const maxJSONSecret = 64 << 10
-
-// eachString visits the strings of a value from JSON or YAML, each with the words of its keys.
-func eachString(value any, key string, visit func(key, s string)) {
-	switch v := value.(type) {
-	case string:
-		visit(key, v)
-	case []any:
-		for i, item := range v {
-			eachString(item, fmt.Sprintf("%s_%d", key, i), visit)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			eachString(v[name], strings.TrimPrefix(key+"_"+envWord(name), "_"), visit)
-		}
-	}
-}
-
 // userInfo is a secret in the user info of a URL of the configuration.
 type userInfo struct{ name, secret string }
 
 // userInfos are the secrets in the user info of all URLs of the configuration but that of the proxy, also of those within a longer text.
 func (c *Config) userInfos() (all []userInfo) {
-	found := func(key, s string) {
-		for _, info := range infosIn(s) {
+	found := func(path []string, s string) {
+		var words []string
+		for _, key := range path {
+			words = append(words, envWord(key))
+		}
+		for _, info := range within.UserInfos(s) {
 			name, password, both := strings.Cut(info, ":")
 			if !both {
 				password = name // a token
 			}
-			add := func(secret string) { all = append(all, userInfo{key + "_USERINFO", secret}) }
+			add := func(secret string) { all = append(all, userInfo{strings.Join(words, "_") + "_USERINFO", secret}) }
 			for _, secret := range []string{password, info} {
 				add(secret)
 				if plain, err := url.PathUnescape(secret); err == nil && plain != secret {
@@ -197,25 +166,8 @@ func (c *Config) userInfos() (all []userInfo) {
 		return nil // a configuration that was loaded can be written
 	}
 	delete(keys, "proxy")
-	eachString(keys, "", found)
+	within.Each(keys, found)
 	return all
-}
-
-// infosIn are the parts of a text that are the user info of a URL.
-func infosIn(s string) (all []string) {
-	for {
-		_, rest, more := strings.Cut(s, "://")
-		if !more {
-			return all
-		}
-		s = rest
-		if end := strings.IndexAny(rest, "/?# \t\r\n\"'<>\\"); end >= 0 {
-			rest = rest[:end]
-		}
-		if at := strings.LastIndexByte(rest, '@'); at > 0 {
-			all = append(all, rest[:at])
-		}
-	}
 }
 
 // public tells whether a header only describes the kind of a request: X-Auth-Scheme, Content-Type. The values of all other

@@ -98,18 +98,14 @@ func gatewayNames(c *config.Config) (names []string) {
 	return names
 }
 
-// noteConnection notes what of the connection a reader of the result has to know.
-func (t *Target) noteConnection() {
+// noteConfiguration notes what of the connection and of the secrets a reader of the result has to know.
+func (t *Target) noteConfiguration() {
+	if told := ShortSecrets(t.Config); told != "" {
+		t.Note(reports.Note{Kind: reports.NoteSecret, Text: told})
+	}
 	if t.Config.TLS.Insecure {
 		t.Note(reports.Note{Kind: reports.NoteInsecure,
 			Text: "tls.insecure is true: no certificate was verified, so the answers may not be those of the target, and the credentials may have been read; set tls.ca instead"})
-	}
-}
-
-// noteSecrets notes which secrets are replaced only where the suite sends them.
-func (t *Target) noteSecrets() {
-	if told := ShortSecrets(t.Config); told != "" {
-		t.Note(reports.Note{Kind: reports.NoteSecret, Text: told})
 	}
 }
 

@@ -66,8 +66,7 @@ func New(o Options) (*Target, error) {
 	}
 	t.Client.ReadOnly = o.Config.ReadOnly
 	t.Redact.Add(environmentProxies())
-	t.noteConnection()
-	t.noteSecrets()
+	t.noteConfiguration()
 	t.Client.Vocabulary, _ = spec.NewVocabulary(o.Config.Vocabulary) // the configuration was validated
 	if o.Oracle == nil {
 		return t, nil
