@@ -13,7 +13,7 @@ import (
 // ShortestSpelled is the least length in bytes of a secret that is looked for everywhere, in all spellings.
 const ShortestSpelled = 12
 
-// Spellings are those in which a secret is found, also mixed and one within another, and no others. SECURITY.md lists them.
+// Spellings are those in which a secret is found, also mixed and one within another (up to four deep), and no others. SECURITY.md lists them.
 var Spellings = []string{
 	"as it is",
 	"percent-encoded, in any case, each byte or some; a space as +",
@@ -119,10 +119,13 @@ func (n normal) start(i int) int {
 	return int(n.starts[i])
 }
 
+// deepest is how many spellings may be one within another: JSON in JSON, quoted in a report.
+const deepest = 4
+
 // normalOf reads escapes, and escapes within them: a framework escapes what another one has escaped.
 func normalOf(s string) normal {
 	n := normal{text: s, plain: s}
-	for range 2 {
+	for range deepest {
 		if !strings.ContainsAny(n.plain, `%\&`) {
 			break
 		}
