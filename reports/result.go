@@ -301,6 +301,7 @@ const (
 	NoteRemoval  NoteKind = "removal"   // what the run created cannot be removed
 	NoteGraph    NoteKind = "graph"     // the conformance graph does not understand a word of its contract
 	NoteFixtures NoteKind = "fixtures"  // the target fetched nothing from the fixtures that the suite serves
+	NoteSecret   NoteKind = "secret"    // a secret is too short to be found wherever the target repeats it
 	NoteInsecure NoteKind = "insecure"  // certificates were not verified
 	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the run started no more
 )

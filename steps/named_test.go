@@ -1,16 +1,24 @@
 package steps_test
 
 import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/internal/independent"
+	"github.com/agentconform/agentconform/steps/shared"
 )
 
 // TestTokensGoNowhereElse judges control planes that name a dangerous or senseless address for the agent server: nothing
@@ -46,4 +54,120 @@ func TestTokensGoNowhereElse(t *testing.T) {
 			assert.Empty(t, res.Target.AgentServer)
 		})
 	}
+}
+
+// TestAddressesBehindAProxy: a control plane that is not on this machine names addresses in its network and in that of the proxy. Not one
+// request goes there, and the reason names the key.
+func TestAddressesBehindAProxy(t *testing.T) {
+	t.Parallel()
+	s := startIndependent(t, independent.Options{})
+	at, err := url.Parse(s.AgentURL)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		address, reason, key string
+		allowed              bool
+	}{
+		"this machine":          {address: "http://" + at.Host, reason: "on this machine (loopback)", key: "agent_target"},
+		"this machine, allowed": {address: "http://" + at.Host, reason: "on this machine (loopback)", key: "agent_target", allowed: true},
+		"a private network":     {address: "http://10.20.30.40:8123", reason: "on a private network, and the control plane is not; set allow_private", key: "allow_private"},
+		"a name":                {address: "http://agents.example", reason: "not seen behind a proxy; set allow_private", key: "allow_private"},
+		"a name, allowed":       {address: "http://agents.example", allowed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := configure(t, s)
+			var elsewhere shared.Set[string]
+			proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Host != "control.example" {
+					elsewhere.Add(r.URL.Host)
+					http.Error(w, "not here", http.StatusForbidden)
+					return
+				}
+				to, _ := url.Parse(rewriting(t, s.ControlURL, func(body string) string {
+					return strings.ReplaceAll(body, `http:\/\/`+at.Host, c.address)
+				}))
+				httputil.NewSingleHostReverseProxy(to).ServeHTTP(w, r)
+			}))
+			t.Cleanup(proxy.Close)
+			cfg.Target, cfg.Proxy, cfg.AllowPrivate = "http://control.example", proxy.URL, c.allowed
+			res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"AS-THREAD-1"} })
+			require.Len(t, res.Requirements, 1)
+			q := res.Requirements[0]
+			if c.reason == "" {
+				assert.Equal(t, []string{"agents.example"}, elsewhere.All())
+				return
+			}
+			assert.Empty(t, elsewhere.All())
+			assert.Equal(t, reports.Blocked, q.Verdict, q.Reason)
+			assert.Contains(t, q.Reason, c.reason)
+			require.Len(t, q.BlockedBy, 1)
+			assert.Equal(t, reports.Blocker{Kind: reports.ByKey, Name: c.key}, q.BlockedBy[0])
+		})
+	}
+}
+
+// TestANameThatLeadsToMetadata: the control plane names a host whose name leads to the metadata service of a cloud.
+func TestANameThatLeadsToMetadata(t *testing.T) {
+	resolving(t, "169.254.169.254")
+	s := startIndependent(t, independent.Options{})
+	at, err := url.Parse(s.AgentURL)
+	require.NoError(t, err)
+	cfg := configure(t, s)
+	cfg.Target = rewriting(t, s.ControlURL, func(body string) string { return strings.ReplaceAll(body, at.Host, "agents.test") })
+	res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"AS-THREAD-1"} })
+	require.Len(t, res.Requirements, 1)
+	q := res.Requirements[0]
+	assert.Equal(t, reports.Blocked, q.Verdict, q.Reason)
+	assert.Contains(t, q.Reason, `"http://agents.test`)
+	assert.Contains(t, q.Reason, "it leads to 169.254.169.254")
+	assert.Equal(t, []reports.Blocker{{Kind: reports.ByKey, Name: "agent_target"}}, q.BlockedBy)
+}
+
+// TestWhereThePlaneIsIsSeen: the control plane has a name, and is on this machine, so it may name an agent server there.
+func TestWhereThePlaneIsIsSeen(t *testing.T) {
+	resolving(t, "127.0.0.1")
+	s := startIndependent(t, independent.Options{})
+	cfg := configure(t, s)
+	cfg.Target = strings.Replace(s.ControlURL, "127.0.0.1", "control.test", 1)
+	res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"AS-THREAD-1"} })
+	require.Len(t, res.Requirements, 1)
+	assert.Equal(t, reports.Passed, res.Requirements[0].Verdict, res.Requirements[0].Reason)
+}
+
+// resolving lets each host name lead to one address, while the test lasts.
+func resolving(t *testing.T, address string) {
+	t.Helper()
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		for buffer := make([]byte, 1500); ; {
+			n, from, err := server.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buffer[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class},
+					Body: &dnsmessage.AResource{A: netip.MustParseAddr(address).As4()}}}
+			}
+			packed, err := m.Pack()
+			if assert.NoError(t, err) {
+				_, _ = server.WriteTo(packed, from)
+			}
+		}
+	}()
+	before := net.DefaultResolver
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", server.LocalAddr().String())
+	}}
+	t.Cleanup(func() {
+		net.DefaultResolver = before
+		_ = server.Close()
+		<-served
+	})
 }

@@ -31,10 +31,10 @@ var parsers = []struct{ reads, function, file, target string }{
 	{"JSON", "Decode", "spec/internal/strictjson/decode.go", "FuzzDecode"},
 	{"answers, with their content types", "JudgeResponse", "spec/oracle.go", "FuzzJudgeResponse"},
 	{"messages of a state", "HoldsOnly", "steps/agent/messages.go", "FuzzMessages"},
-	{"the address of an agent server", "NamedBy", "steps/client/named.go", "FuzzNamedBy"},
+	{"the address of an agent server", "Base", "steps/client/naming/rules.go", "FuzzNamedBy"},
 	{"addresses in a deployment", "AddressesIn", "steps/plane/addresses.go", "FuzzAddressesIn"},
 	{"Retry-After and Date", "askedToWait", "steps/client/wait.go", "FuzzRetryAfter"},
-	{"Location", "keepUnusableRedirect", "steps/client/route.go", "FuzzLocation"},
+	{"Location", "keepUnusableRedirect", "steps/client/redirect.go", "FuzzLocation"},
 	{"Location, for people", "baseOf", "steps/doctor/trouble.go", "FuzzBaseOf"},
 	{"spellings of secrets", "unescaped", "steps/client/spelling.go", "FuzzRedactor"},
 

@@ -139,13 +139,12 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 	if err != nil {
 		return nil, err
 	}
-	base, err := client.NamedBy(as.target.Config.Target, named)
+	base, err := as.target.Client.Names.Base(named)
 	if err != nil {
-		return nil, outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: %s; set agent_target if it is right", as.target.Config.AgentURLFrom, as.target.Redact.Text(named), err).By(reports.ByKey, "agent_target")
+		return nil, target.Refused(as.target, named, err)
 	}
-	as.target.Client.Guard(as.target.Config.Target, base)
 	s := as.agentAt(base, d.ID)
-	return s, serving{s}.await(ctx, d)
+	return s, target.Refused(as.target, named, serving{s}.await(ctx, d))
 }
 
 func (as *Agents) agentAt(base, deployment string) *Server {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/client/naming"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
@@ -77,6 +78,8 @@ func (s serving) tryListing(ctx context.Context, method, path string, body any, 
 	a, err := s.target.Client.Do(ctx, request)
 	var none *client.NoAnswer
 	switch {
+	case errors.As(err, new(*naming.Refusal)):
+		return nil, err
 	case errors.As(err, &none):
 		s.waited = true
 		o := outcome.Violated(nil, expected, "%s", none.Cause).ByRequirement(owner)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // Request is what the suite asks of the target.
@@ -147,6 +149,7 @@ type Observer func(ctx context.Context, r Request, wire Wire, sent time.Time, a 
 // Client sends requests to the target. It may be used by many goroutines.
 type Client struct {
 	HTTP       *http.Client
+	Names      *naming.Rules    // of the addresses that the control plane names
 	Vocabulary *spec.Vocabulary // nil where the target uses the interface's names
 	Observe    Observer
 	Throttled  func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
@@ -157,7 +160,6 @@ type Client struct {
 	large      *semaphore.Weighted // places for large bodies
 	gates      sync.Map            // by host
 	secured    sync.Map            // *handshakes by host and port
-	guarded    *sync.Map           // hosts that the target has named
 }
 
 // New returns a client that keeps enough connections for the given number of concurrent scenarios.
@@ -165,10 +167,9 @@ func New(concurrency int) *Client { return NewVia(concurrency, Route{}) }
 
 // NewVia is New with a route to the target.
 func NewVia(concurrency int, route Route) *Client {
-	guarded := &sync.Map{}
 	return &Client{
-		guarded:   guarded,
-		HTTP:      &http.Client{Transport: route.transports(concurrency, guarded), CheckRedirect: stayOnTarget},
+		Names:     route.Names,
+		HTTP:      &http.Client{Transport: route.transports(concurrency), CheckRedirect: stayOnTarget},
 		Observe:   func(context.Context, Request, Wire, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
@@ -182,16 +183,6 @@ func (c *Client) Close() { c.HTTP.CloseIdleConnections() }
 
 // Waited is the wall time during which some request waited because the target had asked for it.
 func (c *Client) Waited() time.Duration { return c.patience.waited() }
-
-// stayOnTarget follows redirects of reading requests within the host that was asked, a few times. Any other
-// redirect is returned as the answer.
-func stayOnTarget(next *http.Request, via []*http.Request) error {
-	first := via[0]
-	if next.URL.Host != first.URL.Host || next.URL.Scheme != first.URL.Scheme || first.Method != http.MethodGet || len(via) > 5 {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
 
 // Do sends the request and returns the answer. If the target asks to wait, the request is sent again, within
 // limits; after a 429 all requests wait. The error is a *NoAnswer, a *Busy, a *WriteRefused, or that of the context.
@@ -297,6 +288,9 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 			return nil, context.Cause(ctx)
 		}
 		failure := noAnswer(r, err)
+		if errors.As(err, new(*naming.Refusal)) { // nothing was sent
+			return nil, failure
+		}
 		if !failure.Closed && !r.Early { // a target that closes connections is there
 			c.Down.Failed(r.Base, failure.Cause)
 		}

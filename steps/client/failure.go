@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"os"
 	"syscall"
+
+	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // Party is who can mend a failure.
@@ -30,7 +32,10 @@ func noAnswer(r Request, err error) *NoAnswer {
 	}
 	var dial *net.OpError
 	var timeout net.Error
+	var refused *naming.Refusal
 	switch {
+	case errors.As(err, &refused):
+		n.Cause, n.Remedy, n.Party, n.Stage = "not sent: "+refused.Why, refused.Remedy(), Configuration, StageTCP
 	case errors.Is(err, errTooLarge):
 		n.Cause = err.Error()
 		n.Closed = true

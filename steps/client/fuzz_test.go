@@ -63,7 +63,7 @@ func FuzzLocation(f *testing.F) {
 	})
 }
 
-// spellings are those of the list at shortestSpelled.
+// spellings are those of the list at ShortestSpelled.
 var spellings = []func(string) string{
 	func(s string) string { return s },
 	url.QueryEscape, url.PathEscape, html.EscapeString,
@@ -107,7 +107,7 @@ func FuzzRedactor(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, secret, before, after string, spelling uint8) {
 		const name = "$AGENTCONFORM_X"
-		if len(secret) < shortestSpelled || !utf8.ValidString(secret) || strings.ContainsAny(secret, "\x00\ufffd") || strings.ContainsAny(before+after, `%\&`) || strings.Contains(before+after+secret, "AGENTCONFORM") {
+		if len(secret) < ShortestSpelled || !utf8.ValidString(secret) || strings.ContainsAny(secret, "\x00\ufffd") || strings.ContainsAny(before+after, `%\&`) || strings.Contains(before+after+secret, "AGENTCONFORM") {
 			return
 		}
 		if after != "" && !strings.Contains(" \"}", after[:1]) { // it would become part of the spelling

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,9 +12,13 @@ import (
 )
 
 // Redactor replaces secrets by the names under which reports show them. It may be used by many goroutines.
+//
+// A secret of 12 bytes and more is replaced wherever it stands, in each of the [Spellings]. A shorter one, or one that is a common text, is
+// replaced only where the suite itself has put it: elsewhere the same text means something else, and replacing it would spoil every report.
 type Redactor struct {
 	mu      sync.Mutex
 	secrets map[string]string // all that were ever known, with their names
+	common  []string
 	known   atomic.Pointer[redactions]
 }
 
@@ -21,17 +26,17 @@ type Redactor struct {
 type redactions struct {
 	replacer *strings.Replacer
 	recorder *strings.Replacer // also escapes what looks like a name
+	own      *strings.Replacer // of all secrets, for the places in which the suite has put them
 	spelled  []spelled         // longest first
-	normal   []spelled         // those that hold escapes themselves, without these
+	ends     []spelled         // of which an end is replaced too
 	names    []string
-	shapes   []string // of all secrets, longest first
+	shapes   []string // of the secrets that are replaced everywhere, longest first
 }
 
-// NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A secret is found in the
-// shapes in which a target may echo it: as it is, escaped for URLs or JSON, and in base64; one of 12 bytes and more in each
-// spelling of the list at shortestSpelled.
-func NewRedactor(secrets map[string]string) *Redactor {
-	r := &Redactor{secrets: map[string]string{}}
+// NewRedactor takes the secrets with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). A text "//user:password@" keeps its ends. The
+// common texts are not replaced everywhere, even if they are secrets.
+func NewRedactor(secrets map[string]string, common ...string) *Redactor {
+	r := &Redactor{secrets: map[string]string{}, common: common}
 	r.Add(secrets)
 	return r
 }
@@ -45,55 +50,53 @@ func (r *Redactor) Add(secrets map[string]string) {
 			r.secrets[secret] = name
 		}
 	}
-	r.known.Store(redactionsOf(r.secrets))
+	r.known.Store(redactionsOf(r.secrets, r.common))
 }
 
-func redactionsOf(secrets map[string]string) *redactions {
-	shapes := map[string]string{}
+func redactionsOf(secrets map[string]string, common []string) *redactions {
+	shapes, own := map[string]string{}, map[string]string{}
 	r := &redactions{}
 	for secret, name := range secrets {
 		if !slices.Contains(r.names, name) {
 			r.names = append(r.names, name)
 		}
-		if len(secret) >= shortestSpelled {
-			r.spelled = append(r.spelled, spelled{secret, name, len(secret)})
-			if asForm := strings.ReplaceAll(secret, " ", "+"); asForm != secret {
-				r.spelled = append(r.spelled, spelled{asForm, name, len(secret)})
-			}
-			if plain, _ := normal(secret); plain != secret {
-				r.normal = append(r.normal, spelled{plain, name, len(secret)})
-			}
+		userInfo := strings.HasPrefix(secret, "//") && strings.HasSuffix(secret, "@")
+		if userInfo {
+			name = "//" + name + "@"
+		}
+		everywhere := userInfo || len(secret) >= ShortestSpelled && !slices.Contains(common, secret)
+		if everywhere {
+			r.spells(secret, name)
 		}
 		quoted, _ := json.Marshal(secret)
 		for _, shape := range shapesOf(secret, string(quoted[1:len(quoted)-1])) {
-			shapes[shape] = name
+			own[shape] = name
+			if everywhere {
+				shapes[shape] = name
+			}
 		}
 	}
-	// Longer shapes first, so that a secret that contains another is replaced whole.
-	ordered := make([]string, 0, len(shapes))
-	for shape := range shapes {
-		ordered = append(ordered, shape)
-	}
-	slices.SortFunc(ordered, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
+	r.shapes = longestFirst(shapes)
+	slices.SortFunc(r.spelled, func(a, b spelled) int {
+		return cmp.Or(len(b.secret)-len(a.secret), strings.Compare(a.secret, b.secret))
 	})
-	r.shapes = ordered
-	for _, all := range [][]spelled{r.spelled, r.normal} {
-		slices.SortFunc(all, func(a, b spelled) int {
-			return cmp.Or(len(b.secret)-len(a.secret), strings.Compare(a.secret, b.secret))
-		})
-	}
-	pairs := make([]string, 0, 2*len(ordered))
-	for _, shape := range ordered {
-		pairs = append(pairs, shape, shapes[shape])
-	}
-	r.replacer = strings.NewReplacer(pairs...)
+	pairs := pairsOf(r.shapes, shapes)
+	r.replacer, r.own = strings.NewReplacer(pairs...), strings.NewReplacer(pairsOf(longestFirst(own), own)...)
 	r.recorder = strings.NewReplacer(append(pairs, "$AGENTCONFORM_", "$_AGENTCONFORM_", "${AGENTCONFORM_", "$_{AGENTCONFORM_")...)
 	slices.Sort(r.names)
 	return r
+}
+
+// longestFirst orders shapes, so that a secret that contains another is replaced whole.
+func longestFirst(shapes map[string]string) []string {
+	return slices.SortedFunc(maps.Keys(shapes), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+}
+
+func pairsOf(ordered []string, names map[string]string) (pairs []string) {
+	for _, shape := range ordered {
+		pairs = append(pairs, shape, names[shape])
+	}
+	return pairs
 }
 
 // Record returns a text as it is to be recorded: without secrets, and with whatever in it looks like the name of one
@@ -117,6 +120,9 @@ func (r *Redactor) Texts(all []string) []string {
 	}
 	return clean
 }
+
+// Own returns a text that the suite itself has made from the configuration without any secret, short and common ones included.
+func (r *Redactor) Own(s string) string { return r.Text(r.known.Load().own.Replace(s)) }
 
 // shortestTrace is how much of a secret at the end of an excerpt is too much.
 const shortestTrace = 4
@@ -164,7 +170,7 @@ func (r *Redactor) withoutEnd(s string) string {
 	return s
 }
 
-// Header returns a copy of the header as it is to be recorded.
+// Header returns a copy of the header of an answer as it is to be recorded.
 func (r *Redactor) Header(h http.Header) map[string][]string {
 	clean := make(map[string][]string, len(h))
 	for name, values := range h {

@@ -107,3 +107,37 @@ func TestCommandCanBePasted(t *testing.T) {
 	got := redactor().Command("agentconform", "run", "--only", "CP-LIST-*", "--tags", "@must and not @slow", "--out", "it's", "--target", "http://u:"+longer+"@h")
 	assert.Equal(t, `agentconform run --only 'CP-LIST-*' --tags '@must and not @slow' --out 'it'\''s' --target 'http://u:'"$LONG"'@h'`, got)
 }
+
+// TestShortSecretsAreReplacedAtTheirOwnPlace: a secret "1" destroyed all reports.
+func TestShortSecretsAreReplacedAtTheirOwnPlace(t *testing.T) {
+	r := client.NewRedactor(map[string]string{"1": "$ONE", "conformance-graph": "$COMMON", "//u:pw@": "$INFO", "elevenchars": "$ELEVEN"}, "conformance-graph")
+	for _, text := range []string{`{"a":1,"id":"1"}`, "conformance-graph", "http://h/1", "elevenchars"} {
+		assert.Equal(t, text, r.Text(text))
+		assert.Equal(t, text, r.Record(text))
+		assert.Equal(t, text, r.Excerpt(text))
+	}
+	h := http.Header{"X-Api-Key": {"1"}, "Authorization": {"Bearer conformance-graph"}, "Accept": {"text/1"}, "X-Name": {"$AGENTCONFORM_X"}}
+	assert.Equal(t, map[string][]string{"X-Api-Key": {"$ONE"}, "Authorization": {"Bearer $COMMON"}, "Accept": {"text/1"}, "X-Name": {"$_AGENTCONFORM_X"}}, r.Sent(h))
+	body := []byte(`{"n":1, "secrets": [{"name":"1","value":"1"}, {"name":"b","value":"11"}], "name":"1"}`)
+	assert.Equal(t, `{"n":1, "secrets": [{"name":"1","value":"$ONE"}, {"name":"b","value":"11"}], "name":"1"}`, r.SentBody(body))
+	assert.Equal(t, []reports.SecretPlace{{Header: "Authorization"}, {Header: "X-Api-Key"}, {Pointer: "/secrets/0/value"}}, r.Places(h, body))
+	assert.Equal(t, `{"u":"https://$INFO@git.example"}`, r.SentBody([]byte(`{"u":"https://u:pw@git.example"}`)))
+	assert.Contains(t, r.Text(`https:\/\/u:pw@git.example`), "$INFO@git.example")
+	assert.Equal(t, "agentconform run --target 'https://'\"$INFO\"'@h'", r.Command("agentconform", "run", "--target", "https://u:pw@h"))
+}
+
+// TestEndsOfSecretsAreReplaced: a target that hides the beginning shows the rest.
+func TestEndsOfSecretsAreReplaced(t *testing.T) {
+	const key = "sk-0123456789abcdefghijklmnopqrst" // 33 bytes: at least 17 of its end
+	r := client.NewRedactor(map[string]string{key: "$KEY", "https://u:0123456789ab@proxy.example:3128": "$PROXY"})
+	for n := 1; n <= len(key); n++ {
+		end := key[len(key)-n:]
+		want := "****$KEY, and"
+		if n < 17 {
+			want = "****" + end + ", and"
+		}
+		assert.Equal(t, want, r.Text("****"+end+", and"), "%d", n)
+	}
+	assert.Equal(t, "x$KEY", r.Text("x"+strings.ReplaceAll(key[6:], "m", `\u006D`)))
+	assert.Equal(t, "via proxy.example:3128", r.Text("via proxy.example:3128"), "the end of a URL is no secret")
+}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // Route is how servers are reached, where their addresses alone do not say it. The zero value is the way of the system: its
@@ -25,6 +26,7 @@ type Route struct {
 	Proxy   *url.URL          // for all requests; nil: by the environment
 	Resolve map[string]string // IP address by host name in lower case
 	Sockets map[string]string // path of a Unix domain socket by "host:port" in lower case
+	Names   *naming.Rules     // of the addresses that the control plane names; nil: any may be named
 }
 
 // direct tells whether no proxy is between the suite and a host: the configuration says where it is.
@@ -68,15 +70,15 @@ type transports struct {
 // hosts is not meant for the proxy.
 type pair struct{ plain, viaTLS *http.Transport }
 
-func (r *Route) transports(concurrency int, guarded *sync.Map) *transports {
-	own, other := r.TLS, (*tls.Config)(nil)
+func (r *Route) transports(concurrency int) *transports {
+	own, other, proxies := r.TLS, (*tls.Config)(nil), &sync.Map{}
 	if own == nil {
 		own = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	other = own.Clone()
 	other.Certificates, other.ServerName = nil, ""
 	both := func(secure *tls.Config) pair {
-		p := pair{plain: r.transport(concurrency, guarded, secure), viaTLS: r.transport(concurrency, guarded, secure)}
+		p := pair{plain: r.transport(concurrency, proxies, secure), viaTLS: r.transport(concurrency, proxies, secure)}
 		p.viaTLS.DialTLSContext = dialingTLS(p.viaTLS.DialContext, other)
 		return p
 	}
@@ -98,19 +100,6 @@ func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 		keepUnusableRedirect(request, response)
 	}
 	return response, err
-}
-
-// keepUnusableRedirect makes a redirect that leads nowhere an answer like any other: http.Client would return an error in its place. The
-// header stays, under a spelling that http.Client does not look for.
-func keepUnusableRedirect(request *http.Request, response *http.Response) {
-	to := response.Header.Get("Location")
-	if to == "" {
-		return
-	}
-	if at, err := request.URL.Parse(to); err != nil || at.Host == "" || at.Opaque != "" {
-		response.Header["location"] = response.Header["Location"]
-		delete(response.Header, "Location")
-	}
 }
 
 // CloseIdleConnections closes the connections that are kept.
@@ -137,13 +126,19 @@ func dialingTLS(dial func(ctx context.Context, network, address string) (net.Con
 // maxHeader bounds the headers of an answer, in bytes. Servers send a few thousand, and each may cost a hundred times its size.
 const maxHeader = 128 << 10
 
-func (r *Route) transport(concurrency int, guarded *sync.Map, secure *tls.Config) *http.Transport {
+func (r *Route) transport(concurrency int, proxies *sync.Map, secure *tls.Config) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 4 * concurrency
 	transport.MaxIdleConns = 0
 	transport.MaxResponseHeaderBytes = maxHeader
 	transport.IdleConnTimeout = 2 * time.Second // servers close theirs after a few
-	transport.Proxy = r.proxy
+	transport.Proxy = func(request *http.Request) (*url.URL, error) {
+		proxy, err := r.proxy(request)
+		if proxy != nil {
+			proxies.Store(reports.HostPort(proxy.String()), true)
+		}
+		return proxy, err
+	}
 	transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
 		if answer.StatusCode != http.StatusOK {
 			return &ProxyRefused{Status: answer.StatusCode}
@@ -152,7 +147,7 @@ func (r *Route) transport(concurrency int, guarded *sync.Map, secure *tls.Config
 	}
 	transport.TLSClientConfig = secure.Clone()
 	transport.TLSClientConfig.GetClientCertificate = showing(secure.Certificates)
-	transport.DialContext = r.dialing(guarded)
+	transport.DialContext = r.dialing(proxies)
 	return transport
 }
 
@@ -179,16 +174,9 @@ func showing(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Cert
 	}
 }
 
-// dialing checks addresses of guarded hosts after names were resolved: a name may resolve to another one each time.
-func (r *Route) dialing(guarded *sync.Map) func(ctx context.Context, network, address string) (net.Conn, error) {
+// dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's own.
+func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
-	careful := *plain
-	careful.Control = func(_, address string, _ syscall.RawConn) error {
-		if at, err := netip.ParseAddrPort(address); err != nil || isReserved(at.Addr()) {
-			return errReserved
-		}
-		return nil
-	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		address = strings.ToLower(address)
 		host, port, _ := net.SplitHostPort(address)
@@ -198,9 +186,21 @@ func (r *Route) dialing(guarded *sync.Map) func(ctx context.Context, network, ad
 		if ip := r.Resolve[host]; ip != "" {
 			return plain.DialContext(ctx, network, net.JoinHostPort(ip, port))
 		}
-		if _, named := guarded.Load(host); named {
-			return careful.DialContext(ctx, network, address)
+		if _, is := proxies.Load(address); is {
+			return plain.DialContext(ctx, network, address)
 		}
-		return plain.DialContext(ctx, network, address)
+		careful := *plain
+		careful.Control = func(_, reached string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(reached)
+			if err != nil {
+				return err
+			}
+			return r.Names.Connects(host, at.Addr())
+		}
+		conn, err := careful.DialContext(ctx, network, address)
+		if err == nil {
+			r.Names.Connected(address, conn.RemoteAddr())
+		}
+		return conn, err
 	}
 }

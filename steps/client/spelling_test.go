@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/client/clienttest"
 )
 
 const spelled = `k+y/"se<cr>et&'7é=x`
@@ -45,6 +49,31 @@ func TestRedactorFindsEverySpelling(t *testing.T) {
 		assert.Contains(t, r.Record(text), "$NAME", name)
 	}
 	assert.Equal(t, `50% \u002b &amp; text`, r.Text(`50% \u002b &amp; text`))
+}
+
+// TestEverySpellingOfTheListIsFound compares the list with what spells them, and with SECURITY.md.
+func TestEverySpellingOfTheListIsFound(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "SECURITY.md"))
+	require.NoError(t, err)
+	for _, secret := range []string{`k+y/"se<cr>et&=7xyz`, "a line\nand \U0001F511 another+/", "0123456789ab", `deep\in"the/secret+`} {
+		r := client.NewRedactor(map[string]string{secret: "$NAME"})
+		all := clienttest.Spelled(secret)
+		require.Len(t, all, len(client.Spellings))
+		for i, texts := range all {
+			assert.Contains(t, string(page), "\n- "+client.Spellings[i]+"\n")
+			for _, text := range texts {
+				assert.Contains(t, r.Text("x "+text+" y"), "$NAME", "%s: %s", client.Spellings[i], text)
+				assert.Contains(t, r.Record(text), "$NAME", "%s: %s", client.Spellings[i], text)
+			}
+		}
+	}
+	assert.Equal(t, len(client.Spellings), strings.Count(between(string(page), "## How a secret is spelled", "\n## "), "\n- "))
+}
+
+func between(s, from, to string) string {
+	_, s, _ = strings.Cut(s, from)
+	s, _, _ = strings.Cut(s, to)
+	return s
 }
 
 func BenchmarkRedactor(b *testing.B) {

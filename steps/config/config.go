@@ -1,15 +1,10 @@
 package config
 
 import (
-	"encoding/base64"
-	"maps"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/config/nearmiss"
 )
 
 // Config is everything a run knows of its target. The YAML keys are the struct's tags; the environment variable of
@@ -52,6 +47,7 @@ type Config struct {
 	Existing     Existing     `yaml:"existing"`
 	Alternatives Alternatives `yaml:"alternatives"`
 	AgentURLFrom string       `yaml:"agent_url_from"` // path of the agent server's address in a deployment (GJSON syntax)
+	AllowPrivate bool         `yaml:"allow_private"`  // that address may be on a private network although target is not
 
 	Users       []User `yaml:"users"`
 	AssistantID string `yaml:"assistant_id"`
@@ -185,111 +181,4 @@ func (c *Config) HasCredentials() bool { return c.Credentials != (Credentials{})
 func (c *Config) Source() string {
 	s, _ := c.Create.Body["source"].(string)
 	return s
-}
-
-// Secrets returns every credential with the name under which reports show it: the environment variable that holds
-// it. Reports, logs and terminals never see the values.
-func (c *Config) Secrets() map[string]string {
-	secrets := map[string]string{}
-	named := func(name, value string) {
-		if _, known := secrets[value]; value != "" && !known { // the first name stays
-			secrets[value] = name
-		}
-	}
-	add := func(name, value string) { named("$"+EnvPrefix+name, value) }
-	// The part of a header after its scheme is a secret too: the suite also sends it with another scheme.
-	addHeader := func(name, value string) {
-		add(name, value)
-		scheme, rest, _ := strings.Cut(value, " ")
-		add(name, rest)
-		if pair, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "basic") {
-			_, password, _ := strings.Cut(string(pair), ":")
-			add(name, string(pair))
-			add(name, password)
-		}
-	}
-	addGateway := func(name, value string) {
-		if !plainWord(value) {
-			addHeader(name, value)
-		}
-	}
-	for _, group := range []struct {
-		prefix string
-		set    Credentials
-	}{{"CREDENTIALS", c.Credentials}, {"OTHER_TENANT", c.OtherTenant}} {
-		add(group.prefix+"_API_KEY", group.set.APIKey)
-		add(group.prefix+"_TENANT_ID", group.set.TenantID)
-		add(group.prefix+"_BEARER", group.set.Bearer)
-	}
-	for _, m := range nearmiss.Mistakes {
-		named(m.Named(EnvPrefix+"CREDENTIALS_API_KEY", false), m.Hidden(c.NearMissKey(m)))
-	}
-	for i, u := range c.Users {
-		add(envIndex("USERS", i, "TOKEN"), u.Token)
-		for name, value := range u.Headers {
-			if !public(name) {
-				addHeader(envIndex("USERS", i, "HEADERS_"+envWord(name)), value)
-			}
-		}
-	}
-	for i, u := range c.Users { // a near-miss credential reveals the valid one
-		for _, m := range nearmiss.Mistakes {
-			if wrong := m.In(u.Token); wrong != u.Token {
-				named(m.Named(EnvPrefix+envIndex("USERS", i, "TOKEN"), false), m.Hidden(wrong))
-			}
-			for name, value := range u.Headers {
-				wrong, encoded := m.InHeader(value)
-				if _, behind, both := strings.Cut(wrong, " "); both {
-					wrong = behind
-				}
-				if !encoded {
-					wrong = m.Hidden(wrong)
-				}
-				if !public(name) && !strings.HasSuffix(value, wrong) {
-					named(m.Named(EnvPrefix+envIndex("USERS", i, "HEADERS_"+envWord(name)), encoded), wrong)
-				}
-			}
-		}
-	}
-	for name, value := range c.Agent.StudioHeaders {
-		if !public(name) {
-			addHeader("AGENT_STUDIO_HEADERS_"+envWord(name), value)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Headers.ControlPlane)) {
-		addGateway("HEADERS_CONTROL_PLANE_"+envWord(name), c.Headers.ControlPlane[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Headers.AgentServer)) {
-		addGateway("HEADERS_AGENT_SERVER_"+envWord(name), c.Headers.AgentServer[name])
-	}
-	for _, secret := range ProxySecrets(c.Proxy) {
-		add("PROXY", secret)
-	}
-	for name, value := range templateSecrets(c.Create.Body) {
-		add("CREATE_BODY_SECRETS_"+envWord(name), value)
-	}
-	for name, value := range templateSecrets(c.Create.Refused) {
-		add("CREATE_REFUSED_SECRETS_"+envWord(name), value)
-	}
-	return secrets
-}
-
-// public tells whether a header only describes the kind of a request: X-Auth-Scheme, Content-Type. The values of all other
-// headers of a user are secrets.
-func public(header string) bool {
-	words := strings.Split(strings.ToLower(header), "-")
-	return slices.Contains([]string{"scheme", "type", "version", "mode"}, words[len(words)-1])
-}
-
-// templateSecrets finds the secrets that a create body hands to the deployment: [{name, value}].
-func templateSecrets(body map[string]any) map[string]string {
-	found := map[string]string{}
-	list, _ := body["secrets"].([]any)
-	for _, item := range list {
-		secret, _ := item.(map[string]any)
-		name, _ := secret["name"].(string)
-		value, _ := secret["value"].(string)
-		found[name] = value
-	}
-	return found
 }

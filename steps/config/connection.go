@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config/within"
 )
 
 // Headers are sent with every request to the addresses that the configuration names (target, agent_target), also with those
@@ -87,7 +88,7 @@ func (c *Config) Connection() *reports.Connection {
 
 // ProxySecrets are the parts of a proxy's URL that nobody may see. As in HTTP_PROXY the scheme may be missing.
 func ProxySecrets(address string) (secrets []string) {
-	user := userOf(address)
+	user := within.User(address)
 	if user == nil {
 		return nil
 	}
@@ -96,27 +97,4 @@ func ProxySecrets(address string) (secrets []string) {
 		secret = user.Username() // a token
 	}
 	return []string{address, user.String(), user.Username() + ":" + secret, secret}
-}
-
-// userOf reads the user of an address, from its text where it is no URL; nil where there is none.
-func userOf(address string) *url.Userinfo {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		u, err = url.Parse("http://" + address)
-	}
-	if err == nil {
-		return u.User
-	}
-	_, rest, found := strings.Cut(address, "://")
-	if !found {
-		rest = address
-	}
-	at := strings.LastIndexByte(rest, '@')
-	if at < 0 {
-		return nil
-	}
-	if name, password, both := strings.Cut(rest[:at], ":"); both {
-		return url.UserPassword(name, password)
-	}
-	return url.User(rest[:at])
 }

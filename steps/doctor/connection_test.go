@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log"
 	"math/big"
@@ -147,4 +148,34 @@ func TestExamineCertificates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAddressesThatAreRefusedAreTold: before a run, with the key that allows them.
+func TestAddressesThatAreRefusedAreTold(t *testing.T) {
+	const id, revision = "6f9619ff-8b86-4011-b42d-00c04fc964ff", "6f9619ff-8b86-4011-b42d-00c04fc964fe"
+	server := httptest.NewServer(guarded(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, id):
+			_, _ = io.WriteString(w, `{"id":"`+id+`","latest_revision_id":"`+revision+`","source_config":{"custom_url":"http://169.254.169.254/a"}}`)
+		case strings.HasSuffix(r.URL.Path, revision):
+			_, _ = io.WriteString(w, `{"id":"`+revision+`","status":"DEPLOYED"}`)
+		case strings.Contains(r.URL.Path, id):
+			_, _ = io.WriteString(w, `{"resources":[{"id":"`+revision+`","status":"DEPLOYED"}],"offset":0}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, notFound)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := ofPlane(server.URL)
+	c.Create.Body, c.Existing.Deployment, c.AllowPrivate = nil, id, true
+	var told []string
+	for _, check := range examined(t, c).Checks {
+		told = append(told, fmt.Sprintf("%s: %s; %s", check.State, check.Found, check.Remedy))
+	}
+	all := strings.Join(told, "\n")
+	assert.Contains(t, all, `note: true: the tokens of users also go to agent servers on private networks that the control plane names`)
+	assert.Contains(t, all, `note: no user's token is sent to the address that the deployment `+id+` has at source_config.custom_url, "http://169.254.169.254/a": it is a multicast`)
+	assert.Contains(t, all, "set agent_target if it is right")
 }

@@ -28,11 +28,11 @@ func (d *discoverer) candidates(a *client.Answer) []plane.Address {
 // servesAgent tells whether an agent server answers at the address, asked without credentials: it lists threads, or refuses that. The
 // base is empty if none does.
 func (d *discoverer) servesAgent(ctx context.Context, at plane.Address) (base string, status int, err error) {
-	base, wrong := client.NamedBy(d.target.Config.Target, at.URL)
+	base, wrong := d.target.Client.Names.Base(at.URL)
 	if wrong != nil {
+		d.tell(d.line("%s is not asked: %v", at.URL, wrong))
 		return "", 0, nil
 	}
-	d.target.Client.Guard(d.target.Config.Target, base)
 	for _, search := range []bool{false, true} {
 		p := d.listingAt(base, target.Caller{}, search)
 		if err := d.sendAll(ctx, p); err != nil {

@@ -42,7 +42,7 @@ func (u *unfamiliar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}
-	switch path, keyed := r.URL.Path, r.Header.Get("X-Api-Key") == "the-key"; {
+	switch path, keyed := r.URL.Path, r.Header.Get("X-Api-Key") == "the-key-of-the-plane"; {
 	case strings.HasPrefix(path, "/v2/") && !keyed:
 		json(401, `{"detail":"no"}`)
 	case path == "/v2/deployments":
@@ -76,7 +76,7 @@ func discovered(t *testing.T, change func(c *config.Config, base string)) (strin
 
 func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 	text, found, u := discovered(t, func(c *config.Config, base string) {
-		c.Target, c.Credentials.APIKey, c.Credentials.TenantID = base, "the-key", "the-tenant"
+		c.Target, c.Credentials.APIKey, c.Credentials.TenantID = base, "the-key-of-the-plane", "the-tenant"
 		c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}}
 	})
 	assert.Empty(t, found.Problems)
@@ -96,7 +96,7 @@ func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 		assert.Contains(t, strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(want), " "))
 	}
 	assert.False(t, u.user, "a user's token went to an address that only the control plane names")
-	for _, secret := range []string{"the-key", "the-tenant", "token-of-ada"} {
+	for _, secret := range []string{"the-key-of-the-plane", "the-tenant", "token-of-ada"} {
 		assert.NotContains(t, text, secret)
 	}
 	for _, sent := range u.sent {
@@ -107,7 +107,7 @@ func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 // TestADraftIsAConfiguration loads what was drafted, as it is and with all suggestions accepted, as a whole file and as an environment.
 func TestADraftIsAConfiguration(t *testing.T) {
 	for name, change := range map[string]func(c *config.Config, base string){
-		"control plane": func(c *config.Config, base string) { c.Target, c.Credentials.APIKey = base, "the-key" },
+		"control plane": func(c *config.Config, base string) { c.Target, c.Credentials.APIKey = base, "the-key-of-the-plane" },
 		"agent server":  func(c *config.Config, base string) { c.AgentTarget = base + "/agent" },
 		"both": func(c *config.Config, base string) {
 			c.Target, c.AgentTarget, c.Edition = base, base+"/agent", config.Cloud
@@ -171,7 +171,7 @@ func TestTokensGoToAgentServersOnly(t *testing.T) {
 	}))
 	defer control.Close()
 	c := config.Default()
-	c.Target, c.Credentials.APIKey, c.Users = control.URL, "the-key", []config.User{{Name: "ada", Token: "token-of-ada"}}
+	c.Target, c.Credentials.APIKey, c.Users = control.URL, "the-key-of-the-plane", []config.User{{Name: "ada", Token: "token-of-ada"}}
 	require.NoError(t, c.Complete())
 	found, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)

@@ -146,6 +146,7 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	if err := x.examineFixtures(ctx, e); err != nil {
 		return nil, err
 	}
+	x.examineSecrets(e)
 	x.examineGaps(e)
 	x.examinePlan(e)
 	return e, nil

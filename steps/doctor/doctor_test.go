@@ -45,7 +45,7 @@ var unauthorized = respond(401, "application/json", `{"detail":"no"}`)
 // guarded answers those who show the key or a user's token, and refuses all others.
 func guarded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Api-Key") == "the-key" || strings.HasPrefix(r.Header.Get("Authorization"), "Bearer token-") {
+		if r.Header.Get("X-Api-Key") == "the-key-of-the-plane" || strings.HasPrefix(r.Header.Get("Authorization"), "Bearer token-") {
 			next(w, r)
 			return
 		}
@@ -55,7 +55,7 @@ func guarded(next http.HandlerFunc) http.HandlerFunc {
 
 func ofPlane(base string) *config.Config {
 	c := config.Default()
-	c.Target, c.Credentials.APIKey = base, "the-key"
+	c.Target, c.Credentials.APIKey = base, "the-key-of-the-plane"
 	c.Create.Body = map[string]any{"source": config.GitHost}
 	c.Timeouts.Request = 5 * time.Second
 	return &c
@@ -144,7 +144,7 @@ func TestExamineControlPlane(t *testing.T) {
 			assert.Regexp(t, "^"+c.alone, e.on("no credentials"))
 			assert.Equal(t, c.alone == "", e.on("no credentials") == "")
 			assert.Equal(t, c.testable, e.Testable())
-			assert.NotContains(t, fmt.Sprint(e.Checks, e.Conclusion()), "the-key")
+			assert.NotContains(t, fmt.Sprint(e.Checks, e.Conclusion()), "the-key-of-the-plane")
 		})
 	}
 }
@@ -306,7 +306,7 @@ func TestExamineTemplate(t *testing.T) {
 		"twice wrong": {func(c *config.Config) {
 			c.Create.Body["source_revision_config"] = map[string]any{"repo_ref": 7, "graph_config_path": true}
 		}, `problem: .* \(and 1 more\); `},
-		"secret": {func(c *config.Config) { c.Create.Body["source_config"] = "the-key" }, `problem: .*\$AGENTCONFORM_CREDENTIALS_API_KEY`},
+		"secret": {func(c *config.Config) { c.Create.Body["source_config"] = "the-key-of-the-plane" }, `problem: .*\$AGENTCONFORM_CREDENTIALS_API_KEY`},
 		"mapped names": {func(c *config.Config) {
 			c.Vocabulary = map[string]string{"graph_config_path": "graphs_at", "repo_ref": "repo_ref"}
 			c.Create.Body["source_revision_config"] = map[string]any{"graphs_at": "x", "repo_ref": "main"}

@@ -35,5 +35,6 @@ func (x *examiner) examineExisting(ctx context.Context, e *Examination) error {
 		return nil
 	}
 	e.add(Fine, subject, fmt.Sprintf("%s: %s with %s; the run reads it and does not change it", asked, found[0].ID, reports.Count(len(found[0].Revisions), "revision")), "")
+	x.examineAddress(ctx, e, found[0].ID)
 	return nil
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/client/naming"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -92,8 +94,45 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 	case x.target.Config.Target != "":
 		e.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a run reads it from %s of a deployment; without it AS-* and E2E-* are not judged", x.target.Config.AgentURLFrom),
 			"correct agent_url_from if the URL is in another field, or set agent_target")
+		x.examineNames(e)
 	}
 	return nil
+}
+
+// examineSecrets says which secrets are too short.
+func (x *examiner) examineSecrets(e *Examination) {
+	if told := target.ShortSecrets(x.target.Config); told != "" {
+		found, remedy, _ := strings.Cut(told, "; ")
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: "secrets", Party: client.Configuration, Found: found, Remedy: remedy})
+	}
+}
+
+// examineNames says to which agent servers that the control plane names the tokens of users go.
+func (x *examiner) examineNames(e *Examination) {
+	switch c := x.target.Config; {
+	case c.AllowPrivate:
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: naming.KeyPrivate, Party: client.Configuration,
+			Found: "true: the tokens of users also go to agent servers on private networks that the control plane names", Remedy: "use users of a test system only"})
+	case x.route.ProxyOf(c.Target) != nil:
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: naming.KeyPrivate, Party: client.Configuration,
+			Found:  "requests go through a proxy: no token of a user goes to a host name that the control plane names and the configuration does not hold",
+			Remedy: "set agent_target, or allow_private to true"})
+	}
+}
+
+// examineAddress looks whether the tokens of users would go to the agent server that an existing deployment names.
+func (x *examiner) examineAddress(ctx context.Context, e *Examination, deployment string) {
+	c := x.target.Config
+	a, err := x.plane.Get(ctx, plane.DeploymentPath(deployment), "")
+	if c.AgentTarget != "" || err != nil || !a.OK() || a.Get(c.AgentURLFrom).String() == "" {
+		return
+	}
+	named := a.Get(c.AgentURLFrom).String()
+	var refused *naming.Refusal
+	if _, err := x.target.Client.Names.Base(named); errors.As(err, &refused) {
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: "agent server", Party: client.Configuration, Remedy: refused.Remedy(),
+			Found: fmt.Sprintf("no user's token is sent to the address that the deployment %s has at %s, %.200q: %s", deployment, c.AgentURLFrom, x.target.Redact.Text(named), refused.Why)})
+	}
 }
 
 // singles are the askers with one credential only, where several are configured: together a valid one hides an invalid one.

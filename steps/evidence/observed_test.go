@@ -21,7 +21,7 @@ import (
 func TestWhatIsTakenIsWhatWasObserved(t *testing.T) {
 	start := time.Now()
 	collector := func() *Collector {
-		c := newCollector(t, client.NewRedactor(map[string]string{"the-token": "$TOKEN"}), start)
+		c := newCollector(t, client.NewRedactor(map[string]string{"the-token-of-the-caller": "$TOKEN"}), start)
 		v, misuses := spec.NewVocabulary(map[string]string{"source": "origin"})
 		require.Empty(t, misuses)
 		require.NoError(t, c.Translate(v))
@@ -39,7 +39,7 @@ func TestWhatIsTakenIsWhatWasObserved(t *testing.T) {
 		status int
 		body   string
 	}{
-		{client.Request{Side: spec.ControlPlane, Method: "GET", Path: id, Trusted: true}, 200, `{"id":7,"name":"the-token"}`},
+		{client.Request{Side: spec.ControlPlane, Method: "GET", Path: id, Trusted: true}, 200, `{"id":7,"name":"the-token-of-the-caller"}`},
 		{client.Request{Side: spec.ControlPlane, Method: "GET", Path: id, Trusted: true}, 500, `{"detail":"x"}`},
 		{client.Request{Side: spec.ControlPlane, Method: "GET", Path: id + "/revisions", Query: "limit=0&offset=3", Wrong: true}, 422, `{"detail":"no"}`},
 		{client.Request{Side: spec.ControlPlane, Method: "GET", Path: id + "/revisions", Query: "limit=9"}, 404, `{"detail":7}`},
@@ -50,7 +50,7 @@ func TestWhatIsTakenIsWhatWasObserved(t *testing.T) {
 		{client.Request{Side: spec.AgentServer, Method: "GET", Path: "/threads/t/state", Early: true}, 503, `{}`},
 		{client.Request{Side: spec.AgentServer, Method: "POST", Path: "/threads/t/runs", Body: []byte(`{"multitask_strategy":"rollback"}`)}, 0, ``},
 	} {
-		x.r.Base, x.r.Header = "http://t", http.Header{"Authorization": {"Bearer the-token"}, "Content-Type": {"application/json"}}
+		x.r.Base, x.r.Header = "http://t", http.Header{"Authorization": {"Bearer the-token-of-the-caller"}, "Content-Type": {"application/json"}}
 		ctx := WithPart(WithScenario(context.Background(), "scenario "+string(rune('a'+n%3)), n%3), reports.Act)
 		var a *client.Answer
 		if x.status > 0 {
@@ -62,7 +62,7 @@ func TestWhatIsTakenIsWhatWasObserved(t *testing.T) {
 	}
 	require.Len(t, lines, 10)
 	for _, line := range lines {
-		assert.NotContains(t, line, "the-token")
+		assert.NotContains(t, line, "the-token-of-the-caller")
 		var o Observed
 		require.NoError(t, json.Unmarshal([]byte(line), &o))
 		require.NoError(t, second.Take(&o))

@@ -60,7 +60,7 @@ func (w *recorder) ownTokenIn(r client.Request, a *client.Answer) *string {
 func (w *recorder) tokensOf(h http.Header) (tokens []string) {
 	for name, values := range h {
 		for _, v := range values {
-			if name == w.TenantHeader || slices.Contains(w.Gateway, name) || w.redact.Text(v) == v {
+			if name == w.TenantHeader || slices.Contains(w.Gateway, name) || w.redact.Own(v) == v {
 				continue
 			}
 			if _, token, both := strings.Cut(v, " "); both {

@@ -49,7 +49,7 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, wire client.W
 	x := reports.Exchange{
 		Method:  r.Method,
 		URL:     w.redact.Record(address),
-		Request: reports.Message{Headers: w.redact.Header(r.Header), Body: w.redact.Record(string(wire.Body)), Secrets: w.redact.Places(r.Header, wire.Body)},
+		Request: reports.Message{Headers: w.redact.Sent(r.Header), Body: w.redact.SentBody(wire.Body), Secrets: w.redact.Places(r.Header, wire.Body)},
 		Error:   w.redact.Record(cause),
 	}
 	x.Scenario = attributed(ctx).name

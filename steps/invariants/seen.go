@@ -84,8 +84,8 @@ type user struct {
 
 func newCallers(t *target.Target) *callers {
 	c := &callers{names: map[spec.Side][]string{}, unknown: map[spec.Side]map[string][]string{
-		spec.ControlPlane: t.Redact.Header(t.Credentials(target.UnknownKey)),
-		spec.AgentServer:  t.Redact.Header(t.UnknownCaller().Header),
+		spec.ControlPlane: t.Redact.Sent(t.Credentials(target.UnknownKey)),
+		spec.AgentServer:  t.Redact.Sent(t.UnknownCaller().Header),
 	}}
 	names := t.Config.CredentialHeaders
 	for _, name := range []string{names.APIKey, names.TenantID, names.Bearer, "Authorization"} {
@@ -94,7 +94,7 @@ func newCallers(t *target.Target) *callers {
 		}
 	}
 	for _, key := range t.UserKeys() {
-		h := t.Redact.Header(t.CallerWith(key).Header)
+		h := t.Redact.Sent(t.CallerWith(key).Header)
 		c.users = append(c.users, user{key, h})
 		for name := range h {
 			c.names[spec.AgentServer] = append(c.names[spec.AgentServer], name)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // Judge turns what a step returned into an outcome, by the kind of sentence it stands under: what goes wrong under Given
@@ -39,6 +40,7 @@ func classify(ctx context.Context, given bool, err error) *Outcome {
 	var o *Outcome
 	var none *client.NoAnswer
 	var busy *client.Busy
+	var refused *naming.Refusal
 	switch {
 	case errors.As(err, &o):
 		same := *o // it may be shared by scenarios
@@ -47,6 +49,8 @@ func classify(ctx context.Context, given bool, err error) *Outcome {
 		return Blocked("%s", busy.Error()).By(reports.ByTarget, busy.Request.Base)
 	case errors.As(err, &busy):
 		return Inconclusive("%s", busy.Error()).By(reports.ByTarget, busy.Request.Base)
+	case errors.As(err, &refused):
+		return Blocked("%v", err).By(reports.ByKey, refused.Key)
 	case errors.As(err, &none) && (none.Timeout || none.Closed):
 		o := Violated(nil, "an answer", "%s", none.Cause)
 		o.Violations[0].Exchange = none.ID

@@ -35,7 +35,7 @@ func Configuration(c *config.Config) (map[string]string, error) {
 	if err := yaml.Unmarshal(text, &keys); err != nil {
 		return nil, fmt.Errorf("comparing the configuration: %w", err)
 	}
-	redact := client.NewRedactor(c.Secrets())
+	redact := client.NewRedactor(c.Secrets(), c.Common()...)
 	hashes := map[string]string{}
 	add := func(key string, value any) error {
 		document, err := json.Marshal(value)
@@ -45,7 +45,7 @@ func Configuration(c *config.Config) (map[string]string, error) {
 		if slices.Contains([]string{`null`, `""`, `{}`, `[]`}, string(document)) {
 			return nil
 		}
-		sum := sha256.Sum256([]byte(redact.Text(string(document))))
+		sum := sha256.Sum256([]byte(redact.Own(string(document))))
 		hashes[key] = hex.EncodeToString(sum[:8])
 		return nil
 	}

@@ -38,7 +38,7 @@ func written(t testing.TB, c *features.Catalogue) (folder string, failed, passed
 	j, err := Create(folder, Header{ID: "0a1b2c3d", Seed: 7, StartedAt: began, Identity: Identity{Version: "1", Digest: c.Digest(),
 		Configuration: map[string]string{"target": "aa", "timeouts.poll": "bb"}, Selection: map[string]string{"--only": "CP-*"}}})
 	require.NoError(t, err)
-	j.Redact = client.NewRedactor(map[string]string{"the-secret": "$NAME"})
+	j.Redact = client.NewRedactor(map[string]string{"the-secret-of-the-plane": "$NAME"})
 	observe := func(by string, at time.Duration) {
 		o := &evidence.Observed{Exchange: reports.Exchange{Scenario: by, Method: "GET", URL: "http://t/x", Status: 200, MS: 1000}, Side: spec.ControlPlane, Base: "http://t", Path: "/x",
 			Order: 1, SentNS: at.Nanoseconds()}
@@ -49,7 +49,7 @@ func written(t testing.TB, c *features.Catalogue) (folder string, failed, passed
 	j.Status(reports.Transition{Revision: "r", Status: "BUILDING", AtMS: 1500})
 	j.Status(reports.Transition{Revision: "r", Status: "BUILDING", AtMS: 1700})
 	j.End(Scenario{Key: failed.Key(), Step: 0, Sentence: failed.Steps[0].Text, Took: time.Second, At: 2 * time.Second, Fixtures: []string{"shared"}, Outcome: &outcome.Outcome{
-		Verdict: reports.Failed, Reason: "got the-secret", Violations: []outcome.Violation{{Expected: "a", Actual: "the-secret", Exchange: 2, Count: 1}}}})
+		Verdict: reports.Failed, Reason: "got the-secret-of-the-plane", Violations: []outcome.Violation{{Expected: "a", Actual: "the-secret-of-the-plane", Exchange: 2, Count: 1}}}})
 	observe(open.Key()+" "+open.Name, 3*time.Second)
 	j.End(Scenario{Key: passed.Key(), Step: -1, At: 3 * time.Second, Learned: Learned{AgentServer: "http://a", Searches: true}})
 	require.NoError(t, j.Err())
@@ -62,7 +62,7 @@ func TestAJournalIsReadAsItWasWritten(t *testing.T) {
 	folder, failed, passed, open := written(t, c)
 	text, err := os.ReadFile(filepath.Join(folder, File))
 	require.NoError(t, err)
-	assert.NotContains(t, string(text), "the-secret")
+	assert.NotContains(t, string(text), "the-secret-of-the-plane")
 	require.NoError(t, os.WriteFile(filepath.Join(folder, File), append(text, `{"scenario":{"key":"cut sh`...), 0o600))
 	b, err := Read(folder, c, began.Add(time.Hour))
 	require.NoError(t, err)

@@ -172,7 +172,7 @@ func (x *remover) refused(ctx context.Context, e reports.LedgerEntry) (problem s
 		if err != nil {
 			return err.Error()
 		}
-		if base, err = client.NamedBy(c.Target, a.Get(c.AgentURLFrom).String()); err != nil || !a.OK() {
+		if base, err = x.target.Client.Names.Base(a.Get(c.AgentURLFrom).String()); err != nil || !a.OK() {
 			base = ""
 		}
 		x.named[e.Deployment] = base
@@ -180,6 +180,5 @@ func (x *remover) refused(ctx context.Context, e reports.LedgerEntry) (problem s
 	if base == "" || base != e.Address {
 		return fmt.Sprintf("its address %s is not what %s names for the deployment %s", e.Address, c.Target, e.Deployment)
 	}
-	x.target.Client.Guard(c.Target, base)
 	return ""
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // specVersion is the version of the interface that the documents in spec describe (section 9).
@@ -30,7 +31,7 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: specVersion, Requirements: len(r.Catalogue.Requirements),
 			Digest: r.Catalogue.Digest()},
-		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.AgentAddress(), Implementation: r.target.Config.Implementation, Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
+		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: implementationOf(r.target), Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
 			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole, Shard: shard(r.Select), Stopped: r.target.Redact.Text(r.stopped)},
@@ -198,4 +199,13 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])
 	return f
+}
+
+// implementationOf is what the configuration says of the target, without secrets: its home page may be a URL with a password.
+func implementationOf(t *target.Target) reports.Implementation {
+	about := t.Config.Implementation
+	for _, text := range []*string{&about.Name, &about.Version, &about.URL, &about.Contact} {
+		*text = t.Redact.Text(*text)
+	}
+	return about
 }

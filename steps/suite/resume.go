@@ -13,7 +13,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent/removal"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/resume"
@@ -143,7 +142,7 @@ func sentHere(c *config.Config, o *evidence.Observed) bool {
 	if base == strings.TrimSuffix(c.AgentTarget, "/") {
 		return true
 	}
-	_, err := client.NamedBy(c.Target, base)
+	_, err := target.NamesOf(c).Base(base)
 	return c.Target != "" && err == nil
 }
 

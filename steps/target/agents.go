@@ -1,10 +1,14 @@
 package target
 
 import (
+	"errors"
 	"slices"
 	"sync/atomic"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client/naming"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
@@ -56,4 +60,15 @@ func (t *Target) Bases(side spec.Side) []string {
 	all := t.called.All()
 	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return all
+}
+
+// Refused blocks what needs the agent server at an address that the control plane has named, where an error says that no request goes
+// there. It returns any other error as it is.
+func Refused(t *Target, named string, err error) error {
+	var why *naming.Refusal
+	if !errors.As(err, &why) {
+		return err
+	}
+	return outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: %s; %s",
+		t.Config.AgentURLFrom, t.Redact.Text(named), why, why.Remedy()).By(reports.ByKey, why.Key)
 }

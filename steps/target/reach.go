@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/client/naming"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
@@ -35,7 +36,19 @@ func RouteOf(c *config.Config) (client.Route, error) {
 		}
 		route.Proxy = proxy
 	}
+	route.Names = NamesOf(c)
+	hidden := route
+	route.Names.Hidden = func(base string) bool { return hidden.ProxyOf(base) != nil }
 	return route, nil
+}
+
+// NamesOf are the rules of a configuration for the addresses that its control plane names.
+func NamesOf(c *config.Config) *naming.Rules {
+	rules := &naming.Rules{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate}
+	if via := c.Connection(); via != nil {
+		rules.Resolve, rules.Sockets = via.Resolve, via.Sockets
+	}
+	return rules
 }
 
 func clientOf(o Options) (*client.Client, error) {
@@ -85,12 +98,25 @@ func gatewayNames(c *config.Config) (names []string) {
 	return names
 }
 
-// noteConnection notes what of the connection a reader of the result has to know.
-func (t *Target) noteConnection() {
+// noteConfiguration notes what of the connection and of the secrets a reader of the result has to know.
+func (t *Target) noteConfiguration() {
+	if told := ShortSecrets(t.Config); told != "" {
+		t.Note(reports.Note{Kind: reports.NoteSecret, Text: told})
+	}
 	if t.Config.TLS.Insecure {
 		t.Note(reports.Note{Kind: reports.NoteInsecure,
 			Text: "tls.insecure is true: no certificate was verified, so the answers may not be those of the target, and the credentials may have been read; set tls.ca instead"})
 	}
+}
+
+// ShortSecrets says which secrets of a configuration are replaced only where the suite sends them; "" if none is.
+func ShortSecrets(c *config.Config) string {
+	short := c.ShortSecrets()
+	if len(short) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: fewer than %d characters, or a common word: replaced only where the suite sends it, not where the target repeats it; use a longer secret",
+		strings.Join(short, ", "), config.SafeSecret)
 }
 
 // Unreached says that an address did not answer in time.

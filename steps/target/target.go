@@ -58,7 +58,7 @@ func New(o Options) (*Target, error) {
 	}
 	t := &Target{
 		Config: o.Config, RunID: o.RunID, Part: o.Part, Fixtures: o.Fixtures, Progress: o.Progress,
-		Redact: client.NewRedactor(o.Config.Secrets()),
+		Redact: client.NewRedactor(o.Config.Secrets(), o.Config.Common()...),
 		Client: toTarget,
 	}
 	if every := o.Config.Every(); every > 0 {
@@ -66,7 +66,7 @@ func New(o Options) (*Target, error) {
 	}
 	t.Client.ReadOnly = o.Config.ReadOnly
 	t.Redact.Add(environmentProxies())
-	t.noteConnection()
+	t.noteConfiguration()
 	t.Client.Vocabulary, _ = spec.NewVocabulary(o.Config.Vocabulary) // the configuration was validated
 	if o.Oracle == nil {
 		return t, nil
