@@ -19,7 +19,7 @@ var parsers = []struct{ reads, function, file, target string }{
 	{"the exchanges of a run", "readExchange", "reports/journal.go", "FuzzJournal"},
 	{"the shard of a result", "shardOf", "reports/compare/merge.go", "FuzzShard"},
 	{"the journal of a run", "read", "steps/resume/read.go", "FuzzRead"},
-	{"a ledger", "parseLedger", "steps/evidence/ledger.go", "FuzzLedger"},
+	{"a ledger", "parseLedger", "steps/evidence/ledger_read.go", "FuzzLedger"},
 	{"a baseline", "Parse", "reports/baseline/file.go", "FuzzParse"},
 	{"a configuration, with its environments", "Load", "steps/config/load.go", "FuzzLoad"},
 	{"variables of the environment, and rates", "environment", "steps/config/environment.go", "FuzzEnvironment"},
