@@ -36,6 +36,7 @@ var parsers = []struct{ reads, function, file, target string }{
 	{"Retry-After and Date", "askedToWait", "steps/client/wait.go", "FuzzRetryAfter"},
 	{"Location", "keepUnusableRedirect", "steps/client/redirect.go", "FuzzLocation"},
 	{"Location, for people", "baseOf", "steps/doctor/trouble.go", "FuzzBaseOf"},
+	{"large answers, shortened", "shortened", "steps/client/shorten.go", "FuzzShortened"},
 	{"spellings of secrets", "unescaped", "steps/client/spelling.go", "FuzzRedactor"},
 
 	// texts of a target on their way to people

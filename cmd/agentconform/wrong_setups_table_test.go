@@ -68,7 +68,7 @@ func (s setups) refused() []wrongSetup {
 	}
 	key := s.server.Fixtures().Owner.APIKey
 	return []wrongSetup{
-		{name: "wrong key", change: with(func(c *config.Config) { c.Credentials = config.Credentials{APIKey: "wrong-key"} }), code: 3, says: `status 401 with the configured credentials` + yours + `check AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key; if the key is for several tenants, set credentials.tenant_id`},
+		{name: "wrong key", change: with(func(c *config.Config) { c.Credentials = config.Credentials{APIKey: "a-key-that-is-wrong"} }), code: 3, says: `status 401 with the configured credentials` + yours + `check AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key; if the key is for several tenants, set credentials.tenant_id`},
 		{name: "key under another scheme", change: with(func(c *config.Config) { c.Credentials = config.Credentials{Bearer: key} }), code: 3, says: `status 401 .*` + yours + `check AGENTCONFORM_CREDENTIALS_BEARER, sent as Authorization`},
 		{name: "one of several credentials wrong", change: with(func(c *config.Config) { c.Credentials.Bearer = "wrong-bearer" }), says: `^note credentials.bearer sent alone: status 401; CP-AUTH-4 will fail` + yours + `check AGENTCONFORM_CREDENTIALS_BEARER$`},
 		{name: "tenant missing", change: s.behind(demanding("X-Tenant-Id"), nil, func(c *config.Config) { c.Credentials = config.Credentials{APIKey: key} }), code: 3, says: `status 403 .*` + yours + `.*set credentials.tenant_id`},
@@ -126,8 +126,8 @@ func (s setups) agents() []wrongSetup {
 		{name: "agent server of another server", change: with(func(c *config.Config) { c.AgentTarget = plane }), code: 3, says: `agent server .* status 404, with and without credentials: no agent server is there` + yours + `check agent_target`},
 		{name: "agent path too long", change: with(func(c *config.Config) { c.AgentTarget = agent + "/more" }), code: 3, says: `agent server .* no agent server is there` + yours + `set agent_target to ` + agent + `$`},
 		{name: "agent path too short", change: with(func(c *config.Config) { c.AgentTarget = plane + "/agents" }), code: 3, says: yours + `check agent_target: is it the base URL, with its path prefix\?$`},
-		{name: "token of the first user", change: with(func(c *config.Config) { c.Users[0].Token = "wrong-token" }), code: 3, says: `agent server .* status 401 .*` + yours + `check AGENTCONFORM_USERS_0_TOKEN`},
-		{name: "token of the second user", change: with(func(c *config.Config) { c.Users[1].Token = "wrong-token" }), code: 3, says: `users.1 .* status 401 .*` + yours + `check AGENTCONFORM_USERS_1_TOKEN`},
+		{name: "token of the first user", change: with(func(c *config.Config) { c.Users[0].Token = "a-token-that-is-wrong" }), code: 3, says: `agent server .* status 401 .*` + yours + `check AGENTCONFORM_USERS_0_TOKEN`},
+		{name: "token of the second user", change: with(func(c *config.Config) { c.Users[1].Token = "a-token-that-is-wrong" }), code: 3, says: `users.1 .* status 401 .*` + yours + `check AGENTCONFORM_USERS_1_TOKEN`},
 		{name: "second user is the first", change: with(func(c *config.Config) { c.Users[1].Token = c.Users[0].Token }), code: 2, says: `users.1.token: is that of users.0; use the token of another user`},
 		{name: "identity of the second is that of the first", change: with(func(c *config.Config) { c.Users[1].Identity = c.Users[0].Identity }), code: 2, says: `users.1.identity: is that of users.0`},
 		{name: "status of a refusal", change: with(func(c *config.Config) { c.Agent.RejectedStatus = 403 }), says: `^note no user .* expected 403, got 401: AS-AUTH-1 will fail; set agent.rejected_status to 401`},

@@ -55,8 +55,7 @@ func bodies() []Mode {
 		{Name: "web-page", Does: "answers lists with an HTML page", Verdict: NonConformant,
 			Layer: on("list-revisions", typed(200, "text/html", "<!doctype html><script>"+strings.Repeat("x", 1<<20)+"</script>"))},
 		{Name: "long-content", Does: "answers states with a message of 7 MiB", Verdict: NonConformant,
-			Megabytes: 240, // scenarios hold what they have read, and this is valid
-			Layer:     on("get-state", body(200, `{"values":{"messages":[{"type":"ai","content":"`+strings.Repeat("x", 7<<20)+`"}]}}`))},
+			Layer: on("get-state", body(200, `{"values":{"messages":[{"type":"ai","content":"`+strings.Repeat("x", 7<<20)+`"}]}}`))},
 		{Name: "long-texts-everywhere", Does: "adds a megabyte to all answers, and has a string as offset", Verdict: NonConformant,
 			Layer: both(field("list-revisions", "offset", "x"), always(changing(func(_ *http.Request, a *answer) {
 				a.edit(func(o map[string]any) { o["x"] = strings.Repeat("é\n", 300<<10) })
@@ -96,10 +95,6 @@ func values() []Mode {
 	some := func(n int, before, item, after string) func() string {
 		return func() string { return repeated(n, before, item, after) }
 	}
-	large := func(m Mode) Mode {
-		m.Megabytes = 200 // the rows of a list are read before it is judged what is wrong with them
-		return m
-	}
 	return []Mode{
 		text("empty-revisions", "list-revisions", "lists millions of empty revisions", 200, all(page, `{},`, pageEnd)),
 		text("empty-threads", "list-threads", "lists millions of empty threads", 200, all(`[`, `{},`, `]`)),
@@ -109,7 +104,7 @@ func values() []Mode {
 		text("flat-array", "get-deployment", "is an array of millions of numbers", 200, all(`[`, `0,`, `]`)),
 		text("flat-array-beside", "get-state", "has millions of zeros beside its fields", 200, all(`{"values":{"messages":[]},"x":[`, `0,`, `]}`)),
 		text("many-keys", "get-revision", "has 600,000 keys", 200, keys),
-		large(text("most-empty-revisions", "list-revisions", "lists as many empty revisions as are judged", 200, some(most-10, page, `{},`, pageEnd))),
+		text("most-empty-revisions", "list-revisions", "lists as many empty revisions as are judged", 200, some(most-10, page, `{},`, pageEnd)),
 		text("most-error-details", "list-revisions", "refuses with as many error details as are judged", 422, some(most/6, `{"detail":[`, `{"loc":["query","limit"],"msg":"","type":""},`, `]}`)),
 		text("most-wrong-details", "list-revisions", "refuses with as many wrong details as are judged", 422, some(most/4, `{"detail":[`, `{"loc":[{}]},`, `]}`)),
 		text("most-messages", "get-state", "has as many messages as are judged", 200, some(most/3-10, `{"values":{"messages":[`, `{"type":"ai","content":"x"},`, `]}}`)),

@@ -31,13 +31,8 @@ var hostileTexts = map[string]string{
 func texts() []Mode {
 	var all []Mode
 	for name, text := range hostileTexts {
-		megabytes := 0
-		if len(text) > 1<<16 {
-			megabytes = 200 // each row of a list has this megabyte, and scenarios hold what they have read
-		}
 		all = append(all, Mode{
-			Megabytes: megabytes,
-			Name:      "text-" + name, Does: "has it as status, message and detail", Verdict: NonConformant,
+			Name: "text-" + name, Does: "has it as status, message and detail", Verdict: NonConformant,
 			Layer: both(rows(func(_ int, row map[string]any) { row["status"] = text }), both(
 				changed("get-state", func(_ *http.Request, a *answer) {
 					a.edit(func(o map[string]any) {

@@ -28,3 +28,19 @@ func TestAll(t *testing.T) {
 		assert.True(t, names[name], "controls name %s, which is not derived", name)
 	}
 }
+
+// TestExplained wants each explanation to be of some mutant, and of none that must be killed.
+func TestExplained(t *testing.T) {
+	all, err := All()
+	require.NoError(t, err)
+	for _, e := range explained {
+		n := 0
+		for _, m := range all {
+			if e.names.MatchString(m.Name) {
+				n++
+				assert.False(t, m.Control, m.Name)
+			}
+		}
+		assert.Positive(t, n, "no mutant fits %s", e.names)
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/spec"
@@ -129,21 +128,4 @@ func valuesIn(body []byte) int {
 		quoted, opened = c == '"', c == '[' || c == '{'
 	}
 	return n
-}
-
-// shorten lets go of what nothing is looked up in. The exchange was recorded and judged whole.
-func (a *Answer) shorten() {
-	if len(a.Body) <= large {
-		return
-	}
-	if a.kind == isJSON {
-		if len(a.Body) < cap(a.Body)/2 {
-			a.Body = slices.Clone(a.Body) // without the room that it did not need
-		}
-		return
-	}
-	a.Body = slices.Clone(a.Body[:large])
-	if a.Received != nil {
-		a.Received = a.Body // only JSON is translated
-	}
 }

@@ -113,7 +113,7 @@ func (x *examiner) examineNames(e *Examination) {
 	case c.AllowPrivate:
 		e.Checks = append(e.Checks, Check{State: Noted, Subject: naming.KeyPrivate, Party: client.Configuration,
 			Found: "true: the tokens of users also go to agent servers on private networks that the control plane names", Remedy: "use users of a test system only"})
-	case x.route.ProxyOf(c.Target) != nil:
+	case c.AgentTarget == "" && len(e.problems()) == 0 && x.route.ProxyOf(c.Target) != nil:
 		e.Checks = append(e.Checks, Check{State: Noted, Subject: naming.KeyPrivate, Party: client.Configuration,
 			Found:  "requests go through a proxy: no token of a user goes to a host name that the control plane names and the configuration does not hold",
 			Remedy: "set agent_target, or allow_private to true"})

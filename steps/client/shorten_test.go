@@ -1,0 +1,50 @@
+package client
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+)
+
+func TestShortened(t *testing.T) {
+	long, other := strings.Repeat("é\\u0041", longText/8+1), strings.Repeat("é\\u0041", longText/8)+"b\\n234567"
+	empty := strings.Repeat("{},", longList)
+	row := `{"id":"8e3fdd51-6914-4d92-b1d0-c1d0e658670a"}`
+	for name, c := range map[string]struct{ body, want string }{
+		"small":              {`{"a":[1,"b",{"c":null}],"d":{}}`, `{"a":[1,"b",{"c":null}],"d":{}}`},
+		"quotes and escapes": {`["\"],[\\",""]`, `["\"],[\\",""]`},
+		"list of one more":   {`[` + empty + `{}]`, `[` + strings.TrimSuffix(empty, ",") + `]`},
+		"rows with an id":    {`[` + empty + `7,` + row + `,8,[],` + row + `]`, `[` + empty + row + `,` + row + `]`},
+		"two lists":          {`[[` + empty + `1],[2,3]]`, `[[` + strings.TrimSuffix(empty, ",") + `],[2,3]]`},
+		"a long object":      {`{"a":{` + strings.Repeat(`"a":1,`, longList) + `"b":2}}`, `{"a":{` + strings.Repeat(`"a":1,`, longList) + `"b":2}}`},
+		"blanks":             {" [ 1 , 2 ] ", " [ 1 , 2 ] "},
+		"scalar":             {`"x"`, `"x"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.True(t, json.Valid([]byte(c.body)))
+			assert.Equal(t, c.want, string(shortened([]byte(c.body))))
+		})
+	}
+	one, two := shortened([]byte(`{"t":"`+long+`","x":1}`)), shortened([]byte(`{"t":"`+other+`","x":1}`))
+	require.True(t, json.Valid(one), "%s", one)
+	assert.Less(t, len(one), keptText+200)
+	assert.Equal(t, one, shortened([]byte(`{"t":"`+long+`","x":1}`)))
+	assert.NotEqual(t, gjson.GetBytes(one, "t").String(), gjson.GetBytes(two, "t").String(), "texts that differ stay different")
+	assert.EqualValues(t, 1, gjson.GetBytes(one, "x").Int())
+}
+
+// FuzzShortened: what is kept is JSON of the same form.
+func FuzzShortened(f *testing.F) {
+	f.Add([]byte(`{"a":[1,"b\"]",{"c":null}],"d":{}}`))
+	f.Add([]byte(` [ [ ] , { } ] `))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if !json.Valid(body) || len(body) > large {
+			return
+		}
+		require.Equal(t, string(body), string(shortened(body)), "nothing of it is long")
+	})
+}
