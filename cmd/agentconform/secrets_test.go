@@ -76,6 +76,9 @@ func withCanaries(t *testing.T, server *reference.Server, proxy string) (config.
 	cfg.Implementation.URL = user("URL of the implementation", "https://vendor.example/a")
 	account, err := json.Marshal(map[string]any{"private_key": next("string in a secret that is JSON"), "type": "account"})
 	require.NoError(t, err)
+	source, is := cfg.Create.Body["source_config"].(map[string]any)
+	require.True(t, is)
+	source["repo_url"] = user("repository", "https://git.example/a")
 	cfg.Create.Body["secrets"] = []any{map[string]any{"name": "PLAIN", "value": next("secret of the deployment")}, map[string]any{"name": "ACCOUNT", "value": string(account)}}
 	return cfg, r
 }
@@ -146,6 +149,12 @@ func (r *repeating) answer(w http.ResponseWriter, answer *httptest.ResponseRecor
 		}
 		if _, is := object["created_at"]; is && n%4 == 0 {
 			object["created_at"] = texts[int(n)%len(texts)] // against the contract
+		}
+		if _, is := object["id"]; is && n%13 == 0 {
+			object["id"] = texts[int(n)%len(texts)]
+		}
+		if built, is := object["source_revision_config"].(map[string]any); is && n%7 == 0 {
+			built["repo_ref"], built["image_uri"] = texts[0], "registry.example/"+texts[int(n)%len(texts)]
 		}
 		if _, is := object["detail"]; is {
 			object["detail"] = strings.Repeat("x", int(n)%90) + strings.Join(texts, " ")
@@ -306,7 +315,7 @@ func TestSecretsReachNothing_Long(t *testing.T) {
 	assert.Equal(t, exitNonConformant, run(0, one("plain", "plain")...), "the echo is a fault too, so that findings are written")
 	result, err := os.ReadFile(filepath.Join(folder, "out-plain", "result.json"))
 	require.NoError(t, err)
-	for _, name := range []string{"CREDENTIALS_API_KEY", "CREDENTIALS_BEARER", "USERS_0_TOKEN", "HEADERS_CONTROL_PLANE_X_GATEWAY", "PROXY", "CREATE_BODY_SECRETS_PLAIN", "CREATE_BODY_SECRETS_ACCOUNT", "IMPLEMENTATION_URL_USERINFO"} {
+	for _, name := range []string{"CREDENTIALS_API_KEY", "CREDENTIALS_BEARER", "USERS_0_TOKEN", "HEADERS_CONTROL_PLANE_X_GATEWAY", "PROXY", "CREATE_BODY_SECRETS_PLAIN", "CREATE_BODY_SECRETS_ACCOUNT", "IMPLEMENTATION_URL_USERINFO", "CREATE_BODY_SOURCE_CONFIG_REPO_URL_USERINFO"} {
 		assert.Contains(t, string(result), "$AGENTCONFORM_"+name, "the echo was recorded")
 	}
 	run(0, "replay", "replay", "CP-GET-3", "--result", filepath.Join(folder, "out-plain", "result.json"))
@@ -314,7 +323,7 @@ func TestSecretsReachNothing_Long(t *testing.T) {
 	if !testing.Short() {
 		run(0, one("json", "json")...)
 		run(0, "doctor", "doctor")
-		run(250, one("killed-late", "plain")...)
+		assert.Equal(t, -1, run(150, one("killed-late", "plain")...), "it was killed")
 		run(0, "resume", "run", "--resume", "out-killed", "--seed", "3", "--only", only)
 	}
 	assert.Empty(t, heard(), "nothing is sent to an address that stands in an answer")
