@@ -79,7 +79,9 @@ func withCanaries(t *testing.T, server *reference.Server, proxy string) (config.
 	source, is := cfg.Create.Body["source_config"].(map[string]any)
 	require.True(t, is)
 	source["repo_url"] = user("repository", "https://git.example/a")
-	cfg.Create.Body["secrets"] = []any{map[string]any{"name": "PLAIN", "value": next("secret of the deployment")}, map[string]any{"name": "ACCOUNT", "value": string(account)}}
+	const plain = "secret of the deployment" // no header: it may hold any character
+	r.all[plain] = canary(len(r.all)) + " \U0001D11Eé " + canary(len(r.all))
+	cfg.Create.Body["secrets"] = []any{map[string]any{"name": "PLAIN", "value": r.all[plain]}, map[string]any{"name": "ACCOUNT", "value": string(account)}}
 	return cfg, r
 }
 
