@@ -39,7 +39,10 @@ func (c *Client) readInto(ctx context.Context, a *Answer, response *http.Respons
 	if err != nil {
 		return context.Cause(ctx)
 	}
-	whole := bytes.NewBuffer(make([]byte, 0, MaxBody+bytes.MinRead))
+	if c.largeBody == nil {
+		c.largeBody = make([]byte, 0, MaxBody+1+bytes.MinRead) // or it would grow for the last byte
+	}
+	whole := bytes.NewBuffer(c.largeBody)
 	whole.Write(a.Body)
 	_, err = whole.ReadFrom(io.LimitReader(response.Body, MaxBody+1-int64(len(a.Body))))
 	if err == nil && whole.Len() > MaxBody {
@@ -53,7 +56,7 @@ func (c *Client) readInto(ctx context.Context, a *Answer, response *http.Respons
 	return nil
 }
 
-// leavePlace lets the next large body be read.
+// leavePlace lets the next large body be read, into the memory of this one: shorten comes before it.
 func (a *Answer) leavePlace() {
 	if a.leave != nil {
 		a.leave()

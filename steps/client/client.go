@@ -158,6 +158,7 @@ type Client struct {
 	ReadOnly   bool          // requests that would write are not sent; the error is a *WriteRefused
 	patience   *patience
 	large      *semaphore.Weighted // places for large bodies
+	largeBody  []byte              // whoever has the place reads into it
 	gates      sync.Map            // by host
 	secured    sync.Map            // *handshakes by host and port
 }
@@ -361,7 +362,7 @@ func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error
 		response, err := c.HTTP.Do(request)
 		if err == nil {
 			seen.answered.Store(true)
-			a.Status, a.Header, a.TLS, a.Asked = response.StatusCode, response.Header, response.TLS, seen.asked.Load()
+			a.Status, a.Header, a.TLS, a.Asked = response.StatusCode, headersOf(response.Header), response.TLS, seen.asked.Load()
 			if response.Request != request {
 				a.Forwarded = response.Request.URL.String()
 			}

@@ -1,17 +1,22 @@
 package client
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // What scenarios keep of a large answer: they hold it as long as they run, and many run at the same time. Nothing is lost for them: two long
 // texts are equal if what is kept of them is, and no element of a list that is shorter than an id names anything.
 const (
-	longText     = 256 << 10 // bytes of a text in JSON; of longer ones the beginning and the digest are kept
+	longText     = 256 << 10 // bytes of a text or number in JSON; of longer ones the beginning and the digest are kept, as a text
 	keptText     = 16 << 10  // bytes; more than a URL may have, so that no id becomes one that can be sent
 	longList     = 10_000    // elements; later ones are kept only if they can hold an id
 	shortElement = 40        // bytes: {"id":"<UUID>"} has more
@@ -35,7 +40,39 @@ func (a *Answer) shorten() {
 	}
 }
 
-// shortened is a JSON text without its long texts, and without short elements at the end of long lists.
+// What is kept of the headers of an answer: a server has some dozens of names, and each name and value costs a hundred bytes.
+const (
+	keptNames  = 256
+	keptValues = 64 // of one name
+)
+
+// looked are the headers that are kept however many others there are.
+var looked = []string{"Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After", "Www-Authenticate", "Allow"}
+
+// leftOut is in place of the names of headers that are not kept.
+const leftOut = "..."
+
+// headersOf are the headers of an answer: those that are looked at, and the first of all others by name.
+func headersOf(h http.Header) http.Header {
+	kept := h
+	if len(h) > keptNames {
+		kept = http.Header{leftOut: {fmt.Sprintf("%d names of headers in all", len(h))}}
+		for _, name := range append(slices.Clone(looked), slices.Sorted(maps.Keys(h))[:keptNames]...) {
+			if values := h[name]; values != nil {
+				kept[strings.Clone(name)] = values // a name shares the memory of all headers
+			}
+		}
+	}
+	for name, values := range kept {
+		if n := len(values); n > keptValues {
+			kept[name] = append(slices.Clone(values[:keptValues]), fmt.Sprintf("... (%d in all)", n))
+		}
+	}
+	return kept
+}
+
+// shortened is a JSON text without blanks between its values, without its long texts and numbers, and without short elements at the end of
+// long lists.
 func shortened(body []byte) []byte {
 	out := make([]byte, 0, min(len(body), 2*large))
 	var open []list // from the outermost to the innermost array or object
@@ -49,6 +86,9 @@ func shortened(body []byte) []byte {
 		}
 		inner := len(open) - 1
 		switch c {
+		case ' ', '\t', '\n', '\r':
+			i++
+			continue
 		case '[', '{':
 			out = append(out, c)
 			open = append(open, list{is: c == '[', start: len(out), before: len(out)})
@@ -67,8 +107,17 @@ func shortened(body []byte) []byte {
 			if c == ',' {
 				l.start = len(out)
 			}
-		default:
+		case ':':
 			out = append(out, c)
+		default:
+			end := endOfLiteral(body, i)
+			if end-i > longText {
+				out = appendText(out, body[i:end])
+			} else {
+				out = append(out, body[i:end]...)
+			}
+			i = end
+			continue
 		}
 		i++
 	}
@@ -92,6 +141,14 @@ func endOfText(body []byte, at int) int {
 			return i
 		}
 	}
+}
+
+// endOfLiteral is the place behind a number, true, false or null.
+func endOfLiteral(body []byte, at int) int {
+	if n := bytes.IndexAny(body[at:], ",]} \t\r\n"); n >= 0 {
+		return at + n
+	}
+	return len(body)
 }
 
 // appendText adds a text with its quotes; of a long one its beginning, with its length and digest.
