@@ -47,10 +47,9 @@ func NewJournal(dir string) (*Journal, error) {
 func (j *Journal) Append(x Exchange) (int, error) {
 	x = Bounded(x)
 	body := x.Response.Body
+	x.Response.Body = ""
 	if !utf8.ValidString(body) {
-		body = "" // JSON has no such text: it is encoded as what can be read
-	} else {
-		x.Response.Body = ""
+		body = string([]rune(body)) // as JSON would: a replacement for each byte that is no text
 	}
 	line, err := encodeExchange(x)
 	if err != nil {

@@ -65,8 +65,9 @@ type Run struct {
 	Seed       int64     `json:"seed"`
 	StartedAt  time.Time `json:"started_at"`
 	DurationMS int64     `json:"duration_ms"`
-	Command    string    `json:"command"`             // the command line, quoted for a shell
-	Arguments  []string  `json:"arguments,omitempty"` // of the program, without its name; absent in files of older versions
+	RemovalMS  int64     `json:"removal_ms,omitempty"` // of DurationMS: removing what was created, where that took a second or more
+	Command    string    `json:"command"`              // the command line, quoted for a shell
+	Arguments  []string  `json:"arguments,omitempty"`  // of the program, without its name; absent in files of older versions
 	Strict     bool      `json:"strict,omitempty"`
 	FailOn     string    `json:"fail_on,omitempty"`       // "should" or a tag expression, several joined by " or ": requirements that match count as MUST
 	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete

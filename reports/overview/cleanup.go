@@ -15,12 +15,13 @@ import (
 type Cleanup struct {
 	Created, Removed, Left []reports.LedgerEntry
 	Reasons                []string // why things are left, each with how many: "DELETE ...: status 405 (74 threads)"
+	MS                     int64    // that removing took, if it was a second or more
 	Removable              bool     // a later attempt may remove some of what is left
 }
 
 // CleanupOf derives it from the ledger of a run.
 func CleanupOf(r *reports.Result) Cleanup {
-	var c Cleanup
+	c := Cleanup{MS: r.Run.RemovalMS}
 	why := map[string][]reports.LedgerEntry{}
 	for _, e := range r.Ledger {
 		if e.Address == "" && e.Kind != "deployment" {
@@ -49,6 +50,14 @@ func CleanupOf(r *reports.Result) Cleanup {
 // String says in one line what was created, removed and left: "created 1 deployment, 85 threads, 70 runs; all removed". It is
 // empty where nothing was created.
 func (c Cleanup) String() string {
+	text := c.became()
+	if text != "" && c.MS > 0 {
+		text += ", in " + Duration(c.MS)
+	}
+	return text
+}
+
+func (c Cleanup) became() string {
 	switch {
 	case len(c.Created) == 0:
 		return ""

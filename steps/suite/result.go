@@ -22,8 +22,8 @@ import (
 // specVersion is the version of the interface that the documents in spec describe (section 9).
 const specVersion = "0.1.0"
 
-// result collects what the run observed, in the order of the features.
-func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
+// result collects what the run observed, in the order of the features, and how long it took to remove what was created.
+func (r *run) result(selected []*features.Scenario, removal time.Duration) (*reports.Result, error) {
 	if err := errors.Join(r.target.Collector.Err(), r.Record.Err()); err != nil {
 		return nil, err
 	}
@@ -49,6 +49,9 @@ func (r *run) result(selected []*features.Scenario) (*reports.Result, error) {
 	}
 	for _, s := range selected {
 		r.addScenario(res, s)
+	}
+	if removal >= time.Second {
+		res.Run.RemovalMS = removal.Milliseconds()
 	}
 	res.Counts.Cases = len(selected)
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()

@@ -144,15 +144,17 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.stopped = r.stoppedBy(ctx)
 	stop()
 	r.maker.Wait()
+	ended := time.Now()
 	if r.Keep {
 		r.keep("--keep was given")
 	} else {
 		r.clean(ctx)
 		r.cleanEarlier(context.WithoutCancel(ctx)) // what could not be removed when the run went on
 	}
+	removal := time.Since(ended)
 	r.blockRejected(selected)
 	r.blockUnknownWords(selected)
-	return r.result(selected)
+	return r.result(selected, removal)
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {

@@ -41,9 +41,12 @@ func (b *bench) compared(m hostile.Mode, r *row, used usage, console []byte, fil
 	}
 	text, err := os.ReadFile(file)
 	var result struct {
-		Schema       string `json:"schema"`
-		Verdict      string `json:"verdict"`
-		Headline     string `json:"headline"`
+		Schema   string `json:"schema"`
+		Verdict  string `json:"verdict"`
+		Headline string `json:"headline"`
+		Run      struct {
+			RemovalMS int64 `json:"removal_ms"`
+		} `json:"run"`
 		Requirements []struct {
 			ID        string `json:"id"`
 			Scenarios []struct {
@@ -72,15 +75,18 @@ func (b *bench) compared(m hostile.Mode, r *row, used usage, console []byte, fil
 	if strings.Contains(result.Headline, "the suite sent") {
 		say("a mistake of the suite: %.200s", result.Headline)
 	}
-	r.Verdict = result.Verdict
+	r.Verdict, r.Removal = result.Verdict, float64(result.Run.RemovalMS)/1000
 	if want := string(m.Verdict); r.Verdict != want {
 		say("verdict %q, want %q", r.Verdict, want)
 	}
 	if want := m.Verdict.Exit(); r.Exit != want {
 		say("exit code %d, want %d", r.Exit, want)
 	}
-	if bound := b.timeout.Seconds() + float64(max(b.seconds, m.Seconds)); r.Seconds > bound {
-		say("%.1f s, at most %.0f s", r.Seconds, bound)
+	if bound := b.timeout.Seconds() + float64(max(b.seconds, m.Seconds)); r.Seconds-r.Removal > bound {
+		say("%.1f s without the removal of what was created, at most %.0f s", r.Seconds-r.Removal, bound)
+	}
+	if r.Removal > longestRemoval {
+		say("%.1f s until what was created was removed, at most %d s", r.Removal, longestRemoval)
 	}
 	if bound := max(b.megabytes, m.Megabytes); r.Megabytes > bound {
 		say("%d MB, at most %d MB", r.Megabytes, bound)

@@ -29,10 +29,14 @@ type row struct {
 	Verdict   string   `json:"verdict"`
 	Exit      int      `json:"exit"`
 	Seconds   float64  `json:"seconds"`
-	CPU       float64  `json:"cpu"` // seconds
+	Removal   float64  `json:"removal,omitempty"` // seconds of these in which the suite removed what it had created, which has a bound of its own
+	CPU       float64  `json:"cpu"`               // seconds
 	Megabytes int      `json:"megabytes"`
 	Wrong     []string `json:"wrong,omitempty"`
 }
+
+// longestRemoval is the bound, in seconds, of removing what a run has created, and a second in which what is going on ends.
+const longestRemoval = 31
 
 // killedAfter is the time beyond the bound after which a run is killed: it hangs.
 const killedAfter = 60 * time.Second
