@@ -15,7 +15,7 @@ import (
 // MaxBody is how much of an answer is read, in bytes after decompression.
 const MaxBody = 8 << 20
 
-// Large bodies are read and judged one at a time. What holds nothing to be looked up is kept up to where they begin: it may be searched for a text.
+// Large bodies are read and judged one at a time.
 const (
 	large       = 256 << 10 // bytes
 	largeBodies = 1

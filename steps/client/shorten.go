@@ -19,19 +19,19 @@ const (
 	longText     = 256 << 10 // bytes of a text or number in JSON; of longer ones the beginning and the digest are kept, as a text
 	keptText     = 16 << 10  // bytes; more than a URL may have, so that no id becomes one that can be sent
 	longList     = 10_000    // elements; later ones are kept only if they can hold an id
+	keptOther    = 64 << 10 // bytes of what is no JSON: it may be searched for a text
 	shortElement = 40        // bytes: {"id":"<UUID>"} has more
 )
 
 // shorten lets go of what nothing is looked up in. The exchange was recorded and judged whole.
 func (a *Answer) shorten() {
-	if len(a.Body) <= large {
-		return
-	}
-	if a.kind != isJSON {
-		a.Body = slices.Clone(a.Body[:large])
+	if a.kind != isJSON && len(a.Body) > keptOther {
+		a.Body = slices.Clone(a.Body[:keptOther])
 		if a.Received != nil {
 			a.Received = a.Body // only JSON is translated
 		}
+	}
+	if len(a.Body) <= large {
 		return
 	}
 	a.Body = shortened(a.Body)
@@ -42,8 +42,8 @@ func (a *Answer) shorten() {
 
 // What is kept of the headers of an answer: a server has some dozens of names, and each name and value costs a hundred bytes.
 const (
-	keptNames  = 256
-	keptValues = 64 // of one name
+	keptNames  = 64
+	keptValues = 16 // of one name
 )
 
 // looked are the headers that are kept however many others there are.
