@@ -65,7 +65,7 @@ type Run struct {
 	Seed       int64     `json:"seed"`
 	StartedAt  time.Time `json:"started_at"`
 	DurationMS int64     `json:"duration_ms"`
-	RemovalMS  int64     `json:"removal_ms,omitempty"` // of DurationMS: removing what was created, where that took a second or more
+	RemovalMS  int64     `json:"removal_ms,omitempty"` // of DurationMS: removing what was created, where the run was stopped or that took a second or more
 	Command    string    `json:"command"`              // the command line, quoted for a shell
 	Arguments  []string  `json:"arguments,omitempty"`  // of the program, without its name; absent in files of older versions
 	Strict     bool      `json:"strict,omitempty"`

@@ -15,7 +15,7 @@ import (
 type Cleanup struct {
 	Created, Removed, Left []reports.LedgerEntry
 	Reasons                []string // why things are left, each with how many: "DELETE ...: status 405 (74 threads)"
-	MS                     int64    // that removing took, if it was a second or more
+	MS                     int64    // that removing took, where the run says it
 	Removable              bool     // a later attempt may remove some of what is left
 }
 

@@ -19,7 +19,7 @@ const (
 	longText     = 256 << 10 // bytes of a text or number in JSON; of longer ones the beginning and the digest are kept, as a text
 	keptText     = 16 << 10  // bytes; more than a URL may have, so that no id becomes one that can be sent
 	longList     = 10_000    // elements; later ones are kept only if they can hold an id
-	keptOther    = 64 << 10 // bytes of what is no JSON: it may be searched for a text
+	keptOther    = 64 << 10  // bytes of what is no JSON: it may be searched for a text
 	shortElement = 40        // bytes: {"id":"<UUID>"} has more
 )
 

@@ -50,7 +50,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	for _, s := range selected {
 		r.addScenario(res, s)
 	}
-	if removal >= time.Second {
+	if removal >= time.Second || r.stopped != "" {
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
 	res.Counts.Cases = len(selected)
