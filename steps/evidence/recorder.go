@@ -34,7 +34,7 @@ func newRecorder(redact *client.Redactor) recorder {
 
 // What is recorded of the bodies of answers, in bytes.
 const (
-	allBodies   = 8 << 20 // in one run; of what comes later only the beginning
+	allBodies   = 4 << 20 // in one run; of what comes later only the beginning
 	beginning   = 2 << 10
 	shortHeader = 256
 	longestSeen = 32 << 10 // a secret, in whatever spelling
