@@ -6,6 +6,8 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 )
@@ -78,23 +80,34 @@ func renewed(row any) any {
 	return same
 }
 
+// turnsByID returns a function that counts how often an object with an id was answered: the values that one object has in succession do
+// not depend on what else is read in between.
+func turnsByID() (turnOf func(object map[string]any) int64) {
+	var turns sync.Map
+	return func(object map[string]any) int64 {
+		turn, _ := turns.LoadOrStore(fmt.Sprint(object["id"]), new(atomic.Int64))
+		return turn.(*atomic.Int64).Add(1)
+	}
+}
+
 // moving are values that are others at each read.
 func moving() []Mode {
-	each := func(name, operation, member string, value func() any) Mode {
+	turnOf := turnsByID()
+	each := func(name, operation, member string, value func(turn int64) any) Mode {
 		return Mode{Name: name, Does: "has another " + member + " in each answer to " + operation, Verdict: NonConformant,
-			Layer: fields(operation, func(object map[string]any) { object[member] = value() })}
+			Layer: fields(operation, func(object map[string]any) { object[member] = value(turnOf(object)) })}
 	}
-	id := func() any { return uuid.NewString() }
+	id := func(int64) any { return uuid.NewString() }
 	statuses := []string{"CREATING", "DEPLOYED", "BUILD_FAILED", "QUEUED", "DEPLOYED", "UNKNOWN", "SKIPPED"}
 	return []Mode{
 		each("deployment-id-moves", "get-deployment", "id", id),
 		each("latest-revision-moves", "get-deployment", "latest_revision_id", id),
 		each("revision-id-moves", "get-revision", "id", id),
 		each("run-id-moves", "get-run", "run_id", id),
-		each("source-moves", "get-revision", "source", func() any { return []string{"git_host", "external_container"}[serial.Add(1)%2] }),
-		each("status-moves", "get-revision", "status", func() any { return statuses[serial.Add(1)%int64(len(statuses))] }),
-		each("new-status-each-time", "get-revision", "status", func() any { return fmt.Sprint("STATUS_", serial.Add(1)) }),
-		{Name: "listed-ids-move", Does: "has other ids at each read of a list", Verdict: NonConformant, Layer: rows(func(_ int, row map[string]any) { row["id"] = id() })},
+		each("source-moves", "get-revision", "source", func(turn int64) any { return []string{"git_host", "external_container"}[turn%2] }),
+		each("status-moves", "get-revision", "status", func(turn int64) any { return statuses[turn%int64(len(statuses))] }),
+		each("new-status-each-time", "get-revision", "status", func(int64) any { return fmt.Sprint("STATUS_", serial.Add(1)) }),
+		{Name: "listed-ids-move", Does: "has other ids at each read of a list", Verdict: NonConformant, Layer: rows(func(_ int, row map[string]any) { row["id"] = id(0) })},
 		{Name: "new-field-each-time", Does: "has a field with another name in each answer", Verdict: Conformant, Because: "any further field is allowed",
 			Layer: always(changing(func(_ *http.Request, a *answer) {
 				a.edit(func(object map[string]any) { object[fmt.Sprint("x", serial.Add(1))] = uuid.NewString() })

@@ -83,6 +83,7 @@ func (b *bench) compared(m hostile.Mode, r *row, used usage, console []byte, fil
 		say("exit code %d, want %d", r.Exit, want)
 	}
 	if bound := b.timeout.Seconds() + float64(max(b.seconds, m.Seconds)); r.Seconds-r.Removal > bound {
+		r.late = true
 		say("%.1f s without the removal of what was created, at most %.0f s", r.Seconds-r.Removal, bound)
 	}
 	if r.Removal > longestRemoval {

@@ -33,6 +33,9 @@ type row struct {
 	CPU       float64  `json:"cpu"`               // seconds
 	Megabytes int      `json:"megabytes"`
 	Wrong     []string `json:"wrong,omitempty"`
+	Alone     bool     `json:"alone,omitempty"` // it was late beside other runs, and is measured once more without them
+
+	late bool
 }
 
 // longestRemoval is the bound, in seconds, of removing what a run has created, and a second in which what is going on ends.

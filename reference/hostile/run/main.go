@@ -89,7 +89,8 @@ func named(m hostile.Mode, names []string) bool {
 	return false
 }
 
-// all judges the modes, some at a time, and returns the rows in the order of the table.
+// all judges the modes, some at a time, and returns the rows in the order of the table. The bound of time is that of a run which has the
+// machine for itself: a run that was late beside another is measured once more, alone.
 func (b *bench) all(ctx context.Context, modes []hostile.Mode) []row {
 	rows := make([]row, len(modes))
 	next := make(chan int)
@@ -107,5 +108,12 @@ func (b *bench) all(ctx context.Context, modes []hostile.Mode) []row {
 	}
 	close(next)
 	jobs.Wait()
+	for i, m := range modes {
+		if rows[i].late && b.jobs > 1 {
+			rows[i] = b.judge(ctx, m)
+			rows[i].Alone = true
+			fmt.Println(rows[i].line())
+		}
+	}
 	return rows
 }

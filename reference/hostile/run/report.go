@@ -15,6 +15,9 @@ func (r *row) line() string {
 		state = "WRONG"
 	}
 	s := fmt.Sprintf("%s %-10s %-34s %-14s %5.1f s, %4.1f s CPU, %4d MB", state, r.Group, r.Name, r.Verdict, r.Seconds, r.CPU, r.Megabytes)
+	if r.Alone {
+		s += "  measured once more, alone"
+	}
 	if len(r.Wrong) > 0 {
 		s += "  " + strings.Join(r.Wrong, "; ")
 	}
@@ -24,10 +27,13 @@ func (r *row) line() string {
 // summary says in one line how the runs ended.
 func summary(rows []row) string {
 	var slowest, largest row
-	wrong := 0
+	wrong, alone := 0, 0
 	for _, r := range rows {
 		if len(r.Wrong) > 0 {
 			wrong++
+		}
+		if r.Alone {
+			alone++
 		}
 		if r.Seconds > slowest.Seconds {
 			slowest = r
@@ -36,8 +42,8 @@ func summary(rows []row) string {
 			largest = r
 		}
 	}
-	return fmt.Sprintf("%d hostile modes, %d wrong; slowest %s with %.1f s, largest %s with %d MB",
-		len(rows), wrong, slowest.Name, slowest.Seconds, largest.Name, largest.Megabytes)
+	return fmt.Sprintf("%d hostile modes, %d wrong, %d measured once more alone; slowest %s with %.1f s, largest %s with %d MB",
+		len(rows), wrong, alone, slowest.Name, slowest.Seconds, largest.Name, largest.Megabytes)
 }
 
 // write writes the table as Markdown and as JSON.
