@@ -39,7 +39,7 @@ func TestHostileBodies_Long(t *testing.T) {
 		n := (hostileSize - len(before) - len(after)) / len(item)
 		return before + strings.TrimSuffix(strings.Repeat(item, n), ",") + after
 	}
-	good := answer("GET", "/threads", 200, fill(`[`, `{"thread_id":"`+strings.Repeat("t", 64)+`"},`, `]`))
+	good := answer("GET", "/threads", 200, fill(`[`, `{"thread_id":"`+strings.Repeat("t", 128)+`"},`, `]`))
 	// most has as many items as are judged, each with some values.
 	most := func(before, item, after string, values int) string {
 		n := min(MaxValues/values-10, (hostileSize-len(before)-len(after))/len(item))

@@ -128,7 +128,7 @@ func TestBodiesAreBounded(t *testing.T) {
 		"a bomb": func(w http.ResponseWriter) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
-			_, _ = io.Copy(z, io.LimitReader(zeros{}, 64<<20))
+			_, _ = io.Copy(z, io.LimitReader(zeros{}, client.MaxBody+1))
 			_ = z.Close()
 		},
 	} {

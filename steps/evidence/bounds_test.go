@@ -47,7 +47,7 @@ func TestJudgingWaitsForMemory(t *testing.T) {
 	oracle, err := spec.New()
 	require.NoError(t, err)
 	j := newJudge(oracle)
-	huge := &client.Answer{Body: []byte(strings.Repeat("{}", spec.MaxValues))}
+	huge := &client.Answer{Body: []byte(strings.Repeat("{}    ", spec.MaxValues))}
 	leave, err := j.enter(t.Context(), huge)
 	require.NoError(t, err)
 	why := errors.New("why")
