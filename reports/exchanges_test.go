@@ -121,10 +121,7 @@ func TestJournalLeavesNoFile(t *testing.T) {
 	assert.ErrorContains(t, err, "is the folder there")
 }
 
-func TestJournalNeedsLittleMemory_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes a hundred and fifty megabytes")
-	}
+func TestJournalNeedsLittleMemory(t *testing.T) {
 	journal, err := reports.NewJournal(t.TempDir())
 	require.NoError(t, err)
 	defer journal.Close() //nolint:errcheck // checked elsewhere

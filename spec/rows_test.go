@@ -23,7 +23,7 @@ type judged struct {
 
 func rows() []judged { return append(controlPlaneRows(), agentServerRows()...) }
 
-// TestTheOracleJudgesEachRow; two other judges see the rows in TestTheOracleAgreesWithItsPeers_Long.
+// TestTheOracleJudgesEachRow; two other judges see the rows in TestTheOracleAgreesWithItsPeers.
 func TestTheOracleJudgesEachRow(t *testing.T) {
 	require.GreaterOrEqual(t, len(rows()), 60, "the table is too short to show anything")
 	names := map[string]bool{}

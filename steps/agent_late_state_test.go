@@ -15,9 +15,9 @@ import (
 	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
-// TestStateAtTheEnd_Long judges servers whose state shows a run's messages only when the run ends. One that rolls back rightly
+// TestStateAtTheEnd judges servers whose state shows a run's messages only when the run ends. One that rolls back rightly
 // is conformant; only what is about messages that had been visible is not applicable there.
-func TestStateAtTheEnd_Long(t *testing.T) {
+func TestStateAtTheEnd(t *testing.T) {
 	t.Parallel()
 	type late struct {
 		name  string
@@ -31,9 +31,6 @@ func TestStateAtTheEnd_Long(t *testing.T) {
 			fails: []string{"AS-ROLLBACK-2", "AS-ROLLBACK-4", "AS-ROLLBACK-8"}},
 		{name: "what the prior run had written appears after its deletion", layer: layers(keepsMessages, showsAtEnd),
 			fails: []string{"AS-ROLLBACK-3", "AS-ROLLBACK-4", "AS-ROLLBACK-5", "AS-ROLLBACK-8"}},
-	}
-	if testing.Short() {
-		all = all[:1]
 	}
 	together(t, all, func(c late) string { return c.name }, func(t *testing.T, c late) {
 		s := startIndependent(t, independent.Options{})

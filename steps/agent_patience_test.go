@@ -25,9 +25,9 @@ import (
 	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
-// TestHardToTell_Long judges servers that are slow, sparing or unwilling where it is easily taken for a fault, and such whose
+// TestHardToTell judges servers that are slow, sparing or unwilling where it is easily taken for a fault, and such whose
 // fault is easily taken for one of these.
-func TestHardToTell_Long(t *testing.T) {
+func TestHardToTell(t *testing.T) {
 	t.Parallel()
 	type hard struct {
 		name   string
@@ -39,9 +39,6 @@ func TestHardToTell_Long(t *testing.T) {
 		{name: "a rollback is answered once the prior run was interrupted", layer: answersRollbackLate(1800 * time.Millisecond),
 			change: func(c *config.Config) { c.Timeouts.Request = 5 * time.Second },
 			want:   map[string]reports.Verdict{"AS-ROLLBACK-1": reports.Passed, "AS-ROLLBACK-2": reports.Passed}},
-		{name: "runs lie in a queue for longer than an answer may take", layer: beginsLate(1500 * time.Millisecond),
-			change: func(c *config.Config) { c.Timeouts.Request, c.Timeouts.Run = time.Second, 10*time.Second },
-			want:   map[string]reports.Verdict{"AS-RUN-4": reports.Passed}},
 		{name: "an unknown strategy is taken for interrupt", layer: replaceInRun(`"enqueue"`, `"interrupt"`),
 			want: map[string]reports.Verdict{"AS-ROLLBACK-5": reports.Passed}},
 		{name: "the second user is not let in",
@@ -55,9 +52,6 @@ func TestHardToTell_Long(t *testing.T) {
 		{name: "a page holds three threads, which may be foreign",
 			layer: func(p *proxy, next http.Handler) http.Handler { return shortPages(3)(p, searchesAll(p, next)) },
 			want:  map[string]reports.Verdict{"AS-AUTHZ-3": reports.Failed}},
-	}
-	if testing.Short() {
-		all = all[:1]
 	}
 	together(t, all, func(c hard) string { return c.name }, func(t *testing.T, c hard) {
 		s := startIndependent(t, independent.Options{})
@@ -92,12 +86,9 @@ func together[C any](t *testing.T, cases []C, name func(C) string, test func(*te
 	wait.Wait()
 }
 
-// TestControlPlaneAlone_Long judges a target that does not tell where its agent servers are: nothing is held against it, and
+// TestControlPlaneAlone judges a target that does not tell where its agent servers are: nothing is held against it, and
 // nothing is said of what was not judged. Who has said where to look is told where an address is.
-func TestControlPlaneAlone_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("judges two targets")
-	}
+func TestControlPlaneAlone(t *testing.T) {
 	t.Parallel()
 	s := startIndependent(t, independent.Options{})
 	cfg := configure(t, s)

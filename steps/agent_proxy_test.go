@@ -3,14 +3,12 @@ package steps_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -162,39 +160,4 @@ func at(method, suffix string) func(*http.Request) bool {
 func aRun(r *http.Request) bool {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	return r.Method == http.MethodGet && len(parts) == 4
-}
-
-// beginsLate has every run wait before it does anything. The state shows what the client has said.
-func beginsLate(delay time.Duration) func(*proxy, http.Handler) http.Handler {
-	var said sync.Map // what the server was told, with what the client had said
-	return func(p *proxy, next http.Handler) http.Handler {
-		late := when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-			body := readBody(r)
-			last := "input.messages." + strconv.Itoa(len(gjson.GetBytes(body, "input.messages").Array())-1) + ".content"
-			if text := gjson.GetBytes(body, last); text.Type == gjson.String {
-				wait := delay
-				rest := text.Str
-				if word, after, _ := strings.Cut(text.Str, " "); strings.HasPrefix(word, "wait=") {
-					wait, rest = wait+holdOf(text.Str), after
-				}
-				told := fmt.Sprintf("wait=%d %s", wait.Milliseconds(), rest)
-				said.Store(told, text.Str)
-				body = bytes.Replace(body, []byte(`"`+text.Str+`"`), []byte(`"`+told+`"`), 1)
-			}
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-			next.ServeHTTP(w, r)
-		})
-		shown := when(at("GET", "/state"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-			changeMessages(w, record(next, r), func(m []json.RawMessage) []json.RawMessage {
-				for i := range m {
-					said.Range(func(told, text any) bool {
-						m[i] = bytes.ReplaceAll(m[i], []byte(told.(string)), []byte(text.(string)))
-						return true
-					})
-				}
-				return m
-			})
-		})
-		return late(p, shown(p, next))
-	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/internal/independent"
 )
@@ -20,23 +20,23 @@ func TestWrongCredentialsAccuseNobody(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil  func(*config.Config)
 		says   string
-		stands string // a requirement that passes nevertheless
-		side   string
+		stands string   // a requirement that passes nevertheless
+		only   []string // the whole target is judged if empty
 	}{
 		"the key": {func(c *config.Config) {
 			c.Credentials, c.TenantIDAlone = config.Credentials{APIKey: "a-wrong-key"}, false
-		}, "the target refuses credentials.api_key (status 403); set AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key", "CP-CONTRACT-create-deployment", features.ControlPlane},
+		}, "the target refuses credentials.api_key (status 403); set AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key", "CP-CONTRACT-create-deployment", nil},
 		"the users": {func(c *config.Config) {
 			c.AgentTarget = s.AgentURL
 			c.Users[0].Token, c.Users[1].Token = "a-wrong-token", "another-one"
-		}, "the agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and AGENTCONFORM_USERS_1_TOKEN", "CP-CREATE-1", features.AgentServer},
+		}, "the agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and AGENTCONFORM_USERS_1_TOKEN", "CP-CREATE-1", []string{"AS-*", "E2E-*", "CP-CREATE-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := configure(t, s)
 			cfg.Credentials.Bearer = ""
 			c.spoil(cfg)
 			require.NoError(t, cfg.Complete())
-			res := judge(t, cfg, nil)
+			res := judge(t, cfg, func(o *steps.Options) { o.Select.Only = c.only })
 			assert.Equal(t, reports.Incomplete, res.Verdict)
 			assert.Equal(t, c.says, res.Headline)
 			assert.Empty(t, res.Findings)

@@ -19,23 +19,18 @@ import (
 	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
-// TestAnExaminationForeseesWhatARunSkips_Long takes keys out of a configuration, has the target judged, and holds what was
+// TestAnExaminationForeseesWhatARunSkips takes keys out of a configuration, has the target judged, and holds what was
 // foreseen of each scenario to its verdict, both ways. What is foreseen to be created is held to what was.
-func TestAnExaminationForeseesWhatARunSkips_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("tried without the race detector")
-	}
+func TestAnExaminationForeseesWhatARunSkips(t *testing.T) {
 	for name, c := range map[string]struct {
 		edition string
 		strip   func(c *config.Config, agent string)
 		missing []string // every key that is to be named
 	}{
-		"self-hosted, one source": {independent.SelfHosted, func(c *config.Config, _ string) {
+		"self-hosted, one source, one user, a small budget": {independent.SelfHosted, func(c *config.Config, _ string) {
 			c.Alternatives = config.Alternatives{}
-		}, []string{"alternatives.image_uri", "alternatives.broken_image_uri"}},
-		"one user, a small budget": {independent.Cloud, func(c *config.Config, _ string) {
 			c.Users, c.Agent.StudioHeaders, c.Create.Refused, c.MaxRevisions = c.Users[:1], nil, nil, 20
-		}, []string{"users.1", "agent.studio_headers", "create.refused"}},
+		}, []string{"alternatives.image_uri", "alternatives.broken_image_uri", "users.1", "agent.studio_headers", "create.refused"}},
 		"as little as possible": {independent.Cloud, func(c *config.Config, agent string) {
 			*c = bare(t, c, agent)
 		}, []string{"edition", "credentials.tenant_id", "credentials.bearer", "other_tenant.api_key", "users", "agent.rejected_detail", "users.0.fields",
@@ -67,7 +62,7 @@ func TestAnExaminationForeseesWhatARunSkips_Long(t *testing.T) {
 			for _, key := range c.missing {
 				assert.True(t, named[key], "%s is not named", key)
 			}
-			assertPlan(t, cfg, res)
+			assertPlan(t, cfg, forecast.Selection{}, res)
 		})
 	}
 }
@@ -92,14 +87,16 @@ func bare(t *testing.T, c *config.Config, agent string) config.Config {
 }
 
 // assertPlan holds what was to be created at most to what was.
-func assertPlan(t *testing.T, c *config.Config, res *reports.Result) {
+func assertPlan(t *testing.T, c *config.Config, selected forecast.Selection, res *reports.Result) {
 	t.Helper()
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	deployments, revisions := created(t, res)
-	f := forecast.Foresee(c, catalogue, forecast.Selection{})
-	f.Share(catalogue.Scenarios())
-	plan := f.Plan(catalogue.Scenarios())
+	scenarios, err := selected.Apply(catalogue)
+	require.NoError(t, err)
+	f := forecast.Foresee(c, catalogue, selected)
+	f.Share(scenarios)
+	plan := f.Plan(scenarios)
 	most, mostRevisions := plan.Deployments, plan.Revisions
 	assert.LessOrEqual(t, deployments, most)
 	assert.LessOrEqual(t, revisions, mostRevisions)

@@ -17,6 +17,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/internal/independent"
 	"github.com/agentconform/agentconform/steps/internal/independent/vendor"
 )
@@ -60,19 +61,24 @@ func judge(t *testing.T, c *config.Config, change func(*steps.Options)) *reports
 	return res
 }
 
+// TestIndependentServerIsConformant judges the second server in both editions, as a version before did.
 func TestIndependentServerIsConformant(t *testing.T) {
-	s := startIndependent(t, independent.Options{})
-	c := configure(t, s)
-	res := judge(t, c, nil)
-	if res.Verdict != reports.Conformant {
-		_ = console.Write(os.Stderr, res, console.Options{})
+	t.Parallel()
+	for stored, edition := range map[string]string{"independent": independent.Cloud, "independent-self-hosted": independent.SelfHosted} {
+		t.Run(stored, func(t *testing.T) {
+			s := startIndependent(t, independent.Options{Edition: edition})
+			c := configure(t, s)
+			res := judge(t, c, nil)
+			if res.Verdict != reports.Conformant {
+				_ = console.Write(os.Stderr, res, console.Options{})
+			}
+			require.Equal(t, reports.Conformant, res.Verdict)
+			assertPlan(t, c, forecast.Selection{}, res)
+			assertAsStored(t, stored, res.Requirements)
+		})
 	}
-	require.Equal(t, reports.Conformant, res.Verdict)
-	assertPlan(t, c, res)
-	assertAsStored(t, "independent", res.Requirements)
 }
 
-// storedVerdicts reads the verdicts of the version before on the same server.
 // assertAsStored compares with the result of an earlier version. A requirement that this did not have has to pass, if it applies.
 func assertAsStored(t *testing.T, name string, requirements []reports.Requirement) {
 	t.Helper()
@@ -89,6 +95,7 @@ func assertAsStored(t *testing.T, name string, requirements []reports.Requiremen
 	assert.Equal(t, stored, now)
 }
 
+// storedVerdicts reads the verdicts of the version before on the same server.
 func storedVerdicts(t *testing.T, name string) map[string]reports.Verdict {
 	file, err := os.Open("../reports/testdata/results/" + name + ".json.gz")
 	require.NoError(t, err)

@@ -36,12 +36,6 @@ const unending = "wait=600000"
 // writesThenUnending is the same after a first message.
 const writesThenUnending = "wait-after-write=600000"
 
-// share is how much of a large number of repetitions is done. The race detector makes each many times slower, and finds in a
-// few dozen what it finds in hundreds.
-var share = 1
-
-func many(n int) int { return n / share }
-
 const studioKey = "studio-key"
 
 func openDB(t testing.TB, file string) *bbolt.DB {

@@ -245,17 +245,23 @@ func TestARunIsCancelledWhenItsOnlyClientIsGone(t *testing.T) {
 // TestAClientThatDoesNotReadHoldsUpNobody has a client that sends a request for a large stream and reads nothing of it.
 func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	s := newSite(t, appOf(t, map[string]string{
-		"main.star": "def agent(messages, config, ctx):\n  for i in range(100):\n    ctx.write('x' * 100000)\n  return 'end'\n",
+		"main.star": "def agent(messages, config, ctx):\n  for i in range(14):\n    ctx.write('x' * 100000)\n  return 'end'\n",
 	}), Options{})
 	u := s.nobody()
 	thread := u.thread()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10)) // the stream has 10 MB: each event holds all messages so far
 	body := runBody("main", "x", "")
 	_, err = conn.Write([]byte("POST /threads/" + thread + "/runs/stream HTTP/1.1\r\nHost: x\r\nContent-Length: " +
 		jsonLength(body) + "\r\n\r\n" + body))
 	require.NoError(t, err)
-	u.untilText(thread, "ai: end")
+	require.Eventually(t, func() bool {
+		var runs []threads.Run
+		u.ok("GET", "/threads/"+thread+"/runs", "").json(t, &runs)
+		return len(runs) == 1 && runs[0].Status == threads.StatusSuccess
+	}, watchdog, time.Millisecond)
+	assert.Contains(t, u.texts(thread), "ai: end")
 	require.NoError(t, conn.Close())
 }
 

@@ -138,7 +138,7 @@ func TestRollbackAtTheVeryEndOfARun(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alice := s.alice()
 	stayed := 0
-	for i := range 60 {
+	for i := range 40 {
 		thread := alice.thread()
 		prior := alice.run(thread, fmt.Sprintf("prior wait=%d", i%4), "")
 		time.Sleep(time.Duration(i) * 100 * time.Microsecond)
@@ -151,16 +151,16 @@ func TestRollbackAtTheVeryEndOfARun(t *testing.T) {
 			assert.Equal(t, "human: next|ai: You said: next", texts)
 		}
 	}
-	t.Logf("%d of 60 runs had ended before the rollback", stayed)
+	t.Logf("%d of 40 runs had ended before the rollback", stayed)
 }
 
 // Many races in a row: whatever the order, one run survives each, no goroutine is left, no run is without an end, and the
 // store holds nothing of the losers.
-func TestRacingRollbacksLeaveExactlyOne_Long(t *testing.T) {
+func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	for race := range many(200) {
+	for race := range 40 {
 		thread := alice.thread()
 		ids, joined := make([]string, 4), make([]answered, 4)
 		var started, ended sync.WaitGroup
@@ -198,11 +198,11 @@ func TestRacingRollbacksLeaveExactlyOne_Long(t *testing.T) {
 
 // With runs that end while they race, more than one may survive: one that ended before the next began stays. What is in
 // the state is whole runs, in order, and nothing of those that are gone.
-func TestRacingRollbacksOfShortRuns_Long(t *testing.T) {
+func TestRacingRollbacksOfShortRuns(t *testing.T) {
 	s := conformanceSite(t, Options{}).direct()
 	alice := s.alice()
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	for range many(60) {
+	for range 20 {
 		thread := alice.thread()
 		ids, joined := make([]string, 4), make([]answered, 4)
 		var wg sync.WaitGroup

@@ -10,17 +10,13 @@ import (
 func TestAll(t *testing.T) {
 	all, err := All()
 	require.NoError(t, err)
-	groups := map[Group]int{}
 	controlled := map[Group]bool{}
 	names := map[string]bool{}
 	for _, m := range all {
-		groups[m.Group]++
 		names[m.Name] = true
 		controlled[m.Group] = controlled[m.Group] || m.Control
 		assert.NotEmpty(t, m.Does, m.Name)
 	}
-	t.Log(len(all), groups)
-	assert.Greater(t, len(all), 600)
 	for _, g := range Groups() {
 		assert.True(t, controlled[g], "no mutant of %s must be killed", g)
 	}

@@ -126,10 +126,7 @@ func assertBounded(t testing.TB, took, control time.Duration, limits Limits, aga
 	assert.Less(t, took, slowest*control, "an endless loop takes %s", control)
 }
 
-func TestHostileScriptsAreStopped_Long(t *testing.T) {
-	if raceEnabled {
-		t.Skip("runs in one goroutine: make unit runs it without the race detector, and FuzzScript runs the scripts with it")
-	}
+func TestHostileScriptsAreStopped(t *testing.T) {
 	control := endless(t, Limits{})
 	for name, body := range hostile {
 		t.Run(name, func(t *testing.T) {

@@ -13,9 +13,6 @@ import (
 )
 
 // guardedResult runs a file whose function f is called, in the sandbox.
-// raceEnabled tells whether the race detector watches the tests.
-var raceEnabled bool
-
 func guardedResult(t testing.TB, src string, limits Limits) (starlark.Value, error) {
 	t.Helper()
 	l := NewLoader(fstest.MapFS{"f.star": {Data: []byte(src)}}, nil, nil, Options{Limits: limits})

@@ -267,10 +267,17 @@ func from(n int, err error, kept float64) func(int, []byte) (int, error) {
 	}
 }
 
-// TestNoFaultOfTheDiskLosesWhatWasAcknowledged_Long makes each operation of the file fail in turn, in each way. Whatever the store has
-// acknowledged is there afterwards, and nothing is there by half.
-func TestNoFaultOfTheDiskLosesWhatWasAcknowledged_Long(t *testing.T) {
+// TestNoFaultOfTheDiskLosesWhatWasAcknowledged makes every fourth operation of the file fail in turn, in each way. Every operation does
+// so at night.
+func TestNoFaultOfTheDiskLosesWhatWasAcknowledged(t *testing.T) {
 	t.Parallel()
+	assertNothingIsLost(t, 4)
+}
+
+// assertNothingIsLost makes one of so many operations of the file fail. Whatever the store has acknowledged is there afterwards, and
+// nothing is there by half.
+func assertNothingIsLost(t *testing.T, step int) {
+	t.Helper()
 	s, path := open(t)
 	d := diskOf(t, s.db)
 	things, refused := workload(t, s, func(error) {})
@@ -286,10 +293,6 @@ func TestNoFaultOfTheDiskLosesWhatWasAcknowledged_Long(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			step := 1
-			if testing.Short() {
-				step = 9
-			}
 			for n := 1; n <= all; n += step {
 				path := filepath.Join(t.TempDir(), "store.db")
 				s, err := Open(path, false)

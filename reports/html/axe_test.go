@@ -1,4 +1,4 @@
-//go:build !race
+//go:build browser || nightly
 
 package html_test
 
@@ -90,38 +90,16 @@ const openAll = `(async () => {
 const runAxe = `axe.run(document).then(r => JSON.stringify(r.violations.map(v =>
 	({rule: v.id, impact: v.impact, n: v.nodes.length, first: v.nodes[0].html.slice(0, 300), why: v.nodes[0].failureSummary}))))`
 
-// TestHTMLIsAccessible_Long lets axe-core judge six kinds of results with everything opened, as they are in light and dark,
-// and on a narrow screen.
-func TestHTMLIsAccessible_Long(t *testing.T) {
-	b := openBrowser(t)
-	axe := axeSource(t)
-	dir := pages(t, sixResults())
-	for _, look := range []struct {
-		name, scheme  string
-		width, height int64
-	}{{"light", "light", 1280, 1000}, {"dark", "dark", 1280, 1000}, {"narrow", "light", 390, 844}} {
-		for name := range sixResults() {
-			b.size(look.width, look.height, look.scheme)
-			b.open(filepath.Join(dir, name+".html"), "")
-			b.eval(openAll)
-			b.eval(axe + "; true")
-			var violations []map[string]any
-			require.NoError(t, json.Unmarshal([]byte(b.eval(runAxe)), &violations))
-			for _, v := range violations {
-				t.Errorf("%s, %s: %v (%v, %v elements): %v\n%v", name, look.name, v["rule"], v["impact"], v["n"], v["first"], v["why"])
-			}
-			assert.Equal(t, json.Number(b.eval("innerWidth")), json.Number(b.eval("document.documentElement.scrollWidth")), "%s, %s: nothing sticks out sideways", name, look.name)
-		}
-	}
-	assert.Empty(t, b.complaints())
-}
-
-// TestAxeFindsWhatIsWrong_Long holds the test above to a page with a known violation: a control without a name.
-func TestAxeFindsWhatIsWrong_Long(t *testing.T) {
-	b := openBrowser(t)
-	axe := axeSource(t)
-	b.open(filepath.Join(pages(t, sixResults()), "conformant.html"), "")
-	b.eval(`document.querySelector("#search").removeAttribute("aria-label"); document.querySelector("#search").removeAttribute("placeholder")`)
+// assertAccessible lets axe-core judge a page with everything opened.
+func assertAccessible(t *testing.T, b *browser, axe, page, name string) {
+	t.Helper()
+	b.open(page, "")
+	b.eval(openAll)
 	b.eval(axe + "; true")
-	assert.Contains(t, b.eval(runAxe), `"rule":"label"`)
+	var violations []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(b.eval(runAxe)), &violations))
+	for _, v := range violations {
+		t.Errorf("%s: %v (%v, %v elements): %v\n%v", name, v["rule"], v["impact"], v["n"], v["first"], v["why"])
+	}
+	assert.Equal(t, json.Number(b.eval("innerWidth")), json.Number(b.eval("document.documentElement.scrollWidth")), "%s: nothing sticks out sideways", name)
 }

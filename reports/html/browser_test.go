@@ -1,10 +1,9 @@
-//go:build !race
-
-// The protocol of the browser takes longer to build than the suite; one build, without the race detector, is enough.
+//go:build browser || nightly
 
 package html_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +20,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
 )
 
 // browser is a headless Chromium with one page.
@@ -35,9 +36,6 @@ type browser struct {
 // openBrowser starts Chromium, or skips the test where there is none.
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("the browser is not started in short mode")
-	}
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -141,4 +139,16 @@ func (b *browser) complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.console
+}
+
+// pages writes the HTML of results into files.
+func pages(t *testing.T, results map[string]*reports.Result) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, r := range results {
+		var b bytes.Buffer
+		require.NoError(t, writePage(&b, r))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".html"), b.Bytes(), 0o600))
+	}
+	return dir
 }

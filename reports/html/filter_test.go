@@ -1,4 +1,4 @@
-//go:build !race
+//go:build browser
 
 package html_test
 
@@ -16,7 +16,7 @@ import (
 	"github.com/agentconform/agentconform/reports/internal/recorded"
 )
 
-func TestExchangeFilters_Long(t *testing.T) {
+func TestExchangeFilters(t *testing.T) {
 	b := openBrowser(t)
 	r := failed()
 	file := filepath.Join(pages(t, map[string]*reports.Result{"failed": r}), "failed.html")
@@ -74,7 +74,7 @@ func TestExchangeFilters_Long(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-func TestSearchReachesExchanges_Long(t *testing.T) {
+func TestSearchReachesExchanges(t *testing.T) {
 	b := openBrowser(t)
 	file := filepath.Join(pages(t, map[string]*reports.Result{"failed": failed()}), "failed.html")
 	b.size(1280, 1000, "light")
@@ -93,8 +93,8 @@ func TestSearchReachesExchanges_Long(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-// TestTheChainOfAFinding_Long opens the exchanges that led to a finding, and the steps of a scenario that passed.
-func TestTheChainOfAFinding_Long(t *testing.T) {
+// TestTheChainOfAFinding opens the exchanges that led to a finding, and the steps of a scenario that passed.
+func TestTheChainOfAFinding(t *testing.T) {
 	b := openBrowser(t)
 	file := filepath.Join(pages(t, map[string]*reports.Result{"failed": failed()}), "failed.html")
 	b.size(1280, 1000, "light")
@@ -139,8 +139,8 @@ func TestTheChainOfAFinding_Long(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-// TestTheMenu_Long walks to a section by the keyboard.
-func TestTheMenu_Long(t *testing.T) {
+// TestTheMenu walks to a section by the keyboard.
+func TestTheMenu(t *testing.T) {
 	b := openBrowser(t)
 	file := filepath.Join(pages(t, map[string]*reports.Result{"failed": failed()}), "failed.html")
 	b.size(1280, 800, "light")

@@ -102,10 +102,7 @@ func TestHTMLShowsTheCause(t *testing.T) {
 	}
 }
 
-func TestHTMLOfManyExchangesIsBounded_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes tens of megabytes")
-	}
+func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
 	r := recorded.Faulty()
 	memory := reports.NewMemory()
 	body := `{"a":"` + strings.Repeat("x", 60<<10) + `"}`

@@ -1,11 +1,9 @@
-//go:build !race
+//go:build browser
 
 package html_test
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,19 +19,7 @@ import (
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
-// pages writes the HTML of results into files.
-func pages(t *testing.T, results map[string]*reports.Result) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, r := range results {
-		var b bytes.Buffer
-		require.NoError(t, writePage(&b, r))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".html"), b.Bytes(), 0o600))
-	}
-	return dir
-}
-
-func TestHTMLInABrowser_Long(t *testing.T) {
+func TestHTMLInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	dir := pages(t, reporttest.Results())
 	for _, look := range []struct {
@@ -50,7 +36,7 @@ func TestHTMLInABrowser_Long(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-func TestHTMLIsReadableWithoutScriptsAndOnPaper_Long(t *testing.T) {
+func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
 	b := openBrowser(t)
 	r := recorded.Faulty() // of up to three failures the details are open
 	for _, id := range []string{"CP-LIST-13", "AS-ROLLBACK-3", "AS-ROLLBACK-4", "AS-ROLLBACK-5"} {
@@ -77,7 +63,7 @@ func TestHTMLIsReadableWithoutScriptsAndOnPaper_Long(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-func TestHTMLFiltersAndKeys_Long(t *testing.T) {
+func TestHTMLFiltersAndKeys(t *testing.T) {
 	b := openBrowser(t)
 	page := filepath.Join(pages(t, reporttest.Results()), "faulty.html")
 	b.size(1280, 1000, "light")
@@ -131,9 +117,9 @@ func TestHTMLFiltersAndKeys_Long(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-// TestHTMLOfManyExchangesDoesLittleAtOnce_Long counts what the browser has to hold and to do: the evidence of an exchange is
+// TestHTMLOfManyExchangesDoesLittleAtOnce counts what the browser has to hold and to do: the evidence of an exchange is
 // built when it is opened, and only that.
-func TestHTMLOfManyExchangesDoesLittleAtOnce_Long(t *testing.T) {
+func TestHTMLOfManyExchangesDoesLittleAtOnce(t *testing.T) {
 	b := openBrowser(t)
 	few, many := recorded.Large(200), recorded.Large(2000)
 	dir := pages(t, map[string]*reports.Result{"few": few, "many": many})
@@ -161,7 +147,7 @@ func TestHTMLOfManyExchangesDoesLittleAtOnce_Long(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
-func TestHTMLOfAHostileTargetRunsNothing_Long(t *testing.T) {
+func TestHTMLOfAHostileTargetRunsNothing(t *testing.T) {
 	b := openBrowser(t)
 	results := map[string]*reports.Result{}
 	for name, text := range recorded.HostileTexts() {
@@ -179,4 +165,14 @@ func TestHTMLOfAHostileTargetRunsNothing_Long(t *testing.T) {
 		}
 	}
 	assert.Empty(t, b.complaints(), "no script ran, nothing was refused by the policy, nothing went wrong")
+}
+
+// TestHTMLIsAccessible lets axe-core judge a page of failures. All pages, in each look, are judged every night.
+func TestHTMLIsAccessible(t *testing.T) {
+	b := openBrowser(t)
+	axe := axeSource(t)
+	dir := pages(t, map[string]*reports.Result{"failed": few(failed(), 12)})
+	b.size(1280, 1000, "light")
+	assertAccessible(t, b, axe, filepath.Join(dir, "failed.html"), "failed, light")
+	assert.Empty(t, b.complaints())
 }

@@ -1,4 +1,4 @@
-//go:build !race
+//go:build browser
 
 package html_test
 
@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHTMLIsPrinted_Long prints six kinds of results as PDF: no page is empty, and what matters is open.
-func TestHTMLIsPrinted_Long(t *testing.T) {
+// TestHTMLIsPrinted prints six kinds of results as PDF: no page is empty, and what matters is open.
+func TestHTMLIsPrinted(t *testing.T) {
 	b := openBrowser(t)
 	dir := pages(t, sixResults())
 	for name := range sixResults() {

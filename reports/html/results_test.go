@@ -1,3 +1,5 @@
+//go:build browser || nightly
+
 package html_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build nightly
+
 package export_test
 
 import (
@@ -14,11 +16,8 @@ import (
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
-// TestLargeRunsNeedNoMoreMemory_Long holds the promise that a run of many exchanges is written with the memory of one of few.
-func TestLargeRunsNeedNoMoreMemory_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes a hundred megabytes")
-	}
+// TestLargeRunsNeedNoMoreMemory holds the promise that a run of many exchanges is written with the memory of one of few.
+func TestLargeRunsNeedNoMoreMemory(t *testing.T) {
 	few, many := memoryOfWriting(t, 1_000), memoryOfWriting(t, 10_000)
 	t.Logf("live memory while writing 1,000 exchanges: %d KB, 10,000: %d KB", few>>10, many>>10)
 	assert.Less(t, many, few+8<<20, "9,000 further exchanges hold 48 MB of bodies")

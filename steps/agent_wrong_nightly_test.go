@@ -1,3 +1,5 @@
+//go:build nightly
+
 package steps_test
 
 import (
@@ -8,12 +10,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
@@ -22,6 +21,7 @@ type wrong struct {
 	name  string
 	fails []string // exactly these requirements
 	alone bool     // one scenario at a time
+	slow  bool     // an answer may take as long as a run
 	layer func(p *proxy, next http.Handler) http.Handler
 }
 
@@ -35,7 +35,7 @@ func wrongServers() []wrong {
 		{name: "rollback is treated as enqueue", fails: []string{"AS-ROLLBACK-1"}, layer: strategy("enqueue")},
 		{name: "rollback is treated as reject", fails: []string{"AS-ROLLBACK-1"}, layer: strategy("reject")},
 		{name: "rollback is treated as interrupt", fails: []string{"AS-ROLLBACK-2", "AS-ROLLBACK-3", "AS-ROLLBACK-4", "AS-ROLLBACK-5", "AS-ROLLBACK-8"}, layer: strategy("interrupt")},
-		{name: "a run is answered when it is over", fails: []string{"AS-RUN-1"}, layer: waitsOut},
+		{name: "a run is answered when it is over", fails: []string{"AS-RUN-1"}, layer: waitsOut, slow: true},
 		{name: "join answers at once", fails: []string{"AS-RUN-4"}, layer: joinsAtOnce},
 		{name: "join hangs", fails: []string{"AS-RUN-4", "AS-RUN-5"}, layer: joinHangs},
 		{name: "messages have a role in place of a type", fails: []string{"AS-CONTRACT-get-state", "AS-STATE-1"}, layer: replaceInState(`"type":`, `"role":`)},
@@ -63,17 +63,16 @@ func wrongServers() []wrong {
 	}
 }
 
-// TestWrongServers_Long holds every wrong server to be caught, by the requirements that name what is wrong and no others.
-func TestWrongServers_Long(t *testing.T) {
-	all := wrongServers()
-	if testing.Short() {
-		all = all[:1]
-	}
-	together(t, all, func(w wrong) string { return w.name }, func(t *testing.T, w wrong) {
+// TestWrongServers holds every wrong server to be caught, by the requirements that name what is wrong and no others.
+func TestWrongServers(t *testing.T) {
+	together(t, wrongServers(), func(w wrong) string { return w.name }, func(t *testing.T, w wrong) {
 		s := startIndependent(t, independent.Options{})
 		res := judgeAgent(t, s, w.layer, func(o *steps.Options) {
 			if w.alone {
 				o.Concurrency = 1
+			}
+			if w.slow {
+				o.Config.Timeouts.Request = 10 * time.Second
 			}
 		})
 		failed := map[string]bool{}
@@ -94,26 +93,4 @@ func TestWrongServers_Long(t *testing.T) {
 			}
 		}
 	})
-}
-
-// judgeAgent judges the agent server alone, behind the layer.
-func judgeAgent(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler, change func(*steps.Options)) *reports.Result {
-	t.Helper()
-	return judge(t, agentConfig(t, s, layer), func(o *steps.Options) {
-		o.Select.Profiles = []string{features.AgentServer}
-		change(o)
-	})
-}
-
-// agentConfig is the configuration for the agent server alone, behind the layer where there is one.
-func agentConfig(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler) *config.Config {
-	t.Helper()
-	c := configure(t, s)
-	c.Target, c.Agent.Listing, c.AgentTarget = "", "search", s.AgentURL
-	if layer != nil {
-		c.AgentTarget = behind(t, s, layer)
-	}
-	c.Timeouts.Request, c.Timeouts.Run = 2*time.Second, 2*time.Second
-	require.NoError(t, c.Complete())
-	return c
 }

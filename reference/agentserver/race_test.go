@@ -1,5 +1,0 @@
-//go:build race
-
-package agentserver
-
-func init() { share = 5 }

@@ -1,5 +1,0 @@
-//go:build race
-
-package script
-
-func init() { raceEnabled = true }

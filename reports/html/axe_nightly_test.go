@@ -1,0 +1,38 @@
+//go:build nightly
+
+package html_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestEveryPageIsAccessible lets axe-core judge six kinds of results with everything opened, as they are in light and dark,
+// and on a narrow screen.
+func TestEveryPageIsAccessible(t *testing.T) {
+	b := openBrowser(t)
+	axe := axeSource(t)
+	dir := pages(t, sixResults())
+	for _, look := range []struct {
+		name, scheme  string
+		width, height int64
+	}{{"light", "light", 1280, 1000}, {"dark", "dark", 1280, 1000}, {"narrow", "light", 390, 844}} {
+		for name := range sixResults() {
+			b.size(look.width, look.height, look.scheme)
+			assertAccessible(t, b, axe, filepath.Join(dir, name+".html"), name+", "+look.name)
+		}
+	}
+	assert.Empty(t, b.complaints())
+}
+
+// TestAxeFindsWhatIsWrong holds the tests of accessibility to a page with a known violation: a control without a name.
+func TestAxeFindsWhatIsWrong(t *testing.T) {
+	b := openBrowser(t)
+	axe := axeSource(t)
+	b.open(filepath.Join(pages(t, sixResults()), "conformant.html"), "")
+	b.eval(`document.querySelector("#search").removeAttribute("aria-label"); document.querySelector("#search").removeAttribute("placeholder")`)
+	b.eval(axe + "; true")
+	assert.Contains(t, b.eval(runAxe), `"rule":"label"`)
+}
