@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"text/tabwriter"
 
@@ -12,19 +10,19 @@ import (
 	"github.com/agentconform/agentconform/cmd/agentconform/internal/prover"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reference/mutants"
-	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/proof"
 )
 
+// softMemory is how much memory a self-test uses before garbage is collected more often.
+const softMemory = 3 << 30
+
 type proveFlags struct {
-	only        []string
-	out, readme string
-	concurrency int
-	list        bool
-	replay      bool
-	all         bool
-	sample      int
-	seed        uint64
+	only   []string
+	out    string
+	list   bool
+	replay bool
+	whole  bool
+	all    bool
 }
 
 func newProve(io streams) *cobra.Command {
@@ -36,15 +34,19 @@ func newProve(io streams) *cobra.Command {
 - mutants: the reference with one fault each. The requirement that the fault breaks must kill the mutant, that is, fail;
 - equivalent mutants: the reference with one difference that the interface allows. A failure is a false positive;
 - null implementations: servers that implement nothing. They must not be reported conformant;
-- with --all or --sample, generated mutants: each member of each answer dropped, changed, of another object or out of date, each
+- with --all, generated mutants: each member of each answer dropped, changed, of another object or out of date, each
   parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must kill them,
   unless the interface allows what they do. One that changed no exchange is unproved.
-The mutation score is the number of killed mutants of all mutants. A mutant that is only blocked or inconclusive has survived;
-so has one that fails a requirement that its fault does not declare. The results are written to proof.json, proof.md and
+Without --whole this is the gate, which takes a minute: a mutant is run against the scenarios of the requirement that must kill it,
+and equivalent mutants that change different places are tried together. With --whole each server is run against all scenarios:
+a mutant that fails a requirement that its fault does not declare has survived, too.
+The mutation score is the number of killed mutants of all mutants. A mutant that is only blocked or inconclusive has survived.
+The results are written to proof.json, proof.md and
 proof.html.
 
 Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 		Example: `  agentconform prove
+  agentconform prove --whole --replay                 everything about all mutants, a quarter of an hour
   agentconform prove --list
   agentconform prove --only CP-LIST-3 --out proof
   agentconform prove --only access                    all generated mutants that skip a check of credentials
@@ -55,12 +57,9 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 	flags := c.Flags()
 	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, mutants or null implementations, groups of generated mutants (answers, parameters, bodies, access), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json, proof.md and proof.html")
-	flags.IntVar(&f.concurrency, "concurrency", 12, "runs at the same time")
-	flags.StringVar(&f.readme, "readme", "", "write the figures between the proof markers of the `file`")
+	flags.BoolVar(&f.whole, "whole", false, "run all scenarios against each mutant")
+	flags.BoolVar(&f.all, "all", false, "also try all generated mutants, which are derived from the contract, each until its first failure")
 	flags.BoolVar(&f.replay, "replay", false, "also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
-	flags.BoolVar(&f.all, "all", false, "also try all generated mutants, which are derived from the contract")
-	flags.IntVar(&f.sample, "sample", 0, "also try `N` of the generated mutants, and those that must be killed")
-	flags.Uint64Var(&f.seed, "seed", 1, "which generated mutants --sample chooses")
 	flags.BoolVar(&f.list, "list", false, "list the faults, mutants and null implementations, and exit")
 	return c
 }
@@ -69,25 +68,14 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if f.list {
 		return listDeviations(io)
 	}
-	if f.concurrency < 1 || f.concurrency > 64 {
-		return fmt.Errorf("--concurrency %d: give a number from 1 to 64", f.concurrency)
-	}
 	if err := proof.Check(f.out); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	if f.readme != "" {
-		if err := outfile.Ready(f.readme); err != nil {
-			return fmt.Errorf("--readme: %w", err)
-		}
-	}
 	// Hundreds of short runs allocate much and keep little: fewer garbage collections save a sixth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	generated := f.sample
-	if f.all {
-		generated = -1
-	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(softMemory))
 	result, err := prover.Run(c.Context(), prover.Options{
-		Generated: generated, Seed: f.seed, Only: f.only, Concurrency: f.concurrency, Replay: f.replay, Version: suiteVersion(), Describe: describe,
+		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,
 		Done: func(row proof.Row, done, total int) {
 			state := "ok"
 			if problem := row.Problem; problem != "" {
@@ -95,6 +83,9 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 			}
 			if row.Attempts > 1 {
 				state += " (second attempt, alone)"
+			}
+			if row.Together > 1 {
+				state += fmt.Sprintf(" (together with %d others)", row.Together-1)
 			}
 			fmt.Fprintf(io.err, "[%d/%d] %s %s (%d ms): %s\n", done, total, row.Kind, row.Name, row.MS, state)
 		},
@@ -117,9 +108,6 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if len(result.Problems) > 0 {
 		return failed(exitNonConformant)
 	}
-	if f.readme != "" && result.Whole {
-		return updateFigures(c.Context(), f.readme, result.Figures())
-	}
 	return nil
 }
 
@@ -133,19 +121,6 @@ func replayed(p *proof.Proof) string {
 		findings += r.Replayed
 	}
 	return fmt.Sprintf("replay: %d findings of %d faults still fail against the faulty server, pass against the reference, and are inconclusive at a closed port or with wrong credentials", findings, faults)
-}
-
-// updateFigures replaces the figures of the last self-test in a page.
-func updateFigures(ctx context.Context, path string, figures proof.Figures) error {
-	page, err := reading(ctx, path, func() ([]byte, error) { return os.ReadFile(path) })
-	if err != nil {
-		return fmt.Errorf("reading the page to update its figures: %w", err)
-	}
-	renewed, err := proof.Renew(page, figures)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return outfile.Text(path, outfile.Public, renewed)
 }
 
 func listDeviations(io streams) error {

@@ -2,6 +2,8 @@ package faults
 
 import "slices"
 
+// equivalentMutants are in the order in which several may stand around one server: what is said, then how it is encoded, then how
+// it is sent.
 func equivalentMutants() []EquivalentMutant {
-	return slices.Concat(forms(), transports(), waits(), otherStatuses(), otherContents(), otherLifecycles(), otherAgents(), otherWords())
+	return slices.Concat(otherStatuses(), otherContents(), otherLifecycles(), otherAgents(), forms(), transports(), waits(), otherWords())
 }

@@ -19,21 +19,21 @@ import (
 // otherAgents differ where the interface leaves the agent server a choice.
 func otherAgents() []EquivalentMutant {
 	return []EquivalentMutant{
-		{Name: "thread-is-201", Differs: "create thread returns 201", Apply: statusOf(createThread, http.StatusOK, http.StatusCreated)},
-		{Name: "run-is-202", Differs: "create run returns 202", Apply: statusOf(createRun, http.StatusOK, http.StatusAccepted)},
+		{Name: "thread-is-201", Place: "thread status", Differs: "create thread returns 201", Apply: statusOf(createThread, http.StatusOK, http.StatusCreated)},
+		{Name: "run-is-202", Place: "run status", Differs: "create run returns 202", Apply: statusOf(createRun, http.StatusOK, http.StatusAccepted)},
 		{
-			Name: "join-is-204", Differs: "join returns 204 with an empty body",
+			Name: "join-is-204", Place: "join", Differs: "join returns 204 with an empty body",
 			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) {
 				a.status, a.body = http.StatusNoContent, nil
 				a.header.Del("Content-Type")
 			}),
 		},
 		{
-			Name: "join-is-a-text", Differs: "join returns plain text",
+			Name: "join-is-a-text", Place: "join", Differs: "join returns plain text",
 			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) { a.plain("done\n") }),
 		},
 		{
-			Name: "join-of-a-failed-run-is-500", Differs: "the join of a run whose graph raised an error returns 500",
+			Name: "join-of-a-failed-run-is-500", Place: "join", Differs: "the join of a run whose graph raised an error returns 500",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !joinRun.is(r) {
 					next.ServeHTTP(w, r)
@@ -52,27 +52,27 @@ func otherAgents() []EquivalentMutant {
 			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, 300 * time.Millisecond} }),
 		},
 		{
-			Name: "one-run-at-a-time", Differs: "the agent server executes one run at a time; runs of all threads wait for each other",
+			Name: "one-run-at-a-time", Queues: true, Differs: "the agent server executes one run at a time; runs of all threads wait for each other",
 			Apply: agentOptions(func(o *agentserver.Options) { o.Workers = 1 }),
 		},
 		{
-			Name: "three-runs-at-a-time", Differs: "the agent server executes three runs at a time; other runs are pending",
+			Name: "three-runs-at-a-time", Queues: true, Differs: "the agent server executes three runs at a time; other runs are pending",
 			Apply: agentOptions(func(o *agentserver.Options) { o.Workers = 3 }),
 		},
 		{
-			Name: "runs-start-late", Differs: "the agent server executes ten runs at a time, and each starts up to 700 ms after it was accepted",
+			Name: "runs-start-late", Queues: true, Differs: "the agent server executes ten runs at a time, and each starts up to 700 ms after it was accepted",
 			Apply: agentOptions(func(o *agentserver.Options) { o.Workers, o.GraphConfig = 10, startingLate(o.GraphConfig) }),
 		},
 		{
-			Name: "join-is-null", Differs: "join returns null",
+			Name: "join-is-null", Place: "join", Differs: "join returns null",
 			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) { a.json(nil) }),
 		},
 		{
-			Name: "run-shows-its-id-only", Differs: "create run and get run return only run_id",
+			Name: "run-shows-its-id-only", Place: "run", Differs: "create run and get run return only run_id",
 			Apply: compose(onObject(createRun, only("run_id")), onObject(getRun, only("run_id"))),
 		},
 		{
-			Name: "state-shows-values-only", Differs: "get state returns only values",
+			Name: "state-shows-values-only", Place: "state", Differs: "get state returns only values",
 			Apply: onObject(getState, only("values")),
 		},
 		{
@@ -80,7 +80,7 @@ func otherAgents() []EquivalentMutant {
 			Apply: stateAtEnd(),
 		},
 		{
-			Name: "messages-have-more", Differs: "messages also have role, id, name and usage_metadata",
+			Name: "messages-have-more", Place: "messages", Differs: "messages also have role, id, name and usage_metadata",
 			Apply: onObject(getState, func(state map[string]any) {
 				for i, message := range items(object(state["values"])["messages"]) {
 					message["role"], message["id"], message["name"] = "assistant", i, nil
@@ -89,18 +89,18 @@ func otherAgents() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "values-have-more", Differs: "values of a state also have fields other than messages",
+			Name: "values-have-more", Place: "values", Differs: "values of a state also have fields other than messages",
 			Apply: onObject(getState, func(state map[string]any) {
 				if values := object(state["values"]); len(values) > 0 {
 					values["documents"], values["type"] = []any{map[string]any{"content": 1}}, "human"
 				}
 			}),
 		},
-		{Name: "gone-is-410", Differs: "the agent server returns 410 instead of 404", Apply: agentStatus(http.StatusNotFound, http.StatusGone)},
-		{Name: "gone-is-422", Differs: "the agent server returns 422 instead of 404", Apply: agentStatus(http.StatusNotFound, http.StatusUnprocessableEntity)},
-		{Name: "foreign-is-403", Differs: "the agent server returns 403 instead of 404", Apply: agentStatus(http.StatusNotFound, http.StatusForbidden)},
+		{Name: "gone-is-410", Place: "agent 404", Differs: "the agent server returns 410 instead of 404", Apply: agentStatus(http.StatusNotFound, http.StatusGone)},
+		{Name: "gone-is-422", Place: "agent 404", Differs: "the agent server returns 422 instead of 404", Apply: agentStatus(http.StatusNotFound, http.StatusUnprocessableEntity)},
+		{Name: "foreign-is-403", Place: "agent 404", Differs: "the agent server returns 403 instead of 404", Apply: agentStatus(http.StatusNotFound, http.StatusForbidden)},
 		{
-			Name: "agent-mistakes-are-400", Differs: "the agent server returns 400 instead of 422, with a different body",
+			Name: "agent-mistakes-are-400", Place: "agent 422", Differs: "the agent server returns 400 instead of 422, with a different body",
 			Apply: onAgent(func(a *answer) {
 				if a.status == http.StatusUnprocessableEntity {
 					a.status = http.StatusBadRequest
@@ -109,7 +109,7 @@ func otherAgents() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "rejection-is-a-text", Differs: "the 401 of an agent server is plain text with the handler's detail",
+			Name: "rejection-is-a-text", Place: "agent 401", Differs: "the 401 of an agent server is plain text with the handler's detail",
 			Apply: onAgent(func(a *answer) {
 				if detail := text(a.object(), "detail"); a.status == http.StatusUnauthorized && detail != "" {
 					a.plain(detail)
@@ -117,26 +117,26 @@ func otherAgents() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "threads-oldest-first", Differs: "threads are listed in reverse order",
+			Name: "threads-oldest-first", Place: "thread list", Differs: "threads are listed in reverse order",
 			Apply: compose(reversedList(listThreads), reversedList(searchThreads)),
 		},
 		{
-			Name: "list-is-a-page-of-a-busy-user", Differs: "list threads returns ten threads; those of other clients push every second new one out",
+			Name: "list-is-a-page-of-a-busy-user", Place: "thread list", Differs: "list threads returns ten threads; those of other clients push every second new one out",
 			Apply: onStatus(listThreads, http.StatusOK, pageOfABusyUser),
 		},
-		{Name: "list-threads-is-405", Differs: "list threads returns 405; search threads lists them", Apply: unserved(listThreads, http.StatusMethodNotAllowed)},
-		{Name: "list-threads-is-404", Differs: "list threads returns 404; search threads lists them", Apply: unserved(listThreads, http.StatusNotFound)},
+		{Name: "list-threads-is-405", Place: "thread list", Differs: "list threads returns 405; search threads lists them", Apply: unserved(listThreads, http.StatusMethodNotAllowed)},
+		{Name: "list-threads-is-404", Place: "thread list", Differs: "list threads returns 404; search threads lists them", Apply: unserved(listThreads, http.StatusNotFound)},
 		{
-			Name: "unknown-thread-has-no-runs", Differs: "list runs of a thread that is unknown or belongs to another user returns 200 with an empty array",
+			Name: "unknown-thread-has-no-runs", Place: "run list", Differs: "list runs of a thread that is unknown or belongs to another user returns 200 with an empty array",
 			Apply: ofForeign(listRuns, []any{}),
 		},
-		{Name: "threads-stay", Differs: "delete thread returns 405", Apply: unserved(deleteThread, http.StatusMethodNotAllowed)},
+		{Name: "threads-stay", Place: "thread removal", Differs: "delete thread returns 405", Apply: unserved(deleteThread, http.StatusMethodNotAllowed)},
 		{
-			Name: "answers-hold-the-token", Differs: "runs hold the caller's token in kwargs",
+			Name: "answers-hold-the-token", Place: "run", Differs: "runs hold the caller's token in kwargs",
 			Apply: compose(onAnswer(createRun, holdsToken), onAnswer(getRun, holdsToken)),
 		},
 		{
-			Name: "no-location-headers", Differs: "agent servers send no Content-Location, Location or WWW-Authenticate header",
+			Name: "no-location-headers", Place: "agent headers", Differs: "agent servers send no Content-Location, Location or WWW-Authenticate header",
 			Apply: onAgent(func(a *answer) {
 				for _, name := range []string{"Content-Location", "Location", "Www-Authenticate"} {
 					a.header.Del(name)

@@ -14,54 +14,21 @@ import (
 func forms() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
-			Name: "extra-fields", Differs: "every JSON object has additional fields",
+			Name: "extra-fields", Place: "members", Differs: "every JSON object has additional fields",
 			Apply: onEveryObject(func(o map[string]any) { o["x_extra"], o["élan"] = map[string]any{"of": []any{1, nil, "this"}}, "ß" }),
 		},
 		{
-			Name: "pretty-printed", Differs: "JSON is indented and ends with a newline",
-			Apply: onEveryJSON(func(a *answer) {
-				var b bytes.Buffer
-				if json.Indent(&b, a.body, "\t", "    ") == nil {
-					a.body = append(b.Bytes(), "\r\n"...)
-				}
-			}),
-		},
-		{
-			Name: "keys-in-another-order", Differs: "the keys of JSON objects are in reverse order",
-			Apply: onEveryJSON(func(a *answer) {
-				a.body = backwards(decodedValue(a.body))
-			}),
-		},
-		{
-			Name: "escaped-characters", Differs: "JSON strings contain unnecessary escapes",
-			Apply: onEveryJSON(func(a *answer) {
-				a.body = []byte(strings.NewReplacer("-", `\u002d`, "/", `\/`, "é", `\u00e9`).Replace(string(a.body)))
-			}),
-		},
-		{
-			Name: "charset-in-odd-case", Differs: "Content-Type is Application/JSON; Charset=UTF-8",
-			Apply: onEveryJSON(func(a *answer) { a.header.Set("Content-Type", "Application/JSON; Charset=UTF-8") }),
-		},
-		{
-			Name: "problems-are-problem-json", Differs: "errors have Content-Type application/problem+json",
-			Apply: onEveryJSON(func(a *answer) {
-				if a.status >= 400 {
-					a.header.Set("Content-Type", "application/problem+json")
-				}
-			}),
-		},
-		{
-			Name: "times-with-an-odd-offset", Differs: "timestamps have the offset +05:45 and nanoseconds",
+			Name: "times-with-an-odd-offset", Place: "times", Differs: "timestamps have the offset +05:45 and nanoseconds",
 			Apply: onTimes(func(t time.Time) string {
 				return t.In(time.FixedZone("", (5*60+45)*60)).Format("2006-01-02T15:04:05.000000000-07:00")
 			}),
 		},
 		{
-			Name: "times-in-seconds", Differs: "timestamps have no fraction",
+			Name: "times-in-seconds", Place: "times", Differs: "timestamps have no fraction",
 			Apply: onTimes(func(t time.Time) string { return t.UTC().Format(time.RFC3339) }),
 		},
 		{
-			Name: "ids-in-capitals", Differs: "the control plane returns UUIDs in upper case",
+			Name: "ids-in-capitals", Place: "control plane ids", Differs: "the control plane returns UUIDs in upper case",
 			Apply: onPlane(func(a *answer) {
 				a.edit(eachObject(func(o map[string]any) {
 					for _, key := range []string{"id", "latest_revision_id", "active_revision_id"} {
@@ -73,9 +40,42 @@ func forms() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "no-nulls", Differs: "the control plane omits fields that are null",
+			Name: "no-nulls", Place: "nulls", Differs: "the control plane omits fields that are null",
 			Apply: onPlane(func(a *answer) {
 				a.edit(eachObject(func(o map[string]any) { maps.DeleteFunc(o, func(_ string, v any) bool { return v == nil }) }))
+			}),
+		},
+		{
+			Name: "keys-in-another-order", Place: "order of keys", Differs: "the keys of JSON objects are in reverse order",
+			Apply: onEveryJSON(func(a *answer) {
+				a.body = backwards(decodedValue(a.body))
+			}),
+		},
+		{
+			Name: "pretty-printed", Place: "white space", Differs: "JSON is indented and ends with a newline",
+			Apply: onEveryJSON(func(a *answer) {
+				var b bytes.Buffer
+				if json.Indent(&b, a.body, "\t", "    ") == nil {
+					a.body = append(b.Bytes(), "\r\n"...)
+				}
+			}),
+		},
+		{
+			Name: "escaped-characters", Place: "escapes", Differs: "JSON strings contain unnecessary escapes",
+			Apply: onEveryJSON(func(a *answer) {
+				a.body = []byte(strings.NewReplacer("-", `\u002d`, "/", `\/`, "é", `\u00e9`).Replace(string(a.body)))
+			}),
+		},
+		{
+			Name: "charset-in-odd-case", Place: "content type", Differs: "Content-Type is Application/JSON; Charset=UTF-8",
+			Apply: onEveryJSON(func(a *answer) { a.header.Set("Content-Type", "Application/JSON; Charset=UTF-8") }),
+		},
+		{
+			Name: "problems-are-problem-json", Place: "content type", Differs: "errors have Content-Type application/problem+json",
+			Apply: onEveryJSON(func(a *answer) {
+				if a.status >= 400 {
+					a.header.Set("Content-Type", "application/problem+json")
+				}
 			}),
 		},
 	}

@@ -17,9 +17,9 @@ import (
 // otherStatuses differ in HTTP statuses that the interface leaves open.
 func otherStatuses() []EquivalentMutant {
 	return []EquivalentMutant{
-		{Name: "created-is-200", Differs: "create deployment returns 200", Apply: statusOf(createDeployment, http.StatusCreated, http.StatusOK)},
-		{Name: "created-is-202", Differs: "create deployment returns 202", Apply: statusOf(createDeployment, http.StatusCreated, http.StatusAccepted)},
-		{Name: "updated-is-201", Differs: "an update returns 201", Apply: statusOf(updateDeployment, http.StatusOK, http.StatusCreated)},
+		{Name: "created-is-200", Place: "create status", Differs: "create deployment returns 200", Apply: statusOf(createDeployment, http.StatusCreated, http.StatusOK)},
+		{Name: "created-is-202", Place: "create status", Differs: "create deployment returns 202", Apply: statusOf(createDeployment, http.StatusCreated, http.StatusAccepted)},
+		{Name: "updated-is-201", Place: "update status", Differs: "an update returns 201", Apply: statusOf(updateDeployment, http.StatusOK, http.StatusCreated)},
 		{
 			Name: "updated-is-202-and-empty", Differs: "an update returns 202 with an empty body",
 			Apply: onStatus(updateDeployment, http.StatusOK, func(_ *http.Request, a *answer) {
@@ -35,7 +35,7 @@ func otherStatuses() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "unauthenticated-is-403", Differs: "the control plane returns 403 instead of 401 for missing and wrong credentials",
+			Name: "unauthenticated-is-403", Place: "control plane 401", Differs: "the control plane returns 403 instead of 401 for missing and wrong credentials",
 			Apply: onPlane(func(a *answer) {
 				if a.status == http.StatusUnauthorized {
 					a.refuse(http.StatusForbidden, "Not authenticated")
@@ -43,7 +43,7 @@ func otherStatuses() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "unauthenticated-is-a-page", Differs: "the 401 of the control plane is an HTML page",
+			Name: "unauthenticated-is-a-page", Place: "control plane 401", Differs: "the 401 of the control plane is an HTML page",
 			Apply: onPlane(func(a *answer) {
 				if a.status == http.StatusUnauthorized {
 					a.plain("<h1>401 Authorization Required</h1>")
@@ -52,11 +52,11 @@ func otherStatuses() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "mistakes-are-400", Differs: "the control plane returns 400 with a string detail instead of 422",
+			Name: "mistakes-are-400", Place: "control plane 422", Differs: "the control plane returns 400 with a string detail instead of 422",
 			Apply: compose(mistakesAre400(createDeployment), mistakesAre400(updateDeployment), mistakesAre400(getDeployment)),
 		},
 		{
-			Name: "rules-are-409", Differs: "create and update return 409 instead of 400",
+			Name: "rules-are-409", Place: "control plane 400", Differs: "create and update return 409 instead of 400",
 			Apply: compose(statusOf(createDeployment, http.StatusBadRequest, http.StatusConflict), statusOf(updateDeployment, http.StatusBadRequest, http.StatusConflict)),
 		},
 		{
@@ -70,7 +70,7 @@ func otherStatuses() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "updates-wait-for-builds", Differs: "an update returns 409 until the latest revision has a final status",
+			Name: "updates-wait-for-builds", Place: "control plane 400", Differs: "an update returns 409 until the latest revision has a final status",
 			Apply: compose(paced(15*time.Millisecond), around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if updateDeployment.is(r) {
 					path := "/v2/deployments/" + deploymentOf(r) + "/revisions/" + text(lookAtDeployment(next, r), "latest_revision_id")
@@ -85,7 +85,7 @@ func otherStatuses() []EquivalentMutant {
 			})),
 		},
 		{
-			Name: "unknown-status-is-an-empty-list", Differs: "an unknown status in the filter returns an empty list instead of 422",
+			Name: "unknown-status-is-an-empty-list", Place: "control plane 422", Differs: "an unknown status in the filter returns an empty list instead of 422",
 			Apply: onProblemWith("status", func(_ *http.Request, a *answer) {
 				a.status = http.StatusOK
 				a.json(map[string]any{"resources": []any{}, "offset": 0})
@@ -106,7 +106,7 @@ func mistakesAre400(op operation) Layer {
 func otherContents() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
-			Name: "other-words", Differs: "error details and messages are worded differently",
+			Name: "other-words", Place: "error texts", Differs: "error details and messages are worded differently",
 			Apply: onPlane(func(a *answer) {
 				a.edit(func(o map[string]any) {
 					if detail := text(o, "detail"); detail != "" && a.status == http.StatusNotFound {
@@ -119,7 +119,7 @@ func otherContents() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "problems-carry-input-ctx-url", Differs: "validation errors also have input, ctx and url",
+			Name: "problems-carry-input-ctx-url", Place: "control plane 422", Differs: "validation errors also have input, ctx and url",
 			Apply: onPlane(func(a *answer) {
 				a.edit(func(o map[string]any) {
 					for _, problem := range items(o["detail"]) {
@@ -130,7 +130,7 @@ func otherContents() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "offset-beyond-64-bits-is-empty", Differs: "an offset beyond 64 bits returns an empty page with that offset",
+			Name: "offset-beyond-64-bits-is-empty", Place: "control plane 422", Differs: "an offset beyond 64 bits returns an empty page with that offset",
 			Apply: compose(clamping(), around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				sent := r.URL.Query().Get("offset")
 				a := capture(next, r)
@@ -145,7 +145,7 @@ func otherContents() []EquivalentMutant {
 			})),
 		},
 		{
-			Name: "integers-have-a-fraction", Differs: "the returned offset is written as 2.0",
+			Name: "integers-have-a-fraction", Place: "offset", Differs: "the returned offset is written as 2.0",
 			Apply: onObject(listRevisions, func(list map[string]any) {
 				if offset, ok := list["offset"].(json.Number); ok {
 					list["offset"] = offset + ".0"
@@ -153,19 +153,19 @@ func otherContents() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "created-is-ids-only", Differs: "create deployment returns only id and latest_revision_id",
+			Name: "created-is-ids-only", Place: "created deployment", Differs: "create deployment returns only id and latest_revision_id",
 			Apply: onObject(createDeployment, only("id", "latest_revision_id")),
 		},
 		{
-			Name: "deployment-is-bare", Differs: "get deployment returns only the fields of the interface",
+			Name: "deployment-is-bare", Place: "deployment", Differs: "get deployment returns only the fields of the interface",
 			Apply: onObject(getDeployment, only("id", "latest_revision_id", "source", "source_config", "source_revision_config")),
 		},
 		{
-			Name: "revision-is-bare", Differs: "revisions have only the fields of the interface",
+			Name: "revision-is-bare", Place: "revision", Differs: "revisions have only the fields of the interface",
 			Apply: onRevisions(only("id", "created_at", "updated_at", "status", "source", "source_revision_config")),
 		},
 		{
-			Name: "tag-overrules-build-on-push", Differs: "a tag ref sets build_on_push to false instead of being refused",
+			Name: "tag-overrules-build-on-push", Place: "control plane 400", Differs: "a tag ref sets build_on_push to false instead of being refused",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !createDeployment.is(r) && !updateDeployment.is(r) {
 					next.ServeHTTP(w, r)
@@ -183,7 +183,7 @@ func otherContents() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "status-filter-is-lenient", Differs: "the status filter also accepts spaces and lower case",
+			Name: "status-filter-is-lenient", Place: "control plane 422", Differs: "the status filter also accepts spaces and lower case",
 			Apply: onQuery(listRevisions, func(q url.Values) {
 				words := strings.Split(q.Get("status"), ",")
 				for i, word := range words {
@@ -208,7 +208,7 @@ func only(keys ...string) func(o map[string]any) {
 func otherLifecycles() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
-			Name: "statuses-are-skipped", Differs: "a revision is QUEUED until its final status",
+			Name: "statuses-are-skipped", Place: "revision status", Differs: "a revision is QUEUED until its final status",
 			Apply: readings(func(_ reading, r *controlplane.Revision) {
 				if !r.Status.Settled() {
 					r.Status = controlplane.Queued
@@ -216,11 +216,11 @@ func otherLifecycles() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "unknown-at-first", Differs: "the first two answers to get revision show UNKNOWN",
+			Name: "unknown-at-first", Place: "revision status", Differs: "the first two answers to get revision show UNKNOWN",
 			Apply: shownAtFirst(2, "UNKNOWN"),
 		},
 		{
-			Name: "first-times-are-finer", Differs: "the first answer to get revision shows created_at with nanoseconds",
+			Name: "first-times-are-finer", Place: "times", Differs: "the first answer to get revision shows created_at with nanoseconds",
 			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !getRevision.is(r) {
 					next.ServeHTTP(w, r)
@@ -236,7 +236,7 @@ func otherLifecycles() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "superseded-revisions-are-unknown", Differs: "all revisions but the latest are UNKNOWN",
+			Name: "superseded-revisions-are-unknown", Place: "revision status", Differs: "all revisions but the latest are UNKNOWN",
 			Apply: readings(func(of reading, r *controlplane.Revision) {
 				if r.ID != of.deployment.LatestRevisionID {
 					r.Status = controlplane.Unknown
@@ -244,7 +244,7 @@ func otherLifecycles() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "failed-builds-are-create-failed", Differs: "a revision with a failed build is CREATE_FAILED instead of BUILD_FAILED",
+			Name: "failed-builds-are-create-failed", Place: "revision status", Differs: "a revision with a failed build is CREATE_FAILED instead of BUILD_FAILED",
 			Apply: statusIs(controlplane.BuildFailed, controlplane.CreateFailed),
 		},
 		{
@@ -252,7 +252,7 @@ func otherLifecycles() []EquivalentMutant {
 			Apply: delayedUpdates(30 * time.Millisecond),
 		},
 		{
-			Name: "agent-address-comes-later", Differs: "custom_url appears 150 ms after the revision is DEPLOYED",
+			Name: "agent-address-comes-later", Place: "agent address", Differs: "custom_url appears 150 ms after the revision is DEPLOYED",
 			Apply: addressAfter(150 * time.Millisecond),
 		},
 		{

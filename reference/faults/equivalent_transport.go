@@ -19,7 +19,23 @@ import (
 func transports() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
-			Name: "gzip", Differs: "bodies are compressed with gzip if the client accepts it",
+			Name: "more-headers", Place: "headers", Differs: "answers also have cookie, cache, rate-limit and CORS headers",
+			Apply: onEvery(func(r *http.Request, a *answer) {
+				for name, value := range map[string]string{
+					"Set-Cookie": "session=1; Path=/; HttpOnly", "Cache-Control": "no-store", "Etag": `W/"1"`, "Server": "other/1.0",
+					"Access-Control-Allow-Origin": "*", "X-Ratelimit-Remaining": "0", "Strict-Transport-Security": "max-age=1",
+					"Link": "<" + r.URL.Path + ">; rel=self",
+				} {
+					a.header.Set(name, value)
+				}
+			}),
+		},
+		{
+			Name: "connections-close", Place: "connection", Differs: "the connection is closed after every answer",
+			Apply: onEvery(func(_ *http.Request, a *answer) { a.header.Set("Connection", "close") }),
+		},
+		{
+			Name: "gzip", Place: "coding", Differs: "bodies are compressed with gzip if the client accepts it",
 			Apply: onEvery(func(r *http.Request, a *answer) {
 				if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || len(a.body) == 0 {
 					return
@@ -34,31 +50,15 @@ func transports() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "chunked", Differs: "bodies are sent in chunks, without Content-Length",
+			Name: "chunked", Place: "transfer", Differs: "bodies are sent in chunks, without Content-Length",
 			Apply: inPieces(7, 0),
 		},
 		{
-			Name: "slow-bodies", Differs: "bodies are sent in pieces with pauses between them",
+			Name: "slow-bodies", Place: "transfer", Differs: "bodies are sent in pieces with pauses between them",
 			Apply: inPieces(4, 5*time.Millisecond),
 		},
 		{
-			Name: "connections-close", Differs: "the connection is closed after every answer",
-			Apply: onEvery(func(_ *http.Request, a *answer) { a.header.Set("Connection", "close") }),
-		},
-		{
-			Name: "more-headers", Differs: "answers also have cookie, cache, rate-limit and CORS headers",
-			Apply: onEvery(func(r *http.Request, a *answer) {
-				for name, value := range map[string]string{
-					"Set-Cookie": "session=1; Path=/; HttpOnly", "Cache-Control": "no-store", "Etag": `W/"1"`, "Server": "other/1.0",
-					"Access-Control-Allow-Origin": "*", "X-Ratelimit-Remaining": "0", "Strict-Transport-Security": "max-age=1",
-					"Link": "<" + r.URL.Path + ">; rel=self",
-				} {
-					a.header.Set(name, value)
-				}
-			}),
-		},
-		{
-			Name: "reads-are-redirected", Differs: "GET requests to the control plane are redirected with 308 on the same host",
+			Name: "reads-are-redirected", Place: "redirects", Differs: "GET requests to the control plane are redirected with 308 on the same host",
 			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				path, redirected := strings.CutSuffix(r.URL.Path, "/-")
 				if r.Method == http.MethodGet && isPlane(r) && !redirected {
@@ -105,23 +105,23 @@ func waits() []EquivalentMutant {
 			}),
 		},
 		{
-			Name: "too-many-requests", Differs: "every 10th request gets 429 with Retry-After: 0",
+			Name: "too-many-requests", Place: "throttling", Differs: "every 10th request gets 429 with Retry-After: 0",
 			Apply: everyNth(10, func(w http.ResponseWriter) { busy(w, http.StatusTooManyRequests, "0") }),
 		},
 		{
-			Name: "rate-limit-per-window", Differs: "requests beyond 40 in 100 ms get 429 with Retry-After: 0",
+			Name: "rate-limit-per-window", Place: "throttling", Differs: "requests beyond 40 in 100 ms get 429 with Retry-After: 0",
 			Apply: fresh(func() Layer { return limited(40, 100*time.Millisecond) }),
 		},
 		{
-			Name: "too-many-requests-without-a-time", Differs: "every 25th request gets 429 without Retry-After",
+			Name: "too-many-requests-without-a-time", Place: "throttling", Differs: "every 25th request gets 429 without Retry-After",
 			Apply: everyNth(25, func(w http.ResponseWriter) { busy(w, http.StatusTooManyRequests, "") }),
 		},
 		{
-			Name: "unavailable-for-a-second", Differs: "every 200th request gets 503 with Retry-After: 1",
+			Name: "unavailable-for-a-second", Place: "throttling", Differs: "every 200th request gets 503 with Retry-After: 1",
 			Apply: everyNth(200, func(w http.ResponseWriter) { busy(w, http.StatusServiceUnavailable, "1") }),
 		},
 		{
-			Name: "unavailable-until-a-date", Differs: "every 200th request gets 503 with a date in Retry-After",
+			Name: "unavailable-until-a-date", Place: "throttling", Differs: "every 200th request gets 503 with a date in Retry-After",
 			Apply: everyNth(200, func(w http.ResponseWriter) {
 				busy(w, http.StatusServiceUnavailable, time.Now().Add(time.Second).UTC().Format(http.TimeFormat))
 			}),

@@ -30,7 +30,12 @@ type EquivalentMutant struct {
 	Name    string // "pretty-printed"
 	Differs string // what a client observes, in a sentence
 	Edition string
-	Apply   Layer
+	// Place is what it changes of the exchanges over HTTP, in a few words. Those with different places can be tried at once, in the
+	// order of the catalogue; one without a place changes more than that, and is tried alone.
+	Place string
+	// Queues says that runs wait for each other. The self-test tries it last: on a busy machine the waits add up.
+	Queues bool
+	Apply  Layer
 }
 
 // Layer wraps the reference that the options describe.
@@ -43,12 +48,8 @@ func All() []Fault {
 	return all
 }
 
-// EquivalentMutants returns all equivalent mutants, sorted by name.
-func EquivalentMutants() []EquivalentMutant {
-	all := equivalentMutants()
-	slices.SortFunc(all, func(a, b EquivalentMutant) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
+// EquivalentMutants returns all equivalent mutants, in the order in which several may stand around one server.
+func EquivalentMutants() []EquivalentMutant { return equivalentMutants() }
 
 // Find returns the layers of the named faults, equivalent mutants and broken graphs, and the edition they need: that of the last one that
 // needs one, or "" if none does.

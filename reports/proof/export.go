@@ -59,6 +59,9 @@ func Console(w io.Writer, p *Proof) error {
 		fmt.Fprintf(&b, "tried a second time, alone, because the first run was undecided: %s\n", list(again))
 	}
 	fmt.Fprintf(&b, "%s in %s: %s\n", p.Verdict(), took(p), p.Sentence())
+	if p.Gate {
+		b.WriteString(beyondTheGate + "\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -67,6 +70,9 @@ func Console(w io.Writer, p *Proof) error {
 func Markdown(w io.Writer, p *Proof) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s.\n", upper(p.Verdict()), upper(p.Sentence()))
+	if p.Gate {
+		b.WriteString("\n" + beyondTheGate + "\n")
+	}
 	if len(p.Problems) > 0 {
 		b.WriteString("\n## Problems\n\n")
 		for _, problem := range p.Problems {
@@ -150,7 +156,7 @@ var style string
 
 var pageTemplate = template.Must(template.New("proof").Funcs(template.FuncMap{
 	"rows": func(p *Proof, kind string) []Row { return p.rows(Kind(kind)) },
-	"cell": cell, "columns": columns, "took": took, "upper": upper, "ellipsis": safe.Ellipsis,
+	"cell": cell, "beyondTheGate": func() string { return beyondTheGate }, "columns": columns, "took": took, "upper": upper, "ellipsis": safe.Ellipsis,
 	"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // our own file
 }).Parse(page))
 

@@ -31,8 +31,8 @@ const (
 type Proof struct {
 	Schema       string        `json:"schema"`
 	Version      string        `json:"version"`
-	Whole        bool          `json:"whole"`                   // false if limited by --only
-	AllGenerated bool          `json:"all_generated,omitempty"` // all generated mutants were tried, not a sample
+	Whole        bool          `json:"whole"` // false if limited by --only
+	Gate         bool          `json:"gate"`  // mutants were run against a part of the scenarios: see Row.Narrow
 	Requirements []Requirement `json:"requirements"`
 	Rows         []Row         `json:"rows"`
 	Problems     []string      `json:"problems"` // why the self-test failed; empty if it passed
@@ -56,12 +56,15 @@ type Row struct {
 	Also    map[string]string `json:"also,omitempty"`  // further requirements that inevitably fail, with the reason
 	// Group, Changed, Allowed and Control are of generated mutants: the rule, how many exchanges it changed, why the interface allows
 	// that, and whether it must be killed for anything to count.
-	Group   string             `json:"group,omitempty"`
-	Changed int64              `json:"changed,omitempty"`
-	Allowed string             `json:"allowed,omitempty"`
-	Control bool               `json:"control,omitempty"`
-	Verdict reports.Conclusion `json:"verdict"`
-	Red     []string           `json:"red"` // requirements that failed
+	Group    string             `json:"group,omitempty"`
+	Changed  int64              `json:"changed,omitempty"`
+	Allowed  string             `json:"allowed,omitempty"`
+	Control  bool               `json:"control,omitempty"`
+	Verdict  reports.Conclusion `json:"verdict"`
+	Narrow   bool               `json:"narrow,omitempty"`   // only the scenarios of the requirement that must kill the mutant were run
+	Together int                `json:"together,omitempty"` // so many equivalent mutants were tried at once
+	Passed   int                `json:"passed"`             // how many requirements passed
+	Red      []string           `json:"red"`                // requirements that failed
 	// Beside are invariants that failed beside the requirement that the fault breaks: they are judged on all exchanges.
 	Beside  []string `json:"beside,omitempty"`
 	Open    []string `json:"open"` // blocked or inconclusive
@@ -72,6 +75,8 @@ type Row struct {
 	Attempts int `json:"attempts,omitempty"`
 	// Replayed is how many findings were replayed with the expected verdict against all four targets.
 	Replayed int `json:"replayed,omitempty"`
+	// Sites are the places in the code that judged the finding of Fails, where the build records them.
+	Sites []string `json:"sites,omitempty"`
 }
 
 // Failures is how many requirements failed.
@@ -126,7 +131,7 @@ func (r Row) judgeFault(level reports.Level) string {
 		}
 	}
 	for id := range r.Also {
-		if !slices.Contains(r.Red, id) {
+		if !r.Narrow && !slices.Contains(r.Red, id) {
 			return fmt.Sprintf("%s did not fail, but the fault declares it", id)
 		}
 	}
@@ -212,12 +217,12 @@ type Figures struct {
 	// MedianFailures and MaxFailures tell how many requirements failed per mutant.
 	MedianFailures, MaxFailures int
 	Generated                   Generated
-	AllGenerated                bool // not a sample of them
+	Gate                        bool // mutants were run against a part of the scenarios
 }
 
 // Figures counts the rows.
 func (p *Proof) Figures() Figures {
-	f := Figures{Requirements: len(p.Requirements), AllGenerated: p.AllGenerated}
+	f := Figures{Requirements: len(p.Requirements), Gate: p.Gate}
 	var failures []int
 	for _, r := range p.Rows {
 		good := 0

@@ -108,19 +108,21 @@ func TestOneFaultOfAMustIsTooFew(t *testing.T) {
 	assert.Equal(t, "self-test passed", p.Verdict())
 }
 
-func TestFigures(t *testing.T) {
-	page := []byte("# Title\n<!-- proof: figures written by agentconform prove --readme -->\nold\n<!-- proof: end -->\nrest\n")
-	renewed, err := proof.Renew(page, sample().Figures())
-	require.NoError(t, err)
-	assert.Contains(t, string(renewed), "mutation score 1/2 over 2 requirements (failed requirements per mutant: median 1, maximum 1); equivalent mutants reported conformant: 1/1; null implementations rejected: 1/1.\n")
-	assert.True(t, strings.HasSuffix(string(renewed), "-->\nrest\n"))
-	shown, err := proof.Shown(renewed)
-	require.NoError(t, err)
-	assert.Equal(t, sample().Figures(), shown)
-	_, err = proof.Renew([]byte("no marks"), proof.Figures{})
-	assert.ErrorContains(t, err, "no markers for the figures")
-	_, err = proof.Shown(page)
-	assert.ErrorContains(t, err, "has no figures")
+// TestAGateSaysWhatItLeavesOut: of failures beside the requirement that must kill a mutant it knows nothing.
+func TestAGateSaysWhatItLeavesOut(t *testing.T) {
+	p := sample()
+	p.Gate = true
+	p.Rows[0].Narrow, p.Rows[0].Also = true, map[string]string{"CP-B-1": "why"}
+	p.Conclude()
+	assert.Empty(t, p.Rows[0].Problem, "what it declares to fail beside it was not run")
+	var console, text, page strings.Builder
+	require.NoError(t, proof.Console(&console, p))
+	require.NoError(t, proof.Markdown(&text, p))
+	require.NoError(t, proof.HTML(&page, p))
+	for _, written := range []string{console.String(), text.String(), page.String()} {
+		assert.Contains(t, strings.ToLower(written), "mutation score 1/2 over 2 requirements, each by the scenarios of its requirement;")
+		assert.Contains(t, written, "prove --whole")
+	}
 }
 
 func TestFormats(t *testing.T) {

@@ -209,7 +209,7 @@ func (w *closing) noServerError() error {
 		v := outcome.Violation{
 			Summary: fmt.Sprintf("%s was answered with status %d", f.Operation, f.Status), Expected: "a status below 500",
 			Actual: fmt.Sprintf("status %d, %d times", f.Status, f.Count), Operation: f.Operation, Count: f.Count,
-			Key: strconv.Itoa(f.Status),
+			Key: strconv.Itoa(f.Status), Site: outcome.Site(0),
 		}
 		if f.Answer != nil {
 			v.Exchange = f.Answer.ID
@@ -227,7 +227,7 @@ func (w *closing) contractIsKept(context.Context) error {
 		o.Violations = append(o.Violations, outcome.Violation{
 			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
-			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: v.Words,
+			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: v.Words, Site: outcome.Site(0),
 		})
 	}
 	if n := w.target.Collector.Unjudged(w.operation); n > 0 && len(o.Violations) == 0 {
@@ -243,7 +243,8 @@ func (w *closing) everyStatusKnown() error {
 		if v.Pointer == "/"+w.target.Client.Vocabulary.OnWire("status") {
 			o.Violations = append(o.Violations, outcome.Violation{
 				Summary:  "the status of a revision is not one of the thirteen",
-				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange, Count: 1, Key: UnknownStatus, Words: v.Words,
+				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange,
+				Count: 1, Key: UnknownStatus, Words: v.Words, Site: outcome.Site(0),
 			})
 		}
 	}

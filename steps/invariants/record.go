@@ -162,5 +162,5 @@ func (t *tally) violated(s *seen, pointer, summary, expected, actual string) {
 		}
 	}
 	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual, Operation: operation, Pointer: pointer,
-		Exchange: s.id, Count: 1, Key: summary})
+		Exchange: s.id, Count: 1, Key: summary, Site: outcome.Site(1)})
 }

@@ -148,7 +148,11 @@ func (e *execution) execute(ctx context.Context, sentence string) error {
 	if e.run.cut && !e.run.forecast.OnRecord(sentence) {
 		return nil // a precondition that only a request could show; what is judged was recorded before
 	}
-	return e.sentences.Call(ctx, e.kind, sentence)
+	err := e.sentences.Call(ctx, e.kind, sentence)
+	if e.kind == common.Given {
+		return err
+	}
+	return outcome.Unmuted(err)
 }
 
 // parts are those of the exchanges that a sentence of the kind sends.

@@ -166,6 +166,7 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 			f := r.finding(s, v.sentence, found)
 			if at, again := known[f.ID]; again {
 				res.Findings[at].Count += f.Count
+				res.Findings[at].Sites = append(res.Findings[at].Sites, f.Sites...)
 				continue
 			}
 			known[f.ID] = len(res.Findings)
@@ -182,6 +183,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 		Requirement: s.Requirement.ID, Summary: r.target.Redact.Text(v.Summary), Step: sentence, Scenario: s.Key(),
 		Expected: expected, Actual: actual, Hint: v.Hint,
 		Operation: r.target.Redact.Text(v.Operation), Pointer: r.target.Redact.Text(v.Pointer), Count: v.Count, Exchange: v.Exchange,
+		Sites: []string{v.Site},
 	}
 	if v.Exchange > 0 {
 		if x, err := r.Journal.Get(v.Exchange); err == nil {

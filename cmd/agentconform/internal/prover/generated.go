@@ -2,8 +2,6 @@ package prover
 
 import (
 	"context"
-	"math/rand/v2"
-	"slices"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/mutants"
@@ -11,32 +9,20 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// generated are the trials of generated mutants that the options ask for: all, those that are named, or a sample with all controls.
+// generated are the trials of generated mutants that the options ask for: all, or those that are named.
 func (p *prover) generated() ([]trial, error) {
-	if p.Generated == 0 && len(p.Only) == 0 {
+	if !p.All && len(p.Only) == 0 {
 		return nil, nil
 	}
 	all, err := mutants.All()
 	if err != nil {
 		return nil, err
 	}
-	if len(p.Only) == 0 && p.Generated > 0 && p.Generated < len(all) {
-		all = sample(all, p.Generated, p.Seed)
-	}
 	var trials []trial
 	for _, m := range all {
 		trials = append(trials, p.derived(m, config.Cloud))
 	}
 	return trials, nil
-}
-
-// sample chooses mutants, the same ones for a seed, and always the controls. It keeps their order.
-func sample(all []mutants.Mutant, n int, seed uint64) []mutants.Mutant {
-	chosen := map[string]bool{}
-	for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(len(all))[:n] { //nolint:gosec // a choice of tests
-		chosen[all[i].Name] = true
-	}
-	return slices.DeleteFunc(all, func(m mutants.Mutant) bool { return !chosen[m.Name] && !m.Control })
 }
 
 // derived is a trial of a generated mutant in an edition of the reference.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -23,12 +24,11 @@ import (
 
 // Options of a self-test.
 type Options struct {
-	Only        []string // names of faults, equivalent mutants and null implementations, or IDs of requirements; empty: all
-	Concurrency int      // runs at the same time
-	Generated   int      // how many of the generated mutants to try, as Seed chooses them; below 0: all
-	Seed        uint64
-	Replay      bool // replay the findings of each fault against four targets
-	Version     string
+	Only    []string // names of faults, equivalent mutants and null implementations, or IDs of requirements; empty: all
+	Whole   bool     // run all scenarios against each mutant; else the gate (see [prover.selection])
+	All     bool     // also try all generated mutants, each until its first failure
+	Replay  bool     // replay the findings of each fault against four targets
+	Version string
 	// Describe completes the configuration of a run against a reference.
 	Describe func(*config.Config, *reference.Server)
 	// Done is called with each row when its run has ended.
@@ -38,19 +38,31 @@ type Options struct {
 // The time limits of the runs, shorter than for a real target: some faults make the suite wait until a timeout.
 var limits = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
 
+// runsPerCore is how many runs of the suite are made at the same time for each core: most of their time they wait.
+const runsPerCore = 12
+
 type prover struct {
 	Options
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
 	pristine  map[string]*config.Config // unmodified references by edition; for replays
+
+	mu sync.Mutex
+	// Of the unmodified reference, by edition: how many requirements passed, and which scenarios sent which operation.
+	passed  map[string]int
+	senders map[string]map[string][]string
 }
 
 // trial is one run of the suite.
 type trial struct {
 	row   proof.Row
 	slow  bool // started first, so that it does not run alone at the end
+	last  bool // started when the others have ended
 	once  bool // the fault occurs once per server
 	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
+	// place and layer are of an equivalent mutant that the gate may try together with others.
+	place string
+	layer faults.Layer
 	// changed is how many exchanges a generated mutant has changed; nil for others.
 	changed func() int64
 	other   *trial // in the other edition; nil where one edition says everything
@@ -58,7 +70,7 @@ type trial struct {
 
 // Run makes all runs and concludes. An error means that there is no result.
 func Run(ctx context.Context, o Options) (*proof.Proof, error) {
-	p := &prover{Options: o}
+	p := &prover{Options: o, passed: map[string]int{}, senders: map[string]map[string][]string{}}
 	var err error
 	if p.catalogue, err = features.Load(); err != nil {
 		return nil, err
@@ -71,7 +83,7 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Whole: len(o.Only) == 0, AllGenerated: o.Generated < 0}
+	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Gate: !o.Whole, Whole: len(o.Only) == 0}
 	for _, r := range p.catalogue.Requirements {
 		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title})
 	}
@@ -96,7 +108,7 @@ func (p *prover) trials() ([]trial, error) {
 	}
 	for _, v := range faults.EquivalentMutants() {
 		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition}, v.Apply)
-		t.slow = true
+		t.slow, t.last, t.place, t.layer = true, v.Queues, v.Place, v.Apply
 		all = append(all, t)
 	}
 	for _, i := range faults.NullImplementations() {
@@ -169,29 +181,34 @@ func (p *prover) null(i faults.NullImplementation) trial {
 	}}
 }
 
-// run makes the trials, several at the same time, and returns their rows in order. Those that are undecided are tried once
-// more, alone.
+// run makes the trials, several at the same time and the unmodified references first, and returns their rows in order. Those
+// that are undecided are tried once more, alone.
 func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 	rows := make([]proof.Row, len(trials))
-	slots := make(chan struct{}, max(p.Concurrency, 1))
-	var wait sync.WaitGroup
 	var mu sync.Mutex
 	done := 0
-	for _, i := range slowFirst(trials) {
-		slots <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		wait.Go(func() {
-			defer func() { <-slots }()
-			rows[i] = p.try(ctx, trials[i])
-			mu.Lock()
-			defer mu.Unlock()
-			done++
-			p.Done(rows[i], done, len(trials))
-		})
+	finished := func(i int, row proof.Row) {
+		mu.Lock()
+		defer mu.Unlock()
+		rows[i] = row
+		done++
+		p.Done(row, done, len(trials))
 	}
-	wait.Wait()
+	for _, jobs := range p.jobs(trials) {
+		slots := make(chan struct{}, runsPerCore*runtime.GOMAXPROCS(0))
+		var wait sync.WaitGroup
+		for _, j := range jobs {
+			slots <- struct{}{}
+			if ctx.Err() != nil {
+				break
+			}
+			wait.Go(func() {
+				defer func() { <-slots }()
+				p.do(ctx, trials, j, finished)
+			})
+		}
+		wait.Wait()
+	}
 	for i, row := range rows {
 		if row.Problem != "" && row.Undecided() && ctx.Err() == nil {
 			rows[i] = p.try(ctx, trials[i])
@@ -200,19 +217,6 @@ func (p *prover) run(ctx context.Context, trials []trial) []proof.Row {
 		}
 	}
 	return rows
-}
-
-// slowFirst returns the indices of the trials in the order in which they start.
-func slowFirst(trials []trial) []int {
-	var slow, others []int
-	for i, t := range trials {
-		if t.slow {
-			slow = append(slow, i)
-		} else {
-			others = append(others, i)
-		}
-	}
-	return append(slow, others...)
 }
 
 func (p *prover) try(ctx context.Context, t trial) proof.Row {
@@ -230,21 +234,24 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 		row.Problem = "invalid configuration: " + err.Error()
 		return row
 	}
-	result, err := steps.Run(ctx, p.options(&cfg))
+	result, err := p.judge(ctx, t, &cfg)
 	row.MS = time.Since(start).Milliseconds()
 	if err != nil {
 		row.Problem = "run failed: " + err.Error()
 		return row
 	}
 	p.fill(&row, result)
+	if row.Kind == proof.Pristine {
+		p.learn(row, result)
+	}
 	if t.changed != nil {
 		row.Changed = t.changed()
 	}
+	level := reports.Level("")
 	if q := p.catalogue.Find(row.Fails); q != nil {
-		row.Problem = row.Judge(q.Level)
-	} else {
-		row.Problem = row.Judge("")
+		level = q.Level
 	}
+	row.Problem = row.Judge(level)
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, t, row)
 	}
@@ -267,10 +274,12 @@ func hurry(cfg *config.Config) error {
 
 // fill copies verdicts and the first finding from a result into the row.
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
-	row.Verdict = result.Verdict
+	row.Verdict, row.Narrow = result.Verdict, p.narrow(*row)
 	var failed []string
 	for _, q := range result.Requirements {
 		switch q.Verdict {
+		case reports.Passed:
+			row.Passed++
 		case reports.Failed:
 			failed = append(failed, q.ID)
 		case reports.Blocked, reports.Inconclusive:
@@ -285,6 +294,13 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 		}
 	}
 	row.Shown = safe.Cut(row.Shown, 300)
+	for _, f := range result.Findings {
+		for _, site := range f.Sites {
+			if site != "" && f.Requirement == row.Fails && !slices.Contains(row.Sites, site) {
+				row.Sites = append(row.Sites, site)
+			}
+		}
+	}
 }
 
 // apart takes invariants from the requirements that failed where they may be seen beside the one that the fault breaks.

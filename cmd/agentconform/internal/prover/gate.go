@@ -1,0 +1,169 @@
+package prover
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/proof"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// togetherAtMost is how many equivalent mutants are tried at once.
+const togetherAtMost = 12
+
+// narrow tells whether the gate runs a part of the scenarios against a server: against a fault, those that should see it.
+func (p *prover) narrow(row proof.Row) bool { return !p.Whole && row.Kind == proof.Fault }
+
+// selection is what is run against a server: everything, or in the gate, against a fault, the scenarios of its requirement.
+// A requirement about all answers of an operation also needs the scenarios that send it, and one about all answers of a half
+// needs that half.
+func (p *prover) selection(row proof.Row) steps.Selection {
+	if !p.narrow(row) {
+		return steps.Selection{}
+	}
+	q := p.catalogue.Find(row.Fails)
+	if q == nil {
+		return steps.Selection{}
+	}
+	if !q.Scenarios[0].Is(features.TagLast) {
+		return steps.Selection{Only: []string{q.ID}}
+	}
+	_, operation, ofOperation := strings.Cut(q.ID, "-CONTRACT-")
+	if !ofOperation {
+		return steps.Selection{Profiles: []string{q.Profile}}
+	}
+	keys := slices.Clone(p.senders[cmp.Or(row.Edition, config.Cloud)][operation])
+	for _, s := range q.Scenarios {
+		keys = append(keys, s.Key())
+	}
+	return steps.Selection{Keys: keys}
+}
+
+// operation names the operation of the interface that an exchange with the reference was, "" where it was none.
+func (p *prover) operation(x reports.Exchange) string {
+	u, err := url.Parse(x.URL)
+	if err != nil {
+		return ""
+	}
+	side, path := spec.ControlPlane, u.Path
+	if below, ofAgent := strings.CutPrefix(path, "/agents/"); ofAgent {
+		_, path, _ = strings.Cut(below, "/")
+		side, path = spec.AgentServer, "/"+path
+	}
+	op, _ := p.oracle.Find(side, x.Method, path)
+	return op.ID
+}
+
+// learn keeps what the unmodified reference has shown.
+func (p *prover) learn(row proof.Row, result *reports.Result) {
+	senders := map[string][]string{}
+	sent := map[string]map[string]bool{} // operations by scenario
+	for x, err := range result.Exchanges.All() {
+		key, _, _ := strings.Cut(x.Scenario, " ")
+		if op := p.operation(x); op != "" && err == nil {
+			if sent[key] == nil {
+				sent[key] = map[string]bool{}
+			}
+			sent[key][op] = true
+		}
+	}
+	for _, q := range result.Requirements {
+		for _, s := range q.Scenarios {
+			key := (&features.Scenario{URI: s.URI, Line: s.Line}).Key()
+			for op := range sent[key] {
+				senders[op] = append(senders[op], key)
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.passed[row.Edition], p.senders[row.Edition] = row.Passed, senders
+}
+
+// judge runs the selection of a trial. Against a generated mutant, the run ends with the first failure.
+func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*reports.Result, error) {
+	o := p.options(cfg)
+	o.Select = p.selection(t.row)
+	if t.row.Kind != proof.GeneratedMutant {
+		return steps.Run(ctx, o)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	o.Progress = func(e steps.Event) {
+		if e.Kind == steps.Ended && e.Verdict == reports.Failed {
+			stop(&steps.Stopped{By: "the first failure"})
+		}
+	}
+	return steps.Run(ctx, o)
+}
+
+// job is what one worker does: the trials with these indices, together.
+type job []int
+
+// jobs are all trials: the unmodified references, from which the gate learns, most others in the order in which they start, and those
+// that need a machine that is not busy. In the gate, equivalent mutants that change different places are one job.
+func (p *prover) jobs(trials []trial) [3][]job {
+	var first, groups, slow, others, last []job
+	for i, t := range trials {
+		joins := func(j job) bool {
+			return len(j) < togetherAtMost && !slices.ContainsFunc(j, func(k int) bool {
+				return trials[k].place == t.place || trials[k].row.Edition != t.row.Edition
+			})
+		}
+		switch {
+		case t.row.Kind == proof.Pristine:
+			first = append(first, job{i})
+		case t.last:
+			last = append(last, job{i})
+		case t.place != "" && !p.Whole:
+			at := slices.IndexFunc(groups, joins)
+			if at < 0 {
+				groups, at = append(groups, nil), len(groups)
+			}
+			groups[at] = append(groups[at], i)
+		case t.slow:
+			slow = append(slow, job{i})
+		default:
+			others = append(others, job{i})
+		}
+	}
+	return [3][]job{first, slices.Concat(slow, groups, others), last}
+}
+
+// do makes the trials of a job. Equivalent mutants that are tried together count if as many requirements passed as at the
+// unmodified reference; else each half of them is tried.
+func (p *prover) do(ctx context.Context, trials []trial, j job, finished func(int, proof.Row)) {
+	if len(j) == 1 {
+		finished(j[0], p.try(ctx, trials[j[0]]))
+		return
+	}
+	var layers []faults.Layer
+	for _, i := range j {
+		layers = append(layers, trials[i].layer)
+	}
+	row := p.try(ctx, p.reference(trials[j[0]].row, func(o *reference.Options) {
+		for _, l := range layers {
+			l(o)
+		}
+	}))
+	if row.Problem != "" || row.Passed < p.passed[cmp.Or(row.Edition, config.Cloud)] {
+		half := len(j) / 2
+		p.do(ctx, trials, j[:half], finished)
+		p.do(ctx, trials, j[half:], finished)
+		return
+	}
+	for _, i := range j {
+		own := row
+		own.Name, own.Does, own.Together = trials[i].row.Name, trials[i].row.Does, len(j)
+		finished(i, own)
+	}
+}
