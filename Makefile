@@ -1,5 +1,6 @@
 # make conformance   tests the bundled reference, or TARGET=url and AGENT_TARGET=url; ARGS= for more flags of run
-# make test          everything CI checks
+# make test          what protects each change, in minutes; make lint: format, vet, staticcheck, modules
+# make nightly       everything else, in an hour at most
 GO ?= go
 OUT ?= out
 BIN := bin/agentconform
@@ -7,7 +8,8 @@ BIN := bin/agentconform
 # Compilers, linters and tests allocate much and keep little: less frequent garbage collection saves a fifth of their time.
 export GOGC ?= 400
 
-.PHONY: conformance test build format vet lint modules unit features requirements docs readme proof proof-all interop hostile golden peers clean notice fuzz
+.PHONY: conformance build test lint nightly unit race features readme gate format vet staticcheck modules browser \
+	nightly-race proof proof-all tests axe interop hostile fuzz requirements docs golden peers notice clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -18,57 +20,88 @@ conformance: build
 build:
 	$(GO) build -o $(BIN) ./cmd/agentconform
 
-test: format vet lint modules unit features readme proof
+test:
+	@.ci/parts unit race features readme gate
+
+lint:
+	@.ci/parts format vet staticcheck modules
+
+# In the order in which a failure is told soonest. It goes on after a part that fails, and names those at the end.
+nightly:
+	@.ci/parts -k tests axe nightly-race fuzz interop proof proof-all hostile
 
 format:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted, run gofmt -w on:"; gofmt -l .; exit 1; }
 
-# Without the race detector, so that files with "//go:build !race" are checked too; build and unit reuse what is compiled.
+# Tests of all tiers: those that make browser, make tests and make axe run are in files with build tags.
+TAGS := nightly,browser,sites
 vet:
 	$(GO) vet ./...
+	$(GO) vet -tags $(TAGS) ./...
 
-lint:
-	$(GO) tool staticcheck ./...
+staticcheck:
+	$(GO) tool staticcheck -tags $(TAGS) ./...
 
 modules:
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 
-# The tests of every package under the race detector. Tests named _Long (many servers, the browser, large runs, hostile bodies
-# at full size) do less there, and run in full without it. Code that needs large libraries for them is in files with
-# "//go:build !race", and is compiled once; what takes longer to compile than the suite is not compiled here (make peers).
+# The tests of every package, compiled once.
 unit:
-	$(GO) test -race -short -vet=off -parallel 4 -timeout 10m ./...
-	$(GO) test -run '_Long$$' -vet=off -parallel 6 -timeout 10m $$(grep -rl --include='*_test.go' 'func Test.*_Long(' . | xargs -n1 dirname | sort -u)
+	$(GO) test -vet=off -parallel 4 -timeout 10m ./...
+
+# The race detector where goroutines are, and over one whole run of the suite against the reference.
+race:
+	$(GO) test -race -vet=off -parallel 4 -timeout 10m ./steps/client/... ./steps/evidence ./steps/slots ./steps/shared ./steps/suite \
+		./steps/plane ./steps/agent/... ./reference/agentserver/... ./reference/controlplane/pipeline
+	$(GO) build -race -o $(BIN)-race ./cmd/agentconform
+	$(BIN)-race run --out $(OUT)/race
 
 # The features against the reference, in both editions.
 features:
 	$(MAKE) --no-print-directory conformance
 	$(MAKE) --no-print-directory conformance ARGS="--edition self-hosted"
 
-# Generates the page of requirements from the features. A test fails if it is out of date.
-requirements: build
-	$(BIN) list --format markdown > features/REQUIREMENTS.md
-
-# Generates the schema and the page of the configuration from its keys, and the files that documents quote. Tests fail if they are
-# out of date.
-docs: build
-	$(BIN) schema > docs/config.schema.json
-	$(BIN) schema --format markdown > docs/configuration.md
-	$(GO) test -count=1 ./cmd/agentconform -run TestFilesInTheDocuments -quote
-
 # Runs the commands of the README.
 readme: build
 	.ci/readme
 
-# The self-test. The figures in the README must be those of this run.
-proof: build
-	$(BIN) prove --out $(OUT)/proof --readme README.md --concurrency 18
-	@git diff --exit-code --stat README.md || { echo "the figures of the self-test in README.md were outdated and are updated: commit them"; exit 1; }
+# The gate of the self-test: each fault must fail its requirement, each equivalent mutant must pass.
+gate: build
+	@mkdir -p $(OUT)
+	$(BIN) prove --out $(OUT)/gate 2>$(OUT)/gate.txt || { tail -n 40 $(OUT)/gate.txt; exit 1; }
 
-# The self-test with all generated mutants, a quarter of an hour. Some survive: they are what the suite does not see yet.
+# The page of the report in a browser. A test is skipped where there is no chromium.
+browser:
+	$(GO) test -tags browser -vet=off -timeout 10m ./reports/html
+
+# --- Parts of make nightly ---
+
+# The tests that need much time: secrets in each spelling, forged and giant files, wrong servers, runs that are killed, real programs.
+# RUN= for some of them.
+RUN ?= .
+tests:
+	$(GO) test -tags nightly -vet=off -parallel 6 -timeout 30m -skip 'Axe|Accessible' -run '$(RUN)' ./...
+
+# axe over all pages of the report.
+axe:
+	$(GO) test -tags nightly,browser -vet=off -timeout 20m -run 'Axe|Accessible' ./reports/html
+
+nightly-race:
+	$(GO) test -race -vet=off -parallel 4 -timeout 40m ./...
+
+# The self-test with all scenarios against every server, and the replay of every finding.
+proof: build
+	@mkdir -p $(OUT)
+	$(BIN) prove --whole --replay --out $(OUT)/proof 2>$(OUT)/proof.txt || { tail -n 40 $(OUT)/proof.txt; exit 1; }
+
+# The gate, and all mutants that are derived from the contract. Some survive: .ci/survivors.txt lists what the suite does not see yet.
 proof-all: build
-	$(BIN) prove --all --out $(OUT)/proof --readme README.md --concurrency 18
+	@mkdir -p $(OUT)
+	$(BIN) prove --all --out $(OUT)/proof-all >$(OUT)/proof-all.txt 2>$(OUT)/proof-all.log || grep '^self-test failed' $(OUT)/proof-all.txt
+	@sed -n 's/^PROBLEM  \([a-z]* [^:]*\):.*/\1/p' $(OUT)/proof-all.txt | sort > $(OUT)/survivors.txt
+	@new=$$(comm -13 .ci/survivors.txt $(OUT)/survivors.txt); \
+		[ -z "$$new" ] || { echo "not in .ci/survivors.txt:"; grep -F "$$new" $(OUT)/proof-all.txt; exit 1; }
 
 # Servers and clients that others wrote, from PyPI and npm, against reviewed verdicts (interop/README.md).
 interop: build
@@ -81,8 +114,7 @@ interop: build
 hostile: build
 	$(GO) run ./reference/hostile/run -bin $(BIN) -out $(OUT)/hostile $(HOSTILE)
 
-# Each fuzz target in turn. A test holds that each parser of foreign bytes has one (cmd/agentconform/fuzz_table_test.go). What a target
-# finds is written to testdata/fuzz beside it, and is part of its corpus from then on.
+# Each fuzz target in turn. What a target finds is written to testdata/fuzz beside it, and is part of its corpus from then on.
 FUZZTIME ?= 10s
 fuzz:
 	@mkdir -p $(OUT)
@@ -91,9 +123,22 @@ fuzz:
 		echo "== $$package $$target"; $(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) </dev/null || failed="$$failed $$target"; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }; }
 
+# --- What is generated ---
+
+# Generates the page of requirements from the features. A test fails if it is out of date.
+requirements: build
+	$(BIN) list --format markdown > features/REQUIREMENTS.md
+
+# Generates the schema and the page of the configuration from its keys, and the files that documents quote. Tests fail if they are
+# out of date.
+docs: build
+	$(BIN) schema > docs/config.schema.json
+	$(BIN) schema --format markdown > docs/configuration.md
+	$(GO) test -count=1 ./cmd/agentconform -run TestFilesInTheDocuments -quote
+
 # Records the run that the tests of the reports use again, and updates their golden files: review the difference.
 golden:
-	$(GO) test -count=1 ./cmd/agentconform -run TestRecordedRun_Long -update
+	$(GO) test -count=1 ./cmd/agentconform -run TestRecordedRun -update
 	$(GO) test -count=1 ./reports/badge ./reports/compare ./reports/console ./reports/cucumber ./reports/har ./reports/html ./reports/junit ./reports/markdown -update
 
 # Records what libopenapi-validator says of the rows with which the oracle is tested: review the difference. A test fails if the

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -41,30 +37,6 @@ func onlyFixtures(t *testing.T, address, key string) *config.Config {
 	return &c
 }
 
-// cloning starts the server that shares no code with the reference as a process that fetches what it builds, and configures the
-// same of it.
-func cloning(t *testing.T, program, edition string) *config.Config {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "agentconform.yaml")
-	server := exec.Command(program, "-clone", "-edition", edition, file)
-	server.Stderr = os.Stderr
-	input, err := server.StdinPipe()
-	require.NoError(t, err)
-	ready, err := server.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, server.Start())
-	t.Cleanup(func() {
-		assert.NoError(t, input.Close()) // it ends with its input
-		assert.NoError(t, server.Wait())
-	})
-	line, err := bufio.NewReader(ready).ReadString('\n')
-	require.NoError(t, err)
-	require.Contains(t, line, "ready ")
-	written, err := config.Load(config.Sources{File: file})
-	require.NoError(t, err)
-	return onlyFixtures(t, written.Target, written.Credentials.APIKey)
-}
-
 func serveFor(t *testing.T, c *config.Config) steps.Fixtures {
 	t.Helper()
 	served, stop, err := startFixtures(c)
@@ -73,48 +45,24 @@ func serveFor(t *testing.T, c *config.Config) steps.Fixtures {
 	return served
 }
 
-// notJudgedWithFixtures are the requirements of each edition that need a second tenant, a second scheme of credentials, another
-// edition or a studio user. CP-CREATE-6 and CP-UPDATE-3 are about images, the others of the second list about refs, paths and commits.
+// notJudgedWithFixtures are the requirements of each edition that need a second tenant, a second scheme of credentials,
+// another edition or a studio user. CP-CREATE-6 and CP-UPDATE-3 are about images, the others of the second list about
+// refs, paths and commits.
 var notJudgedWithFixtures = map[string][]string{
 	config.Cloud:      {"AS-AUTHZ-5", "CP-AUTH-6", "CP-CREATE-6", "CP-UPDATE-3"},
 	config.SelfHosted: {"AS-AUTHZ-5", "CP-AUTH-6", "CP-CREATE-5", "CP-INVARIANT-5", "CP-REV-6", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-8"},
 }
 
+// ofSources are the requirements that depend on the sources of a deployment, and on the language of their graph.
+var ofSources = []string{"CP-CREATE-*", "CP-POLL-*", "CP-REV-*", "CP-UPDATE-*", "E2E-1"}
+
 // TestFixturesAreEnough judges the reference with nothing configured but its address, a key, users and fixtures.
 func TestFixturesAreEnough(t *testing.T) {
 	t.Parallel()
-	for edition := range notJudgedWithFixtures {
+	for edition, missing := range notJudgedWithFixtures {
 		t.Run(edition, func(t *testing.T) {
 			t.Parallel()
-			assertFixturesAreEnough(t, withFixtures(t, edition), edition)
-		})
-	}
-}
-
-// TestFixturesAreEnough_Long judges a server with a builder of its own in the same way, which fetches from the fixtures with the git
-// program and from the registry, with the graph in each language.
-func TestFixturesAreEnough_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("whole runs")
-	}
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("the git program is not installed, with which the server fetches")
-	}
-	t.Parallel()
-	program := filepath.Join(t.TempDir(), "independent")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../steps/internal/independent/serve").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	sources := []string{"CP-CREATE-*", "CP-POLL-*", "CP-REV-*", "CP-UPDATE-*", "E2E-1"} // which depend on the language of the graph
-	for _, tc := range []struct {
-		edition, graph string
-		only           []string
-	}{
-		{config.Cloud, config.Starlark, nil}, {config.Cloud, config.Python, sources}, {config.Cloud, config.JavaScript, sources}, {config.SelfHosted, config.Starlark, nil},
-	} {
-		t.Run(tc.edition+" "+tc.graph, func(t *testing.T) {
-			c := cloning(t, program, tc.edition)
-			c.Fixtures.Graph = tc.graph
-			assertFixturesAreEnough(t, c, tc.edition, tc.only...)
+			assertFixturesAreEnough(t, withFixtures(t, edition), edition, slices.Concat(ofSources, missing)...)
 		})
 	}
 }
@@ -184,7 +132,8 @@ func TestFixturesThatTheBuilderCannotReach(t *testing.T) {
 	assert.True(t, e.Testable())
 }
 
-// startFixturesUnchecked serves at a free port although a URL is advertised, which no configuration may: nobody listens there.
+// startFixturesUnchecked serves at a free port although a URL is advertised, which no configuration may: nobody listens
+// there.
 func startFixturesUnchecked(t *testing.T, c *config.Config) (steps.Fixtures, func(), error) {
 	t.Helper()
 	material, err := materialIn(c.Fixtures.Graph)

@@ -50,117 +50,109 @@ func journalWith(more ...string) func(*testing.T, *scene) string {
 	return func(t *testing.T, s *scene) string { return s.journal(t, more...) }
 }
 
-var (
-	nested = strings.Repeat("[", 100_000)
-	long   = strings.Repeat("x", 9<<10)
-)
+// forgedFiles are made when they are asked for: the processes that tests start are this program too, and begin without
+// them.
+func forgedFiles() []forgedFile {
+	nested, long := strings.Repeat("[", 100_000), strings.Repeat("x", 9<<10)
+	return append(rowsOfID("a slash", "d/../../v1/secrets"), []forgedFile{
+		// replay: a result says which scenarios are run, and nothing else.
+		{command: "replay", name: "another target and agent server", code: exitIncomplete, asks: []string{"POST /v2/deployments"}, says: []string{"CP-LIST-1"}, file: resultWith(func(r *reports.Result) {
+			r.Target.ControlPlane, r.Target.AgentServer = "{foreign}", "{foreign}/agent"
+		})},
+		{command: "replay", name: "requests of somebody else", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
+			r.Exchanges = reports.NewMemory(reports.Exchange{Scenario: "x", Method: "DELETE", URL: "{foreign}/v2/deployments/production", Curl: "curl {foreign}",
+				Request: reports.Message{Body: `{"source_config":{"repo_url":"{foreign}"},"secrets":[{"name":"A","value":"$AGENTCONFORM_CREDENTIALS_API_KEY"}]}`}})
+			r.Findings[0].Curl = "curl -X DELETE {foreign}"
+		})},
+		{command: "replay", name: "a connection of somebody else", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
+			r.Target.Connection = &reports.Connection{Proxy: "{foreign}"}
+		})},
+		{command: "replay", name: "things to remove", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
+			r.Ledger = []reports.LedgerEntry{{Kind: "deployment", ID: "production", Address: "{foreign}"}, {Kind: "thread", ID: "t", Address: "{foreign}"}}
+		})},
+		{command: "replay", name: "a scenario that is not there", code: exitIncomplete, says: []string{"this version has no scenario"}, file: resultWith(func(r *reports.Result) {
+			r.Requirements[0].Scenarios[0].Name = "removes everything"
+		})},
+		{command: "replay", name: "a run that wrote nothing", code: exitIncomplete, file: resultWith(func(r *reports.Result) { r.Run.ReadOnly = true })},
+		{command: "replay", name: "no findings", code: exitUsage, silent: true, says: []string{"nothing to replay"}, file: resultWith(func(r *reports.Result) { r.Findings = nil })},
+		{command: "replay", name: "an exchange that is not there", code: exitUsage, silent: true, file: resultWith(func(r *reports.Result) { r.Findings[0].Exchange = 7 })},
 
-// badIDs are ids that are no single segment of a path.
-var badIDs = map[string]string{
-	"a slash": "d/../../v1/secrets", "dots": "..", "a dot": ".", "nothing": "", "a line feed": "d\nDELETE", "a NUL": "d\x00", "a backslash": `..\d`,
-	"an escape": "\x1b[2J", "9 KB": long, "a control character of two bytes": "d\u0085",
+		// clean: a ledger says what is removed at the configured addresses, and at those which the control plane names now.
+		{command: "clean", name: "our own deployment and thread", file: text(entry() + thread()), asks: []string{"DELETE /v2/deployments/d", "GET /v2/deployments/named", "DELETE /threads/t"}, says: []string{"2 of 2 removed"}},
+		{command: "clean", name: "another control plane", file: text(entry("target", "{foreign}", "address", "{foreign}")), code: exitUsage, silent: true, says: []string{"but the target is {target}"}},
+		{command: "clean", name: "an address beside the target", file: text(entry("address", "{foreign}")), asks: []string{"DELETE /v2/deployments/d"}},
+		{command: "clean", name: "a thread at a foreign address", file: text(thread("address", "{foreign}")), code: exitIncomplete, says: []string{"is not what {target} names", "0 of 1 removed"}},
+		{command: "clean", name: "a thread at a longer address", file: text(thread("address", "{agent}.elsewhere")), code: exitIncomplete, says: []string{"is not what {target} names"}},
+		{command: "clean", name: "a thread at an address with a user", file: text(thread("address", "http://x@{foreign}")), code: exitIncomplete, says: []string{"is not what {target} names"}},
+		{command: "clean", name: "a thread at a path of the target", file: text(thread("address", "{target}")), code: exitIncomplete, says: []string{"is not what {target} names"}},
+		{command: "clean", name: "a thread of a deployment that is gone", file: text(thread("deployment", "gone")), code: exitIncomplete, says: []string{"is not what {target} names"}},
+		{command: "clean", name: "a thread of no deployment", file: text(thread("deployment", "")), code: exitUsage, silent: true, says: []string{"but the target is"}},
+		{command: "clean", name: "an owner that is nobody", file: text(thread("owner", "users.99999999999999999999")), asks: []string{"DELETE /threads/t"}},
+		{command: "clean", name: "a kind that is no kind", file: text(entry("kind", "organization")), silent: true, says: []string{"nothing to remove"}},
+		{command: "clean", name: "a run of a thread", file: text(entry("kind", "run", "thread", "t", "address", "{foreign}")), silent: true, says: []string{"nothing to remove"}},
+		{command: "clean", name: "a deployment as the id of a thread", file: text(thread("id", "x%2f..%2fy?z#a")), asks: []string{"DELETE /threads/x%252f..%252fy%3Fz%23a"}},
+		{command: "clean", name: "no ledger", file: text("hello\nworld\n"), code: exitUsage, silent: true, says: []string{"is not a ledger entry"}},
+		{command: "clean", name: "deep nesting", file: text(nested + "\n" + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}},
+		{command: "clean", name: "thousands of lines that cannot be read", file: text(entry() + strings.Repeat("x\n", 5000)), code: exitUsage, silent: true, says: []string{"more than 1000 lines"}},
+		{command: "clean", name: "a line that goes on", file: text(entry("id", strings.Repeat("x", 2<<20)) + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
+
+		// compare and merge send nothing.
+		{command: "compare", name: "a result", file: resultWith(nil), silent: true},
+		{command: "compare", name: "no JSON", file: text("x"), code: exitUsage, silent: true, says: []string{"line 1", "name the result.json that a run has written"}},
+		{command: "compare", name: "another schema", file: text(`{"schema":"` + long + `","verdict":"conformant"}`), code: exitUsage, silent: true, says: []string{"its schema is"}},
+		{command: "compare", name: "deep nesting", file: text(`{"later":` + nested + "}"), code: exitUsage, silent: true, says: []string{"later"}},
+		{command: "compare", name: "a long name of a member", file: text(`{"` + strings.Repeat("x", 1<<20) + `":"` + "\x01" + `"}`), code: exitUsage, silent: true},
+		{command: "compare", name: "an unknown verdict", file: resultWith(func(r *reports.Result) { r.Requirements[0].Verdict = reports.Verdict(strings.Repeat("y", 1<<20)) }), code: exitUsage, silent: true, says: []string{"unknown verdict"}},
+		{command: "merge", name: "a member twice", file: text(`{"schema":"a","schema":"b"}`), code: exitUsage, silent: true, says: []string{"the member occurs twice"}},
+		{command: "merge", name: "no shard", file: resultWith(nil), code: exitUsage, silent: true},
+		{command: "merge", name: "shards without number", file: resultWith(func(r *reports.Result) { r.Run.Shard = "1/99999999999999999999" }), code: exitUsage, silent: true},
+		{command: "merge", name: "very many shards", file: resultWith(func(r *reports.Result) { r.Run.Shard = "1/2000000000" }), code: exitUsage, silent: true},
+
+		// run --resume: a journal says what was judged, and a ledger what was created, at the configured target.
+		{command: "run --resume", name: "nothing judged yet", file: journalWith(), code: exitIncomplete},
+		{command: "run --resume", name: "an agent server of somebody else", code: exitUsage, silent: true, says: []string{"there is no scenario"}, file: journalWith(`{"scenario":{"key":"x:1","step":-1,"took_ns":1,"at_ns":1,"learned":{"agent_server":"{foreign}"}}}` + "\n")},
+		{command: "run --resume", name: "exchanges with somebody else", code: exitUsage, says: []string{"which is not at the configured target"}, file: journalWith(`{"exchange":{"exchange":{"scenario":"fixture: shared","method":"GET","url":"{foreign}/v2/deployments","status":200},"side":"control-plane","base":"{foreign}","path":"/v2/deployments","order":1,"sent_ns":1}}` + "\n")},
+		{command: "run --resume", name: "a run of another address", code: exitUsage, silent: true, says: []string{"is not the ID of a run"}, file: func(t *testing.T, s *scene) string {
+			return strings.Replace(s.journal(t), "0a1b2c3d", "../../..", 1)
+		}},
+		{command: "run --resume", name: "another configuration", code: exitUsage, silent: true, says: []string{"the configuration differs in target"}, file: func(t *testing.T, s *scene) string {
+			return strings.Replace(s.journal(t), `"target":"`, `"target":"0`, 1)
+		}},
+		{command: "run --resume", name: "deep nesting", file: journalWith(`{"exchange":` + nested + "\n"), code: exitUsage, silent: true, says: []string{"line 2", "is not a line of a journal"}},
+		{command: "run --resume", name: "no journal", file: text("hello\n"), code: exitUsage, silent: true, says: []string{"line 1"}},
+		{command: "resumed ledger", name: "our own deployment", file: text(entry("run", "0a1b2c3d")), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
+		{command: "resumed ledger", name: "another control plane", file: text(entry("run", "0a1b2c3d", "target", "{foreign}", "address", "{foreign}")), code: exitIncomplete},
+		{command: "resumed ledger", name: "a thread at a foreign address", file: text(thread("run", "0a1b2c3d", "address", "{foreign}")), code: exitIncomplete},
+		{command: "resumed ledger", name: "ids that are paths", file: text(entry("run", "0a1b2c3d", "id", "../x")), code: exitIncomplete},
+
+		// --baseline: a list of what is known.
+		{command: "run --baseline", name: "no baseline", file: text("hello"), code: exitUsage, silent: true, says: []string{"must be a mapping"}},
+		{command: "run --baseline", name: "deep nesting", file: text(nested), code: exitUsage, silent: true, says: []string{"exceeded max depth"}},
+		{command: "run --baseline", name: "a reference to itself", file: text("version: 1\nknown: &a\n- *a\n"), code: exitUsage, silent: true},
+		{command: "run --baseline", name: "many references", file: text("version: 1\nknown:\n- &a {requirement: x, reason: y, owner: z}\n" + strings.Repeat("- *a\n", 1000)), code: exitUsage, silent: true},
+		{command: "run --baseline", name: "an id that is a path", file: text("version: 1\nknown:\n- {requirement: ../../../x, reason: y, owner: \"\\e[2J\"}\n"), code: exitIncomplete},
+		{command: "run --baseline", name: "2 MB", file: text("version: 1\n#" + strings.Repeat("x", 2<<20)), code: exitUsage, silent: true, says: []string{"is not read"}},
+		{command: "merge --baseline", name: "no baseline", file: text("- x"), code: exitUsage, silent: true, says: []string{"must be a mapping"}},
+	}...)
 }
 
-var forgedFiles = append(rowsOfBadIDs(), []forgedFile{
-	// replay: a result says which scenarios are run, and nothing else.
-	{command: "replay", name: "another target and agent server", code: exitIncomplete, asks: []string{"POST /v2/deployments"}, says: []string{"CP-LIST-1"}, file: resultWith(func(r *reports.Result) {
-		r.Target.ControlPlane, r.Target.AgentServer = "{foreign}", "{foreign}/agent"
-	})},
-	{command: "replay", name: "requests of somebody else", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
-		r.Exchanges = reports.NewMemory(reports.Exchange{Scenario: "x", Method: "DELETE", URL: "{foreign}/v2/deployments/production", Curl: "curl {foreign}",
-			Request: reports.Message{Body: `{"source_config":{"repo_url":"{foreign}"},"secrets":[{"name":"A","value":"$AGENTCONFORM_CREDENTIALS_API_KEY"}]}`}})
-		r.Findings[0].Curl = "curl -X DELETE {foreign}"
-	})},
-	{command: "replay", name: "a connection of somebody else", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
-		r.Target.Connection = &reports.Connection{Proxy: "{foreign}"}
-	})},
-	{command: "replay", name: "things to remove", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
-		r.Ledger = []reports.LedgerEntry{{Kind: "deployment", ID: "production", Address: "{foreign}"}, {Kind: "thread", ID: "t", Address: "{foreign}"}}
-	})},
-	{command: "replay", name: "a scenario that is not there", code: exitIncomplete, says: []string{"this version has no scenario"}, file: resultWith(func(r *reports.Result) {
-		r.Requirements[0].Scenarios[0].Name = "removes everything"
-	})},
-	{command: "replay", name: "a run that wrote nothing", code: exitIncomplete, file: resultWith(func(r *reports.Result) { r.Run.ReadOnly = true })},
-	{command: "replay", name: "no findings", code: exitUsage, silent: true, says: []string{"nothing to replay"}, file: resultWith(func(r *reports.Result) { r.Findings = nil })},
-	{command: "replay", name: "an exchange that is not there", code: exitUsage, silent: true, file: resultWith(func(r *reports.Result) { r.Findings[0].Exchange = 7 })},
-
-	// clean: a ledger says what is removed at the configured addresses, and at those which the control plane names now.
-	{command: "clean", name: "our own deployment and thread", file: text(entry() + thread()), asks: []string{"DELETE /v2/deployments/d", "GET /v2/deployments/named", "DELETE /threads/t"}, says: []string{"2 of 2 removed"}},
-	{command: "clean", name: "another control plane", file: text(entry("target", "{foreign}", "address", "{foreign}")), code: exitUsage, silent: true, says: []string{"but the target is {target}"}},
-	{command: "clean", name: "an address beside the target", file: text(entry("address", "{foreign}")), asks: []string{"DELETE /v2/deployments/d"}},
-	{command: "clean", name: "a thread at a foreign address", file: text(thread("address", "{foreign}")), code: exitIncomplete, says: []string{"is not what {target} names", "0 of 1 removed"}},
-	{command: "clean", name: "a thread at a longer address", file: text(thread("address", "{agent}.elsewhere")), code: exitIncomplete, says: []string{"is not what {target} names"}},
-	{command: "clean", name: "a thread at an address with a user", file: text(thread("address", "http://x@{foreign}")), code: exitIncomplete, says: []string{"is not what {target} names"}},
-	{command: "clean", name: "a thread at a path of the target", file: text(thread("address", "{target}")), code: exitIncomplete, says: []string{"is not what {target} names"}},
-	{command: "clean", name: "a thread of a deployment that is gone", file: text(thread("deployment", "gone")), code: exitIncomplete, says: []string{"is not what {target} names"}},
-	{command: "clean", name: "a thread of no deployment", file: text(thread("deployment", "")), code: exitUsage, silent: true, says: []string{"but the target is"}},
-	{command: "clean", name: "an owner that is nobody", file: text(thread("owner", "users.99999999999999999999")), asks: []string{"DELETE /threads/t"}},
-	{command: "clean", name: "a kind that is no kind", file: text(entry("kind", "organization")), silent: true, says: []string{"nothing to remove"}},
-	{command: "clean", name: "a run of a thread", file: text(entry("kind", "run", "thread", "t", "address", "{foreign}")), silent: true, says: []string{"nothing to remove"}},
-	{command: "clean", name: "a deployment as the id of a thread", file: text(thread("id", "x%2f..%2fy?z#a")), asks: []string{"DELETE /threads/x%252f..%252fy%3Fz%23a"}},
-	{command: "clean", name: "no ledger", file: text("hello\nworld\n"), code: exitUsage, silent: true, says: []string{"is not a ledger entry"}},
-	{command: "clean", name: "deep nesting", file: text(nested + "\n" + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}},
-	{command: "clean", name: "thousands of lines that cannot be read", file: text(entry() + strings.Repeat("x\n", 5000)), code: exitUsage, silent: true, says: []string{"more than 1000 lines"}},
-	{command: "clean", name: "a line that goes on", file: text(entry("id", strings.Repeat("x", 2<<20)) + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
-
-	// compare and merge send nothing.
-	{command: "compare", name: "a result", file: resultWith(nil), silent: true},
-	{command: "compare", name: "no JSON", file: text("x"), code: exitUsage, silent: true, says: []string{"line 1", "name the result.json that a run has written"}},
-	{command: "compare", name: "another schema", file: text(`{"schema":"` + long + `","verdict":"conformant"}`), code: exitUsage, silent: true, says: []string{"its schema is"}},
-	{command: "compare", name: "deep nesting", file: text(`{"later":` + nested + "}"), code: exitUsage, silent: true, says: []string{"later"}},
-	{command: "compare", name: "a long name of a member", file: text(`{"` + strings.Repeat("x", 1<<20) + `":"` + "\x01" + `"}`), code: exitUsage, silent: true},
-	{command: "compare", name: "an unknown verdict", file: resultWith(func(r *reports.Result) { r.Requirements[0].Verdict = reports.Verdict(strings.Repeat("y", 1<<20)) }), code: exitUsage, silent: true, says: []string{"unknown verdict"}},
-	{command: "merge", name: "a member twice", file: text(`{"schema":"a","schema":"b"}`), code: exitUsage, silent: true, says: []string{"the member occurs twice"}},
-	{command: "merge", name: "no shard", file: resultWith(nil), code: exitUsage, silent: true},
-	{command: "merge", name: "shards without number", file: resultWith(func(r *reports.Result) { r.Run.Shard = "1/99999999999999999999" }), code: exitUsage, silent: true},
-	{command: "merge", name: "very many shards", file: resultWith(func(r *reports.Result) { r.Run.Shard = "1/2000000000" }), code: exitUsage, silent: true},
-
-	// run --resume: a journal says what was judged, and a ledger what was created, at the configured target.
-	{command: "run --resume", name: "nothing judged yet", file: journalWith(), code: exitIncomplete},
-	{command: "run --resume", name: "an agent server of somebody else", code: exitUsage, silent: true, says: []string{"there is no scenario"}, file: journalWith(`{"scenario":{"key":"x:1","step":-1,"took_ns":1,"at_ns":1,"learned":{"agent_server":"{foreign}"}}}` + "\n")},
-	{command: "run --resume", name: "exchanges with somebody else", code: exitUsage, says: []string{"which is not at the configured target"}, file: journalWith(`{"exchange":{"exchange":{"scenario":"fixture: shared","method":"GET","url":"{foreign}/v2/deployments","status":200},"side":"control-plane","base":"{foreign}","path":"/v2/deployments","order":1,"sent_ns":1}}` + "\n")},
-	{command: "run --resume", name: "a run of another address", code: exitUsage, silent: true, says: []string{"is not the ID of a run"}, file: func(t *testing.T, s *scene) string {
-		return strings.Replace(s.journal(t), "0a1b2c3d", "../../..", 1)
-	}},
-	{command: "run --resume", name: "another configuration", code: exitUsage, silent: true, says: []string{"the configuration differs in target"}, file: func(t *testing.T, s *scene) string {
-		return strings.Replace(s.journal(t), `"target":"`, `"target":"0`, 1)
-	}},
-	{command: "run --resume", name: "deep nesting", file: journalWith(`{"exchange":` + nested + "\n"), code: exitUsage, silent: true, says: []string{"line 2", "is not a line of a journal"}},
-	{command: "run --resume", name: "no journal", file: text("hello\n"), code: exitUsage, silent: true, says: []string{"line 1"}},
-	{command: "resumed ledger", name: "our own deployment", file: text(entry("run", "0a1b2c3d")), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
-	{command: "resumed ledger", name: "another control plane", file: text(entry("run", "0a1b2c3d", "target", "{foreign}", "address", "{foreign}")), code: exitIncomplete},
-	{command: "resumed ledger", name: "a thread at a foreign address", file: text(thread("run", "0a1b2c3d", "address", "{foreign}")), code: exitIncomplete},
-	{command: "resumed ledger", name: "ids that are paths", file: text(entry("run", "0a1b2c3d", "id", "../x")), code: exitIncomplete},
-
-	// --baseline: a list of what is known.
-	{command: "run --baseline", name: "no baseline", file: text("hello"), code: exitUsage, silent: true, says: []string{"must be a mapping"}},
-	{command: "run --baseline", name: "deep nesting", file: text(nested), code: exitUsage, silent: true, says: []string{"exceeded max depth"}},
-	{command: "run --baseline", name: "a reference to itself", file: text("version: 1\nknown: &a\n- *a\n"), code: exitUsage, silent: true},
-	{command: "run --baseline", name: "many references", file: text("version: 1\nknown:\n- &a {requirement: x, reason: y, owner: z}\n" + strings.Repeat("- *a\n", 1000)), code: exitUsage, silent: true},
-	{command: "run --baseline", name: "an id that is a path", file: text("version: 1\nknown:\n- {requirement: ../../../x, reason: y, owner: \"\\e[2J\"}\n"), code: exitIncomplete},
-	{command: "run --baseline", name: "2 MB", file: text("version: 1\n#" + strings.Repeat("x", 2<<20)), code: exitUsage, silent: true, says: []string{"is not read"}},
-	{command: "merge --baseline", name: "no baseline", file: text("- x"), code: exitUsage, silent: true, says: []string{"must be a mapping"}},
-}...)
-
-// rowsOfBadIDs puts each id that is no segment where a file has ids.
-func rowsOfBadIDs() (rows []forgedFile) {
-	for name, id := range badIDs {
-		damaged := forgedFile{command: "clean", code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}}
-		for where, file := range map[string]string{"deployment": entry("id", id), "thread": thread("id", id), "deployment of a thread": thread("deployment", id)} {
-			if id == "" && where == "deployment of a thread" {
-				continue // it is of none
-			}
-			damaged.name, damaged.file = name+" in the id of a "+where, text(file+entry())
-			rows = append(rows, damaged)
+// rowsOfID puts an id that is no segment of a path where a file has ids.
+func rowsOfID(name, id string) (rows []forgedFile) {
+	damaged := forgedFile{command: "clean", code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}}
+	for where, file := range map[string]string{"deployment": entry("id", id), "thread": thread("id", id), "deployment of a thread": thread("deployment", id)} {
+		if id == "" && where == "deployment of a thread" {
+			continue // it is of none
 		}
-		for where, change := range map[string]func(*reports.Result){
-			"finding":                  func(r *reports.Result) { r.Findings[0].ID = id },
-			"requirement":              func(r *reports.Result) { r.Requirements[0].ID = id },
-			"requirement of a finding": func(r *reports.Result) { r.Findings[0].Requirement = id },
-		} {
-			for _, command := range []string{"replay", "compare", "merge"} {
-				rows = append(rows, forgedFile{command: command, name: name + " in the id of a " + where, file: resultWith(change), code: exitUsage, silent: true, says: []string{"is no id"}})
-			}
+		damaged.name, damaged.file = name+" in the id of a "+where, text(file+entry())
+		rows = append(rows, damaged)
+	}
+	for where, change := range map[string]func(*reports.Result){
+		"finding":                  func(r *reports.Result) { r.Findings[0].ID = id },
+		"requirement":              func(r *reports.Result) { r.Requirements[0].ID = id },
+		"requirement of a finding": func(r *reports.Result) { r.Findings[0].Requirement = id },
+	} {
+		for _, command := range []string{"replay", "compare", "merge"} {
+			rows = append(rows, forgedFile{command: command, name: name + " in the id of a " + where, file: resultWith(change), code: exitUsage, silent: true, says: []string{"is no id"}})
 		}
 	}
 	return rows

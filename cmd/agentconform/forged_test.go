@@ -27,7 +27,8 @@ import (
 // forgedKey is the secret of the configured target. It may be in headers that go there, and nowhere else.
 const forgedKey = "the-secret-api-key-of-the-configured-target"
 
-// scene is what a forged file is given to: a configured target, which records what it is asked, and an address that only files name.
+// scene is what a forged file is given to: a configured target, which records what it is asked, and an address that
+// only files name.
 type scene struct {
 	target, agent, foreign string
 	config, folder         string
@@ -41,8 +42,7 @@ type scene struct {
 // stage starts both listeners. The control plane has one deployment, with its agent server; all else is not found.
 func stage(t *testing.T) *scene {
 	t.Helper()
-	oracle, err := spec.New()
-	require.NoError(t, err)
+	_, oracle := catalogueAndOracle(t)
 	s := &scene{oracle: oracle, folder: t.TempDir()}
 	foreign := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		s.refuse("a request went to an address that only a file names: " + r.Method + " " + r.URL.String())
@@ -204,29 +204,31 @@ func (s *scene) give(t *testing.T, command, text string) (path string, o outcome
 	return "", outcome{}
 }
 
-// TestForgedFiles_Long gives each command files of somebody else. With -short it gives a part of them.
-func TestForgedFiles_Long(t *testing.T) {
-	for i, row := range forgedFiles {
-		if testing.Short() && i%6 != 0 {
-			continue
-		}
-		t.Run(row.command+"/"+row.name, func(t *testing.T) {
-			s := stage(t)
-			_, got := s.give(t, row.command, s.filled(row.file(t, s)))
-			assert.Equal(t, row.code, got.code, got.printed)
-			for _, says := range row.says {
-				assert.Contains(t, got.printed, s.filled(says))
-			}
-			assert.Less(t, len(got.printed), 64<<10, "what is printed is bounded")
-			assert.NotContains(t, got.printed, "panic")
-			assert.NotContains(t, got.printed, forgedKey)
-			assert.Empty(t, s.broken)
-			for _, asked := range row.asks {
-				assert.Contains(t, s.asked, asked)
-			}
-			if row.silent {
-				assert.Empty(t, s.asked, "nothing is to be sent")
-			}
-		})
+// TestForgedFiles gives each command files of somebody else.
+func TestForgedFiles(t *testing.T) {
+	for _, row := range forgedFiles() {
+		row.give(t)
 	}
+}
+
+// give gives the file to its command.
+func (row forgedFile) give(t *testing.T) {
+	t.Run(row.command+"/"+row.name, func(t *testing.T) {
+		s := stage(t)
+		_, got := s.give(t, row.command, s.filled(row.file(t, s)))
+		assert.Equal(t, row.code, got.code, got.printed)
+		for _, says := range row.says {
+			assert.Contains(t, got.printed, s.filled(says))
+		}
+		assert.Less(t, len(got.printed), 64<<10, "what is printed is bounded")
+		assert.NotContains(t, got.printed, "panic")
+		assert.NotContains(t, got.printed, forgedKey)
+		assert.Empty(t, s.broken)
+		for _, asked := range row.asks {
+			assert.Contains(t, s.asked, asked)
+		}
+		if row.silent {
+			assert.Empty(t, s.asked, "nothing is to be sent")
+		}
+	})
 }

@@ -26,8 +26,8 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
-// startWith starts the reference with faults or equivalent mutants, and returns how it is judged: with the agent server that is
-// there from the start, or with those that are deployed.
+// startWith starts the reference with faults or equivalent mutants, and returns how it is judged: with the agent server
+// that is there from the start, or with those that are deployed.
 func startWith(t *testing.T, agentOnly bool, names ...string) *config.Config {
 	t.Helper()
 	layers, edition, err := faults.Find(names...)
@@ -104,7 +104,9 @@ func notesOf(r *reports.Result, kind reports.NoteKind) (found []reports.Note) {
 func TestNoThreadIsLeft(t *testing.T) {
 	t.Parallel()
 	c := startWith(t, true)
-	r := run(t, c, nil)
+	r := run(t, c, func(o *steps.Options) {
+		o.Select.Only = []string{"AS-THREAD-*", "AS-AUTHZ-*", "AS-RUN-*", "AS-STATE-*", "AS-ROLLBACK-*"}
+	})
 	require.Equal(t, reports.Conformant, r.Verdict)
 	removed, left := byState(r, evidence.Thread)
 	assert.Greater(t, removed, 50)
@@ -207,63 +209,61 @@ func TestCleanSendsNothingElsewhere(t *testing.T) {
 	assert.Zero(t, asked.Load(), "credentials went to an address that only the ledger names")
 }
 
-// TestTwoRunsInOneTenant_Long runs the suite twice at once: both are conformant, and what one created only that one removes.
-// With -short it does so at an agent server alone.
-func TestTwoRunsInOneTenant_Long(t *testing.T) {
+// TestTwoRunsInOneTenant runs the suite twice at once: both are conformant, and what one created only that one removes.
+func TestTwoRunsInOneTenant(t *testing.T) {
 	t.Parallel()
-	c := startWith(t, false)
-	both := *c
-	agent := startWith(t, true)
-	type kept struct {
-		c    *config.Config
-		keep bool
-	}
-	for name, how := range map[string]kept{"whole": {&both, false}, "agent server": {agent, false}, "kept": {agent, true}} {
-		if testing.Short() && name != "agent server" {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
-			var results [2]*reports.Result
-			var wait sync.WaitGroup
-			for i := range results {
-				wait.Go(func() {
-					own := *how.c
-					results[i] = run(t, &own, func(o *steps.Options) {
-						o.ID, o.Seed, o.Keep = fmt.Sprintf("run%d", i), int64(i+1), how.keep
-						o.LedgerFile = filepath.Join(folder, o.ID+".jsonl")
-					})
-				})
-			}
-			wait.Wait()
-			mine := map[string]int{}
-			for i, r := range results {
-				assert.Equal(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
-				for _, e := range r.Ledger {
-					if !how.keep { // with it, a scenario may remove a thread all the same
-						assert.True(t, e.Removed, "%s %s", e.Kind, e.ID)
-					}
-					if owner, known := mine[e.Kind+e.ID]; known && owner != i {
-						t.Errorf("%s %s is in both ledgers", e.Kind, e.ID)
-					}
-					mine[e.Kind+e.ID] = i
-				}
-			}
-			if !how.keep {
-				return
-			}
-			left := func(i int) []evidence.Left {
-				all, _, err := evidence.ReadLedger(filepath.Join(folder, fmt.Sprintf("run%d.jsonl", i)))
-				require.NoError(t, err)
-				return all
-			}
-			there := threadsAt(t, how.c, how.c.AgentTarget)
-			assert.Equal(t, len(left(0))+len(left(1)), there[0]+there[1])
-			require.NoError(t, steps.Clean(t.Context(), how.c, left(0), func(e evidence.Left, problem string) { assert.Empty(t, problem) }))
-			there = threadsAt(t, how.c, how.c.AgentTarget)
-			assert.Equal(t, len(left(1)), there[0]+there[1], "clean of one ledger leaves what the other names")
-			require.NoError(t, steps.Clean(t.Context(), how.c, left(1), func(e evidence.Left, problem string) { assert.Empty(t, problem) }))
-			assert.Equal(t, []int{0, 0}, threadsAt(t, how.c, how.c.AgentTarget))
+	assertRunsAtOnceAreIndependent(t, startWith(t, true), false, "AS-THREAD-*", "AS-AUTHZ-*")
+}
+
+// TestTwoRunsThatAreKept leaves what both have created: clean of one ledger leaves what the other names.
+func TestTwoRunsThatAreKept(t *testing.T) {
+	t.Parallel()
+	assertRunsAtOnceAreIndependent(t, startWith(t, true), true, "AS-THREAD-*", "AS-AUTHZ-*")
+}
+
+// assertRunsAtOnceAreIndependent runs the suite twice at once, for some requirements where they are named.
+func assertRunsAtOnceAreIndependent(t *testing.T, c *config.Config, keep bool, only ...string) {
+	t.Helper()
+	folder := t.TempDir()
+	var results [2]*reports.Result
+	var wait sync.WaitGroup
+	for i := range results {
+		wait.Go(func() {
+			own := *c
+			results[i] = run(t, &own, func(o *steps.Options) {
+				o.ID, o.Seed, o.Keep, o.Select.Only = fmt.Sprintf("run%d", i), int64(i+1), keep, only
+				o.LedgerFile = filepath.Join(folder, o.ID+".jsonl")
+			})
 		})
 	}
+	wait.Wait()
+	mine := map[string]int{}
+	for i, r := range results {
+		assert.Equal(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
+		assert.NotEmpty(t, r.Ledger)
+		for _, e := range r.Ledger {
+			if !keep { // with it, a scenario may remove a thread all the same
+				assert.True(t, e.Removed, "%s %s", e.Kind, e.ID)
+			}
+			if owner, known := mine[e.Kind+e.ID]; known && owner != i {
+				t.Errorf("%s %s is in both ledgers", e.Kind, e.ID)
+			}
+			mine[e.Kind+e.ID] = i
+		}
+	}
+	if !keep {
+		return
+	}
+	left := func(i int) []evidence.Left {
+		all, _, err := evidence.ReadLedger(filepath.Join(folder, fmt.Sprintf("run%d.jsonl", i)))
+		require.NoError(t, err)
+		return all
+	}
+	there := threadsAt(t, c, c.AgentTarget)
+	assert.Equal(t, len(left(0))+len(left(1)), there[0]+there[1])
+	require.NoError(t, steps.Clean(t.Context(), c, left(0), func(e evidence.Left, problem string) { assert.Empty(t, problem) }))
+	there = threadsAt(t, c, c.AgentTarget)
+	assert.Equal(t, len(left(1)), there[0]+there[1], "clean of one ledger leaves what the other names")
+	require.NoError(t, steps.Clean(t.Context(), c, left(1), func(e evidence.Left, problem string) { assert.Empty(t, problem) }))
+	assert.Equal(t, []int{0, 0}, threadsAt(t, c, c.AgentTarget))
 }

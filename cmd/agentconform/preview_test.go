@@ -34,27 +34,25 @@ func previewed(t *testing.T, c *config.Config, s steps.Selection) *steps.Preview
 	return p
 }
 
-// TestAPreviewSendsNothingAndIsAboutRight holds the plan to a run. What is created at most is a bound, and the rest about as much.
-func TestAPreviewSendsNothingAndIsAboutRight_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a whole run")
-	}
+// TestAPreviewSendsNothingAndIsAboutRight holds the plan to a run, and what doctor promises. What is created at most is
+// a bound, and the rest about as much.
+func TestAPreviewSendsNothingAndIsAboutRight(t *testing.T) {
 	t.Parallel()
-	v := startVendor(t, 0)
-	c := everything(t, v)
-	p := previewed(t, c, steps.Selection{})
-	assert.Empty(t, v.requests)
-	r := judgeAlone(t, c)
+	w := judgedWhole(t)
+	r, p := w.result, w.preview
+	assert.Empty(t, w.forPreview)
+	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
 	made := map[string]int{}
 	for _, e := range r.Ledger {
 		made[e.Kind]++
 	}
+	assert.Equal(t, judgedIn(r), w.promised, "what doctor promises")
 	assert.Equal(t, judgedIn(r), p.Judged)
 	assert.GreaterOrEqual(t, p.Deployments, made[evidence.Deployment])
 	assert.LessOrEqual(t, p.Deployments, made[evidence.Deployment]+2)
 	assert.InEpsilon(t, made[evidence.Thread], p.Threads, 0.3, "threads")
 	assert.InEpsilon(t, made[evidence.Run], p.Runs, 0.3, "runs")
-	assert.InEpsilon(t, len(v.requests), p.Requests, 0.3, "requests")
+	assert.InEpsilon(t, len(w.requests), p.Requests, 0.3, "requests")
 	assert.Less(t, p.Least.Milliseconds(), r.Run.DurationMS)
 	assert.Positive(t, p.Least)
 }
@@ -77,25 +75,29 @@ func TestAPreviewOfAReadOnlyRun(t *testing.T) {
 	assert.True(t, keys["--read-only"])
 }
 
-// TestTheBudgetIsSpentByImportance_Long runs with few deployments: whatever the seed, the same scenarios get them, and those about security
-// and rollback before those about forms.
-func TestTheBudgetIsSpentByImportance_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("judges two servers whole")
-	}
+// TestTheBudgetIsSpentByImportance runs with few deployments: whatever the seed, the same scenarios get them, and those
+// about security and rollback before those about forms.
+func TestTheBudgetIsSpentByImportance(t *testing.T) {
 	t.Parallel()
 	const most = 4
+	only := []string{"CP-AUTH-*", "CP-CREATE-*", "CP-UPDATE-*", "CP-LIST-3", "AS-AUTHZ-*", "AS-ROLLBACK-*", "AS-THREAD-*"}
 	catalogue, err := features.Load()
 	require.NoError(t, err)
+	selected := 0
+	for _, q := range catalogue.Requirements {
+		if slices.ContainsFunc(only, func(family string) bool { return strings.HasPrefix(q.ID, strings.TrimSuffix(family, "*")) }) {
+			selected++
+		}
+	}
 	var verdicts []map[string]bool
 	for _, seed := range []int64{1, 99} {
 		v := startVendor(t, 0)
 		c := everything(t, v)
 		c.MaxDeployments = most
-		p := previewed(t, c, steps.Selection{})
+		p := previewed(t, c, steps.Selection{Only: only})
 		assert.LessOrEqual(t, p.Deployments, most)
 		o := optionsAlone(t, c)
-		o.Seed = seed
+		o.Seed, o.Select.Only = seed, only
 		r, err := steps.Run(t.Context(), o)
 		require.NoError(t, err)
 		seen, created := map[string]bool{}, 0
@@ -121,7 +123,7 @@ func TestTheBudgetIsSpentByImportance_Long(t *testing.T) {
 			return q.Skip != nil && q.Skip.Kind == reports.OverBudget
 		})
 		assert.True(t, over)
-		assert.Len(t, r.Requirements, len(catalogue.Requirements))
+		assert.Len(t, r.Requirements, selected)
 	}
 	assert.Equal(t, verdicts[0], verdicts[1], "what is skipped")
 }

@@ -88,10 +88,11 @@ func TestAReadOnlyRunOfAnAgentServer(t *testing.T) {
 	t.Logf("%d requirements judged, %d requests, %d writes", judgedIn(r), len(v.requests), len(v.writes()))
 }
 
-// TestAReadOnlyRunOfFaults shows that what is judged is judged: each fault fails its requirement, and nothing is written.
+// TestAReadOnlyRunOfFaults shows that what is judged is judged: each fault fails its requirement, and nothing is
+// written.
 func TestAReadOnlyRunOfFaults(t *testing.T) {
 	t.Parallel()
-	for name, id := range map[string]string{"list-is-open": "CP-AUTH-1", "limit-101-is-served": "CP-LIST-3", "not-found-is-a-text": "CP-ERROR-1"} {
+	for name, id := range map[string]string{"limit-101-is-served": "CP-LIST-3", "not-found-is-a-text": "CP-ERROR-1"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			layers, _, err := faults.Find(name)
@@ -124,19 +125,13 @@ func TestAReadOnlyRunOfADeploymentThatIsNotThere(t *testing.T) {
 	assert.Empty(t, v.writes())
 }
 
-// TestWhatAReadOnlyRunLeavesOutWrites holds what is declared of sentences to what they send: a scenario that is left out for
-// --read-only has sent a write in a whole run, or uses what was created for it. The other way is held by the client, which sends no
-// write in a run that only reads.
-func TestWhatAReadOnlyRunLeavesOutWrites_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a whole run")
-	}
+// TestWhatAReadOnlyRunLeavesOutWrites holds what is declared of sentences to what they send: a scenario that is left
+// out for --read-only has sent a write in a whole run, or uses what was created for it. The other way is held by the
+// client, which sends no write in a run that only reads.
+func TestWhatAReadOnlyRunLeavesOutWrites(t *testing.T) {
 	t.Parallel()
-	v := startVendor(t, 3)
-	c := readOnly(t, v)
-	short := judgeAlone(t, c)
-	c.ReadOnly = false
-	whole := judgeAlone(t, c)
+	short := judgeAlone(t, readOnly(t, startVendor(t, 3)))
+	whole := judgedWhole(t).result
 	wrote := map[string]bool{}
 	for _, q := range whole.Requirements {
 		for _, s := range q.Scenarios {

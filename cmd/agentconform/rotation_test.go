@@ -18,8 +18,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// rotation makes credentials expire after some requests: the next ones are written to the files before the last ones are refused.
-// Where nothing is written to the files, nobody learns the next ones.
+// rotation makes credentials expire after some requests: the next ones are written to the files before the last ones
+// are refused. Where nothing is written to the files, nobody learns the next ones.
 type rotation struct {
 	folder      string
 	key, token  string // that the reference knows
@@ -71,8 +71,8 @@ func (o *rotation) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// TestCredentialsThatExpire judges a target whose API key and token of a user are replaced in mid-run, and finds none of them in
-// anything that was written.
+// TestCredentialsThatExpire judges a target whose API key and token of a user are replaced in mid-run, and finds none
+// of them in anything that was written.
 func TestCredentialsThatExpire(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -80,7 +80,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 		code   int
 	}{"read again": {true, exitConformant}, "not renewed": {false, exitNonConformant}} {
 		t.Run(name, func(t *testing.T) {
-			o := &rotation{every: 150, writesFiles: c.writes}
+			o := &rotation{every: 30, writesFiles: c.writes}
 			server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: o.wrap})
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, server.Close()) })
@@ -99,7 +99,10 @@ func TestCredentialsThatExpire(t *testing.T) {
 			file, out := filepath.Join(o.folder, "target.yaml"), filepath.Join(t.TempDir(), "out")
 			require.NoError(t, os.WriteFile(file, text, 0o600))
 			var printed bytes.Buffer
-			code := execute(context.Background(), []string{"run", "--config", file, "--out", out, "--seed", "5"}, streams{out: &printed, err: &printed})
+			// Few scenarios at once: credentials that were read again are used before they expire too.
+			code := execute(context.Background(), []string{"run", "--config", file, "--out", out, "--seed", "5", "--concurrency", "2",
+				"--only", "CP-GET-*,CP-LIST-3,CP-LIST-5,CP-LIST-12,CP-LIST-13,CP-LIST-14,AS-THREAD-*,AS-RUN-1"},
+				streams{out: &printed, err: &printed})
 			assert.Equal(t, c.code, code, printed.String())
 			o.mu.Lock()
 			assert.Positive(t, o.turn, "credentials were replaced")

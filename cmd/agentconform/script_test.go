@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -22,13 +23,22 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"agentconform": main, "proxy": proxy, "badtarget": badTarget, "await": await})
+// tests are those of this process, and not of the processes that they start.
+type tests struct{ *testing.M }
+
+// Run sets a limit of memory: a run in this process would set one for all tests at once (limitMemory), and they would
+// collect garbage all the time.
+func (m tests) Run() int {
+	debug.SetMemoryLimit(2 << 30)
+	return m.M.Run()
 }
 
-// TestScripts_Long runs the commands as a user does. Under the race detector it runs one script: each start of the program
-// costs a second there.
-func TestScripts_Long(t *testing.T) {
+func TestMain(m *testing.M) {
+	testscript.Main(tests{m}, map[string]func(){"agentconform": main, "proxy": proxy, "badtarget": badTarget, "await": await})
+}
+
+// TestScripts runs the commands as a user does.
+func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -42,6 +52,7 @@ func TestScripts_Long(t *testing.T) {
 			// The variables of whoever runs the tests are not part of them.
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("GITHUB_STEP_SUMMARY", "")
+			e.Setenv("GOGC", "400")
 			return nil
 		},
 	})

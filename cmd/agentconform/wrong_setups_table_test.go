@@ -103,7 +103,7 @@ func (s setups) mistaken() []wrongSetup {
 	return []wrongSetup{
 		{name: "key misspelt", text: adding("credential: {}"), code: 2, says: `vendor.yaml:[0-9]+: credential: unknown key; did you mean "credentials"\?$`},
 		{name: "inner key misspelt", text: only("target: http://127.0.0.1:1\ntimeouts: {requests: 2s}\n"), code: 2, says: `vendor.yaml:2: timeouts.requests: unknown key; did you mean "request"\?$`},
-		{name: "variable misspelt", change: func(t *testing.T, _ *config.Config) { t.Setenv("AGENTCONFORM_CREDENTIALS_APIKEY", "x") }, code: 2, says: `AGENTCONFORM_CREDENTIALS_APIKEY`},
+		{name: "variable misspelt", change: func(t *testing.T, _ *config.Config) { t.Setenv("AGENTCONFORM_CREDENTIALS_APIKEY", "x") }, alone: true, code: 2, says: `AGENTCONFORM_CREDENTIALS_APIKEY`},
 		{name: "broken YAML", text: adding("rate: ["), code: 2, says: `vendor.yaml: not valid YAML: line [0-9]+, .*; check indentation and quotes at that line$`},
 		{name: "file of a secret missing", text: only("target: http://127.0.0.1:1\ncredentials: {api_key: {file: /nonexistent/key}}\n"), code: 2, says: `vendor.yaml:2: credentials.api_key: the file /nonexistent/key cannot be used: .*; name a readable file`},
 		{name: "environment unknown", text: only("environments:\n  staging: {target: http://127.0.0.1:1}\n"), args: []string{"--env", "stagin"}, code: 2, says: `has no environment "stagin"; .*staging`},

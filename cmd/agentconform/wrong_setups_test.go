@@ -31,6 +31,7 @@ type wrongSetup struct {
 	change func(*testing.T, *config.Config)
 	text   func(string) string // changes the file
 	args   []string
+	alone  bool // it sets a variable of the environment, before those that run at the same time
 	code   int
 	says   string // matches the line
 }
@@ -158,19 +159,16 @@ func doctored(t *testing.T, text string, args ...string) (code int, lines []stri
 	return code, strings.Split(strings.TrimSpace(out.String()), "\n")
 }
 
-// wrong returns the lines that name something wrong: problems and notes, and mistakes in the configuration. Those of a right
-// set-up are not among them.
+// wrong returns the lines that name something wrong: problems and notes, and mistakes in the configuration. Those of a
+// right set-up are not among them.
 func wrong(lines, usual []string) []string {
 	is := regexp.MustCompile(`^(problem|note|agentconform:) `)
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !is.MatchString(line) || slices.Contains(usual, line) })
 }
 
-// TestDoctorNamesEachWrongSetup_Long: each is named in exactly one line, with the key or the place that mends it, and where it is known
-// with who can mend it.
-func TestDoctorNamesEachWrongSetup_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("tried without the race detector")
-	}
+// TestDoctorNamesEachWrongSetup: each is named in exactly one line, with the key or the place that mends it, and where
+// it is known with who can mend it.
+func TestDoctorNamesEachWrongSetup(t *testing.T) {
 	server, err := reference.Start(t.Context(), reference.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
@@ -192,6 +190,9 @@ func TestDoctorNamesEachWrongSetup_Long(t *testing.T) {
 	assert.GreaterOrEqual(t, len(all), 40)
 	for _, w := range all {
 		t.Run(w.name, func(t *testing.T) {
+			if !w.alone {
+				t.Parallel()
+			}
 			c := s.configuration(t)
 			if w.change != nil {
 				w.change(t, c)

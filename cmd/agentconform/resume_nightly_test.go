@@ -1,3 +1,5 @@
+//go:build nightly
+
 package main
 
 import (
@@ -28,9 +30,8 @@ import (
 	steptarget "github.com/agentconform/agentconform/steps/target"
 )
 
-// cutter kills the process of a run at one of its requests, which the target has carried out and not answered (of creations, those that it
-// has not refused), and knows what was
-// created and removed.
+// cutter kills the process of a run at one of its requests, which the target has carried out and not answered (of
+// creations, those that it has not refused), and knows what was created and removed.
 type cutter struct {
 	sent atomic.Int64 // requests of the present process
 
@@ -212,8 +213,9 @@ func aCreation(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/deployments")
 }
 
-// TestResumeAfterKill_Long kills runs with SIGKILL, some of them more than once, goes on with them, and compares with a whole run.
-func TestResumeAfterKill_Long(t *testing.T) {
+// TestResumeAfterKill kills runs with SIGKILL, some of them more than once, goes on with them, and compares with a
+// whole run.
+func TestResumeAfterKill(t *testing.T) {
 	t.Parallel()
 	type kill struct {
 		number int
@@ -230,9 +232,6 @@ func TestResumeAfterKill_Long(t *testing.T) {
 			kills: [][]kill{{{5, aCreation}}, {{1500, anyRequest}}}},
 		{name: "agent server alone", agentOnly: true, kills: [][]kill{{{450, anyRequest}, {100, anyRequest}}}},
 	} {
-		if testing.Short() && target.faults == nil {
-			continue
-		}
 		t.Run(target.name, func(t *testing.T) {
 			t.Parallel()
 			s := startResumed(t, target.agentOnly, target.faults...)
@@ -245,9 +244,6 @@ func TestResumeAfterKill_Long(t *testing.T) {
 				assert.NotEmpty(t, steptarget.RunOf(name), "clean would not know %q", name)
 			}
 			require.Empty(t, s.there(target.agentOnly), "a whole run leaves nothing")
-			if testing.Short() {
-				target.kills = target.kills[:1]
-			}
 			for i, kills := range target.kills {
 				t.Run(fmt.Sprint(i), func(t *testing.T) {
 					out := filepath.Join(s.folder, fmt.Sprint(i))

@@ -1,3 +1,5 @@
+//go:build nightly
+
 package main
 
 import (
@@ -22,15 +24,15 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// waiting is a way to call a command so that it waits for something that never comes: for a FIFO that nobody writes to ({pipe}), for a target
-// that does not answer ({silent}), or, once it has printed something, for what it does.
+// waiting is a way to call a command so that it waits for something that never comes: for a FIFO that nobody writes to
+// ({pipe}), for a target that does not answer ({silent}), or, once it has printed something, for what it does.
 type waiting struct {
 	args string
 	code int // after a signal
 }
 
-// commandCalls say for each command how it can be made to wait, and how it is called to end by itself, with its exit code then. A command that never
-// waits says why.
+// commandCalls say for each command how it can be made to wait, and how it is called to end by itself, with its exit
+// code then. A command that never waits says why.
 var commandCalls = map[string]struct {
 	waits []waiting
 	never string
@@ -120,15 +122,12 @@ func (n *noticed) Write(p []byte) (int, error) {
 	return n.text.Write(p)
 }
 
-// TestASignalEndsEveryCommand_Long waits until the command waits, and sends it each signal. With -short it is one.
-func TestASignalEndsEveryCommand_Long(t *testing.T) {
+// TestASignalEndsEveryCommand waits until the command waits, and sends it each signal.
+func TestASignalEndsEveryCommand(t *testing.T) {
 	t.Parallel()
 	signals := []os.Signal{syscall.SIGTERM, os.Interrupt}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
-	}
-	if testing.Short() {
-		signals = signals[:1]
 	}
 	for name, how := range commandCalls {
 		for _, w := range how.waits {
@@ -169,8 +168,9 @@ func TestASignalEndsEveryCommand_Long(t *testing.T) {
 	}
 }
 
-// TestEveryCommandOutlivesItsReader_Long calls each command where nobody reads what it prints: it goes on to its end, with its exit code.
-func TestEveryCommandOutlivesItsReader_Long(t *testing.T) {
+// TestEveryCommandOutlivesItsReader calls each command where nobody reads what it prints: it goes on to its end, with
+// its exit code.
+func TestEveryCommandOutlivesItsReader(t *testing.T) {
 	t.Parallel()
 	c := newCallers(t)
 	for name, how := range commandCalls {

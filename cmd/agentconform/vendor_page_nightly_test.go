@@ -1,3 +1,5 @@
+//go:build nightly
+
 package main
 
 import (
@@ -14,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shownCommand is a command of a page, with the output that the page shows: "..." stands for any text of a line or, alone, for any lines.
+// shownCommand is a command of a page, with the output that the page shows: "..." stands for any text of a line or,
+// alone, for any lines.
 type shownCommand struct {
 	command string
 	output  []string
@@ -54,11 +57,8 @@ var inBackground = regexp.MustCompile(`> (\S+) &$`)
 
 const mark = "--- next command ---"
 
-// TestVendorPage_Long runs every command of docs/vendor.md in one shell, and compares what they print with the page.
-func TestVendorPage_Long(t *testing.T) {
-	if testing.Short() {
-		t.Skip("tried without the race detector")
-	}
+// TestVendorPage runs every command of docs/vendor.md in one shell, and compares what they print with the page.
+func TestVendorPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/vendor.md")
 	require.NoError(t, err)

@@ -1,3 +1,5 @@
+//go:build nightly
+
 package main
 
 import (
@@ -19,23 +21,27 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
+type largeFile struct{ command, name, head, repeated, tail string }
+
 // largeFiles repeat something to any size. What they hold is refused, whatever is behind it.
-var largeFiles = []struct{ command, name, head, repeated, tail string }{
-	{"compare", "a member", `{"headline":"`, "x", `"}`},
-	{"compare", "an unknown member", `{"later":[`, `"x",`, `1]}`},
-	{"compare", "a name of a member", `{"`, "x", `":1}`},
-	{"compare", "an exchange", `{"exchanges":[{"id":1,"url":"`, "x", `"}]}`},
-	{"replay", "empty findings", `{"findings":[`, "{},", "{}]}"},
-	{"merge", "empty scenarios", `{"requirements":[{"scenarios":[`, "{},", "{}]}]}"},
-	{"merge", "lists in lists", `{"requirements":[{"exchanges":[`, "[[]],", "1]}]}"},
-	{"merge", "blanks", `{"schema":`, " ", `"x"}`},
-	{"clean", "a line", "", "x", ""},
-	{"clean", "an id", entry() + `{"run":"r","kind":"deployment","id":"`, "x", `"}` + "\n"},
-	{"clean", "short lines", entry(), "x\n", ""},
-	{"run --resume", "a line", "", "x", "\n"},
-	{"run --resume", "a line without end", "", "x", ""},
-	{"run --baseline", "a text", "version: 1 #", "x", "\n"},
-	{"run --baseline", "entries", "version: 1\nknown:\n", "- a\n", ""},
+func largeFiles() []largeFile {
+	return []largeFile{
+		{"compare", "a member", `{"headline":"`, "x", `"}`},
+		{"compare", "an unknown member", `{"later":[`, `"x",`, `1]}`},
+		{"compare", "a name of a member", `{"`, "x", `":1}`},
+		{"compare", "an exchange", `{"exchanges":[{"id":1,"url":"`, "x", `"}]}`},
+		{"replay", "empty findings", `{"findings":[`, "{},", "{}]}"},
+		{"merge", "empty scenarios", `{"requirements":[{"scenarios":[`, "{},", "{}]}]}"},
+		{"merge", "lists in lists", `{"requirements":[{"exchanges":[`, "[[]],", "1]}]}"},
+		{"merge", "blanks", `{"schema":`, " ", `"x"}`},
+		{"clean", "a line", "", "x", ""},
+		{"clean", "an id", entry() + `{"run":"r","kind":"deployment","id":"`, "x", `"}` + "\n"},
+		{"clean", "short lines", entry(), "x\n", ""},
+		{"run --resume", "a line", "", "x", "\n"},
+		{"run --resume", "a line without end", "", "x", ""},
+		{"run --baseline", "a text", "version: 1 #", "x", "\n"},
+		{"run --baseline", "entries", "version: 1\nknown:\n", "- a\n", ""},
+	}
 }
 
 // sized writes a file of about so many bytes.
@@ -54,15 +60,10 @@ func sized(t *testing.T, path, head, repeated, tail string, size int) {
 	require.NoError(t, file.Close())
 }
 
-// TestLargeForgedFilesCostNoMore_Long reads files that are beyond every bound, and others of twice their size: they cost no more
-// memory. It is not parallel: what it allocates is counted. With -short it reads one file for each command.
-func TestLargeForgedFilesCostNoMore_Long(t *testing.T) {
-	done := map[string]bool{}
-	for _, row := range largeFiles {
-		if testing.Short() && done[row.command] {
-			continue
-		}
-		done[row.command] = true
+// TestLargeForgedFilesCostNoMore reads files that are beyond every bound, and others of twice their size: they cost no
+// more memory. It is not parallel: what it allocates is counted.
+func TestLargeForgedFilesCostNoMore(t *testing.T) {
+	for _, row := range largeFiles() {
 		t.Run(row.command+"/"+row.name, func(t *testing.T) {
 			s := stage(t)
 			var cost [2]uint64
@@ -98,9 +99,9 @@ func argumentsFor(s *scene, command, path string) []string {
 	return []string{"run", "--config", s.config, "--only", "CP-LIST-1", "--baseline", path, "--out", filepath.Join(s.folder, "out")}
 }
 
-// TestEmptyObjectsAreCountedFirst_Long: a list of empty objects within the bound of a file is short, and would take hundreds of times as much
-// memory decoded.
-func TestEmptyObjectsAreCountedFirst_Long(t *testing.T) {
+// TestEmptyObjectsAreCountedFirst: a list of empty objects within the bound of a file is short, and would take hundreds
+// of times as much memory decoded.
+func TestEmptyObjectsAreCountedFirst(t *testing.T) {
 	s := stage(t)
 	for name, row := range map[string]struct {
 		command, head, repeated, tail string
@@ -129,18 +130,15 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// TestALedgerIsCleanedInLinearTime_Long reads and cleans 60,000 lines, and an eighth of them: in the manner of a square they would take 64 times as
-// long. Nothing is sent, so that the requests do not hide the rest. With -short there are fewer.
-func TestALedgerIsCleanedInLinearTime_Long(t *testing.T) {
+// TestALedgerIsCleanedInLinearTime reads and cleans 60,000 lines, and an eighth of them: in the manner of a square they
+// would take 64 times as long. Nothing is sent, so that the requests do not hide the rest.
+func TestALedgerIsCleanedInLinearTime(t *testing.T) {
 	s := stage(t)
 	cfg, err := config.Load(config.Sources{File: s.config})
 	require.NoError(t, err)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	lines := 60_000
-	if testing.Short() {
-		lines = 12_000
-	}
+	const lines = 60_000
 	of := func(n int) (took [3]time.Duration) {
 		var b strings.Builder
 		for k := range n / 2 {
@@ -178,4 +176,16 @@ func TestALedgerIsCleanedInLinearTime_Long(t *testing.T) {
 		assert.Less(t, all[i], 28*max(few[i], again[i])+100*time.Millisecond, part)
 	}
 	assert.Empty(t, s.asked)
+}
+
+// TestForgedIDs puts each id that is no segment of a path where a file has ids.
+func TestForgedIDs(t *testing.T) {
+	for name, id := range map[string]string{
+		"dots": "..", "a dot": ".", "nothing": "", "a line feed": "d\nDELETE", "a NUL": "d\x00", "a backslash": `..\d`, "an escape": "\x1b[2J",
+		"9 KB": strings.Repeat("x", 9<<10), "a control character of two bytes": "d\u0085",
+	} {
+		for _, row := range rowsOfID(name, id) {
+			row.give(t)
+		}
+	}
 }
