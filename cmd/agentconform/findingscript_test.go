@@ -34,7 +34,7 @@ import (
 func TestAScriptShowsItsFinding(t *testing.T) {
 	t.Parallel()
 	for _, fault := range faults.All() {
-		if fault.Name == "rolled-back-messages-stay" {
+		if fault.Name == "foreign-run-is-retrieved" {
 			assertTheScriptShows(t, fault)
 			return
 		}
