@@ -33,10 +33,9 @@ nightly:
 format:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted, run gofmt -w on:"; gofmt -l .; exit 1; }
 
-# Tests of all tiers: those that make browser, make tests and make axe run are in files with build tags.
+# Also what make browser, make tests, make axe and .ci/sharpness build, in files with build tags.
 TAGS := nightly,browser,sites
 vet:
-	$(GO) vet ./...
 	$(GO) vet -tags $(TAGS) ./...
 
 staticcheck:
