@@ -12,7 +12,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// A connection that a server closes after an error of the request is kept for half a second, longer than goleak waits.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+}
 
 // TestEveryRowIsComplete: a mode can be named, says what it does in a main clause, and where the interface does not decide the verdict,
 // why it is this one.

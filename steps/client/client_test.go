@@ -25,7 +25,10 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// A connection that a server closes after an error of the request is kept for half a second, longer than goleak waits.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+}
 
 func serve(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
 	t.Helper()
