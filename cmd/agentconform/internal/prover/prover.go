@@ -276,7 +276,11 @@ func hurry(cfg *config.Config) error {
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	row.Verdict, row.Narrow = result.Verdict, p.narrow(*row)
 	var failed []string
+	row.Cells = map[string]string{}
 	for _, q := range result.Requirements {
+		if p.Whole && q.Verdict != reports.Passed {
+			row.Cells[q.ID] = cell(q)
+		}
 		switch q.Verdict {
 		case reports.Passed:
 			row.Passed++
@@ -301,6 +305,17 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 			}
 		}
 	}
+}
+
+// cell is the verdict of a requirement and which scenarios failed.
+func cell(q reports.Requirement) string {
+	text := string(q.Verdict)
+	for _, s := range q.Scenarios {
+		if s.Verdict == reports.Failed {
+			text += "; " + s.Name
+		}
+	}
+	return text
 }
 
 // apart takes invariants from the requirements that failed where they may be seen beside the one that the fault breaks.
