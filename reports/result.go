@@ -75,16 +75,6 @@ type Run struct {
 	Stopped    string    `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
 	Shard      string    `json:"shard,omitempty"`         // "I/N"
 	Least      *Least    `json:"least,omitempty"`         // beside DurationMS; absent where the run was stopped, and in files of older versions
-
-	Resumed []Resumption `json:"resumed,omitempty"` // where the run was broken off and went on, in this order
-}
-
-// Resumption is where a run was broken off, by a crash or a kill, and went on with run --resume. DurationMS of the run and the times of
-// its exchanges do not count the time between.
-type Resumption struct {
-	BrokenAt  time.Time `json:"broken_at"` // of the last line that the run wrote
-	ResumedAt time.Time `json:"resumed_at"`
-	TakenOver int       `json:"taken_over"` // scenarios that had their verdict by then
 }
 
 // Least is the least time that a run could have taken at its target, the larger of the time of all requests and the critical path, and the

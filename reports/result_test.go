@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -38,13 +37,6 @@ func TestResultFileKeepsItsSchema(t *testing.T) {
 	}
 }
 
-func TestAResumedRunKeepsTheSchema(t *testing.T) {
-	r := *recorded.Faulty()
-	r.Run.Resumed = []reports.Resumption{{BrokenAt: time.Unix(1, 0).UTC(), ResumedAt: time.Unix(2, 0).UTC(), TakenOver: 3}}
-	reporttest.Schema(t, reporttest.StrictResultSchema(t), written(t, &r))
-}
-
-// TestEveryFieldIsWritten fills each member of a result, and looks for it in the file.
 func TestEveryFieldIsWritten(t *testing.T) {
 	r := *recorded.Faulty()
 	r.Scope, r.Headline, r.Unseen = reports.ScopePart, "h", []string{"agent-server"}

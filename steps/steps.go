@@ -26,9 +26,6 @@ type Fixtures = target.Fixtures
 // Stopped is the cause of a context that ends a run early. The result says what it was.
 type Stopped = suite.Stopped
 
-// Unreachable is the error of a run that was to go on where it was broken off, and whose target does not answer. Its journal is kept.
-type Unreachable = suite.Unreachable
-
 // Selection says which scenarios are run.
 type Selection = forecast.Selection
 

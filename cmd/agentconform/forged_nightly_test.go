@@ -37,8 +37,6 @@ func largeFiles() []largeFile {
 		{"clean", "a line", "", "x", ""},
 		{"clean", "an id", entry() + `{"run":"r","kind":"deployment","id":"`, "x", `"}` + "\n"},
 		{"clean", "short lines", entry(), "x\n", ""},
-		{"run --resume", "a line", "", "x", "\n"},
-		{"run --resume", "a line without end", "", "x", ""},
 		{"run --baseline", "a text", "version: 1 #", "x", "\n"},
 		{"run --baseline", "entries", "version: 1\nknown:\n", "- a\n", ""},
 	}
@@ -68,7 +66,7 @@ func TestLargeForgedFilesCostNoMore(t *testing.T) {
 			s := stage(t)
 			var cost [2]uint64
 			for i, size := range []int{72 << 20, 144 << 20} {
-				path := filepath.Join(s.folder, "large", "journal.jsonl")
+				path := filepath.Join(s.folder, "large", "file")
 				sized(t, path, s.filled(row.head), row.repeated, row.tail, size)
 				got := s.execute(argumentsFor(s, row.command, path)...)
 				assert.Equal(t, exitUsage, got.code, got.printed)
@@ -93,8 +91,6 @@ func argumentsFor(s *scene, command, path string) []string {
 		return []string{"replay", path, "--config", s.config}
 	case "clean":
 		return []string{"clean", "--config", s.config, "--ledger", path}
-	case "run --resume":
-		return []string{"run", "--config", s.config, "--only", "CP-LIST-1", "--resume", filepath.Dir(path)}
 	}
 	return []string{"run", "--config", s.config, "--only", "CP-LIST-1", "--baseline", path, "--out", filepath.Join(s.folder, "out")}
 }
@@ -106,13 +102,12 @@ func TestEmptyObjectsAreCountedFirst(t *testing.T) {
 	for name, row := range map[string]struct {
 		command, head, repeated, tail string
 	}{
-		"findings":   {"compare", `{"findings":[`, "{},", "{}]}"},
-		"nulls":      {"compare", `{"findings":[`, "null,", "{}]}"},
-		"scenarios":  {"merge", `{"requirements":[{"scenarios":[`, "{},", "{}]}]}"},
-		"violations": {"run --resume", strings.TrimSpace(s.journal(t)) + "\n" + `{"scenario":{"key":"x","outcome":{"violations":[`, "{},", "{}]}}}\n"},
+		"findings":  {"compare", `{"findings":[`, "{},", "{}]}"},
+		"nulls":     {"compare", `{"findings":[`, "null,", "{}]}"},
+		"scenarios": {"merge", `{"requirements":[{"scenarios":[`, "{},", "{}]}]}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path, size := filepath.Join(s.folder, "empty", "journal.jsonl"), 24<<20
+			path, size := filepath.Join(s.folder, "empty", "file"), 24<<20
 			sized(t, path, row.head, row.repeated, row.tail, size)
 			got := s.execute(argumentsFor(s, row.command, path)...)
 			assert.Equal(t, exitUsage, got.code, got.printed)
@@ -156,10 +151,9 @@ func TestALedgerIsCleanedInLinearTime(t *testing.T) {
 		require.ErrorIs(t, steps.Clean(stopped, cfg, left, func(evidence.Left, string) { told++ }), context.Canceled)
 		assert.Equal(t, n, told)
 		lap(1)
-		ledger, err := evidence.ResumeLedger(path, "r", s.target)
+		ledger, err := evidence.ContinueLedger(path)
 		require.NoError(t, err)
-		require.Len(t, ledger.Earlier(), n)
-		for _, e := range ledger.Earlier() {
+		for _, e := range left {
 			require.NoError(t, ledger.Removed(e.LedgerEntry))
 		}
 		require.NoError(t, ledger.Close())

@@ -45,11 +45,6 @@ func thread(changed ...any) string {
 	return entry(append([]any{"kind", "thread", "id", "t", "owner", "users.0", "deployment", "named", "address", "{agent}"}, changed...)...)
 }
 
-// journalWith is a journal with more lines.
-func journalWith(more ...string) func(*testing.T, *scene) string {
-	return func(t *testing.T, s *scene) string { return s.journal(t, more...) }
-}
-
 // forgedFiles are made when they are asked for: the processes that tests start are this program too, and begin without
 // them.
 func forgedFiles() []forgedFile {
@@ -107,23 +102,6 @@ func forgedFiles() []forgedFile {
 		{command: "merge", name: "no shard", file: resultWith(nil), code: exitUsage, silent: true},
 		{command: "merge", name: "shards without number", file: resultWith(func(r *reports.Result) { r.Run.Shard = "1/99999999999999999999" }), code: exitUsage, silent: true},
 		{command: "merge", name: "very many shards", file: resultWith(func(r *reports.Result) { r.Run.Shard = "1/2000000000" }), code: exitUsage, silent: true},
-
-		// run --resume: a journal says what was judged, and a ledger what was created, at the configured target.
-		{command: "run --resume", name: "nothing judged yet", file: journalWith(), code: exitIncomplete},
-		{command: "run --resume", name: "an agent server of somebody else", code: exitUsage, silent: true, says: []string{"there is no scenario"}, file: journalWith(`{"scenario":{"key":"x:1","step":-1,"took_ns":1,"at_ns":1,"learned":{"agent_server":"{foreign}"}}}` + "\n")},
-		{command: "run --resume", name: "exchanges with somebody else", code: exitUsage, says: []string{"which is not at the configured target"}, file: journalWith(`{"exchange":{"exchange":{"scenario":"fixture: shared","method":"GET","url":"{foreign}/v2/deployments","status":200},"side":"control-plane","base":"{foreign}","path":"/v2/deployments","order":1,"sent_ns":1}}` + "\n")},
-		{command: "run --resume", name: "a run of another address", code: exitUsage, silent: true, says: []string{"is not the ID of a run"}, file: func(t *testing.T, s *scene) string {
-			return strings.Replace(s.journal(t), "0a1b2c3d", "../../..", 1)
-		}},
-		{command: "run --resume", name: "another configuration", code: exitUsage, silent: true, says: []string{"the configuration differs in target"}, file: func(t *testing.T, s *scene) string {
-			return strings.Replace(s.journal(t), `"target":"`, `"target":"0`, 1)
-		}},
-		{command: "run --resume", name: "deep nesting", file: journalWith(`{"exchange":` + nested + "\n"), code: exitUsage, silent: true, says: []string{"line 2", "is not a line of a journal"}},
-		{command: "run --resume", name: "no journal", file: text("hello\n"), code: exitUsage, silent: true, says: []string{"line 1"}},
-		{command: "resumed ledger", name: "our own deployment", file: text(entry("run", "0a1b2c3d")), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
-		{command: "resumed ledger", name: "another control plane", file: text(entry("run", "0a1b2c3d", "target", "{foreign}", "address", "{foreign}")), code: exitIncomplete},
-		{command: "resumed ledger", name: "a thread at a foreign address", file: text(thread("run", "0a1b2c3d", "address", "{foreign}")), code: exitIncomplete},
-		{command: "resumed ledger", name: "ids that are paths", file: text(entry("run", "0a1b2c3d", "id", "../x")), code: exitIncomplete},
 
 		// --baseline: a list of what is known.
 		{command: "run --baseline", name: "no baseline", file: text("hello"), code: exitUsage, silent: true, says: []string{"must be a mapping"}},

@@ -21,7 +21,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/resume"
 )
 
 // forgedKey is the secret of the configured target. It may be in headers that go there, and nowhere else.
@@ -139,21 +138,6 @@ func (s *scene) result(t *testing.T, change func(*reports.Result)) string {
 	return b.String()
 }
 
-// journal is the journal of a broken run of the scene's configuration, whose first line is changed, and more lines.
-func (s *scene) journal(t *testing.T, more ...string) string {
-	t.Helper()
-	cfg, err := config.Load(config.Sources{File: s.config})
-	require.NoError(t, err)
-	identity, err := (&runFlags{only: []string{"CP-LIST-1"}}).identityOf(cfg)
-	require.NoError(t, err)
-	catalogue, _ := catalogueAndOracle(t)
-	h := resume.Header{Schema: resume.Schema, ID: "0a1b2c3d", Seed: 7, StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Identity: *identity}
-	h.Digest = catalogue.Digest()
-	line, err := json.Marshal(map[string]any{"run": h})
-	require.NoError(t, err)
-	return string(line) + "\n" + strings.Join(more, "")
-}
-
 // outcome is how a command ended.
 type outcome struct {
 	code    int
@@ -186,13 +170,6 @@ func (s *scene) give(t *testing.T, command, text string) (path string, o outcome
 	case "clean":
 		path = s.write(t, "ledger.jsonl", text)
 		return path, s.execute("clean", "--config", s.config, "--ledger", path)
-	case "run --resume":
-		path = s.write(t, "broken/journal.jsonl", text)
-		return path, s.execute("run", "--config", s.config, "--only", "CP-LIST-1", "--resume", filepath.Dir(path))
-	case "resumed ledger":
-		s.write(t, "broken/journal.jsonl", s.journal(t))
-		path = s.write(t, "broken/ledger.jsonl", text)
-		return path, s.execute("run", "--config", s.config, "--only", "CP-LIST-1", "--resume", filepath.Dir(path))
 	case "run --baseline":
 		path = s.write(t, "known.yaml", text)
 		return path, s.execute("run", "--config", s.config, "--only", "CP-LIST-1", "--baseline", path, "--out", out)

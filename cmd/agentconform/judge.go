@@ -21,11 +21,10 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/resume"
 )
 
 // judge runs the suite and writes the reports.
-func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.Fixtures, selection steps.Selection, known *baseline.Baseline, identity *resume.Identity, io streams) error {
+func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.Fixtures, selection steps.Selection, known *baseline.Baseline, io streams) error {
 	catalogue, err := features.Load()
 	if err != nil {
 		return err
@@ -38,13 +37,12 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	if err != nil {
 		return err
 	}
-	record, broken, header, err := f.openJournal(identity, catalogue, io)
-	if err != nil {
-		return err
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return fmt.Errorf("creating the folder for the reports: %w; name another with --out", err)
 	}
 	journal, err := reports.NewJournal(f.out)
 	if err != nil {
-		return errors.Join(err, record.Close())
+		return err
 	}
 	defer journal.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -53,25 +51,17 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	screen.follow()
 	result, err := steps.Run(ctx, steps.Options{
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Select: selection,
-		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: header.Seed, ID: header.ID,
+		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),
 		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments,
-		Record: record, Broken: broken,
 		Journal: journal, LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
 	})
 	screen.close()
-	var unreachable *steps.Unreachable
-	if errors.As(err, &unreachable) {
-		return &exit{exitIncomplete, errors.Join(err, record.Close())}
-	}
 	if err != nil {
-		return errors.Join(err, record.Close())
+		return err
 	}
 	code := concluded(result, known)
 	if err := f.write(result, screen, io); err != nil {
-		return errors.Join(err, record.Close())
-	}
-	if err := record.Remove(); err != nil {
-		return &exit{exitIncomplete, err}
+		return err
 	}
 	return failed(code)
 }

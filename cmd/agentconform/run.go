@@ -19,7 +19,6 @@ import (
 type runFlags struct {
 	target                   targetFlags
 	out, tags, shard, format string
-	resume                   string // folder of a run that was broken off
 	only, skip, profiles     []string
 	baseline, writeBaseline  string
 	failOn                   []string // "should", or tag expressions
@@ -92,9 +91,6 @@ lists, and its agent server, as far as that needs no thread or run of the suite'
 At the end, deployments and threads that the run created are removed where the target takes DELETE, within 30 seconds; --keep leaves
 them. What is left is in the ledger, and agentconform clean removes it.
 
-A run that was killed leaves its journal in the folder of the reports, and --resume goes on where it ended: scenarios that had their
-verdict are taken over, the others are run, and what the run had created is removed first.
-
 The verdict and each failure are written to standard output, progress and warnings to standard error.
 
 Exit codes: 0 conformant, 1 a MUST failed, 2 wrong usage or configuration, 3 incomplete (target unreachable, blocked,
@@ -111,7 +107,6 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   agentconform run --config production.yaml --read-only
   agentconform run --config vendor.yaml --skip 'AS-ROLLBACK-*' --plan
   agentconform run --config vendor.yaml --wait 60s
-  agentconform run --config vendor.yaml --resume agentconform-out
   agentconform run --config vendor.yaml --quiet --require-whole`,
 		Args: noArguments("name the target with --target or --config, and requirements with --only"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -125,7 +120,6 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	f.addSelection(c)
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
-	flags.StringVar(&f.resume, "resume", "", "go on with the run whose reports were to be written to the `folder`, and that was killed or crashed; give it the same flags and configuration")
 	flags.IntVar(&f.concurrency, "concurrency", steps.DefaultConcurrency, "scenarios that run at the same time")
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST")
 	flags.StringArrayVar(&f.failOn, "fail-on", nil, "requirements that match the tag `expression`, such as @security, or should for that level, count as MUST; may be given again")
@@ -217,7 +211,7 @@ func (f *runFlags) selection() (steps.Selection, error) {
 }
 
 func (f *runFlags) run(c *cobra.Command, io streams) error {
-	if err := errors.Join(f.check(), f.checkResume(c.Flags().Changed)); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	selection, err := f.selection()
@@ -229,10 +223,6 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		return err
 	}
 	cfg.ReadOnly = f.readOnly
-	identity, err := f.identityOf(cfg)
-	if err != nil {
-		return err
-	}
 	if err := export.Check(f.out); err != nil && !f.plan {
 		return fmt.Errorf("--out: %w", err)
 	}
@@ -274,5 +264,5 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &steps.Stopped{By: "--timeout " + f.timeout.String()})
 		defer cancel()
 	}
-	return f.judge(ctx, cfg, served, selection, known, identity, io)
+	return f.judge(ctx, cfg, served, selection, known, io)
 }

@@ -314,7 +314,6 @@ func TestSecretsReachNothing(t *testing.T) {
 	run(0, one("json", "json")...)
 	run(0, "doctor", "doctor")
 	assert.Equal(t, -1, run(150, one("killed-late", "plain")...), "it was killed")
-	run(0, "resume", "run", "--resume", "out-killed", "--seed", "3", "--only", only)
 	assert.Empty(t, heard(), "nothing is sent to an address that stands in an answer")
 	run(0, one("named", "plain")...)
 	for place, secret := range r.all {

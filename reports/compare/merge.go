@@ -21,7 +21,7 @@ func Merge(shards ...*reports.Result) (*reports.Result, error) {
 	}
 	first := ordered[0]
 	m := &reports.Result{Schema: reports.Schema, Suite: first.Suite, Target: first.Target, Run: first.Run}
-	m.Run.Shard, m.Run.Resumed, m.Run.Least = "", nil, nil // the times of shards tell nothing of a run of all
+	m.Run.Shard, m.Run.Least = "", nil // the times of shards tell nothing of a run of all
 	end := first.Run.StartedAt
 	for _, s := range ordered {
 		if s.Run.StartedAt.Before(m.Run.StartedAt) {
@@ -46,7 +46,6 @@ func Merge(shards ...*reports.Result) (*reports.Result, error) {
 			m.Timeline = append(m.Timeline, t)
 		}
 		m.Ledger = append(m.Ledger, s.Ledger...)
-		m.Run.Resumed = append(m.Run.Resumed, s.Run.Resumed...)
 		m.Counts.Cases += max(s.Counts.Cases-scenariosIn(s), 0) // those that are no scenario; the scenarios are counted at the end
 		m.Counts.Throttled += s.Counts.Throttled
 		m.Counts.WaitedMS += s.Counts.WaitedMS

@@ -63,9 +63,6 @@ func (p *printer) opening(r *reports.Result) {
 	if agent := overview.AgentBeside(r); agent != "" {
 		p.line("%s", p.paint(dim, "  agent server "+safe.Line(safe.Ellipsis(agent, 500))))
 	}
-	if resumed := overview.Resumed(r); resumed != "" {
-		p.line("%s", p.paint(dim, "  "+resumed))
-	}
 }
 
 func (p *printer) heading(name, what string, c color, n int) {

@@ -25,7 +25,6 @@ type page struct {
 	TodoLeft   int
 	Scope      scopeView
 	Vocabulary string
-	Resumed    string // where the run was broken off
 	Bar        []barPart
 	Scenarios  string
 	Waits      string            // how often the target asked to wait
@@ -52,7 +51,7 @@ func pageOf(original *reports.Result, a *pageAssets) *page {
 	r := scrubbed(&shallow, maxText)
 	exchanges := newExchangeList(original.Exchanges, r)
 	p := &page{
-		Policy: a.policy, Style: a.style, Script: a.script, R: r, Display: overview.DisplayVerdictOf(r), Headline: overview.Headline(r), Subject: overview.Subject(r), Resumed: overview.Resumed(r),
+		Policy: a.policy, Style: a.style, Script: a.script, R: r, Display: overview.DisplayVerdictOf(r), Headline: overview.Headline(r), Subject: overview.Subject(r),
 		Levels: []reports.Level{reports.Must, reports.Should, reports.May}, exchanges: exchanges,
 	}
 	distance := overview.DistanceOf(r)

@@ -51,9 +51,6 @@ func (m *markdown) opening(r *reports.Result) {
 	m.printf("## %s %s\n\n", cmp.Or(sign, "⚠️"), safe.Prose(s.String(), 500))
 	m.printf("**%s**\n\n", safe.Prose(overview.Headline(r), 1000))
 	m.printf("Target: %s\n\n", safe.MarkdownCode(safe.Ellipsis(overview.Subjects(r), 300)))
-	if resumed := overview.Resumed(r); resumed != "" {
-		m.printf("The run was %s.\n\n", resumed)
-	}
 }
 
 func (m *markdown) failures(title string, failed []*reports.Requirement, o overview.Overview) {

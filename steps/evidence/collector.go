@@ -19,10 +19,7 @@ type Journal interface {
 // Collector observes every exchange of a run. It may be used by many goroutines. What is learned of the exchanges is kept by subject:
 // each keeper has a lock of its own and answers questions about its subject.
 type Collector struct {
-	// Record, where it is not nil, is given each exchange before it is taken, and returns what writes it down. The functions are called in
-	// the order of the ids.
-	Record func(*Observed) (write func() error)
-	Words  *Words
+	Words *Words
 
 	judge    judge
 	recorder recorder
@@ -68,16 +65,9 @@ func (c *Collector) ReachedBy(r Reach) { c.recorder.Reach = r }
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r client.Request, wire client.Wire, sent time.Time, a *client.Answer, cause string) int {
 	o := c.observe(ctx, r, wire, sent, a, cause)
-	write := func() error { return nil }
-	if c.Record != nil {
-		write = c.Record(o)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id, err := c.journal.Append(o.Exchange)
-	if err == nil {
-		err = write()
-	}
 	if err != nil && c.journalErr == nil {
 		c.journalErr = fmt.Errorf("recording an exchange: %w", err)
 	}

@@ -62,7 +62,7 @@ var enumPaths = map[string][]string{
 var sentEnums = map[string]map[string]string{"create-run": {"CreateRun.multitask_strategy": "multitask_strategy"}}
 
 // note notes what one exchange touched, and what the contract says against its request.
-func (s *seen) note(id int, o *Observed, against []spec.Violation) {
+func (s *seen) note(id int, o *observed, against []spec.Violation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := &o.Exchange

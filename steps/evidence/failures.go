@@ -43,7 +43,7 @@ type Failure struct {
 }
 
 // noteAnswer notes an answer that did not only ask to wait. The caller holds the lock.
-func (s *seen) noteAnswer(op spec.Operation, id int, o *Observed, against []spec.Violation) {
+func (s *seen) noteAnswer(op spec.Operation, id int, o *observed, against []spec.Violation) {
 	asked, status := askedOf(op, o, against), o.Exchange.Status
 	s.asked[askedKind{op.Side, asked}]++
 	if status < http.StatusInternalServerError {
@@ -61,7 +61,7 @@ func (s *seen) noteAnswer(op spec.Operation, id int, o *Observed, against []spec
 	f.Count++
 }
 
-func askedOf(op spec.Operation, o *Observed, against []spec.Violation) Asked {
+func askedOf(op spec.Operation, o *observed, against []spec.Violation) Asked {
 	inParameter := func(v spec.Violation) bool {
 		return strings.HasPrefix(v.Pointer, "/query") || strings.HasPrefix(v.Pointer, "/path")
 	}

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Ledger is the journal of all that the run created at the target. Each entry is in the file before the next
+// Ledger is the list of all that the run created at the target. Each entry is in the file before the next
 // request is sent, so that nothing is lost after a crash.
 type Ledger struct {
 	run, target string
@@ -24,7 +23,6 @@ type Ledger struct {
 	file    *os.File // nil: kept in memory only
 	entries []reports.LedgerEntry
 	of      *things
-	earlier int // of these, how many the run created before it was broken off; they come first
 }
 
 // Left is something that a run created and has not removed.
@@ -49,34 +47,6 @@ func ContinueLedger(path string) (*Ledger, error) {
 	return openLedger(path, "", "", func(Left) bool { return true })
 }
 
-// ResumeLedger goes on with the part of a run that was broken off. All that the run has created is among its entries. A last line that was
-// cut short is left out; lines that cannot be read stay.
-func ResumeLedger(path, run, target string) (*Ledger, error) {
-	if err := outfile.Check(path); err != nil {
-		return nil, fmt.Errorf("opening the ledger: %w", err)
-	}
-	content, err := contentOf(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("opening the ledger: %w", err)
-	}
-	content = content[:bytes.LastIndexByte(content, '\n')+1]
-	file, err := outfile.Append(path)
-	if err != nil {
-		return nil, fmt.Errorf("opening the ledger: %w", err)
-	}
-	if err := file.Truncate(int64(len(content))); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the ledger: %w", err), file.Close())
-	}
-	l := &Ledger{run: run, target: target, file: file, of: newThings()}
-	for line := range bytes.Lines(content) {
-		if e, readable := parseEntry(line); readable && e.Run == run && e.Target == target {
-			l.note(e.LedgerEntry)
-		}
-	}
-	l.earlier = len(l.entries)
-	return l, nil
-}
-
 // note takes what is said of something now.
 func (l *Ledger) note(e reports.LedgerEntry) {
 	at, known := l.of.place[nameOf(e)]
@@ -98,23 +68,11 @@ func (l *Ledger) takes(e reports.LedgerEntry) {
 	}
 }
 
-// Earlier returns what the run created before it was broken off and has not removed.
-func (l *Ledger) Earlier() (left []Left) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, e := range l.entries[:l.earlier] {
-		if !e.Removed && isRemovable(e) {
-			left = append(left, Left{l.run, l.target, e})
-		}
-	}
-	return left
-}
-
-// Left returns what the run has created, since it went on where it was broken off, and has not removed.
+// Left returns what the run has created and has not removed.
 func (l *Ledger) Left(kind string) []reports.LedgerEntry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return sorted(slices.DeleteFunc(slices.Clone(l.entries[l.earlier:]), func(e reports.LedgerEntry) bool { return e.Kind != kind || e.Removed }))
+	return sorted(slices.DeleteFunc(slices.Clone(l.entries), func(e reports.LedgerEntry) bool { return e.Kind != kind || e.Removed }))
 }
 
 func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error) {

@@ -29,7 +29,7 @@ type place struct {
 }
 
 // note remembers where the exchange belongs. The journal numbers from one, in the order of its calls.
-func (p *places) note(id int, o *Observed, start time.Time) {
+func (p *places) note(id int, o *observed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := o.Exchange.Scenario
@@ -38,7 +38,7 @@ func (p *places) note(id int, o *Observed, start time.Time) {
 		p.all = append(p.all, place{})
 	}
 	if id > 0 {
-		p.all[id-1] = place{scenario: name, order: o.Order, sequence: p.sequence[name], sent: start.Add(time.Duration(o.SentNS)), part: o.Part, wrong: o.Wrong}
+		p.all[id-1] = place{scenario: name, order: o.Order, sequence: p.sequence[name], sent: o.Sent, part: o.Part, wrong: o.Wrong}
 	}
 }
 

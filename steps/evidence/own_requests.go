@@ -23,7 +23,7 @@ type ownRequests struct {
 
 // note notes what is wrong with a request of the suite, and the ids that its answer gives. It returns what the contract says against
 // the request.
-func (r *ownRequests) note(id int, o *Observed) (against []spec.Violation) {
+func (r *ownRequests) note(id int, o *observed) (against []spec.Violation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, given := range o.Given {

@@ -16,7 +16,7 @@ type trust struct {
 
 // note notes an answer to credentials of the configuration. What is wrong with a request on purpose may be refused
 // before the credentials are looked at: it does not count.
-func (t *trust) note(id int, o *Observed) {
+func (t *trust) note(id int, o *observed) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	status := o.Exchange.Status

@@ -37,11 +37,11 @@ func NewWords(v *spec.Vocabulary) *Words {
 }
 
 // of are the words of one exchange; the answer is nil where none came. They are nil where there is no vocabulary.
-func (w *Words) of(sent spec.Traces, a *client.Answer) *ObservedWords {
+func (w *Words) of(sent spec.Traces, a *client.Answer) *observedWords {
 	if w.vocabulary.Empty() {
 		return nil
 	}
-	found := &ObservedWords{Request: sent}
+	found := &observedWords{Request: sent}
 	if a != nil {
 		found.Answer, found.Understood = a.Traces, w.understood(sent, a)
 	}
@@ -58,7 +58,7 @@ func (w *Words) Note(exchange int, sent spec.Traces, a *client.Answer) {
 }
 
 // note notes the words of one exchange, if there are any. The status is 0 where no answer came.
-func (w *Words) note(exchange, status int, words *ObservedWords) {
+func (w *Words) note(exchange, status int, words *observedWords) {
 	if words == nil {
 		return
 	}

@@ -29,7 +29,7 @@ type chains struct {
 	uses    func(owner string) []string // fixtures of a scenario or a fixture
 }
 
-func (r *run) chains() chains { return chains{r.target, r.Oracle, r.Journal, r.uses} }
+func (r *run) chains() chains { return chains{r.target, r.Oracle, r.Journal, r.maker.Uses} }
 
 // of lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's fixtures
 // and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that they share.

@@ -214,7 +214,6 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 	e.run.mu.Lock()
 	e.run.verdicts[s.Key()] = e.verdict
 	e.run.mu.Unlock()
-	e.run.record(s, e.verdict)
 	e.run.tellEnd(s, e.verdict)
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ const specVersion = "0.1.0"
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
 func (r *run) result(selected []*features.Scenario, removal time.Duration) (*reports.Result, error) {
-	if err := errors.Join(r.target.Collector.Err(), r.Record.Err()); err != nil {
+	if err := r.target.Collector.Err(); err != nil {
 		return nil, err
 	}
 	res := &reports.Result{
@@ -56,7 +55,6 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	res.Counts.Cases = len(selected)
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
-	r.tellResumed(res)
 	least, err := r.least(selected)
 	if err != nil {
 		return nil, err
@@ -120,7 +118,7 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 		scenario.Steps = append(scenario.Steps, shown)
 	}
 	scenario.Exchanges = append(scenario.Exchanges, r.target.Collector.Of(s.Key()+" "+s.Name)...)
-	scenario.Fixtures = r.uses(s.Key() + " " + s.Name)
+	scenario.Fixtures = r.maker.Uses(s.Key() + " " + s.Name)
 	last := len(res.Requirements) - 1
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
 		q := s.Requirement

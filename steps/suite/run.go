@@ -17,7 +17,6 @@ import (
 	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/plane"
-	"github.com/agentconform/agentconform/steps/resume"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/slots"
 	"github.com/agentconform/agentconform/steps/target"
@@ -44,9 +43,6 @@ type Options struct {
 
 	Fixtures target.Fixtures // what the suite serves to the target's builder; nil: nothing
 
-	Record *resume.Journal // from which the run can go on if it is broken off; nil: it cannot
-	Broken *resume.Broken  // the run that goes on, whose seed and ID these are; nil: a new one
-
 	Journal    reports.Recorder
 	LedgerFile string // "": in memory only
 	Progress   func(target.Event)
@@ -65,8 +61,7 @@ type run struct {
 	agents     *agent.Agents
 	forecast   *forecast.Forecast
 	invariants *invariants.Record
-	start      time.Time                        // later than it was by the times in which the run was broken off
-	earlier    map[string][]string              // fixtures, by the attribution of scenarios that an earlier part of the run has judged
+	start      time.Time
 	binding    func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
 
 	obstacles
@@ -114,21 +109,16 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 
 	r.forecast.Spend(selected)
 	r.forecast.Share(selected)
-	r.target.Progress(target.Event{Kind: target.Planned, Name: addresses(r.target), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.notTaken(selected)).Deployments})
-	if err := r.takeOver(within, selected); err != nil {
-		return nil, err
-	}
-	if err := r.reach(within); err != nil && r.Broken != nil && ctx.Err() == nil {
-		return nil, &Unreachable{err}
-	} else if err != nil {
+	r.target.Progress(target.Event{Kind: target.Planned, Name: addresses(r.target), Total: len(selected), Seed: r.Seed, Deployments: r.forecast.Plan(selected).Deployments})
+	if err := r.reach(within); err != nil {
 		r.unreachable = err.Error()
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	r.begin(within, r.notTaken(selected))
+	r.begin(within, selected)
 	asking, record := r.phases(selected)
 	for _, phase := range asking {
-		if err := r.execute(within, r.notTaken(phase)); err != nil {
+		if err := r.execute(within, phase); err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +139,6 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		r.keep("--keep was given")
 	} else {
 		r.clean(ctx)
-		r.cleanEarlier(context.WithoutCancel(ctx)) // what could not be removed when the run went on
 	}
 	removal := time.Since(ended)
 	r.blockRejected(selected)
@@ -162,14 +151,12 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		o.Concurrency = DefaultConcurrency
 	}
 	o.Concurrency = forecast.ConcurrencyWithin(o.Concurrency, o.Config.Every())
-	start := time.Now().Add(-o.Broken.Elapsed())
-	o.Progress = recording(o, start)
-	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Part: o.Broken.Part(), Fixtures: o.Fixtures, Progress: o.Progress,
+	start := time.Now()
+	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures, Progress: o.Progress,
 		Oracle: o.Oracle, Journal: o.Journal, Start: start, LedgerFile: o.LedgerFile})
 	if err != nil {
 		return nil, err
 	}
-	record(o.Record, t)
 	places := slots.New(o.Concurrency)
 	maker := shared.NewMaker(ctx, places)
 	p := plane.New(t, maker, start)

@@ -12,7 +12,7 @@ const NamePrefix = "agentconform-"
 // MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
 const MarkKey = "agentconform"
 
-// named is what Name makes: the run's id has eight hexadecimal digits, and a number where it is a replay or was resumed.
+// named is what Name makes: the run's id has eight hexadecimal digits, and a number where it is a replay.
 var named = regexp.MustCompile(`^` + NamePrefix + `([0-9a-f]{8})(?:-[0-9]+)?-[a-z]+(?:-[a-z]+)*-[0-9]+$`)
 
 // RunOf returns the id of the run that gave a name, "" where no run did.
@@ -25,11 +25,7 @@ func RunOf(name string) string {
 
 // Name makes a name for something that the run creates: it carries the run's id and is used once.
 func (t *Target) Name(purpose string) string {
-	run := t.RunID
-	if t.Part > 0 {
-		run = fmt.Sprintf("%s-%d", run, t.Part)
-	}
-	return fmt.Sprintf(NamePrefix+"%s-%s-%d", run, purpose, t.names.next(purpose))
+	return fmt.Sprintf(NamePrefix+"%s-%s-%d", t.RunID, purpose, t.names.next(purpose))
 }
 
 // names counts the names that were given. Its zero value is ready for use.

@@ -20,7 +20,6 @@ type Target struct {
 	Collector *evidence.Collector // nil where nothing is judged
 	Ledger    *evidence.Ledger    // nil where nothing is created
 	RunID     string              // in the names of what is created
-	Part      int                 // of a run that was broken off, from 2; 0: it was not. In the names too, so that each is used once
 	Fixtures  Fixtures            // nil where the suite serves none
 	Progress  func(Event)
 
@@ -35,7 +34,6 @@ type Options struct {
 	Config      *config.Config
 	Concurrency int    // requests in flight, about
 	RunID       string // "" where nothing is created
-	Part        int    // 0 for a new run, from 2 for one that goes on where it was broken off
 	Fixtures    Fixtures
 	Progress    func(Event)
 
@@ -57,7 +55,7 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{
-		Config: o.Config, RunID: o.RunID, Part: o.Part, Fixtures: o.Fixtures, Progress: o.Progress,
+		Config: o.Config, RunID: o.RunID, Fixtures: o.Fixtures, Progress: o.Progress,
 		Redact: client.NewRedactor(o.Config.Secrets(), o.Config.Common()...),
 		Client: toTarget,
 	}
@@ -71,11 +69,7 @@ func New(o Options) (*Target, error) {
 	if o.Oracle == nil {
 		return t, nil
 	}
-	open := evidence.OpenLedger
-	if o.Part > 0 {
-		open = evidence.ResumeLedger
-	}
-	ledger, err := open(o.LedgerFile, o.RunID, o.Config.Target)
+	ledger, err := evidence.OpenLedger(o.LedgerFile, o.RunID, o.Config.Target)
 	if err != nil {
 		return nil, err
 	}
