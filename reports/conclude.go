@@ -92,5 +92,5 @@ func (q *Requirement) skipped(kind SkipKind) bool {
 	return q.Verdict == Skipped && q.Skip != nil && q.Skip.Kind == kind
 }
 
-// Filtered tells whether the result lacks requirements of the catalogue, because a filter or a shard left them out.
+// Filtered tells whether the result lacks requirements of the catalogue, because a filter left them out.
 func (r *Result) Filtered() bool { return len(r.Requirements) < r.Suite.Requirements }

@@ -19,7 +19,7 @@
 //	badge       a picture for a README
 //	export      writes all of these into a folder
 //	baseline    known failures
-//	compare     several results side by side, and the merge of shards
+//	compare     several results side by side
 //	proof       the result of agentconform prove
 //	safe        makes text of the target harmless in each format
 //

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -68,29 +67,4 @@ func RenamedNames(r *Result, limit int) string {
 		names = append(names, w.Name+" as "+w.As)
 	}
 	return strings.Join(names, ", ")
-}
-
-// MergeWords fills what runs of one target learned of its words: a name that one of them saw renamed is renamed, and an entry
-// that none saw used is unused.
-func MergeWords(into *Result, runs []*Result) {
-	into.Renamed, into.UnusedWords = nil, nil
-	for _, r := range runs {
-		for _, w := range r.Renamed {
-			if !slices.Contains(into.Renamed, w) {
-				into.Renamed = append(into.Renamed, w)
-			}
-		}
-	}
-	slices.SortFunc(into.Renamed, func(a, b Renamed) int { return strings.Compare(a.Name, b.Name) })
-	for _, w := range runs[0].UnusedWords {
-		unused := !slices.ContainsFunc(runs[1:], func(r *Result) bool {
-			return !slices.ContainsFunc(r.UnusedWords, func(u UnusedWord) bool { return u.Name == w.Name && u.As == w.As })
-		})
-		for _, r := range runs {
-			w.Unchanged = w.Unchanged || slices.Contains(r.UnusedWords, UnusedWord{w.Name, w.As, true})
-		}
-		if unused {
-			into.UnusedWords = append(into.UnusedWords, w)
-		}
-	}
 }

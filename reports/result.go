@@ -73,7 +73,6 @@ type Run struct {
 	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
 	ReadOnly   bool      `json:"read_only,omitempty"`     // the run wrote nothing to the target; a replay of it writes nothing either
 	Stopped    string    `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
-	Shard      string    `json:"shard,omitempty"`         // "I/N"
 	Least      *Least    `json:"least,omitempty"`         // beside DurationMS; absent where the run was stopped, and in files of older versions
 }
 
@@ -120,7 +119,6 @@ type Requirement struct {
 	Feature     string     `json:"feature"`           // title of the feature
 	Subject     string     `json:"subject,omitempty"` // what a violation puts at risk: "security", "rollback", "form", or "" for the rest
 	Claimed     string     `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
-	ToldBy      []string   `json:"told_by,omitempty"` // requirements that tell the same, "CP-AUTH-*": where one of these fails, this one is left to it
 	Verdict     Verdict    `json:"verdict"`
 	Reason      string     `json:"reason"`               // of the worst scenario
 	Skip        *Skip      `json:"skip,omitempty"`       // where it was skipped: why

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
-	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/outfile"
 )
 
@@ -70,7 +68,7 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 		},
 	}
 	color.addColor(c)
-	c.Flags().StringVar(&out, "out", "", "`folder` for compare.md and compare.html (default: they are not written)")
+	c.Flags().StringVar(&out, "out", "", "`folder` for compare.md (default: it is not written)")
 	c.Flags().BoolVar(&all, "all", false, "list all judged requirements, not only those that differ")
 	c.Flags().StringArrayVar(&labels, "label", nil, "`name` of a result; once for each, in their order")
 	return c
@@ -83,74 +81,15 @@ func writeComparison(dir string, table *compare.Table) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("creating the folder for the comparison: %w; name another with --out", err)
 	}
-	if err := outfile.Folder(dir, comparisonMark, "compare.md", "compare.html"); err != nil {
+	if err := outfile.Folder(dir, comparisonMark, "compare.md"); err != nil {
 		return fmt.Errorf("writing the comparison: %w", err)
 	}
 	marked := func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, comparisonMark)
 		return errors.Join(err, table.Markdown(w))
 	}
-	for name, write := range map[string]func(io.Writer) error{"compare.md": marked, "compare.html": table.HTML} {
-		if err := outfile.Write(filepath.Join(dir, name), outfile.Public, write); err != nil {
-			return fmt.Errorf("writing the comparison: %w", err)
-		}
+	if err := outfile.Write(filepath.Join(dir, "compare.md"), outfile.Public, marked); err != nil {
+		return fmt.Errorf("writing the comparison: %w", err)
 	}
 	return nil
-}
-
-func newMerge(s streams) *cobra.Command {
-	f := &runFlags{}
-	c := &cobra.Command{
-		Use:   "merge RESULT...",
-		Short: "Merge the results of the shards of a run into one",
-		Long: `Merge the results of all shards of a run (agentconform run --shard I/N) into one, with a verdict for the whole, and
-write the reports. All shards must have tested the same target with the same version of the suite and the same flags.
-
-Exit codes: as of run; 2 if a shard is missing or does not belong to the others.`,
-		Example: `  agentconform run --shard 1/2 --out s1
-  agentconform run --shard 2/2 --out s2
-  agentconform merge s1/result.json s2/result.json --out out`,
-		Args: arguments(1, 0, "the result file of each shard, such as s1/result.json s2/result.json"),
-		RunE: func(c *cobra.Command, files []string) error { return f.merge(c.Context(), files, s) },
-	}
-	f.color.addColor(c)
-	c.Flags().StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
-	c.Flags().StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not fail the run")
-	c.Flags().BoolVar(&f.requireWhole, "require-whole", false, "a merged run that did not test every applicable requirement is incomplete (exit code 3)")
-	return c
-}
-
-func (f *runFlags) merge(ctx context.Context, files []string, s streams) error {
-	known, err := f.loadBaseline(ctx, s)
-	if err != nil {
-		return err
-	}
-	if err := export.Check(f.out); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	shards := make([]*reports.Result, len(files))
-	for i, file := range files {
-		if shards[i], err = readResult(ctx, file); err != nil {
-			return err
-		}
-	}
-	merged, err := compare.Merge(shards...)
-	if err != nil {
-		return err
-	}
-	if ctx.Err() != nil {
-		return interrupted(ctx, "merging the results")
-	}
-	merged.Run.Whole = f.requireWhole
-	if merged.Verdict == reports.Conformant {
-		merged.Verdict = reports.ConcludeRun(merged)
-	}
-	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return fmt.Errorf("creating the folder for the reports: %w; name another with --out", err)
-	}
-	code := concluded(merged, known)
-	if err := f.write(merged, f.screen(s), s); err != nil {
-		return err
-	}
-	return failed(code)
 }

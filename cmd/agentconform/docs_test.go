@@ -46,7 +46,7 @@ func TestLinksOfTheDocumentsExist(t *testing.T) {
 
 // TestCommandsInTheDocumentsExist finds the command and the flags of each line of the documents that calls the program.
 func TestCommandsInTheDocumentsExist(t *testing.T) {
-	call := regexp.MustCompile("agentconform (run|init|doctor|replay|clean|explain|serve|schema|merge|compare|prove|list)\\b([^`\n&|>]*)")
+	call := regexp.MustCompile("agentconform (run|init|doctor|replay|clean|explain|serve|schema|compare|prove|list)\\b([^`\n&|>]*)")
 	flags := regexp.MustCompile(`--([a-z-]+)`)
 	found := 0
 	for name, text := range pages(t) {

@@ -31,9 +31,9 @@ func largeFiles() []largeFile {
 		{"compare", "a name of a member", `{"`, "x", `":1}`},
 		{"compare", "an exchange", `{"exchanges":[{"id":1,"url":"`, "x", `"}]}`},
 		{"replay", "empty findings", `{"findings":[`, "{},", "{}]}"},
-		{"merge", "empty scenarios", `{"requirements":[{"scenarios":[`, "{},", "{}]}]}"},
-		{"merge", "lists in lists", `{"requirements":[{"exchanges":[`, "[[]],", "1]}]}"},
-		{"merge", "blanks", `{"schema":`, " ", `"x"}`},
+		{"compare", "empty scenarios", `{"requirements":[{"scenarios":[`, "{},", "{}]}]}"},
+		{"compare", "lists in lists", `{"requirements":[{"exchanges":[`, "[[]],", "1]}]}"},
+		{"compare", "blanks", `{"schema":`, " ", `"x"}`},
 		{"clean", "a line", "", "x", ""},
 		{"clean", "an id", entry() + `{"run":"r","kind":"deployment","id":"`, "x", `"}` + "\n"},
 		{"clean", "short lines", entry(), "x\n", ""},
@@ -85,8 +85,6 @@ func argumentsFor(s *scene, command, path string) []string {
 	switch command {
 	case "compare":
 		return []string{"compare", path, path}
-	case "merge":
-		return []string{"merge", path, "--out", filepath.Join(s.folder, "out")}
 	case "replay":
 		return []string{"replay", path, "--config", s.config}
 	case "clean":
@@ -104,7 +102,7 @@ func TestEmptyObjectsAreCountedFirst(t *testing.T) {
 	}{
 		"findings":  {"compare", `{"findings":[`, "{},", "{}]}"},
 		"nulls":     {"compare", `{"findings":[`, "null,", "{}]}"},
-		"scenarios": {"merge", `{"requirements":[{"scenarios":[`, "{},", "{}]}]}"},
+		"scenarios": {"compare", `{"requirements":[{"scenarios":[`, "{},", "{}]}]}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, size := filepath.Join(s.folder, "empty", "file"), 24<<20

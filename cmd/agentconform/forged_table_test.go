@@ -91,17 +91,14 @@ func forgedFiles() []forgedFile {
 		{command: "clean", name: "thousands of lines that cannot be read", file: text(entry() + strings.Repeat("x\n", 5000)), code: exitUsage, silent: true, says: []string{"more than 1000 lines"}},
 		{command: "clean", name: "a line that goes on", file: text(entry("id", strings.Repeat("x", 2<<20)) + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
 
-		// compare and merge send nothing.
+		// compare sends nothing.
 		{command: "compare", name: "a result", file: resultWith(nil), silent: true},
 		{command: "compare", name: "no JSON", file: text("x"), code: exitUsage, silent: true, says: []string{"line 1", "name the result.json that a run has written"}},
 		{command: "compare", name: "another schema", file: text(`{"schema":"` + long + `","verdict":"conformant"}`), code: exitUsage, silent: true, says: []string{"its schema is"}},
 		{command: "compare", name: "deep nesting", file: text(`{"later":` + nested + "}"), code: exitUsage, silent: true, says: []string{"later"}},
 		{command: "compare", name: "a long name of a member", file: text(`{"` + strings.Repeat("x", 1<<20) + `":"` + "\x01" + `"}`), code: exitUsage, silent: true},
 		{command: "compare", name: "an unknown verdict", file: resultWith(func(r *reports.Result) { r.Requirements[0].Verdict = reports.Verdict(strings.Repeat("y", 1<<20)) }), code: exitUsage, silent: true, says: []string{"unknown verdict"}},
-		{command: "merge", name: "a member twice", file: text(`{"schema":"a","schema":"b"}`), code: exitUsage, silent: true, says: []string{"the member occurs twice"}},
-		{command: "merge", name: "no shard", file: resultWith(nil), code: exitUsage, silent: true},
-		{command: "merge", name: "shards without number", file: resultWith(func(r *reports.Result) { r.Run.Shard = "1/99999999999999999999" }), code: exitUsage, silent: true},
-		{command: "merge", name: "very many shards", file: resultWith(func(r *reports.Result) { r.Run.Shard = "1/2000000000" }), code: exitUsage, silent: true},
+		{command: "compare", name: "a member twice", file: text(`{"schema":"a","schema":"b"}`), code: exitUsage, silent: true, says: []string{"the member occurs twice"}},
 
 		// --baseline: a list of what is known.
 		{command: "run --baseline", name: "no baseline", file: text("hello"), code: exitUsage, silent: true, says: []string{"must be a mapping"}},
@@ -110,7 +107,6 @@ func forgedFiles() []forgedFile {
 		{command: "run --baseline", name: "many references", file: text("version: 1\nknown:\n- &a {requirement: x, reason: y, owner: z}\n" + strings.Repeat("- *a\n", 1000)), code: exitUsage, silent: true},
 		{command: "run --baseline", name: "an id that is a path", file: text("version: 1\nknown:\n- {requirement: ../../../x, reason: y, owner: \"\\e[2J\"}\n"), code: exitIncomplete},
 		{command: "run --baseline", name: "2 MB", file: text("version: 1\n#" + strings.Repeat("x", 2<<20)), code: exitUsage, silent: true, says: []string{"is not read"}},
-		{command: "merge --baseline", name: "no baseline", file: text("- x"), code: exitUsage, silent: true, says: []string{"must be a mapping"}},
 	}...)
 }
 
@@ -129,7 +125,7 @@ func rowsOfID(name, id string) (rows []forgedFile) {
 		"requirement":              func(r *reports.Result) { r.Requirements[0].ID = id },
 		"requirement of a finding": func(r *reports.Result) { r.Findings[0].Requirement = id },
 	} {
-		for _, command := range []string{"replay", "compare", "merge"} {
+		for _, command := range []string{"replay", "compare"} {
 			rows = append(rows, forgedFile{command: command, name: name + " in the id of a " + where, file: resultWith(change), code: exitUsage, silent: true, says: []string{"is no id"}})
 		}
 	}

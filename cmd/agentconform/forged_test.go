@@ -164,18 +164,12 @@ func (s *scene) give(t *testing.T, command, text string) (path string, o outcome
 	case "compare":
 		path = s.write(t, "result.json", text)
 		return path, s.execute("compare", path, s.write(t, "good.json", s.result(t, nil)))
-	case "merge":
-		path = s.write(t, "result.json", text)
-		return path, s.execute("merge", path, "--out", out)
 	case "clean":
 		path = s.write(t, "ledger.jsonl", text)
 		return path, s.execute("clean", "--config", s.config, "--ledger", path)
 	case "run --baseline":
 		path = s.write(t, "known.yaml", text)
 		return path, s.execute("run", "--config", s.config, "--only", "CP-LIST-1", "--baseline", path, "--out", out)
-	case "merge --baseline":
-		path = s.write(t, "known.yaml", text)
-		return path, s.execute("merge", s.write(t, "good.json", s.result(t, nil)), "--baseline", path, "--out", out)
 	}
 	require.Fail(t, "no such command", command)
 	return "", outcome{}

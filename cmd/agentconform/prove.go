@@ -41,8 +41,7 @@ Without --whole this is the gate, which takes a minute: a mutant is run against 
 and equivalent mutants that change different places are tried together. With --whole each server is run against all scenarios:
 a mutant that fails a requirement that its fault does not declare has survived, too.
 The mutation score is the number of killed mutants of all mutants. A mutant that is only blocked or inconclusive has survived.
-The results are written to proof.json, proof.md and
-proof.html.
+The results are written to proof.json and proof.md.
 
 Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 		Example: `  agentconform prove
@@ -56,7 +55,7 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&f.only, "only", nil, "`names` of faults, mutants or null implementations, groups of generated mutants (answers, parameters, bodies, access), or IDs of requirements (with an ID, also all equivalent mutants); the unmodified reference is always tested")
-	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json, proof.md and proof.html")
+	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json and proof.md")
 	flags.BoolVar(&f.whole, "whole", false, "run all scenarios against each mutant")
 	flags.BoolVar(&f.all, "all", false, "also try all generated mutants, which are derived from the contract, each until its first failure")
 	flags.BoolVar(&f.replay, "replay", false, "also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")

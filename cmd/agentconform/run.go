@@ -18,7 +18,7 @@ import (
 // runFlags are the flags of run as they were given.
 type runFlags struct {
 	target                   targetFlags
-	out, tags, shard, format string
+	out, tags, format        string
 	only, skip, profiles     []string
 	baseline, writeBaseline  string
 	failOn                   []string // "should", or tag expressions
@@ -102,7 +102,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   agentconform run --config vendor.yaml --env staging
   agentconform run --only 'CP-LIST-*' --fail-fast --verbose
   agentconform run --skip CP-LIST-13,AS-ROLLBACK-5
-  agentconform run --tags '@must and not @slow' --shard 1/4
+  agentconform run --tags '@must and not @slow'
   agentconform run --config vendor.yaml --fail-on @security
   agentconform run --config production.yaml --read-only
   agentconform run --config vendor.yaml --skip 'AS-ROLLBACK-*' --plan
@@ -148,7 +148,6 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 	flags.StringSliceVar(&f.only, "only", nil, "`IDs` of the requirements to test; CP-LIST-* matches all that begin with CP-LIST-")
 	flags.StringSliceVar(&f.skip, "skip", nil, "`IDs` of requirements not to test; they are reported as skipped")
 	flags.StringVar(&f.tags, "tags", "", "run the scenarios that match the tag `expression`")
-	flags.StringVar(&f.shard, "shard", "", "run part `I/N` of the requirements (agentconform merge joins the results)")
 	_ = c.RegisterFlagCompletionFunc("only", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("skip", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{features.ControlPlane, features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
@@ -176,8 +175,6 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--concurrency %d: give a number from 1 to 256", f.concurrency)
 	case f.timeout < 0:
 		return fmt.Errorf("--timeout %s: give a duration above zero, such as 10m", f.timeout)
-	case f.requireWhole && f.shard != "":
-		return errors.New("--require-whole is for the whole run, and a shard is a part: give it to agentconform merge")
 	case f.readOnly && f.keep:
 		return errors.New("--read-only creates nothing that --keep could leave: give one of them")
 	case f.plan && (f.writeBaseline != "" || f.format == formatJSON || f.quiet):
@@ -198,24 +195,12 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-func (f *runFlags) selection() (steps.Selection, error) {
-	s := steps.Selection{Only: f.only, Skip: f.skip, Tags: f.tags, Profiles: f.profiles}
-	if f.shard == "" {
-		return s, nil
-	}
-	var rest string
-	if n, _ := fmt.Sscanf(f.shard+" .", "%d/%d %s", &s.Shard, &s.Shards, &rest); n != 3 || rest != "." || s.Shard < 1 || s.Shard > s.Shards {
-		return s, fmt.Errorf("--shard %s: give I/N with I from 1 to N, such as 1/4", f.shard)
-	}
-	return s, nil
+func (f *runFlags) selection() steps.Selection {
+	return steps.Selection{Only: f.only, Skip: f.skip, Tags: f.tags, Profiles: f.profiles}
 }
 
 func (f *runFlags) run(c *cobra.Command, io streams) error {
 	if err := f.check(); err != nil {
-		return err
-	}
-	selection, err := f.selection()
-	if err != nil {
 		return err
 	}
 	cfg, err := f.target.load(c)
@@ -254,7 +239,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	}
 	defer stop()
 	if f.plan {
-		return f.preview(cfg, selection, io)
+		return f.preview(cfg, f.selection(), io)
 	}
 	if served != nil {
 		f.tell(io, "fixtures are served at %s, for builders at %s", served.Listening(), served.Advertised())
@@ -264,5 +249,5 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &steps.Stopped{By: "--timeout " + f.timeout.String()})
 		defer cancel()
 	}
-	return f.judge(ctx, cfg, served, selection, known, io)
+	return f.judge(ctx, cfg, served, f.selection(), known, io)
 }

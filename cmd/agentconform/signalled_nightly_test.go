@@ -21,7 +21,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/reports"
 )
 
 // waiting is a way to call a command so that it waits for something that never comes: for a FIFO that nobody writes to
@@ -46,7 +45,6 @@ var commandCalls = map[string]struct {
 	"serve":   {waits: []waiting{{"", exitConformant}}, ends: "--pace -1s", code: exitUsage},
 	"prove":   {waits: []waiting{{"--only everything-is-not-found --out proof", exitIncomplete}}, ends: "--list"},
 	"replay":  {waits: []waiting{{"CP-LIST-1 --config {pipe}", exitIncomplete}, {"{result} --target {silent}", exitIncomplete}}, ends: "{result} --config {config}", code: exitIncomplete},
-	"merge":   {waits: []waiting{{"{result} --baseline {pipe}", exitIncomplete}}, ends: "{shard} --out merged", code: exitNonConformant},
 	"clean":   {waits: []waiting{{"--config {pipe}", exitIncomplete}, {"--config {config} --ledger {pipe}", exitIncomplete}}, ends: "--config {config} --ledger {ledger}"},
 	"compare": {never: "it reads regular files only", ends: "{result} {result}"},
 	"list":    {never: "it reads nothing", ends: "--format markdown"}, "explain": {never: "it reads nothing", ends: "CP-LIST-1"},
@@ -90,8 +88,7 @@ func newCallers(t *testing.T) *callers {
 	pipe := filepath.Join(c.folder, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	c.replace = strings.NewReplacer("{pipe}", pipe, "{silent}", silent.URL, "{target}", c.target, "{config}", c.config,
-		"{result}", c.write(t, "given.json", c.result(t, nil)), "{ledger}", c.write(t, "given.jsonl", ""),
-		"{shard}", c.write(t, "shard.json", c.result(t, func(r *reports.Result) { r.Run.Shard = "1/1" })))
+		"{result}", c.write(t, "given.json", c.result(t, nil)), "{ledger}", c.write(t, "given.jsonl", ""))
 	return c
 }
 

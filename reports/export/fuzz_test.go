@@ -66,9 +66,6 @@ func FuzzReports(f *testing.F) {
 		for line := range strings.SplitSeq(b.String(), "\n") {
 			require.Equal(t, safe.Terminal(line), line, "nothing for a terminal or for CI")
 		}
-		b.Reset()
-		require.NoError(t, table.HTML(&b))
-		inert(t, b.String())
 	})
 }
 

@@ -2,10 +2,8 @@ package proof
 
 import (
 	"cmp"
-	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"os"
 	"path/filepath"
@@ -22,15 +20,15 @@ const mark outfile.Mark = `"agentconform.proof/`
 
 // Check finds out before a self-test whether [Write] may write into the folder: an error names a file that is not ours.
 func Check(dir string) error {
-	return outfile.Folder(dir, mark, "proof.json", "proof.md", "proof.html")
+	return outfile.Folder(dir, mark, "proof.json", "proof.md")
 }
 
-// Write writes proof.json, proof.md and proof.html into the folder.
+// Write writes proof.json and proof.md into the folder.
 func Write(dir string, p *Proof) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("creating the folder of the self-test: %w", err)
 	}
-	for name, write := range map[string]func(io.Writer, *Proof) error{"proof.json": JSON, "proof.md": Markdown, "proof.html": HTML} {
+	for name, write := range map[string]func(io.Writer, *Proof) error{"proof.json": JSON, "proof.md": Markdown} {
 		var text strings.Builder
 		if err := write(&text, p); err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)
@@ -136,46 +134,3 @@ func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 func took(p *Proof) string {
 	return (time.Duration(p.DurationMS) * time.Millisecond).Round(100 * time.Millisecond).String()
 }
-
-// columns are the requirements of the matrix; in a partial run only those with at least one cell that is not empty.
-func columns(p *Proof) []Requirement {
-	if p.Whole {
-		return p.Requirements
-	}
-	faults := p.rows(Fault)
-	return slices.DeleteFunc(slices.Clone(p.Requirements), func(q Requirement) bool {
-		return !slices.ContainsFunc(faults, func(r Row) bool { return cell(r, q.ID) != "" })
-	})
-}
-
-//go:embed page.gohtml
-var page string
-
-//go:embed style.css
-var style string
-
-var pageTemplate = template.Must(template.New("proof").Funcs(template.FuncMap{
-	"rows": func(p *Proof, kind string) []Row { return p.rows(Kind(kind)) },
-	"cell": cell, "beyondTheGate": func() string { return beyondTheGate }, "columns": columns, "took": took, "upper": upper, "ellipsis": safe.Ellipsis,
-	"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // our own file
-}).Parse(page))
-
-// cell is the class of one cell of the matrix.
-func cell(r Row, id string) string {
-	switch {
-	case slices.Contains(r.Red, id) && r.Fails == id:
-		return "killed"
-	case slices.Contains(r.Red, id) && r.Also[id] != "":
-		return "declared"
-	case slices.Contains(r.Red, id):
-		return "undeclared"
-	case r.Fails == id:
-		return "survived"
-	case slices.Contains(r.Open, id):
-		return "open"
-	}
-	return ""
-}
-
-// HTML writes the proof as one page that needs no network.
-func HTML(w io.Writer, p *Proof) error { return pageTemplate.Execute(w, p) }

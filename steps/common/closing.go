@@ -29,7 +29,6 @@ const (
 type closing struct {
 	scene     *Scene
 	target    *target.Target
-	shard     bool         // the run is one of several, each of which sees only a part
 	canCreate func() error // says what is missing for creating deployments
 
 	answers   []*client.Answer
@@ -38,20 +37,11 @@ type closing struct {
 	operation string
 }
 
-// DefineClosing registers the sentences about all answers of a run for one scenario, and what both halves judge. In a shard,
-// answers that this one has not seen may have come to another. canCreate says what is missing for creating deployments.
-func DefineClosing(r *Registrar, scene *Scene, t *target.Target, shard bool, canCreate func() error) {
+// DefineClosing registers the sentences about all answers of a run for one scenario, and what both halves judge. canCreate says what is missing for creating deployments.
+func DefineClosing(r *Registrar, scene *Scene, t *target.Target, canCreate func() error) {
 	r.Then(`the request is answered with 2xx`, scene.isServed)
 	r.Then(`the request is refused with 4xx`, scene.Refused)
-	(&closing{scene: scene, target: t, shard: shard, canCreate: canCreate}).define(r)
-}
-
-// notSeen is the outcome where there was no answer of the kind that is to be judged.
-func (w *closing) notSeen(what string, args ...any) *outcome.Outcome {
-	if w.shard {
-		return outcome.NotSelected("shard", what+" (in this shard)", args...)
-	}
-	return outcome.Inconclusive(what, args...)
+	(&closing{scene: scene, target: t, canCreate: canCreate}).define(r)
 }
 
 // define holds the sentences about refusals and about all answers of a run (sections 2, 4 and 7).
@@ -78,7 +68,7 @@ func (w *closing) aListRefused() error { return w.errorsOf(http.StatusUnprocessa
 func (w *closing) errorsOf(status int) error {
 	w.answers = w.target.Collector.ErrorAnswers(listRevisions, status)
 	if len(w.answers) == 0 {
-		return w.notSeen("no list of revisions was answered with %d in this run", status)
+		return outcome.Inconclusive("no list of revisions was answered with %d in this run", status)
 	}
 	return nil
 }
@@ -86,7 +76,7 @@ func (w *closing) errorsOf(status int) error {
 func (w *closing) aSideThatAnswered(side string) error {
 	w.side = spec.Side(strings.ReplaceAll(side, " ", "-"))
 	if answers, _ := w.target.Collector.ServerErrors(w.side, evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised); answers == 0 {
-		return w.notSeen("the %s gave no answer in this run", side)
+		return outcome.Inconclusive("the %s gave no answer in this run", side)
 	}
 	return nil
 }
@@ -114,7 +104,7 @@ func (w *closing) answersAreRead(asked string) error {
 		"break the contract": {evidence.Parameter, evidence.Broken}, "break the contract in another way": {evidence.Broken},
 	}[asked]
 	if answers, _ := w.target.Collector.ServerErrors(w.side, w.asked...); answers == 0 {
-		return w.notSeen("the %s answered no request of this kind in this run", strings.ReplaceAll(string(w.side), "-", " "))
+		return outcome.Inconclusive("the %s answered no request of this kind in this run", strings.ReplaceAll(string(w.side), "-", " "))
 	}
 	return nil
 }
@@ -125,7 +115,7 @@ func (w *closing) anAnswerSeen(operation string) error {
 		return err
 	}
 	if w.target.Collector.Answered(operation) == 0 {
-		return w.notSeen("%s was not answered in this run, or only with status 5xx", operation)
+		return outcome.Inconclusive("%s was not answered in this run, or only with status 5xx", operation)
 	}
 	return nil
 }
@@ -136,7 +126,7 @@ func (w *closing) aStatusSeen() error {
 		return err
 	}
 	if w.operation = getRevision; w.target.Collector.Succeeded(w.operation) == 0 {
-		return w.notSeen("no GET of a revision was answered with 200 in this run")
+		return outcome.Inconclusive("no GET of a revision was answered with 200 in this run")
 	}
 	return nil
 }

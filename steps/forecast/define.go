@@ -12,10 +12,10 @@ import (
 )
 
 // Define registers every sentence for one scenario, with new worlds. The record is nil where there is no run.
-func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents, record *invariants.Record, shard bool) {
+func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents, record *invariants.Record) {
 	c := controlplane.Define(r, scene, t, p)
 	agentserver.Define(r, scene, t, p, agents)
 	endtoend.Define(r, t, p, agents, c)
-	common.DefineClosing(r, scene, t, shard, p.Sources.CanCreate)
-	invariants.Define(r, t, record, shard, p.Sources.CanCreate)
+	common.DefineClosing(r, scene, t, p.Sources.CanCreate)
+	invariants.Define(r, t, record, p.Sources.CanCreate)
 }

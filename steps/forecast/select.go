@@ -18,8 +18,6 @@ type Selection struct {
 	Skip     []string // as Only: these are skipped
 	Tags     string   // a tag expression: "@must and not @slow"
 	Profiles []string // parts of the interface; the others are skipped; empty: all
-	Shard    int      // this part, from 1
-	Shards   int      // of so many; 0: all
 }
 
 // Apply returns the selected scenarios in the order of the features. A selection that selects nothing is an error:
@@ -35,22 +33,10 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	if err := checkProfiles(s.Profiles); err != nil {
 		return nil, err
 	}
-	if s.Shards < 0 || s.Shards > 0 && (s.Shard < 1 || s.Shard > s.Shards) {
-		return nil, fmt.Errorf("--shard %d/%d: give I/N with I from 1 to N", s.Shard, s.Shards)
-	}
 	var selected []*features.Scenario
-	dealt := 0
 	for _, r := range c.Requirements {
 		if !matchesAny(s.Only, r.ID) {
 			continue
-		}
-		// Whole requirements go to a shard, so that each gets its verdict in one place; those that judge the record of
-		// the run go to every shard, since each records only its own answers.
-		if !r.Scenarios[0].Is(features.TagLast) {
-			dealt++
-			if s.Shards > 0 && (dealt-1)%s.Shards != s.Shard-1 {
-				continue
-			}
 		}
 		for _, scenario := range r.Scenarios {
 			if tags(scenario.Tags) && (len(s.Keys) == 0 || slices.Contains(s.Keys, scenario.Key())) {
@@ -59,7 +45,7 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 		}
 	}
 	if !slices.ContainsFunc(selected, func(scenario *features.Scenario) bool { return !s.skips(scenario.Requirement) }) {
-		return nil, errors.New("no scenario is selected: change --only, --skip, --tags or --shard")
+		return nil, errors.New("no scenario is selected: change --only, --skip or --tags")
 	}
 	return selected, nil
 }
@@ -171,8 +157,6 @@ func (s Selection) LeavesOut(id string) string {
 		return "--only"
 	case s.Tags != "":
 		return "--tags"
-	case s.Shards > 0:
-		return "--shard"
 	}
 	return ""
 }

@@ -76,26 +76,11 @@ func TestSelection(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []*features.Scenario{all[0], all[2]}, two)
 
-	t.Run("shards hold every requirement once, but for those that judge what all others have seen", func(t *testing.T) {
-		seen, want := map[string]int{}, map[bool]int{false: 1, true: 3}
-		for i := range 3 {
-			part, err := Selection{Shard: i + 1, Shards: 3}.Apply(catalogue)
-			require.NoError(t, err)
-			for _, s := range part {
-				seen[s.Key()]++
-			}
-		}
-		assert.Len(t, seen, len(all))
-		for _, s := range all {
-			assert.Equal(t, want[s.Requirement.Scenarios[0].Is(features.TagLast)], seen[s.Key()], s.Key())
-		}
-	})
 	for name, s := range map[string]Selection{
 		"an unknown ID":      {Only: []string{"CP-NONE-1"}},
 		"an unknown skip":    {Skip: []string{"CP-NONE-1"}},
 		"all skipped":        {Only: []string{"CP-LIST-3"}, Skip: []string{"CP-LIST-*"}},
 		"an unknown profile": {Profiles: []string{"everything"}},
-		"no such shard":      {Shard: 4, Shards: 3},
 		"nothing left":       {Only: []string{"CP-LIST-3"}, Tags: "@should"},
 	} {
 		_, err := s.Apply(catalogue)

@@ -1,8 +1,6 @@
 package invariants
 
 import (
-	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -41,9 +39,6 @@ var toldBy = map[string][]string{
 	rolledBack:     {"AS-ROLLBACK-*"},
 }
 
-// ToldBy returns the requirements that tell the same as a scenario that judges an invariant; nothing for others.
-func ToldBy(s *features.Scenario) []string { return toldBy[s.Steps[len(s.Steps)-1].Text] }
-
 // advisory are the sentences of SHOULDs. A SHOULD that has failed says enough for these, and not for the others.
 var advisory = map[string]bool{asBefore: true, staysDeployed: true, planeTraces: true, agentTraces: true}
 
@@ -51,15 +46,13 @@ var advisory = map[string]bool{asBefore: true, staysDeployed: true, planeTraces:
 type world struct {
 	target *target.Target
 	record *Record
-	shard  bool
 
 	canCreate func() error
 }
 
-// Define registers the sentences for one scenario. The record is nil where there is no run. In a shard, exchanges that this one has not
-// seen may be in another. canCreate says what is missing for creating deployments.
-func Define(r *common.Registrar, t *target.Target, record *Record, shard bool, canCreate func() error) {
-	w := &world{t, record, shard, canCreate}
+// Define registers the sentences for one scenario. The record is nil where there is no run. canCreate says what is missing for creating deployments.
+func Define(r *common.Registrar, t *target.Target, record *Record, canCreate func() error) {
+	w := &world{t, record, canCreate}
 	r.Configured(`users of the agent server`, w.users)
 	r.Configured(`two users of the agent server`, w.twoUsers)
 	r.Given(`threads and runs that this run has created`, w.mayWrite, common.Needs(common.Whatever(w.mayWrite)), common.OnRecord)
@@ -95,17 +88,10 @@ func (w *world) mayWrite() error {
 	return nil
 }
 
-// holds judges an invariant. Where no answer could have shown a violation there is no evidence. In a shard that decides nothing: the
-// answers may be in another one.
+// holds judges an invariant. Where no answer could have shown a violation there is no evidence.
 func (w *world) holds(sentence string) error {
 	judged, err := w.record.outcome(sentence)
-	if judged > 0 {
-		return err
-	}
-	if w.shard && (err == nil || outcome.Is(err, reports.Blocked)) {
-		return outcome.NotSelected("shard", "%s (in this shard)", noEvidence)
-	}
-	if err != nil {
+	if judged > 0 || err != nil {
 		return err
 	}
 	return outcome.Inconclusive(noEvidence)

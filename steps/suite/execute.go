@@ -122,7 +122,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		e.end(o, "")
 		return ctx, godog.ErrSkip
 	}
-	forecast.Define(e.sentences, e.scene, r.target, r.plane, r.agents, r.invariants, r.Select.Shards > 0 && !r.cut)
+	forecast.Define(e.sentences, e.scene, r.target, r.plane, r.agents, r.invariants)
 	return ctx, nil
 }
 

@@ -12,8 +12,6 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/forecast"
-	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -33,7 +31,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: implementationOf(r.target), Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Command: r.target.Redact.Command("agentconform", r.Arguments...), Arguments: r.target.Redact.Texts(r.Arguments),
-			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole, Shard: shard(r.Select), Stopped: r.target.Redact.Text(r.stopped)},
+			Strict: r.Strict, ReadOnly: r.target.Config.ReadOnly, FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole, Stopped: r.target.Redact.Text(r.stopped)},
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),
@@ -92,13 +90,6 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 		reports.Count(len(mistakes), "request"), r.target.Redact.Excerpt(mistakes[0]))
 }
 
-func shard(selected forecast.Selection) string {
-	if selected.Shards == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d/%d", selected.Shard, selected.Shards)
-}
-
 func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	v := r.verdicts[s.Key()]
 	scenario := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line, Verdict: reports.Passed,
@@ -124,7 +115,7 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 		q := s.Requirement
 		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Binding: r.binding(q), Title: q.Title, Description: q.Description,
 			Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature, Subject: q.Subject,
-			Claimed: features.Claims(r.target.Config.Supports).Promised(q), ToldBy: invariants.ToldBy(s), Verdict: reports.Skipped})
+			Claimed: features.Claims(r.target.Config.Supports).Promised(q), Verdict: reports.Skipped})
 		last++
 	}
 	q := &res.Requirements[last]
