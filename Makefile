@@ -145,14 +145,13 @@ golden:
 peers:
 	$(GO) test -count=1 -tags peers ./spec -run TestRecordVerdictsOfLibopenapi
 
-# Writes NOTICE: the modules that are linked into the binary, with their licences (go-licenses), their own NOTICE files, and the licence of
-# the standard library. A test fails if a module or version of it is outdated.
+# Writes NOTICE: the modules that are linked into the binary (go-licenses), each licence once, and their own NOTICE files. A test fails if a
+# module or version of it is outdated.
 notice:
-	$(GO) run github.com/google/go-licenses@v1.6.0 report ./cmd/agentconform --ignore github.com/agentconform --template .ci/notice.tmpl > NOTICE.new
-	for dir in $$($(GO) list -deps -f '{{with .Module}}{{.Dir}}{{end}}' ./cmd/agentconform | sort -u | grep -v "^$$PWD$$"); do \
-		for file in "$$dir"/NOTICE*; do test ! -f "$$file" || { printf '\n==== NOTICE of %s\n\n' "$${dir#$$($(GO) env GOMODCACHE)/}"; cat "$$file"; }; done; \
-	done >> NOTICE.new
-	{ printf '\n==== Go, standard library\n\n'; cat "$$($(GO) env GOROOT)/LICENSE"; } >> NOTICE.new
+	{ $(GO) run github.com/google/go-licenses@v1.6.0 report ./cmd/agentconform --ignore github.com/agentconform --template .ci/notice.tmpl; \
+		printf '\n%0114d\nGo, standard library\nBSD-3-Clause\n\n' 0 | tr 0 =; cat "$$($(GO) env GOROOT)/LICENSE"; } | \
+		.ci/notice $$($(GO) list -deps -f '{{with .Module}}{{if not .Main}}{{.Dir}}{{end}}{{end}}' ./cmd/agentconform | sort -u | \
+			xargs -I{} find {} -maxdepth 1 -name 'NOTICE*') > NOTICE.new
 	mv NOTICE.new NOTICE
 
 clean:
