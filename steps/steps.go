@@ -99,11 +99,5 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	return suite.Clean(ctx, c, left, each)
 }
 
-// Lost returns what runs have created at the configured target more than an age ago, as names tell that runs give, and the names of
-// those whose age is not known.
-func Lost(ctx context.Context, c *config.Config, older time.Duration) (left []evidence.Left, ageless []string, err error) {
-	return suite.Lost(ctx, c, older)
-}
-
 // Elsewhere tells whether something that a run left is not at the configured target.
 func Elsewhere(c *config.Config, e evidence.Left) bool { return suite.Elsewhere(c, e) }

@@ -7,11 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
@@ -21,7 +19,6 @@ import (
 type cleanFlags struct {
 	target      targetFlags
 	ledger, run string
-	olderThan   time.Duration // 0: by the ledger
 	dryRun      bool
 }
 
@@ -33,26 +30,20 @@ func newClean(io streams) *cobra.Command {
 		Long: `Remove the deployments and threads that earlier runs created at the target and did not remove, because they were killed, the
 target was unreachable, or --keep was given. The ledger of the runs names them, with the address of each.
 
-Where the ledger is lost, --older-than finds deployments by the names that runs give, agentconform-ID-..., and their created_at. That
-needs a control plane that lists its deployments, and a name in create.body. At the agent server of agent_target it finds threads
-with such a name in their metadata, which only some threads of a run have. Give an age that is longer than any run takes that is
-still going on.
-
 Credentials are sent to the configured target and agent server only, and to the agent server that the target names for a
 deployment of the ledger.
 
-Exit codes: 0 all removed, or nothing to remove; 2 wrong usage or configuration; 3 something could not be removed, a
-line of the ledger could not be read, or the target does not list its deployments.`,
+Exit codes: 0 all removed, or nothing to remove; 2 wrong usage or configuration; 3 something could not be removed, or a
+line of the ledger could not be read.`,
 		Example: `  agentconform clean --config vendor.yaml
   agentconform clean --config vendor.yaml --ledger out/ledger.jsonl --run 3f2a91c0
-  agentconform clean --config vendor.yaml --older-than 2h --dry-run`,
+  agentconform clean --config vendor.yaml --dry-run`,
 		Args: noArguments("name the ledger with --ledger, the run with --run and the target with --config"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.clean(c, io) },
 	}
 	f.target.add(c)
 	c.Flags().StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the runs")
 	c.Flags().StringVar(&f.run, "run", "", "remove only what the run with this `ID` created")
-	c.Flags().DurationVar(&f.olderThan, "older-than", 0, "without a ledger: remove what has the name of a run and is older than this, such as 2h")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
 	return c
 }
@@ -64,9 +55,6 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 	}
 	if cfg.Target == "" && cfg.AgentTarget == "" {
 		return errors.New("no target is configured: name it with --config, --target or --agent-target")
-	}
-	if c.Flags().Changed("older-than") {
-		return f.cleanOlder(c, cfg, io)
 	}
 	var damaged []evidence.Damaged
 	left, err := reading(c.Context(), "the ledger", func() (left []evidence.Left, err error) {
@@ -104,18 +92,13 @@ func (f *cleanFlags) clean(c *cobra.Command, io streams) error {
 	return nil
 }
 
-// remove removes what was left, and notes it in the ledger.
+// remove removes what was left, tells how each removal ended, and notes in the ledger what was removed.
 func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidence.Left, io streams) (removed int, err error) {
 	ledger, err := evidence.ContinueLedger(f.ledger)
 	if err != nil {
 		return 0, err
 	}
 	defer ledger.Close()
-	return removeAll(c, cfg, left, io, ledger.Removed)
-}
-
-// removeAll removes what was left, tells how each removal ended, and notes what was removed.
-func removeAll(c *cobra.Command, cfg *config.Config, left []evidence.Left, io streams, note func(reports.LedgerEntry) error) (removed int, err error) {
 	var noted error
 	err = steps.Clean(c.Context(), cfg, left, func(e evidence.Left, problem string) {
 		if problem != "" {
@@ -124,7 +107,7 @@ func removeAll(c *cobra.Command, cfg *config.Config, left []evidence.Left, io st
 		}
 		removed++
 		fmt.Fprintf(io.out, "%s removed\n", nameOf(e))
-		noted = errors.Join(noted, note(e.LedgerEntry))
+		noted = errors.Join(noted, ledger.Removed(e.LedgerEntry))
 	})
 	if len(left) == 0 {
 		fmt.Fprintln(io.out, "nothing to remove")
@@ -143,34 +126,5 @@ func wouldRemove(left []evidence.Left, io streams) error {
 		fmt.Fprintf(io.out, "%s would be removed\n", nameOf(e))
 	}
 	fmt.Fprintf(io.out, "%d would be removed\n", len(left))
-	return nil
-}
-
-// cleanOlder removes deployments that runs left and no ledger names.
-func (f *cleanFlags) cleanOlder(c *cobra.Command, cfg *config.Config, io streams) error {
-	switch {
-	case f.olderThan <= 0:
-		return fmt.Errorf("--older-than %s: give a duration above zero, such as 2h", f.olderThan)
-	case c.Flags().Changed("ledger"):
-		return errors.New("--older-than is for runs whose ledger is lost: remove it, or remove --ledger")
-	}
-	left, ageless, err := steps.Lost(c.Context(), cfg, f.olderThan)
-	if err != nil {
-		return &exit{exitIncomplete, err}
-	}
-	left = slices.DeleteFunc(left, func(e evidence.Left) bool { return f.run != "" && e.Run != f.run })
-	for _, name := range ageless {
-		fmt.Fprintf(io.out, "%s not removed: the target does not tell its created_at\n", safe.Line(name))
-	}
-	if f.dryRun {
-		return wouldRemove(left, io)
-	}
-	removed, err := removeAll(c, cfg, left, io, func(reports.LedgerEntry) error { return nil })
-	if err != nil {
-		return &exit{exitIncomplete, err}
-	}
-	if removed < len(left) || len(ageless) > 0 {
-		return failed(exitIncomplete)
-	}
 	return nil
 }

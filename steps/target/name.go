@@ -2,7 +2,6 @@ package target
 
 import (
 	"fmt"
-	"regexp"
 	"sync"
 )
 
@@ -11,17 +10,6 @@ const NamePrefix = "agentconform-"
 
 // MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
 const MarkKey = "agentconform"
-
-// named is what Name makes: the run's id has eight hexadecimal digits, and a number where it is a replay.
-var named = regexp.MustCompile(`^` + NamePrefix + `([0-9a-f]{8})(?:-[0-9]+)?-[a-z]+(?:-[a-z]+)*-[0-9]+$`)
-
-// RunOf returns the id of the run that gave a name, "" where no run did.
-func RunOf(name string) string {
-	if m := named.FindStringSubmatch(name); m != nil {
-		return m[1]
-	}
-	return ""
-}
 
 // Name makes a name for something that the run creates: it carries the run's id and is used once.
 func (t *Target) Name(purpose string) string {
