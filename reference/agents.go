@@ -19,7 +19,6 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/fixtures"
 	"github.com/agentconform/agentconform/reference/graphs"
-	"github.com/agentconform/agentconform/reference/script"
 	"github.com/agentconform/agentconform/reference/store"
 )
 
@@ -28,7 +27,6 @@ import (
 type agents struct {
 	db        *store.Store
 	log       *slog.Logger
-	pool      *script.Pool
 	keyOwner  func(ctx context.Context, deploymentID string) (func(key string) (identity string, ok bool), error)
 	configure func(*agentserver.Options) // nil: leaves them as they are
 
@@ -46,7 +44,7 @@ func (b build) GraphNames() []string { return b.Graphs() }
 
 // Build implements controlplane.Runtime.
 func (a *agents) Build(ctx context.Context, tree fs.FS, configPath string) (controlplane.Build, error) {
-	app, err := agentserver.Load(ctx, tree, configPath, a.pool)
+	app, err := agentserver.Load(ctx, tree, configPath)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +67,7 @@ func (a *agents) Deploy(ctx context.Context, deploymentID string, b controlplane
 		return fmt.Errorf("find out whose the deployment is: %w", err)
 	}
 	opts := agentserver.Options{
-		Log: a.log.With("deployment", deploymentID), Pool: a.pool, APIKeyOwner: keyOwner, BasePath: agentsPath + deploymentID,
+		Log: a.log.With("deployment", deploymentID), APIKeyOwner: keyOwner, BasePath: agentsPath + deploymentID,
 	}
 	if a.configure != nil {
 		a.configure(&opts)

@@ -20,7 +20,6 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane/pipeline"
 	"github.com/agentconform/agentconform/reference/fixtures"
 	"github.com/agentconform/agentconform/reference/scratch"
-	"github.com/agentconform/agentconform/reference/script"
 	"github.com/agentconform/agentconform/reference/source"
 	"github.com/agentconform/agentconform/reference/store"
 )
@@ -172,7 +171,7 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 	}
 	s.atClose(func() error { fetcher.Close(); return nil })
 	servers := &agents{
-		db: db, log: s.opts.Log, pool: script.NewPool(script.DefaultPool), keyOwner: keyOwners(db, secrets),
+		db: db, log: s.opts.Log, keyOwner: keyOwners(db, secrets),
 		configure: s.opts.WrapAgent, serving: map[string]*agentserver.Server{},
 	}
 	s.atClose(servers.close)

@@ -51,14 +51,13 @@ func (e *LoadError) Error() string {
 
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// Load reads the graph configuration file of a source and loads what it names (interface, section 5, item 3), with memory
-// of the pool.
-func Load(ctx context.Context, tree fs.FS, configPath string, pool *script.Pool) (*App, error) {
+// Load reads the graph configuration file of a source and loads what it names (interface, section 5, item 3).
+func Load(ctx context.Context, tree fs.FS, configPath string) (*App, error) {
 	config, err := graphconfig.Read(tree, configPath)
 	if err != nil {
 		return nil, &LoadError{Err: err}
 	}
-	loader := script.NewLoader(tree, config.Folders, hostNames(), script.Options{Pool: pool})
+	loader := script.NewLoader(tree, config.Folders, hostNames(), script.Options{})
 	app := &App{graphs: map[string]graph{}, env: config.Env}
 	for _, name := range config.Names() {
 		what := fmt.Sprintf("graph %q", name)

@@ -3,7 +3,6 @@ package agentserver
 import (
 	"fmt"
 	"io/fs"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -17,7 +16,7 @@ import (
 func TestTheConformanceSourcesLoad(t *testing.T) {
 	for _, folder := range []string{graphs.Conformance, graphs.ConformanceNext} {
 		for _, config := range []string{"agent.json", "alternative.json"} {
-			app, err := Load(t.Context(), sourceOf(t, folder), config, nil)
+			app, err := Load(t.Context(), sourceOf(t, folder), config)
 			require.NoError(t, err)
 			assert.Equal(t, []string{graphs.Graph}, app.Graphs())
 			assert.True(t, app.handler != nil)
@@ -25,7 +24,7 @@ func TestTheConformanceSourcesLoad(t *testing.T) {
 	}
 	tree, err := fs.Sub(graphs.FS, graphs.Broken)
 	require.NoError(t, err)
-	_, err = Load(t.Context(), tree, "agent.json", nil)
+	_, err = Load(t.Context(), tree, "agent.json")
 	assert.ErrorContains(t, err, `graph "conformance": graph.star:`)
 }
 
@@ -54,7 +53,6 @@ func TestMistakesInASource(t *testing.T) {
 		"an unknown name":     {map[string]string{"main.star": "def agent(messages, config):\n  return nobody\n"}, []string{"main.star:2:10", "undefined: nobody"}},
 		"an error at the top": {map[string]string{"main.star": "x = 1 // 0\n"}, []string{"main.star:1:7", "division by zero"}},
 		"endless at the top":  {map[string]string{"main.star": "while True: pass\n"}, []string{"main.star:1:", "endless loop"}},
-		"large at the top":    {map[string]string{"main.star": "x = [0] * (1 << 27)\n"}, []string{"main.star:1:9", "64 MiB"}},
 		"no function":         {map[string]string{"main.star": "agent = 5\n"}, []string{"agent.json:1:21", "is a int", "def agent(messages, config, ctx)"}},
 		"no parameters":       {map[string]string{"main.star": "def agent(): pass\n"}, []string{"two or three parameters"}},
 		"too many":            {map[string]string{"main.star": "def agent(a, b, c, d): pass\n"}, []string{"two or three parameters"}},
@@ -81,13 +79,9 @@ func TestMistakesInASource(t *testing.T) {
 func TestHostileGraphs(t *testing.T) {
 	bodies := map[string]string{
 		"an endless loop":      "while True: pass",
-		"a list of 1 GB":       "return [0] * (1 << 27)",
 		"a recursion":          "return agent(messages, config, ctx)",
-		"a shared tree":        "t = ['x']\n  for i in range(60): t = [t, t]\n  return t",
 		"a circle":             "t = []\n  t.append(t)\n  return t",
 		"messages without end": "while True: ctx.write('x' * 100000)",
-		"a message of a tree":  "t = ['x']\n  for i in range(60): t = [t, t]\n  ctx.write({'content': t})",
-		"waiting for a tree":   "t = ['x']\n  for i in range(60): t = [t, t]\n  ctx.wait(t)",
 		"waiting backwards":    "ctx.wait(-1)",
 		"waiting for ever":     "ctx.wait(1e300)",
 		"a number":             "return 5",
@@ -121,8 +115,4 @@ func TestHostileGraphs(t *testing.T) {
 	thread := u.thread()
 	u.join(thread, u.runOf("good", thread, "and the server lives on", ""))
 	assert.Equal(t, "ai: heard and the server lives on", u.texts(thread)[1])
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	assert.Less(t, m.HeapAlloc, uint64(512<<20))
 }

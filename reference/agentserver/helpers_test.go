@@ -48,7 +48,7 @@ func openDB(t testing.TB, file string) *bbolt.DB {
 // conformanceApp loads the conformance graph.
 func conformanceApp(t testing.TB, folder string) *App {
 	t.Helper()
-	app, err := Load(t.Context(), sourceOf(t, folder), "agent.json", nil)
+	app, err := Load(t.Context(), sourceOf(t, folder), "agent.json")
 	require.NoError(t, err)
 	return app
 }
@@ -89,7 +89,7 @@ func loadFiles(files map[string]string) (*App, error) {
 		}
 		tree["agent.json"] = &fstest.MapFile{Data: []byte(config + "}")}
 	}
-	return Load(context.Background(), tree, "agent.json", nil)
+	return Load(context.Background(), tree, "agent.json")
 }
 
 const echo = "def agent(messages, config):\n  return 'heard ' + messages[-1]['content']\n"

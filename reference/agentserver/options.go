@@ -14,7 +14,6 @@ import (
 type Options struct {
 	Log    *slog.Logger  // nil: nothing is logged
 	Limits script.Limits // of one run; Limits.Time is how long it may take
-	Pool   *script.Pool  // of all scripts; share one between the servers of a process. nil: a separate one
 
 	DefaultStrategy string                      // for runs that name none; empty: DefaultStrategy
 	Strategies      map[string]threads.Strategy // replace or add to Strategies()
@@ -46,7 +45,6 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	o.Pool = cmp.Or(o.Pool, script.NewPool(script.DefaultPool))
 	o.DefaultStrategy = cmp.Or(o.DefaultStrategy, DefaultStrategy)
 	all := Strategies()
 	maps.Copy(all, o.Strategies)

@@ -135,13 +135,6 @@ func (a scriptAuth) handlerOf(access Access) (string, starlark.Callable) {
 
 // unreadable is the answer to a request with a value that a script cannot hold, such as the number 1e999: no handler is to blame.
 func unreadable(err error) error {
-	limit, isLimit := errors.AsType[*script.LimitError](err)
-	switch {
-	case isLimit && limit.What == "pool":
-		return errTooMany
-	case isLimit:
-		return httpError(http.StatusRequestEntityTooLarge, "The request is too large for the authorization handler: %s", err)
-	}
 	return invalid("The request has a value that cannot be read: %s", err)
 }
 

@@ -183,7 +183,6 @@ type revision struct {
 	env     map[string]string // of the deployment; wins over the environment file
 	secrets []string
 	limits  script.Limits
-	pool    *script.Pool
 	log     *slog.Logger
 	since   time.Time // when it began to be served
 
@@ -192,7 +191,7 @@ type revision struct {
 
 func newRevision(app *App, env map[string]string, opts Options) *revision {
 	return &revision{
-		app: app, env: env, secrets: secretsOf(env), limits: opts.Limits, pool: opts.Pool, log: opts.Log, maxState: opts.MaxState,
+		app: app, env: env, secrets: secretsOf(env), limits: opts.Limits, log: opts.Log, maxState: opts.MaxState,
 		since: time.Now().UTC(),
 	}
 }
@@ -207,7 +206,7 @@ func (r *revision) lookup(name string) (string, bool) {
 
 func (r *revision) session(ctx context.Context, name string, limits script.Limits) *script.Session {
 	return script.NewSession(ctx, name, script.Options{
-		Limits: limits, Pool: r.pool, Env: r.lookup,
+		Limits: limits, Env: r.lookup,
 		Print: func(text string) { r.log.Info("print", "script", name, "text", r.redact(text)) },
 	})
 }

@@ -16,11 +16,8 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// unreadable are values of JSON that no script can hold, with the status that says whose fault that is.
-var unreadableValues = map[string]int{
-	"1e999": 422, "-1e400": 422, "[{\"a\": 1e999}]": 422,
-	"1" + strings.Repeat("0", 5000): 413, "-" + strings.Repeat("9", 20_000): 413, "0." + strings.Repeat("3", 20_000): 413,
-}
+// unreadable are values of JSON that no script can hold.
+var unreadableValues = []string{"1e999", "-1e400", `[{"a": 1e999}]`}
 
 // TestValuesThatAScriptCannotHold are refused where a handler would get them: the caller is told, and no handler is blamed.
 func TestValuesThatAScriptCannotHold(t *testing.T) {
@@ -28,7 +25,7 @@ func TestValuesThatAScriptCannotHold(t *testing.T) {
 	s := conformanceSite(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	u := s.alice()
 	thread := u.thread()
-	for value, status := range unreadableValues {
+	for _, value := range unreadableValues {
 		body := `{"assistant_id": "conformance", "input": {"messages": [{"role": "user", "content": "x"}]}, "metadata": {"n": ` + value + `}}`
 		for _, r := range [][3]string{
 			{"POST", "/threads", `{"metadata": {"n": ` + value + `}}`}, {"PATCH", "/threads/" + thread, `{"metadata": {"n": ` + value + `}}`},
@@ -36,7 +33,7 @@ func TestValuesThatAScriptCannotHold(t *testing.T) {
 			{"POST", "/threads/" + thread + "/runs/wait", body}, {"POST", "/threads/" + thread + "/runs/stream", body}, {"POST", "/runs/wait", body},
 		} {
 			a := u.do(r[0], r[1], r[2])
-			assert.Equal(t, status, a.status, "%s %s %.30s: %.200s", r[0], r[1], value, a.body)
+			assert.Equal(t, 422, a.status, "%s %s %.30s: %.200s", r[0], r[1], value, a.body)
 			assert.NotEmpty(t, a.detail(t))
 			assert.Less(t, len(a.body), 1000, "the number is not repeated")
 		}
@@ -57,7 +54,7 @@ func FuzzAuthorizedBody(f *testing.F) {
 	s := newSite(f, conformanceApp(f, graphs.Conformance), Options{}).direct()
 	thread := s.alice().thread()
 	routes := [][2]string{{"POST", "/threads"}, {"POST", "/threads/search"}, {"PATCH", "/threads/" + thread}, {"POST", "/threads/" + thread + "/runs/wait"}, {"POST", "/threads/" + thread + "/state"}}
-	for value := range unreadableValues {
+	for _, value := range unreadableValues {
 		for i := range routes {
 			f.Add(i, fmt.Sprintf(`{"metadata": {"a": %s}, "values": {"x": %s}, "assistant_id": "conformance", "input": {"messages": []}}`, value, value))
 		}

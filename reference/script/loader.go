@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
@@ -33,9 +34,9 @@ type Module struct {
 // NewLoader returns a loader of the files of tree. A load("x.star", ...) is looked up in the folder of the file that contains it, then in
 // the given folders. Host names are visible in every file.
 func NewLoader(tree fs.FS, folders []string, host starlark.StringDict, opts Options) *Loader {
-	names := universe()
+	names := starlark.StringDict{"json": starlarkjson.Module, "env": starlark.NewBuiltin("env", environment)}
 	maps.Copy(names, host)
-	opts.Env = nil // see environment
+	opts.Env = nil // a loaded file serves any deployment
 	return &Loader{tree: tree, folders: folders, names: names, opts: opts, modules: map[string]*Module{}}
 }
 
@@ -72,9 +73,6 @@ func (l *Loader) compile(file string) (*starlark.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rewrite(f); err != nil {
-		return nil, err
-	}
 	return starlark.FileProgram(f, l.names.Has)
 }
 
@@ -90,7 +88,7 @@ func readBounded(tree fs.FS, file string) ([]byte, error) {
 		return nil, &Error{File: file, Msg: "the file cannot be read", cause: err}
 	}
 	if info.IsDir() || info.Size() > maxSource {
-		return nil, &Error{File: file, Msg: fmt.Sprintf("a script is a file of at most %s", sizeText(maxSource))}
+		return nil, &Error{File: file, Msg: fmt.Sprintf("a script is a file of at most %d KiB", maxSource>>10)}
 	}
 	src, err := fs.ReadFile(tree, file)
 	if err != nil {
@@ -118,9 +116,6 @@ func (l *Loader) run(ctx context.Context, file string, prog *starlark.Program) (
 	globals, err := prog.Init(s.thread, l.names)
 	if err != nil {
 		return nil, s.explain(err)
-	}
-	if err := s.meter.freezable(globals); err != nil {
-		return nil, &Error{File: file, Msg: err.Error(), cause: err}
 	}
 	globals.Freeze()
 	return globals, nil

@@ -12,19 +12,22 @@ import (
 // Options say what a session may use.
 type Options struct {
 	Limits Limits
-	Pool   *Pool
 	Env    func(name string) (string, bool) // what env(name) answers; nil: env is refused
 	Print  func(text string)                // where print goes; nil: nowhere
 }
 
-// Session is one call, or a few that share a meter, into loaded scripts. It belongs to one goroutine.
+// Session is one call, or a few that share limits, into loaded scripts. It belongs to one goroutine.
 type Session struct {
 	thread *starlark.Thread
-	meter  *meter
+	ctx    context.Context
+	failed error // the limit of steps, when it was met
 	stop   func()
 }
 
-// NewSession opens a session that ends with ctx. Close it: it holds memory of the pool.
+// environmentKey is the local of a thread that holds Options.Env.
+const environmentKey = "environment"
+
+// NewSession opens a session that ends with ctx. Close it.
 func NewSession(ctx context.Context, name string, opts Options) *Session {
 	limits := opts.Limits.withDefaults()
 	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time,
@@ -34,20 +37,22 @@ func NewSession(ctx context.Context, name string, opts Options) *Session {
 			opts.Print(shorten(text, maxErrText))
 		}
 	}}
-	m := newMeter(ctx, thread, limits, opts.Pool)
-	m.env = opts.Env
+	thread.SetLocal(environmentKey, opts.Env)
+	thread.SetMaxExecutionSteps(limits.Steps)
 	unwatch := context.AfterFunc(ctx, func() { thread.Cancel(context.Cause(ctx).Error()) })
-	return &Session{thread: thread, meter: m, stop: func() { unwatch(); cancel() }}
+	s := &Session{thread: thread, ctx: ctx, stop: func() { unwatch(); cancel() }}
+	thread.OnMaxSteps = func(*starlark.Thread) {
+		s.failed = overLimit("steps", "the script may take %d steps in one call and needs more: is there an endless loop?", limits.Steps)
+		thread.Cancel(s.failed.Error())
+	}
+	return s
 }
 
-// Close ends the session and returns its share of the pool.
-func (s *Session) Close() {
-	s.stop()
-	s.meter.close()
-}
+// Close ends the session.
+func (s *Session) Close() { s.stop() }
 
 // Context ends when the session may not go on: host functions that wait watch it.
-func (s *Session) Context() context.Context { return s.meter.ctx }
+func (s *Session) Context() context.Context { return s.ctx }
 
 // Call calls a function of a script. Its error is an *Error with the place, or the cause of the end of the context.
 func (s *Session) Call(fn starlark.Value, args ...starlark.Value) (v starlark.Value, err error) {
@@ -56,7 +61,7 @@ func (s *Session) Call(fn starlark.Value, args ...starlark.Value) (v starlark.Va
 			v, err = nil, &Error{Msg: fmt.Sprintf("the interpreter failed: %v", p)}
 		}
 	}()
-	if err := context.Cause(s.meter.ctx); err != nil {
+	if err := context.Cause(s.ctx); err != nil {
 		return nil, err
 	}
 	v, err = starlark.Call(s.thread, fn, args, nil)
@@ -68,9 +73,9 @@ func (s *Session) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	reason := s.meter.failed
+	reason := s.failed
 	if reason == nil {
-		reason = context.Cause(s.meter.ctx)
+		reason = context.Cause(s.ctx)
 	}
 	var eval *starlark.EvalError
 	if reason == nil || !errors.As(err, &eval) {
@@ -81,12 +86,12 @@ func (s *Session) explain(err error) error {
 	return e
 }
 
-// FromGo makes a value of JSON-like Go data, and charges for it.
-func (s *Session) FromGo(v any) (starlark.Value, error) { return s.meter.fromGo(v) }
+// FromGo makes a value of JSON-like Go data.
+func (s *Session) FromGo(v any) (starlark.Value, error) { return fromGo(v) }
 
 // Record makes a record of JSON-like Go data.
 func (s *Session) Record(kind string, fields map[string]any) (*Record, error) {
-	d, err := s.meter.dictFromGo(fields)
+	d, err := dictFromGo(fields)
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +99,30 @@ func (s *Session) Record(kind string, fields map[string]any) (*Record, error) {
 }
 
 // ToGo makes plain Go data of a value: what encoding/json takes. Numbers become json.Number.
-func (s *Session) ToGo(v starlark.Value) (any, error) { return s.meter.toGo(v) }
+func (s *Session) ToGo(v starlark.Value) (any, error) { return plain(v, 0) }
 
 // Func makes a host function that scripts can call.
 func Func(name string, f func(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
-	return guarded(name, func(c *builtinCall) (starlark.Value, error) { return f(c.args, c.kwargs) })
+	return starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return f(args, kwargs)
+	})
+}
+
+// environment is env(name, default): a secret or a setting of the deployment.
+func environment(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var name string
+	var otherwise starlark.Value = starlark.None
+	if err := starlark.UnpackArgs("env", args, kwargs, "name", &name, "default?", &otherwise); err != nil {
+		return nil, err
+	}
+	lookUp, _ := thread.Local(environmentKey).(func(string) (string, bool))
+	if lookUp == nil {
+		return nil, fmt.Errorf("env(%q): no environment while a file is loaded: call env in a function", name)
+	}
+	if v, ok := lookUp(name); ok {
+		return starlark.String(v), nil
+	}
+	return otherwise, nil
 }
 
 // Record is a value of the host: named fields that a script reads as r.name or r["name"], and cannot change.
@@ -149,7 +173,7 @@ func (r *Record) Attr(name string) (starlark.Value, error) {
 		return v, err
 	}
 	if slices.Contains(recordMethods, name) {
-		return methodTable["dict"][name].BindReceiver(r.data), nil
+		return r.data.Attr(name)
 	}
 	return nil, nil
 }

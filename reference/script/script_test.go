@@ -1,0 +1,130 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.starlark.net/starlark"
+)
+
+// result loads a file, and calls its function f.
+func result(t testing.TB, src string, opts Options) (starlark.Value, error) {
+	t.Helper()
+	m, err := NewLoader(fstest.MapFS{"f.star": {Data: []byte(src)}}, nil, nil, opts).Load(t.Context(), "f.star")
+	if err != nil {
+		return nil, err
+	}
+	f, err := m.Object("f")
+	require.NoError(t, err)
+	s := NewSession(t.Context(), "test", opts)
+	defer s.Close()
+	v, err := s.Call(f)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.ToGo(v)
+	return v, err
+}
+
+func TestLimitErrorsSayWhichLimit(t *testing.T) {
+	for body, what := range map[string]string{
+		"while True: pass":                "steps",
+		"l = []\n l.append(l)\n return l": "depth",
+	} {
+		_, err := result(t, "def f():\n "+body+"\n", Options{})
+		var limit *LimitError
+		require.ErrorAs(t, err, &limit, body)
+		assert.Equal(t, what, limit.What, err)
+	}
+	_, err := result(t, "def f():\n while True: pass\n", Options{Limits: Limits{Steps: 1 << 50, Time: 20 * time.Millisecond}})
+	var limit *LimitError
+	require.ErrorAs(t, err, &limit)
+	assert.Equal(t, "time", limit.What)
+}
+
+func TestErrorsCarryFileLineAndColumn(t *testing.T) {
+	for body, where := range map[string]string{
+		"x = 1\n return x + 'a'":                 "f.star:3:11",
+		"x = {}\n return x['a']":                 "f.star:3:10",
+		"return [].nope":                         "f.star:2:11",
+		"def g():\n  return 1 // 0\n return g()": "f.star:3:12",
+		"fail('on purpose')":                     "f.star:2:6",
+		"def g(x): return g(x)\n return g(1)":    "f.star:2:19",
+	} {
+		_, err := result(t, "def f():\n "+body+"\n", Options{})
+		require.Error(t, err)
+		assert.True(t, strings.HasPrefix(err.Error(), where+": "), "%s: %v", body, err)
+	}
+}
+
+func TestFilesThatCannotBeLoaded(t *testing.T) {
+	for name, src := range map[string]string{
+		"endless":            "while True: pass\n",
+		"too long":           "x = '" + strings.Repeat("a", maxSource) + "'\n",
+		"syntax":             "def f(:\n",
+		"unknown name":       "x = nobody\n",
+		"loads nothing":      "load('nothing.star', 'x')\n",
+		"loads itself":       "load('f.star', 'x')\n",
+		"loads from outside": "load('../../etc/passwd', 'x')\n",
+		"env while loading":  "x = env('HOME')\n",
+	} {
+		_, err := result(t, src, Options{})
+		require.Error(t, err, name)
+		assert.Contains(t, err.Error(), "f.star", name)
+	}
+}
+
+func TestTheEndOfTheContextStopsAScript(t *testing.T) {
+	m, err := NewLoader(fstest.MapFS{"f.star": {Data: []byte("def f():\n while True: pass\n")}}, nil, nil, Options{}).Load(t.Context(), "f.star")
+	require.NoError(t, err)
+	f, err := m.Object("f")
+	require.NoError(t, err)
+	reason := errors.New("rolled back")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s := NewSession(ctx, "test", Options{Limits: Limits{Steps: 1 << 60}})
+	defer s.Close()
+	done := make(chan error)
+	go func() {
+		_, err := s.Call(f)
+		done <- err
+	}()
+	cancel(reason)
+	assert.ErrorIs(t, <-done, reason)
+}
+
+// A panic of a host function becomes an error too.
+func TestPanicsBecomeErrors(t *testing.T) {
+	s := NewSession(t.Context(), "test", Options{})
+	defer s.Close()
+	_, err := s.Call(Func("boom", func(starlark.Tuple, []starlark.Tuple) (starlark.Value, error) { panic("boom") }))
+	assert.ErrorContains(t, err, "boom")
+}
+
+func TestScriptsReadSettingsAndRecords(t *testing.T) {
+	env := func(name string) (string, bool) { return "[1, 2.5]", name == "A" }
+	v, err := result(t, "def f(): return [env('B', 'none'), json.decode(env('A')), json.encode({'b': [1, None], 'a': 'x'})]\n", Options{Env: env})
+	require.NoError(t, err)
+	assert.Equal(t, `["none", [1, 2.5], "{\"a\":\"x\",\"b\":[1,null]}"]`, v.String())
+
+	s := NewSession(t.Context(), "test", Options{})
+	defer s.Close()
+	r, err := s.Record("user", map[string]any{"identity": "a", "roles": []string{"x"}, "n": 1.5})
+	require.NoError(t, err)
+	plain, err := s.ToGo(r)
+	require.NoError(t, err)
+	assert.Len(t, plain, 3)
+	m, err := NewLoader(fstest.MapFS{"f.star": {Data: []byte("def f(u): return [u.identity, u['roles'], u.get('none', 7), sorted(u.keys()), type(u)]\ndef g(u): u.x = 1\n")}},
+		nil, nil, Options{}).Load(t.Context(), "f.star")
+	require.NoError(t, err)
+	got, err := s.Call(m.globals["f"], r)
+	require.NoError(t, err)
+	assert.Equal(t, `["a", ["x"], 7, ["identity", "n", "roles"], "user"]`, got.String())
+	_, err = s.Call(m.globals["g"], r)
+	assert.Error(t, err, "nobody changes a record")
+}
