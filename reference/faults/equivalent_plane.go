@@ -85,6 +85,19 @@ func otherStatuses() []EquivalentMutant {
 			})),
 		},
 		{
+			Name: "unknown-is-403", Differs: "an unknown deployment or revision returns 403, and so does the first read of a new deployment",
+			Also:  map[string]string{"CP-GET-4": "the status is not 404"},
+			Apply: compose(missedAtFirst(), unknownIs(func(a *answer) { a.status = http.StatusForbidden })),
+		},
+		{
+			Name: "unknown-is-410-and-empty", Differs: "an unknown deployment or revision returns 410 with an empty body",
+			Also: map[string]string{"CP-GET-4": "the status is not 404"},
+			Apply: unknownIs(func(a *answer) {
+				a.status, a.body = http.StatusGone, nil
+				a.header.Del("Content-Type")
+			}),
+		},
+		{
 			Name: "unknown-status-is-an-empty-list", Place: "control plane 422", Differs: "an unknown status in the filter returns an empty list instead of 422",
 			Apply: onProblemWith("status", func(_ *http.Request, a *answer) {
 				a.status = http.StatusOK
@@ -96,6 +109,26 @@ func otherStatuses() []EquivalentMutant {
 
 func statusOf(op operation, is, other int) Layer {
 	return onStatus(op, is, func(_ *http.Request, a *answer) { a.status = other })
+}
+
+// unknownIs changes each 404 but that of a list: only there the interface gives the status (section 7).
+func unknownIs(change func(a *answer)) Layer {
+	onNotFound := func(op operation) Layer {
+		return onStatus(op, http.StatusNotFound, func(_ *http.Request, a *answer) { change(a) })
+	}
+	return compose(onNotFound(getDeployment), onNotFound(updateDeployment), onNotFound(getRevision))
+}
+
+// missedAtFirst does not know a deployment at its first read, which may reach a copy that has not got it yet.
+func missedAtFirst() Layer {
+	return fresh(func() Layer {
+		m := &memory{counts: map[string]int{}}
+		return onStatus(getDeployment, http.StatusOK, func(r *http.Request, a *answer) {
+			if m.count(deploymentOf(r)) == 1 {
+				a.refuse(http.StatusNotFound, "Not found.")
+			}
+		})
+	})
 }
 
 func mistakesAre400(op operation) Layer {
