@@ -9,7 +9,8 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-1 @must @section-2 @section-4 @last
   Rule: Every answer about a deployment or a revision has the id that the request asked for
-    Judged on GET and PATCH of a deployment and on GET of a revision, where the answer has a UUID as id.
+    Judged on GET of a deployment and of a revision, where the answer has a UUID as id, and on PATCH, where it also has
+    latest_revision_id.
 
     Scenario: No answer of the control plane has another id than its request
       Given deployments that this run has created

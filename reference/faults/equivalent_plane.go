@@ -190,6 +190,29 @@ func otherContents() []EquivalentMutant {
 			Apply: onObject(createDeployment, only("id", "latest_revision_id")),
 		},
 		{
+			Name: "updated-is-the-revision", Place: "updated deployment", Differs: "an update returns the latest revision",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !updateDeployment.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				if a.status < 300 {
+					latest := text(lookAtDeployment(next, r), "latest_revision_id")
+					a.json(look(next, r, r.URL.Path+"/revisions/"+latest, ""))
+				}
+				a.send(w)
+			}),
+		},
+		{
+			Name: "updated-is-a-string", Place: "updated deployment", Differs: "an update returns a JSON string",
+			Apply: onAnswer(updateDeployment, func(_ *http.Request, a *answer) {
+				if a.status < 300 {
+					a.json("Updated.")
+				}
+			}),
+		},
+		{
 			Name: "deployment-is-bare", Place: "deployment", Differs: "get deployment returns only the fields of the interface",
 			Apply: onObject(getDeployment, only("id", "latest_revision_id", "source", "source_config", "source_revision_config")),
 		},
