@@ -3,11 +3,9 @@ package faults
 import (
 	"encoding/json"
 	"maps"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -169,13 +167,17 @@ func otherContents() []EquivalentMutant {
 				a := capture(next, r)
 				if listRevisions.is(r) && a.status == http.StatusOK {
 					a.edit(func(list map[string]any) {
-						if list["offset"] == json.Number(strconv.Itoa(math.MaxInt)) {
+						if list["offset"] == json.Number(clampedTo) {
 							list["offset"] = json.Number(sent)
 						}
 					})
 				}
 				a.send(w)
 			})),
+		},
+		{
+			Name: "offset-beyond-64-bits-is-clamped", Place: "control plane 422", Differs: "an offset beyond 64 bits returns an empty page with the offset " + clampedTo,
+			Apply: clamping(),
 		},
 		{
 			Name: "integers-have-a-fraction", Place: "offset", Differs: "the returned offset is written as 2.0",
