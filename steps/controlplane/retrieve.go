@@ -230,7 +230,7 @@ func (w *retrieval) configAsBefore() error {
 	for _, field := range []string{"repo_ref", "graph_config_path", "image_uri", "repo_commit_sha"} {
 		path := "source_revision_config." + field
 		want := before.Get(path)
-		if want.Type != gjson.String {
+		if want.Type != gjson.String || want.Str == "" { // it may get a value when the revision is built
 			continue
 		}
 		compared++
