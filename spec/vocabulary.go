@@ -203,7 +203,7 @@ func (b *shapes) dictionaries(side Side, root *yaml.Node) (all []*dictionary) {
 			}
 			d.body = b.of(schemaOf(child(declared, "requestBody")))
 			for status, r := range fields(child(declared, "responses")) {
-				d.answers[status] = b.of(cmp.Or(schemaOf(r), formOf(root, r)))
+				d.answers[status] = b.of(cmp.Or(formOf(root, r), schemaOf(r)))
 				d.answers[status].visit(func(words map[string]string) {
 					for name := range words {
 						b.vocabulary.answered[name] = true

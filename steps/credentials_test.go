@@ -21,15 +21,16 @@ func TestWrongCredentialsAccuseNobody(t *testing.T) {
 		spoil  func(*config.Config)
 		says   string
 		stands string   // a requirement that passes nevertheless
+		blocks string   // one that any refusal would pass
 		only   []string // the whole target is judged if empty
 	}{
 		"the key": {func(c *config.Config) {
 			c.Credentials, c.TenantIDAlone = config.Credentials{APIKey: "a-wrong-key"}, false
-		}, "the target refuses credentials.api_key (status 403); set AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key", "CP-CONTRACT-create-deployment", nil},
+		}, "the target refuses credentials.api_key (status 403); set AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key", "CP-CONTRACT-create-deployment", "CP-GET-2", nil},
 		"the users": {func(c *config.Config) {
 			c.AgentTarget = s.AgentURL
 			c.Users[0].Token, c.Users[1].Token = "a-wrong-token", "another-one"
-		}, "the agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and AGENTCONFORM_USERS_1_TOKEN", "CP-CREATE-1", []string{"AS-*", "E2E-*", "CP-CREATE-1"}},
+		}, "the agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and AGENTCONFORM_USERS_1_TOKEN", "CP-CREATE-1", "AS-RUN-1", []string{"AS-*", "E2E-*", "CP-CREATE-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := configure(t, s)
@@ -44,6 +45,9 @@ func TestWrongCredentialsAccuseNobody(t *testing.T) {
 				assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
 				if q.ID == c.stands {
 					assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
+				}
+				if q.ID == c.blocks {
+					assert.Equal(t, reports.Blocked, q.Verdict, "%s: %s", q.ID, q.Reason)
 				}
 			}
 		})

@@ -9,7 +9,8 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-1 @must @section-2 @section-4 @last
   Rule: Every answer about a deployment or a revision has the id that the request asked for
-    Judged on GET and PATCH of a deployment and on GET of a revision, where the answer has a UUID as id.
+    Judged on GET of a deployment and of a revision, where the answer has a UUID as id, and on PATCH, where it also has
+    latest_revision_id.
 
     Scenario: No answer of the control plane has another id than its request
       Given deployments that this run has created
@@ -38,8 +39,8 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-4 @must @section-2 @last
   Rule: Every GET of a deployment shows the source_revision_config of the revision that it names as latest, whether that was built or not
-    Judged against all reads of that revision. A null is compared only where a value was sent: the commit id is known only
-    after a while.
+    Judged against all reads of that revision. A field that is null or empty is compared only where a value was sent: the
+    commit id is known only after a while.
 
     Scenario: No read of a deployment shows the source_revision_config of another revision than its latest
       Given deployments that this run has created

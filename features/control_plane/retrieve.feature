@@ -15,11 +15,28 @@ Feature: Retrieving a deployment
       When the client retrieves both deployments
       Then each answer is the deployment that was asked for
 
-  @CP-GET-2 @must @section-4 @section-7 @form
-  Rule: GET of an unknown deployment is answered with 404 and a JSON object with a string detail
+  @CP-GET-2 @must @section-4 @form
+  Rule: GET of an unknown deployment is refused with a 4xx
 
-    Scenario: An unknown deployment is answered with 404
+    Scenario: GET of an unknown deployment is refused with 4xx
       When the client retrieves an unknown deployment
+      Then the request is refused with 4xx
+
+  @CP-GET-4 @should @section-4 @section-7 @form
+  Rule: GET and PATCH of an unknown deployment, and GET of an unknown revision, are answered with 404 and a string detail
+    The interface shows this answer for the list of revisions only.
+
+    Scenario: GET of an unknown deployment is answered with 404
+      When the client retrieves an unknown deployment
+      Then the request is answered with 404 and a string "detail"
+
+    Scenario: PATCH of an unknown deployment is answered with 404
+      When the client updates an unknown deployment
+      Then the request is answered with 404 and a string "detail"
+
+    Scenario: GET of an unknown revision is answered with 404
+      Given an existing deployment
+      When the client retrieves an unknown revision of it
       Then the request is answered with 404 and a string "detail"
 
   @CP-GET-3 @should @section-4 @section-7 @form

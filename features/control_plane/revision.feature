@@ -18,20 +18,20 @@ Feature: Retrieving one revision
       Then each answer is the revision that was asked for
 
   @CP-REV-2 @must @section-4 @form
-  Rule: GET of an unknown revision of an existing deployment is answered with 404
+  Rule: GET of an unknown revision of an existing deployment is refused with a 4xx
 
-    Scenario: An unknown revision is answered with 404
+    Scenario: GET of an unknown revision is refused with 4xx
       Given an existing deployment
       When the client retrieves an unknown revision of it
-      Then the request is answered with 404
+      Then the request is refused with 4xx
 
   @CP-REV-3 @should @section-4 @form
-  Rule: GET of a revision under a deployment that it does not belong to is answered with 404
+  Rule: GET of a revision under a deployment that it does not belong to is refused with a 4xx
 
-    Scenario: A revision under another deployment is answered with 404
+    Scenario: GET of a revision under another deployment is refused with 4xx
       Given two deployments
       When the client retrieves the revision of one deployment under the other
-      Then the request is answered with 404
+      Then the request is refused with 4xx
 
   @CP-REV-4 @must @section-2
   Rule: The created_at of a revision never changes, and updated_at is never before created_at

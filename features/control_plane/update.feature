@@ -97,11 +97,11 @@ Feature: Updating a deployment
       Then a GET of the deployment shows the "source" of the create request
 
   @CP-UPDATE-6 @must @section-4 @form
-  Rule: PATCH of an unknown deployment is answered with 404
+  Rule: PATCH of an unknown deployment is refused with a 4xx
 
-    Scenario: An update of an unknown deployment is answered with 404
+    Scenario: An update of an unknown deployment is refused with 4xx
       When the client updates an unknown deployment
-      Then the request is answered with 404
+      Then the request is refused with 4xx
 
   @CP-UPDATE-7 @should @section-2
   Rule: PATCH cannot set read-only fields of a deployment or of its latest revision

@@ -3,11 +3,9 @@ package faults
 import (
 	"encoding/json"
 	"maps"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -85,6 +83,19 @@ func otherStatuses() []EquivalentMutant {
 			})),
 		},
 		{
+			Name: "unknown-is-403", Differs: "an unknown deployment or revision returns 403, and so does the first read of a new deployment",
+			Also:  map[string]string{"CP-GET-4": "the status is not 404"},
+			Apply: compose(missedAtFirst(), unknownIs(func(a *answer) { a.status = http.StatusForbidden })),
+		},
+		{
+			Name: "unknown-is-410-and-empty", Differs: "an unknown deployment or revision returns 410 with an empty body",
+			Also: map[string]string{"CP-GET-4": "the status is not 404"},
+			Apply: unknownIs(func(a *answer) {
+				a.status, a.body = http.StatusGone, nil
+				a.header.Del("Content-Type")
+			}),
+		},
+		{
 			Name: "unknown-status-is-an-empty-list", Place: "control plane 422", Differs: "an unknown status in the filter returns an empty list instead of 422",
 			Apply: onProblemWith("status", func(_ *http.Request, a *answer) {
 				a.status = http.StatusOK
@@ -96,6 +107,26 @@ func otherStatuses() []EquivalentMutant {
 
 func statusOf(op operation, is, other int) Layer {
 	return onStatus(op, is, func(_ *http.Request, a *answer) { a.status = other })
+}
+
+// unknownIs changes each 404 but that of a list: only there the interface gives the status (section 7).
+func unknownIs(change func(a *answer)) Layer {
+	onNotFound := func(op operation) Layer {
+		return onStatus(op, http.StatusNotFound, func(_ *http.Request, a *answer) { change(a) })
+	}
+	return compose(onNotFound(getDeployment), onNotFound(updateDeployment), onNotFound(getRevision))
+}
+
+// missedAtFirst does not know a deployment at its first read, which may reach a copy that has not got it yet.
+func missedAtFirst() Layer {
+	return fresh(func() Layer {
+		m := &memory{counts: map[string]int{}}
+		return onStatus(getDeployment, http.StatusOK, func(r *http.Request, a *answer) {
+			if m.count(deploymentOf(r)) == 1 {
+				a.refuse(http.StatusNotFound, "Not found.")
+			}
+		})
+	})
 }
 
 func mistakesAre400(op operation) Layer {
@@ -136,13 +167,17 @@ func otherContents() []EquivalentMutant {
 				a := capture(next, r)
 				if listRevisions.is(r) && a.status == http.StatusOK {
 					a.edit(func(list map[string]any) {
-						if list["offset"] == json.Number(strconv.Itoa(math.MaxInt)) {
+						if list["offset"] == json.Number(clampedTo) {
 							list["offset"] = json.Number(sent)
 						}
 					})
 				}
 				a.send(w)
 			})),
+		},
+		{
+			Name: "offset-beyond-64-bits-is-clamped", Place: "control plane 422", Differs: "an offset beyond 64 bits returns an empty page with the offset " + clampedTo,
+			Apply: clamping(),
 		},
 		{
 			Name: "integers-have-a-fraction", Place: "offset", Differs: "the returned offset is written as 2.0",
@@ -155,6 +190,29 @@ func otherContents() []EquivalentMutant {
 		{
 			Name: "created-is-ids-only", Place: "created deployment", Differs: "create deployment returns only id and latest_revision_id",
 			Apply: onObject(createDeployment, only("id", "latest_revision_id")),
+		},
+		{
+			Name: "updated-is-the-revision", Place: "updated deployment", Differs: "an update returns the latest revision",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				if !updateDeployment.is(r) {
+					next.ServeHTTP(w, r)
+					return
+				}
+				a := capture(next, r)
+				if a.status < 300 {
+					latest := text(lookAtDeployment(next, r), "latest_revision_id")
+					a.json(look(next, r, r.URL.Path+"/revisions/"+latest, ""))
+				}
+				a.send(w)
+			}),
+		},
+		{
+			Name: "updated-is-a-string", Place: "updated deployment", Differs: "an update returns a JSON string",
+			Apply: onAnswer(updateDeployment, func(_ *http.Request, a *answer) {
+				if a.status < 300 {
+					a.json("Updated.")
+				}
+			}),
 		},
 		{
 			Name: "deployment-is-bare", Place: "deployment", Differs: "get deployment returns only the fields of the interface",
@@ -214,6 +272,14 @@ func otherLifecycles() []EquivalentMutant {
 					r.Status = controlplane.Queued
 				}
 			}),
+		},
+		{
+			Name: "commit-is-empty-until-deployed", Differs: "repo_commit_sha is an empty string until a revision has a final status",
+			Apply: compose(paced(15*time.Millisecond), readings(func(_ reading, r *controlplane.Revision) {
+				if none := ""; !r.Status.Settled() {
+					r.Config.RepoCommitSHA = &none
+				}
+			})),
 		},
 		{
 			Name: "unknown-at-first", Place: "revision status", Differs: "the first two answers to get revision show UNKNOWN",

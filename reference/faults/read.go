@@ -52,15 +52,20 @@ func retrieval() []Fault {
 			}),
 		},
 		{
-			Name: "unknown-deployment-is-400", Breaks: "get deployment returns 400 for an unknown deployment", Fails: "CP-GET-2",
+			Name: "unknown-deployment-fails", Breaks: "get deployment returns 500 for an unknown deployment", Fails: "CP-GET-2",
+			Also:  map[string]string{"CP-ERROR-3": "every 5xx fails it"},
+			Apply: statusOf(getDeployment, http.StatusNotFound, http.StatusInternalServerError),
+		},
+		{
+			Name: "unknown-deployment-is-400", Breaks: "get deployment returns 400 for an unknown deployment", Fails: "CP-GET-4",
 			Apply: onStatus(getDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) { a.status = http.StatusBadRequest }),
 		},
 		{
-			Name: "unknown-deployment-is-a-text", Breaks: "the 404 of get deployment is plain text", Fails: "CP-GET-2",
+			Name: "unknown-deployment-is-a-text", Breaks: "the 404 of get deployment is plain text", Fails: "CP-GET-4",
 			Apply: onStatus(getDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) { a.plain("404 page not found") }),
 		},
 		{
-			Name: "unknown-deployment-has-an-error-object", Breaks: "the 404 of get deployment has an object as detail", Fails: "CP-GET-2",
+			Name: "unknown-deployment-has-an-error-object", Breaks: "the 404 of get deployment has an object as detail", Fails: "CP-GET-4",
 			Apply: onStatus(getDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.edit(func(o map[string]any) { o["detail"] = map[string]any{"message": o["detail"]} })
 			}),
@@ -114,8 +119,13 @@ func revision() []Fault {
 			}),
 		},
 		{
-			Name: "unknown-revision-is-400", Breaks: "get revision returns 400 for an unknown revision", Fails: "CP-REV-2",
+			Name: "unknown-revision-is-400", Breaks: "get revision returns 400 for an unknown revision", Fails: "CP-GET-4",
 			Apply: onUnknownRevision(func(a *answer, _ http.Handler, _ *http.Request) { a.status = http.StatusBadRequest }),
+		},
+		{
+			Name: "unknown-revision-fails", Breaks: "get revision returns 500 for an unknown revision", Fails: "CP-REV-2",
+			Also:  map[string]string{"CP-ERROR-3": "every 5xx fails it"},
+			Apply: onUnknownRevision(func(a *answer, _ http.Handler, _ *http.Request) { a.status = http.StatusInternalServerError }),
 		},
 		{
 			Name: "unknown-revision-is-the-latest", Breaks: "get revision returns the latest revision for an unknown id", Fails: "CP-REV-2",

@@ -244,8 +244,12 @@ func keptAsIs() []Fault {
 			}),
 		},
 		{
-			Name: "update-of-nothing-is-400", Breaks: "an update of an unknown deployment returns 400", Fails: "CP-UPDATE-6",
-			Apply: onStatus(updateDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) { a.status = http.StatusBadRequest }),
+			Name: "update-of-nothing-is-accepted", Breaks: "an update of an unknown deployment returns 202", Fails: "CP-UPDATE-6",
+			Apply: statusOf(updateDeployment, http.StatusNotFound, http.StatusAccepted),
+		},
+		{
+			Name: "update-of-nothing-is-400", Breaks: "an update of an unknown deployment returns 400", Fails: "CP-GET-4",
+			Apply: statusOf(updateDeployment, http.StatusNotFound, http.StatusBadRequest),
 		},
 		{
 			Name: "null-clears-a-field", Breaks: "an update with repo_ref, graph_config_path or image_uri null shows it as null", Fails: "CP-UPDATE-12",

@@ -18,8 +18,6 @@ var explained = []struct {
 	names *regexp.Regexp
 	why   string
 }{
-	{names(`update-deployment/answer/(id/dropped|(latest_revision_id|source|source_config|source_revision_config)(\.\w+)?/\w+)`),
-		"the interface shows no body of the answer to an update (section 4)"},
 	{names(`create-deployment/answer/(source|source_config|source_revision_config)(\.\w+)?/(dropped|null)`),
 		"the answer to a creation has the ids; nothing says that it has more (section 4)"},
 	{names(`create-deployment/answer/(source_config|source_revision_config)/(another|sometimes)`),

@@ -161,7 +161,7 @@ func observed(o Overview, q *reports.Requirement) string {
 	return safe.Ellipsis(strings.TrimSuffix(cmp.Or(text, q.Title), "."), maxCause)
 }
 
-// warnings counts what failed and does not decide the verdict: "1 of 21 SHOULDs failed: CP-REV-3: expected 404, got 200".
+// warnings counts what failed and does not decide the verdict: "1 of 21 SHOULDs failed: CP-REV-3: expected 4xx, got 200".
 func warnings(r *reports.Result) string {
 	o := Of(r)
 	var parts []string

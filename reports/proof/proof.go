@@ -21,7 +21,7 @@ type Kind string
 const (
 	Pristine   Kind = "pristine"   // the unmodified reference: must be conformant
 	Fault      Kind = "fault"      // a mutant: must be killed by the requirement that the fault breaks
-	Equivalent Kind = "equivalent" // an equivalent mutant: must be conformant
+	Equivalent Kind = "equivalent" // an equivalent mutant: must be conformant, and fail no SHOULD that it does not declare
 	Null       Kind = "null"       // a null implementation: must not be conformant
 	// GeneratedMutant is derived from the contract: any requirement must kill it, unless the interface allows what it does.
 	GeneratedMutant Kind = "generated"
@@ -89,21 +89,26 @@ func (r Row) Failures() int { return len(r.Red) }
 func (r Row) Undecided() bool {
 	switch r.Kind {
 	case Pristine, Equivalent:
-		return len(r.Red) == 0 && r.Verdict == reports.Incomplete
+		return len(r.undeclared()) == 0 && r.Verdict == reports.Incomplete
 	case Fault:
-		return slices.Contains(r.Open, r.Fails) && !slices.ContainsFunc(r.Red, func(id string) bool { return r.Also[id] == "" })
+		return slices.Contains(r.Open, r.Fails) && len(r.undeclared()) == 0
 	case GeneratedMutant:
 		return r.Outcome() == Survived && r.Verdict == reports.Incomplete
 	}
 	return false
 }
 
+// undeclared returns the requirements that failed and are not declared.
+func (r Row) undeclared() []string {
+	return slices.DeleteFunc(slices.Clone(r.Red), func(id string) bool { return id == r.Fails || r.Also[id] != "" })
+}
+
 // Judge returns the problem of a row, "" if there is none.
 func (r Row) Judge(level reports.Level) string {
 	switch r.Kind {
 	case Pristine, Equivalent:
-		if len(r.Red) > 0 {
-			return fmt.Sprintf("false positive: %s failed (%s)", list(r.Red), r.Shown)
+		if red := r.undeclared(); len(red) > 0 {
+			return fmt.Sprintf("false positive: %s failed (%s)", list(red), r.Shown)
 		}
 		if r.Verdict != reports.Conformant {
 			return fmt.Sprintf("verdict is %s, expected conformant; blocked or inconclusive: %s", r.Verdict, list(r.Open))
@@ -127,10 +132,8 @@ func (r Row) judgeFault(level reports.Level) string {
 		}
 		return fmt.Sprintf("mutant survived %s; failed: %s", r.Fails, list(r.Red))
 	}
-	for _, id := range r.Red {
-		if id != r.Fails && r.Also[id] == "" {
-			return fmt.Sprintf("%s failed too, which the fault does not declare; failed: %s", id, list(r.Red))
-		}
+	if red := r.undeclared(); len(red) > 0 {
+		return fmt.Sprintf("%s failed too, which the fault does not declare; failed: %s", red[0], list(r.Red))
 	}
 	for id := range r.Also {
 		if !r.Narrow && !slices.Contains(r.Red, id) {

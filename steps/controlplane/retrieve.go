@@ -46,7 +46,6 @@ func (w *retrieval) define(r *common.Registrar) {
 	r.When(`the client retrieves each of its revisions twice`, w.clientRetrievesEachTwice)
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each answer is the (?:deployment|revision) that was asked for`, w.eachIsTheAskedFor)
-	r.Then(`the request is answered with 404`, w.NotFound)
 	r.Then(`the request is answered with 404 and a string "detail"`, w.notFoundWithDetail)
 	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.SourceAsAsked)
 	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`, w.configAsAsked)
@@ -231,7 +230,7 @@ func (w *retrieval) configAsBefore() error {
 	for _, field := range []string{"repo_ref", "graph_config_path", "image_uri", "repo_commit_sha"} {
 		path := "source_revision_config." + field
 		want := before.Get(path)
-		if want.Type != gjson.String {
+		if want.Type != gjson.String || want.Str == "" { // it may get a value when the revision is built
 			continue
 		}
 		compared++

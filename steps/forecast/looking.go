@@ -30,16 +30,17 @@ func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agent
 func (f *Forecast) locked(s *features.Scenario) *outcome.Outcome {
 	switch {
 	case s.Requirement.Profile != features.AgentServer:
-		if !f.config.HasCredentials() && f.needsCredentials(s) {
+		if !f.config.HasCredentials() && f.NeedsCredentials(s) {
 			return outcome.Needs("credentials.api_key")
 		}
-	case f.config.AgentTarget != "" && f.target.AgentRefusal() != 0 && f.needsCredentials(s):
+	case f.config.AgentTarget != "" && f.target.AgentRefusal() != 0 && f.NeedsCredentials(s):
 		return outcome.Needs("users")
 	}
 	return nil
 }
 
-func (f *Forecast) needsCredentials(s *features.Scenario) bool {
+// NeedsCredentials tells whether a scenario shows something only where its credentials are valid.
+func (f *Forecast) NeedsCredentials(s *features.Scenario) bool {
 	for _, step := range s.Steps {
 		if d := f.Sentences.Find(step.Text); d == nil || d.NeedsCredentials(step.Text) {
 			return true

@@ -13,12 +13,12 @@ type ids struct {
 	tally
 }
 
-// idFields says, by operation, in which field an answer has which parameter of the path.
-var idFields = map[string]struct{ field, parameter string }{
-	"get-deployment":    {"id", "deployment_id"},
-	"update-deployment": {"id", "deployment_id"},
-	"get-revision":      {"id", "revision_id"},
-	"get-run":           {"run_id", "run_id"},
+// idFields says, by operation, in which field an answer has which parameter of the path, and which other field shows that it has.
+var idFields = map[string]struct{ field, parameter, beside string }{
+	"get-deployment":    {"id", "deployment_id", "id"},
+	"update-deployment": {"id", "deployment_id", "latest_revision_id"}, // without it, it need not be the deployment
+	"get-revision":      {"id", "revision_id", "id"},
+	"get-run":           {"run_id", "run_id", "run_id"},
 }
 
 func (r *ids) note(*seen) {}
@@ -26,7 +26,7 @@ func (r *ids) note(*seen) {}
 // check compares ids of the right type: what the contract has against an id is its own concern.
 func (r *ids) check(s *seen) {
 	at, has := idFields[s.op.ID]
-	if s.side != r.side || !has || !s.ok() {
+	if s.side != r.side || !has || !s.ok() || !s.answer.Get(at.beside).Exists() {
 		return
 	}
 	asked, got := s.path[at.parameter], s.answer.Get(at.field)

@@ -60,7 +60,7 @@ func pointerTo(s *seen, field string) string {
 
 func shownValue(v read) string {
 	if v.null {
-		return "null"
+		return "null or empty"
 	}
 	return fmt.Sprintf("%q", v.value)
 }

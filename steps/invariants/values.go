@@ -111,9 +111,10 @@ func (r *revisions) shows(revision string, of gjson.Result, exchange int) {
 	}
 }
 
-// readOf returns a string or null; anything else is a concern of the contract. An absent field is null.
+// readOf returns a string or null; anything else is a concern of the contract. An absent field is null, and so is an empty one:
+// either may become a value when the revision is built.
 func readOf(v gjson.Result, exchange int) (read, bool) {
-	return read{v.Str, v.Type == gjson.Null, exchange}, v.Type == gjson.Null || v.Type == gjson.String
+	return read{v.Str, v.Str == "", exchange}, v.Type == gjson.Null || v.Type == gjson.String
 }
 
 // set returns the fields that a request sets, with the interface's names.

@@ -3,7 +3,6 @@ package plane
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return nil, err
 		}
 		status := a.Get("status")
-		if a.Status == http.StatusNotFound && len(h.statuses) == 0 && time.Since(start) < p.target.Config.Timeouts.Request {
+		if a.Refused() && len(h.statuses) == 0 && time.Since(start) < p.target.Config.Timeouts.Request {
 			if err := slots.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
 				return nil, err
 			}

@@ -58,11 +58,11 @@ func (p *Plane) appearing(update *client.Answer, kind string) time.Duration {
 	return one
 }
 
-// AwaitFound reads what has just been created until it is no longer unknown.
+// AwaitFound reads what has just been created until it is no longer refused.
 func (r *reader) AwaitFound(ctx context.Context, path string) (a *client.Answer, err error) {
 	err = r.target.RetryFor(ctx, r.target.Config.Timeouts.Request, func() (bool, error) {
 		a, err = r.Get(ctx, path, "")
-		return err == nil && a.Status != http.StatusNotFound, err
+		return err == nil && !a.Refused(), err
 	})
 	return a, err
 }

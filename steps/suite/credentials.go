@@ -31,7 +31,7 @@ func (r *run) blockRejected(selected []*features.Scenario) {
 			r.rejected = "the agent server refuses " + what
 		}
 		for _, s := range selected {
-			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && failedByRejection(r.target, s, v.outcome) {
+			if v := r.verdicts[s.Key()]; needsSide(r.target, s, side) && r.followsFromRejection(s, v.outcome) {
 				v.outcome = outcome.Blocked("%s", r.rejected).By(reports.ByKey, keys...)
 			}
 		}
@@ -79,18 +79,18 @@ func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 	return profile != features.AgentServer || t.Config.AgentTarget == ""
 }
 
-// failedByRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be judged, or it
-// failed by such a refusal. Scenarios that judge all answers at the end keep their outcome.
-func failedByRejection(t *target.Target, s *features.Scenario, o *outcome.Outcome) bool {
+// followsFromRejection tells whether the outcome of a scenario follows from rejected credentials: it could not be judged, it
+// failed by such a refusal, or passed by one. Scenarios that judge all answers at the end keep their outcome.
+func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	switch {
-	case o == nil:
-		return false
+	case o == nil || o.Verdict == reports.Passed:
+		return !s.Is(features.TagLast) && r.forecast.NeedsCredentials(s)
 	case o.Verdict == reports.Blocked || o.Verdict == reports.Inconclusive:
 		return true
 	case o.Verdict != reports.Failed || s.Is(features.TagLast):
 		return false
 	}
-	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return t.Collector.TrustedStatus(v.Exchange) == 0 })
+	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return r.target.Collector.TrustedStatus(v.Exchange) == 0 })
 }
 
 // credentialsOf names the keys of the credentials that were sent to a side, and the remedy.

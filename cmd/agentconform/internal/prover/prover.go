@@ -107,7 +107,7 @@ func (p *prover) trials() ([]trial, error) {
 		all = append(all, p.reference(proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the unmodified reference", Edition: edition}, nil))
 	}
 	for _, v := range faults.EquivalentMutants() {
-		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition}, v.Apply)
+		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also}, v.Apply)
 		t.slow, t.last, t.place, t.layer = true, v.Queues, v.Place, v.Apply
 		all = append(all, t)
 	}
