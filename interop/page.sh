@@ -19,7 +19,7 @@ cd "$here/.."
 
 # The independent server ends with its standard input.
 rm -f "$out/independent.yaml"
-coproc independent { go run ./steps/internal/independent/serve "$out/independent.yaml"; }
+coproc independent { go run ./interop/independent/serve "$out/independent.yaml"; }
 serving=$independent_PID
 read -r _ <&"${independent[0]}"
 "$agentconform" run --config "$out/independent.yaml" --out "$out/independent" --quiet --seed 1

@@ -19,11 +19,11 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // TestHonestDifferences judges the independent server in the forms that the interface allows: none may cost a point.

@@ -15,10 +15,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // keepsRolledBack still shows the rolled-back runs that match.

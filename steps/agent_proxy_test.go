@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/internal/independent"
+	"github.com/agentconform/agentconform/interop/independent"
 )
 
 // proxy is what layers know of the server behind them.

@@ -13,10 +13,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/forecast"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // TestAnExaminationForeseesWhatARunSkips takes keys out of a configuration, has the target judged, and holds what was

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/interop/independent"
+	"github.com/agentconform/agentconform/interop/independent/vendor"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/forecast"
-	"github.com/agentconform/agentconform/steps/internal/independent"
-	"github.com/agentconform/agentconform/steps/internal/independent/vendor"
 )
 
 // startIndependent starts the second conforming server for a test.

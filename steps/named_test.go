@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 	"github.com/agentconform/agentconform/steps/shared"
 )
 

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/forecast"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // TestATemplateWithoutANameIsSentWithoutOne has a server that knows no name judged: the interface shows no such field.

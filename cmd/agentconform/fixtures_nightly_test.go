@@ -58,7 +58,7 @@ func TestFixturesAreEnoughForGit(t *testing.T) {
 	}
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "independent")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../steps/internal/independent/serve").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../interop/independent/serve").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, tc := range []struct {
 		edition, graph string

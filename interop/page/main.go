@@ -49,7 +49,7 @@ func write(out, page string) error {
 	}
 	columns := []*column{
 		{folder: "reference", title: "Reference", of: "the bundled reference implementation"},
-		{folder: "independent", title: "Independent", of: "a second server of this project that shares no code with the reference (steps/internal/independent)"},
+		{folder: "independent", title: "Independent", of: "a second server of this project that shares no code with the reference (interop/independent)"},
 		{folder: "python", title: "Python", of: "langgraph-api " + python + " from PyPI, in-memory development mode, ten workers", baseline: "interop/python/baseline.yaml"},
 		{folder: "javascript", title: "JavaScript", of: "@langchain/langgraph-api " + javascript + " from npm, ten workers", baseline: "interop/javascript/baseline.yaml"},
 		{folder: "mutants/mended", title: "JavaScript, mended", of: "the same with interop/javascript/mended.mjs, which repairs the rollback of a run that has started", baseline: "interop/javascript/baseline.yaml"},

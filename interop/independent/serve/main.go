@@ -1,6 +1,6 @@
 // Command serve serves the independent server, and writes the configuration of a test of it:
 //
-//	go run ./steps/internal/independent/serve [-clone] [-edition EDITION] FILE
+//	go run ./interop/independent/serve [-clone] [-edition EDITION] FILE
 //
 // With -clone deployments are built from what a request names, fetched over HTTP; the server offers vendor extensions, and the
 // configuration holds only the address and the key of the server. It serves until its standard input ends.
@@ -12,8 +12,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/agentconform/agentconform/steps/internal/independent"
-	"github.com/agentconform/agentconform/steps/internal/independent/vendor"
+	"github.com/agentconform/agentconform/interop/independent"
+	"github.com/agentconform/agentconform/interop/independent/vendor"
 )
 
 func main() {

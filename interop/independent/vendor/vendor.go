@@ -4,8 +4,8 @@ package vendor
 import (
 	"time"
 
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // Configuration of a test of both halves of the server. It is complete.

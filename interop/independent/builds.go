@@ -5,7 +5,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/internal/independent/source"
+	"github.com/agentconform/agentconform/interop/independent/source"
 )
 
 // mostFetches bounds the builds that fetch at a time.
