@@ -22,7 +22,7 @@ import (
 // TestATemplateWithoutANameIsSentWithoutOne has a server that knows no name judged: the interface shows no such field.
 func TestATemplateWithoutANameIsSentWithoutOne(t *testing.T) {
 	t.Parallel()
-	s := startIndependent(t, independent.Options{Extras: true})
+	s := startIndependent(t, independent.Options{})
 	to, err := url.Parse(s.ControlURL)
 	require.NoError(t, err)
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}

@@ -24,7 +24,6 @@ var ownWriters = map[string]string{
 	"reference/hostile/run/report.go":           "a tool of this repository, which writes into a folder that its caller names",
 	"reports/internal/reporttest/reporttest.go": "for tests only: updates golden files",
 	"interop/independent/serve/main.go":         "for tests only",
-	"interop/independent/source/git.go":         "for tests only: a folder with a random name",
 }
 
 // TestFilesAreWrittenByOneFunction lists all code that makes files with package os.
