@@ -107,7 +107,6 @@ interop: build
 	interop/run.sh
 	interop/mutants.sh
 	interop/clients.sh
-	interop/page.sh
 
 # Hostile targets: verdicts, and the time and memory of the binary from outside. HOSTILE= for flags: -only NAME,... -sample N -seconds S.
 hostile: build

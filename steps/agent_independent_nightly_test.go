@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,33 +21,30 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // TestHonestDifferences judges the independent server in the forms that the interface allows: none may cost a point.
 func TestHonestDifferences(t *testing.T) {
 	type honest struct {
-		name    string
-		options independent.Options
-		change  func(*config.Config)
-		agent   bool // its requirements alone are judged
+		name   string
+		layer  func(http.Handler) http.Handler
+		change func(*config.Config)
+		agent  bool // its requirements alone are judged
 	}
 	all := []honest{
-		{name: "one host under a prefix", options: independent.Options{Prefix: "/shared/box"}},
-		{name: "now and then too busy", options: independent.Options{BusyEvery: 7}},
-		{name: "slow answers with jitter", options: independent.Options{Jitter: 80 * time.Millisecond}},
-		{name: "all that the field offers", options: independent.Options{Extras: true}},
+		{name: "now and then too busy", layer: busy(7)},
+		{name: "slow answers with jitter", layer: late},
 		{name: "threads are searched", agent: true, change: func(c *config.Config) { c.Target, c.Agent.Listing = "", "search" }},
-		{name: "refusals with another status", options: independent.Options{RefusedStatus: http.StatusForbidden, RefusalAsJSON: true}, change: agentAlone, agent: true},
 		{name: "the agent server alone", change: agentAlone, agent: true},
-		{name: "the agent server alone, slow", options: independent.Options{Jitter: 80 * time.Millisecond, BusyEvery: 5}, change: agentAlone, agent: true},
+		{name: "the agent server alone, slow", layer: func(h http.Handler) http.Handler { return late(busy(5)(h)) }, change: agentAlone, agent: true},
 	}
 	together(t, all, func(c honest) string { return c.name }, func(t *testing.T, c honest) {
-		s := startIndependent(t, c.options)
+		s := startIndependent(t, independent.Options{Layer: c.layer})
 		cfg := configure(t, s)
 		if c.agent {
 			cfg.AgentTarget = s.AgentURL
@@ -68,6 +67,33 @@ func TestHonestDifferences(t *testing.T) {
 }
 
 func agentAlone(c *config.Config) { c.Target = "" }
+
+// busy answers every n-th request 429 or 503, with both forms of Retry-After that HTTP knows (RFC 9110, section 10.2.3). Both mean: at once.
+func busy(every int64) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		var served atomic.Int64
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch served.Add(1) % (2 * every) {
+			case every:
+				w.Header().Set("Retry-After", "0")
+				http.Error(w, "busy, come back", http.StatusTooManyRequests)
+			case 0:
+				w.Header().Set("Retry-After", time.Now().UTC().Format(http.TimeFormat))
+				http.Error(w, "busy, come back", http.StatusServiceUnavailable)
+			default:
+				next.ServeHTTP(w, r)
+			}
+		})
+	}
+}
+
+// late answers up to 80 ms late.
+func late(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(rand.N(80 * time.Millisecond))
+		next.ServeHTTP(w, r)
+	})
+}
 
 // TestRunsThatBeginLate judges a server whose runs lie in a queue for long before they begin.
 func TestRunsThatBeginLate(t *testing.T) {

@@ -15,10 +15,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // keepsRolledBack still shows the rolled-back runs that match.
@@ -77,7 +77,7 @@ func strategy(name string) func(*proxy, http.Handler) http.Handler {
 
 var joinHangs = when(func(r *http.Request) bool { return at("GET", "/join")(r) && r.Header.Get("Authorization") != "" },
 	func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+p.users[0].Token {
+		if r.Header.Get("Authorization") != "Bearer "+independent.Users[0].Token {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -86,7 +86,7 @@ var joinHangs = when(func(r *http.Request) bool { return at("GET", "/join")(r) &
 
 var searchesAll = when(at("POST", "/search"), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
 	if gjson.GetBytes(readBody(r), "metadata."+"owner").Exists() {
-		r.Header.Set("Authorization", "Bearer "+p.users[2].Token)
+		r.Header.Set("Authorization", "Bearer "+independent.Users[2].Token)
 	}
 	next.ServeHTTP(w, r)
 })
@@ -97,7 +97,7 @@ func openFor(t *testing.T, s *independent.Server) string {
 	return behind(t, s, func(p *proxy, next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Authorization") == "" {
-				r.Header.Set("Authorization", "Bearer "+p.users[0].Token)
+				r.Header.Set("Authorization", "Bearer "+independent.Users[0].Token)
 			}
 			next.ServeHTTP(w, r)
 		})

@@ -17,12 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/steps/internal/independent"
+	"github.com/agentconform/agentconform/interop/independent"
 )
 
 // proxy is what layers know of the server behind them.
 type proxy struct {
-	users []independent.User
 	mu    sync.Mutex
 	runs  map[string]*seenRun // by path of the run
 	last  map[string]*seenRun // by path of the thread
@@ -49,7 +48,7 @@ func behind(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	back.Transport = transport
 	back.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
-	p := &proxy{users: s.Users, runs: map[string]*seenRun{}, last: map[string]*seenRun{}, first: map[string]string{}}
+	p := &proxy{runs: map[string]*seenRun{}, last: map[string]*seenRun{}, first: map[string]string{}}
 	front := httptest.NewServer(layer(p, p.watch(plain(back))))
 	t.Cleanup(func() {
 		front.CloseClientConnections()

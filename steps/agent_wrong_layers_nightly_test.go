@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/interop/independent"
 )
 
 func comesBack(p *proxy, next http.Handler) http.Handler {
@@ -58,7 +60,7 @@ func anotherScheme(_ *proxy, r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Authorization"), "Basic ")
 }
 func secondUser(p *proxy, r *http.Request) bool {
-	return r.Header.Get("Authorization") == "Bearer "+p.users[1].Token
+	return r.Header.Get("Authorization") == "Bearer "+independent.Users[1].Token
 }
 
 // asFirstUser serves a request below a thread as one of the first user's, unless it is served as it is.
@@ -68,7 +70,7 @@ func asFirstUser(who func(*proxy, *http.Request) bool, method, suffix string) fu
 		a := record(next, r)
 		if a.Code >= 400 && strings.HasPrefix(r.URL.Path, "/threads/") && who(p, r) {
 			r.Body = io.NopCloser(bytes.NewReader(body))
-			r.Header.Set("Authorization", "Bearer "+p.users[0].Token)
+			r.Header.Set("Authorization", "Bearer "+independent.Users[0].Token)
 			a = record(next, r)
 		}
 		send(w, a)
@@ -79,7 +81,7 @@ func asFirstUser(who func(*proxy, *http.Request) bool, method, suffix string) fu
 var cachesUser = when(func(r *http.Request) bool { return at("GET", "/state")(r) || at("POST", "/runs")(r) },
 	func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
-		for _, u := range p.users {
+		for _, u := range independent.Users {
 			if p.first["identity"] == "" && r.Header.Get("Authorization") == "Bearer "+u.Token {
 				p.first["identity"] = u.Identity
 			}
@@ -89,7 +91,7 @@ var cachesUser = when(func(r *http.Request) bool { return at("GET", "/state")(r)
 		a := record(next, r)
 		changeMessages(w, a, func(m []json.RawMessage) []json.RawMessage {
 			for i := range m {
-				for _, u := range p.users {
+				for _, u := range independent.Users {
 					m[i] = bytes.ReplaceAll(m[i], []byte(u.Identity), []byte(first))
 				}
 			}
@@ -169,7 +171,7 @@ func refusesAndDoes(who func(*proxy, *http.Request) bool, suffix string) func(*p
 		a := record(next, r)
 		if a.Code >= 400 && who(p, r) {
 			r.Body = io.NopCloser(bytes.NewReader(body))
-			r.Header.Set("Authorization", "Bearer "+p.users[0].Token)
+			r.Header.Set("Authorization", "Bearer "+independent.Users[0].Token)
 			record(next, r)
 		}
 		send(w, a)

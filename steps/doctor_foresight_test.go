@@ -13,10 +13,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/forecast"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // TestAnExaminationForeseesWhatARunSkips takes keys out of a configuration, has the target judged, and holds what was
@@ -27,11 +27,11 @@ func TestAnExaminationForeseesWhatARunSkips(t *testing.T) {
 		strip   func(c *config.Config, agent string)
 		missing []string // every key that is to be named
 	}{
-		"self-hosted, one source, one user, a small budget": {independent.SelfHosted, func(c *config.Config, _ string) {
+		"self-hosted, one source, one user, a small budget": {config.SelfHosted, func(c *config.Config, _ string) {
 			c.Alternatives = config.Alternatives{}
 			c.Users, c.Agent.StudioHeaders, c.Create.Refused, c.MaxRevisions = c.Users[:1], nil, nil, 20
 		}, []string{"alternatives.image_uri", "alternatives.broken_image_uri", "users.1", "agent.studio_headers", "create.refused"}},
-		"as little as possible": {independent.Cloud, func(c *config.Config, agent string) {
+		"as little as possible": {config.Cloud, func(c *config.Config, agent string) {
 			*c = bare(t, c, agent)
 		}, []string{"edition", "credentials.tenant_id", "credentials.bearer", "other_tenant.api_key", "users", "agent.rejected_detail", "users.0.fields",
 			"alternatives.repo_ref", "alternatives.tag_ref", "alternatives.graph_config_path", "alternatives.broken_ref",

@@ -10,21 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/forecast"
-	"github.com/agentconform/agentconform/steps/internal/independent"
-	"github.com/agentconform/agentconform/steps/internal/independent/vendor"
 )
 
 // startIndependent starts the second conforming server for a test.
 func startIndependent(t *testing.T, o independent.Options) *independent.Server {
 	t.Helper()
-	s, err := independent.Start(o)
-	require.NoError(t, err)
+	s := independent.Start(o)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -32,9 +30,9 @@ func startIndependent(t *testing.T, o independent.Options) *independent.Server {
 // configure writes the configuration with which a vendor would have the independent server tested.
 func configure(t *testing.T, s *independent.Server) *config.Config {
 	t.Helper()
-	c, err := vendor.Configuration(s)
-	require.NoError(t, err)
-	return c
+	c := config.Default()
+	require.NoError(t, s.Configure(&c))
+	return &c
 }
 
 // What all runs share, as they do in a proof.
@@ -63,8 +61,8 @@ func judge(t *testing.T, c *config.Config, change func(*steps.Options)) *reports
 func TestIndependentServerIsConformant(t *testing.T) {
 	t.Parallel()
 	for edition, inapplicable := range map[string][]string{
-		independent.Cloud:      {"CP-UPDATE-3", "AS-AUTHZ-6"},
-		independent.SelfHosted: {"CP-CREATE-5", "CP-INVARIANT-5", "CP-REV-6", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-8", "AS-AUTHZ-6"},
+		config.Cloud:      {"CP-UPDATE-3", "AS-AUTHZ-6"},
+		config.SelfHosted: {"CP-CREATE-5", "CP-INVARIANT-5", "CP-REV-6", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-8", "AS-AUTHZ-6"},
 	} {
 		t.Run(edition, func(t *testing.T) {
 			s := startIndependent(t, independent.Options{Edition: edition})

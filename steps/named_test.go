@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
@@ -32,7 +32,7 @@ func TestTokensGoNowhereElse(t *testing.T) {
 		"metadata of the machine": {"http://169.254.169.254/latest", `"http://169.254.169.254/latest`},
 		"no URL":                  {"not\\u001b[31m an address", `not\x1b[31m an address`},
 		"a long one":              {"ftp://" + strings.Repeat("x", 5000), `"ftp://` + strings.Repeat("x", 194) + `": it does not begin with http`},
-		"a user's token":          {"http://" + s.Users[0].Token + "@agents.example", `$AGENTCONFORM_USERS_0_TOKEN@agents.example`},
+		"a user's token":          {"http://" + independent.Users[0].Token + "@agents.example", `$AGENTCONFORM_USERS_0_TOKEN@agents.example`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := configure(t, s)

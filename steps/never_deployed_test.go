@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // TestATargetThatNeverDeploys has every revision stay BUILDING. The run polls for no more than 1.5 times timeouts.poll, several

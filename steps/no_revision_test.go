@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // TestUpdatesThatMakeNothingDoNotTakeThePollingTime has updates accepted and forgotten. That a deployment may take an

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // TestDeployedAndNotServing has deployments DEPLOYED whose agent server nobody can reach. E2E-1 says so and no other rule fails;

@@ -13,16 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/forecast"
-	"github.com/agentconform/agentconform/steps/internal/independent"
 )
 
 // TestATemplateWithoutANameIsSentWithoutOne has a server that knows no name judged: the interface shows no such field.
 func TestATemplateWithoutANameIsSentWithoutOne(t *testing.T) {
 	t.Parallel()
-	s := startIndependent(t, independent.Options{Extras: true})
+	s := startIndependent(t, independent.Options{})
 	to, err := url.Parse(s.ControlURL)
 	require.NoError(t, err)
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}

@@ -22,10 +22,8 @@ var ownWriters = map[string]string{
 	"reference/hostile/run/judge.go":            "a tool of this repository, which writes into a folder that its caller names",
 	"reference/hostile/run/measure.go":          "a tool of this repository, which writes into a folder that its caller names",
 	"reference/hostile/run/report.go":           "a tool of this repository, which writes into a folder that its caller names",
-	"interop/page/main.go":                      "a tool of this repository, which writes a page of it",
 	"reports/internal/reporttest/reporttest.go": "for tests only: updates golden files",
-	"steps/internal/independent/serve/main.go":  "for tests only",
-	"steps/internal/independent/source/git.go":  "for tests only: a folder with a random name",
+	"interop/independent/serve/main.go":         "for tests only",
 }
 
 // TestFilesAreWrittenByOneFunction lists all code that makes files with package os.

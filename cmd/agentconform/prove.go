@@ -32,7 +32,8 @@ func newProve(io streams) *cobra.Command {
 		Short: "Self-test: run the suite against mutants of the reference",
 		Long: `Self-test of the suite by mutation testing. It runs the suite against
 - mutants: the reference with one fault each. The requirement that the fault breaks must kill the mutant, that is, fail;
-- equivalent mutants: the reference with one difference that the interface allows. A failure is a false positive;
+- equivalent mutants: the reference with one difference that the interface allows, and a server that shares no code with
+  the reference. A failure is a false positive;
 - null implementations: servers that implement nothing. They must not be reported conformant;
 - with --all, generated mutants: each member of each answer dropped, changed, of another object or out of date, each
   parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must kill them,
@@ -134,6 +135,9 @@ func listDeviations(io streams) error {
 	}
 	for _, d := range faults.EquivalentMutants() {
 		fmt.Fprintf(t, "equivalent\t%s\t\t%s\n", d.Name, d.Differs)
+	}
+	for _, row := range prover.IndependentServers() {
+		fmt.Fprintf(t, "equivalent\t%s\t\t%s\n", row.Name, row.Does)
 	}
 	for _, d := range faults.NullImplementations() {
 		fmt.Fprintf(t, "null\t%s\t\t%s\n", d.Name, d.Is)

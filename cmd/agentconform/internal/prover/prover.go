@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
@@ -106,6 +107,9 @@ func (p *prover) trials() ([]trial, error) {
 	for _, edition := range []string{config.Cloud, config.SelfHosted} {
 		all = append(all, p.reference(proof.Row{Kind: proof.Pristine, Name: "reference-" + edition, Does: "the unmodified reference", Edition: edition}, nil))
 	}
+	for _, row := range IndependentServers() {
+		all = append(all, independentServer(row))
+	}
 	for _, v := range faults.EquivalentMutants() {
 		t := p.reference(proof.Row{Kind: proof.Equivalent, Name: v.Name, Does: v.Differs, Edition: v.Edition, Also: v.Also}, v.Apply)
 		t.slow, t.last, t.place, t.layer = true, v.Queues, v.Place, v.Apply
@@ -159,6 +163,23 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 		}
 		p.Describe(cfg, server)
 		return func() { _ = server.Close() }, nil // its data is temporary
+	}}
+}
+
+// IndependentServers are the rows of another conforming server. It differs from the reference in many places at once.
+func IndependentServers() (rows []proof.Row) {
+	for _, edition := range []string{config.Cloud, config.SelfHosted} {
+		rows = append(rows, proof.Row{Kind: proof.Equivalent, Name: "independent-server-" + edition,
+			Does: "a server that shares no code with the reference", Edition: edition})
+	}
+	return rows
+}
+
+// independentServer is a trial of that server, with its own configuration.
+func independentServer(row proof.Row) trial {
+	return trial{row: row, slow: true, start: func(_ context.Context, cfg *config.Config) (func(), error) {
+		server := independent.Start(independent.Options{Edition: row.Edition})
+		return server.Close, server.Configure(cfg)
 	}}
 }
 

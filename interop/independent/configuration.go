@@ -1,0 +1,65 @@
+package independent
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// What can be deployed: refs of one repository in the cloud, images on one's own machines.
+const (
+	mainRef   = "trunk"
+	secondRef = "feature/second-voice"
+	tagRef    = "refs/tags/2026.1-rc+1"
+	brokenRef = "does-not-compile" // ends in BUILD_FAILED
+
+	repoURL    = "https://git.invalid/choir/parrot.git"
+	mainGraph  = "graphs.json"
+	otherGraph = "nested/dir/graphs.json"
+	image      = "registry.invalid:5000/choir/parrot:" // without a tag that voices knows it ends in DEPLOY_FAILED
+
+	assistantID   = "parrot"
+	refusedDetail = "the doorman does not know this token"
+	tenantHeader  = "X-Organization-Id"
+)
+
+// commits has ids of 64 digits, as repositories of git's SHA-256 format have.
+var commits = map[string]string{
+	mainRef: strings.Repeat("0a1b2c3d", 8), secondRef: strings.Repeat("4e5f6a7b", 8),
+	tagRef: strings.Repeat("8c9d0e1f", 8), brokenRef: strings.Repeat("deadbeef", 8),
+}
+
+// voices are how the builds sound: each decorates the echo of the conformance graph in its own way.
+var voices = map[string]string{mainRef: "First voice", secondRef: "Second voice", tagRef: "Tagged voice",
+	image + "1": "First voice", image + "2": "Second voice"}
+
+// refusedStatus is what the authentication handler of an edition answers to bad credentials.
+var refusedStatus = map[string]int{config.Cloud: http.StatusUnauthorized, config.SelfHosted: http.StatusForbidden}
+
+// Configure sets the keys with which the vendor of this server would have both halves of it tested.
+func (s *Server) Configure(c *config.Config) error {
+	c.Target, c.AgentURLFrom, c.Edition = s.ControlURL, "source_config.custom_url", s.edition
+	c.Credentials, c.OtherTenant, c.CredentialHeaders.TenantID = tenants[0], tenants[1], tenantHeader
+	ofGit := object{"name": "template", "source": gitHost, "source_config": object{"repo_url": repoURL},
+		"source_revision_config": object{"repo_ref": mainRef, "graph_config_path": mainGraph, "image_uri": nil}}
+	ofImage := object{"name": "template", "source": externalContainer, "source_config": object{"repo_url": nil},
+		"source_revision_config": object{"repo_ref": nil, "image_uri": image + "1"}}
+	c.Create.Body, c.Create.Refused = ofGit, ofImage
+	c.Alternatives = config.Alternatives{RepoRef: secondRef, TagRef: tagRef, BrokenRef: brokenRef,
+		GraphConfigPath: otherGraph, Commits: commits}
+	if s.edition == config.SelfHosted {
+		c.Create.Body, c.Create.Refused = ofImage, ofGit
+		c.Alternatives = config.Alternatives{ImageURI: image + "2", BrokenImageURI: image + "broken"}
+	}
+	for _, u := range Users[:2] {
+		fields := map[string]string{"role": u.Role}
+		c.Users = append(c.Users, config.User{Name: u.Identity, Token: u.Token, Fields: fields})
+	}
+	c.Agent.StudioHeaders = map[string]string{"Authorization": "Bearer " + Users[2].Token}
+	c.AssistantID, c.Agent.RejectedStatus, c.Agent.RejectedDetail = assistantID, refusedStatus[s.edition], refusedDetail
+	c.Timeouts.Request, c.Timeouts.Poll = 5*time.Second, 20*time.Second
+	c.Polling.Interval = 5 * time.Millisecond
+	return c.Complete()
+}
