@@ -72,18 +72,22 @@ Feature: Updating a deployment
 
   @CP-UPDATE-4 @must @section-2 @section-4
   Rule: PATCH in which repo_ref, graph_config_path and image_uri are null or absent creates no revision
-    Judged with an empty object, with build_on_push alone, with the three fields null, and with an empty
-    source_revision_config.
+    Judged with an empty object, with build_on_push alone, with each of the three fields null, with all of them null, and
+    with an empty source_revision_config. An update that is refused shows nothing: its scenario is not applicable.
 
     Scenario Outline: An update with <fields> creates no revision
       Given a deployment that accepts updates
       When the client sends an update with <fields>
       Then no revision was created
+      And the update was served, or it is not judged
 
       Examples:
         | fields                          |
         | an empty object                 |
         | build_on_push alone             |
+        | repo_ref null                   |
+        | graph_config_path null          |
+        | image_uri null                  |
         | the three source fields null    |
         | an empty source_revision_config |
 
@@ -153,7 +157,8 @@ Feature: Updating a deployment
 
   @CP-UPDATE-12 @should @section-2
   Rule: PATCH leaves every field unchanged that it does not name, or names as null
-    The fields repo_ref, graph_config_path, image_uri and build_on_push are compared where they had a value.
+    The fields repo_ref, graph_config_path, image_uri and build_on_push are compared where they had a value. An update that
+    is refused shows nothing: its scenario is not applicable.
     Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: A new revision keeps the source fields that the update does not name
@@ -166,10 +171,14 @@ Feature: Updating a deployment
       Given a deployment that accepts updates
       When the client sends an update with <fields>
       Then the deployment has the earlier values of its source and its build_on_push
+      And the update was served, or it is not judged
 
       Examples:
         | fields                          |
         | an empty object                 |
+        | repo_ref null                   |
+        | graph_config_path null          |
+        | image_uri null                  |
         | the three source fields null    |
         | an empty source_revision_config |
 
@@ -191,3 +200,23 @@ Feature: Updating a deployment
         | a string as source_revision_config |
         | an array in place of the object    |
         | a body that is not valid JSON      |
+
+  @CP-UPDATE-14 @should @section-2 @section-4
+  Rule: A PATCH that keeps the contract and sets no source field is answered with 2xx
+    Judged with an empty object, with build_on_push alone, with each of the three source fields null, with all of them
+    null, and with an empty source_revision_config.
+
+    Scenario Outline: An update with <fields> is answered with 2xx
+      Given a deployment that accepts updates
+      When the client sends an update with <fields>
+      Then the update is answered with 2xx
+
+      Examples:
+        | fields                          |
+        | an empty object                 |
+        | build_on_push alone             |
+        | repo_ref null                   |
+        | graph_config_path null          |
+        | image_uri null                  |
+        | the three source fields null    |
+        | an empty source_revision_config |
