@@ -8,7 +8,7 @@ Feature: Updating a deployment
   @CP-UPDATE-1 @must @section-2 @section-4
   Rule: PATCH with a non-null repo_ref creates exactly one revision, and latest_revision_id names that revision
     Judged with a new value, with the current value, and together with graph_config_path, which must create one
-    revision in total.
+    revision in total; and on each update of a run that only prepares another test.
     Requires a create.body with the source git_host in the configuration.
 
     Scenario: Updating repo_ref creates one revision, and latest_revision_id names it
@@ -32,9 +32,15 @@ Feature: Updating a deployment
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @last
+    Scenario: No update of repo_ref in a run is served without creating a revision
+      Given a source that has a "repo_ref"
+      When all exchanges of this run are read
+      Then no update of "repo_ref" in this run was served and created no revision
+
   @CP-UPDATE-2 @must @section-2 @section-4
   Rule: PATCH with a non-null graph_config_path creates exactly one revision, and latest_revision_id names that revision
-    Judged with a new value and with the current value.
+    Judged with a new value and with the current value, and on each update of a run that only prepares another test.
     Requires a create.body with the source git_host in the configuration.
 
     Scenario: Updating graph_config_path creates one revision, and latest_revision_id names it
@@ -51,9 +57,15 @@ Feature: Updating a deployment
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @last
+    Scenario: No update of graph_config_path in a run is served without creating a revision
+      Given a source that has a "graph_config_path"
+      When all exchanges of this run are read
+      Then no update of "graph_config_path" in this run was served and created no revision
+
   @CP-UPDATE-3 @must @section-2 @section-4
   Rule: PATCH with a non-null image_uri creates exactly one revision, and latest_revision_id names that revision
-    Judged with a new value and with the current value.
+    Judged with a new value and with the current value, and on each update of a run that only prepares another test.
     Requires a create.body with the source external_container in the configuration.
 
     Scenario: Updating image_uri creates one revision, and latest_revision_id names it
@@ -69,6 +81,12 @@ Feature: Updating a deployment
       When the client updates "image_uri" to its current value
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
+
+    @last
+    Scenario: No update of image_uri in a run is served without creating a revision
+      Given a source that has an "image_uri"
+      When all exchanges of this run are read
+      Then no update of "image_uri" in this run was served and created no revision
 
   @CP-UPDATE-4 @must @section-2 @section-4
   Rule: PATCH in which repo_ref, graph_config_path and image_uri are null or absent creates no revision

@@ -35,6 +35,10 @@ func newRevisions() []Fault {
 			Apply: staleLatest("repo_ref"),
 		},
 		{
+			Name: "sixteenth-revision-is-not-made", Breaks: "an update of repo_ref creates no revision of a deployment that has 15 of them",
+			Fails: "CP-UPDATE-1", Hangs: true, Elsewhere: true, Apply: onUpdateOf("repo_ref", unlessMany("repo_ref")),
+		},
+		{
 			Name: "graph-config-path-makes-no-revision", Breaks: "an update of graph_config_path creates no revision", Fails: "CP-UPDATE-2", Hangs: true,
 			Apply: onUpdateOf("graph_config_path", withoutIt("graph_config_path")),
 		},
@@ -181,6 +185,16 @@ func twice(r *http.Request, next http.Handler) { captureBeside(next, r, func(*ht
 func unlessNew(field string) func(*http.Request, http.Handler) {
 	return func(r *http.Request, next http.Handler) {
 		if current := sourceOf(lookAtDeployment(next, r)); current[field] == sourceOf(bodyOf(r))[field] {
+			withoutIt(field)(r, next)
+		}
+	}
+}
+
+// unlessMany takes the field out of updates of a deployment that has 15 revisions or more.
+func unlessMany(field string) func(*http.Request, http.Handler) {
+	return func(r *http.Request, next http.Handler) {
+		list := look(next, r, "/v2/deployments/"+deploymentOf(r)+"/revisions", "limit=15")
+		if len(items(list["resources"])) == 15 {
 			withoutIt(field)(r, next)
 		}
 	}

@@ -44,15 +44,17 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 		if !matchesAny(s.Only, r.ID) {
 			continue
 		}
-		// Whole requirements go to a shard, so that each gets its verdict in one place; those that judge the record of
+		// Whole requirements go to a shard, so that each gets its verdict in one place; scenarios that judge the record of
 		// the run go to every shard, since each records only its own answers.
+		elsewhere := false
 		if !r.Scenarios[0].Is(features.TagLast) {
 			dealt++
-			if s.Shards > 0 && (dealt-1)%s.Shards != s.Shard-1 {
-				continue
-			}
+			elsewhere = s.Shards > 0 && (dealt-1)%s.Shards != s.Shard-1
 		}
 		for _, scenario := range r.Scenarios {
+			if elsewhere && !scenario.Is(features.TagLast) {
+				continue
+			}
 			if tags(scenario.Tags) && (len(s.Keys) == 0 || slices.Contains(s.Keys, scenario.Key())) {
 				selected = append(selected, scenario)
 			}

@@ -87,7 +87,7 @@ func TestSelection(t *testing.T) {
 		}
 		assert.Len(t, seen, len(all))
 		for _, s := range all {
-			assert.Equal(t, want[s.Requirement.Scenarios[0].Is(features.TagLast)], seen[s.Key()], s.Key())
+			assert.Equal(t, want[s.Is(features.TagLast)], seen[s.Key()], s.Key())
 		}
 	})
 	for name, s := range map[string]Selection{

@@ -116,7 +116,7 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 		return err
 	}
 	if latest == d.Latest() {
-		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest)
+		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).ByRequirement(ownersOf(change)...)
 	}
 	d.Revisions, d.Naming = append(d.Revisions, latest), naming
 	return nil

@@ -208,8 +208,8 @@ func (k *checker) outcome(o *outcome.Outcome) error {
 		return errors.New("a skip, and nothing else, has one of the kinds of skips")
 	case isOpen != (len(o.BlockedBy) > 0) && o.Verdict != reports.Failed:
 		return errors.New("what is blocked or inconclusive, and nothing else, says by what")
-	case (o.Verdict == reports.Failed) != (len(o.Violations) > 0):
-		return errors.New("what failed, and nothing else, has a violation")
+	case o.Verdict == reports.Failed && len(o.Violations) == 0, o.Verdict != reports.Failed && o.Verdict != reports.Blocked && len(o.Violations) > 0:
+		return errors.New("what failed has a violation, and nothing else but what is blocked")
 	}
 	for _, b := range o.BlockedBy {
 		if !slices.Contains(reports.BlockerKinds, b.Kind) || b.Kind == reports.ByRun {

@@ -134,7 +134,7 @@ func TestAJournalThatNoRunWrote(t *testing.T) {
 		"a step that is not there":    {change(`"step":-1`, `"step":99`), "has no step 99"},
 		"a sentence of another":       {change(`"sentence":"`, `"sentence":"<script>`), "a sentence that it does not have"},
 		"an unknown verdict":          {change(`"verdict":"failed"`, `"verdict":"great"`), "there is no verdict"},
-		"a failure without violation": {change(`"violations":[`, `"others":[`), "what failed, and nothing else, has a violation"},
+		"a failure without violation": {change(`"violations":[`, `"others":[`), "what failed has a violation, and nothing else but what is blocked"},
 		"a skip without a kind":       {change(`"verdict":"failed"`, `"verdict":"skipped"`), "has one of the kinds of skips"},
 		"an unknown kind of skip":     {change(`"verdict":"failed"`, `"verdict":"skipped","skip":{"kind":"x"}`), "has one of the kinds of skips"},
 		"blocked by nothing":          {change(`"verdict":"failed"`, `"verdict":"blocked"`), "says by what"},
