@@ -8,7 +8,7 @@ Feature: Updating a deployment
   @CP-UPDATE-1 @must @section-2 @section-4
   Rule: PATCH with a non-null repo_ref creates exactly one revision, and latest_revision_id names that revision
     Judged with a new value, with the current value, and together with graph_config_path, which must create one
-    revision in total.
+    revision in total; and on each update of a run that only prepares another test.
     Requires a create.body with the source git_host in the configuration.
 
     Scenario: Updating repo_ref creates one revision, and latest_revision_id names it
@@ -32,9 +32,15 @@ Feature: Updating a deployment
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @last
+    Scenario: No update of repo_ref in a run is served without creating a revision
+      Given a source that has a "repo_ref"
+      When all exchanges of this run are read
+      Then no update of "repo_ref" in this run was served and created no revision
+
   @CP-UPDATE-2 @must @section-2 @section-4
   Rule: PATCH with a non-null graph_config_path creates exactly one revision, and latest_revision_id names that revision
-    Judged with a new value and with the current value.
+    Judged with a new value and with the current value, and on each update of a run that only prepares another test.
     Requires a create.body with the source git_host in the configuration.
 
     Scenario: Updating graph_config_path creates one revision, and latest_revision_id names it
@@ -51,9 +57,15 @@ Feature: Updating a deployment
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @last
+    Scenario: No update of graph_config_path in a run is served without creating a revision
+      Given a source that has a "graph_config_path"
+      When all exchanges of this run are read
+      Then no update of "graph_config_path" in this run was served and created no revision
+
   @CP-UPDATE-3 @must @section-2 @section-4
   Rule: PATCH with a non-null image_uri creates exactly one revision, and latest_revision_id names that revision
-    Judged with a new value and with the current value.
+    Judged with a new value and with the current value, and on each update of a run that only prepares another test.
     Requires a create.body with the source external_container in the configuration.
 
     Scenario: Updating image_uri creates one revision, and latest_revision_id names it
@@ -70,20 +82,30 @@ Feature: Updating a deployment
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @last
+    Scenario: No update of image_uri in a run is served without creating a revision
+      Given a source that has an "image_uri"
+      When all exchanges of this run are read
+      Then no update of "image_uri" in this run was served and created no revision
+
   @CP-UPDATE-4 @must @section-2 @section-4
   Rule: PATCH in which repo_ref, graph_config_path and image_uri are null or absent creates no revision
-    Judged with an empty object, with build_on_push alone, with the three fields null, and with an empty
-    source_revision_config.
+    Judged with an empty object, with build_on_push alone, with each of the three fields null, with all of them null, and
+    with an empty source_revision_config. An update that is refused shows nothing: its scenario is not applicable.
 
     Scenario Outline: An update with <fields> creates no revision
       Given a deployment that accepts updates
       When the client sends an update with <fields>
       Then no revision was created
+      And the update was served, or it is not judged
 
       Examples:
         | fields                          |
         | an empty object                 |
         | build_on_push alone             |
+        | repo_ref null                   |
+        | graph_config_path null          |
+        | image_uri null                  |
         | the three source fields null    |
         | an empty source_revision_config |
 
@@ -153,7 +175,8 @@ Feature: Updating a deployment
 
   @CP-UPDATE-12 @should @section-2
   Rule: PATCH leaves every field unchanged that it does not name, or names as null
-    The fields repo_ref, graph_config_path, image_uri and build_on_push are compared where they had a value.
+    The fields repo_ref, graph_config_path, image_uri and build_on_push are compared where they had a value. An update that
+    is refused shows nothing: its scenario is not applicable.
     Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: A new revision keeps the source fields that the update does not name
@@ -166,10 +189,14 @@ Feature: Updating a deployment
       Given a deployment that accepts updates
       When the client sends an update with <fields>
       Then the deployment has the earlier values of its source and its build_on_push
+      And the update was served, or it is not judged
 
       Examples:
         | fields                          |
         | an empty object                 |
+        | repo_ref null                   |
+        | graph_config_path null          |
+        | image_uri null                  |
         | the three source fields null    |
         | an empty source_revision_config |
 
@@ -191,3 +218,23 @@ Feature: Updating a deployment
         | a string as source_revision_config |
         | an array in place of the object    |
         | a body that is not valid JSON      |
+
+  @CP-UPDATE-13 @should @section-2 @section-4
+  Rule: A PATCH that keeps the contract and sets no source field is answered with 2xx
+    Judged with an empty object, with build_on_push alone, with each of the three source fields null, with all of them
+    null, and with an empty source_revision_config.
+
+    Scenario Outline: An update with <fields> is answered with 2xx
+      Given a deployment that accepts updates
+      When the client sends an update with <fields>
+      Then the update is answered with 2xx
+
+      Examples:
+        | fields                          |
+        | an empty object                 |
+        | build_on_push alone             |
+        | repo_ref null                   |
+        | graph_config_path null          |
+        | image_uri null                  |
+        | the three source fields null    |
+        | an empty source_revision_config |

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/controlplane"
 )
 
@@ -86,6 +88,12 @@ func credentials() []Fault {
 		{
 			Name: "refused-update-is-done", Breaks: "an update without credentials gets 401, but is applied", Fails: "CP-AUTH-3",
 			Apply: refusedButDone(anonymous, updateDeployment),
+		},
+		{
+			Name:   "refused-update-supersedes",
+			Breaks: "an update without credentials gets 401, but is applied, and the revision that was being built becomes SKIPPED or INTERRUPTED",
+			Fails:  "CP-AUTH-3", Elsewhere: true,
+			Apply: compose(refusedButDone(anonymous, updateDeployment), func(o *reference.Options) { o.Pace = 100 * time.Millisecond }),
 		},
 		{
 			Name: "update-with-wrong-key-is-done", Breaks: "an update with an unknown API key gets 401, but is applied", Fails: "CP-AUTH-3",

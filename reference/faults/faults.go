@@ -21,8 +21,10 @@ type Fault struct {
 	// Hangs marks a fault that makes the suite wait until a timeout. The self-test starts these first.
 	Hangs bool
 	// Once marks a fault that occurs once per server. To see it again, start another server.
-	Once  bool
-	Apply Layer
+	Once bool
+	// Elsewhere marks a fault that only scenarios of other requirements meet. The gate runs all of the half.
+	Elsewhere bool
+	Apply     Layer
 }
 
 // EquivalentMutant is a deliberate difference that breaks no MUST.

@@ -35,6 +35,10 @@ func newRevisions() []Fault {
 			Apply: staleLatest("repo_ref"),
 		},
 		{
+			Name: "sixteenth-revision-is-not-made", Breaks: "an update of repo_ref creates no revision of a deployment that has 15 of them",
+			Fails: "CP-UPDATE-1", Hangs: true, Elsewhere: true, Apply: onUpdateOf("repo_ref", unlessMany("repo_ref")),
+		},
+		{
 			Name: "graph-config-path-makes-no-revision", Breaks: "an update of graph_config_path creates no revision", Fails: "CP-UPDATE-2", Hangs: true,
 			Apply: onUpdateOf("graph_config_path", withoutIt("graph_config_path")),
 		},
@@ -186,6 +190,16 @@ func unlessNew(field string) func(*http.Request, http.Handler) {
 	}
 }
 
+// unlessMany takes the field out of updates of a deployment that has 15 revisions or more.
+func unlessMany(field string) func(*http.Request, http.Handler) {
+	return func(r *http.Request, next http.Handler) {
+		list := look(next, r, "/v2/deployments/"+deploymentOf(r)+"/revisions", "limit=15")
+		if len(items(list["resources"])) == 15 {
+			withoutIt(field)(r, next)
+		}
+	}
+}
+
 // staleLatest shows latest_revision_id as it was before an update of the field, until another field is updated.
 func staleLatest(field string) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -219,6 +233,18 @@ func keptAsIs() []Fault {
 		{
 			Name: "null-makes-a-revision", Breaks: "an update with a source field that is null creates a revision", Fails: "CP-UPDATE-4",
 			Apply: rebuilding(func(body map[string]any) bool { return len(sourceOf(body)) > 1 }),
+		},
+		{
+			Name: "null-ref-alone-makes-a-revision", Breaks: "an update with repo_ref null and no other field creates a revision", Fails: "CP-UPDATE-4",
+			Apply: rebuilding(nullAlone("repo_ref")),
+		},
+		{
+			Name: "null-path-alone-makes-a-revision", Breaks: "an update with graph_config_path null and no other field creates a revision", Fails: "CP-UPDATE-4",
+			Apply: rebuilding(nullAlone("graph_config_path")),
+		},
+		{
+			Name: "null-image-alone-makes-a-revision", Breaks: "an update with image_uri null and no other field creates a revision", Fails: "CP-UPDATE-4",
+			Edition: selfHosted, Apply: rebuilding(nullAlone("image_uri")),
 		},
 		{
 			Name: "build-on-push-makes-a-revision", Breaks: "an update of source_config creates a revision", Fails: "CP-UPDATE-4",
@@ -259,6 +285,14 @@ func keptAsIs() []Fault {
 			}),
 		},
 		{
+			Name: "null-is-refused-in-an-update", Breaks: "an update with repo_ref, graph_config_path or image_uri null returns 422", Fails: "CP-UPDATE-13",
+			Apply: refusingUpdates(func(source map[string]any) bool { return len(source) > 0 }),
+		},
+		{
+			Name: "update-without-a-source-field-is-refused", Breaks: "an update without repo_ref, graph_config_path and image_uri returns 422", Fails: "CP-UPDATE-13",
+			Apply: refusingUpdates(func(map[string]any) bool { return true }),
+		},
+		{
 			Name: "update-clears-what-it-does-not-name", Breaks: "an update with a source field shows the other source fields of the new revision as null", Fails: "CP-UPDATE-12",
 			Apply: forgetting(func(body map[string]any, field string) bool {
 				return len(asked(body)) > 0 && sourceOf(body)[field] == nil
@@ -290,6 +324,30 @@ func keptAsIs() []Fault {
 			Apply: takingOver(updateDeployment, getRevision, "repo_commit_sha"),
 		},
 	}
+}
+
+// nullAlone is for updates whose source_revision_config holds the field with null, and nothing else.
+func nullAlone(field string) func(body map[string]any) bool {
+	return func(body map[string]any) bool {
+		value, named := sourceOf(body)[field]
+		return named && value == nil && len(sourceOf(body)) == 1
+	}
+}
+
+// refusingUpdates answers with 422 to updates that keep the contract and set no source field.
+func refusingUpdates(when func(source map[string]any) bool) Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		body := bodyOf(r)
+		if !updateDeployment.is(r) || body == nil || len(asked(body)) > 0 || !when(sourceOf(body)) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := capture(next, r)
+		if a.status < 300 {
+			a.invalid("body", "source_revision_config", "repo_ref")
+		}
+		a.send(w)
+	})
 }
 
 // rebuilding creates a revision for updates that must not create one.

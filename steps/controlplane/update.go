@@ -37,7 +37,7 @@ func (w *update) define(r *common.Registrar) {
 	r.Given(`a deployment created for this scenario from the tag`, w.anOwnFromTag, common.Creates(1, 0), common.Awaits(1, 0), w.Creatable())
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField, common.Creates(0, 1))
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`, w.clientUpdatesToCurrent, common.Creates(0, 1))
-	r.When(`the client sends an update with (an empty object|build_on_push alone|the three source fields null|an empty source_revision_config)`, w.clientUpdatesNothing, common.Writes())
+	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`, w.clientUpdatesNothing, common.Writes())
 	r.Configured(`a "repo_ref" and a "graph_config_path" to build from`, w.Creating(w.aSourceForBoth))
 	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth, common.Creates(0, 1))
 	r.When(`the client tries to change its source`, w.clientChangesSource, common.Writes())
@@ -49,6 +49,7 @@ func (w *update) define(r *common.Registrar) {
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated, common.Asks(2))
 	r.Then(`the "latest_revision_id" of the deployment names that revision`, w.namesItLatest)
 	r.Then(`no revision was created`, w.noRevisionCreated, common.Asks(3))
+	r.Then(`the update was served, or it is not judged`, w.servedOrNotJudged)
 	r.Then(`a GET of the deployment shows the "source" of the create request`, w.sourceUnchanged)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
 }
@@ -203,8 +204,11 @@ func (w *update) clientUpdatesToCurrent(ctx context.Context, field string) error
 
 func (w *update) clientUpdatesNothing(ctx context.Context, what string) error {
 	bodies := map[string]map[string]any{
-		"an empty object":     {},
-		"build_on_push alone": {"source_config": map[string]any{"build_on_push": false}},
+		"an empty object":        {},
+		"build_on_push alone":    {"source_config": map[string]any{"build_on_push": false}},
+		"repo_ref null":          plane.SourceUpdate(map[string]any{"repo_ref": nil}),
+		"graph_config_path null": plane.SourceUpdate(map[string]any{"graph_config_path": nil}),
+		"image_uri null":         plane.SourceUpdate(map[string]any{"image_uri": nil}),
 		"the three source fields null": plane.SourceUpdate(map[string]any{
 			"repo_ref": nil, "graph_config_path": nil, "image_uri": nil}),
 		"an empty source_revision_config": plane.SourceUpdate(map[string]any{}),
@@ -315,6 +319,19 @@ func (w *update) noRevisionCreated(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// servedOrNotJudged keeps a refusal from passing: what an update does that is refused for another reason shows nothing of what
+// one does that is served.
+func (w *update) servedOrNotJudged() error {
+	a, err := w.Scene.Last()
+	switch {
+	case err != nil || a.OK():
+		return err
+	case a.Refused():
+		return outcome.Inapplicable("updates without a source field", "the target refuses this update: %s", outcome.Seen(a))
+	}
+	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(a))
 }
 
 func (w *update) sourceUnchanged(ctx context.Context) error {

@@ -8,35 +8,41 @@ import (
 
 // The sentences of the invariants, without the half of the target.
 const (
-	idsOfPlane     = `each answer of the control plane has the id of its request`
-	idsOfAgent     = `each answer of the agent server has the id of its request`
-	closedPlane    = `no control-plane request without valid credentials was answered with 2xx`
-	closedAgent    = `no agent-server request without valid credentials was answered with 2xx`
-	handlerRefuses = `each refusal of the authentication handler has its status and detail`
-	asSent         = `each read of a revision shows what was sent for it`
-	asNamed        = `each read of a deployment shows the source_revision_config of the revision that it names as latest`
-	asBefore       = `each read of a revision shows the fields of the one before that its update did not name`
-	staysDeployed  = `no revision was seen with another status after it was DEPLOYED while none was later`
-	planeTraces    = `no refusal of the control plane holds a stack trace`
-	agentTraces    = `no refusal of the agent server holds a stack trace`
-	apart          = `no answer to one caller holds an id or a text of another user`
-	rolledBack     = `no answer after a rollback holds the id or the text of the prior run`
+	idsOfPlane      = `each answer of the control plane has the id of its request`
+	idsOfAgent      = `each answer of the agent server has the id of its request`
+	closedPlane     = `no control-plane request without valid credentials was answered with 2xx`
+	closedAgent     = `no agent-server request without valid credentials was answered with 2xx`
+	handlerRefuses  = `each refusal of the authentication handler has its status and detail`
+	asSent          = `each read of a revision shows what was sent for it`
+	asNamed         = `each read of a deployment shows the source_revision_config of the revision that it names as latest`
+	asBefore        = `each read of a revision shows the fields of the one before that its update did not name`
+	staysDeployed   = `no revision was seen with another status after it was DEPLOYED while none was later`
+	revisionOfRef   = `no update of "repo_ref" in this run was served and created no revision`
+	revisionOfPath  = `no update of "graph_config_path" in this run was served and created no revision`
+	revisionOfImage = `no update of "image_uri" in this run was served and created no revision`
+	planeTraces     = `no refusal of the control plane holds a stack trace`
+	agentTraces     = `no refusal of the agent server holds a stack trace`
+	apart           = `no answer to one caller holds an id or a text of another user`
+	rolledBack      = `no answer after a rollback holds the id or the text of the prior run`
 )
 
 // toldBy are the requirements that tell the same as an invariant: where one of them has failed, the invariant adds nothing. A star
 // stands for any rest.
 var toldBy = map[string][]string{
-	idsOfPlane:     {"CP-GET-1", "CP-REV-1", "CP-CREATE-*", "CP-UPDATE-*", "CP-POLL-*"},
-	idsOfAgent:     {"AS-RUN-*", "AS-ROLLBACK-*"},
-	closedPlane:    {"CP-AUTH-*"},
-	closedAgent:    {"AS-AUTH-*"},
-	handlerRefuses: {"AS-AUTH-*"},
-	asSent:         {"CP-CREATE-*", "CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"},
-	asNamed:        {"CP-CREATE-*", "CP-UPDATE-*", "CP-GET-*", "CP-REV-*", "CP-POLL-*"},
-	asBefore:       {"CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"},
-	staysDeployed:  {"CP-POLL-*", "CP-LIST-*", "CP-REV-*", "CP-UPDATE-*", "CP-CREATE-*"},
-	apart:          {"AS-AUTH-*", "AS-AUTHZ-*"},
-	rolledBack:     {"AS-ROLLBACK-*"},
+	idsOfPlane:      {"CP-GET-1", "CP-REV-1", "CP-CREATE-*", "CP-UPDATE-*", "CP-POLL-*"},
+	idsOfAgent:      {"AS-RUN-*", "AS-ROLLBACK-*"},
+	closedPlane:     {"CP-AUTH-*"},
+	closedAgent:     {"AS-AUTH-*"},
+	handlerRefuses:  {"AS-AUTH-*"},
+	asSent:          {"CP-CREATE-*", "CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"},
+	asNamed:         {"CP-CREATE-*", "CP-UPDATE-*", "CP-GET-*", "CP-REV-*", "CP-POLL-*"},
+	asBefore:        {"CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"},
+	staysDeployed:   {"CP-POLL-*", "CP-LIST-*", "CP-REV-*", "CP-UPDATE-*", "CP-CREATE-*"},
+	revisionOfRef:   {"CP-UPDATE-1"},
+	revisionOfPath:  {"CP-UPDATE-2"},
+	revisionOfImage: {"CP-UPDATE-3"},
+	apart:           {"AS-AUTH-*", "AS-AUTHZ-*"},
+	rolledBack:      {"AS-ROLLBACK-*"},
 }
 
 // advisory are the sentences of SHOULDs. A SHOULD that has failed says enough for these, and not for the others.
@@ -60,7 +66,8 @@ func Define(r *common.Registrar, t *target.Target, record *Record, canCreate fun
 	r.When(`all exchanges of this run are read`, func() error { return nil }, common.OnRecord, common.WithoutCredentials())
 	r.Then(`(each answer of the (?:control plane|agent server) has the id of its request)`, w.holds, common.OnRecord)
 	r.Then(`(no (?:control-plane|agent-server) request without valid credentials was answered with 2xx)`, w.holds, common.OnRecord)
-	for _, sentence := range []string{handlerRefuses, asSent, asNamed, asBefore, staysDeployed, planeTraces, agentTraces, apart, rolledBack} {
+	for _, sentence := range []string{handlerRefuses, asSent, asNamed, asBefore, staysDeployed, revisionOfRef, revisionOfPath,
+		revisionOfImage, planeTraces, agentTraces, apart, rolledBack} {
 		r.Then(`(`+sentence+`)`, w.holds, common.OnRecord)
 	}
 }

@@ -51,28 +51,31 @@ type invariant interface {
 }
 
 // all are the invariants, by the sentence that asks for them.
-func all(t *target.Target) map[string]invariant {
+func all(t *target.Target, others func() []Other) map[string]invariant {
 	revisions := newRevisions()
 	return map[string]invariant{
-		idsOfPlane:     &ids{side: spec.ControlPlane},
-		idsOfAgent:     &ids{side: spec.AgentServer},
-		closedPlane:    &closed{side: spec.ControlPlane},
-		closedAgent:    &closed{side: spec.AgentServer},
-		handlerRefuses: &refusals{status: t.Config.Agent.RejectedStatus, detail: t.Config.Agent.RejectedDetail},
-		asSent:         &sources{revisions: revisions},
-		asNamed:        &latest{revisions: revisions},
-		asBefore:       &unchanged{revisions: revisions},
-		staysDeployed:  &stays{revisions: revisions, patience: t.Config.Patience, deployed: map[string]time.Time{}},
-		planeTraces:    &traceless{side: spec.ControlPlane},
-		agentTraces:    &traceless{side: spec.AgentServer},
-		apart:          newIsolation(t),
-		rolledBack:     newRollback(),
+		idsOfPlane:      &ids{side: spec.ControlPlane},
+		idsOfAgent:      &ids{side: spec.AgentServer},
+		closedPlane:     &closed{side: spec.ControlPlane},
+		closedAgent:     &closed{side: spec.AgentServer},
+		handlerRefuses:  &refusals{status: t.Config.Agent.RejectedStatus, detail: t.Config.Agent.RejectedDetail},
+		asSent:          &sources{revisions: revisions},
+		asNamed:         &latest{revisions: revisions},
+		asBefore:        &unchanged{revisions: revisions},
+		staysDeployed:   &stays{revisions: revisions, patience: t.Config.Patience, deployed: map[string]time.Time{}},
+		revisionOfRef:   &effects{field: "repo_ref", owner: "CP-UPDATE-1", others: others},
+		revisionOfPath:  &effects{field: "graph_config_path", owner: "CP-UPDATE-2", others: others},
+		revisionOfImage: &effects{field: "image_uri", owner: "CP-UPDATE-3", others: others},
+		planeTraces:     &traceless{side: spec.ControlPlane},
+		agentTraces:     &traceless{side: spec.AgentServer},
+		apart:           newIsolation(t),
+		rolledBack:      newRollback(),
 	}
 }
 
 // judge has all invariants read the record.
 func (r *Record) judge() (map[string]invariant, error) {
-	rules := all(r.target)
+	rules := all(r.target, r.others)
 	reader := &reader{r.target, r.oracle, newCallers(r.target)}
 	check := func(rule invariant, s *seen) {
 		if s.judged() {

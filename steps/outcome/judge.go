@@ -64,9 +64,13 @@ func classify(ctx context.Context, given bool, err error) *Outcome {
 	return SuiteError("%v", err)
 }
 
-// blockedBy is an outcome that blocks what needs the opposite.
+// blockedBy is an outcome that blocks what needs the opposite. The violation stays where a requirement owns it.
 func blockedBy(o *Outcome, reason string) *Outcome {
-	return &Outcome{Verdict: reports.Blocked, Reason: reason, BlockedBy: o.BlockedBy}
+	blocked := &Outcome{Verdict: reports.Blocked, Reason: reason, BlockedBy: o.BlockedBy}
+	if o.IsBy(reports.ByRequirement) {
+		blocked.Violations = o.Violations
+	}
+	return blocked
 }
 
 // AsBlocked says of a violation that a step came upon that it is not what the step is to judge.

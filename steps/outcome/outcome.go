@@ -17,8 +17,9 @@ type Outcome struct {
 	Skip    *reports.Skip   `json:"skip,omitempty"`
 	// BlockedBy is what kept the step from judging. On a violation it says what blocks those for whom that is a
 	// precondition.
-	BlockedBy  []reports.Blocker `json:"blocked_by,omitempty"`
-	Violations []Violation       `json:"violations,omitempty"`
+	BlockedBy []reports.Blocker `json:"blocked_by,omitempty"`
+	// Violations are what the step observed: of what is blocked, those of the requirements that block it.
+	Violations []Violation `json:"violations,omitempty"`
 }
 
 // Violation is one thing that a step observed to be the opposite of what its sentence says.

@@ -80,8 +80,14 @@ func (p *Plane) CreateDeployed(ctx context.Context, purpose string) (*Deployment
 	return d, p.reachDeployed(ctx, d)
 }
 
+// reachDeployed follows a deployment to a later revision, where somebody has created one.
 func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
+	const followed = 20 // a hostile target may name any number
 	h, err := p.Poll(ctx, d.ID, d.Latest(), p.Statuses.Done)
+	for n := 0; err == nil && h.Ending == Superseded && n < followed; n++ {
+		d.Revisions = append(d.Revisions, h.later)
+		h, err = p.Poll(ctx, d.ID, h.later, p.Statuses.Done)
+	}
 	if err != nil {
 		return err
 	}
@@ -116,7 +122,7 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 		return err
 	}
 	if latest == d.Latest() {
-		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest)
+		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).ByRequirement(ownersOf(change)...)
 	}
 	d.Revisions, d.Naming = append(d.Revisions, latest), naming
 	return nil

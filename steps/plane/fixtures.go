@@ -67,7 +67,8 @@ func (p *Plane) newFixtures() *Fixtures {
 			if err != nil {
 				return nil, err
 			}
-			return d, p.reachDeployed(ctx, d)
+			up := *d // others change it already
+			return d, p.reachDeployed(ctx, &up)
 		})
 		leased.below, leased.lease, leased.Builds = changing, changing.lease, Builds{Revisions: 1}
 		if n == 0 {

@@ -27,6 +27,7 @@ type History struct {
 	Final    string   // the status at the end of the poll
 	Answer   *client.Answer
 	Ending   Ending
+	later    string // the revision that superseded it
 }
 
 // Poll reads the status of a revision until that of the interface which is meant satisfies the condition, less and less often, for at most the
@@ -61,7 +62,13 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			p.timeline.note(revision, h.Final)
 			changed = time.Now()
 		}
-		over := until(p.Statuses.Meant(h.Final)) || p.endsInVain(h, start, changed, wait)
+		over := until(p.Statuses.Meant(h.Final))
+		if !over {
+			if err := p.supersedes(ctx, deployment, h); err != nil {
+				return nil, err
+			}
+			over = h.Ending == Superseded || p.endsInVain(h, start, changed, wait)
+		}
 		limit, _ := p.waits.limit(revision, start, p.target.Config.Timeouts.Poll)
 		p.target.Progress(target.Event{Kind: target.Polled, Name: revision, Text: h.Final, Elapsed: time.Since(start), Left: limit - time.Since(start), Over: over})
 		if over {
@@ -73,6 +80,21 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return nil, err
 		}
 	}
+}
+
+// supersedes notes in the history whether a later revision keeps this one from being DEPLOYED.
+func (p *Plane) supersedes(ctx context.Context, deployment string, h *History) error {
+	if status := p.Statuses.Meant(h.Final); status != statusSkipped && status != statusInterrupted {
+		return nil
+	}
+	a, err := p.Get(ctx, DeploymentPath(deployment), "")
+	if err != nil {
+		return err
+	}
+	if latest := a.Get("latest_revision_id").String(); a.OK() && latest != "" && !strings.EqualFold(latest, h.revision) {
+		h.Ending, h.later = Superseded, latest
+	}
+	return nil
 }
 
 // endsInVain tells whether there is no reason to wait for another status, and notes in the history what ended the poll.

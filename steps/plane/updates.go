@@ -19,6 +19,16 @@ func KindOf(change map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(change)), " and ")
 }
 
+// updateOf names the requirement that an update of a field creates a revision.
+var updateOf = map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
+
+func ownersOf(change map[string]any) (owners []string) {
+	for _, field := range slices.Sorted(maps.Keys(change)) {
+		owners = append(owners, updateOf[field])
+	}
+	return owners
+}
+
 // AwaitLatest reads the deployment until it names another latest revision than the known one, and returns the answer
 // that does. It returns the known one when none came in time.
 func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id, known string) (latest string, naming *client.Answer, err error) {

@@ -12,10 +12,11 @@ type Ending int
 
 // How a poll ends. Only one that ran out of its whole time shows a violation.
 const (
-	Reached  Ending = iota // the status is one that was waited for
-	TimedOut               // timeouts.poll was over
-	CutShort               // it was not waited for as long: an earlier revision of the kind had not become DEPLOYED in time
-	Stuck                  // the status is not one of the thirteen in any way of writing, and did not change for a while
+	Reached    Ending = iota // the status is one that was waited for
+	TimedOut                 // timeouts.poll was over
+	CutShort                 // it was not waited for as long: an earlier revision of the kind had not become DEPLOYED in time
+	Stuck                    // the status is not one of the thirteen in any way of writing, and did not change for a while
+	Superseded               // the status is SKIPPED or INTERRUPTED, and the deployment names another revision as its latest
 )
 
 // A wait after one that was in vain gets the part 1/cutShort of timeouts.poll. The polls of a run one after another stay
@@ -77,7 +78,7 @@ func (w *waits) end(h *History) {
 	case h.Ending == TimedOut && w.overdue[n] == nil:
 		w.overdue[n] = h
 	}
-	if h.Ending == Reached {
+	if h.Ending == Reached || h.Ending == Superseded {
 		return
 	}
 	w.ended[h.revision] = h
@@ -181,6 +182,8 @@ func (p *Plane) unjudged(h *History) *outcome.Outcome {
 		p.waits.mu.Unlock()
 		return outcome.Blocked("revision %s is %s; it was polled for less than timeouts.poll (%s), because an earlier revision never reached DEPLOYED (%s)",
 			h.revision, h.Final, p.target.Config.Timeouts.Poll, owner).ByRequirement(string(owner))
+	case Superseded:
+		return outcome.Blocked("revision %s is %s, and the deployment has the later revision %s", h.revision, h.Final, h.later)
 	case Stuck:
 		return outcome.Blocked("revision %s stays %q, which is not one of the thirteen statuses (CP-POLL-1)", h.revision, h.Final).ByRequirement(string(needCreation))
 	}

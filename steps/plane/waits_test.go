@@ -52,9 +52,10 @@ func TestOnlyAWholeWaitFails(t *testing.T) {
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
 	p.waits.note("first", needCreation)
 	for ending, want := range map[Ending]outcome.Outcome{
-		TimedOut: {Verdict: reports.Failed},
-		CutShort: {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
-		Stuck:    {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
+		TimedOut:   {Verdict: reports.Failed},
+		CutShort:   {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
+		Superseded: {Verdict: reports.Blocked},
+		Stuck:      {Verdict: reports.Blocked, BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "CP-POLL-1"}}},
 	} {
 		var o *outcome.Outcome
 		assert.ErrorAs(t, p.Deployed(&History{revision: "first", Final: "BUILDING", Ending: ending}), &o)

@@ -148,7 +148,7 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 	updates := sync.OnceValue(r.chains().updates) // of a run without findings nobody asks
 	for _, s := range selected {
 		v := r.verdicts[s.Key()]
-		if v.outcome == nil {
+		if v.outcome == nil || v.outcome.Verdict != reports.Failed {
 			continue
 		}
 		for _, found := range v.outcome.Violations {

@@ -41,7 +41,7 @@ func (w *paging) define(r *common.Registrar) {
 	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`, w.clientPagesByReturnedOffsets, common.Needs(w.severalPages), common.Asks(12))
 	r.When(`the client lists the revisions of an unknown deployment`, w.clientListsUnknown)
 	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`, w.clientListsID)
-	r.Then(`the list is answered with 2xx`, w.Served)
+	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
 	r.Then(`the list has an array "resources" and an integer "offset"`, w.listHasForm)
 	r.Then(`it holds as many revisions as the limit allows, or all`, w.Steady(w.holdsWhatLimitAllows))
 	r.Then(`it holds exactly 20 revisions`, w.holdsTwenty)

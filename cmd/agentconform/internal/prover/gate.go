@@ -26,7 +26,8 @@ func (p *prover) narrow(row proof.Row) bool { return !p.Whole && row.Kind == pro
 // selection is what is run against a server: everything, or in the gate, against a fault, the scenarios of its requirement.
 // A requirement about all answers of an operation also needs the scenarios that send it, and one about all answers of a half
 // needs that half.
-func (p *prover) selection(row proof.Row) steps.Selection {
+func (p *prover) selection(t trial) steps.Selection {
+	row := t.row
 	if !p.narrow(row) {
 		return steps.Selection{}
 	}
@@ -34,7 +35,7 @@ func (p *prover) selection(row proof.Row) steps.Selection {
 	if q == nil {
 		return steps.Selection{}
 	}
-	if !q.Scenarios[0].Is(features.TagLast) {
+	if !q.Scenarios[0].Is(features.TagLast) && !t.elsewhere {
 		return steps.Selection{Only: []string{q.ID}}
 	}
 	_, operation, ofOperation := strings.Cut(q.ID, "-CONTRACT-")
@@ -92,7 +93,7 @@ func (p *prover) learn(row proof.Row, result *reports.Result) {
 // judge runs the selection of a trial. Against a generated mutant, the run ends with the first failure.
 func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*reports.Result, error) {
 	o := p.options(cfg)
-	o.Select = p.selection(t.row)
+	o.Select = p.selection(t)
 	if t.row.Kind != proof.GeneratedMutant {
 		return steps.Run(ctx, o)
 	}

@@ -56,11 +56,12 @@ type prover struct {
 
 // trial is one run of the suite.
 type trial struct {
-	row   proof.Row
-	slow  bool // started first, so that it does not run alone at the end
-	last  bool // started when the others have ended
-	once  bool // the fault occurs once per server
-	start func(ctx context.Context, cfg *config.Config) (stop func(), err error)
+	row       proof.Row
+	slow      bool // started first, so that it does not run alone at the end
+	last      bool // started when the others have ended
+	once      bool // the fault occurs once per server
+	elsewhere bool // only scenarios of other requirements meet the fault
+	start     func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
 	layer faults.Layer
@@ -120,7 +121,7 @@ func (p *prover) trials() ([]trial, error) {
 	}
 	for _, f := range faults.All() {
 		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply)
-		t.slow, t.once = f.Hangs, f.Once
+		t.slow, t.once, t.elsewhere = f.Hangs, f.Once, f.Elsewhere
 		all = append(all, t)
 	}
 	generated, err := p.generated()
