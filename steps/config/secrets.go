@@ -111,6 +111,23 @@ func (c *Config) Secrets() map[string]string {
 	return secrets
 }
 
+// Environment holds every secret in the variable under whose name reports show it ("NAME=value"), as the curl lines and scripts of findings need it.
+func (c *Config) Environment() []string {
+	values := map[string]string{}
+	for secret, shown := range c.Secrets() {
+		name := strings.Trim(shown, "${}")
+		isName := !strings.ContainsAny(name, "}~%") && !strings.HasPrefix(secret, "//")
+		if isName && len(secret) > len(values[name]) { // parts of a secret have its name too
+			values[name] = secret
+		}
+	}
+	all := make([]string, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all = append(all, name+"="+values[name])
+	}
+	return all
+}
+
 // ShortSecrets are the names of the secrets that are too short to be looked for everywhere, in order.
 func (c *Config) ShortSecrets() []string {
 	found, common := map[string]bool{}, c.Common()
