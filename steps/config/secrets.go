@@ -146,7 +146,8 @@ const SafeSecret = 12
 func (c *Config) Common() []string {
 	all := []string{c.AssistantID, c.Implementation.Name, c.Edition, c.Source(), c.AgentURLFrom, reports.HostPort(c.Target), reports.HostPort(c.AgentTarget)}
 	for _, u := range c.Users {
-		all = append(append(all, u.Name, u.Identity), slices.Collect(maps.Values(u.Fields))...)
+		all = append(all, u.Name, u.Identity)
+		within.Each(u.Fields, func(_ []string, s string) { all = append(all, s) })
 	}
 	all = append(append(all, slices.Collect(maps.Keys(c.Vocabulary))...), slices.Collect(maps.Values(c.Vocabulary))...)
 	return append(append(all, slices.Collect(maps.Keys(c.Create.Body))...), c.Supports...)

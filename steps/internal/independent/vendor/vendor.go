@@ -24,7 +24,7 @@ func Configuration(s *independent.Server) (*config.Config, error) {
 	}
 	c.Create.Body, c.Create.Refused = s.CreateBody("template", at), s.RefusedBody("refused")
 	for _, u := range s.Users[:2] {
-		c.Users = append(c.Users, config.User{Name: u.Identity, Token: u.Token, Identity: u.Identity, Fields: map[string]string{"role": u.Role}})
+		c.Users = append(c.Users, config.User{Name: u.Identity, Token: u.Token, Identity: u.Identity, Fields: map[string]any{"role": u.Role}})
 	}
 	c.Agent.StudioHeaders = map[string]string{"Authorization": "Bearer " + s.Users[2].Token}
 	c.AssistantID, c.Agent.RejectedStatus, c.Agent.RejectedDetail = s.AssistantID, s.RefusedStatus, s.RefusedDetail
