@@ -3,6 +3,7 @@ package reports
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // bare is a word that a POSIX shell takes as it is.
@@ -14,4 +15,40 @@ func ShellWord(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// harmless is a word that a shell takes as it is: the command comes from the result file, and readers paste what they see.
+var harmless = regexp.MustCompile(`^[\w./:@%+,=~-]+$`)
+
+// printable tells whether a value can be part of a command: one with control characters would not be shown as it is.
+func printable(value string) bool {
+	return value != "" && !strings.ContainsFunc(value, unicode.IsControl)
+}
+
+// Flag returns the value of a flag in the command line of the run; "" where it has none that can be part of another command.
+func (r *Run) Flag(name string) string {
+	words, usable := r.Arguments, printable
+	if len(words) == 0 { // an older file, whose command is not quoted
+		words, usable = strings.Fields(r.Command), harmless.MatchString
+	}
+	for i, word := range words {
+		flag, value, joined := strings.Cut(word, "=")
+		if !joined && i+1 < len(words) {
+			value = words[i+1]
+		}
+		if flag == name && usable(value) {
+			return value
+		}
+	}
+	return ""
+}
+
+// Flags returns those of the flags that the command line of the run has, for a shell: " --config vendor.yaml".
+func (r *Run) Flags(names ...string) (words string) {
+	for _, name := range names {
+		if value := r.Flag(name); value != "" {
+			words += " " + name + " " + ShellWord(value)
+		}
+	}
+	return words
 }

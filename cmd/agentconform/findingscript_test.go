@@ -70,14 +70,14 @@ func assertTheScriptShows(t *testing.T, fault faults.Fault) {
 	f := result.Findings[at]
 	problem := "not tried"
 	for attempt := 0; attempt < 3 && problem != ""; attempt++ { // a run that is to be replaced may be over before
-		problem = repeated(t, result, &f, cfg.Secrets())
+		problem = repeated(t, result, &f, cfg.Environment())
 	}
 	assert.Empty(t, problem, "%s: expected %s, got %s", f.Requirement, f.Expected, f.Actual)
 }
 
 // repeated runs the script of a finding and says how its answer differs from the recorded one in what the finding
 // names: the status and, at the place of the finding, the value.
-func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets map[string]string) (problem string) {
+func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []string) (problem string) {
 	var text bytes.Buffer
 	if err := script.Write(&text, r, f); err != nil {
 		return err.Error()
@@ -87,12 +87,7 @@ func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets map[s
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	bash := exec.CommandContext(ctx, "bash", file)
-	bash.Env = os.Environ()
-	for value, name := range secrets {
-		if name, plain := strings.CutPrefix(name, "$"); plain && !strings.HasPrefix(name, "{") {
-			bash.Env = append(bash.Env, name+"="+value)
-		}
-	}
+	bash.Env = append(os.Environ(), secrets...)
 	var log bytes.Buffer
 	bash.Stderr = &log
 	out, err := bash.Output()

@@ -67,10 +67,12 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	secrets := fixtures.Secrets{Users: []fixtures.User{}}
 	for i := range cfg.Users {
 		u := &cfg.Users[i]
-		if u.Fields["role"] == "" {
-			u.Fields = map[string]string{"role": fmt.Sprintf("role-%d", i+1)}
+		role, _ := u.Fields["role"].(string)
+		if role == "" {
+			role = fmt.Sprintf("role-%d", i+1)
+			u.Fields = map[string]any{"role": role}
 		}
-		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Role: u.Fields["role"]})
+		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Role: role})
 	}
 	edition := controlplane.Cloud
 	if cfg.Edition == config.SelfHosted || cfg.Edition == "" && cfg.Source() == config.ExternalContainer {

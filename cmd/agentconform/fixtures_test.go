@@ -149,7 +149,7 @@ func TestFixturesFillWhatIsNotSet(t *testing.T) {
 	for graph, file := range map[string]string{config.Starlark: "agent.json", config.Python: "langgraph.json", config.JavaScript: "langgraph.json"} {
 		c := config.Default()
 		c.Target, c.Fixtures = "http://127.0.0.1:9", config.Fixtures{Serve: "127.0.0.1:0", Graph: graph}
-		c.Users = []config.User{{Name: "alice", Token: "the-token-of-alice", Identity: "alice@x"}, {Name: "bob", Token: "the-token-of-bob", Fields: map[string]string{"role": "reader"}}}
+		c.Users = []config.User{{Name: "alice", Token: "the-token-of-alice", Identity: "alice@x"}, {Name: "bob", Token: "the-token-of-bob", Fields: map[string]any{"role": "reader"}}}
 		c.Create.Body = map[string]any{
 			"source_config": map[string]any{"integration_id": "i-1"},
 			"secrets":       []any{map[string]any{"name": "OTHER", "value": "kept-as-it-is"}},
@@ -172,7 +172,7 @@ func TestFixturesFillWhatIsNotSet(t *testing.T) {
 			{"name": "alice", "token": "the-token-of-alice", "identity": "alice@x", "role": "role-1"},
 			{"name": "bob", "token": "the-token-of-bob", "identity": "bob", "role": "reader"},
 		}, users)
-		assert.Equal(t, map[string]string{"role": "role-1"}, c.Users[0].Fields)
+		assert.Equal(t, map[string]any{"role": "role-1"}, c.Users[0].Fields)
 		assert.Equal(t, "main", c.Alternatives.RepoRef, "what is set stays")
 		assert.Equal(t, "refs/tags/v1.0.0", c.Alternatives.TagRef)
 		assert.Equal(t, "alternative.json", c.Alternatives.GraphConfigPath)

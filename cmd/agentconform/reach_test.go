@@ -376,7 +376,7 @@ func TestReachAgain(t *testing.T) {
 					delete(secrets, value)
 				}
 			}
-			assert.Empty(t, repeated(t, result, &result.Findings[0], secrets))
+			assert.Empty(t, repeated(t, result, &result.Findings[0], cfg.Environment()))
 			x, err := result.Exchanges.Get(result.Findings[0].Exchange)
 			require.NoError(t, err)
 			assert.Equal(t, x.Status, statusOfCurl(t, x.Curl, secrets), x.Curl)

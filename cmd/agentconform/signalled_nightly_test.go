@@ -45,6 +45,7 @@ var commandCalls = map[string]struct {
 	"serve":   {waits: []waiting{{"", exitConformant}}, ends: "--pace -1s", code: exitUsage},
 	"prove":   {waits: []waiting{{"--only everything-is-not-found --out proof", exitIncomplete}}, ends: "--list"},
 	"replay":  {waits: []waiting{{"CP-LIST-1 --config {pipe}", exitIncomplete}, {"{result} --target {silent}", exitIncomplete}}, ends: "{result} --config {config}", code: exitIncomplete},
+	"exec":    {waits: []waiting{{"--config {pipe} -- true", exitIncomplete}}, ends: "--config {config} -- true"},
 	"clean":   {waits: []waiting{{"--config {pipe}", exitIncomplete}, {"--config {config} --ledger {pipe}", exitIncomplete}}, ends: "--config {config} --ledger {ledger}"},
 	"compare": {never: "it reads regular files only", ends: "{result} {result}"},
 	"list":    {never: "it reads nothing", ends: "--format markdown"}, "explain": {never: "it reads nothing", ends: "CP-LIST-1"},

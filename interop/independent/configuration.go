@@ -54,7 +54,7 @@ func (s *Server) Configure(c *config.Config) error {
 		c.Alternatives = config.Alternatives{ImageURI: image + "2", BrokenImageURI: image + "broken"}
 	}
 	for _, u := range Users[:2] {
-		fields := map[string]string{"role": u.Role}
+		fields := map[string]any{"role": u.Role}
 		c.Users = append(c.Users, config.User{Name: u.Identity, Token: u.Token, Fields: fields})
 	}
 	c.Agent.StudioHeaders = map[string]string{"Authorization": "Bearer " + Users[2].Token}

@@ -11,6 +11,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/reports/script"
 )
 
 // Options say how a result is shown on a console.
@@ -154,7 +155,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 		p.verbatim("replay", safe.Line(safe.Cut(command, 4000)))
 	}
 	if path := overview.ScriptPath(p.result, f); path != "" && p.opts.Out != "" {
-		p.verbatim("script", "bash "+safe.Line(p.opts.Out)+"/"+path)
+		p.verbatim("script", safe.Line(script.Command(p.result, p.opts.Out+"/"+path)))
 	}
 }
 

@@ -25,12 +25,17 @@ func TestHTMLInABrowser(t *testing.T) {
 	for _, look := range []struct {
 		name, scheme  string
 		width, height int64
-	}{{"light", "light", 1280, 1400}, {"dark", "dark", 1280, 1400}, {"narrow", "dark", 390, 1400}} {
+	}{{"light", "light", 1280, 1400}, {"dark", "dark", 1280, 1400}, {"narrow", "dark", 360, 1400}} {
 		for name := range reporttest.Results() {
 			b.size(look.width, look.height, look.scheme)
 			b.open(filepath.Join(dir, name+".html"), "")
 			b.picture(name + "-" + look.name)
 			assert.Equal(t, fmt.Sprint(look.width), b.eval("document.documentElement.scrollWidth"), "%s, %s: nothing sticks out sideways", name, look.name)
+			if look.name == "narrow" {
+				assert.Equal(t, "true", b.eval("(m => m.scrollWidth <= m.clientWidth)(document.querySelector('.menu ul'))"), "%s: the navigation is not cut off", name)
+				assert.Equal(t, "true", b.eval(`(top => !document.querySelector(".problems") || !top("#scope") || top(".problems") < top(".stats") && top(".problems") < top("#scope"))(
+					s => document.querySelector(s)?.getBoundingClientRect().top)`), "%s: what is wrong comes before figures and scope", name)
+			}
 		}
 	}
 	assert.Empty(t, b.complaints())

@@ -10,6 +10,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/reports/script"
 )
 
 // maxMarkdown bounds the summary: the place where CI systems show it takes at most 1 MiB for all steps together.
@@ -96,7 +97,7 @@ func (m *markdown) reproducers(failed []*reports.Requirement, o overview.Overvie
 				lines = safe.Line(safe.Cut(command, 2000)) + "\n" + lines
 			}
 			if path := overview.ScriptPath(m.result, f); path != "" { // below the folder of the reports
-				lines += "\nbash " + path
+				lines += "\n" + safe.Line(safe.Cut(script.Command(m.result, path), 2000))
 			}
 			b.WriteString(safe.MarkdownBlock("sh", lines) + "\n")
 		}

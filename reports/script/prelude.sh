@@ -3,6 +3,18 @@ dir=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$dir"' EXIT
 run="$(date +%s)-$$" # new names for what is created
 
+# need VARIABLE KEY: notes a variable that is not set, and the key of the configuration that has its value
+missing=
+need() { [ -n "${!1-}" ] || missing+="  export $1='...'  # $2"$'\n'; }
+
+# needed COMMAND: ends the script where a variable is not set, and says which command sets them all
+needed() {
+  [ -n "$missing" ] || return 0
+  printf 'Secrets are not set. This command sets them to the values in the configuration:\n  %s -- bash %s\n' "$1" "$0" >&2
+  printf 'Or set them yourself, each to the value of the key beside it:\n%s' "$missing" >&2
+  exit 2
+}
+
 # send ID ARGUMENTS: sends the request of an exchange, and keeps the answer
 send() {
   local id=$1

@@ -20,16 +20,17 @@ func Write(w io.Writer, r *reports.Result, f *reports.Finding) error {
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "#!/usr/bin/env bash\n# %s, finding %s: sends the requests that led to it to %s,\n", word(f.Requirement), word(f.ID), word(targets(r)))
-	b.WriteString("# and prints the answer that shows it. Secrets come from the variables of the environment that are named below.\n")
-	b.WriteString("# What it creates at the target it does not remove.\n" + prelude)
+	var steps, b strings.Builder
 	for _, s := range p.steps {
-		b.WriteString("\n")
-		if err := p.write(&b, s); err != nil {
+		steps.WriteString("\n")
+		if err := p.write(&steps, s); err != nil {
 			return err
 		}
 	}
+	fmt.Fprintf(&b, "#!/usr/bin/env bash\n# %s, finding %s: sends the requests that led to it to %s,\n", word(f.Requirement), word(f.ID), word(targets(r)))
+	b.WriteString("# and prints the answer that shows it. Secrets come from variables of the environment: the lines with need name them.\n")
+	b.WriteString("# What it creates at the target it does not remove.\n" + prelude)
+	b.WriteString("\n" + needs(r, steps.String()) + steps.String())
 	fmt.Fprintf(&b, "\nwait\nshow %d\n", p.shows)
 	_, err = io.WriteString(w, b.String())
 	return err

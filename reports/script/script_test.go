@@ -113,6 +113,28 @@ func TestAScriptTakesIDsFromTheAnswersItGets(t *testing.T) {
 	assert.Equal(t, []string{"GET /v2/deployments/d-2", "GET /v2/deployments/d-2", "GET /v2/deployments/d-2/revisions/r-2", "GET /v2/deployments/d-2/revisions/r-2"}, requests[2:])
 }
 
+// TestAScriptNamesTheSecretsThatItLacks sends nothing before all are there.
+func TestAScriptNamesTheSecretsThatItLacks(t *testing.T) {
+	target, seen := server(t, nil)
+	x := exchange("GET", "/v2/deployments/d", "", 200, "{}")
+	x.Request.Headers = map[string][]string{"X-Api-Key": {"${AGENTCONFORM_CREDENTIALS_API_KEY%?}"}, "X-Tenant-Id": {"$AGENTCONFORM_CREDENTIALS_TENANT_ID"},
+		"X-Gate": {"$AGENTCONFORM_HEADERS_CONTROL_PLANE_X_GATE"}, "X-User": {"$AGENTCONFORM_USERS_1_TOKEN"}}
+	for name := range x.Request.Headers {
+		x.Request.Secrets = append(x.Request.Secrets, reports.SecretPlace{Header: name})
+	}
+	r, f := chainOf(target, x)
+	r.Run.Arguments = []string{"run", "--config", "my vendor.yaml"}
+	_, log, err := run(t, r, f, "AGENTCONFORM_CREDENTIALS_TENANT_ID=t")
+	require.Error(t, err)
+	assert.Contains(t, log, "agentconform exec --config 'my vendor.yaml' -- bash ")
+	assert.Contains(t, log, `
+  export AGENTCONFORM_CREDENTIALS_API_KEY='...'  # credentials.api_key
+  export AGENTCONFORM_HEADERS_CONTROL_PLANE_X_GATE='...'  # headers.control_plane.x-gate
+  export AGENTCONFORM_USERS_1_TOKEN='...'  # users.1.token
+`)
+	assert.Empty(t, seen())
+}
+
 // TestRequestsThatOverlappedDoSoAgain has a join that is answered only once the request after it has come.
 func TestRequestsThatOverlappedDoSoAgain(t *testing.T) {
 	released := make(chan struct{})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -305,13 +306,13 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 
 func (w *callers) runReports(what string) error {
 	said := w.callerReports[0]
-	fields := map[string]string{"identity": said.Of.User.Identity}
+	fields := map[string]any{"identity": said.Of.User.Identity}
 	if what == "custom fields" {
 		fields = said.Of.User.Fields
 	}
 	for field, value := range fields {
 		if !messages.ReportsField(said.Text, field, value) {
-			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %q", field, value), "%q", said.Text).At("/values/messages").
+			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "%q", said.Text).At("/values/messages").
 				Hinting(orTheGraph(w.fieldHint(said.Of.User, field)))
 		}
 	}
@@ -330,7 +331,7 @@ func (w *callers) eachReportsItsOwn() error {
 		}
 		for field, value := range differing(*other, *said.Of.User) {
 			if messages.ReportsField(said.Text, field, value) && !messages.ReportsField(said.Text, field, identifying(*said.Of.User)[field]) {
-				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %q of %s", field, value, other.Name).At("/values/messages").
+				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s", field, messages.InJSON(value), other.Name).At("/values/messages").
 					Hinting(orTheGraph(w.fieldHint(said.Of.User, field) + "; " + w.fieldHint(other, field)))
 			}
 		}
@@ -343,8 +344,8 @@ func (w *callers) eachReportsItsOwn() error {
 }
 
 // identifying returns what the configuration knows of a user.
-func identifying(u config.User) map[string]string {
-	all := map[string]string{"identity": u.Identity}
+func identifying(u config.User) map[string]any {
+	all := map[string]any{"identity": u.Identity}
 	for field, value := range u.Fields {
 		all[field] = value
 	}
@@ -352,10 +353,10 @@ func identifying(u config.User) map[string]string {
 }
 
 // differing returns what of the first user differs from the second.
-func differing(u, from config.User) map[string]string {
+func differing(u, from config.User) map[string]any {
 	all, other := identifying(u), identifying(from)
 	for field, value := range all {
-		if other[field] == value {
+		if value == nil || reflect.DeepEqual(other[field], value) {
 			delete(all, field)
 		}
 	}

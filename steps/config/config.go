@@ -123,7 +123,7 @@ type User struct {
 	Token    string            `yaml:"token"`    // sent as Authorization: Bearer, unless Headers say otherwise
 	Headers  map[string]string `yaml:"headers"`  // sent instead of the token
 	Identity string            `yaml:"identity"` // what the handler returns as identity; the name by default
-	Fields   map[string]string `yaml:"fields"`   // custom fields that the handler adds to the user
+	Fields   map[string]any    `yaml:"fields"`   // custom fields that the handler adds to the user
 }
 
 // Agent holds the choices that the interface leaves to the agent server.

@@ -107,7 +107,8 @@ func cutWord(rest, word string) (string, bool) {
 	return strings.TrimPrefix(tail, "_"), true
 }
 
-// setInMap replaces the value of an existing entry: a header, or one of a create body's secrets.
+// setInMap replaces the value of an existing entry: a header, a field, or one of a create body's secrets. An entry that is no string gets
+// what the value is in YAML.
 func setInMap(v reflect.Value, rest, value string) (entry string, found bool) {
 	if body, ok := v.Interface().(map[string]any); ok {
 		list, _ := body["secrets"].([]any)
@@ -118,11 +119,18 @@ func setInMap(v reflect.Value, rest, value string) (entry string, found bool) {
 				return "secrets", true
 			}
 		}
-		return "", false
 	}
 	for _, k := range v.MapKeys() {
 		if envWord(k.String()) == rest {
-			v.SetMapIndex(k, reflect.ValueOf(value))
+			if _, text := v.MapIndex(k).Interface().(string); text {
+				v.SetMapIndex(k, reflect.ValueOf(value))
+				return k.String(), true
+			}
+			changed := reflect.New(v.Type()).Elem()
+			if setText(changed, "", fmt.Sprintf("{%q: %s}", k.String(), value), "") != nil {
+				return "", false
+			}
+			v.SetMapIndex(k, changed.MapIndex(k))
 			return k.String(), true
 		}
 	}

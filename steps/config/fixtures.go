@@ -63,8 +63,8 @@ func (v *validator) usersOfGraph(c *Config) {
 			v.add(key+".token", "is missing, and the graph of fixtures accepts bearer tokens only", "set it in place of headers, or remove fixtures")
 		}
 		for _, name := range slices.Sorted(maps.Keys(u.Fields)) {
-			if name != "role" {
-				v.add(key+".fields."+name, "is not a field that the graph of fixtures adds to a user", "remove it, and use role")
+			if _, text := u.Fields[name].(string); name != "role" || !text {
+				v.add(key+".fields."+name, "is not a field that the graph of fixtures adds to a user", "remove it, and use role with a string")
 			}
 		}
 	}

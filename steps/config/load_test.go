@@ -44,6 +44,34 @@ func load(t *testing.T, file string, environ []string, flags map[string]string) 
 	return config.Load(config.Sources{File: path, Environ: environ, Flags: flags})
 }
 
+// TestFieldsOfAUserHoldAnyJSON: as they are written in a file, and as a variable has them.
+func TestFieldsOfAUserHoldAnyJSON(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const text = "users: [{name: a, token: the-token, fields: {s: x, n: 3, f: 1.5, b: true, z: null, day: 2026-11-24, l: [1, {2: y}]}}]"
+	require.NoError(t, os.WriteFile(config.DefaultFile, []byte(text), 0o600))
+	want := map[string]any{"s": "x", "n": 3, "f": 1.5, "b": true, "z": nil, "day": "2026-11-24", "l": []any{1, map[string]any{"2": "y"}}}
+	c, err := config.Load(config.Sources{})
+	require.NoError(t, err)
+	assert.Equal(t, want, c.Users[0].Fields)
+	for variable, changed := range map[string]map[string]any{
+		"FIELDS_S=4":            {"s": "4"}, // it was a string
+		"FIELDS_N=4":            {"n": 4},
+		"FIELDS_L=[x]":          {"l": []any{"x"}},
+		`FIELDS_Z={"a":[]}`:     {"z": map[string]any{"a": []any{}}},
+		`FIELDS={"s":1,"u":[]}`: {"s": 1, "u": []any{}},
+	} {
+		c, err := config.Load(config.Sources{Environ: []string{"AGENTCONFORM_USERS_0_" + variable}})
+		require.NoError(t, err, variable)
+		for name, value := range changed {
+			assert.Equal(t, value, c.Users[0].Fields[name], variable)
+		}
+	}
+	for _, value := range []string{".nan", "[-.Inf]", "!!binary aGk="} {
+		_, err := config.Load(config.Sources{Environ: []string{"AGENTCONFORM_USERS_0_FIELDS={x: " + value + "}"}})
+		assert.ErrorContains(t, err, "is not a JSON value", value)
+	}
+}
+
 func TestLoad(t *testing.T) {
 	c, err := load(t, valid, nil, nil)
 	require.NoError(t, err)

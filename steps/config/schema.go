@@ -41,6 +41,8 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 		}
 	case t.Kind() == reflect.Struct:
 		return checkStruct(n, t, source, key)
+	case t == reflect.TypeFor[map[string]any]() && n.Kind == yaml.MappingNode:
+		return checkJSON(n, source, key)
 	case t.Kind() == reflect.Slice:
 		if n.Kind != yaml.SequenceNode {
 			return mistake("a list")
@@ -73,6 +75,29 @@ func check(n *yaml.Node, t reflect.Type, source, key string) []*Error {
 		}
 	}
 	return nil
+}
+
+// checkJSON accepts what JSON can hold. What only YAML has a type for, a time or a key that is a number, is the string that is written.
+// Aliases are not followed: an anchor may hold itself.
+func checkJSON(n *yaml.Node, source, key string) (all []*Error) {
+	switch {
+	case n.Tag == "!!binary" || n.Tag == "!!float" && strings.ContainsAny(n.Value, "nN"): // .nan, .inf
+		return []*Error{{Source: fmt.Sprintf("%s:%d", source, n.Line), Key: key, Problem: "is not a JSON value", Remedy: "use a string, a number, true, false, null, a list or an object"}}
+	case n.Tag == "!!timestamp":
+		n.Tag = "!!str"
+	}
+	for i, item := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			item.Tag = "!!str"
+			continue
+		}
+		name := strconv.Itoa(i)
+		if n.Kind == yaml.MappingNode {
+			name = n.Content[i-1].Value
+		}
+		all = append(all, checkJSON(item, source, join(key, name))...)
+	}
+	return all
 }
 
 func checkStruct(n *yaml.Node, t reflect.Type, source, key string) []*Error {

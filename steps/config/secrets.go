@@ -111,6 +111,23 @@ func (c *Config) Secrets() map[string]string {
 	return secrets
 }
 
+// Environment holds every secret in the variable under whose name reports show it ("NAME=value"), as the curl lines and scripts of findings need it.
+func (c *Config) Environment() []string {
+	values := map[string]string{}
+	for secret, shown := range c.Secrets() {
+		name := strings.Trim(shown, "${}")
+		isName := !strings.ContainsAny(name, "}~%") && !strings.HasPrefix(secret, "//")
+		if isName && len(secret) > len(values[name]) { // parts of a secret have its name too
+			values[name] = secret
+		}
+	}
+	all := make([]string, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all = append(all, name+"="+values[name])
+	}
+	return all
+}
+
 // ShortSecrets are the names of the secrets that are too short to be looked for everywhere, in order.
 func (c *Config) ShortSecrets() []string {
 	found, common := map[string]bool{}, c.Common()
@@ -129,7 +146,8 @@ const SafeSecret = 12
 func (c *Config) Common() []string {
 	all := []string{c.AssistantID, c.Implementation.Name, c.Edition, c.Source(), c.AgentURLFrom, reports.HostPort(c.Target), reports.HostPort(c.AgentTarget)}
 	for _, u := range c.Users {
-		all = append(append(all, u.Name, u.Identity), slices.Collect(maps.Values(u.Fields))...)
+		all = append(all, u.Name, u.Identity)
+		within.Each(u.Fields, func(_ []string, s string) { all = append(all, s) })
 	}
 	all = append(append(all, slices.Collect(maps.Keys(c.Vocabulary))...), slices.Collect(maps.Values(c.Vocabulary))...)
 	return append(append(all, slices.Collect(maps.Keys(c.Create.Body))...), c.Supports...)

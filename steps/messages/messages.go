@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -78,24 +79,67 @@ func Shown(all []Message) string {
 const maxIntroduction = 64 << 10
 
 // ReportsField reports whether a text that describes a user gives the field this value. The text is JSON that may stand
-// between other words; where there is none, the value is looked for in the words themselves.
-func ReportsField(text, field, value string) bool {
+// between other words; where there is none, the value is looked for in the words themselves. An object may have more than the value
+// has, and a field that is null may be missing.
+func ReportsField(text, field string, value any) bool {
+	wanted := InJSON(value)
 	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if start >= 0 && end > start && end-start < maxIntroduction && json.Valid([]byte(text[start:end+1])) {
-		return hasField(gjson.Parse(text[start:end+1]), field, value)
+		user := gjson.Parse(text[start : end+1])
+		return hasField(user, field, func(item gjson.Result) bool { return holds(item, gjson.Parse(wanted)) }) ||
+			value == nil && !hasField(user, field, func(gjson.Result) bool { return true })
 	}
-	return strings.Contains(text, value)
+	return strings.Contains(text, gjson.Parse(wanted).String())
+}
+
+// InJSON is a value of a configuration as JSON: "author" in quotes, 3 without.
+func InJSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprintf("%q", fmt.Sprint(value))
+	}
+	return string(text)
+}
+
+// holds tells whether a value is the wanted one, of the same type.
+func holds(value, wanted gjson.Result) bool {
+	switch {
+	case wanted.IsObject():
+		all := value.IsObject()
+		wanted.ForEach(func(key, item gjson.Result) bool {
+			is := value.Get(gjson.Escape(key.Str))
+			all = all && (holds(is, item) || item.Type == gjson.Null && !is.Exists())
+			return all
+		})
+		return all
+	case wanted.IsArray():
+		return value.IsArray() && slices.EqualFunc(value.Array(), wanted.Array(), holds)
+	case wanted.Type == gjson.Number:
+		return value.Type == gjson.Number && sameNumber(value.Raw, wanted.Raw)
+	}
+	return value.Type == wanted.Type && value.Str == wanted.Str && value.Exists()
+}
+
+func sameNumber(a, b string) bool {
+	m, errM := strconv.ParseInt(a, 10, 64)
+	n, errN := strconv.ParseInt(b, 10, 64)
+	if errM == nil && errN == nil {
+		return m == n
+	}
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return a == b || errX == nil && errY == nil && x == y
 }
 
 // hasField looks for a field at any depth: a user object may have its custom fields in a nested object.
-func hasField(object gjson.Result, field, value string) bool {
+func hasField(object gjson.Result, field string, is func(gjson.Result) bool) bool {
 	found := false
 	object.ForEach(func(key, item gjson.Result) bool {
 		switch {
-		case key.Type == gjson.String && key.Str == field && item.String() == value:
+		case key.Type == gjson.String && key.Str == field && is(item):
 			found = true
 		case item.IsObject() || item.IsArray():
-			found = found || hasField(item, field, value)
+			found = found || hasField(item, field, is)
 		}
 		return !found
 	})

@@ -39,7 +39,30 @@ func TestTells(t *testing.T) {
 	deep := "{" + strings.Repeat("[", 8<<20) + "}"
 	assert.False(t, ReportsField(deep, "identity", "ada"), "a hostile depth is not followed")
 	assert.False(t, ReportsField(deep[:1<<15]+"}", "identity", "ada"))
-	assert.True(t, ReportsField(`{"level":3}`, "level", "3"), "a custom field may be a number")
+}
+
+func TestReportsFieldsOfEachType(t *testing.T) {
+	for _, c := range []struct {
+		value       any
+		right, none string // what is the value in JSON, and what is not
+	}{
+		{"3", `"3"`, `3`},
+		{3, `3`, `"3"`},
+		{3, `3.0`, `4`},
+		{9007199254740993, `9007199254740993`, `9007199254740992`},
+		{1.5, `15e-1`, `1`},
+		{true, `true`, `"true"`},
+		{false, `false`, `null`},
+		{nil, `null`, `""`},
+		{[]any{"a", 1}, `["a",1]`, `[1,"a"]`},
+		{[]any{}, `[]`, `{}`},
+		{map[string]any{"id": 7, "a.b": nil}, `{"id":7,"more":true}`, `{"id":"7"}`},
+		{map[string]any{"a.b": []any{"x"}}, `{"a.b":["x"]}`, `{"a":{"b":["x"]}}`},
+	} {
+		assert.True(t, ReportsField(`{"user":{"field":`+c.right+`}}`, "field", c.value), "%s is %v", c.right, c.value)
+		assert.False(t, ReportsField(`{"user":{"field":`+c.none+`}}`, "field", c.value), "%s is not %v", c.none, c.value)
+		assert.Equal(t, c.value == nil, ReportsField(`{"user":{}}`, "field", c.value), "a field that is missing is not %v", c.value)
+	}
 }
 
 func TestSaysText(t *testing.T) {

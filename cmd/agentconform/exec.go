@@ -1,0 +1,44 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+)
+
+func newExec(io streams) *cobra.Command {
+	f := &targetFlags{}
+	c := &cobra.Command{
+		Use:   "exec -- COMMAND [ARGUMENT...]",
+		Short: "Run a command with the secrets of the configuration in its environment",
+		Long: `Run a command with the secrets of the configuration in the variables that the scripts and curl lines of findings name, such as
+AGENTCONFORM_CREDENTIALS_API_KEY. Secrets may so stay in the configuration, or in the files that it names.
+
+Exit codes: that of the command; 2 wrong usage or configuration.`,
+		Example: `  agentconform exec --config vendor.yaml -- bash agentconform-out/scripts/CP-LIST-3-6c040f244d86.sh
+  agentconform exec -- bash    to paste curl lines into`,
+		Args: arguments(1, 0, "a command after --, such as bash agentconform-out/scripts/CP-LIST-3-6c040f244d86.sh"),
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := f.load(c)
+			if err != nil {
+				return err
+			}
+			command := exec.CommandContext(c.Context(), args[0], args[1:]...)
+			command.Stdin, command.Stdout, command.Stderr = io.in, io.out, io.err
+			command.Env = append(os.Environ(), cfg.Environment()...)
+			var ended *exec.ExitError
+			if err = command.Run(); errors.As(err, &ended) {
+				return failed(ended.ExitCode())
+			} else if err != nil {
+				return fmt.Errorf("running the command: %w", err)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&f.config, "config", "", "configuration `file` (default agentconform.yaml, if it exists)")
+	c.Flags().StringVar(&f.env, "env", "", "`name` of an environment of the configuration file, laid over its other keys, such as staging")
+	return c
+}
