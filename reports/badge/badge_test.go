@@ -20,7 +20,7 @@ func TestBadge(t *testing.T) {
 func TestBadgeCountsRequirements(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, badge.Write(&b, recorded.Faulty()))
-	assert.Contains(t, b.String(), "non-conformant (partial run) 3/123", "of those that apply")
+	assert.Regexp(t, `non-conformant \(partial run\) 3/1\d\d<`, b.String(), "of those that apply")
 	b.Reset()
 	require.NoError(t, badge.Write(&b, &reports.Result{Verdict: "<script>"}))
 	assert.Contains(t, b.String(), "incomplete 0/0")
