@@ -128,7 +128,7 @@ type Requirement struct {
 	Section     string     `json:"section"`           // of the interface, "4, 8"
 	Profile     string     `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
 	Feature     string     `json:"feature"`           // title of the feature
-	Subject     string     `json:"subject,omitempty"` // what a violation puts at risk: "security", "rollback", "form", or "" for the rest
+	Subject     string     `json:"subject,omitempty"` // what a violation puts at risk: "isolation", "security", "rollback", "form", or "" for the rest
 	Claimed     string     `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
 	ToldBy      []string   `json:"told_by,omitempty"` // requirements that tell the same, "CP-AUTH-*": where one of these fails, this one is left to it
 	Verdict     Verdict    `json:"verdict"`

@@ -8,7 +8,7 @@ Feature: Authorization at the agent server
   Background:
     Given a deployed agent server
 
-  @AS-AUTHZ-1 @must @section-5
+  @AS-AUTHZ-1 @must @section-5 @isolation
   Rule: GET of the state and of a run of another user's thread is answered with an HTTP error status, and a join tells nothing of the run
     A join that is answered at once with 2xx and holds nothing of the run passes here and fails AS-RUN-9: no body, null, an
     empty object, `__error__` alone, or what the join of an unknown run is answered with. One that waits for the run fails.
@@ -108,7 +108,7 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
-  @AS-AUTHZ-3 @must @section-5
+  @AS-AUTHZ-3 @must @section-5 @isolation
   Rule: A listing of threads returns only the caller's threads, whatever filter is sent
     The requests send no filter, an empty filter, metadata that the threads of both users share, the ids of both
     threads, and the other user as owner. A filter may be refused with a 4xx. The listing endpoint that is not

@@ -307,7 +307,7 @@ func (w *callers) runReports(what string) error {
 	for field, value := range fields {
 		if !messages.ReportsField(said.Text, field, value) {
 			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %q", field, value), "%q", said.Text).At("/values/messages").
-				Hinting(orTheGraph(w.fieldHint(said.Of.User, field)))
+				Hinting(orTheGraph(w.reportHint(said, field)))
 		}
 	}
 	return nil
@@ -326,7 +326,7 @@ func (w *callers) eachReportsItsOwn() error {
 		for field, value := range differing(*other, *said.Of.User) {
 			if messages.ReportsField(said.Text, field, value) && !messages.ReportsField(said.Text, field, identifying(*said.Of.User)[field]) {
 				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %q of %s", field, value, other.Name).At("/values/messages").
-					Hinting(orTheGraph(w.fieldHint(said.Of.User, field) + "; " + w.fieldHint(other, field)))
+					Hinting(orTheGraph("give each run the user of its own request in graph_auth_user"))
 			}
 		}
 		reported = reported || messages.ReportsField(said.Text, "identity", said.Of.User.Identity)

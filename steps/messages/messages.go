@@ -80,11 +80,21 @@ const maxIntroduction = 64 << 10
 // ReportsField reports whether a text that describes a user gives the field this value. The text is JSON that may stand
 // between other words; where there is none, the value is looked for in the words themselves.
 func ReportsField(text, field, value string) bool {
-	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if start >= 0 && end > start && end-start < maxIntroduction && json.Valid([]byte(text[start:end+1])) {
-		return hasField(gjson.Parse(text[start:end+1]), field, value)
+	if user := userIn(text); user.Exists() {
+		return hasField(user, field, value)
 	}
 	return strings.Contains(text, value)
+}
+
+// DescribesUser tells whether a text holds a JSON object, as one that describes a user does.
+func DescribesUser(text string) bool { return userIn(text).Exists() }
+
+func userIn(text string) (user gjson.Result) {
+	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if start >= 0 && end > start && end-start < maxIntroduction && json.Valid([]byte(text[start:end+1])) {
+		user = gjson.Parse(text[start : end+1])
+	}
+	return user
 }
 
 // hasField looks for a field at any depth: a user object may have its custom fields in a nested object.
