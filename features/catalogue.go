@@ -36,8 +36,8 @@ const (
 )
 
 // Subjects are the tags of features and rules that say what a violation puts at risk. Reports name failures of
-// security first, then those of rollback, then those without a tag, and those of form last.
-var Subjects = []string{"@security", "@rollback", "@form"}
+// isolation first, then those of security and rollback, then those without a tag, and those of form last.
+var Subjects = []string{"@isolation", "@security", "@rollback", "@form"}
 
 // Requirement is one Rule: a sentence of the interface that can be observed from outside.
 type Requirement struct {
@@ -48,7 +48,7 @@ type Requirement struct {
 	Needs       string   // of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
 	Sections    []string // of the interface
 	Profile     string
-	Subject     string // "security", "rollback", "form", or "" for everything between
+	Subject     string // "isolation", "security", "rollback", "form", or "" for everything between
 	Feature     string
 	URI         string
 	Line        int

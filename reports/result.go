@@ -117,7 +117,7 @@ type Requirement struct {
 	Section     string     `json:"section"`           // of the interface, "4, 8"
 	Profile     string     `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
 	Feature     string     `json:"feature"`           // title of the feature
-	Subject     string     `json:"subject,omitempty"` // what a violation puts at risk: "security", "rollback", "form", or "" for the rest
+	Subject     string     `json:"subject,omitempty"` // what a violation puts at risk: "isolation", "security", "rollback", "form", or "" for the rest
 	Claimed     string     `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
 	Verdict     Verdict    `json:"verdict"`
 	Reason      string     `json:"reason"`               // of the worst scenario

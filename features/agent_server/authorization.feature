@@ -8,8 +8,10 @@ Feature: Authorization at the agent server
   Background:
     Given a deployed agent server
 
-  @AS-AUTHZ-1 @must @section-5
-  Rule: Reading the state, retrieving a run and joining a run of another user's thread is answered with an HTTP error status
+  @AS-AUTHZ-1 @must @section-5 @isolation
+  Rule: GET of the state and of a run of another user's thread is answered with an HTTP error status, and a join tells nothing of the run
+    A join that is answered at once with 2xx and holds nothing of the run passes here and fails AS-RUN-9: no body, null, an
+    empty object, `__error__` alone, or what the join of an unknown run is answered with. One that waits for the run fails.
     Judged in both directions: threads of the first user and of the second.
     Requires two users in the configuration.
 
@@ -23,10 +25,8 @@ Feature: Authorization at the agent server
         | owner  | operation      |
         | first  | read the state |
         | first  | retrieve a run |
-        | first  | join a run     |
         | second | read the state |
         | second | retrieve a run |
-        | second | join a run     |
 
     Scenario Outline: A run of the <owner> user is not retrieved by another user under a thread of their own
       Given the user is the <owner> configured user
@@ -39,16 +39,31 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
-    Scenario Outline: The join of a run of the <owner> user by another user under a thread of their own tells nothing of the run
+    Scenario Outline: With a run of the <owner> user, the answer to another user who tries to <join> holds nothing of it
       Given the user is the <owner> configured user
       And a completed run
-      When the other user tries to join the run under a thread of their own
-      Then the answer holds no message of the run
+      When the other user tries to <join>
+      Then the answer holds nothing of the run
 
       Examples:
-        | owner  |
-        | first  |
-        | second |
+        | owner  | join                                     |
+        | first  | join a run                               |
+        | first  | join the run under a thread of their own |
+        | second | join a run                               |
+        | second | join the run under a thread of their own |
+
+    Scenario Outline: With a run in progress of the <owner> user, the answer to another user who tries to <join> does not wait for its end
+      Given the user is the <owner> configured user
+      And a run in progress on a new thread
+      When the other user, while it is in progress, tries to <join>
+      Then the join is refused, or answered before the end of the run
+
+      Examples:
+        | owner  | join                                     |
+        | first  | join a run                               |
+        | first  | join the run under a thread of their own |
+        | second | join a run                               |
+        | second | join the run under a thread of their own |
 
   @AS-AUTHZ-2 @must @section-5 @slow
   Rule: Starting a run on another user's thread is answered with an HTTP error status and leaves the thread unchanged
@@ -93,7 +108,7 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
-  @AS-AUTHZ-3 @must @section-5
+  @AS-AUTHZ-3 @must @section-5 @isolation
   Rule: A listing of threads returns only the caller's threads, whatever filter is sent
     The requests send no filter, an empty filter, metadata that the threads of both users share, the ids of both
     threads, and the other user as owner. A filter may be refused with a 4xx. The listing endpoint that is not

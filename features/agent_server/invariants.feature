@@ -39,7 +39,7 @@ Feature: What is true of every answer of the agent server
       When all exchanges of this run are read
       Then no agent-server request without valid credentials was answered with 2xx
 
-  @AS-INVARIANT-4 @must @section-5 @last @security
+  @AS-INVARIANT-4 @must @section-5 @last @security @isolation
   Rule: No answer to one caller holds a thread_id, a run_id or a text of another user
     Judged on every answer, those to requests beyond the interface included, for each user and for callers without valid
     credentials. What the caller has sent, in this request or before, may be in an answer. Texts and ids of less than

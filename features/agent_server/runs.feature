@@ -127,8 +127,9 @@ Feature: Runs
       Then the request is answered with an HTTP error status
 
   @AS-RUN-9 @should @section-4
-  Rule: The join of an unknown run, or of a run under another thread, is answered with an HTTP error status
+  Rule: The join of an unknown run, or of a run of another thread or user, is answered with an HTTP error status
     The interface shows no such join. A client that joins by mistake waits for nothing, and takes the answer for the end of its run.
+    Runs of another user are judged where two users are configured.
 
     Scenario: The join of an unknown run is answered with an HTTP error status
       Given a completed run
@@ -145,3 +146,16 @@ Feature: Runs
         | which      |
         | an unknown |
         | the other  |
+
+    Scenario Outline: With a run of the <owner> user, another user who tries to <join> is answered with an HTTP error status
+      Given the user is the <owner> configured user
+      And a completed run
+      When the other user tries to <join>
+      Then the join of another user's run is answered with an HTTP error status
+
+      Examples:
+        | owner  | join                                     |
+        | first  | join a run                               |
+        | first  | join the run under a thread of their own |
+        | second | join a run                               |
+        | second | join the run under a thread of their own |

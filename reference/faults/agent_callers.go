@@ -145,7 +145,7 @@ func agentUsers() []Fault {
 		},
 		{
 			Name: "graph-sees-the-developer", Breaks: "the graph receives the owner of the deployment instead of the caller", Fails: "AS-AUTH-6",
-			Apply: changingGraphUser(forEveryUser(func(agentserver.User) map[string]any { return map[string]any{"identity": "owner", "role": "developer"} })),
+			Apply: changingGraphUser(forEveryUser(asDeveloper)),
 		},
 		{
 			Name: "graph-sees-nobody", Breaks: "the configuration that the graph receives has no graph_auth_user", Fails: "AS-AUTH-6",
@@ -172,6 +172,11 @@ func agentUsers() []Fault {
 			}),
 		},
 	}
+}
+
+// asDeveloper is the owner of the deployment, whoever the caller is.
+func asDeveloper(agentserver.User) map[string]any {
+	return map[string]any{"identity": "owner", "role": "developer"}
 }
 
 // firstValue keeps the first value it receives.

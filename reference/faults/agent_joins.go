@@ -130,7 +130,31 @@ func agentJoins() []Fault {
 				})
 			}),
 		},
+		{
+			Name: "foreign-join-is-an-empty-object", Breaks: "join of another user's run returns 200 with an empty object at once", Fails: "AS-RUN-9",
+			Apply: onForeignJoin(false, func(a *answer, _ func()) { a.json(map[string]any{}) }),
+		},
+		{
+			Name: "foreign-join-is-an-error-object", Breaks: "join of another user's run returns 200 with an error object at once", Fails: "AS-RUN-9",
+			Apply: onForeignJoin(false, func(a *answer, _ func()) { a.json(map[string]any{"__error__": map[string]any{"error": "NotFound"}}) }),
+		},
 	}
+}
+
+// onForeignJoin answers joins of other users' runs with 200 in place of 404, under threads of the caller only or under any. await
+// returns when the run is over.
+func onForeignJoin(underOwn bool, change func(a *answer, await func())) Layer {
+	return directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		onUnfound(joinRun, w, r, next, func(a *answer) {
+			caller, thread := r.Header.Get("Authorization"), d.threadOfRun(runOf(r))
+			if owner := d.ownerOf(thread); owner != "" && owner != caller && (!underOwn || d.owner(r) == caller) {
+				a.status = http.StatusOK
+				change(a, func() {
+					do(next, resent(r, owner, nil), http.MethodGet, threadPath(r, thread)+"/runs/"+runOf(r)+"/join")
+				})
+			}
+		})
+	})
 }
 
 // onJoin replaces join for runs that the caller may access; over reports whether the run has completed.

@@ -31,6 +31,19 @@ func agentForeignThreads() []Fault {
 			Apply: foundByRun(joinRun, "/join"),
 		},
 		{
+			Name: "foreign-join-waits", Breaks: "join of another user's run, under a thread of the caller, returns 200 with an empty object when the run ends",
+			Fails: "AS-AUTHZ-1", Also: map[string]string{"AS-RUN-9": "the join of another user's run is answered with 200"},
+			Apply: onForeignJoin(true, func(a *answer, await func()) {
+				await()
+				a.json(map[string]any{})
+			}),
+		},
+		{
+			Name: "foreign-join-tells-the-status", Breaks: "join of another user's run, under a thread of the caller, returns 200 with the status of the run at once",
+			Fails: "AS-AUTHZ-1",
+			Apply: onForeignJoin(true, func(a *answer, _ func()) { a.json(map[string]any{"status": "success"}) }),
+		},
+		{
 			Name: "foreign-state-is-empty", Breaks: "get state of another user's thread returns 200 with empty values", Fails: "AS-AUTHZ-1",
 			Apply: onStatus(getState, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.status = http.StatusOK

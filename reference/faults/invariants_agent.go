@@ -1,7 +1,9 @@
 package faults
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -93,31 +95,18 @@ func agentInvariants() []Fault {
 		},
 		{
 			Name: "state-shows-what-others-said", Breaks: "get state has a field with the last text that another user sent", Fails: "AS-INVARIANT-4",
-			Apply: fresh(func() Layer {
-				var said sync.Map // text by Authorization
-				return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-					who := r.Header.Get("Authorization")
-					if createRun.is(r) {
-						for _, m := range items(object(bodyOf(r)["input"])["messages"]) {
-							said.Store(who, text(m, "content"))
-						}
-					}
-					if !getState.is(r) {
-						next.ServeHTTP(w, r)
-						return
-					}
-					a := capture(next, r)
-					a.edit(func(state map[string]any) {
-						said.Range(func(other, text any) bool {
-							if other != who && a.status == http.StatusOK {
-								state["recent"] = text
-							}
-							return true
-						})
-					})
-					a.send(w)
-				})
-			}),
+			Apply: showingOthersText(func(state map[string]any, text any) { state["recent"] = text }),
+		},
+		{
+			Name: "state-ends-with-what-others-said", Breaks: "the state of a run that reports its caller ends with the last message of another user, and the graph receives the deployment's owner",
+			Fails: "AS-INVARIANT-4", Also: map[string]string{"AS-AUTH-6": "the run does not report its caller"},
+			Apply: compose(showingOthersText(func(state map[string]any, text any) {
+				values := object(state["values"])
+				all, _ := values["messages"].([]any)
+				if messages := items(values["messages"]); len(messages) > 0 && strings.Contains(fmt.Sprint(messages[0]["content"]), "whoami") {
+					values["messages"] = append(all, map[string]any{"type": "human", "content": text})
+				}
+			}), changingGraphUser(forEveryUser(asDeveloper))),
 		},
 		{
 			Name: "run-names-the-one-it-replaced", Breaks: "get run of a completed run with rollback has a field with the id of the run that it replaced", Fails: "AS-INVARIANT-5",
@@ -164,4 +153,33 @@ func agentInvariants() []Fault {
 			}),
 		},
 	}
+}
+
+// showingOthersText shows in every state the last text that another user has sent.
+func showingOthersText(show func(state map[string]any, text any)) Layer {
+	return fresh(func() Layer {
+		var said sync.Map // text by Authorization
+		return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			who := r.Header.Get("Authorization")
+			if createRun.is(r) {
+				for _, m := range items(object(bodyOf(r)["input"])["messages"]) {
+					said.Store(who, text(m, "content"))
+				}
+			}
+			if !getState.is(r) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			a := capture(next, r)
+			a.edit(func(state map[string]any) {
+				said.Range(func(other, text any) bool {
+					if other != who && a.status == http.StatusOK {
+						show(state, text)
+					}
+					return true
+				})
+			})
+			a.send(w)
+		})
+	})
 }

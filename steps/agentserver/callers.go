@@ -22,10 +22,11 @@ import (
 
 // The callers and what they try, as the sentences name them.
 const (
-	refusedCallers = `(a caller without credentials|a caller with an unknown token|the other user)`
-	anyCaller      = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme|a token that has one more character|a token in the other case|a token that lacks its last character|a token that has another last character|the (?:API key|tenant ID|bearer token) of the control plane))`
-	anyAttempt     = anyCaller + ` tries to (create a thread|list the threads|list the threads with the other listing endpoint|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:retrieve|join) the run under a thread of their own|(?:start|retrieve|join|read) .* of an unknown thread)`
-	twoUsersAsk    = `two users start runs that report their caller, (in turn|all at once)`
+	refusedCallers  = `(a caller without credentials|a caller with an unknown token|the other user)`
+	anyCaller       = `(the user|the other user|a studio user|a caller without credentials|a caller with (?:an unknown token|an empty token|another scheme|a token that has one more character|a token in the other case|a token that lacks its last character|a token that has another last character|the (?:API key|tenant ID|bearer token) of the control plane))`
+	anyAttempt      = anyCaller + ` tries to (create a thread|list the threads|list the threads with the other listing endpoint|start a run|start a run with rollback|retrieve a run|join a run|read the state|(?:retrieve|join) the run under a thread of their own|(?:start|retrieve|join|read) .* of an unknown thread)`
+	whileInProgress = `the other user, while it is in progress, tries to (join a run|join the run under a thread of their own)`
+	twoUsersAsk     = `two users start runs that report their caller, (in turn|all at once)`
 )
 
 // otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice versa.
@@ -49,7 +50,10 @@ func (w *callers) define(r *common.Registrar) {
 	r.When(twoUsersAsk, w.usersAskWho, common.Needs(common.Whatever(w.aConfiguredOtherUser)), common.StartsOnce(sharedRun, 1, 1), common.StartsOnce(otherUser, 2, 1), common.Starts(4, 4))
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
-	r.Then(`the answer holds no message of the run`, w.holdsNothingOfRun)
+	r.When(whileInProgress, w.otherJoinsInTime, common.Needs(func(string) error { return w.aConfiguredOtherUser() }), common.Starts(1, 0))
+	r.Then(`the answer holds nothing of the run`, w.holdsNothingOfRun)
+	r.Then(`the join is refused, or answered before the end of the run`, w.joinDoesNotWait)
+	r.Then(`the join of another user's run is answered with an HTTP error status`, w.joinIsRefused)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
 }
@@ -147,6 +151,7 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 	case "retrieve a run":
 		w.scene.Answer, err = w.server.GetRun(ctx, who, g)
 	case "join a run":
+		w.who, w.joins = who, g
 		w.scene.Answer, err = w.server.JoinCompleted(ctx, who, g)
 		if none := (*client.NoAnswer)(nil); errors.As(err, &none) && none.Timeout {
 			return outcome.Blocked("the join of a completed run was not answered (AS-RUN-5)").ByRequirement("AS-RUN-5")
@@ -199,16 +204,6 @@ func (w *callers) wasRefusedRun(ctx context.Context, name, what string) error {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
 	case w.scene.Answer.Status < 400:
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(w.scene.Answer))
-	}
-	return nil
-}
-
-// holdsNothingOfRun lets the status be any: servers in the field answer the join of a run that they do not find with 200 and an
-// error.
-func (w *callers) holdsNothingOfRun() error {
-	a := w.scene.Answer
-	if messages.ContainsText(a, w.current.Text()) {
-		return outcome.Violated(a, "no message of the run", "%s", outcome.Seen(a))
 	}
 	return nil
 }
@@ -313,7 +308,7 @@ func (w *callers) runReports(what string) error {
 	for field, value := range fields {
 		if !messages.ReportsField(said.Text, field, value) {
 			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "%q", said.Text).At("/values/messages").
-				Hinting(orTheGraph(w.fieldHint(said.Of.User, field)))
+				Hinting(orTheGraph(w.reportHint(said, field)))
 		}
 	}
 	return nil
@@ -332,7 +327,7 @@ func (w *callers) eachReportsItsOwn() error {
 		for field, value := range differing(*other, *said.Of.User) {
 			if messages.ReportsField(said.Text, field, value) && !messages.ReportsField(said.Text, field, identifying(*said.Of.User)[field]) {
 				return outcome.Violated(said.Answer, fmt.Sprintf("identity and fields of %s", said.Of.User.Name), "%s %s of %s", field, messages.InJSON(value), other.Name).At("/values/messages").
-					Hinting(orTheGraph(w.fieldHint(said.Of.User, field) + "; " + w.fieldHint(other, field)))
+					Hinting(orTheGraph("give each run the user of its own request in graph_auth_user"))
 			}
 		}
 		reported = reported || messages.ReportsField(said.Text, "identity", said.Of.User.Identity)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
+	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/messages"
 )
 
 // idHint names the configuration that may be why a user gets no thread, or no run.
@@ -50,10 +53,17 @@ func (w *World) rejectedHint(a *client.Answer) string {
 	return "set agent.rejected_status if the handler chooses another status"
 }
 
-// fieldHint names the configuration of what a user's runs are to tell.
-func (w *World) fieldHint(u *config.User, field string) string {
-	for i := range w.target.Config.Users {
-		if u != &w.target.Config.Users[i] {
+// reportHint names the configuration of what a user's run is to tell, unless the run tells something else, or of another user: that
+// is never a mistake of the configuration.
+func (w *World) reportHint(said agent.CallerReport, field string) string {
+	users := w.target.Config.Users
+	if !messages.DescribesUser(said.Text) || slices.ContainsFunc(users, func(u config.User) bool {
+		return u.Identity != said.Of.User.Identity && messages.ReportsField(said.Text, "identity", u.Identity)
+	}) {
+		return ""
+	}
+	for i := range users {
+		if said.Of.User != &users[i] {
 			continue
 		}
 		if field == "identity" {

@@ -47,6 +47,8 @@ type attempt struct {
 	attempted string // who, as the sentence names them
 	operation string // what they tried
 	foreign   string // what a run was to say that was to be refused
+	who       target.Caller
+	joins     *agent.GraphRun // as it was joined
 }
 
 // What scenarios share, in the plan of a run.

@@ -41,7 +41,7 @@ var toldBy = map[string][]string{
 	revisionOfRef:   {"CP-UPDATE-1"},
 	revisionOfPath:  {"CP-UPDATE-2"},
 	revisionOfImage: {"CP-UPDATE-3"},
-	apart:           {"AS-AUTH-*", "AS-AUTHZ-*"},
+	apart:           {"AS-AUTHZ-*"}, // only where they show the leak itself, see isolation.toldBy
 	rolledBack:      {"AS-ROLLBACK-*"},
 }
 

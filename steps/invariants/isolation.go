@@ -3,11 +3,14 @@ package invariants
 import (
 	"encoding/json"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -20,6 +23,7 @@ type isolation struct {
 	users map[string]*belongings // by the key of their credentials
 	known []person
 	order []string
+	leaks map[int]string // the operation of each exchange that holds what belongs to another user
 	tally
 }
 
@@ -35,7 +39,21 @@ type belongings struct {
 }
 
 func newIsolation(t *target.Target) *isolation {
-	return &isolation{users: map[string]*belongings{}, known: personsOf(t)}
+	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}}
+}
+
+// toldBy tells whether what a scenario has found is a leak by the same operation, told as what it is.
+func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
+	return reports.Among(toldBy[apart], o.Requirement.ID) && slices.ContainsFunc(o.Outcome.Violations, func(f outcome.Violation) bool {
+		operation, leaked := r.leaks[f.Exchange]
+		return leaked && operation == v.Operation
+	})
+}
+
+// leaked keeps a violation.
+func (r *isolation) leaked(s *seen, what, actual string) {
+	r.leaks[s.id] = s.op.ID
+	r.violated(s, "", "an answer to one caller holds "+what+" of another user", "nothing of another user", actual)
 }
 
 func (r *isolation) of(key string) *belongings {
@@ -108,17 +126,17 @@ func (r *isolation) check(s *seen) {
 		r.judged++
 		for at := range other.ids {
 			if at.base == s.base && strings.Contains(body, at.id) && !r.knows(s, at.id) && !own.ids[at] {
-				r.violated(s, "", "an answer to one caller holds an id of another user", "nothing of another user", "the id "+at.id+" of "+key)
+				r.leaked(s, "an id", "the id "+at.id+" of "+key)
 			}
 		}
 		for id := range namedThreads(s.answer) {
 			if at := (place{s.base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
-				r.violated(s, "", "an answer to one caller holds an id of another user", "nothing of another user", "the thread_id "+id+" of "+key)
+				r.leaked(s, "an id", "the thread_id "+id+" of "+key)
 			}
 		}
 		for text, json := range other.texts {
 			if (strings.Contains(body, text) || strings.Contains(body, json)) && !r.knows(s, text) {
-				r.violated(s, "", "an answer to one caller holds a text of another user", "nothing of another user", "the text "+text+" of "+key)
+				r.leaked(s, "a text", "the text "+text+" of "+key)
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func (r *isolation) checkPersons(s *seen) {
 		for _, name := range p.credentials {
 			r.judged++
 			if strings.Contains(body, name) && !carries(s, name) {
-				r.violated(s, "", "an answer to one caller holds the credentials of another user", "nothing of another user", "the credentials of "+p.key)
+				r.leaked(s, "the credentials", "the credentials of "+p.key)
 			}
 		}
 		if p.identity == "" || r.knows(s, p.identity) {
@@ -62,7 +62,7 @@ func (r *isolation) checkPersons(s *seen) {
 			shown = shown || value == p.identity
 		}
 		if shown {
-			r.violated(s, "", "an answer to one caller holds the identity of another user", "nothing of another user", "the identity "+p.identity+" of "+p.key)
+			r.leaked(s, "the identity", "the identity "+p.identity+" of "+p.key)
 		}
 	}
 }

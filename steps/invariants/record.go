@@ -98,7 +98,8 @@ func (r *Record) judge() (map[string]invariant, error) {
 }
 
 // outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same place of the same
-// exchange is left to it, and so are all where a requirement has failed that tells the same and binds as much. That one makes the
+// exchange is left to it, and so are all where a requirement has failed that tells the same and binds as much. A leak between users
+// is left to nothing else than a requirement that shows a leak by the same operation. That one makes the
 // run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has failed or is blocked among these blocks
 // the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
@@ -117,10 +118,14 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 		case o.Outcome.Verdict == reports.Blocked && judged == 0 && reports.Among(toldBy[sentence], id):
 			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
 		case o.Outcome.Verdict != reports.Failed, o.Requirement.Level != reports.Must && !advisory[sentence]:
-		case reports.Among(toldBy[sentence], id):
+		case sentence != apart && reports.Among(toldBy[sentence], id):
 			owners, found = append(owners, id), nil
 		default:
-			left := slices.DeleteFunc(slices.Clone(found), o.shows)
+			shows := o.shows
+			if leaks, is := rules[sentence].(*isolation); is {
+				shows = func(v outcome.Violation) bool { return leaks.toldBy(o, v) }
+			}
+			left := slices.DeleteFunc(slices.Clone(found), shows)
 			if len(left) < len(found) {
 				owners, found = append(owners, id), left
 			}

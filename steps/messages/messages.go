@@ -83,9 +83,7 @@ const maxIntroduction = 64 << 10
 // has, and a field that is null may be missing.
 func ReportsField(text, field string, value any) bool {
 	wanted := InJSON(value)
-	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if start >= 0 && end > start && end-start < maxIntroduction && json.Valid([]byte(text[start:end+1])) {
-		user := gjson.Parse(text[start : end+1])
+	if user := userIn(text); user.Exists() {
 		return hasField(user, field, func(item gjson.Result) bool { return holds(item, gjson.Parse(wanted)) }) ||
 			value == nil && !hasField(user, field, func(gjson.Result) bool { return true })
 	}
@@ -101,7 +99,7 @@ func InJSON(value any) string {
 	return string(text)
 }
 
-// holds tells whether a value is the wanted one, of the same type.
+// holds tells whether a value is the wanted one, of the same type; a number or a boolean may be wanted as text.
 func holds(value, wanted gjson.Result) bool {
 	switch {
 	case wanted.IsObject():
@@ -117,6 +115,9 @@ func holds(value, wanted gjson.Result) bool {
 	case wanted.Type == gjson.Number:
 		return value.Type == gjson.Number && sameNumber(value.Raw, wanted.Raw)
 	}
+	if wanted.Type == gjson.String && value.Type != gjson.String { // a configuration may quote a number
+		return !value.IsObject() && !value.IsArray() && value.Raw == wanted.Str
+	}
 	return value.Type == wanted.Type && value.Str == wanted.Str && value.Exists()
 }
 
@@ -129,6 +130,17 @@ func sameNumber(a, b string) bool {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	return a == b || errX == nil && errY == nil && x == y
+}
+
+// DescribesUser tells whether a text holds a JSON object, as one that describes a user does.
+func DescribesUser(text string) bool { return userIn(text).Exists() }
+
+func userIn(text string) (user gjson.Result) {
+	start, end := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if start >= 0 && end > start && end-start < maxIntroduction && json.Valid([]byte(text[start:end+1])) {
+		user = gjson.Parse(text[start : end+1])
+	}
+	return user
 }
 
 // hasField looks for a field at any depth: a user object may have its custom fields in a nested object.

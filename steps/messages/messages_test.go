@@ -46,7 +46,8 @@ func TestReportsFieldsOfEachType(t *testing.T) {
 		value       any
 		right, none string // what is the value in JSON, and what is not
 	}{
-		{"3", `"3"`, `3`},
+		{"3", `"3"`, `4`},
+		{"3", `3`, `[3]`},
 		{3, `3`, `"3"`},
 		{3, `3.0`, `4`},
 		{9007199254740993, `9007199254740993`, `9007199254740992`},
