@@ -34,7 +34,8 @@ func newInit(s streams) *cobra.Command {
 		Long: `Write a commented configuration for a target. The flags name the target: a control plane, an agent server, or both. init asks it
 what it can without creating anything: whether credentials are accepted, whether deployments are listed, at which path they have the
 agent server's URL, how threads are listed, and with which status and detail wrong credentials are refused. Each key has a comment
-that says how its value was learned; what could not be learned is left as a comment that says what to put there.
+that says how its value was learned; what could not be learned is left as a comment that says what to put there. An agent server that
+only a deployment names is written down, and not asked.
 
 Credentials are those of the environment, such as AGENTCONFORM_CREDENTIALS_API_KEY and AGENTCONFORM_USERS_0_TOKEN. They are sent to
 the target, and never written: the file names the variables, or files that hold them ({file: path}).

@@ -76,3 +76,14 @@ Feature: What is true of every answer of the control plane
       Given a control plane that answered in this run
       When all exchanges of this run are read
       Then no refusal of the control plane holds a stack trace
+
+  @CP-INVARIANT-8 @should @section-1 @section-4 @last
+  Rule: Every GET shows what a POST or PATCH has written, once the key patience is over
+    Judged on GET of a deployment and of a revision and on lists: none is answered with 404 after an answer with 2xx has
+    named what it asks for; and on GET of a deployment after a PATCH: none shows the latest_revision_id of before where a
+    later one shows another. A write that is answered with 202 is left out, since that says that it is still to be done.
+
+    Scenario: No read shows what was before a write
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then each read shows what was written before, once the configured patience is over

@@ -109,9 +109,10 @@ Feature: Updating a deployment
         | the three source fields null    |
         | an empty source_revision_config |
 
-  @CP-UPDATE-5 @must @section-2
+  @CP-UPDATE-5 @must @section-2 @last
   Rule: PATCH cannot change the source of a deployment: GET still shows the source of the creation
-    The status of the answer to PATCH is not judged.
+    The status of the answer to PATCH is not judged. It comes last: a deployment whose source has changed may take no other
+    update.
 
     Scenario: An update of the source leaves the source unchanged
       Given a deployment that accepts updates

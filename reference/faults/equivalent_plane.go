@@ -315,7 +315,12 @@ func otherLifecycles() []EquivalentMutant {
 		},
 		{
 			Name: "updates-take-effect-later", Differs: "an update returns 202 with an empty object and takes effect after 30 ms",
-			Apply: delayedUpdates(30 * time.Millisecond),
+			Apply: delayedUpdates(30*time.Millisecond, true),
+		},
+		{
+			Name:    "reads-follow-writes-late",
+			Differs: "reads show for 60 ms after a create request 404, and after an update the deployment as it was",
+			Apply:   compose(delayedCreations(60*time.Millisecond), delayedUpdates(60*time.Millisecond, false)),
 		},
 		{
 			Name: "agent-address-comes-later", Place: "agent address", Differs: "custom_url appears 150 ms after the revision is DEPLOYED",
@@ -374,6 +379,24 @@ func servingAfter(while time.Duration) Layer {
 	})
 }
 
+// delayedCreations answers with 404 to reads of a new deployment for a while.
+func delayedCreations(while time.Duration) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !createDeployment.is(r) && !isDeployment(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := capture(next, r)
+		if createDeployment.is(r) && a.status < 300 {
+			m.mark(text(a.object(), "id"), time.Now().Add(while))
+		}
+		if until, known := m.marked(deploymentOf(r)).(time.Time); known && r.Method == http.MethodGet && time.Now().Before(until) {
+			a.refuse(http.StatusNotFound, "Deployment ID "+deploymentOf(r)+" not found.")
+		}
+		a.send(w)
+	})
+}
+
 // pendingUpdate is an update that is not visible yet.
 type pendingUpdate struct {
 	until  time.Time
@@ -381,16 +404,18 @@ type pendingUpdate struct {
 	latest string         // id of the revision that the update created
 }
 
-// delayedUpdates hides the effects of an update for a while.
-func delayedUpdates(while time.Duration) Layer {
+// delayedUpdates hides the effects of an update for a while. Where it is only accepted, its answer says so.
+func delayedUpdates(while time.Duration, accepted bool) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if updateDeployment.is(r) && len(asksFor(r)) > 0 {
 			before := lookAtDeployment(next, r)
 			a := capture(next, r)
 			if a.status == http.StatusOK {
 				m.mark(deploymentOf(r), pendingUpdate{time.Now().Add(while), before, text(a.object(), "latest_revision_id")})
-				a.status = http.StatusAccepted
-				a.json(map[string]any{})
+				if accepted {
+					a.status = http.StatusAccepted
+					a.json(map[string]any{})
+				}
 			}
 			a.send(w)
 			return

@@ -22,7 +22,8 @@ type Fault struct {
 	Hangs bool
 	// Once marks a fault that occurs once per server. To see it again, start another server.
 	Once bool
-	// Elsewhere marks a fault that only scenarios of other requirements meet. The gate runs all of the half.
+	// Elsewhere marks a fault that only scenarios of other requirements meet, or many requests together. The gate runs all of the half,
+	// and findings are not replayed: a few scenarios alone may not meet it.
 	Elsewhere bool
 	Apply     Layer
 }

@@ -100,6 +100,7 @@ func agentInvariants() []Fault {
 		{
 			Name: "state-ends-with-what-others-said", Breaks: "the state of a run that reports its caller ends with the last message of another user, and the graph receives the deployment's owner",
 			Fails: "AS-INVARIANT-4", Also: map[string]string{"AS-AUTH-6": "the run does not report its caller"},
+			Elsewhere: true,
 			Apply: compose(showingOthersText(func(state map[string]any, text any) {
 				values := object(state["values"])
 				all, _ := values["messages"].([]any)

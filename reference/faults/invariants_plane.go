@@ -3,6 +3,7 @@ package faults
 import (
 	"net/http"
 	"strings"
+	"time"
 )
 
 // planeInvariants returns the faults of the control plane that only the record of a whole run shows.
@@ -101,11 +102,20 @@ func planeInvariants() []Fault {
 		},
 		{
 			Name: "single-revision-is-listed-as-deploying", Breaks: "the list of a deployment with one revision shows it as DEPLOYING when it is DEPLOYED", Fails: "CP-INVARIANT-6",
+			Elsewhere: true,
 			Apply: onObject(listRevisions, func(list map[string]any) {
 				if rows := items(list["resources"]); len(rows) == 1 && rows[0]["status"] == "DEPLOYED" {
 					rows[0]["status"] = "DEPLOYING"
 				}
 			}),
+		},
+		{
+			Name: "created-is-unknown-at-first", Breaks: "reads of a new deployment return 404 for a second", Fails: "CP-INVARIANT-8",
+			Apply: delayedCreations(time.Second),
+		},
+		{
+			Name: "updated-is-as-before-at-first", Breaks: "reads show a deployment as before an update for a second", Fails: "CP-INVARIANT-8",
+			Apply: delayedUpdates(time.Second, false),
 		},
 		{
 			Name: "unknown-revision-shows-a-trace", Breaks: "the 404 of get revision holds a stack trace", Fails: "CP-INVARIANT-7",

@@ -9,6 +9,9 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 )
 
+// no404 is the reason if a requirement judges the same answer as CP-GET-4.
+const no404 = "CP-GET-4 asks for 404 where any 4xx is enough"
+
 func retrieval() []Fault {
 	return []Fault{
 		{
@@ -45,7 +48,7 @@ func retrieval() []Fault {
 		},
 		{
 			Name: "unknown-deployment-is-empty", Breaks: "get deployment returns 200 with an empty object for an unknown deployment", Fails: "CP-GET-2",
-			Also: map[string]string{"CP-CONTRACT-get-deployment": sameInContract},
+			Also: map[string]string{"CP-CONTRACT-get-deployment": sameInContract, "CP-GET-4": no404},
 			Apply: onStatus(getDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.status = http.StatusOK
 				a.json(map[string]any{})
@@ -53,7 +56,7 @@ func retrieval() []Fault {
 		},
 		{
 			Name: "unknown-deployment-fails", Breaks: "get deployment returns 500 for an unknown deployment", Fails: "CP-GET-2",
-			Also:  map[string]string{"CP-ERROR-3": "every 5xx fails it"},
+			Also:  map[string]string{"CP-ERROR-3": "every 5xx fails it", "CP-GET-4": no404},
 			Apply: statusOf(getDeployment, http.StatusNotFound, http.StatusInternalServerError),
 		},
 		{
@@ -124,11 +127,12 @@ func revision() []Fault {
 		},
 		{
 			Name: "unknown-revision-fails", Breaks: "get revision returns 500 for an unknown revision", Fails: "CP-REV-2",
-			Also:  map[string]string{"CP-ERROR-3": "every 5xx fails it"},
+			Also:  map[string]string{"CP-ERROR-3": "every 5xx fails it", "CP-GET-4": no404},
 			Apply: onUnknownRevision(func(a *answer, _ http.Handler, _ *http.Request) { a.status = http.StatusInternalServerError }),
 		},
 		{
 			Name: "unknown-revision-is-the-latest", Breaks: "get revision returns the latest revision for an unknown id", Fails: "CP-REV-2",
+			Also: map[string]string{"CP-GET-4": no404},
 			Apply: onUnknownRevision(func(a *answer, next http.Handler, r *http.Request) {
 				path := "/v2/deployments/" + deploymentOf(r) + "/revisions/"
 				if latest := text(lookAtDeployment(next, r), "latest_revision_id"); latest != "" {

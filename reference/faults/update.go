@@ -256,14 +256,19 @@ func keptAsIs() []Fault {
 		},
 		{
 			Name: "source-can-be-changed", Breaks: "an update changes source", Fails: "CP-UPDATE-5",
-			Apply: changingSource(http.StatusOK),
+			Apply: changingSource(http.StatusOK, false),
+		},
+		{
+			Name: "changed-source-ends-all-updates", Breaks: "an update changes source, and every later one of the deployment returns 422", Fails: "CP-UPDATE-5",
+			Apply: changingSource(http.StatusOK, true),
 		},
 		{
 			Name: "source-is-changed-though-refused", Breaks: "an update of source returns 400, but source is changed", Fails: "CP-UPDATE-5",
-			Apply: changingSource(http.StatusBadRequest),
+			Apply: changingSource(http.StatusBadRequest, false),
 		},
 		{
 			Name: "update-of-nothing-succeeds", Breaks: "an update of an unknown deployment returns 200 with an empty object", Fails: "CP-UPDATE-6",
+			Also: map[string]string{"CP-GET-4": no404},
 			Apply: onStatus(updateDeployment, http.StatusNotFound, func(_ *http.Request, a *answer) {
 				a.status = http.StatusOK
 				a.json(map[string]any{})
@@ -271,6 +276,7 @@ func keptAsIs() []Fault {
 		},
 		{
 			Name: "update-of-nothing-is-accepted", Breaks: "an update of an unknown deployment returns 202", Fails: "CP-UPDATE-6",
+			Also:  map[string]string{"CP-GET-4": no404},
 			Apply: statusOf(updateDeployment, http.StatusNotFound, http.StatusAccepted),
 		},
 		{
@@ -364,8 +370,8 @@ func rebuilding(when func(body map[string]any) bool) Layer {
 	})
 }
 
-// changingSource shows the source that an update requested, whatever its answer was.
-func changingSource(status int) Layer {
+// changingSource shows the source that an update requested, whatever its answer was; where it happens once, later updates are refused.
+func changingSource(status int, once bool) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		switch {
 		case updateDeployment.is(r) && m.known(deploymentOf(r)) && text(bodyOf(r), "source") != "":
@@ -375,6 +381,10 @@ func changingSource(status int) Layer {
 			if status != http.StatusOK {
 				a.refuse(status, "The source cannot be changed.")
 			}
+			a.send(w)
+		case once && updateDeployment.is(r) && m.marked(deploymentOf(r)) != nil:
+			a := capture(http.NotFoundHandler(), r)
+			a.refuse(http.StatusUnprocessableEntity, "The deployment has no image.")
 			a.send(w)
 		case getDeployment.is(r) && m.marked(deploymentOf(r)) != nil:
 			a := capture(next, r)

@@ -292,13 +292,11 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 		if errors.As(err, new(*naming.Refusal)) { // nothing was sent
 			return nil, failure
 		}
-		if !failure.Closed && !r.Early { // a target that closes connections is there
-			c.Down.Failed(r.Base, failure.Cause)
-		}
+		c.Down.Failed(r, failure)
 		failure.ID = c.Observe(ctx, r, wire, sent, nil, failure.Cause)
 		return nil, failure
 	}
-	c.Down.Answered(r.Base)
+	c.Down.Answered(r)
 	c.translate(a)
 	a.ID = c.Observe(ctx, r, wire, a.Sent, a, "")
 	a.shorten()

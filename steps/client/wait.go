@@ -3,9 +3,13 @@ package client
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // The bounds of obedience: how often one request waits, and for how long at a time.
@@ -108,33 +112,73 @@ func (p *patience) waited() time.Duration {
 type Breaker struct {
 	Limit int
 
-	mu       sync.Mutex
-	failures map[string]int    // by address
-	causes   map[string]string // of addresses that have gone
+	mu   sync.Mutex
+	seen map[string]*life // by address
 }
 
-// Failed notes a request that got no answer.
-func (b *Breaker) Failed(address, cause string) {
+// life is what was seen of an address since its last answer.
+type life struct {
+	failures int
+	cut      []string // requests that were sent and got no answer: one of them may be what it died of
+	last     []string // the last ones that were answered
+	cause    string   // why it is held to be gone
+}
+
+// suspects is how many requests the cause names that were in flight when an address has gone, and of the last ones before.
+const suspects = 4
+
+// Failed notes a request that got no answer. A target that closes connections is there.
+func (b *Breaker) Failed(r Request, failure *NoAnswer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.failures == nil {
-		b.failures, b.causes = map[string]int{}, map[string]string{}
+	l := b.of(r.Base)
+	if failure.Stage == StageHTTP && l.failures < b.Limit {
+		l.cut = lastOf(l.cut, r.Method+" "+r.Path)
 	}
-	if b.failures[address]++; b.failures[address] >= b.Limit && b.causes[address] == "" {
-		b.causes[address] = address + " has stopped answering (" + cause + ")"
+	if failure.Closed || r.Early {
+		return
+	}
+	if l.failures++; l.failures >= b.Limit && l.cause == "" {
+		l.cause = r.Base + " has stopped answering (" + failure.Cause + ")"
+		if len(l.cut) > 0 {
+			l.cause += "; in flight then: " + strings.Join(l.cut, ", ")
+		}
+		if len(l.last) > 0 {
+			l.cause += "; answered before: " + strings.Join(l.last, ", ")
+		}
 	}
 }
 
 // Answered notes a sign of life.
-func (b *Breaker) Answered(address string) {
+func (b *Breaker) Answered(r Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.failures, address)
+	l := b.of(r.Base)
+	l.failures, l.cut, l.last = 0, nil, lastOf(l.last, r.Method+" "+r.Path)
+}
+
+func (b *Breaker) of(address string) *life {
+	if b.seen == nil {
+		b.seen = map[string]*life{}
+	}
+	if b.seen[address] == nil {
+		b.seen[address] = &life{}
+	}
+	return b.seen[address]
+}
+
+// lastOf adds a request to the last few, each once.
+func lastOf(all []string, request string) []string {
+	if request = safe.Cut(request, 120); slices.Contains(all, request) {
+		return all
+	}
+	all = append(all, request)
+	return all[max(0, len(all)-suspects):]
 }
 
 // Cause says why nothing more is sent to the address, or "".
 func (b *Breaker) Cause(address string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.causes[address]
+	return b.of(address).cause
 }

@@ -47,23 +47,19 @@ func Discover(ctx context.Context, c *config.Config, tell func(step string)) (*D
 	if err := d.examineTarget(ctx, e); err != nil {
 		return nil, err
 	}
-	base := c.AgentTarget
+	found := ""
 	if c.Target != "" {
-		found, err := d.askPlane(ctx, e)
-		if err != nil {
+		if found, err = d.askPlane(ctx, e); err != nil {
 			return nil, err
-		}
-		if base == "" {
-			base = found
 		}
 	}
 	if c.AgentTarget != "" {
 		d.draft.Set("agent_target", c.AgentTarget, d.said(e, "agent server"))
 	}
-	if err := d.askAgent(ctx, base); err != nil {
+	if err := d.askAgent(ctx, c.AgentTarget); err != nil {
 		return nil, err
 	}
-	d.suggestRest(base)
+	d.suggestRest(found)
 	out := &Discovery{Draft: d.draft}
 	for _, check := range e.Checks {
 		if check.State == Problem {
@@ -218,8 +214,8 @@ func (d *discoverer) draftBody(deployments []gjson.Result, listed string) {
 	}
 }
 
-// draftAddress looks in the deployments for the address of an agent server.
-func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Result) (string, error) {
+// draftAddress looks in the deployments for the address of an agent server. Nothing is sent there: it may be anybody's.
+func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Result) (found string, err error) {
 	const key = "agent_url_from"
 	for _, row := range deployments {
 		a, err := d.plane.Get(ctx, plane.DeploymentPath(row.Get("id").String()), "")
@@ -229,22 +225,33 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 		if err != nil || !a.OK() {
 			continue
 		}
+		var paths []string
+		base := ""
 		for _, at := range d.candidates(a) {
-			d.tell(d.line("asking %s whether it is an agent server", at.URL))
-			base, status, err := d.servesAgent(ctx, at)
-			if err != nil {
-				return "", err
+			allowed, wrong := d.target.Client.Names.Base(at.URL)
+			switch {
+			case wrong != nil:
+				d.tell(d.line("%s in the deployment %s cannot be the address of an agent server: %v", at.URL, row.Get("id"), wrong))
+			case at.Path == config.Default().AgentURLFrom:
+				d.draft.Set(key, at.Path, d.line("Found: at this path the deployment %s has %s. It was not asked: give it with --agent-target to have it asked.",
+					row.Get("id"), at.URL))
+				return allowed, nil
+			default:
+				paths, base = append(paths, at.Path), allowed
 			}
-			if base != "" {
-				d.draft.Set(key, at.Path, d.line("Learned: at this path the deployment %s has %s, and GET %s there is answered without credentials with %d, as by an agent server.",
-					row.Get("id"), at.URL, "/threads", status))
-				return base, nil
+		}
+		if len(paths) > 0 {
+			if len(paths) > 1 {
+				base = ""
 			}
+			d.draft.Suggest(key, paths[0], d.line("Found: the deployment %s has a URL at %s, which was not asked. Put the path of the agent server's URL here.",
+				row.Get("id"), strings.Join(paths, " and at ")))
+			return base, nil
 		}
 	}
 	why := "Not known: no deployment is listed that has the URL of an agent server."
 	if len(deployments) > 0 {
-		why = fmt.Sprintf("Not known: in %s no URL was found at which an agent server answers.", reports.Count(len(deployments), "listed deployment"))
+		why = fmt.Sprintf("Not known: no URL of an agent server was found in %s.", reports.Count(len(deployments), "listed deployment"))
 	}
 	d.draft.Suggest(key, config.Default().AgentURLFrom, why+" Put the path of the agent server's URL in a deployment here.")
 	return "", nil

@@ -25,26 +25,6 @@ func (d *discoverer) candidates(a *client.Answer) []plane.Address {
 	return found
 }
 
-// servesAgent tells whether an agent server answers at the address, asked without credentials: it lists threads, or refuses that. The
-// base is empty if none does.
-func (d *discoverer) servesAgent(ctx context.Context, at plane.Address) (base string, status int, err error) {
-	base, wrong := d.target.Client.Names.Base(at.URL)
-	if wrong != nil {
-		d.tell(d.line("%s is not asked: %v", at.URL, wrong))
-		return "", 0, nil
-	}
-	for _, search := range []bool{false, true} {
-		p := d.listingAt(base, target.Caller{}, search)
-		if err := d.sendAll(ctx, p); err != nil {
-			return "", 0, err
-		}
-		if p.answer != nil && (lists(p.answer) || refusesCaller(p)) {
-			return base, p.answer.Status, nil
-		}
-	}
-	return "", 0, nil
-}
-
 // lists tells whether an answer is a list of threads.
 func lists(a *client.Answer) bool { return a != nil && a.OK() && a.Get("@this").IsArray() }
 
@@ -52,17 +32,14 @@ func lists(a *client.Answer) bool { return a != nil && a.OK() && a.Get("@this").
 func (d *discoverer) askAgent(ctx context.Context, base string) error {
 	d.draftUsers()
 	if base == "" {
-		const why = "Not known: no agent server was asked. "
+		const why = "Not known: no agent server was given with --agent-target. "
 		d.draft.Suggest("agent.listing", "search", why+"Put get or search here.")
 		d.draft.Suggest("agent.rejected_status", http.StatusUnauthorized, why+"Put the status here with which wrong credentials are refused.")
 		d.draft.Suggest("agent.rejected_detail", "Invalid credentials", why+"Put the detail of that answer here.")
 		return nil
 	}
 	d.tell(d.line("asking %s how threads are listed and how callers are refused", base))
-	owner, nobody, unknown := target.Caller{}, target.Caller{}, d.target.UnknownCaller()
-	if d.target.Config.AgentTarget != "" { // an address that was found may be anybody's: no credentials of users go there
-		owner = d.target.Owner()
-	}
+	owner, nobody, unknown := d.target.Owner(), target.Caller{}, d.target.UnknownCaller()
 	get, search := d.listingAt(base, owner, false), d.listingAt(base, owner, true)
 	none, wrong := [2]*probe{d.listingAt(base, nobody, false), d.listingAt(base, nobody, true)}, [2]*probe{d.listingAt(base, unknown, false), d.listingAt(base, unknown, true)}
 	if err := d.sendAll(ctx, get, search, none[0], none[1], wrong[0], wrong[1]); err != nil {
@@ -175,12 +152,12 @@ func detailOf(a *client.Answer) string {
 }
 
 // suggestRest leaves the keys as comments that no request can tell.
-func (d *discoverer) suggestRest(base string) {
+func (d *discoverer) suggestRest(found string) {
 	if d.target.Config.AgentTarget == "" {
 		example, why := "https://agents.example/conformance", "Not given: without it, agent servers are tested that the run deploys (create.body)."
-		if base != "" {
-			example = base
-			why += d.line(" %s is the agent server of a deployment that is listed: name it here to test it.", base)
+		if found != "" {
+			example = found
+			why += d.line(" %s stands in a deployment that is listed: name it here to test it.", found)
 		}
 		d.draft.Suggest("agent_target", example, why)
 	}

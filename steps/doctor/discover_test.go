@@ -80,27 +80,38 @@ func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 		c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}}
 	})
 	assert.Empty(t, found.Problems)
-	for key, want := range map[string]any{"target": u.url, "edition": config.SelfHosted, "tenant_id_alone": false, "agent_url_from": `links.0.server\.url`, "agent.listing": "search",
-		"agent.rejected_status": 403, "agent.rejected_detail": "Go away"} {
+	for key, want := range map[string]any{"target": u.url, "edition": config.SelfHosted, "tenant_id_alone": false} {
 		assert.Equal(t, want, found.Draft.Value(key), key)
 	}
 	for _, want := range []string{
 		"GET /v2/deployments: status 200, a list of 2 deployments.",
 		`# vocabulary:`, `#   external_container: their_host`,
 		"# Learned: the deployment d-2 has the source external_container, which only this edition offers.",
-		"# Learned: GET /threads: status 404; POST /threads/search: status 403: GET /threads is not served.",
-		"# Learned: POST /threads/search without credentials: status 403, with an unknown token: status 403.",
-		"# agent_target: " + u.url + "/agent",
+		"# Found: the deployment d-1 has a URL at docs and at links.0.server\\.url, which was not asked.",
+		"# Not known: no agent server was given with --agent-target.",
 		"Given. GET " + u.url + "/v2/deployments/",
 	} {
 		assert.Contains(t, strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(want), " "))
 	}
-	assert.False(t, u.user, "a user's token went to an address that only the control plane names")
 	for _, secret := range []string{"the-key-of-the-plane", "the-tenant", "token-of-ada"} {
 		assert.NotContains(t, text, secret)
 	}
 	for _, sent := range u.sent {
-		assert.True(t, strings.HasPrefix(sent, "GET ") || strings.HasSuffix(sent, "/threads/search"), "%s may create something", sent)
+		assert.True(t, strings.HasPrefix(sent, "GET /v2/"), "%s may create something, or goes to an address that only the control plane names", sent)
+	}
+}
+
+func TestDiscoverAsksTheAgentServerThatIsGiven(t *testing.T) {
+	text, found, u := discovered(t, func(c *config.Config, base string) {
+		c.AgentTarget, c.Users = base+"/agent", []config.User{{Name: "ada", Token: "token-of-ada"}}
+	})
+	assert.True(t, u.user)
+	for key, want := range map[string]any{"agent.listing": "search", "agent.rejected_status": 403, "agent.rejected_detail": "Go away"} {
+		assert.Equal(t, want, found.Draft.Value(key), key)
+	}
+	for _, want := range []string{"# Learned: GET /threads: status 404; POST /threads/search: status 200, a list of threads.",
+		"# Learned: POST /threads/search without credentials: status 403, with an unknown token: status 403."} {
+		assert.Contains(t, strings.Join(strings.Fields(text), " "), want)
 	}
 }
 
@@ -149,16 +160,11 @@ func TestADraftIsAConfiguration(t *testing.T) {
 	}
 }
 
-// TestTokensGoToAgentServersOnly has deployments name URLs at which no agent server answers: no credentials are sent there.
-func TestTokensGoToAgentServersOnly(t *testing.T) {
-	var mu sync.Mutex
-	var authorized []string
+// TestNothingIsSentToAFoundAddress has deployments name URLs: they are written down, and nothing is sent there.
+func TestNothingIsSentToAFoundAddress(t *testing.T) {
+	var sent atomic.Int32
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if r.Header.Get("Authorization")+r.Header.Get("X-Api-Key") != "" {
-			authorized = append(authorized, r.Method+" "+r.URL.Path)
-		}
+		sent.Add(1)
 		respond(200, "text/html", page)(w, r)
 	}))
 	defer elsewhere.Close()
@@ -175,9 +181,10 @@ func TestTokensGoToAgentServersOnly(t *testing.T) {
 	require.NoError(t, c.Complete())
 	found, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
-	assert.False(t, found.Draft.Has("agent_url_from"))
-	assert.Contains(t, string(found.Draft.Text("")), "in 1 listed deployment no URL was found at which an agent server answers")
-	assert.Empty(t, authorized)
+	assert.Equal(t, "source_config.custom_url", found.Draft.Value("agent_url_from"))
+	assert.Contains(t, string(found.Draft.Text("")), "Found: at this path the deployment d has "+elsewhere.URL)
+	assert.Contains(t, string(found.Draft.Text("")), "# agent_target: "+elsewhere.URL)
+	assert.Zero(t, sent.Load())
 }
 
 // TestTextOfATargetStaysText has a target answer with what would be keys of the file if it were written as it is.

@@ -95,7 +95,10 @@ func (r *stays) check(s *seen) {
 	for id, revision := range shownIn(s) {
 		at, known := r.deployed[id]
 		status := revision.Get("status").Str
-		if !known || !slices.Contains(spec.RevisionStatuses(), strings.ToUpper(status)) || !s.sent.After(at.Add(r.patience)) || !r.isLatest(id, s.ended) {
+		if !known || !slices.Contains(spec.RevisionStatuses(), strings.ToUpper(status)) || !s.sent.After(at) || !r.isLatest(id, s.ended) {
+			continue
+		}
+		if !isDeployed(status) && !s.sent.After(at.Add(r.patience)) { // it may show what was before
 			continue
 		}
 		r.judged++

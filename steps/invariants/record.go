@@ -66,6 +66,7 @@ func all(t *target.Target, others func() []Other) map[string]invariant {
 		revisionOfRef:   &effects{field: "repo_ref", owner: "CP-UPDATE-1", others: others},
 		revisionOfPath:  &effects{field: "graph_config_path", owner: "CP-UPDATE-2", others: others},
 		revisionOfImage: &effects{field: "image_uri", owner: "CP-UPDATE-3", others: others},
+		readsFollow:     newFollow(t.Config.Patience),
 		planeTraces:     &traceless{side: spec.ControlPlane},
 		agentTraces:     &traceless{side: spec.AgentServer},
 		apart:           newIsolation(t),

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -28,6 +29,8 @@ type seen struct {
 	status int
 	wrong  bool // the request breaks the contract on purpose
 	caller caller
+	// credentials are all headers of the request that may carry some, as they are recorded: secrets by their names.
+	credentials string
 
 	exchange *reports.Exchange
 	request  gjson.Result // as it was on the wire
@@ -103,14 +106,20 @@ func newCallers(t *target.Target) *callers {
 	return c
 }
 
-// of recognizes the caller of a request.
-func (c *callers) of(side spec.Side, header map[string][]string) caller {
+// carried are the headers of a request that may carry credentials.
+func (c *callers) carried(side spec.Side, header map[string][]string) map[string][]string {
 	carried := map[string][]string{}
 	for _, name := range c.names[side] {
 		if values, present := header[name]; present {
 			carried[name] = values
 		}
 	}
+	return carried
+}
+
+// of recognizes the caller of a request.
+func (c *callers) of(side spec.Side, header map[string][]string) caller {
+	carried := c.carried(side, header)
 	if len(carried) == 0 {
 		return caller{kind: noCredentials}
 	}
@@ -158,6 +167,7 @@ func (r *reader) read(x *reports.Exchange) *seen {
 	if op, known := r.oracle.Find(s.side, x.Method, below); known {
 		s.op, s.path = op, valuesOf(op.Path, below)
 	}
+	s.credentials = fmt.Sprint(r.callers.carried(s.side, x.Request.Headers))
 	s.caller = r.callers.of(s.side, x.Request.Headers)
 	if json.Valid([]byte(x.Request.Body)) {
 		s.request = gjson.Parse(x.Request.Body)

@@ -277,7 +277,7 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, t, row)
 	}
-	if p.Replay && row.Kind == proof.Fault && row.Problem == "" {
+	if p.Replay && row.Kind == proof.Fault && row.Problem == "" && !t.elsewhere {
 		row.Replayed, row.Problem = p.replay(ctx, t, &cfg, result)
 	}
 	return row

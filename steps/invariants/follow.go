@@ -1,0 +1,150 @@
+package invariants
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// follow holds reads to showing what was written before, once patience is over: that something was created (no 404), and that an update
+// has created a revision. An answer of 202 says that this is still to be done, so nothing follows from it. That no read ever shows
+// what was written is for the requirements about creating and updating to judge.
+type follow struct {
+	patience time.Duration
+	known    map[string]naming   // by deployment, or deployment/revision: the answer that first named it
+	updates  map[string][]*seen  // by deployment, those that were not refused
+	reads    map[string][]*seen  // of deployments, with 2xx
+	deleted  map[string]struct{} // deployments
+	longest  time.Duration
+	tally
+}
+
+// naming is when something was there, and for which credentials.
+type naming struct {
+	at          time.Time
+	credentials string
+}
+
+func newFollow(patience time.Duration) *follow {
+	return &follow{patience: patience, known: map[string]naming{}, updates: map[string][]*seen{}, reads: map[string][]*seen{},
+		deleted: map[string]struct{}{}}
+}
+
+func (r *follow) note(s *seen) {
+	deployment := s.path["deployment_id"]
+	switch {
+	case s.side != spec.ControlPlane:
+		return
+	case s.op.Method == http.MethodDelete:
+		r.deleted[deployment] = struct{}{}
+		return
+	case s.op.ID == "create-deployment" && s.ok() && s.status != http.StatusAccepted:
+		r.names(s, s.answer.Get("id").Str)
+	case s.op.ID == "update-deployment" && s.status/100 != 4:
+		r.updates[deployment] = append(r.updates[deployment], s)
+	case s.op.ID == "get-deployment" && s.ok():
+		r.reads[deployment] = append(r.reads[deployment], s)
+	}
+	if s.ok() && s.status != http.StatusAccepted {
+		of := deployment
+		if of == "" {
+			of = s.answer.Get("id").Str
+		}
+		if named := s.answer.Get("latest_revision_id").Str; named != "" {
+			r.names(s, of+"/"+named)
+		}
+	}
+}
+
+func (r *follow) names(s *seen, id string) {
+	if first, known := r.known[id]; id != "" && (!known || s.ended.Before(first.at)) {
+		r.known[id] = naming{s.ended, s.credentials}
+	}
+}
+
+func (r *follow) check(s *seen) {
+	if s.side != spec.ControlPlane || s.op.Method != http.MethodGet || s.wrong {
+		return
+	}
+	deployment, asked := s.path["deployment_id"], s.path["deployment_id"]
+	if revision := s.path["revision_id"]; revision != "" {
+		asked += "/" + revision
+	}
+	if _, gone := r.deleted[deployment]; gone {
+		return
+	}
+	if w, known := r.known[asked]; known && w.credentials == s.credentials && s.sent.After(w.at) {
+		switch {
+		case s.ok():
+			r.judged++
+		case s.status == http.StatusNotFound && s.sent.After(w.at.Add(r.patience)):
+			r.judged++
+			r.late(s, "", s.sent.Sub(w.at), "a read of what was created is answered with 404", "status 2xx", "status 404")
+		}
+	}
+	if s.op.ID == "get-deployment" && s.ok() {
+		r.afterUpdate(s, deployment)
+	}
+}
+
+// afterUpdate compares a read after an update with the last one before it and with a later one, where no other update was under way.
+func (r *follow) afterUpdate(s *seen, deployment string) {
+	var act *seen
+	next := time.Time{} // when the update after it was sent
+	for _, u := range r.updates[deployment] {
+		switch {
+		case !u.sent.Before(s.ended):
+			if next.IsZero() || u.sent.Before(next) {
+				next = u.sent
+			}
+		case act == nil || u.sent.After(act.sent):
+			act = u
+		}
+	}
+	if act == nil || !act.ok() || act.status == http.StatusAccepted || !s.sent.After(act.ended) || r.overlaps(act, deployment) {
+		return
+	}
+	latest := s.answer.Get("latest_revision_id").Str
+	before, other := "", ""
+	for _, read := range r.reads[deployment] {
+		named := read.answer.Get("latest_revision_id").Str
+		switch {
+		case !read.ended.After(act.sent):
+			before = named
+		case !read.sent.Before(act.ended) && (next.IsZero() || read.ended.Before(next)) && named != "" && named != latest:
+			other = named
+		}
+	}
+	if before == "" || other == "" && latest == before {
+		return // nothing was created, or nobody saw it
+	}
+	if latest != before {
+		r.judged++
+	} else if s.sent.After(act.ended.Add(r.patience)) {
+		r.judged++
+		r.late(s, "/latest_revision_id", s.sent.Sub(act.ended), "a read after an update shows the deployment as it was before",
+			"latest_revision_id "+other, "still "+before)
+	}
+}
+
+// overlaps tells whether another update of the deployment was under way at the same time.
+func (r *follow) overlaps(act *seen, deployment string) bool {
+	return slices.ContainsFunc(r.updates[deployment], func(u *seen) bool {
+		return u != act && u.sent.Before(act.ended) && (act.sent.Before(u.ended) || u.status == 0)
+	})
+}
+
+// late notes a violation, and keeps the one that was seen the longest time after the write.
+func (r *follow) late(s *seen, pointer string, after time.Duration, summary, expected, actual string) {
+	r.violated(s, pointer, summary, expected, actual)
+	v := &r.found[slices.IndexFunc(r.found, func(v outcome.Violation) bool { return v.Key == summary && v.Operation == s.op.ID })]
+	if v.Count == 1 || after > r.longest {
+		r.longest = after
+		v.Exchange, v.Expected = s.id, fmt.Sprintf("%s, %s after the answer to the write", expected, r.patience)
+		v.Actual = fmt.Sprintf("%s after %s", actual, after.Round(time.Millisecond))
+	}
+}
