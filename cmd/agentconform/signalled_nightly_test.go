@@ -20,7 +20,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
 )
 
 // waiting is a way to call a command so that it waits for something that never comes: for a FIFO that nobody writes to
