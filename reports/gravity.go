@@ -8,5 +8,5 @@ func Gravity(subject string) int {
 	if at := slices.Index([]string{"isolation", "security", "rollback", "", "form"}, subject); at >= 0 {
 		return at
 	}
-	return 3 // a subject of another version
+	return Gravity("") // a subject of another version
 }

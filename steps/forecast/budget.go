@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -85,8 +86,8 @@ func best(open []*demand, paid map[string]bool, left int) (chosen *demand) {
 	return chosen
 }
 
-// graver is the weight of a requirement by its gravity: one about security outweighs several about data.
-var graver = []float64{16, 4, 1, 1}
+// graver is the weight of a requirement by its subject, where that is not 1: one about security outweighs several about data.
+var graver = map[string]float64{"isolation": 16, "security": 16, "rollback": 4}
 
 // missing is how many deployments are still to be paid for the demand.
 func (d *demand) missing(paid map[string]bool) int {
@@ -101,9 +102,8 @@ func (d *demand) missing(paid map[string]bool) int {
 
 func (f *Forecast) demandOf(s *features.Scenario) *demand {
 	q := s.Requirement
-	gravity := reports.Gravity(q.Subject)
-	d := &demand{scenario: s, shared: map[string]int{}, form: gravity > reports.Gravity("")}
-	d.worth = graver[gravity] / float64(len(q.Scenarios))
+	d := &demand{scenario: s, shared: map[string]int{}, form: reports.Gravity(q.Subject) > reports.Gravity("")}
+	d.worth = cmp.Or(graver[q.Subject], 1) / float64(len(q.Scenarios))
 	if q.Level == reports.Must {
 		d.worth *= 2
 	}
