@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentconform/agentconform/steps/config/spelling"
 )
 
 // noArguments refuses arguments of a command that takes flags only, and says which flag may have been meant.
@@ -47,7 +51,15 @@ func meant(names []string) string {
 	return "did you mean " + strings.Join(names, " or ") + "? "
 }
 
-// tellFlags says after a mistake in a flag where the right ones are.
+// tellFlags says after a mistake in a flag where the right ones are, and which one was probably meant.
 func tellFlags(c *cobra.Command, err error) error {
-	return fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())
+	near := ""
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if name := spelling.Nearest(unknown.GetSpecifiedName(), names); name != "" {
+			near = "did you mean --" + name + "? "
+		}
+	}
+	return fmt.Errorf("%w; %s%s --help lists the flags", err, near, c.CommandPath())
 }

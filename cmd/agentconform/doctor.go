@@ -44,7 +44,6 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
   agentconform doctor --config vendor.yaml
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform doctor --config vendor.yaml --target https://control.example
   agentconform doctor --config vendor.yaml --try
-  agentconform doctor --config vendor.yaml --env staging
   agentconform doctor --config vendor.yaml --wait 60s
   agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
 		Args: noArguments("name the target with --target or --config"),
@@ -65,7 +64,7 @@ func examine(c *cobra.Command, target *targetFlags, wait waitFlag, options docto
 	if err != nil {
 		return err
 	}
-	source := sourceOf(target.config, target.env, os.Environ())
+	source := sourceOf(target.config, os.Environ())
 	if cfg.Target == "" && cfg.AgentTarget == "" {
 		stop, err := startBundled(c.Context(), cfg, "")
 		if err != nil {
@@ -117,7 +116,7 @@ func awaitExamined(ctx context.Context, cfg *config.Config, wait waitFlag, s str
 }
 
 // sourceOf says where the configuration was read from: the file, and the names of the variables.
-func sourceOf(file, environment string, environ []string) string {
+func sourceOf(file string, environ []string) string {
 	var from []string
 	if file == "" {
 		if _, err := os.Stat(config.DefaultFile); err == nil {
@@ -126,9 +125,6 @@ func sourceOf(file, environment string, environ []string) string {
 	}
 	if file != "" {
 		from = append(from, file)
-	}
-	if environment != "" {
-		from = append(from, "its environment "+environment)
 	}
 	for _, entry := range environ {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, config.EnvPrefix) {

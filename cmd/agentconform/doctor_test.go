@@ -32,8 +32,8 @@ func TestShowExamination(t *testing.T) {
 func TestSourceOf(t *testing.T) {
 	t.Chdir(t.TempDir())
 	environ := []string{"HOME=/home/vendor", "AGENTCONFORM_CREDENTIALS_API_KEY=some-secret", "AGENTCONFORM_TARGET=x"}
-	assert.Equal(t, "from vendor.yaml, AGENTCONFORM_CREDENTIALS_API_KEY, AGENTCONFORM_TARGET", sourceOf("vendor.yaml", "", environ))
-	assert.Contains(t, sourceOf("", "", nil), "from flags only")
+	assert.Equal(t, "from vendor.yaml, AGENTCONFORM_CREDENTIALS_API_KEY, AGENTCONFORM_TARGET", sourceOf("vendor.yaml", environ))
+	assert.Contains(t, sourceOf("", nil), "from flags only")
 	require.NoError(t, os.WriteFile(config.DefaultFile, nil, 0o600))
-	assert.Equal(t, "from "+config.DefaultFile, sourceOf("", "", nil))
+	assert.Equal(t, "from "+config.DefaultFile, sourceOf("", nil))
 }

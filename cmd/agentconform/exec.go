@@ -39,6 +39,5 @@ Exit codes: that of the command; 2 wrong usage or configuration.`,
 		},
 	}
 	c.Flags().StringVar(&f.config, "config", "", "configuration `file` (default agentconform.yaml, if it exists)")
-	c.Flags().StringVar(&f.env, "env", "", "`name` of an environment of the configuration file, laid over its other keys, such as staging")
 	return c
 }

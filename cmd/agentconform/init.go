@@ -21,7 +21,7 @@ import (
 
 type initFlags struct {
 	target, agentTarget, edition string
-	file, env                    string
+	file                         string
 	force                        bool
 	timeout                      time.Duration
 }
@@ -40,14 +40,13 @@ only a deployment names is written down, and not asked.
 Credentials are those of the environment, such as AGENTCONFORM_CREDENTIALS_API_KEY and AGENTCONFORM_USERS_0_TOKEN. They are sent to
 the target, and never written: the file names the variables, or files that hold them ({file: path}).
 
-An existing file is not read, and is replaced with --force only. With --env the keys are written as an environment of the file.
+An existing file is not read, and is replaced with --force only.
 
 Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable answer, or
 not written, because --timeout was reached.`,
 		Example: `  agentconform init --agent-target https://agents.example/my-agent
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
-  agentconform init --target https://control.example --agent-target https://agents.example/my-agent --output vendor.yaml
-  agentconform init --target https://staging.control.example --env staging --output staging.yaml`,
+  agentconform init --target https://control.example --agent-target https://agents.example/my-agent --output vendor.yaml`,
 		Args: noArguments("name the target with --target, --agent-target or both, and the file with --output"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.init(c, s) },
 	}
@@ -56,7 +55,6 @@ not written, because --timeout was reached.`,
 	flags.StringVar(&f.agentTarget, "agent-target", "", "base `URL` of a deployed agent server")
 	flags.StringVar(&f.edition, "edition", "", "edition of the target: cloud or self-hosted (default: that of the deployments that it lists)")
 	flags.StringVar(&f.file, "output", config.DefaultFile, "`file` to write")
-	flags.StringVar(&f.env, "env", "", "`name` of an environment of the file, in which the keys are written")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "stop asking the target after this time, and write nothing (0: no limit)")
 	flags.BoolVar(&f.force, "force", false, "replace the file if it exists")
 	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
@@ -70,8 +68,6 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 		return nil, errors.New("--output is empty: name the file to write, or remove the flag")
 	case f.timeout < 0:
 		return nil, fmt.Errorf("--timeout %s: give a duration above zero, such as 10m", f.timeout)
-	case c.Flags().Changed("env") && f.env == "":
-		return nil, errors.New("--env is empty: name the environment to write, or remove the flag")
 	}
 	given := map[string]string{}
 	if c.Flags().Changed("target") || c.Flags().Changed("agent-target") { // as for run: they name the target
@@ -132,7 +128,7 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
 	}
-	if err := f.write(found.Draft.Text(f.env)); err != nil {
+	if err := f.write(found.Draft.Text()); err != nil {
 		return err
 	}
 	f.tell(found, s)
@@ -186,9 +182,6 @@ func (f *initFlags) tell(found *steps.Discovery, s streams) {
 	arguments := ""
 	if f.file != config.DefaultFile {
 		arguments += " --config " + shellWord(f.file)
-	}
-	if f.env != "" {
-		arguments += " --env " + shellWord(f.env)
 	}
 	fmt.Fprintf(s.out, "next:\n  1. read %s, and put values in place of the comments that apply\n  2. agentconform doctor%s\n  3. agentconform run%s\n", safe.Line(f.file), arguments, arguments)
 }

@@ -41,7 +41,6 @@ func (t *targetFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&t.target, "target", "", "base `URL` of the control plane")
 	c.Flags().StringVar(&t.agentTarget, "agent-target", "", "base `URL` of a deployed agent server")
 	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it exists)")
-	c.Flags().StringVar(&t.env, "env", "", "`name` of an environment of the configuration file, laid over its other keys, such as staging")
 }
 
 // load reads the configuration with these flags over it. The flags name what is judged: with one of them, the other
@@ -59,11 +58,8 @@ func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
 	if c.Flags().Changed("config") && t.config == "" {
 		return nil, errors.New("--config is empty: name a file, or remove the flag")
 	}
-	if c.Flags().Changed("env") && t.env == "" {
-		return nil, errors.New("--env is empty: name an environment of the file, or remove the flag")
-	}
 	return reading(c.Context(), "the configuration", func() (*config.Config, error) {
-		return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given, Environment: t.env})
+		return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given})
 	})
 }
 
@@ -99,7 +95,6 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
   agentconform run --edition self-hosted
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform run --config vendor.yaml --target https://control.example
   agentconform run --agent-target https://agents.example/my-agent --config vendor.yaml
-  agentconform run --config vendor.yaml --env staging
   agentconform run --only 'CP-LIST-*' --fail-fast --verbose
   agentconform run --skip CP-LIST-13,AS-ROLLBACK-5
   agentconform run --tags '@must and not @slow'

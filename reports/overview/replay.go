@@ -14,7 +14,7 @@ func ReplayCommand(r *reports.Result, f *reports.Finding) string {
 	if !harmless.MatchString(f.ID) {
 		return ""
 	}
-	flags := r.Run.Flags("--target", "--agent-target", "--config", "--env")
+	flags := r.Run.Flags("--target", "--agent-target", "--config")
 	if flags == "" {
 		flags = " --config FILE"
 	}

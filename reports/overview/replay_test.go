@@ -29,8 +29,6 @@ func TestReplayCommandOfTypedArguments(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		"agentconform replay 3f2a --config 'my vendor.yaml'":                       {"run", "--config", "my vendor.yaml"},
 		"agentconform replay 3f2a --config 'a;reboot' --result '$(o)/result.json'": {"run", "--config=a;reboot", "--out", "$(o)"},
-		"agentconform replay 3f2a --env staging":                                   {"run", "--env", "staging"},
-		"agentconform replay 3f2a --config v.yaml --env 'my own'":                  {"run", "--config", "v.yaml", "--env=my own", "--strict"},
 		"agentconform replay 3f2a --target http://h:1/p":                           {"run", "--only", "CP-LIST-*", "--target", "http://h:1/p"},
 		"agentconform replay 3f2a --config FILE":                                   {"run", "--config", "a\x1b[31m"},
 	} {

@@ -61,9 +61,6 @@ type Config struct {
 	MaxDeployments int           `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int           `yaml:"max_revisions"`   // of one deployment; 0: no limit
 
-	// Environments are named sets of keys of a file. The one of Sources.Environment is laid over the other keys; after Load there are none.
-	Environments map[string]any `yaml:"environments"`
-
 	// ReadOnly is set by run --read-only: nothing is created, changed or removed at the target, and no request that would is sent.
 	ReadOnly bool `yaml:"-"`
 

@@ -63,28 +63,17 @@ const draftHead = `# yaml-language-server: $schema=` + SchemaURL + `
 # agentconform help config describes all keys.
 `
 
-// Text is the file, with all keys in an environment where one is named. Load reads it.
-func (d *Draft) Text(environment string) []byte {
-	var keysText bytes.Buffer
+// Text is the file. Load reads it.
+func (d *Draft) Text() []byte {
+	keysText := bytes.NewBufferString(draftHead)
 	t := reflect.TypeFor[Config]()
 	for i := range t.NumField() {
 		if key := t.Field(i).Tag.Get("yaml"); d.under(key) {
 			keysText.WriteByte('\n')
-			d.write(&keysText, key, "", false)
+			d.write(keysText, key, "", false)
 		}
 	}
-	if environment == "" {
-		return append([]byte(draftHead), keysText.Bytes()...)
-	}
-	name, _ := yaml.Marshal(environment) // a string can always be written
-	out := bytes.NewBufferString(draftHead + "\nenvironments:\n  " + strings.TrimSpace(string(name)) + ":\n")
-	for line := range strings.Lines(keysText.String()) {
-		if strings.TrimSpace(line) != "" {
-			out.WriteString("    ")
-		}
-		out.WriteString(line)
-	}
-	return out.Bytes()
+	return keysText.Bytes()
 }
 
 // under tells whether the draft has the key, or one below it.

@@ -31,11 +31,6 @@ func (l *loader) environment(environ []string) {
 		if !ours {
 			continue
 		}
-		if _, named := cutWord(rest, envWord(environmentsKey)); named {
-			l.mistaken(&Error{Source: "environment " + name, Key: environmentsKey, Problem: "is set in the file only",
-				Remedy: "remove the variable; choose an environment of the file with --env, and set its keys with their own variables"})
-			continue
-		}
 		l.set(reflect.ValueOf(l.config).Elem(), rest, "", value, "environment "+name)
 	}
 }

@@ -66,15 +66,14 @@ func resolved(n *yaml.Node) *yaml.Node {
 // secretFile is the file that a configuration names in the place of a credential.
 type secretFile struct{ path, place string }
 
-// takeFiles puts an empty value in the place of each {file: path}, and notes which file is to be read into it. What follows the
-// line in the place of a key is added to errors.
-func (l *loader) takeFiles(root *yaml.Node, source, after string) {
+// takeFiles puts an empty value in the place of each {file: path}, and notes which file is to be read into it.
+func (l *loader) takeFiles(root *yaml.Node, source string) {
 	eachSecret(root, func(key string, at **yaml.Node) {
 		n := resolved(*at)
 		if n.Kind != yaml.MappingNode {
 			return
 		}
-		place := fmt.Sprintf("%s:%d%s", source, n.Line, after)
+		place := fmt.Sprintf("%s:%d", source, n.Line)
 		value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: n.Line, Column: n.Column}
 		*at = value
 		if len(n.Content) != 2 || n.Content[0].Value != fileKey || resolved(n.Content[1]).Kind != yaml.ScalarNode || resolved(n.Content[1]).Value == "" {

@@ -19,23 +19,15 @@ const SchemaURL = "https://raw.githubusercontent.com/agentconform/agentconform/m
 // on environment variables or on other files is left to Load.
 func Schema() []byte {
 	definitions, whole := map[string]any{}, map[string]any{}
-	within := map[string]any{} // an environment
 	t := reflect.TypeFor[Config]()
 	for i := range t.NumField() {
 		key := t.Field(i).Tag.Get("yaml")
 		if key == "-" {
 			continue
 		}
-		reference := map[string]any{"$ref": "#/definitions/" + key}
-		whole[key] = reference
-		if key == environmentsKey {
-			definitions[key] = described(key, map[string]any{"type": orNull("object"), "additionalProperties": map[string]any{"$ref": "#/definitions/environment"}})
-			continue
-		}
-		within[key] = reference
+		whole[key] = map[string]any{"$ref": "#/definitions/" + key}
 		definitions[key] = described(key, schemaOf(t.Field(i).Type, key))
 	}
-	definitions["environment"] = closed(within)
 	root := closed(whole)
 	root["$schema"], root["$id"], root["title"] = "http://json-schema.org/draft-07/schema#", SchemaURL, "Configuration of agentconform"
 	root["definitions"] = definitions

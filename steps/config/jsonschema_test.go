@@ -6,7 +6,6 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -32,14 +31,14 @@ func TestTheStoredSchemaIsTheGeneratedOne(t *testing.T) {
 	assert.Equal(t, string(Schema()), string(stored), "run make docs")
 }
 
-// TestTheSchemaAcceptsWhatTheParserAccepts compares both over rows, each of which is tried as a file and as an environment of one.
+// TestTheSchemaAcceptsWhatTheParserAccepts compares both over rows.
 func TestTheSchemaAcceptsWhatTheParserAccepts(t *testing.T) {
 	schema := compiled(t)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("secret", []byte("a-long-secret"), 0o600))
 	accepted := func(text string) (byParser, bySchema bool, err error) {
 		require.NoError(t, os.WriteFile("a.yaml", []byte(text), 0o600))
-		_, err = Load(Sources{File: "a.yaml", Environment: map[bool]string{true: "e"}[strings.HasPrefix(text, "environments: {e:")]})
+		_, err = Load(Sources{File: "a.yaml"})
 		var value any
 		require.NoError(t, yaml.Unmarshal([]byte(text), &value), text)
 		return err == nil, schema.Validate(value) == nil, err
@@ -112,18 +111,6 @@ func TestTheSchemaAcceptsWhatTheParserAccepts(t *testing.T) {
 		"{vocabulary: {git_host: their_host}}":                                        true,
 		"{vocabulary: {git_host: [their_host]}}":                                      false,
 		"{implementation: null, users: null, create: {body: null}, vocabulary: null}": true,
-	} {
-		for _, text := range []string{text, "environments: {e: " + text + "}"} {
-			byParser, bySchema, err := accepted(text)
-			assert.Equal(t, want, byParser, "parser: %s: %v", text, err)
-			assert.Equal(t, want, bySchema, "schema: %s", text)
-		}
-	}
-	for text, want := range map[string]bool{
-		"{environments: {a: {}, b: }}":            true,
-		"{environments: [a]}":                     false,
-		"{environments: {a: [b]}}":                false,
-		"{environments: {a: {environments: {}}}}": false,
 	} {
 		byParser, bySchema, err := accepted(text)
 		assert.Equal(t, want, byParser, "parser: %s: %v", text, err)

@@ -28,7 +28,7 @@ func TestEveryKeyIsExplained(t *testing.T) {
 		assert.True(t, known[key], "%s is no key", key)
 	}
 	l := &loader{config: &Config{}, from: origins{}}
-	require.NoError(t, l.parse("written.yaml", text, ""))
+	require.NoError(t, l.parse("written.yaml", text))
 	assert.Empty(t, l.found)
 	assert.Equal(t, c.Users[1].Token, l.config.Users[1].Token)
 	assert.Equal(t, c.Timeouts, l.config.Timeouts)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -25,9 +26,7 @@ type Sources struct {
 	File    string            // named by the user: must exist. Empty: DefaultFile, if it is there.
 	Environ []string          // as os.Environ gives it
 	Flags   map[string]string // by key ("target"), only those that were given
-
-	Environment string // of the file, laid over its other keys; empty: none
-	NoFile      bool   // none is read, not even DefaultFile
+	NoFile  bool              // none is read, not even DefaultFile
 }
 
 // Load reads the configuration: defaults, then the file, the environment and the flags, where later ones override earlier
@@ -36,7 +35,7 @@ func Load(s Sources) (*Config, error) {
 	c := Default()
 	l := &loader{config: &c, from: origins{}}
 	if !s.NoFile {
-		if mistake := l.file(s.File, s.Environment); mistake != nil {
+		if mistake := l.file(s.File); mistake != nil {
 			return nil, mistake
 		}
 	}
@@ -70,22 +69,19 @@ type loader struct {
 func (l *loader) mistaken(found ...*Error) { l.found = append(l.found, found...) }
 
 // file reads the file. An error ends the loading: nothing else can be checked.
-func (l *loader) file(path, environment string) error {
+func (l *loader) file(path string) error {
 	named := path != ""
 	if !named {
 		path = DefaultFile
 	}
 	content, err := readBounded(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {
-		if environment != "" {
-			return &Error{Source: "flag --env", Problem: fmt.Sprintf("there is no %s with an environment %q", path, environment), Remedy: "name the file with --config, or remove the flag"}
-		}
 		return nil
 	}
 	if err != nil {
 		return &Error{Source: path, Problem: "cannot be read: " + reason(err), Remedy: "name a readable YAML file with --config, or leave it out"}
 	}
-	return l.parse(path, content, environment)
+	return l.parse(path, content)
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -123,13 +119,13 @@ func yamlProblem(err error) string {
 	return fmt.Sprintf("line %d, column %d: %s", at.Mark.Line, at.Mark.Column, at.Message)
 }
 
-// parse reads a file with one of its environments, "" for none.
-func (l *loader) parse(source string, content []byte, environment string) error {
+// parse reads the content of a file.
+func (l *loader) parse(source string, content []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var doc yaml.Node
 	err := decoder.Decode(&doc)
 	if errors.Is(err, io.EOF) { // an empty file is valid
-		return l.read(&yaml.Node{Kind: yaml.MappingNode}, source, environment)
+		return l.read(&yaml.Node{Kind: yaml.MappingNode}, source)
 	}
 	if err != nil {
 		return &Error{Source: source, Problem: "not valid YAML: " + yamlProblem(err), Remedy: "check indentation and quotes at that line"}
@@ -141,23 +137,19 @@ func (l *loader) parse(source string, content []byte, environment string) error 
 	if root.Tag == "!!null" {
 		root = &yaml.Node{Kind: yaml.MappingNode}
 	}
-	return l.read(root, source, environment)
+	return l.read(root, source)
 }
 
 // read reads the mapping of a file.
-func (l *loader) read(root *yaml.Node, source, environment string) error {
+func (l *loader) read(root *yaml.Node, source string) error {
 	l.from[""] = source
-	environments := l.takeEnvironments(root, source)
-	l.from.read(root, source, "", "")
-	l.takeFiles(root, source, "")
+	l.from.read(root, source, "")
+	l.takeFiles(root, source)
 	problems := check(root, reflect.TypeFor[Config](), source, "")
 	if i := slices.IndexFunc(problems, func(e *Error) bool { return e.Key == "" }); i >= 0 {
 		return problems[i]
 	}
 	l.mistaken(problems...)
-	if err := l.overlay(root, source, environments, environment); err != nil {
-		return err
-	}
 	l.readSecretFiles(root)
 	if err := root.Load(l.config, bounded); err != nil && len(l.found) == 0 { // else the error repeats them
 		return &Error{Source: source, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
@@ -191,5 +183,28 @@ func (o origins) of(key string) string {
 			return "configuration"
 		}
 		key = key[:max(cut, 0)]
+	}
+}
+
+// read records the line of every key of a mapping or list. The content of an alias has the line of the alias.
+func (o origins) read(n *yaml.Node, source, key string) {
+	at := func(line int) string { return fmt.Sprintf("%s:%d", source, line) }
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			below, value := join(key, n.Content[i].Value), n.Content[i+1]
+			if resolved(value).Kind == yaml.MappingNode {
+				o[below] = at(n.Content[i].Line)
+			} else {
+				o.note(below, at(n.Content[i].Line))
+			}
+			o.read(value, source, below)
+		}
+	case yaml.SequenceNode:
+		for i, item := range n.Content {
+			below := join(key, strconv.Itoa(i))
+			o[below] = at(item.Line)
+			o.read(item, source, below)
+		}
 	}
 }

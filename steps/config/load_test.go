@@ -304,3 +304,27 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestAnAnchorInItself is refused with its line: it has no end.
+func TestAnAnchorInItself(t *testing.T) {
+	const itself = `FILE: line \d, column \d+: anchor '\w' value contains itself; correct the value at that line`
+	for text, want := range map[string]string{
+		"create: &a {body: *a}":                       itself,
+		"create: &a {body: *a, refused: *a}":          itself,
+		"create: {body: &a {x: *a, y: *a}}":           itself,
+		"users: [{name: a, fields: &f {x: *f}}]":      itself,
+		"users: &u [*u]":                              `FILE:1: users.0: is a list`,
+		"credentials: &c {api_key: *c}":               `FILE:1: credentials.api_key: is a group of keys`,
+		"create: {body: &a {x: [&b {y: *b}, *a]}}":    itself,
+		"implementation: {name: &n {name: *n}}":       `FILE:1: implementation.name: is a group of keys`,
+		"vocabulary: &v {git_host: *v, image_uri: x}": `FILE:1: vocabulary.git_host: is a group of keys`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.yaml")
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			_, err := config.Load(config.Sources{File: path})
+			require.Error(t, err)
+			assert.Regexp(t, want, strings.ReplaceAll(err.Error(), path, "FILE"))
+		})
+	}
+}

@@ -46,9 +46,6 @@ func defaultText(v reflect.Value) string {
 }
 
 func variableText(key string) string {
-	if key == environmentsKey {
-		return "."
-	}
 	return ". Environment variable: `" + variable(key) + "`."
 }
 

@@ -71,7 +71,7 @@ func discovered(t *testing.T, change func(c *config.Config, base string)) (strin
 	require.NoError(t, c.Complete())
 	found, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
-	return string(found.Draft.Text("")), found, u
+	return string(found.Draft.Text()), found, u
 }
 
 func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
@@ -115,7 +115,7 @@ func TestDiscoverAsksTheAgentServerThatIsGiven(t *testing.T) {
 	}
 }
 
-// TestADraftIsAConfiguration loads what was drafted, as it is and with all suggestions accepted, as a whole file and as an environment.
+// TestADraftIsAConfiguration loads what was drafted, as it is and with all suggestions accepted.
 func TestADraftIsAConfiguration(t *testing.T) {
 	for name, change := range map[string]func(c *config.Config, base string){
 		"control plane": func(c *config.Config, base string) { c.Target, c.Credentials.APIKey = base, "the-key-of-the-plane" },
@@ -139,10 +139,10 @@ func TestADraftIsAConfiguration(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", file), []byte("secret-"+file), 0o600))
 			}
 			environ := []string{"AGENTCONFORM_USERS_0_TOKEN=token-of-ada"}
-			for i, content := range []string{text, all, string(found.Draft.Text("staging"))} {
+			for i, content := range []string{text, all} {
 				file := filepath.Join(dir, fmt.Sprintf("%d.yaml", i))
 				require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
-				s := config.Sources{File: file, Environment: map[bool]string{true: "staging"}[i == 2]}
+				s := config.Sources{File: file}
 				if name == "both" || i == 1 {
 					s.Environ = environ
 				}
@@ -182,8 +182,8 @@ func TestNothingIsSentToAFoundAddress(t *testing.T) {
 	found, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
 	assert.Equal(t, "source_config.custom_url", found.Draft.Value("agent_url_from"))
-	assert.Contains(t, string(found.Draft.Text("")), "Found: at this path the deployment d has "+elsewhere.URL)
-	assert.Contains(t, string(found.Draft.Text("")), "# agent_target: "+elsewhere.URL)
+	assert.Contains(t, string(found.Draft.Text()), "Found: at this path the deployment d has "+elsewhere.URL)
+	assert.Contains(t, string(found.Draft.Text()), "# agent_target: "+elsewhere.URL)
 	assert.Zero(t, sent.Load())
 }
 
@@ -206,7 +206,7 @@ func TestTextOfATargetStaysText(t *testing.T) {
 	require.NoError(t, c.Complete())
 	found, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
-	text := string(found.Draft.Text(""))
+	text := string(found.Draft.Text())
 	assert.Contains(t, text, "has the source git_host")
 	assert.NotContains(t, text, "\x1b")
 	assert.NotContains(t, text, "\u0085")
