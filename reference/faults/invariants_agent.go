@@ -59,6 +59,7 @@ func agentInvariants() []Fault {
 		},
 		{
 			Name: "new-thread-names-the-one-before", Breaks: "the answer to create thread has the thread_id of the thread that was created before, whoever owns it", Fails: "AS-INVARIANT-4",
+			Elsewhere: true,
 			Apply: fresh(func() Layer {
 				var mu sync.Mutex
 				before := any(nil)
@@ -95,7 +96,8 @@ func agentInvariants() []Fault {
 		},
 		{
 			Name: "state-shows-what-others-said", Breaks: "get state has a field with the last text that another user sent", Fails: "AS-INVARIANT-4",
-			Apply: showingOthersText(func(state map[string]any, text any) { state["recent"] = text }),
+			Elsewhere: true,
+			Apply:     showingOthersText(func(state map[string]any, text any) { state["recent"] = text }),
 		},
 		{
 			Name: "state-ends-with-what-others-said", Breaks: "the state of a run that reports its caller ends with the last message of another user, and the graph receives the deployment's owner",
