@@ -35,7 +35,7 @@ type runFlags struct {
 }
 
 // targetFlags say what is judged.
-type targetFlags struct{ target, agentTarget, config, env string }
+type targetFlags struct{ target, agentTarget, config string }
 
 func (t *targetFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&t.target, "target", "", "base `URL` of the control plane")
