@@ -110,12 +110,14 @@ func planeInvariants() []Fault {
 			}),
 		},
 		{
-			Name: "created-is-unknown-at-first", Breaks: "reads of a new deployment return 404 for a second", Fails: "CP-INVARIANT-8",
-			Apply: delayedCreations(time.Second),
+			Name: "created-is-unknown-at-first", Breaks: "reads of a new deployment return 404 for half a second", Fails: "CP-INVARIANT-8",
+			Hangs: true,
+			Apply: delayedCreations(500 * time.Millisecond),
 		},
 		{
-			Name: "updated-is-as-before-at-first", Breaks: "reads show a deployment as before an update for a second", Fails: "CP-INVARIANT-8",
-			Apply: delayedUpdates(time.Second, false),
+			Name: "updated-is-as-before-at-first", Breaks: "reads show a deployment as before an update for half a second", Fails: "CP-INVARIANT-8",
+			Hangs: true,
+			Apply: delayedUpdates(500*time.Millisecond, false),
 		},
 		{
 			Name: "unknown-revision-shows-a-trace", Breaks: "the 404 of get revision holds a stack trace", Fails: "CP-INVARIANT-7",
