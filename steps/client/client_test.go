@@ -36,7 +36,7 @@ func serve(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
 	t.Cleanup(server.Close)
 	c := client.New(2)
 	t.Cleanup(c.Close)
-	return c, client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: 5 * time.Second}
+	return c, client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: time.Minute}
 }
 
 func TestWaitsWhenAsked(t *testing.T) {
