@@ -183,6 +183,28 @@ func TestNoAnswer(t *testing.T) {
 		_, err = c.Do(t.Context(), r)
 		require.ErrorContains(t, err, "connection refused", "another address is not given up")
 	})
+	t.Run("a death in the middle", func(t *testing.T) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			if q.URL.Path == "/poison" {
+				panic(http.ErrAbortHandler)
+			}
+			_, _ = io.WriteString(w, "here")
+		}))
+		c := client.New(1)
+		t.Cleanup(c.Close)
+		r := client.Request{Base: server.URL, Method: "GET", Path: "/before", Timeout: time.Minute}
+		_, err := c.Do(t.Context(), r)
+		require.NoError(t, err)
+		r.Path = "/poison"
+		_, err = c.Do(t.Context(), r)
+		require.Error(t, err)
+		server.Close()
+		r.Path = "/after"
+		for range c.Down.Limit + 1 {
+			_, err = c.Do(t.Context(), r)
+		}
+		assert.ErrorContains(t, err, "in flight then: GET /poison; answered before: GET /before")
+	})
 	t.Run("the run ends", func(t *testing.T) {
 		c, r := serve(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
 		cause := errors.New("interrupted")
