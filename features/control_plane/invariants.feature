@@ -39,8 +39,8 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-4 @must @section-2 @last
   Rule: Every GET of a deployment shows the source_revision_config of the revision that it names as latest, whether that was built or not
-    Judged against all reads of that revision. A field that is null or empty is compared only where a value was sent: the
-    commit id is known only after a while.
+    Judged against all reads of that revision. A field that was not sent, such as the commit id, is compared once the
+    revision has a final status: before, it may be empty or hold another text, but not the value of another revision.
 
     Scenario: No read of a deployment shows the source_revision_config of another revision than its latest
       Given deployments that this run has created

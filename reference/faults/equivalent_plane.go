@@ -282,6 +282,14 @@ func otherLifecycles() []EquivalentMutant {
 			})),
 		},
 		{
+			Name: "commit-is-pending-until-deployed", Differs: "repo_commit_sha is the word pending until a revision has a final status",
+			Apply: compose(paced(15*time.Millisecond), readings(func(_ reading, r *controlplane.Revision) {
+				if none := "pending"; !r.Status.Settled() {
+					r.Config.RepoCommitSHA = &none
+				}
+			})),
+		},
+		{
 			Name: "unknown-at-first", Place: "revision status", Differs: "the first two answers to get revision show UNKNOWN",
 			Apply: shownAtFirst(2, "UNKNOWN"),
 		},

@@ -62,12 +62,12 @@ func (w *update) allFieldsKept(ctx context.Context) error {
 	return differs
 }
 
-// fieldsKept compares the fields that were not null before.
+// fieldsKept compares the fields that had a value before.
 func fieldsKept(now, before *client.Answer, paths []string) error {
 	compared := 0
 	for _, path := range paths {
 		was, is := before.Get(path), now.Get(path)
-		if !was.Exists() || was.Type == gjson.Null {
+		if !was.Exists() || was.Type == gjson.Null || was.Type == gjson.String && was.Str == "" {
 			continue
 		}
 		compared++

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -231,7 +232,10 @@ func TestReadsOfARevisionShowWhatWasSent(t *testing.T) {
 		whatever = `{"source_revision_config":{"repo_ref":"other"}}`
 	)
 	revision := func(id, ref, file string) string {
-		return `{"id":"` + id + `","source_revision_config":{"repo_ref":` + ref + `,"graph_config_path":` + file + `}}`
+		return `{"id":"` + id + `","status":"DEPLOYED","source_revision_config":{"repo_ref":` + ref + `,"graph_config_path":` + file + `}}`
+	}
+	building := func(id, ref, file string) string {
+		return strings.Replace(revision(id, ref, file), "DEPLOYED", "BUILDING", 1)
 	}
 	for name, row := range map[string]struct {
 		script func(h *history)
@@ -259,6 +263,11 @@ func TestReadsOfARevisionShowWhatWasSent(t *testing.T) {
 			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"agent.json"`))
 			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"other.json"`))
 		}, "/source_revision_config/graph_config_path"},
+		"what was not sent changes with the build": {func(h *history) {
+			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
+			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, building(three, `"next"`, `"pending"`))
+			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `"agent.json"`))
+		}, ""},
 		"of an update": {func(h *history) {
 			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
 			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"main"`, `"agent.json"`))
@@ -294,7 +303,7 @@ func TestADeploymentShowsTheSourceOfItsLatestRevision(t *testing.T) {
 		fails  bool
 	}{
 		"of its latest revision":   {`{"repo_ref":"main","repo_commit_sha":"abc"}`, false},
-		"without the commit yet":   {`{"repo_ref":"main","repo_commit_sha":null}`, false},
+		"without the commit":       {`{"repo_ref":"main","repo_commit_sha":null}`, false},
 		"of another revision":      {`{"repo_ref":"next"}`, true},
 		"another commit":           {`{"repo_ref":"main","repo_commit_sha":"def"}`, true},
 		"null where one was sent":  {`{"repo_ref":null}`, true},
@@ -303,8 +312,17 @@ func TestADeploymentShowsTheSourceOfItsLatestRevision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHistory(t)
 			h.created(`{"source_revision_config":{"repo_ref":"main"}}`, two)
-			h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 200, `{"latest_revision_id":"`+two+`","source_revision_config":`+row.config+`}`)
-			h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 200, `{"id":"`+two+`","source_revision_config":{"repo_ref":"main","repo_commit_sha":"abc"}}`)
+			revision := func(status, commit string) {
+				h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions/"+two, "", 200,
+					`{"id":"`+two+`","status":"`+status+`","source_revision_config":{"repo_ref":"main","repo_commit_sha":"`+commit+`"}}`)
+			}
+			deployment := func(config string) {
+				h.plane(target.TheClient, "GET", "/v2/deployments/"+one, "", 200, `{"latest_revision_id":"`+two+`","source_revision_config":`+config+`}`)
+			}
+			revision("BUILDING", "pending")
+			deployment(`{"repo_ref":"main","repo_commit_sha":"pending"}`)
+			revision("DEPLOYED", "abc")
+			deployment(row.config)
 			judged, o := h.judged(asNamed)
 			assert.Positive(t, judged)
 			assert.Equal(t, row.fails, o != nil)

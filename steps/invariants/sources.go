@@ -11,8 +11,8 @@ type sources struct {
 	tally
 }
 
-// check compares reads with the request, where that is known, else with the first read. A null may become a value when the revision is
-// built, where none was sent.
+// check compares reads with the request, where that is known, else with each other: what was not sent may become known only when the
+// revision is built, so that reads before are left out.
 func (r *sources) check(s *seen) {
 	if !s.ok() {
 		return
@@ -32,7 +32,7 @@ func (r *sources) check(s *seen) {
 				if got.null || !sameValue(field, sent, got.value) {
 					r.violated(s, pointerTo(s, field), "a revision shows another "+field+" than the request that created it", fmt.Sprintf("%q", sent), shownValue(got))
 				}
-			} else if first := r.firstValue(id, field); first != nil && !got.null && first.exchange != s.id {
+			} else if first := r.firstValue(id, field); first != nil && !got.null && isSettled(revision) && first.exchange != s.id {
 				r.judged++
 				if !sameValue(field, first.value, got.value) && !sameValue(field, got.value, first.value) {
 					r.violated(s, pointerTo(s, field), "reads of a revision show different values of "+field, shownValue(*first), shownValue(got))
@@ -42,9 +42,11 @@ func (r *sources) check(s *seen) {
 	}
 }
 
+// firstValue is the first value that was shown of a revision and is not to change: what was sent, or with a final status; nil where
+// none was.
 func (r *revisions) firstValue(revision, field string) *read {
-	values := r.shown[revision][field]
-	if i := slices.IndexFunc(values, func(v read) bool { return !v.null }); i >= 0 {
+	values, sent := r.shown[revision][field], r.sentFor(revision, field) != ""
+	if i := slices.IndexFunc(values, func(v read) bool { return (sent || v.settled) && !v.null }); i >= 0 {
 		return &values[i]
 	}
 	return nil
@@ -73,26 +75,32 @@ type latest struct {
 
 func (r *latest) note(*seen) {} // sources does
 
-// check compares GET of a deployment with all that reads of the revision have shown: a commit id may come later to one than to the
-// other.
+// check compares GET of a deployment with what reads of the revision have shown. A field that was not sent, such as the commit id, may
+// show nothing or something in its place until the revision is built: until then it is only not to show the value of another revision.
 func (r *latest) check(s *seen) {
 	if s.op.ID != "get-deployment" || !s.ok() {
 		return
 	}
 	revision := s.answer.Get("latest_revision_id").Str
-	of, known := s.answer.Get(sourceConfig), r.shown[revision]
+	of := s.answer.Get(sourceConfig)
 	if !of.IsObject() {
 		return
 	}
 	for _, field := range fieldsAll {
 		got, is := readOf(of.Get(field), s.id)
-		values := slices.DeleteFunc(slices.Clone(known[field]), func(v read) bool { return v.null })
-		if !is || len(values) == 0 || got.null && r.sentFor(revision, field) == "" {
+		sent := r.sentFor(revision, field) != ""
+		own := slices.DeleteFunc(slices.Clone(r.shown[revision][field]), func(v read) bool { return v.null })
+		at := slices.IndexFunc(own, func(v read) bool { return sent || v.settled })
+		if !is || at < 0 || got.null && !sent {
+			continue
+		}
+		if !sent && !s.sent.After(r.settled[revision]) && !r.served[field][got.value] {
 			continue
 		}
 		r.judged++
-		if got.null || !slices.ContainsFunc(values, func(v read) bool { return sameValue(field, v.value, got.value) || sameValue(field, got.value, v.value) }) {
-			r.violated(s, "/"+sourceConfig+"/"+field, "a deployment shows another "+field+" than the revision that it names as latest", fmt.Sprintf("%q", values[0].value), shownValue(got))
+		if got.null || !slices.ContainsFunc(own, func(v read) bool { return sameValue(field, v.value, got.value) || sameValue(field, got.value, v.value) }) {
+			r.violated(s, "/"+sourceConfig+"/"+field, "a deployment shows another "+field+" than the revision that it names as latest",
+				fmt.Sprintf("%q", own[at].value), shownValue(got))
 		}
 	}
 }

@@ -27,6 +27,8 @@ type revisions struct {
 	updates map[string][]*update         // by deployment
 	created []*update                    // that name a revision
 	shown   map[string]map[string][]read // by revision and field: each value once
+	settled map[string]time.Time         // by revision: when an answer first showed a final status
+	served  map[string]map[string]bool   // by field: values of revisions that were DEPLOYED
 	sent    map[string]map[string]string // by revision and field, where it is known; nil until all requests are
 }
 
@@ -43,11 +45,13 @@ type update struct {
 type read struct {
 	value    string
 	null     bool
+	settled  bool // shown with a final status of the revision, so that it does not change any more
 	exchange int
 }
 
 func newRevisions() *revisions {
-	return &revisions{named: map[string]time.Time{}, updates: map[string][]*update{}, shown: map[string]map[string][]read{}}
+	return &revisions{named: map[string]time.Time{}, updates: map[string][]*update{}, shown: map[string]map[string][]read{},
+		settled: map[string]time.Time{}, served: map[string]map[string]bool{}}
 }
 
 func (r *revisions) note(s *seen) {
@@ -76,7 +80,10 @@ func (r *revisions) note(s *seen) {
 		r.names(s.answer.Get("latest_revision_id").Str, s.ended)
 		for id, revision := range shownIn(s) {
 			r.names(id, s.ended)
-			r.shows(id, revision.Get(sourceConfig), s.id)
+			if first, known := r.settled[id]; isSettled(revision) && (!known || s.ended.Before(first)) {
+				r.settled[id] = s.ended
+			}
+			r.shows(id, revision, s.id)
 		}
 	}
 }
@@ -93,20 +100,40 @@ func (r *revisions) names(revision string, at time.Time) {
 	}
 }
 
+// isSettled tells whether an answer shows a revision with a final status: what is known only once it was built does not change any more.
+func isSettled(revision gjson.Result) bool {
+	status := revision.Get("status").Str
+	return status == "DEPLOYED" || status == "SKIPPED" || status == "INTERRUPTED" || strings.HasSuffix(status, "_FAILED")
+}
+
 // shows notes a value once, by the exchange that showed it first.
-func (r *revisions) shows(revision string, of gjson.Result, exchange int) {
+func (r *revisions) shows(id string, revision gjson.Result, exchange int) {
+	of := revision.Get(sourceConfig)
 	if !of.IsObject() {
 		return
 	}
-	values := r.shown[revision]
+	values := r.shown[id]
 	if values == nil {
 		values = map[string][]read{}
-		r.shown[revision] = values
+		r.shown[id] = values
 	}
 	for _, field := range fieldsAll {
 		v, is := readOf(of.Get(field), exchange)
-		if is && !slices.ContainsFunc(values[field], func(known read) bool { return known.value == v.value && known.null == v.null }) {
+		if !is {
+			continue
+		}
+		v.settled = isSettled(revision)
+		if !v.null && revision.Get("status").Str == "DEPLOYED" {
+			if r.served[field] == nil {
+				r.served[field] = map[string]bool{}
+			}
+			r.served[field][v.value] = true
+		}
+		at := slices.IndexFunc(values[field], func(known read) bool { return known.value == v.value && known.null == v.null })
+		if at < 0 {
 			values[field] = append(values[field], v)
+		} else if v.settled {
+			values[field][at].settled = true
 		}
 	}
 }
@@ -114,7 +141,7 @@ func (r *revisions) shows(revision string, of gjson.Result, exchange int) {
 // readOf returns a string or null; anything else is a concern of the contract. An absent field is null, and so is an empty one:
 // either may become a value when the revision is built.
 func readOf(v gjson.Result, exchange int) (read, bool) {
-	return read{v.Str, v.Str == "", exchange}, v.Type == gjson.Null || v.Type == gjson.String
+	return read{value: v.Str, null: v.Str == "", exchange: exchange}, v.Type == gjson.Null || v.Type == gjson.String
 }
 
 // set returns the fields that a request sets, with the interface's names.
