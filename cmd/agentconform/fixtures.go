@@ -62,7 +62,8 @@ func ownSource(cfg *config.Config) error {
 	return nil
 }
 
-// fillFrom fills what the configuration does not set from the material at a place.
+// fillFrom fills what the configuration does not set from the material at a place. An agent server with an address of its own in the
+// configuration does not serve the material's graph: what its users are like, and what its handler answers, is not filled.
 func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place) error {
 	secrets := fixtures.Secrets{Users: []fixtures.User{}}
 	for i := range cfg.Users {
@@ -70,7 +71,12 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 		role, _ := u.Fields["role"].(string)
 		if role == "" {
 			role = fmt.Sprintf("role-%d", i+1)
-			u.Fields = map[string]any{"role": role}
+			if cfg.AgentTarget == "" {
+				u.Fields = map[string]any{"role": role}
+			}
+		}
+		if u.Token == "" {
+			continue // of an agent server with an address of its own
 		}
 		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Role: role})
 	}
@@ -82,7 +88,7 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	if err != nil {
 		return err
 	}
-	if len(cfg.Users) == 0 {
+	if len(secrets.Users) == 0 {
 		set.Create["secrets"], set.RefusedCreate["secrets"] = []any{}, []any{}
 	}
 	cfg.Create.Body = overlaid(set.Create, cfg.Create.Body)
@@ -96,7 +102,9 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	if len(a.Commits) == 0 {
 		a.Commits = set.CommitIDs
 	}
-	cfg.Agent.RejectedDetail = cmp.Or(cfg.Agent.RejectedDetail, "Invalid credentials") // of the handlers of all graphs
+	if cfg.AgentTarget == "" {
+		cfg.Agent.RejectedDetail = cmp.Or(cfg.Agent.RejectedDetail, "Invalid credentials") // of the handlers of all graphs
+	}
 	return cfg.Complete()
 }
 

@@ -36,7 +36,9 @@ func (v *validator) fixtures(c *Config) {
 	case f.Advertise != "" && number == 0:
 		v.add("fixtures.serve", fmt.Sprintf("%q is another port in each run, and fixtures.advertise names one", f.Serve), "choose a port, such as 8090")
 	}
-	v.usersOfGraph(c)
+	if c.AgentTarget == "" { // else the users are those of another graph
+		v.usersOfGraph(c)
+	}
 }
 
 func (v *validator) advertised(f *Fixtures) {
