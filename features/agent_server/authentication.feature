@@ -93,18 +93,26 @@ Feature: Authentication at the agent server
         | a token that has one more character     | list the threads |
         | a token that has one more character     | start a run      |
         | a token that has one more character     | read the state   |
+        | a token that has one more character     | retrieve a run   |
+        | a token that has one more character     | join a run       |
         | a token that lacks its last character   | create a thread  |
         | a token that lacks its last character   | list the threads |
         | a token that lacks its last character   | start a run      |
         | a token that lacks its last character   | read the state   |
+        | a token that lacks its last character   | retrieve a run   |
+        | a token that lacks its last character   | join a run       |
         | a token that has another last character | create a thread  |
         | a token that has another last character | list the threads |
         | a token that has another last character | start a run      |
         | a token that has another last character | read the state   |
+        | a token that has another last character | retrieve a run   |
+        | a token that has another last character | join a run       |
         | a token in the other case               | create a thread  |
         | a token in the other case               | list the threads |
         | a token in the other case               | start a run      |
         | a token in the other case               | read the state   |
+        | a token in the other case               | retrieve a run   |
+        | a token in the other case               | join a run       |
 
       Examples: credentials of the control plane
         | credentials                           | operation        |
@@ -112,14 +120,20 @@ Feature: Authentication at the agent server
         | the API key of the control plane      | list the threads |
         | the API key of the control plane      | start a run      |
         | the API key of the control plane      | read the state   |
+        | the API key of the control plane      | retrieve a run   |
+        | the API key of the control plane      | join a run       |
         | the tenant ID of the control plane    | create a thread  |
         | the tenant ID of the control plane    | list the threads |
         | the tenant ID of the control plane    | start a run      |
         | the tenant ID of the control plane    | read the state   |
+        | the tenant ID of the control plane    | retrieve a run   |
+        | the tenant ID of the control plane    | join a run       |
         | the bearer token of the control plane | create a thread  |
         | the bearer token of the control plane | list the threads |
         | the bearer token of the control plane | start a run      |
         | the bearer token of the control plane | read the state   |
+        | the bearer token of the control plane | retrieve a run   |
+        | the bearer token of the control plane | join a run       |
 
   @AS-AUTH-3 @must @section-5 @section-7
   Rule: A refusal by the authentication handler carries the detail of the handler
@@ -229,3 +243,21 @@ Feature: Authentication at the agent server
         | first  | all at once |
         | second | in turn     |
         | second | all at once |
+
+  @AS-AUTH-8 @should @section-5
+  Rule: Without credentials another spelling of a path shows nothing of a run
+    Each GET of the interface is sent with a slash at the end of its path, with a doubled slash, in capital letters and with
+    a path parameter. The interface names no such path: what else is answered is not judged.
+    Requires users in the configuration.
+
+    Scenario Outline: Paths with <spelling> show nothing of a run to a caller without credentials
+      Given a completed run
+      When a caller without credentials reads the run by paths with <spelling>
+      Then no answer shows anything of the run
+
+      Examples:
+        | spelling           |
+        | a slash at the end |
+        | a doubled slash    |
+        | capital letters    |
+        | a path parameter   |

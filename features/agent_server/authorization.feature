@@ -250,6 +250,29 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
+  @AS-AUTHZ-7 @should @section-5
+  Rule: No header that a caller may choose gives access to another user's thread
+    Each GET of the interface is sent by another user and without credentials, with headers that servers behind a proxy
+    believe. Headers that the configuration names are left out.
+    Requires two users in the configuration.
+
+    Scenario Outline: With <headers> <caller> is shown nothing of a user's run
+      Given a completed run
+      When <caller> reads the run with <headers>
+      Then no answer shows anything of the run
+
+      Examples:
+        | caller                       | headers                                              |
+        | the other user               | headers that name the user                           |
+        | the other user               | headers that claim a studio user or an administrator |
+        | the other user               | headers that override the path                       |
+        | the other user               | a header that overrides the method                   |
+        | a caller without credentials | headers that name the user                           |
+        | a caller without credentials | headers that claim a studio user or an administrator |
+        | a caller without credentials | headers that claim a request of this machine         |
+        | a caller without credentials | headers that override the path                       |
+        | a caller without credentials | a header that overrides the method                   |
+
   @AS-AUTHZ-5 @may @section-5
   Rule: A studio user can list and read other users' threads and runs where the authorization handler returns an empty filter
     Requires users and agent.studio_headers in the configuration.

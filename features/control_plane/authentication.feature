@@ -26,7 +26,7 @@ Feature: Authentication at the control plane
     Judged with each scheme: API keys always, bearer tokens where credentials.bearer is configured, tenant IDs where
     credentials.tenant_id is and tenant_id_alone is true. Where separate_credentials is true, the token of a user of the
     agent server is an unknown bearer token. Each is sent alone; a valid API key beside a wrong second credential is not judged.
-    A whitespace credential consists of spaces only. Near misses of the configured key are unknown keys: the key with one more
+    A whitespace credential consists of spaces only. Near misses of a configured credential are unknown ones: with one more
     character at its end, without its last character, with another last character, and with upper and lower case exchanged.
 
     Scenario Outline: With an API key that is <key> the request to <operation> is refused with 401 or 403
@@ -112,6 +112,22 @@ Feature: Authentication at the control plane
         | tenant ID    | whitespace | update a deployment   |
         | tenant ID    | whitespace | list its revisions    |
         | tenant ID    | whitespace | retrieve a revision   |
+
+    Scenario Outline: With a <credential> that is <mistake> every request is refused with 401 or 403
+      Given an existing deployment, or an unknown id
+      When a client tries each operation with a <credential> that is <mistake>
+      Then each request is refused with 401 or 403
+
+      Examples: near misses of the configured credential
+        | credential   | mistake                       |
+        | bearer token | one character too long        |
+        | bearer token | one character too short       |
+        | bearer token | changed in its last character |
+        | bearer token | in another case               |
+        | tenant ID    | one character too long        |
+        | tenant ID    | one character too short       |
+        | tenant ID    | changed in its last character |
+        | tenant ID    | in another case               |
 
     Scenario Outline: With the token of a user of the agent server the request to <operation> is refused with 401 or 403
       Given an existing deployment, or an unknown id
@@ -220,3 +236,38 @@ Feature: Authentication at the control plane
       When the other tenant tries to update its source
       Then no revision was created
       And the answer has the status for an unknown deployment
+
+  @CP-AUTH-7 @should @section-5
+  Rule: Without credentials another spelling of a path shows nothing of a deployment
+    Each GET of the interface is sent with a slash at the end of its path, with a doubled slash, in capital letters and with
+    a path parameter. The interface names no such path: what else is answered is not judged.
+
+    Scenario Outline: Paths with <spelling> show nothing of a deployment to a client without credentials
+      Given an existing deployment
+      When a client without credentials reads it by paths with <spelling>
+      Then no answer shows anything of the deployment
+
+      Examples:
+        | spelling           |
+        | a slash at the end |
+        | a doubled slash    |
+        | capital letters    |
+        | a path parameter   |
+
+  @CP-AUTH-8 @should @section-5
+  Rule: No header that a client may choose is taken for credentials
+    Each GET of the interface is sent without credentials, with headers that servers behind a proxy believe. Headers that
+    the configuration names are left out.
+
+    Scenario Outline: With <headers> a client without credentials is shown nothing of a deployment
+      Given an existing deployment
+      When a client without credentials reads it with <headers>
+      Then no answer shows anything of the deployment
+
+      Examples:
+        | headers                                              |
+        | headers that name the user                           |
+        | headers that claim a studio user or an administrator |
+        | headers that claim a request of this machine         |
+        | headers that override the path                       |
+        | a header that overrides the method                   |

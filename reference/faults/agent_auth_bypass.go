@@ -69,9 +69,13 @@ func differsAtTheEnd(given, valid string) bool {
 	return n > 0 && len(given) == n+1 && given[:n] == valid[:n]
 }
 
-// servedForSimilarToken serves callers whose Authorization is similar to that of a thread owner.
-func servedForSimilarToken(like func(sent, known string) bool) Layer {
+// servedForSimilarToken serves callers whose Authorization is similar to that of a thread owner: at the operations, or at all.
+func servedForSimilarToken(like func(sent, known string) bool, ops ...operation) Layer {
 	return directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if len(ops) > 0 && !oneOf(ops, r) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		sent, body := r.Header.Get("Authorization"), readBody(r)
 		a := capture(next, r)
 		if known := d.owner(r); a.status == http.StatusUnauthorized && known != "" && like(sent, known) {

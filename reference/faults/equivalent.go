@@ -5,5 +5,5 @@ import "slices"
 // equivalentMutants are in the order in which several may stand around one server: what is said, then how it is encoded, then how
 // it is sent.
 func equivalentMutants() []EquivalentMutant {
-	return slices.Concat(otherStatuses(), otherContents(), otherLifecycles(), otherAgents(), forms(), transports(), waits(), otherWords())
+	return slices.Concat(otherStatuses(), otherContents(), otherLifecycles(), otherAgents(), forms(), disguisesIgnored(), transports(), waits(), otherWords())
 }

@@ -33,6 +33,11 @@ func runPath(id, run string) string { return RunsPath(id) + "/" + url.PathEscape
 
 func joinPath(id, run string) string { return runPath(id, run) + "/join" }
 
+// ReadsOf are the paths of GET at which the interface shows something of a run.
+func ReadsOf(g *GraphRun) []string {
+	return []string{ThreadsPath, StatePath(g.Thread.ID), runPath(g.Thread.ID, g.ID), joinPath(g.Thread.ID, g.ID)}
+}
+
 // RollbackStrategy is the multitask_strategy that the interface defines (section 3).
 const RollbackStrategy = "rollback"
 

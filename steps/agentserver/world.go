@@ -71,6 +71,7 @@ func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane
 	(&rollbacks{World: w}).define(r)
 	(&concurrent{World: w}).define(r)
 	(&callers{World: w}).define(r)
+	(&disguise{World: w}).define(r)
 	(&owners{World: w}).define(r)
 	(&extensions{World: w}).define(r)
 }

@@ -2,9 +2,9 @@ package config
 
 import "github.com/agentconform/agentconform/steps/config/nearmiss"
 
-// NearMissKey returns the API key with this mistake; "" where it changes nothing.
-func (c *Config) NearMissKey(m nearmiss.Mistake) string {
-	if wrong := m.In(c.Credentials.APIKey); wrong != c.Credentials.APIKey {
+// NearMiss returns a credential with this mistake; "" where it changes nothing.
+func NearMiss(credential string, m nearmiss.Mistake) string {
+	if wrong := m.In(credential); wrong != credential {
 		return wrong
 	}
 	return ""

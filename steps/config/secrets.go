@@ -49,7 +49,9 @@ func (c *Config) Secrets() map[string]string {
 		add(group.prefix+"_BEARER", group.set.Bearer)
 	}
 	for _, m := range nearmiss.Mistakes {
-		named(m.Named(EnvPrefix+"CREDENTIALS_API_KEY", false), m.Hidden(c.NearMissKey(m)))
+		for name, value := range map[string]string{"API_KEY": c.Credentials.APIKey, "TENANT_ID": c.Credentials.TenantID, "BEARER": c.Credentials.Bearer} {
+			named(m.Named(EnvPrefix+"CREDENTIALS_"+name, false), m.Hidden(NearMiss(value, m)))
+		}
 	}
 	for i, u := range c.Users {
 		add(envIndex("USERS", i, "TOKEN"), u.Token)

@@ -34,6 +34,7 @@ func (w *access) define(r *common.Registrar) {
 	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries, common.WithoutCredentials(), common.Writes(isWrite))
 	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|one character too short|changed in its last character|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss), common.WithoutCredentials(isNoNearMiss), common.Writes(isWrite))
 	(&foreign{access: w}).define(r)
+	(&disguise{World: w.World}).define(r)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries, common.Creates(1, 0), w.Creatable())
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries, w.Creatable(), common.Writes())
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
@@ -140,26 +141,21 @@ func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string)
 	if err := w.aNearMiss(kind); err != nil {
 		return err
 	}
-	who := target.Asker("an API key that is " + kind)
-	if kind == "unknown" {
-		who = target.UnknownKey
-	}
-	return w.try(ctx, who, operation)
+	return w.try(ctx, target.WrongKey(kind), operation)
 }
 
-func isNoNearMiss(kind string) bool {
-	_, near := target.MistakeOf(target.Asker("an API key that is " + kind))
-	return !near
-}
+func isNoNearMiss(kind string) bool { return !target.IsNearMiss(kind) }
 
 // aNearMiss needs a valid key to make one from.
-func (w *access) aNearMiss(kind string) error {
-	mistake, near := target.MistakeOf(target.Asker("an API key that is " + kind))
-	switch _, key := w.Target.Credential(target.SchemeAPIKey); {
-	case near && w.Target.Config.Credentials.APIKey == "":
+func (w *access) aNearMiss(kind string) error { return w.aNearMissOf(target.SchemeAPIKey, kind) }
+
+func (w *access) aNearMissOf(scheme, kind string) error {
+	value, key := w.Target.Credential(scheme)
+	switch near := target.IsNearMiss(kind); {
+	case near && value == "":
 		return outcome.Needs(key)
-	case near && w.Target.Config.NearMissKey(mistake) == "":
-		return outcome.Inapplicable("credentials.api_key", "the API key is the same with this mistake: it is too short, or has no letters that have a case")
+	case near && !w.Target.MakesMistake(scheme, kind):
+		return outcome.Inapplicable(key, "the "+scheme+" is the same with this mistake: it is too short, or has no letters that have a case")
 	}
 	return nil
 }

@@ -2,7 +2,9 @@ package controlplane
 
 import (
 	"context"
+	"strings"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -10,7 +12,16 @@ import (
 
 // foreign holds the sentences about wrong credentials other than API keys. Each is sent alone: a valid credential beside it
 // is not judged.
-type foreign struct{ *access }
+type foreign struct {
+	*access
+	tried []attempt
+}
+
+// attempt is the answer to a request, and whether its body could not be served.
+type attempt struct {
+	answer *client.Answer
+	empty  bool
+}
 
 // define holds the sentences about bearer tokens, tenant IDs and the tokens of users (section 5).
 func (w *foreign) define(r *common.Registrar) {
@@ -19,6 +30,9 @@ func (w *foreign) define(r *common.Registrar) {
 		common.Needs(common.Whatever(w.aBearer)), common.WithoutCredentials(), common.Writes(isWrite))
 	r.When(`a client with a tenant ID that is (unknown|empty|whitespace)`+operations, w.clientWithTenantTries,
 		common.Needs(common.Whatever(w.aTenantAlone)), common.WithoutCredentials(), common.Writes(isWrite))
+	r.When(`a client tries each operation with a ((?:bearer token|tenant ID) that is (?:one character too long|one character too short|changed in its last character|in another case))`,
+		w.clientWithNearMissTriesAll, common.Needs(w.aNearMissAlone), common.Writes())
+	r.Then(`each request is refused with 401 or 403`, w.eachRefused)
 	r.When(`a client with the token of a user of the agent server`+operations, w.clientWithUsersTokenTries,
 		common.Needs(common.Whatever(w.aSeparateToken)), common.Writes(isWrite))
 }
@@ -61,6 +75,42 @@ func (w *foreign) clientWithTenantTries(ctx context.Context, kind, operation str
 		return err
 	}
 	return w.try(ctx, target.WrongTenant(kind), operation)
+}
+
+// aNearMissAlone needs a credential of the kind that is accepted alone.
+func (w *foreign) aNearMissAlone(wrong string) error {
+	credential, kind, _ := strings.Cut(wrong, " that is ")
+	scheme := target.SchemeBearer
+	if credential == "tenant ID" {
+		if err := w.aTenantAlone(); err != nil {
+			return err
+		}
+		scheme = target.SchemeTenantID
+	}
+	return w.aNearMissOf(scheme, kind)
+}
+
+func (w *foreign) clientWithNearMissTriesAll(ctx context.Context, wrong string) error {
+	if err := w.aNearMissAlone(wrong); err != nil {
+		return err
+	}
+	for _, operation := range []string{"create a deployment", "retrieve a deployment", "update a deployment", "list its revisions", "retrieve a revision"} {
+		if err := w.try(ctx, target.Asker("a "+wrong), operation); err != nil {
+			return err
+		}
+		w.tried = append(w.tried, attempt{w.Scene.Answer, w.empty})
+	}
+	return nil
+}
+
+func (w *foreign) eachRefused() error {
+	for _, at := range w.tried {
+		w.Scene.Answer, w.empty = at.answer, at.empty
+		if err := w.refusedForCredentials(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *foreign) clientWithUsersTokenTries(ctx context.Context, operation string) error {

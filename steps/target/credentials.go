@@ -19,10 +19,6 @@ const (
 	UnknownKey    Asker = "an unknown API key"
 	emptyKey      Asker = "an API key that is empty"
 	blankKey      Asker = "an API key that is whitespace" // whitespace around a value is not part of it, so most targets see an empty one
-	longerKey     Asker = "an API key that is one character too long"
-	otherCaseKey  Asker = "an API key that is in another case"
-	shorterKey    Asker = "an API key that is one character too short"
-	otherEndKey   Asker = "an API key that is changed in its last character"
 	AnotherTenant Asker = "another tenant"
 	UsersToken    Asker = "the token of a user of the agent server"
 )
@@ -37,20 +33,35 @@ const (
 // wrongKey is a key that no target accepts. It is not a secret, and reports show it.
 const wrongKey = "agentconform-unknown-key"
 
-// WrongBearer and WrongTenant are askers with a bearer token or a tenant ID that is unknown, empty or whitespace, as the kind says.
+// Askers with a wrong credential of one scheme, as the kind says: unknown, empty or whitespace, or almost the right one.
+func WrongKey(kind string) Asker {
+	if kind == "unknown" {
+		return UnknownKey
+	}
+	return Asker("an API key that is " + kind)
+}
+
+// WrongBearer is described with WrongKey.
 func WrongBearer(kind string) Asker { return Asker("a bearer token that is " + kind) }
 
-// WrongTenant is described with WrongBearer.
+// WrongTenant is described with WrongKey.
 func WrongTenant(kind string) Asker { return Asker("a tenant ID that is " + kind) }
 
 // wrongValues are the values of wrong credentials, by kind. They stand alone: beside a valid one they are not judged.
 var wrongValues = map[string]string{"unknown": wrongKey, "empty": "", "whitespace": "   "}
 
-// keyMistakes are the mistakes in near misses of the API key.
-var keyMistakes = map[Asker]nearmiss.Mistake{longerKey: nearmiss.OneMore, otherCaseKey: nearmiss.OtherCase, shorterKey: nearmiss.OneLess, otherEndKey: nearmiss.OtherEnd}
+// mistakes are those in near misses of a credential, as the sentences name them.
+var mistakes = map[string]nearmiss.Mistake{"one character too long": nearmiss.OneMore, "in another case": nearmiss.OtherCase,
+	"one character too short": nearmiss.OneLess, "changed in its last character": nearmiss.OtherEnd}
 
-// MistakeOf tells which mistake an asker makes in the API key, if any.
-func MistakeOf(who Asker) (m nearmiss.Mistake, is bool) { m, is = keyMistakes[who]; return m, is }
+// IsNearMiss tells whether a kind of wrong credential is made from the right one.
+func IsNearMiss(kind string) bool { _, is := mistakes[kind]; return is }
+
+// MakesMistake tells whether a scheme's credential can be got almost right in this way: it may be the same with the mistake.
+func (t *Target) MakesMistake(scheme, kind string) bool {
+	value, _ := t.Credential(scheme)
+	return config.NearMiss(value, mistakes[kind]) != ""
+}
 
 // Credentials returns the headers with which the asker asks. A key that is unknown, empty or blank stands alone, or
 // a second scheme would be accepted in its place.
@@ -71,9 +82,6 @@ func (t *Target) Credentials(who Asker) http.Header {
 		h[http.CanonicalHeaderKey(names.APIKey)] = []string{""}
 	case blankKey:
 		set(names.APIKey, "   ")
-	case longerKey, otherCaseKey, shorterKey, otherEndKey:
-		set(names.APIKey, now.NearMissKey(keyMistakes[who]))
-		t.besideKey(set)
 	case UsersToken:
 		if len(now.Users) > 0 {
 			set(names.Bearer, bearer(names.Bearer, now.Users[0].Token))
@@ -96,6 +104,20 @@ func (t *Target) Credentials(who Asker) http.Header {
 				return http.Header{http.CanonicalHeaderKey(names.Bearer): {schemeOf(names.Bearer) + value}}
 			case WrongTenant(kind):
 				return http.Header{http.CanonicalHeaderKey(names.TenantID): {value}}
+			}
+		}
+		for kind, mistake := range mistakes {
+			switch who {
+			case WrongKey(kind):
+				set(names.APIKey, config.NearMiss(c.APIKey, mistake))
+				t.besideKey(set)
+				return h
+			case WrongBearer(kind):
+				set(names.Bearer, bearer(names.Bearer, config.NearMiss(c.Bearer, mistake)))
+				return h
+			case WrongTenant(kind):
+				set(names.TenantID, config.NearMiss(c.TenantID, mistake))
+				return h
 			}
 		}
 		return credentialHeaders(Preferred(c), names)

@@ -1,0 +1,117 @@
+package faults
+
+import (
+	"html"
+	"net/http"
+	"strings"
+)
+
+// disguised returns the faults that serve requests which are written so that they look like those of somebody else.
+func disguised() []Fault {
+	return []Fault{
+		{
+			Name: "slash-at-the-end-is-open", Breaks: "the control plane serves a path with a slash at its end without credentials", Fails: "CP-AUTH-7",
+			Apply: compose(servingUnauthenticated(wasRespelled, getDeployment, listRevisions, getRevision), respelling(true, slashAtTheEnd)),
+		},
+		{
+			Name: "path-parameter-is-open", Breaks: "list revisions serves a path with a parameter without credentials", Fails: "CP-AUTH-7",
+			Apply: compose(servingUnauthenticated(wasRespelled, listRevisions), respelling(true, pathParameter)),
+		},
+		{
+			Name: "this-machine-is-trusted", Breaks: "get revision needs no credentials where X-Forwarded-For is 127.0.0.1", Fails: "CP-AUTH-8",
+			Apply: servingUnauthenticated(claims("X-Forwarded-For"), getRevision),
+		},
+		{
+			Name: "original-url-decides-about-credentials", Breaks: "the control plane needs no credentials where X-Original-Url names another path", Fails: "CP-AUTH-8",
+			Apply: servingUnauthenticated(claims("X-Original-Url"), getDeployment, listRevisions, getRevision),
+		},
+		{
+			Name: "bearer-with-more-is-accepted", Breaks: "create deployment accepts a bearer token with one more character", Fails: "CP-AUTH-2",
+			Apply: servingUnauthenticated(func(r *http.Request) bool {
+				token := r.Header.Get("Authorization")
+				return strings.HasPrefix(token, "Bearer bearer-") && strings.HasSuffix(token, "x")
+			}, createDeployment),
+		},
+		{
+			Name: "form-of-a-tenant-id-is-enough", Breaks: "get revision accepts any tenant ID that begins as the valid ones do", Fails: "CP-AUTH-2",
+			Apply: servingUnauthenticated(func(r *http.Request) bool {
+				return withScheme("X-Tenant-Id")(r) && strings.HasPrefix(r.Header.Get("X-Tenant-Id"), "tenant-")
+			}, getRevision),
+		},
+		{
+			Name: "capital-letters-are-open", Breaks: "the agent server serves a path in capital letters without credentials", Fails: "AS-AUTH-8",
+			Apply: compose(servedAsOwner(http.StatusUnauthorized, wasRespelled, agentOperations...), respelling(true, capitalLetters)),
+		},
+		{
+			Name: "doubled-slash-lists-threads", Breaks: "list threads serves a path with a doubled slash without credentials", Fails: "AS-AUTH-8",
+			Apply: compose(servedAsOwner(http.StatusUnauthorized, wasRespelled, listThreads), respelling(true, doubledSlash)),
+		},
+		{
+			Name: "user-id-in-a-header-is-believed", Breaks: "get state serves anybody who names a user in X-User-Id", Fails: "AS-AUTHZ-7",
+			Apply: compose(servedAsOwner(http.StatusUnauthorized, claims("X-User-Id"), getState), servedAsOwner(http.StatusNotFound, claims("X-User-Id"), getState)),
+		},
+		{
+			Name: "studio-header-is-believed", Breaks: "get run serves another user who claims to be a studio user", Fails: "AS-AUTHZ-7",
+			Apply: servedAsOwner(http.StatusNotFound, claims("X-Studio-User"), getRun),
+		},
+		{
+			Name: "longer-token-joins", Breaks: "join run accepts a token that starts with a valid token", Fails: "AS-AUTH-2",
+			Apply: servedForSimilarToken(strings.HasPrefix, joinRun),
+		},
+	}
+}
+
+// disguisesIgnored are harmless answers to such requests.
+func disguisesIgnored() []EquivalentMutant {
+	return []EquivalentMutant{
+		{
+			Name: "paths-in-any-spelling", Place: "paths", Differs: "paths are served in any case, with a slash at the end, doubled slashes and parameters",
+			Apply: respelling(false, slashAtTheEnd, doubledSlash, capitalLetters, pathParameter),
+		},
+		{
+			Name: "unknown-paths-are-a-page", Place: "paths", Differs: "a path that the interface does not have is answered with 200 and a page that repeats it",
+			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				for _, plain := range []func(string) string{slashAtTheEnd, doubledSlash, capitalLetters, pathParameter} {
+					if plain(r.URL.Path) != r.URL.Path {
+						w.Header().Set("Content-Type", "text/html; charset=utf-8")
+						_, _ = w.Write([]byte("<p>Welcome to " + html.EscapeString(r.URL.Path) + "</p>")) // the client may be gone
+						return
+					}
+				}
+				next.ServeHTTP(w, r)
+			}),
+		},
+	}
+}
+
+// What a path is without another spelling.
+func slashAtTheEnd(path string) string  { return strings.TrimSuffix(path, "/") }
+func doubledSlash(path string) string   { return strings.ReplaceAll(path, "//", "/") }
+func capitalLetters(path string) string { return capitals.Replace(path) }
+func pathParameter(path string) string  { return strings.Replace(path, ";x=1", "", 1) }
+
+var capitals = strings.NewReplacer("/V2", "/v2", "/DEPLOYMENTS", "/deployments", "/REVISIONS", "/revisions", "/THREADS", "/threads",
+	"/RUNS", "/runs", "/JOIN", "/join", "/STATE", "/state")
+
+// respelling serves other spellings of a path as the path, and may mark them.
+func respelling(mark bool, plain ...func(path string) string) Layer {
+	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		path := r.URL.Path
+		for _, p := range plain {
+			path = p(path)
+		}
+		if path != r.URL.Path {
+			r = withPath(r, path)
+			if mark {
+				r.Header.Set("X-Was-Respelled", "1")
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func wasRespelled(r *http.Request) bool { return claims("X-Was-Respelled")(r) && anonymous(r) }
+
+func claims(header string) func(r *http.Request) bool {
+	return func(r *http.Request) bool { return r.Header.Get(header) != "" }
+}

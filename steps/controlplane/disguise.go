@@ -1,0 +1,64 @@
+package controlplane
+
+import (
+	"context"
+	"maps"
+	"net/http"
+
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/controlplane/scenario"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else.
+type disguise struct{ *scenario.World }
+
+// define holds these sentences (section 5).
+func (w *disguise) define(r *common.Registrar) {
+	r.When(`a client without credentials reads it by paths with (a slash at the end|a doubled slash|capital letters|a path parameter)`, w.readsRespelled,
+		common.WithoutCredentials())
+	r.When(`a client without credentials reads it with (headers that [a-z ]+|a header that overrides the method)`, w.readsClaiming,
+		common.WithoutCredentials())
+	r.Then(`no answer shows anything of the deployment`, w.showsNothing)
+}
+
+func (w *disguise) readsRespelled(ctx context.Context, how string) error {
+	return w.reads(ctx, nil, func(path string) string { return target.Respelled(path, how, w.Deployment.ID, w.Deployment.First) })
+}
+
+func (w *disguise) readsClaiming(ctx context.Context, what string) error {
+	claim, err := w.Target.Claim(what)
+	if err != nil {
+		return err
+	}
+	return w.reads(ctx, claim, func(path string) string { return path })
+}
+
+// reads asks for all that the interface shows of a deployment.
+func (w *disguise) reads(ctx context.Context, claim http.Header, written func(path string) string) error {
+	id := w.Deployment.ID
+	for _, path := range []string{plane.DeploymentPath(id), plane.RevisionsPath(id), plane.RevisionPath(id, w.Deployment.First)} {
+		request := w.Target.ToControlPlane(target.Nobody, http.MethodGet, written(path), nil)
+		maps.Copy(request.Header, claim)
+		a, err := w.Do(ctx, request)
+		if err != nil {
+			return err
+		}
+		w.Answers = append(w.Answers, a)
+	}
+	return nil
+}
+
+// showsNothing looks for what only these answers have: another one may repeat the path of its request.
+func (w *disguise) showsNothing() error {
+	for _, a := range w.Answers {
+		for _, member := range []string{"latest_revision_id", "source_revision_config", "resources.0"} {
+			if a.OK() && a.Get(member).Exists() {
+				return outcome.Violated(a, "status 401 or 403, or nothing of the deployment", "%s", outcome.Seen(a)).At("/" + pointerOf(member))
+			}
+		}
+	}
+	return nil
+}
