@@ -7,8 +7,9 @@ Feature: Deployment status and polling
 
   @CP-POLL-1 @must @section-1 @section-3
   Rule: The latest revision of a new deployment reaches DEPLOYED in the configured time, showing only the thirteen known statuses
-    The time is timeouts.poll. Polling stops early at CREATE_FAILED, BUILD_FAILED and DEPLOY_FAILED. An unknown status
-    fails at once; polling continues while the status still changes.
+    The time is timeouts.poll. Deployments that only prepare other tests are judged too. Polling stops early at
+    CREATE_FAILED, BUILD_FAILED and DEPLOY_FAILED. An unknown status fails at once; polling continues while the status
+    still changes.
 
     Scenario: A new deployment reaches DEPLOYED in the configured time
       Given a new deployment with a retrievable revision
@@ -25,6 +26,12 @@ Feature: Deployment status and polling
       Given a new revision whose status was seen in this run
       When all answers to "get-revision" are compared with the contract
       Then no answer has an unknown status
+
+    @last
+    Scenario: No deployment of this run that was waited for stayed without reaching DEPLOYED
+      Given deployments that this run has created
+      When all exchanges of this run are read
+      Then no deployment that this run has waited for stayed without reaching DEPLOYED
 
   @CP-POLL-2 @should @section-3 @last
   Rule: A DEPLOYED revision stays DEPLOYED while no later revision exists

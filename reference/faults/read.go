@@ -252,6 +252,15 @@ func lifecycle() []Fault {
 			Apply: statusIs("DEPLOYED", "BUILDING"),
 		},
 		{
+			Name: "some-deployments-are-never-built", Breaks: "the first revision of a deployment whose name contains history stays BUILDING", Fails: "CP-POLL-1",
+			Hangs: true, Elsewhere: true,
+			Apply: readings(func(of reading, r *controlplane.Revision) {
+				if strings.Contains(of.deployment.Name, "history") && of.number == 1 && r.Status == controlplane.Deployed {
+					r.Status = controlplane.Building
+				}
+			}),
+		},
+		{
 			Name: "ends-in-unknown", Breaks: "a DEPLOYED revision is shown as UNKNOWN", Fails: "CP-POLL-1", Hangs: true,
 			Apply: statusIs("DEPLOYED", "UNKNOWN"),
 		},

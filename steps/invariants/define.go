@@ -20,6 +20,7 @@ const (
 	revisionOfRef   = `no update of "repo_ref" in this run was served and created no revision`
 	revisionOfPath  = `no update of "graph_config_path" in this run was served and created no revision`
 	revisionOfImage = `no update of "image_uri" in this run was served and created no revision`
+	reachDeployed   = `no deployment that this run has waited for stayed without reaching DEPLOYED`
 	readsFollow     = `each read shows what was written before, once the configured patience is over`
 	planeTraces     = `no refusal of the control plane holds a stack trace`
 	agentTraces     = `no refusal of the agent server holds a stack trace`
@@ -42,6 +43,7 @@ var toldBy = map[string][]string{
 	revisionOfRef:   {"CP-UPDATE-1"},
 	revisionOfPath:  {"CP-UPDATE-2"},
 	revisionOfImage: {"CP-UPDATE-3"},
+	reachDeployed:   {"CP-POLL-1"},
 	readsFollow:     {"CP-CREATE-1", "CP-GET-1", "CP-REV-1", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-3"},
 	apart:           {"AS-AUTHZ-*"}, // only where they show the leak itself, see isolation.toldBy
 	rolledBack:      {"AS-ROLLBACK-*"},
@@ -69,7 +71,7 @@ func Define(r *common.Registrar, t *target.Target, record *Record, canCreate fun
 	r.Then(`(each answer of the (?:control plane|agent server) has the id of its request)`, w.holds, common.OnRecord)
 	r.Then(`(no (?:control-plane|agent-server) request without valid credentials was answered with 2xx)`, w.holds, common.OnRecord)
 	for _, sentence := range []string{handlerRefuses, asSent, asNamed, asBefore, staysDeployed, revisionOfRef, revisionOfPath,
-		revisionOfImage, readsFollow, planeTraces, agentTraces, apart, rolledBack} {
+		revisionOfImage, reachDeployed, readsFollow, planeTraces, agentTraces, apart, rolledBack} {
 		r.Then(`(`+sentence+`)`, w.holds, common.OnRecord)
 	}
 }

@@ -11,15 +11,20 @@ import (
 
 // effects holds updates of a field to creating a revision (section 2), those too that only bring about a precondition. Whoever sent
 // such an update has waited for its revision, and is blocked by the owner where none came.
+//
+// Without a field it holds creations to becoming DEPLOYED in the same way.
 type effects struct {
 	field, owner string
+	summary      string
 	others       func() []Other
-	updates      int // that were served
+	served       int // requests
 }
 
 func (r *effects) note(s *seen) {
-	if s.op.ID == "update-deployment" && s.ok() && !s.wrong && s.sentAs(sourceConfig, r.field).Type == gjson.String {
-		r.updates++
+	creates := r.field == "" && s.op.ID == "create-deployment"
+	updates := r.field != "" && s.op.ID == "update-deployment" && s.sentAs(sourceConfig, r.field).Type == gjson.String
+	if s.ok() && !s.wrong && (creates || updates) {
+		r.served++
 	}
 }
 
@@ -32,10 +37,13 @@ func (r *effects) result() (judged int, found []outcome.Violation) {
 		}
 		for _, v := range o.Outcome.Violations {
 			if !slices.ContainsFunc(found, func(f outcome.Violation) bool { return f.Exchange == v.Exchange }) {
-				v.Words, v.Summary = []string{r.field}, "an update of "+r.field+" was served and created no revision"
+				v.Summary = r.summary
+				if r.field != "" {
+					v.Words = []string{r.field}
+				}
 				found = append(found, v)
 			}
 		}
 	}
-	return r.updates, found
+	return r.served, found
 }

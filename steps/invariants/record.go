@@ -53,6 +53,9 @@ type invariant interface {
 // all are the invariants, by the sentence that asks for them.
 func all(t *target.Target, others func() []Other) map[string]invariant {
 	revisions := newRevisions()
+	madeBy := func(field, owner string) invariant {
+		return &effects{field: field, owner: owner, others: others, summary: "an update of " + field + " was served and created no revision"}
+	}
 	return map[string]invariant{
 		idsOfPlane:      &ids{side: spec.ControlPlane},
 		idsOfAgent:      &ids{side: spec.AgentServer},
@@ -63,9 +66,10 @@ func all(t *target.Target, others func() []Other) map[string]invariant {
 		asNamed:         &latest{revisions: revisions},
 		asBefore:        &unchanged{revisions: revisions},
 		staysDeployed:   &stays{revisions: revisions, patience: t.Config.Patience, deployed: map[string]time.Time{}},
-		revisionOfRef:   &effects{field: "repo_ref", owner: "CP-UPDATE-1", others: others},
-		revisionOfPath:  &effects{field: "graph_config_path", owner: "CP-UPDATE-2", others: others},
-		revisionOfImage: &effects{field: "image_uri", owner: "CP-UPDATE-3", others: others},
+		revisionOfRef:   madeBy("repo_ref", "CP-UPDATE-1"),
+		revisionOfPath:  madeBy("graph_config_path", "CP-UPDATE-2"),
+		revisionOfImage: madeBy("image_uri", "CP-UPDATE-3"),
+		reachDeployed:   &effects{owner: "CP-POLL-1", others: others, summary: "a deployment of this run did not reach DEPLOYED"},
 		readsFollow:     newFollow(t.Config.Patience),
 		planeTraces:     &traceless{side: spec.ControlPlane},
 		agentTraces:     &traceless{side: spec.AgentServer},

@@ -30,10 +30,14 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 			return nil, err
 		}
 	}
+	names := false
 	for len(d.Revisions) < longHistory {
-		if err := p.Update(ctx, d, p.Sources.Next(len(d.Revisions))); err != nil {
+		if names, err = p.update(ctx, d, p.Sources.Next(len(d.Revisions)), names); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.awaitNamed(ctx, d); err != nil {
+		return nil, err
 	}
 	late, err := p.AwaitSettled(ctx, d)
 	if err != nil {
