@@ -2,17 +2,34 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Observation says in one line what was seen: "expected status 404, got status 200"; "" where nothing was compared.
+// Observation says in one line what was seen, with the field that it is about where the words do not name it: "expected status 404, got
+// status 200", "repo_ref: expected "main", got null"; "" where nothing was compared.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {
 		return ""
 	}
-	return fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
+	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
+	if field := f.field(); field != "" && !strings.Contains(line, field) {
+		return safe.Ellipsis(field, 40) + ": " + line
+	}
+	return line
+}
+
+// field is the last name in the pointer: "/resources/*/status" is about status.
+func (f *Finding) field() string {
+	segments := strings.Split(f.Pointer, "/")
+	for _, segment := range slices.Backward(segments) {
+		if segment != "*" && strings.Trim(segment, "0123456789") != "" {
+			return strings.NewReplacer("~1", "/", "~0", "~").Replace(segment)
+		}
+	}
+	return ""
 }
 
 // ObservedWhole tells whether [Finding.Observation] holds all of what was expected and of what was seen.
