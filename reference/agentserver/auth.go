@@ -48,24 +48,17 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, r Request) (User, error)
 }
 
-// The resources of accesses. A run belongs to its thread.
-const (
-	resourceThreads    = "threads"
-	resourceAssistants = "assistants"
-)
-
-// Access is what a user wants to do.
+// Access is what a user wants to do with threads. A run belongs to its thread.
 type Access struct {
-	User     User
-	Resource string         // "threads" or "assistants"
-	Action   string         // create, read, update, delete, search or create_run; of assistants read or search
-	Value    map[string]any // the payload; for reading, what is read
+	User   User
+	Action string         // create, read, update, delete, search or create_run
+	Value  map[string]any // the payload; for reading, what is read
 }
 
 // Decision is what an authorization handler answers to an access that it allows.
 type Decision struct {
-	// Filter restricts the access to threads, or assistants, whose metadata has these values, and is merged into the metadata of what is
-	// written. Empty: no restriction.
+	// Filter restricts the access to threads whose metadata has these values, and is merged into the metadata of what is written.
+	// Empty: no restriction.
 	Filter map[string]any
 	// Value is the payload, as the handler left it.
 	Value map[string]any

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -25,7 +24,6 @@ func (e *engine) execute(ex *execution) threads.Ending {
 	if err != nil {
 		return ex.ending(nil, err)
 	}
-	ex.written.raise()
 	s := ex.rev.session(ex.ctx, "graph "+ex.run.AssistantID, ex.rev.limits)
 	defer s.Close()
 	w := &runWriter{engine: e, ex: ex, session: s, room: ex.rev.maxState}
@@ -119,21 +117,12 @@ func (w *runWriter) config() (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	configurable := maps.Clone(w.ex.config.configurable)
-	if configurable == nil {
-		configurable = map[string]any{}
-	}
-	maps.Copy(configurable, map[string]any{
+	configurable := map[string]any{
 		"graph_auth_user": user,
 		"thread_id":       w.ex.run.ThreadID, "run_id": w.ex.run.ID, "assistant_id": w.ex.run.AssistantID,
-	})
-	w.engine.config(configurable)
-	config := maps.Clone(w.ex.config.others)
-	if config == nil {
-		config = map[string]any{}
 	}
-	maps.Copy(config, map[string]any{"configurable": configurable, "metadata": w.ex.run.Metadata})
-	return w.session.FromGo(config)
+	w.engine.config(configurable)
+	return w.session.FromGo(map[string]any{"configurable": configurable, "metadata": w.ex.run.Metadata})
 }
 
 // returned reads what a graph may return: messages, one message, a text, {"messages": [...]}, or None.
@@ -193,11 +182,8 @@ func (w *runWriter) write(args starlark.Tuple, kwargs []starlark.Tuple) (starlar
 	if err != nil {
 		return nil, err
 	}
-	if err := w.engine.store.AppendMessages(w.session.Context(), w.ex.run.ThreadID, w.ex.run.ID, []threads.Message{m}); err != nil {
-		return nil, err
-	}
-	w.ex.written.raise()
-	return starlark.None, nil
+	err = w.engine.store.AppendMessages(w.session.Context(), w.ex.run.ThreadID, w.ex.run.ID, []threads.Message{m})
+	return starlark.None, err
 }
 
 // wait is ctx.wait(ms): it returns after that many milliseconds and never sooner, unless the run is stopped.

@@ -81,7 +81,7 @@ func (a scriptAuth) Authorize(ctx context.Context, access Access) (Decision, err
 		permissions = []any{}
 	}
 	about, err := s.Record("AuthContext", map[string]any{
-		"user": user, "permissions": permissions, "resource": access.Resource, "action": access.Action,
+		"user": user, "permissions": permissions, "resource": "threads", "action": access.Action,
 	})
 	if err != nil {
 		return Decision{}, a.failed(name, err)
@@ -125,7 +125,7 @@ func (a scriptAuth) decision(s *script.Session, name string, v, value starlark.V
 
 func (a scriptAuth) handlerOf(access Access) (string, starlark.Callable) {
 	on := a.rev.app.handler.on
-	for _, name := range []string{access.Resource + "." + access.Action, access.Resource, "*"} {
+	for _, name := range []string{"threads." + access.Action, "threads", "*"} {
 		if fn := on[name]; fn != nil {
 			return name, fn
 		}
