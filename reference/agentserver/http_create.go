@@ -82,7 +82,8 @@ func (s *Server) parseRun(body map[string]any) (out runRequest, err error) {
 	if err := out.readInput(body); err != nil {
 		return out, err
 	}
-	return out, onlyFields(body, "assistant_id", "input", "metadata", "multitask_strategy")
+	// A client sends stream_mode with every run. It changes nothing where no stream is read.
+	return out, onlyFields(body, "assistant_id", "input", "metadata", "multitask_strategy", "stream_mode")
 }
 
 // readInput reads the messages of a run.
