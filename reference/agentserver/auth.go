@@ -3,7 +3,6 @@ package agentserver
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 
@@ -134,9 +133,7 @@ func (u User) kind() string {
 }
 
 // record is the user as scripts see it.
-func (u User) record(s *script.Session) (*script.Record, error) {
-	return s.Record(u.kind(), maps.Clone(u.Fields))
-}
+func (u User) record() (*script.Record, error) { return script.NewRecord(u.kind(), u.Fields) }
 
 // hostNames are what graphs and handlers find in addition to the names of the language:
 //

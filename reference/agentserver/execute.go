@@ -86,7 +86,7 @@ func (w *runWriter) run(history []threads.Message) ([]threads.Message, error) {
 			return nil, err
 		}
 	}
-	messages, err := w.session.FromGo(list)
+	messages, err := script.FromGo(list)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (w *runWriter) run(history []threads.Message) ([]threads.Message, error) {
 	}
 	args := []starlark.Value{messages, config}
 	if w.ex.graph.withCtx {
-		ctx, err := w.session.Record("RunContext", map[string]any{
+		ctx, err := script.NewRecord("RunContext", map[string]any{
 			"write": script.Func("write", w.write), "wait": script.Func("wait", w.wait),
 		})
 		if err != nil {
@@ -113,7 +113,7 @@ func (w *runWriter) run(history []threads.Message) ([]threads.Message, error) {
 
 // config is the graph's second parameter (interface, section 5, item 5).
 func (w *runWriter) config() (starlark.Value, error) {
-	user, err := w.ex.user.record(w.session)
+	user, err := w.ex.user.record()
 	if err != nil {
 		return nil, err
 	}
@@ -122,12 +122,12 @@ func (w *runWriter) config() (starlark.Value, error) {
 		"thread_id":       w.ex.run.ThreadID, "run_id": w.ex.run.ID, "assistant_id": w.ex.run.AssistantID,
 	}
 	w.engine.config(configurable)
-	return w.session.FromGo(map[string]any{"configurable": configurable, "metadata": w.ex.run.Metadata})
+	return script.FromGo(map[string]any{"configurable": configurable, "metadata": w.ex.run.Metadata})
 }
 
 // returned reads what a graph may return: messages, one message, a text, {"messages": [...]}, or None.
 func (w *runWriter) returned(v starlark.Value) ([]threads.Message, error) {
-	data, err := w.session.ToGo(v)
+	data, err := script.ToGo(v)
 	if err != nil {
 		return nil, fmt.Errorf("the graph returned a value that cannot be stored: %w", err)
 	}
@@ -174,7 +174,7 @@ func (w *runWriter) write(args starlark.Tuple, kwargs []starlark.Tuple) (starlar
 	if err := starlark.UnpackArgs("write", args, kwargs, "message", &v); err != nil {
 		return nil, err
 	}
-	data, err := w.session.ToGo(v)
+	data, err := script.ToGo(v)
 	if err != nil {
 		return nil, err
 	}
