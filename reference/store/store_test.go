@@ -34,22 +34,6 @@ func revision(deployment string) controlplane.Revision {
 	return controlplane.Revision{ID: uuid.NewString(), DeploymentID: deployment, Status: controlplane.Creating}
 }
 
-func TestWhatIsKeptIsThereAfterReopening(t *testing.T) {
-	s, path := open(t)
-	d := add(t, s, "a", "d")
-	require.NoError(t, s.SaveSnapshot(t.Context(), "git:1", []byte("zip")))
-	require.NoError(t, s.Close())
-	again, err := Open(path, false)
-	require.NoError(t, err)
-	defer again.Close()
-	stored, err := again.Deployment(t.Context(), "a", d.ID)
-	require.NoError(t, err)
-	require.Equal(t, d, stored)
-	archive, err := again.Snapshot(t.Context(), "git:1")
-	require.NoError(t, err)
-	require.Equal(t, "zip", string(archive))
-}
-
 func TestAFileInUseIsExplained(t *testing.T) {
 	_, path := open(t)
 	_, err := Open(path, false)

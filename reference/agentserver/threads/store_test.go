@@ -197,26 +197,6 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	}
 }
 
-func TestUnfinishedRunsEndWhenTheStoreIsOpenedAgain(t *testing.T) {
-	s, db := openStore(t)
-	ctx, thread := t.Context(), newThread(t, s)
-	finished := start(t, s, thread, "finished")
-	require.NoError(t, s.FinishRun(ctx, thread, finished, Ending{Status: StatusSuccess}))
-	running, pending := start(t, s, thread, "running"), begin(t, s, thread, leave)
-
-	s, err := Open(db, "agent")
-	require.NoError(t, err)
-	n, err := s.EndUnfinished(ctx, Ending{Status: StatusInterrupted, Reason: "stopped"})
-	require.NoError(t, err)
-	assert.Equal(t, 2, n)
-	for id, want := range map[string]string{finished: StatusSuccess, running: StatusInterrupted, pending: StatusInterrupted} {
-		r, err := s.Run(ctx, thread, id)
-		require.NoError(t, err)
-		assert.Equal(t, want, r.Status)
-	}
-	assert.Equal(t, []any{"finished", "running"}, contents(t, s, thread))
-}
-
 func TestDropDeletesEverything(t *testing.T) {
 	s, db := openStore(t)
 	thread := newThread(t, s)
