@@ -65,8 +65,8 @@ func victim(t *testing.T, folder string) (url string, kill func()) {
 	return gjson.Get(line, "url").String(), kill
 }
 
-// TestNothingAcknowledgedIsLostByAKill kills a reference in the middle of its pipelines and of a run, and looks at what the next one
-// knows.
+// TestNothingAcknowledgedIsLostByAKill kills a reference in the middle of its pipelines and of a run, and looks at what
+// the next one knows.
 func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 	folder := t.TempDir()
 	first := start(t, reference.Options{DataDir: folder}) // only to learn credentials, which stay with the folder

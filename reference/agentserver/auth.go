@@ -56,8 +56,8 @@ type Access struct {
 
 // Decision is what an authorization handler answers to an access that it allows.
 type Decision struct {
-	// Filter restricts the access to threads whose metadata has these values, and is merged into the metadata of what is written.
-	// Empty: no restriction.
+	// Filter restricts the access to threads whose metadata has these values, and is merged into the metadata of what is
+	// written. Empty: no restriction.
 	Filter map[string]any
 	// Value is the payload, as the handler left it.
 	Value map[string]any

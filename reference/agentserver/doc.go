@@ -45,17 +45,17 @@
 //
 //	auth = {"authenticate": authenticate, "on": {"threads": owned}}
 //
-// Handlers are looked up as "threads.<action>", "threads", then "*"; actions are create, read, update, delete, search and
-// create_run. A dict is a filter: it restricts what is found, and is merged into the metadata of what is written. None and True
-// allow, False is a 403.
+// Handlers are looked up as "threads.<action>", "threads", then "*"; actions are create, read, update, delete, search
+// and create_run. A dict is a filter: it restricts what is found, and is merged into the metadata of what is written.
+// None and True allow, False is a 403.
 //
 // Requests of the visual development environment carry X-Auth-Scheme: studio and a valid X-Api-Key. They are
 // authenticated by the key instead of the handler, and authorized by the handler like all others.
 //
 // # Beyond the interface
 //
-// Threads can be read, searched and deleted, and runs listed and cancelled. A field of a body that is not read is refused with
-// 422 and its name, never ignored, unless its value asks for nothing.
+// Threads can be read, searched and deleted, and runs listed and cancelled. A field of a body that is not read is
+// refused with 422 and its name, never ignored, unless its value asks for nothing.
 //
 // # What it is not
 //

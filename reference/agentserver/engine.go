@@ -215,7 +215,8 @@ func runIDs(all []*execution) []string {
 	return out
 }
 
-// cancel ends a run in progress: as it is, or deleted with every message that it wrote. One that is not in progress is ErrGone.
+// cancel ends a run in progress: as it is, or deleted with every message that it wrote. One that is not in progress is
+// ErrGone.
 func (e *engine) cancel(ctx context.Context, threadID, runID string, rollback bool) error {
 	tq := e.enter(threadID)
 	defer e.leave(tq)

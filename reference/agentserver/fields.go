@@ -87,8 +87,9 @@ func queryNumbers(q url.Values, names ...string) map[string]any {
 	return out
 }
 
-// onlyFields refuses the first field, in alphabetical order, that is not read: one that is silently ignored would answer another
-// question than the one that was asked. Clients send the options that they know with values that ask for nothing, which are taken.
+// onlyFields refuses the first field, in alphabetical order, that is not read: one that is silently ignored would
+// answer another question than the one that was asked. Clients send the options that they know with values that ask for
+// nothing, which are taken.
 func onlyFields(body map[string]any, fields ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(body)) {
 		if !slices.Contains(fields, name) && !asksForNothing(body[name]) {

@@ -11,7 +11,8 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-// createRun is POST /threads/{thread_id}/runs: it answers as soon as the run is on record (interface, sections 3 and 4).
+// createRun is POST /threads/{thread_id}/runs: it answers as soon as the run is on record (interface, sections 3 and
+// 4).
 func (s *Server) createRun(x *exchange) (any, error) {
 	body, err := s.body(x, false)
 	if err != nil {

@@ -63,7 +63,8 @@ func (s *Server) joinRun(x *exchange) (any, error) {
 	return values, err
 }
 
-// cancelRun is POST /threads/{thread_id}/runs/{run_id}/cancel?action=interrupt|rollback. The run has ended when it answers.
+// cancelRun is POST /threads/{thread_id}/runs/{run_id}/cancel?action=interrupt|rollback. The run has ended when it
+// answers.
 func (s *Server) cancelRun(x *exchange) (any, error) {
 	action := cmp.Or(x.r.URL.Query().Get("action"), "interrupt")
 	if action != "interrupt" && action != "rollback" {

@@ -173,8 +173,8 @@ func (s *Server) searchThreads(x *exchange) (any, error) {
 	return s.findThreads(x, metadata, ids, limit, offset)
 }
 
-// findThreads lists a page of the threads that match both what the caller asks for and what the caller may see, newest first.
-// Nil ids are any.
+// findThreads lists a page of the threads that match both what the caller asks for and what the caller may see, newest
+// first. Nil ids are any.
 func (s *Server) findThreads(x *exchange, metadata map[string]any, ids map[string]bool, limit, offset int) (any, error) {
 	d, err := s.allow(x, "search", map[string]any{"metadata": metadata, "limit": limit, "offset": offset})
 	if err != nil {

@@ -66,8 +66,8 @@ var stopped = threads.Ending{Status: threads.StatusInterrupted, Reason: reasonSt
 // Swap serves another App from now on: a new revision of the deployment. Runs in progress finish on the old one.
 func (s *Server) Swap(app *App, env map[string]string) { s.rev.Store(newRevision(app, env, s.opts)) }
 
-// Close stops the scripts of all runs, marks these as interrupted, and releases who waits. It gives up waiting for scripts when
-// ctx ends.
+// Close stops the scripts of all runs, marks these as interrupted, and releases who waits. It gives up waiting for
+// scripts when ctx ends.
 func (s *Server) Close(ctx context.Context) error {
 	s.closed.Do(func() {
 		s.err = s.engine.close(ctx)
