@@ -66,9 +66,7 @@ func (a *agents) Deploy(ctx context.Context, deploymentID string, b controlplane
 	if err != nil {
 		return fmt.Errorf("find out whose the deployment is: %w", err)
 	}
-	opts := agentserver.Options{
-		Log: a.log.With("deployment", deploymentID), APIKeyOwner: keyOwner, BasePath: agentsPath + deploymentID,
-	}
+	opts := agentserver.Options{Log: a.log.With("deployment", deploymentID), APIKeyOwner: keyOwner}
 	if a.configure != nil {
 		a.configure(&opts)
 	}

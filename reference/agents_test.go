@@ -46,17 +46,24 @@ func (c client) ask(agent, thread, text string) (usedThread, answer string) {
 		require.Equal(c.t, http.StatusOK, status, made.Raw)
 		thread = made.Get("thread_id").String()
 	}
-	status, run := c.at(c.user(0), "POST", agent+"/threads/"+thread+"/runs", map[string]any{
-		"assistant_id": c.server.Fixtures().AssistantID,
-		"input":        map[string]any{"messages": []any{map[string]any{"role": "user", "content": text}}},
-	})
-	require.Equal(c.t, http.StatusOK, status, run.Raw)
-	status, joined := c.at(c.user(0), "GET", agent+"/threads/"+thread+"/runs/"+run.Get("run_id").String()+"/join", nil)
+	run := c.post(agent, thread, text)
+	status, joined := c.at(c.user(0), "GET", agent+"/threads/"+thread+"/runs/"+run+"/join", nil)
 	require.Equal(c.t, http.StatusOK, status, joined.Raw)
 	_, state := c.at(c.user(0), "GET", agent+"/threads/"+thread+"/state", nil)
 	messages := state.Get("values.messages").Array()
 	require.NotEmpty(c.t, messages, state.Raw)
 	return thread, messages[len(messages)-1].Get("content").String()
+}
+
+// post begins a run and returns its id.
+func (c client) post(agent, thread, text string) string {
+	c.t.Helper()
+	status, run := c.at(c.user(0), "POST", agent+"/threads/"+thread+"/runs", map[string]any{
+		"assistant_id": c.server.Fixtures().AssistantID,
+		"input":        map[string]any{"messages": []any{map[string]any{"role": "user", "content": text}}},
+	})
+	require.Equal(c.t, http.StatusOK, status, run.Raw)
+	return run.Get("run_id").String()
 }
 
 func TestThePipelineDeploysARealAgentServer(t *testing.T) {
@@ -125,17 +132,4 @@ func TestTheStandingAgentServerAnswersFromTheStart(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, http.StatusNotFound, resp.StatusCode)
 	require.Equal(t, "/agents/conformance", strings.TrimPrefix(c.server.AgentURL(), c.url))
-}
-
-func TestThreadsSurviveARestart(t *testing.T) {
-	folder := t.TempDir()
-	c := start(t, reference.Options{DataDir: folder})
-	d := c.create()
-	c.await(d.Get("id").String(), d.Get("latest_revision_id").String(), "DEPLOYED")
-	thread, answer := c.ask(d.Get("source_config.custom_url").String(), "", "remember me")
-	require.NoError(t, c.server.Close())
-
-	again := start(t, reference.Options{DataDir: folder})
-	_, state := again.at(again.user(0), "GET", again.url+"/agents/"+d.Get("id").String()+"/threads/"+thread+"/state", nil)
-	require.Equal(t, answer, state.Get("values.messages.1.content").String(), state.Raw)
 }

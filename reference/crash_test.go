@@ -65,42 +65,47 @@ func victim(t *testing.T, folder string) (url string, kill func()) {
 	return gjson.Get(line, "url").String(), kill
 }
 
-// TestNothingAcknowledgedIsLostByAKill kills a reference at different points of its pipelines, and looks at what the
-// next one knows.
+// TestNothingAcknowledgedIsLostByAKill kills a reference in the middle of its pipelines and of a run, and looks at what
+// the next one knows.
 func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 	folder := t.TempDir()
 	first := start(t, reference.Options{DataDir: folder}) // only to learn credentials, which stay with the folder
 	set := first.server.Fixtures()
 	require.NoError(t, first.server.Close())
 
+	url, kill := victim(t, folder)
+	c := newClient(t, url, set.Owner.APIKey)
+	c.server = first.server            // for its fixtures
 	deployments := map[string]string{} // id -> latest revision, as acknowledged
-	var up string
-	for round := range 3 {
-		url, kill := victim(t, folder)
-		c := newClient(t, url, set.Owner.APIKey)
-		for range 4 {
-			status, d := c.do("POST", "/v2/deployments", set.Create)
-			require.Equal(t, http.StatusCreated, status, d.Raw)
-			deployments[d.Get("id").String()] = d.Get("latest_revision_id").String()
-		}
-		if round == 0 { // one is in service, and changed since
-			for id := range deployments {
-				up = id
-			}
-			c.await(up, deployments[up], "DEPLOYED")
-		}
-		status, d := c.do("PATCH", "/v2/deployments/"+up, map[string]any{"source_revision_config": map[string]any{"repo_ref": set.SecondRef}})
-		require.Equal(t, http.StatusOK, status, d.Raw)
-		deployments[up] = d.Get("latest_revision_id").String()
-		c.await(up, deployments[up], []string{"BUILDING", "DEPLOYING", "QUEUED"}[round])
-		kill()
-		c.http.CloseIdleConnections()
+	create := func() (id string) {
+		status, d := c.do("POST", "/v2/deployments", set.Create)
+		require.Equal(t, http.StatusCreated, status, d.Raw)
+		id = d.Get("id").String()
+		deployments[id] = d.Get("latest_revision_id").String()
+		return id
 	}
+	up := create()
+	c.await(up, deployments[up], "DEPLOYED")
+	thread, answer := c.ask(url+"/agents/"+up, "", "remember me")
+	running := c.post(url+"/agents/"+up, thread, "wait=600000")
+	for range 3 {
+		create()
+	}
+	status, d := c.do("PATCH", "/v2/deployments/"+up, map[string]any{
+		"source_revision_config": map[string]any{"repo_ref": set.SecondRef},
+	})
+	require.Equal(t, http.StatusOK, status, d.Raw)
+	deployments[up] = d.Get("latest_revision_id").String()
+	kill()
+	c.http.CloseIdleConnections()
 
 	after := start(t, reference.Options{DataDir: folder})
 	require.Equal(t, set.Owner, after.server.Fixtures().Owner, "credentials stay with the folder")
-	_, answer := after.ask(after.url+"/agents/"+up, "", "still there?")
-	require.Contains(t, answer, "still there?", "what was in service is in service at once")
+	at := after.url + "/agents/" + up + "/threads/" + thread
+	_, state := after.at(after.user(0), "GET", at+"/state", nil)
+	require.Equal(t, answer, state.Get("values.messages.1.content").String(), "what was in service is in service at once")
+	_, run := after.at(after.user(0), "GET", at+"/runs/"+running, nil)
+	require.Equal(t, "interrupted", run.Get("status").String(), run.Raw)
 	for _, id := range slices.Sorted(maps.Keys(deployments)) {
 		status, d := after.do("GET", "/v2/deployments/"+id, nil)
 		require.Equal(t, http.StatusOK, status, d.Raw)
@@ -108,5 +113,5 @@ func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 		require.Equal(t, "DEPLOYED", after.settle(id, deployments[id]), "taken up again")
 	}
 	_, list := after.do("GET", "/v2/deployments/"+up+"/revisions", nil)
-	require.Len(t, list.Get("resources").Array(), 4)
+	require.Len(t, list.Get("resources").Array(), 2)
 }

@@ -84,9 +84,6 @@ func TestASlowBodyIsEnded(t *testing.T) {
 	}
 	status, thread := c.at(c.user(0), "POST", c.server.AgentURL()+"/threads", map[string]any{})
 	require.Equal(t, http.StatusOK, status, thread.Raw)
-	at := c.server.AgentURL() + "/threads/" + thread.Get("thread_id").String() + "/runs"
-	status, waited := c.at(c.user(0), "POST", at+"/wait", map[string]any{
-		"assistant_id": c.server.Fixtures().AssistantID, "input": map[string]any{"messages": []any{map[string]any{"role": "user", "content": "wait=300"}}},
-	})
-	require.Equal(t, http.StatusOK, status, waited.Raw)
+	_, answer := c.ask(c.server.AgentURL(), thread.Get("thread_id").String(), "wait=300")
+	require.Contains(t, answer, "wait=300")
 }

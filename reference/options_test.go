@@ -2,9 +2,7 @@ package reference_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -165,26 +163,4 @@ func TestCloseWaitsForRequestsInProgress(t *testing.T) {
 	require.NoError(t, c.server.Close())
 	wg.Wait()
 	require.Equal(t, http.StatusTeapot, status)
-}
-
-func TestManyReferencesAtOnce(t *testing.T) {
-	var wg sync.WaitGroup
-	for i := range 20 {
-		wg.Go(func() {
-			edition := []string{"cloud", "self-hosted"}[i%2]
-			s, err := reference.Start(context.Background(), reference.Options{Edition: edition})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			body, err := json.Marshal(s.Fixtures().Create)
-			if err != nil || len(body) == 0 {
-				t.Error(fmt.Errorf("create body: %w", err))
-			}
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
 }

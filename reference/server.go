@@ -19,7 +19,6 @@ import (
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/controlplane/pipeline"
 	"github.com/agentconform/agentconform/reference/fixtures"
-	"github.com/agentconform/agentconform/reference/scratch"
 	"github.com/agentconform/agentconform/reference/source"
 	"github.com/agentconform/agentconform/reference/store"
 )
@@ -101,12 +100,12 @@ func (s *Server) start(ctx context.Context) error {
 // openFolder makes the folder that holds the data.
 func (s *Server) openFolder() (string, error) {
 	if s.opts.DataDir == "" {
-		folder, err := scratch.New("agentconform-scratch-")
+		folder, err := os.MkdirTemp("", "agentconform-")
 		if err != nil {
 			return "", fmt.Errorf("make a temporary data folder: %w", err)
 		}
-		s.atClose(folder.Close)
-		return folder.Path(), nil
+		s.atClose(func() error { return os.RemoveAll(folder) })
+		return folder, nil
 	}
 	folder, err := filepath.Abs(s.opts.DataDir)
 	if err == nil {

@@ -130,12 +130,16 @@ func TestARunThatEndsBeforeItsOwnerCancels(t *testing.T) {
 		}
 	})
 	c.Timeouts.Request = time.Minute // the refusal takes as long as the run
-	res := runAgent(t, c, "AS-AUTHZ-6")
+	res, judged := runAgent(t, c, "AS-AUTHZ-6"), 0
 	for _, q := range res.Requirements {
 		for _, s := range q.Scenarios {
-			assert.Equal(t, reports.Passed, s.Verdict, "%s: %s", s.Name, s.Reason)
+			if strings.HasPrefix(s.Name, "cancel-run ") {
+				assert.Equal(t, reports.Passed, s.Verdict, "%s: %s", s.Name, s.Reason)
+				judged++
+			}
 		}
 	}
+	assert.Equal(t, 2, judged)
 }
 
 // TestDoctorTriesTheGraph reports each word, and leaves no thread.

@@ -19,6 +19,7 @@ var ownWriters = map[string]string{
 	"reports/journal.go":                        "a new file with a random name, which is removed at once",
 	"reference/fixtures/set.go":                 "in the data folder of the reference, which only its owner can read",
 	"reference/fixtures/repository.go":          "in the data folder of the reference, which only its owner can read",
+	"reference/server.go":                       "the temporary data folder of the reference, with a random name",
 	"reference/hostile/run/judge.go":            "a tool of this repository, which writes into a folder that its caller names",
 	"reference/hostile/run/measure.go":          "a tool of this repository, which writes into a folder that its caller names",
 	"reference/hostile/run/report.go":           "a tool of this repository, which writes into a folder that its caller names",

@@ -115,12 +115,6 @@ func (r *repeating) wrap(next http.Handler) http.Handler {
 		}
 		answer := httptest.NewRecorder()
 		next.ServeHTTP(answer, request)
-		if strings.Contains(answer.Header().Get("Content-Type"), "event-stream") { // a stream stays one
-			maps.Copy(w.Header(), answer.Header())
-			w.WriteHeader(answer.Code)
-			_, _ = fmt.Fprintf(w, ": %s\n\n%s", strings.Join(r.texts(n), " "), answer.Body)
-			return
-		}
 		texts := r.texts(n)
 		if answer.Code == http.StatusNotFound && n%3 == 0 {
 			r.raw(w, texts)

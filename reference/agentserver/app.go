@@ -133,11 +133,8 @@ func requiredParams(fn *starlark.Function) int {
 	return n
 }
 
-// actions are what authorization handlers can be registered for, by resource.
-var actions = map[string][]string{
-	resourceThreads:    {"create", "read", "update", "delete", "search", "create_run"},
-	resourceAssistants: {"read", "search"},
-}
+// actions are what authorization handlers of threads can be registered for.
+var actions = []string{"create", "read", "update", "delete", "search", "create_run"}
 
 func asHandler(v starlark.Value) (*handler, error) {
 	if fn, ok := v.(*starlark.Function); ok {
@@ -167,8 +164,8 @@ func asHandler(v starlark.Value) (*handler, error) {
 	for _, item := range handlers.Items() {
 		name, _ := starlark.AsString(item[0])
 		if !knownHandler(name) {
-			return nil, fmt.Errorf(`"on" has the key %s: the keys are "*", "threads", "assistants", "threads." with one of %s, and "assistants." with one of %s`,
-				item[0], strings.Join(actions[resourceThreads], ", "), strings.Join(actions[resourceAssistants], ", "))
+			return nil, fmt.Errorf(`"on" has the key %s: the keys are "*", "threads", and "threads." with one of %s`,
+				item[0], strings.Join(actions, ", "))
 		}
 		fn, ok := item[1].(*starlark.Function)
 		if !ok {
@@ -180,7 +177,6 @@ func asHandler(v starlark.Value) (*handler, error) {
 }
 
 func knownHandler(name string) bool {
-	resource, action, narrow := strings.Cut(name, ".")
-	known := actions[resource]
-	return name == "*" || known != nil && (!narrow || slices.Contains(known, action))
+	action, narrow := strings.CutPrefix(name, "threads.")
+	return name == "*" || name == "threads" || narrow && slices.Contains(actions, action)
 }

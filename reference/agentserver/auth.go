@@ -3,7 +3,6 @@ package agentserver
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 
@@ -48,23 +47,16 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, r Request) (User, error)
 }
 
-// The resources of accesses. A run belongs to its thread.
-const (
-	resourceThreads    = "threads"
-	resourceAssistants = "assistants"
-)
-
-// Access is what a user wants to do.
+// Access is what a user wants to do with threads. A run belongs to its thread.
 type Access struct {
-	User     User
-	Resource string         // "threads" or "assistants"
-	Action   string         // create, read, update, delete, search or create_run; of assistants read or search
-	Value    map[string]any // the payload; for reading, what is read
+	User   User
+	Action string         // create, read, update, delete, search or create_run
+	Value  map[string]any // the payload; for reading, what is read
 }
 
 // Decision is what an authorization handler answers to an access that it allows.
 type Decision struct {
-	// Filter restricts the access to threads, or assistants, whose metadata has these values, and is merged into the metadata of what is
+	// Filter restricts the access to threads whose metadata has these values, and is merged into the metadata of what is
 	// written. Empty: no restriction.
 	Filter map[string]any
 	// Value is the payload, as the handler left it.
@@ -141,9 +133,7 @@ func (u User) kind() string {
 }
 
 // record is the user as scripts see it.
-func (u User) record(s *script.Session) (*script.Record, error) {
-	return s.Record(u.kind(), maps.Clone(u.Fields))
-}
+func (u User) record() (*script.Record, error) { return script.NewRecord(u.kind(), u.Fields) }
 
 // hostNames are what graphs and handlers find in addition to the names of the language:
 //

@@ -20,28 +20,6 @@
 // scripts are cancelled, and who waits for them in join is released. A run that has ended by then is none of
 // rollback's business: it stays, with its messages.
 //
-// # Runs that clients wait for, and streams
-//
-// A stream is answered as server-sent events. "metadata" with the run_id comes first. After each write of the run (its input,
-// each ctx.write, and what the graph returned) come the events of the modes, in order: "updates", with the messages under the
-// name of the graph; "messages", or "messages/metadata" and "messages/complete"; "values". A run that does not
-// succeed ends its stream with "error", an object with error and message; a run that succeeds ends it without an event. The names of
-// errors are GraphError, TimeoutError, UserInterrupt (a later run or a client interrupted it, or the server stopped) and
-// UserRollback (it was deleted). A wait answers the same object under "__error__".
-//
-// The engine wakes the readers of a run after the store has what the run wrote, and each reader takes from the store what it has
-// not sent yet. So no reader needs memory or holds up a run, however slow it is; a client that does not accept an event for
-// 30 seconds is cut off. One that is more than 64 writes behind gets "values" after the last of them only. The id of an event is the
-// number of the write; with Last-Event-ID a stream goes on after that, also when the run has ended; -1 is the beginning. A
-// stream ends with the run, at the latest after Options.JoinTimeout, with an "error". A comment every 5 seconds keeps the connection.
-//
-// A run without a thread (POST /runs and below) gets a thread of its own, with "temporary": true. It is deleted when the run has
-// ended and nobody follows the run any more, or when the server starts again; with on_completion "keep" it is an ordinary thread.
-//
-// Options of a run are honoured, or refused with a 422 that names them; so is a key that nobody knows. config.configurable and
-// context are merged into what the graph gets as config["configurable"]; the keys of the server are refused there. A graph is
-// one step: there is nothing to interrupt before or after, and no checkpoint but the latest.
-//
 // # Graphs and handlers
 //
 // Both are Starlark, run in bounds by the package script. A file may load others with load("x.star", "name"), from its own
@@ -67,22 +45,17 @@
 //
 //	auth = {"authenticate": authenticate, "on": {"threads": owned}}
 //
-// Handlers are looked up as "threads.<action>", "threads", then "*"; actions are create, read, update, delete, search and
-// create_run. For assistants, which are the deployed graphs, they are "assistants.<action>" with read or search,
-// "assistants", then "*". A dict is a filter: it restricts what is found, and is merged into the metadata of what is written. None
-// and True allow, False is a 403.
+// Handlers are looked up as "threads.<action>", "threads", then "*"; actions are create, read, update, delete, search
+// and create_run. A dict is a filter: it restricts what is found, and is merged into the metadata of what is written.
+// None and True allow, False is a 403.
 //
 // Requests of the visual development environment carry X-Auth-Scheme: studio and a valid X-Api-Key. They are
 // authenticated by the key instead of the handler, and authorized by the handler like all others.
 //
-// # States
+// # Beyond the interface
 //
-// What one write adds to a thread is a checkpoint: the input of a run, what its graph wrote, or an update of the state by a
-// caller. History lists the state after each. A run that is deleted takes its checkpoints with it; updates stay.
-//
-// # Options
-//
-// An option that is not honoured is refused with 422 and its name, never ignored.
+// Threads can be read, searched and deleted, and runs listed and cancelled. A field of a body that is not read is
+// refused with 422 and its name, never ignored, unless its value asks for nothing.
 //
 // # What it is not
 //

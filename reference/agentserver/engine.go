@@ -54,21 +54,18 @@ type execution struct {
 	graph   graph
 	user    User
 	input   []threads.Message
-	config  runConfig
-	modes   []string // of its streams that name none
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	started bool
-	written signal        // raised when the store has something that the run wrote
 	done    chan struct{} // closed when the run has ended in the store too
 	end     error         // why it ended otherwise than by itself; readable after done
-
-	temporary bool // its thread is deleted when the run has ended and nobody follows it any more
-	followers int  // guarded by engine.mu: who reads what the run writes, and the engine itself until the run has ended
 }
 
 func newEngine(store threads.Store, opts Options) *engine {
-	e := &engine{store: store, log: opts.Log, maxRuns: opts.MaxRuns, config: opts.GraphConfig, queues: map[string]*threadQueue{}, live: map[string]*execution{}}
+	e := &engine{
+		store: store, log: opts.Log, maxRuns: opts.MaxRuns, config: opts.GraphConfig,
+		queues: map[string]*threadQueue{}, live: map[string]*execution{},
+	}
 	if opts.Workers > 0 {
 		e.workers = make(chan struct{}, opts.Workers)
 	}
@@ -110,7 +107,6 @@ func (e *engine) begin(ctx context.Context, ex *execution, s threads.Strategy) e
 	defer e.leave(tq)
 	ex.ctx, ex.cancel = context.WithCancelCause(e.base)
 	ex.done = make(chan struct{})
-	ex.followers++
 	e.setLive(ex, true) // before anyone can read of the run in the store and join it
 	plan, err := e.store.BeginRun(ctx, ex.run, s)
 	if err != nil {
@@ -156,7 +152,6 @@ func (e *engine) release(ex *execution, why error) {
 	ex.cancel(why)
 	e.setLive(ex, false)
 	close(ex.done)
-	e.unfollow(ex)
 }
 
 func (e *engine) setLive(ex *execution, live bool) {
@@ -201,26 +196,53 @@ func (e *engine) finish(ex *execution, end threads.Ending) {
 	e.advance(tq)
 }
 
-// remove deletes something of a thread in the store and drops the runs that are concerned.
-func (e *engine) remove(threadID string, concerned func(threads.Run) bool, inStore func() error) error {
+// deleteThread deletes a thread and everything on it.
+func (e *engine) deleteThread(ctx context.Context, threadID string) error {
 	tq := e.enter(threadID)
 	defer e.leave(tq)
-	if err := inStore(); err != nil {
+	if err := e.store.DeleteThread(ctx, threadID); err != nil {
 		return err
 	}
-	var dropped []string
-	for _, ex := range tq.runs {
-		if concerned(ex.run) {
-			dropped = append(dropped, ex.run.ID)
-		}
+	e.drop(tq, runIDs(tq.runs), errRolledBack)
+	return nil
+}
+
+func runIDs(all []*execution) []string {
+	out := make([]string, len(all))
+	for i, ex := range all {
+		out[i] = ex.run.ID
 	}
-	e.drop(tq, dropped, errRolledBack)
+	return out
+}
+
+// cancel ends a run in progress: as it is, or deleted with every message that it wrote. One that is not in progress is
+// ErrGone.
+func (e *engine) cancel(ctx context.Context, threadID, runID string, rollback bool) error {
+	tq := e.enter(threadID)
+	defer e.leave(tq)
+	if !slices.Contains(runIDs(tq.runs), runID) {
+		return threads.ErrGone
+	}
+	err, why := error(nil), errInterrupted
+	if rollback {
+		err, why = e.store.DeleteRun(ctx, threadID, runID), errRolledBack
+	} else {
+		end := threads.Ending{Status: threads.StatusInterrupted, Reason: "a client cancelled the run"}
+		err = e.store.FinishRun(ctx, threadID, runID, end)
+	}
+	if err != nil {
+		return err
+	}
+	e.drop(tq, []string{runID}, why)
 	e.advance(tq)
 	return nil
 }
 
-// wait waits until a run has ended. A run that is not in progress, nil, has.
-func (e *engine) wait(ctx context.Context, ex *execution, limit time.Duration) error {
+// wait waits until a run has ended. One that is not in progress has.
+func (e *engine) wait(ctx context.Context, runID string, limit time.Duration) error {
+	e.mu.Lock()
+	ex := e.live[runID]
+	e.mu.Unlock()
 	if ex == nil {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -25,7 +24,6 @@ func (e *engine) execute(ex *execution) threads.Ending {
 	if err != nil {
 		return ex.ending(nil, err)
 	}
-	ex.written.raise()
 	s := ex.rev.session(ex.ctx, "graph "+ex.run.AssistantID, ex.rev.limits)
 	defer s.Close()
 	w := &runWriter{engine: e, ex: ex, session: s, room: ex.rev.maxState}
@@ -88,7 +86,7 @@ func (w *runWriter) run(history []threads.Message) ([]threads.Message, error) {
 			return nil, err
 		}
 	}
-	messages, err := w.session.FromGo(list)
+	messages, err := script.FromGo(list)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +96,7 @@ func (w *runWriter) run(history []threads.Message) ([]threads.Message, error) {
 	}
 	args := []starlark.Value{messages, config}
 	if w.ex.graph.withCtx {
-		ctx, err := w.session.Record("RunContext", map[string]any{
+		ctx, err := script.NewRecord("RunContext", map[string]any{
 			"write": script.Func("write", w.write), "wait": script.Func("wait", w.wait),
 		})
 		if err != nil {
@@ -115,30 +113,21 @@ func (w *runWriter) run(history []threads.Message) ([]threads.Message, error) {
 
 // config is the graph's second parameter (interface, section 5, item 5).
 func (w *runWriter) config() (starlark.Value, error) {
-	user, err := w.ex.user.record(w.session)
+	user, err := w.ex.user.record()
 	if err != nil {
 		return nil, err
 	}
-	configurable := maps.Clone(w.ex.config.configurable)
-	if configurable == nil {
-		configurable = map[string]any{}
-	}
-	maps.Copy(configurable, map[string]any{
+	configurable := map[string]any{
 		"graph_auth_user": user,
 		"thread_id":       w.ex.run.ThreadID, "run_id": w.ex.run.ID, "assistant_id": w.ex.run.AssistantID,
-	})
-	w.engine.config(configurable)
-	config := maps.Clone(w.ex.config.others)
-	if config == nil {
-		config = map[string]any{}
 	}
-	maps.Copy(config, map[string]any{"configurable": configurable, "metadata": w.ex.run.Metadata})
-	return w.session.FromGo(config)
+	w.engine.config(configurable)
+	return script.FromGo(map[string]any{"configurable": configurable, "metadata": w.ex.run.Metadata})
 }
 
 // returned reads what a graph may return: messages, one message, a text, {"messages": [...]}, or None.
 func (w *runWriter) returned(v starlark.Value) ([]threads.Message, error) {
-	data, err := w.session.ToGo(v)
+	data, err := script.ToGo(v)
 	if err != nil {
 		return nil, fmt.Errorf("the graph returned a value that cannot be stored: %w", err)
 	}
@@ -185,7 +174,7 @@ func (w *runWriter) write(args starlark.Tuple, kwargs []starlark.Tuple) (starlar
 	if err := starlark.UnpackArgs("write", args, kwargs, "message", &v); err != nil {
 		return nil, err
 	}
-	data, err := w.session.ToGo(v)
+	data, err := script.ToGo(v)
 	if err != nil {
 		return nil, err
 	}
@@ -193,11 +182,8 @@ func (w *runWriter) write(args starlark.Tuple, kwargs []starlark.Tuple) (starlar
 	if err != nil {
 		return nil, err
 	}
-	if err := w.engine.store.AppendMessages(w.session.Context(), w.ex.run.ThreadID, w.ex.run.ID, []threads.Message{m}); err != nil {
-		return nil, err
-	}
-	w.ex.written.raise()
-	return starlark.None, nil
+	err = w.engine.store.AppendMessages(w.session.Context(), w.ex.run.ThreadID, w.ex.run.ID, []threads.Message{m})
+	return starlark.None, err
 }
 
 // wait is ctx.wait(ms): it returns after that many milliseconds and never sooner, unless the run is stopped.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -33,18 +35,6 @@ func objectField(body map[string]any, name string) (map[string]any, error) {
 		return v, nil
 	}
 	return nil, invalid("%s must be an object", name)
-}
-
-func uuidField(body map[string]any, name string) (string, error) {
-	s, err := stringField(body, name)
-	if s == "" || err != nil {
-		return "", err
-	}
-	id, ok := parseID(s)
-	if !ok {
-		return "", invalid("%s must be a uuid", name)
-	}
-	return id, nil
 }
 
 // parseID reads a uuid in its usual form of 36 characters.
@@ -95,6 +85,37 @@ func queryNumbers(q url.Values, names ...string) map[string]any {
 		}
 	}
 	return out
+}
+
+// onlyFields refuses the first field, in alphabetical order, that is not read: one that is silently ignored would
+// answer another question than the one that was asked. Clients send the options that they know with values that ask for
+// nothing, which are taken.
+func onlyFields(body map[string]any, fields ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(body)) {
+		if !slices.Contains(fields, name) && !asksForNothing(body[name]) {
+			return invalid("%s is not a field of this request: the fields are %s", name, strings.Join(fields, ", "))
+		}
+	}
+	return nil
+}
+
+// asksForNothing tells whether a value is null, false, 0, or empty.
+func asksForNothing(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case json.Number:
+		return v == "0"
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
 }
 
 // messageTypes are the types of messages by the roles and types that clients and graphs use.

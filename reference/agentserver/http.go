@@ -51,11 +51,9 @@ func (s *Server) dispatch(m methods) http.Handler {
 		if err == nil {
 			v, err = do(x)
 		}
-		_, over := v.(responded)
 		switch {
 		case err != nil:
 			s.answerFailure(w, r, err)
-		case over:
 		case v == nil:
 			w.WriteHeader(http.StatusNoContent)
 		default:
@@ -120,25 +118,6 @@ func (x *exchange) readPath() error {
 
 // body decodes the JSON object that a request sends. An absent body is allowed where the object may be empty.
 func (s *Server) body(x *exchange, mayBeAbsent bool) (map[string]any, error) {
-	v, err := s.decoded(x)
-	if errors.Is(err, errNoBody) && mayBeAbsent {
-		return map[string]any{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	object, ok := v.(map[string]any)
-	if !ok {
-		return nil, invalid("The body must be a JSON object")
-	}
-	return object, nil
-}
-
-// errNoBody is also the answer where there must be one.
-var errNoBody = invalid("The body is not valid JSON: it is empty")
-
-// decoded decodes the JSON value that a request sends.
-func (s *Server) decoded(x *exchange) (any, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, s.opts.MaxBody))
 	var large *http.MaxBytesError
 	switch {
@@ -148,8 +127,10 @@ func (s *Server) decoded(x *exchange) (any, error) {
 		return nil, httpError(http.StatusRequestTimeout, "The body took too long")
 	case err != nil:
 		return nil, httpError(http.StatusBadRequest, "The body could not be read")
+	case len(data) == 0 && mayBeAbsent:
+		return map[string]any{}, nil
 	case len(data) == 0:
-		return nil, errNoBody
+		return nil, invalid("The body is not valid JSON: it is empty")
 	case !utf8.Valid(data):
 		return nil, invalid("The body is not valid JSON: it is not encoded as UTF-8")
 	}
@@ -157,8 +138,12 @@ func (s *Server) decoded(x *exchange) (any, error) {
 	if err := threads.Unmarshal(data, &v); err != nil {
 		return nil, invalid("The body is not valid JSON: %s", err)
 	}
-	if depth(v) > maxContentDepth {
+	object, ok := v.(map[string]any)
+	switch {
+	case !ok:
+		return nil, invalid("The body must be a JSON object")
+	case depth(v) > maxContentDepth:
 		return nil, invalid("The body is nested more than %d levels deep", maxContentDepth)
 	}
-	return v, nil
+	return object, nil
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
@@ -15,11 +16,7 @@ import (
 
 // allow asks the authorizer about an action on threads.
 func (s *Server) allow(x *exchange, action string, value map[string]any) (Decision, error) {
-	return s.allowOn(x, resourceThreads, action, value)
-}
-
-func (s *Server) allowOn(x *exchange, resource, action string, value map[string]any) (Decision, error) {
-	return s.authz.Authorize(x.r.Context(), Access{User: x.user, Resource: resource, Action: action, Value: value})
+	return s.authz.Authorize(x.r.Context(), Access{User: x.user, Action: action, Value: value})
 }
 
 // metadataOf is the payload's metadata with the filter merged into it: what a caller writes there is overwritten
@@ -94,116 +91,23 @@ func (s *Server) createThread(x *exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = bodyFields{fields: []string{"thread_id", "metadata", "if_exists"}, known: map[string]string{
-		"supersteps": "create the thread, then update its state",
-		"graph_id":   "send it as metadata.graph_id",
-		"ttl":        noTTL,
-	}}.check(body)
-	id, errID := uuidField(body, "thread_id")
 	metadata, errMetadata := objectField(body, "metadata")
-	ifExists, errIfExists := oneOf(body, "if_exists", "raise", "raise", "do_nothing")
-	if err := cmp.Or(err, errID, errMetadata, errIfExists); err != nil {
+	if err := cmp.Or(onlyFields(body, "metadata"), errMetadata); err != nil {
 		return nil, err
 	}
-	id = cmp.Or(id, threads.NewID())
+	id := threads.NewID()
 	d, err := s.allow(x, "create", map[string]any{"thread_id": id, "metadata": metadata})
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now().UTC()
-	t := threads.Thread{ID: id, CreatedAt: now, UpdatedAt: now, Metadata: d.metadataOf(metadata), Status: threads.ThreadIdle}
-	err = s.store.CreateThread(x.r.Context(), t)
-	if errors.Is(err, threads.ErrExists) {
-		x.threadID = id
-		if t, err = s.existing(x, d); err != nil || ifExists != "do_nothing" {
-			return nil, httpError(http.StatusConflict, "Thread %s exists already", id)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.viewThread(x, t)
+	t := threads.Thread{ID: id, CreatedAt: time.Now().UTC(), Metadata: d.metadataOf(metadata), Status: threads.ThreadIdle}
+	return t, s.store.CreateThread(x.r.Context(), t)
 }
-
-// existing is the thread of a request that would create it again: only who may create it and read it gets it.
-func (s *Server) existing(x *exchange, create Decision) (threads.Thread, error) {
-	t, _, err := s.visibleThread(x, "read", nil)
-	if err == nil && !matches(t.Metadata, create.Filter) {
-		err = noThread(x.threadID)
-	}
-	return t, err
-}
-
-const noTTL = "threads stay until they are deleted with DELETE /threads/{thread_id}"
 
 // getThread is GET /threads/{thread_id}.
 func (s *Server) getThread(x *exchange) (any, error) {
 	t, _, err := s.visibleThread(x, "read", nil)
-	if err != nil {
-		return nil, err
-	}
-	if x.r.URL.Query().Get("include") != "" {
-		return nil, invalid("include is not supported by this server: leave it out, a thread has no further fields")
-	}
-	return s.viewThread(x, t)
-}
-
-// patchThread is PATCH /threads/{thread_id}: the metadata sent is merged into the thread's. With "Prefer: return=minimal" the
-// answer has no body.
-func (s *Server) patchThread(x *exchange) (any, error) {
-	body, err := s.body(x, false)
-	if err != nil {
-		return nil, err
-	}
-	err = bodyFields{fields: []string{"metadata"}, known: map[string]string{"ttl": noTTL}}.check(body)
-	metadata, errMetadata := objectField(body, "metadata")
-	if err := cmp.Or(err, errMetadata); err != nil {
-		return nil, err
-	}
-	_, d, err := s.visibleThread(x, "update", map[string]any{"metadata": metadata})
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.store.UpdateThread(x.r.Context(), x.threadID, func(t *threads.Thread) error {
-		if !matches(t.Metadata, d.Filter) {
-			return noThread(x.threadID) // it changed hands since we looked
-		}
-		if t.Metadata == nil {
-			t.Metadata = map[string]any{}
-		}
-		maps.Copy(t.Metadata, d.metadataOf(metadata))
-		return nil
-	})
-	if err != nil {
-		return nil, orMissing(err, noThread(x.threadID))
-	}
-	if x.r.Header.Get("Prefer") == "return=minimal" {
-		return nil, nil
-	}
-	return s.viewThread(x, t)
-}
-
-// copyThread is POST /threads/{thread_id}/copy: a new thread with the metadata of this one, its messages and its history.
-func (s *Server) copyThread(x *exchange) (any, error) {
-	body, err := s.body(x, true)
-	if err := cmp.Or(err, bodyFields{}.check(body)); err != nil {
-		return nil, err
-	}
-	from, _, err := s.visibleThread(x, "read", nil)
-	if err != nil {
-		return nil, err
-	}
-	id := threads.NewID()
-	d, err := s.allow(x, "create", map[string]any{"thread_id": id, "metadata": maps.Clone(from.Metadata)})
-	if err != nil {
-		return nil, err
-	}
-	now := time.Now().UTC()
-	t := threads.Thread{ID: id, CreatedAt: now, UpdatedAt: now, Metadata: d.metadataOf(from.Metadata), Status: threads.ThreadIdle}
-	if err := s.store.CopyThread(x.r.Context(), x.threadID, t); err != nil {
-		return nil, orMissing(err, noThread(x.threadID))
-	}
-	return s.viewThread(x, t)
+	return t, err
 }
 
 // deleteThread is DELETE /threads/{thread_id}.
@@ -211,28 +115,96 @@ func (s *Server) deleteThread(x *exchange) (any, error) {
 	if _, _, err := s.visibleThread(x, "delete", nil); err != nil {
 		return nil, err
 	}
-	err := s.engine.remove(x.threadID, func(threads.Run) bool { return true },
-		func() error { return s.store.DeleteThread(x.r.Context(), x.threadID) })
-	return nil, orMissing(err, noThread(x.threadID))
+	return nil, orMissing(s.engine.deleteThread(x.r.Context(), x.threadID), noThread(x.threadID))
 }
 
-// threadFields are the fields of a thread in an answer.
-var threadFields = []string{"thread_id", "created_at", "updated_at", "metadata", "status", "config", "values", "interrupts"}
-
-// view is a thread as clients of the field expect it: with the values of its state. It never has a configuration or interrupts
-// of its own.
-func view(t threads.Thread, values map[string]any) map[string]any {
-	return map[string]any{
-		"thread_id": t.ID, "created_at": t.CreatedAt, "updated_at": t.UpdatedAt, "metadata": t.Metadata, "status": t.Status,
-		"config": map[string]any{}, "values": values, "interrupts": map[string]any{},
+// getState is GET /threads/{thread_id}/state (interface, section 2, "Thread state").
+func (s *Server) getState(x *exchange) (any, error) {
+	if _, _, err := s.visibleThread(x, "read", nil); err != nil {
+		return nil, err
 	}
+	values, err := s.values(x)
+	return map[string]any{"values": values}, err
 }
 
-// viewThread is the view of one thread. One that was deleted meanwhile is not found.
-func (s *Server) viewThread(x *exchange, t threads.Thread) (any, error) {
-	state, err := s.store.State(x.r.Context(), t.ID)
+// values is the "values" object of a state: empty before the first message.
+func (s *Server) values(x *exchange) (map[string]any, error) {
+	messages, err := s.store.State(x.r.Context(), x.threadID)
+	if err != nil || len(messages) == 0 {
+		return map[string]any{}, orMissing(err, noThread(x.threadID))
+	}
+	return map[string]any{"messages": messages}, nil
+}
+
+// page reads limit and offset.
+func page(body map[string]any, otherwise int) (limit, offset int, err error) {
+	limit, errLimit := intField(body, "limit", otherwise, 1, 1000)
+	offset, errOffset := intField(body, "offset", 0, 0, math.MaxInt32)
+	return limit, offset, cmp.Or(errLimit, errOffset)
+}
+
+// cut is a page of a list.
+func cut[T any](all []T, limit, offset int) []T {
+	from := min(offset, len(all))
+	return append([]T{}, all[from:min(from+limit, len(all))]...)
+}
+
+// listThreads is GET /threads.
+func (s *Server) listThreads(x *exchange) (any, error) {
+	limit, offset, err := page(queryNumbers(x.r.URL.Query(), "limit", "offset"), 100)
 	if err != nil {
-		return nil, orMissing(err, noThread(t.ID))
+		return nil, err
 	}
-	return view(t, state.Values()), nil
+	return s.findThreads(x, map[string]any{}, nil, limit, offset)
+}
+
+// searchThreads is POST /threads/search.
+func (s *Server) searchThreads(x *exchange) (any, error) {
+	body, err := s.body(x, true)
+	if err != nil {
+		return nil, err
+	}
+	metadata, errMetadata := objectField(body, "metadata")
+	ids, errIDs := uuidsField(body, "ids")
+	limit, offset, errPage := page(body, 10)
+	if err := cmp.Or(onlyFields(body, "ids", "metadata", "limit", "offset"), errMetadata, errIDs, errPage); err != nil {
+		return nil, err
+	}
+	return s.findThreads(x, metadata, ids, limit, offset)
+}
+
+// findThreads lists a page of the threads that match both what the caller asks for and what the caller may see, newest
+// first. Nil ids are any.
+func (s *Server) findThreads(x *exchange, metadata map[string]any, ids map[string]bool, limit, offset int) (any, error) {
+	d, err := s.allow(x, "search", map[string]any{"metadata": metadata, "limit": limit, "offset": offset})
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.store.Threads(x.r.Context(), func(t threads.Thread) bool {
+		return matches(t.Metadata, d.Filter) && contains(t.Metadata, metadata) && (ids == nil || ids[t.ID])
+	})
+	return cut(found, limit, offset), err
+}
+
+// contains tells whether a JSON value holds another one: an object has each key of the other with a value that contains
+// the other's, an array has for each item of the other one that contains it, and anything else is equal.
+func contains(have, want any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		object, ok := have.(map[string]any)
+		for key, value := range want {
+			if ok {
+				have, ok = object[key]
+				ok = ok && contains(have, value)
+			}
+		}
+		return ok
+	case []any:
+		list, ok := have.([]any)
+		for _, item := range want {
+			ok = ok && slices.ContainsFunc(list, func(v any) bool { return contains(v, item) })
+		}
+		return ok
+	}
+	return equalJSON(have, want)
 }

@@ -18,16 +18,13 @@ type Options struct {
 	DefaultStrategy string                      // for runs that name none; empty: DefaultStrategy
 	Strategies      map[string]threads.Strategy // replace or add to Strategies()
 
-	JoinTimeout time.Duration // after which a join gives up, with 503, and a stream ends, with an error event; 0: an hour
-	Heartbeat   time.Duration // between the comments on a stream where nothing happens; 0: 5 seconds
+	JoinTimeout time.Duration // after which a join gives up, with 503; 0: an hour
 	MaxBody     int64         // bytes of a request; 0: 1 MiB
 	MaxRuns     int           // unfinished runs at a time, beyond which 503 is answered; 0: 20,000
 	KeptThreads int           // threads that are kept, beyond which 409 is answered; 0: 100,000
 	KeptRuns    int           // runs that are kept; 0: 500,000
 	MaxState    int           // bytes of the messages of one thread; 0: 16 MiB
 	Workers     int           // runs at a time, all threads together; more of them stay pending; 0: no limit
-
-	BasePath string // where the server is reachable on its host, for Content-Location
 
 	// Owner is the identity of all requests where there is neither a handler nor APIKeyOwner.
 	Owner string
@@ -50,7 +47,6 @@ func (o Options) withDefaults() Options {
 	maps.Copy(all, o.Strategies)
 	o.Strategies = all
 	o.JoinTimeout = cmp.Or(o.JoinTimeout, time.Hour)
-	o.Heartbeat = cmp.Or(o.Heartbeat, 5*time.Second)
 	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
 	o.MaxRuns = cmp.Or(o.MaxRuns, 20_000)
 	o.MaxState = cmp.Or(o.MaxState, 16<<20)

@@ -236,7 +236,7 @@ func orderOf(s *site, thread string) []int {
 	state, err := s.server.store.State(context.Background(), thread)
 	require.NoError(s.t, err)
 	var order []int
-	for _, m := range state.Messages {
+	for _, m := range state {
 		var i int
 		if _, err := fmt.Sscanf(fmt.Sprint(m.Content), "racer-%d", &i); err == nil && m.Type == "human" {
 			order = append(order, i)
@@ -280,6 +280,35 @@ func assertNothingOf(t *testing.T, s *site, thread string, runs []string) {
 		})
 	}))
 	require.NotZero(t, records, "nothing was looked at: the keys do not begin with the thread's id")
+}
+
+func TestRunsAreCancelled(t *testing.T) {
+	s := conformanceSite(t, Options{})
+	alice := s.alice()
+	thread := alice.thread()
+	at := "/threads/" + thread + "/runs/"
+	start := func(text string) string {
+		run := alice.run(thread, text+" "+writesThenUnending, "")
+		alice.untilText(thread, "Working on it: "+text)
+		return run
+	}
+	kept := start("kept")
+	assert.Equal(t, 422, alice.do("POST", at+kept+"/cancel?action=pause", "").status)
+	assert.Equal(t, 204, alice.do("POST", at+kept+"/cancel", "").status)
+	assert.Equal(t, threads.StatusInterrupted, alice.getRun(thread, kept).Status)
+	assert.Equal(t, 200, alice.join(thread, kept).status)
+	removed := start("removed")
+	assert.Equal(t, 204, alice.do("POST", at+removed+"/cancel?action=rollback", "").status)
+	assert.Equal(t, 404, alice.do("GET", at+removed, "").status)
+	assert.NotContains(t, strings.Join(alice.texts(thread), "|"), "removed")
+	for _, action := range []string{"", "?action=rollback"} {
+		a := alice.do("POST", at+kept+"/cancel"+action, "")
+		assert.Equal(t, 404, a.status)
+		assert.Contains(t, a.detail(t), "not in progress")
+	}
+	assert.Equal(t, threads.StatusInterrupted, alice.getRun(thread, kept).Status, "a run that has ended stays")
+	next := alice.run(thread, "next", "")
+	assert.Contains(t, alice.join(thread, next).body, "You said: next")
 }
 
 func TestDeletingAThreadStopsItsRuns(t *testing.T) {

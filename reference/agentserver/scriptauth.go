@@ -32,7 +32,7 @@ func (a scriptAuth) session(ctx context.Context) *script.Session {
 func (a scriptAuth) Authenticate(ctx context.Context, r Request) (User, error) {
 	s := a.session(ctx)
 	defer s.Close()
-	request, err := s.Record("Request", map[string]any{
+	request, err := script.NewRecord("Request", map[string]any{
 		"method": r.Method, "path": r.Path, "headers": stringMap(r.Headers), "query": stringMap(r.Query),
 	})
 	if err != nil {
@@ -42,7 +42,7 @@ func (a scriptAuth) Authenticate(ctx context.Context, r Request) (User, error) {
 	if err != nil {
 		return User{}, a.failed("authenticate", err)
 	}
-	data, err := s.ToGo(v)
+	data, err := script.ToGo(v)
 	if err != nil {
 		return User{}, a.failed("authenticate", err)
 	}
@@ -72,7 +72,7 @@ func (a scriptAuth) Authorize(ctx context.Context, access Access) (Decision, err
 	}
 	s := a.session(ctx)
 	defer s.Close()
-	user, err := access.User.record(s)
+	user, err := access.User.record()
 	if err != nil {
 		return Decision{}, a.failed(name, err)
 	}
@@ -80,13 +80,13 @@ func (a scriptAuth) Authorize(ctx context.Context, access Access) (Decision, err
 	if permissions == nil {
 		permissions = []any{}
 	}
-	about, err := s.Record("AuthContext", map[string]any{
-		"user": user, "permissions": permissions, "resource": access.Resource, "action": access.Action,
+	about, err := script.NewRecord("AuthContext", map[string]any{
+		"user": user, "permissions": permissions, "resource": "threads", "action": access.Action,
 	})
 	if err != nil {
 		return Decision{}, a.failed(name, err)
 	}
-	value, err := s.FromGo(maps.Clone(access.Value))
+	value, err := script.FromGo(maps.Clone(access.Value))
 	if err != nil {
 		return Decision{}, unreadable(err)
 	}
@@ -94,12 +94,12 @@ func (a scriptAuth) Authorize(ctx context.Context, access Access) (Decision, err
 	if err != nil {
 		return Decision{}, a.failed(name, err)
 	}
-	return a.decision(s, name, v, value)
+	return a.decision(name, v, value)
 }
 
 // decision reads what a handler returned: a filter, None or True for no restriction, False for a refusal.
-func (a scriptAuth) decision(s *script.Session, name string, v, value starlark.Value) (Decision, error) {
-	changed, err := s.ToGo(value)
+func (a scriptAuth) decision(name string, v, value starlark.Value) (Decision, error) {
+	changed, err := script.ToGo(value)
 	if err != nil {
 		return Decision{}, a.failed(name, err)
 	}
@@ -113,7 +113,7 @@ func (a scriptAuth) decision(s *script.Session, name string, v, value starlark.V
 		}
 		return d, nil
 	case *starlark.Dict:
-		filter, err := s.ToGo(v)
+		filter, err := script.ToGo(v)
 		if err != nil {
 			return Decision{}, a.failed(name, err)
 		}
@@ -125,7 +125,7 @@ func (a scriptAuth) decision(s *script.Session, name string, v, value starlark.V
 
 func (a scriptAuth) handlerOf(access Access) (string, starlark.Callable) {
 	on := a.rev.app.handler.on
-	for _, name := range []string{access.Resource + "." + access.Action, access.Resource, "*"} {
+	for _, name := range []string{"threads." + access.Action, "threads", "*"} {
 		if fn := on[name]; fn != nil {
 			return name, fn
 		}

@@ -49,13 +49,8 @@ func New(app *App, db threads.DB, bucket string, env map[string]string, opts Opt
 	}
 	bolt.MaxThreads, bolt.MaxRuns = cmp.Or(opts.KeptThreads, bolt.MaxThreads), cmp.Or(opts.KeptRuns, bolt.MaxRuns)
 	s := &Server{opts: opts, bolt: bolt, store: opts.WrapStore(bolt)}
-	if _, err := bolt.EndUnfinished(context.Background(), threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped}); err != nil {
-		bolt.Close()
+	if _, err := bolt.EndUnfinished(context.Background(), stopped); err != nil {
 		return nil, fmt.Errorf("ending the runs that were in progress: %w", err)
-	}
-	if err := deleteTemporary(bolt); err != nil {
-		bolt.Close()
-		return nil, err
 	}
 	s.rev.Store(newRevision(app, env, opts))
 	s.auth = opts.WrapAuthenticator(currentAuth{s})
@@ -65,31 +60,19 @@ func New(app *App, db threads.DB, bucket string, env map[string]string, opts Opt
 	return s, nil
 }
 
-// deleteTemporary deletes the threads that were made for one run and were still needed when the data was last used.
-func deleteTemporary(bolt *threads.Bolt) error {
-	left, err := bolt.Threads(context.Background(), func(t threads.Thread) bool { return t.Temporary })
-	for _, t := range left {
-		err = errors.Join(err, bolt.DeleteThread(context.Background(), t.ID))
-	}
-	if err != nil {
-		return fmt.Errorf("deleting the threads of runs without a thread: %w", err)
-	}
-	return nil
-}
+// stopped is how runs end that a stop of the server has cut off.
+var stopped = threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped}
 
 // Swap serves another App from now on: a new revision of the deployment. Runs in progress finish on the old one.
 func (s *Server) Swap(app *App, env map[string]string) { s.rev.Store(newRevision(app, env, s.opts)) }
 
-// Close stops the scripts of all runs, marks these as interrupted, releases who waits, and ends the store. It gives up
-// waiting for scripts when ctx ends.
+// Close stops the scripts of all runs, marks these as interrupted, and releases who waits. It gives up waiting for
+// scripts when ctx ends.
 func (s *Server) Close(ctx context.Context) error {
 	s.closed.Do(func() {
 		s.err = s.engine.close(ctx)
-		_, err := s.bolt.EndUnfinished(context.WithoutCancel(ctx), threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped})
-		if !errors.Is(err, threads.ErrClosed) {
-			s.err = errors.Join(s.err, err)
-		}
-		s.bolt.Close()
+		_, err := s.bolt.EndUnfinished(context.WithoutCancel(ctx), stopped)
+		s.err = errors.Join(s.err, err)
 	})
 	return s.err
 }
@@ -123,49 +106,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.Handle("/ok", public(health()))
-	mux.Handle("/info", public(info()))
-	states, assistants := states{s}, assistants{s}
 	for pattern, m := range map[string]methods{
-		"/threads/count":                             {"POST": s.countThreads},
-		"/threads/{thread_id}/copy":                  {"POST": s.copyThread},
-		"/threads/{thread_id}/history":               {"GET": states.list, "POST": states.search},
-		"/threads/{thread_id}/state/checkpoint":      {"POST": states.findAt},
-		"/threads/{thread_id}/state/{checkpoint_id}": {"GET": states.getAt},
-
-		"/assistants/search":                   {"POST": assistants.search},
-		"/assistants/count":                    {"POST": assistants.count},
-		"/assistants/{assistant_id}":           {"GET": assistants.get},
-		"/assistants/{assistant_id}/graph":     {"GET": assistants.graph},
-		"/assistants/{assistant_id}/schemas":   {"GET": assistants.schemas},
-		"/assistants/{assistant_id}/subgraphs": {"GET": assistants.subgraphs},
-
-		"/assistants":                         unsupported(noAssistants),
-		"/assistants/{assistant_id}/versions": unsupported(noAssistants),
-		"/assistants/{assistant_id}/latest":   unsupported(noAssistants),
-		"/threads/prune":                      unsupported(noPruning),
-		"/threads/{thread_id}/runs/crons":     unsupported(noCrons),
-		"/runs/crons":                         unsupported(noCrons),
-		"/runs/crons/{cron_id}":               unsupported(noCrons),
-		"/store/{rest...}":                    unsupported(noStore),
-
-		"/threads":                                {"GET": s.listThreads, "POST": s.createThread},
-		"/threads/search":                         {"POST": s.searchThreads},
-		"/threads/{thread_id}":                    {"GET": s.getThread, "PATCH": s.patchThread, "DELETE": s.deleteThread},
-		"/threads/{thread_id}/state":              {"GET": states.get, "POST": states.update},
-		"/threads/{thread_id}/runs":               {"GET": s.listRuns, "POST": s.createRun},
-		"/threads/{thread_id}/runs/{run_id}":      {"GET": s.getRun, "DELETE": s.deleteRun},
-		"/threads/{thread_id}/runs/{run_id}/join": {"GET": s.joinRun},
-
-		"/threads/{thread_id}/runs/wait":            {"POST": s.waitRun},
-		"/threads/{thread_id}/runs/stream":          {"POST": s.streamRun},
-		"/threads/{thread_id}/runs/{run_id}/stream": {"GET": s.joinStream},
+		"/threads":                                  {"GET": s.listThreads, "POST": s.createThread},
+		"/threads/search":                           {"POST": s.searchThreads},
+		"/threads/{thread_id}":                      {"GET": s.getThread, "DELETE": s.deleteThread},
+		"/threads/{thread_id}/state":                {"GET": s.getState},
+		"/threads/{thread_id}/runs":                 {"GET": s.listRuns, "POST": s.createRun},
+		"/threads/{thread_id}/runs/{run_id}":        {"GET": s.getRun},
+		"/threads/{thread_id}/runs/{run_id}/join":   {"GET": s.joinRun},
 		"/threads/{thread_id}/runs/{run_id}/cancel": {"POST": s.cancelRun},
-		"/runs":        {"POST": s.createRun},
-		"/runs/wait":   {"POST": s.waitRun},
-		"/runs/stream": {"POST": s.streamRun},
-		"/runs/batch":  {"POST": s.createBatch},
-		"/runs/cancel": {"POST": s.cancelRuns},
 	} {
 		mux.Handle(pattern, s.dispatch(m))
 	}
@@ -184,7 +133,6 @@ type revision struct {
 	secrets []string
 	limits  script.Limits
 	log     *slog.Logger
-	since   time.Time // when it began to be served
 
 	maxState int
 }
@@ -192,7 +140,6 @@ type revision struct {
 func newRevision(app *App, env map[string]string, opts Options) *revision {
 	return &revision{
 		app: app, env: env, secrets: secretsOf(env), limits: opts.Limits, log: opts.Log, maxState: opts.MaxState,
-		since: time.Now().UTC(),
 	}
 }
 

@@ -1,17 +1,20 @@
 package agentserver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
@@ -19,10 +22,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if file := os.Getenv(crashFile); file != "" {
-		crash(file)
-		return
-	}
 	// A connection that a server closes after an error of the request is kept for half a second, longer than goleak waits.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
@@ -39,12 +38,9 @@ func TestAThreadIsCreatedReadAndListed(t *testing.T) {
 	assert.False(t, th.CreatedAt.After(time.Now()), "created after it was answered")
 	alice.ok("GET", "/threads/"+th.ID, "").json(t, &th)
 
-	own := uuid.NewString()
-	alice.ok("POST", "/threads", fmt.Sprintf(`{"thread_id": %q, "metadata": {"n": 1, "deep": {"a": [1, "x"]}}}`, own)).json(t, &th)
-	assert.Equal(t, own, th.ID)
-	assert.Equal(t, 409, alice.do("POST", "/threads", fmt.Sprintf(`{"thread_id": %q}`, own)).status)
-	assert.Equal(t, 200, alice.do("POST", "/threads", fmt.Sprintf(`{"thread_id": %q, "if_exists": "do_nothing"}`, own)).status)
-	assert.Equal(t, 409, s.bob().do("POST", "/threads", fmt.Sprintf(`{"thread_id": %q, "if_exists": "do_nothing"}`, own)).status)
+	first := th.ID
+	alice.ok("POST", "/threads", `{"metadata": {"n": 1, "deep": {"a": [1, "x"]}}}`).json(t, &th)
+	own := th.ID
 
 	for _, c := range []struct {
 		method, path, body string
@@ -59,8 +55,7 @@ func TestAThreadIsCreatedReadAndListed(t *testing.T) {
 		{"POST", "/threads/search", `{"metadata": {"deep": {"a": [1, "x"]}}}`, 1},
 		{"POST", "/threads/search", `{"metadata": {"n": 2}}`, 0},
 		{"POST", "/threads/search", fmt.Sprintf(`{"ids": [%q]}`, own), 1},
-		{"POST", "/threads/search", `{"ids": []}`, 0},
-		{"POST", "/threads/search", `{"status": "busy"}`, 0},
+		{"POST", "/threads/search", `{"ids": [], "status": null}`, 0},
 	} {
 		var list []threads.Thread
 		alice.ok(c.method, c.path, c.body).json(t, &list)
@@ -69,17 +64,15 @@ func TestAThreadIsCreatedReadAndListed(t *testing.T) {
 	}
 	var list []threads.Thread
 	alice.ok("GET", "/threads", "").json(t, &list)
-	assert.Equal(t, own, list[0].ID, "newest first")
+	assert.Equal(t, []string{own, first}, []string{list[0].ID, list[1].ID}, "newest first")
 
-	alice.ok("PATCH", "/threads/"+own, `{"metadata": {"m": 2}}`).json(t, &th)
-	assert.Equal(t, map[string]any{"n": 1.0, "m": 2.0, "deep": map[string]any{"a": []any{1.0, "x"}}, "owner": "alice@example.org"}, th.Metadata)
 	assert.Equal(t, 204, alice.do("DELETE", "/threads/"+own, "").status)
 	assert.Equal(t, 404, alice.do("GET", "/threads/"+own, "").status)
 	assert.Equal(t, 404, alice.do("DELETE", "/threads/"+own, "").status)
 }
 
 func TestARunAnswersAtOnceAndItsStateGrows(t *testing.T) {
-	s := conformanceSite(t, Options{BasePath: "/agents/one/"})
+	s := conformanceSite(t, Options{})
 	alice := s.alice()
 	thread := alice.thread()
 	var empty struct{ Values map[string]any }
@@ -87,10 +80,8 @@ func TestARunAnswersAtOnceAndItsStateGrows(t *testing.T) {
 	assert.Equal(t, map[string]any{}, empty.Values)
 
 	start := time.Now()
-	created := alice.ok("POST", "/threads/"+thread+"/runs", runBody("conformance", "hello wait=150", ""))
 	var r threads.Run
-	created.json(t, &r)
-	assert.Equal(t, "/agents/one/threads/"+thread+"/runs/"+r.ID, created.header.Get("Content-Location"))
+	alice.ok("POST", "/threads/"+thread+"/runs", runBody("conformance", "hello wait=150", "")).json(t, &r)
 	assert.Equal(t, threads.StatusPending, r.Status)
 	assert.Equal(t, "enqueue", r.Strategy)
 	assert.Equal(t, "conformance", r.AssistantID)
@@ -127,7 +118,7 @@ func TestTheConformanceGraphKeepsItsContract(t *testing.T) {
 	run := alice.run(thread, "x "+writesThenUnending, "")
 	alice.untilText(thread, "ai: Working on it: x")
 	assert.Equal(t, threads.StatusRunning, alice.getRun(thread, run).Status)
-	assert.Equal(t, 204, alice.do("DELETE", "/threads/"+thread+"/runs/"+run, "").status)
+	assert.Equal(t, 204, alice.do("POST", "/threads/"+thread+"/runs/"+run+"/cancel", "").status)
 
 	thread = alice.thread()
 	alice.join(thread, alice.run(thread, "whoami", ""))
@@ -181,16 +172,16 @@ func TestBadRequestsAreRefusedInJSON(t *testing.T) {
 		status             int
 	}{
 		{"POST", "/threads", "{", 422}, {"POST", "/threads", "[]", 422}, {"POST", "/threads", "{} {}", 422}, {"POST", "/threads", "\"\xff\"", 422},
-		{"POST", "/threads", `{"thread_id": "x"}`, 422}, {"POST", "/threads", `{"thread_id": 5}`, 422}, {"POST", "/threads", `{"metadata": []}`, 422},
-		{"POST", "/threads", `{"if_exists": "explode"}`, 422}, {"POST", "/threads", `{"metadata": {"x": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}`, 422},
+		{"POST", "/threads", `{"metadata": []}`, 422}, {"POST", "/threads", `{"ttl": 5}`, 422}, {"POST", "/threads/search", `{"status": "busy"}`, 422},
+		{"POST", runs, `{"webhook": "https://example.org", ` + ok[1:], 422}, {"POST", "/threads", `{"metadata": {"x": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}`, 422},
 		{"POST", "/threads", `{"x": "` + strings.Repeat("x", 20_000) + `"}`, 413},
 		{"GET", "/threads?limit=0", "", 422}, {"GET", "/threads?limit=x", "", 422}, {"GET", "/threads?limit=1001", "", 422}, {"GET", "/threads?offset=-1", "", 422},
 		{"POST", "/threads/search", `{"limit": 0}`, 422}, {"POST", "/threads/search", `{"limit": 1001}`, 422}, {"POST", "/threads/search", `{"limit": 1.5}`, 422},
 		{"POST", "/threads/search", `{"limit": "1"}`, 422}, {"POST", "/threads/search", `{"offset": -1}`, 422}, {"POST", "/threads/search", `{"metadata": 1}`, 422},
 		{"POST", "/threads/search", `{"ids": "x"}`, 422}, {"POST", "/threads/search", `{"ids": ["x"]}`, 422},
 		{"GET", "/threads/none", "", 422}, {"GET", "/threads/" + unknown, "", 404}, {"GET", "/threads/" + unknown + "/state", "", 404},
-		{"GET", "/threads/" + unknown + "/runs", "", 404}, {"POST", "/threads/" + unknown + "/runs", ok, 404}, {"PATCH", "/threads/" + unknown, "{}", 404},
-		{"GET", runs + "/none", "", 422}, {"GET", runs + "/" + unknown, "", 404}, {"GET", runs + "/" + unknown + "/join", "", 404}, {"DELETE", runs + "/" + unknown, "", 404},
+		{"GET", "/threads/" + unknown + "/runs", "", 404}, {"POST", "/threads/" + unknown + "/runs", ok, 404},
+		{"GET", runs + "/none", "", 422}, {"GET", runs + "/" + unknown, "", 404}, {"GET", runs + "/" + unknown + "/join", "", 404}, {"POST", runs + "/" + unknown + "/cancel", "", 404},
 		{"POST", runs, "", 422}, {"POST", runs, "{}", 422}, {"POST", runs, `{"assistant_id": "conformance"}`, 422}, {"POST", runs, `{"assistant_id": 1, "input": {"messages": []}}`, 422},
 		{"POST", runs, `{"assistant_id": "conformance", "input": {}}`, 422}, {"POST", runs, `{"assistant_id": "conformance", "input": {"messages": "x"}}`, 422},
 		{"POST", runs, `{"assistant_id": "conformance", "input": {"messages": ["x"]}}`, 422}, {"POST", runs, `{"assistant_id": "conformance", "input": {"messages": [{"content": "x"}]}}`, 422},
@@ -222,7 +213,7 @@ func TestARunIsFoundUnderItsOwnThreadOnly(t *testing.T) {
 	for _, path := range []string{"/runs/" + run, "/runs/" + run + "/join"} {
 		assert.Equal(t, 404, alice.do("GET", "/threads/"+two+path, "").status)
 	}
-	assert.Equal(t, 404, alice.do("DELETE", "/threads/"+two+"/runs/"+run, "").status)
+	assert.Equal(t, 404, alice.do("POST", "/threads/"+two+"/runs/"+run+"/cancel", "").status)
 	assert.Equal(t, 200, alice.do("GET", "/threads/"+strings.ToUpper(one)+"/runs/"+strings.ToUpper(run), "").status)
 }
 
@@ -256,5 +247,68 @@ func TestTheStateOfAThreadIsBounded(t *testing.T) {
 		run := u.runOf("main", thread, "x", "")
 		u.join(thread, run)
 		assert.Equal(t, want, u.getRun(thread, run).Status)
+	}
+}
+
+func TestCloseInterruptsAndDeleteDataDeletes(t *testing.T) {
+	app := appOf(t, map[string]string{"main.star": "def agent(messages, config, ctx):\n  ctx.wait(1e9)\n"})
+	db := openDB(t, filepath.Join(t.TempDir(), "close.db"))
+	server, err := New(app, db, "agent", nil, Options{})
+	require.NoError(t, err)
+	s := (&site{t: t, server: server, db: db, url: ""}).direct()
+	u := s.nobody()
+	thread := u.thread()
+	running, pending := u.runOf("main", thread, "x", ""), u.runOf("main", thread, "x", "")
+	joined := make(chan answered, 2)
+	for _, run := range []string{running, pending} {
+		go func() { joined <- u.join(thread, run) }()
+	}
+	require.Eventually(t, func() bool { return u.getRun(thread, running).Status == threads.StatusRunning }, watchdog, time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), watchdog)
+	defer cancel()
+	require.NoError(t, server.Close(ctx))
+	for range 2 {
+		select {
+		case a := <-joined:
+			assert.Contains(t, []int{200, 503}, a.status)
+		case <-ctx.Done():
+			t.Fatal("join hangs")
+		}
+	}
+	assert.Equal(t, 503, u.do("POST", "/threads/"+thread+"/runs", runBody("main", "x", "")).status)
+
+	server, err = New(app, db, "agent", nil, Options{})
+	require.NoError(t, err)
+	u = (&site{t: t, server: server, db: db}).direct().nobody()
+	for _, run := range []string{running, pending} {
+		assert.Equal(t, threads.StatusInterrupted, u.getRun(thread, run).Status)
+	}
+	require.NoError(t, server.DeleteData())
+	require.NoError(t, db.View(func(tx *bbolt.Tx) error {
+		assert.Nil(t, tx.Bucket([]byte("agent")))
+		return nil
+	}))
+	require.NoError(t, db.Close())
+}
+
+// Many short runs on few threads: each ends, and the engine forgets a thread when its last run has ended, not before.
+func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
+	s := conformanceSite(t, Options{}).direct()
+	alice := s.alice()
+	ids := []string{alice.thread(), alice.thread(), alice.thread()}
+	var wg sync.WaitGroup
+	const runs = 60
+	for i := range runs {
+		wg.Go(func() {
+			thread := ids[i%len(ids)]
+			run := alice.run(thread, "hello", "enqueue")
+			assert.Equal(t, 200, alice.join(thread, run).status)
+			assert.Equal(t, threads.StatusSuccess, alice.getRun(thread, run).Status)
+		})
+	}
+	wg.Wait()
+	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond)
+	for _, thread := range ids {
+		assert.Len(t, alice.texts(thread), 2*runs/len(ids))
 	}
 }

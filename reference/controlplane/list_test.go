@@ -10,17 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// filled makes a deployment with n revisions, and returns their ids, newest first.
-func (r *rig) filled(n int) (id string, newestFirst []string) {
-	id, first := r.create(gitBody)
-	newestFirst = []string{first}
-	for range n - 1 {
-		d := r.want(200, "PATCH", "/v2/deployments/"+id, patch(`{"repo_ref":"main"}`))
-		newestFirst = append([]string{d.Get("latest_revision_id").String()}, newestFirst...)
-	}
-	return id, newestFirst
-}
-
 func (r *rig) ids(id, query string) (list []string, offset int) {
 	page := r.revisions(id, query)
 	list = []string{}
@@ -28,74 +17,6 @@ func (r *rig) ids(id, query string) (list []string, offset int) {
 		list = append(list, rev.Get("id").String())
 	}
 	return list, int(page.Get("offset").Int())
-}
-
-func TestPagesHoldEveryRevisionOnceNewestFirst(t *testing.T) {
-	r := newRig(t, controlplane.Cloud)
-	r.filled(3) // neighbours in the store
-	id, want := r.filled(25)
-	r.filled(3)
-
-	all, offset := r.ids(id, "limit=100")
-	require.Equal(t, want, all)
-	require.Equal(t, 25, offset)
-	byDefault, offset := r.ids(id, "")
-	require.Equal(t, want[:20], byDefault)
-	require.Equal(t, 20, offset)
-	for _, limit := range []int{1, 2, 7, 24, 25, 26, 99, 100} {
-		var got []string
-		for offset := 0; ; {
-			page, next := r.ids(id, fmt.Sprintf("limit=%d&offset=%d", limit, offset))
-			require.Equal(t, offset+len(page), next)
-			if offset = next; len(page) == 0 {
-				break
-			}
-			require.LessOrEqual(t, len(page), limit)
-			got = append(got, page...)
-		}
-		require.Equal(t, want, got, "limit %d", limit)
-	}
-	for _, past := range []string{"25", "26", "1000000", "9223372036854775807"} {
-		page := r.want(http.StatusOK, "GET", "/v2/deployments/"+id+"/revisions?offset="+past, "")
-		require.Equal(t, "[]", page.Get("resources").Raw, past)
-		require.Equal(t, past, page.Get("offset").Raw)
-	}
-	for _, beyond := range []string{"9223372036854775808", "99999999999999999999999"} {
-		require.Equal(t, []string{"query.offset"}, places(r.want(http.StatusUnprocessableEntity, "GET", "/v2/deployments/"+id+"/revisions?offset="+beyond, "")))
-	}
-	for _, twice := range []string{"limit=101&limit=3", "offset=1&offset=1", "status=SKIPPED&status=DEPLOYED", "remote_reconciled=true&remote_reconciled=true"} {
-		name, _, _ := strings.Cut(twice, "=")
-		require.Equal(t, []string{"query." + name}, places(r.want(http.StatusUnprocessableEntity, "GET", "/v2/deployments/"+id+"/revisions?"+twice, "")))
-	}
-}
-
-func TestTheFilterComesBeforePaging(t *testing.T) {
-	r := newRig(t, controlplane.Cloud)
-	id, ids := r.filled(6)
-	for i, status := range []controlplane.Status{controlplane.Deployed, controlplane.Skipped, controlplane.Deployed, controlplane.BuildFailed, controlplane.Skipped} {
-		r.settle(id, ids[i], status)
-	}
-	for query, want := range map[string][]string{
-		"status=DEPLOYED":                          {ids[0], ids[2]},
-		"status=SKIPPED":                           {ids[1], ids[4]},
-		"status=CREATING":                          {ids[5]},
-		"status=UNKNOWN":                           {},
-		"status=DEPLOYED,BUILD_FAILED":             {ids[0], ids[2], ids[3]},
-		"status=BUILD_FAILED,%20DEPLOYED":          {ids[0], ids[2], ids[3]},
-		"status=DEPLOYED,DEPLOYED":                 {ids[0], ids[2]},
-		"status=DEPLOYED,SKIPPED&limit=2&offset=1": {ids[1], ids[2]},
-		"status=DEPLOYED&limit=1&offset=1":         {ids[2]},
-		"remote_reconciled=false":                  ids,
-		"remote_reconciled=true":                   {},
-		"remote_reconciled=False&status=CREATING":  {ids[5]},
-		"unknown=1&limit=1":                        ids[:1],
-	} {
-		got, offset := r.ids(id, query)
-		require.Equal(t, want, got, query)
-		if !strings.Contains(query, "offset") {
-			require.Equal(t, len(want), offset, query)
-		}
-	}
 }
 
 func TestRevisionsOfAUsersOwnClusterAreReconciledRemotely(t *testing.T) {

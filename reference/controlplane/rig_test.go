@@ -173,11 +173,4 @@ func (r *rig) count(id string) int {
 	return len(r.revisions(id, "limit=100").Get("resources").Array())
 }
 
-// settle gives a revision a status, as the pipeline does.
-func (r *rig) settle(id, revision string, status controlplane.Status) {
-	r.t.Helper()
-	_, err := r.store.UpdateRevision(r.t.Context(), id, revision, func(_ *controlplane.Deployment, rev *controlplane.Revision) { rev.Status = status })
-	require.NoError(r.t, err)
-}
-
 func patch(config string) string { return fmt.Sprintf(`{"source_revision_config":%s}`, config) }

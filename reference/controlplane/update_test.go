@@ -9,58 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// updatesBeyondTheDocument are the updates that the document does not allow and the server accepts, with the reason.
-var updatesBeyondTheDocument = map[string]string{
-	"read-only fields": "read-only fields are ignored, as JSON Schema allows; kin-openapi refuses them",
-}
-
-func TestAnUpdateCreatesARevisionExactlyWhenAskedTo(t *testing.T) {
-	for _, c := range []struct {
-		name, create, body string
-		revisions          int
-		ref, path, image   string
-	}{
-		{"repo_ref", gitBody, patch(`{"repo_ref":"next"}`), 2, `"next"`, `"agent.json"`, `null`},
-		{"the same repo_ref", gitBody, patch(`{"repo_ref":"main"}`), 2, `"main"`, `"agent.json"`, `null`},
-		{"graph_config_path", gitBody, patch(`{"graph_config_path":"b.json"}`), 2, `"main"`, `"b.json"`, `null`},
-		{"both", gitBody, patch(`{"repo_ref":"next","graph_config_path":"b.json"}`), 2, `"next"`, `"b.json"`, `null`},
-		{"image_uri", imageBody, patch(`{"image_uri":"i:2"}`), 2, `null`, `null`, `"i:2"`},
-		{"with null beside", gitBody, patch(`{"repo_ref":"next","graph_config_path":null,"image_uri":null}`), 2, `"next"`, `"agent.json"`, `null`},
-		{"nothing", gitBody, `{}`, 1, `"main"`, `"agent.json"`, `null`},
-		{"all null", gitBody, patch(`{"repo_ref":null,"graph_config_path":null,"image_uri":null}`), 1, `"main"`, `"agent.json"`, `null`},
-		{"null config", gitBody, patch(`null`), 1, `"main"`, `"agent.json"`, `null`},
-		{"empty config", gitBody, patch(`{}`), 1, `"main"`, `"agent.json"`, `null`},
-		{"build_on_push alone", gitBody, `{"source_config":{"build_on_push":true}}`, 1, `"main"`, `"agent.json"`, `null`},
-		{"name alone", gitBody, `{"name":"e"}`, 1, `"main"`, `"agent.json"`, `null`},
-		{"read-only fields", gitBody, `{"id":"` + unknownID + `","latest_revision_id":"` + unknownID + `","created_at":"2000-01-01T00:00:00Z","source_revision_config":{"repo_commit_sha":"abc"}}`, 1, `"main"`, `"agent.json"`, `null`},
-		{"the same source", gitBody, `{"source":"git_host"}`, 1, `"main"`, `"agent.json"`, `null`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			edition := controlplane.Cloud
-			if c.create == imageBody {
-				edition = controlplane.SelfHosted
-			}
-			r := newRig(t, edition)
-			id, first := r.create(c.create)
-			before := r.want(200, "GET", "/v2/deployments/"+id+"/revisions/"+first, "")
-			d := r.wantBeyond(updatesBeyondTheDocument[c.name], http.StatusOK, "PATCH", "/v2/deployments/"+id, c.body)
-			require.Equal(t, d.Raw, r.want(200, "GET", "/v2/deployments/"+id, "").Raw)
-			require.Equal(t, id, d.Get("id").String())
-			require.Equal(t, c.revisions, r.count(id))
-			require.Len(t, r.submitted, c.revisions)
-			require.Equal(t, d.Get("latest_revision_id").String(), r.revisions(id, "limit=1").Get("resources.0.id").String())
-			require.Equal(t, c.revisions == 1, d.Get("latest_revision_id").String() == first)
-			require.Equal(t, c.ref, d.Get("source_revision_config.repo_ref").Raw)
-			require.Equal(t, c.path, d.Get("source_revision_config.graph_config_path").Raw)
-			require.Equal(t, c.image, d.Get("source_revision_config.image_uri").Raw)
-			require.Equal(t, `null`, d.Get("source_revision_config.repo_commit_sha").Raw)
-			require.NotContains(t, d.Get("created_at").String(), "2000-01-01")
-			require.Greater(t, d.Get("updated_at").String(), d.Get("created_at").String())
-			require.Equal(t, before.Raw, r.want(200, "GET", "/v2/deployments/"+id+"/revisions/"+first, "").Raw, "a revision's own")
-		})
-	}
-}
-
 func TestAnUpdateThatIsRefusedChangesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   string

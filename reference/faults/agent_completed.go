@@ -95,10 +95,10 @@ type clearedStore struct {
 }
 
 func (s *clearedStore) BeginRun(ctx context.Context, r threads.Run, decide threads.Strategy) (threads.Plan, error) {
-	state, err := s.Store.State(ctx, r.ThreadID)
+	messages, err := s.Store.State(ctx, r.ThreadID)
 	if err == nil && r.Strategy == "rollback" {
 		s.mu.Lock()
-		for _, m := range state.Messages {
+		for _, m := range messages {
 			s.hidden[r.ThreadID] = append(s.hidden[r.ThreadID], m.ID)
 		}
 		s.mu.Unlock()
@@ -106,13 +106,10 @@ func (s *clearedStore) BeginRun(ctx context.Context, r threads.Run, decide threa
 	return s.Store.BeginRun(ctx, r, decide)
 }
 
-func (s *clearedStore) State(ctx context.Context, thread string) (threads.State, error) {
-	state, err := s.Store.State(ctx, thread)
+func (s *clearedStore) State(ctx context.Context, thread string) ([]threads.Message, error) {
+	messages, err := s.Store.State(ctx, thread)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state.Messages = slices.DeleteFunc(state.Messages, func(m threads.Message) bool { return slices.Contains(s.hidden[thread], m.ID) })
-	if len(state.Messages) == 0 {
-		state.RunID = ""
-	}
-	return state, err
+	hidden := func(m threads.Message) bool { return slices.Contains(s.hidden[thread], m.ID) }
+	return slices.DeleteFunc(messages, hidden), err
 }

@@ -77,22 +77,18 @@ func (s *lateStore) FinishRun(ctx context.Context, thread, run string, end threa
 	return err
 }
 
-func (s *lateStore) State(ctx context.Context, thread string) (threads.State, error) {
-	state, err := s.Store.State(ctx, thread)
+func (s *lateStore) State(ctx context.Context, thread string) ([]threads.Message, error) {
+	messages, err := s.Store.State(ctx, thread)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state.Messages = slices.DeleteFunc(state.Messages, func(m threads.Message) bool {
+	return slices.DeleteFunc(messages, func(m threads.Message) bool {
 		for _, ids := range s.hidden {
 			if slices.Contains(ids, m.ID) {
 				return true
 			}
 		}
 		return false
-	})
-	if len(state.Messages) == 0 {
-		state.RunID = ""
-	}
-	return state, err
+	}), err
 }
 
 func (s *lateStore) hide(run string, messages []threads.Message) {

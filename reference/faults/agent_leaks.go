@@ -140,26 +140,22 @@ func (s *leakingStore) Run(ctx context.Context, thread, run string) (threads.Run
 	return r, err
 }
 
-func (s *leakingStore) State(ctx context.Context, thread string) (threads.State, error) {
-	state, err := s.Store.State(ctx, thread)
+func (s *leakingStore) State(ctx context.Context, thread string) ([]threads.Message, error) {
+	messages, err := s.Store.State(ctx, thread)
 	if err != nil {
-		return state, err
+		return messages, err
 	}
 	if s.leak.wipes != nil && slices.ContainsFunc(s.tombstones(thread), s.leak.wipes) {
-		return threads.State{}, nil
+		return nil, nil
 	}
 	if s.leak.messages == nil {
-		return state, nil
+		return messages, nil
 	}
 	var all []threads.Message
 	for _, t := range s.tombstones(thread) {
-		left := s.leak.messages(t)
-		if all = append(all, left...); len(left) > 0 && state.RunID == "" {
-			state.RunID, state.At = t.run.ID, t.last
-		}
+		all = append(all, s.leak.messages(t)...)
 	}
-	state.Messages = append(all, state.Messages...)
-	return state, nil
+	return append(all, messages...), nil
 }
 
 // remainingRun returns the deleted run unchanged if the condition holds.

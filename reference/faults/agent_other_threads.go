@@ -141,12 +141,12 @@ type discardingStore struct {
 	seen *otherRuns
 }
 
-func (s discardingStore) State(ctx context.Context, thread string) (threads.State, error) {
-	state, err := s.Store.State(ctx, thread)
+func (s discardingStore) State(ctx context.Context, thread string) ([]threads.Message, error) {
+	messages, err := s.Store.State(ctx, thread)
 	if runs, _ := s.Runs(ctx, thread); len(runs) == 1 {
-		state.Messages = slices.DeleteFunc(state.Messages, s.seen.discarded)
+		messages = slices.DeleteFunc(messages, s.seen.discarded)
 	}
-	return state, err
+	return messages, err
 }
 
 // agentPendingJoins returns the faults of joins that are pending when their run is rolled back.

@@ -66,18 +66,23 @@ func agentRuns() []Fault {
 			}),
 		},
 		{
-			Name: "run-makes-its-thread", Breaks: "create run on an unknown thread creates the thread", Fails: "AS-RUN-3",
+			Name: "run-makes-its-thread", Breaks: "create run on an unknown thread creates a thread and runs on it", Fails: "AS-RUN-3",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				if !createRun.is(r) || d.known(threadOf(r)) {
 					next.ServeHTTP(w, r)
 					return
 				}
-				made := withPath(r, strings.TrimSuffix(threadPath(r, ""), "/"))
 				sent := readBody(r)
-				setBody(made, []byte(`{"thread_id":"`+threadOf(r)+`"}`))
-				capture(next, made)
-				setBody(r, sent)
-				next.ServeHTTP(w, r)
+				made := withPath(r, strings.TrimSuffix(threadPath(r, ""), "/"))
+				setBody(made, []byte("{}"))
+				a := capture(next, made)
+				if a.status == http.StatusOK {
+					run := withPath(r, threadPath(r, text(a.object(), "thread_id"))+"/runs")
+					setBody(run, sent)
+					a = capture(next, run)
+					a.edit(func(run map[string]any) { run["thread_id"] = threadOf(r) })
+				}
+				a.send(w)
 			}),
 		},
 		{

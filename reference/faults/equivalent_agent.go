@@ -72,8 +72,12 @@ func otherAgents() []EquivalentMutant {
 			Apply: compose(onObject(createRun, only("run_id")), onObject(getRun, only("run_id"))),
 		},
 		{
-			Name: "state-shows-values-only", Place: "state", Differs: "get state returns only values",
-			Apply: onObject(getState, only("values")),
+			Name: "state-has-more", Place: "state", Differs: "get state also returns what is next, a checkpoint and metadata",
+			Apply: onObject(getState, func(state map[string]any) {
+				state["next"], state["tasks"] = []any{}, []any{}
+				state["checkpoint"] = map[string]any{"checkpoint_id": uuid.NewString(), "checkpoint_ns": ""}
+				state["metadata"] = map[string]any{"source": "loop", "step": 1, "parents": map[string]any{}}
+			}),
 		},
 		{
 			Name: "state-is-written-at-the-end", Differs: "the state shows the messages of a run only when the run ends",
@@ -136,11 +140,11 @@ func otherAgents() []EquivalentMutant {
 			Apply: compose(onAnswer(createRun, holdsToken), onAnswer(getRun, holdsToken)),
 		},
 		{
-			Name: "no-location-headers", Place: "agent headers", Differs: "agent servers send no Content-Location, Location or WWW-Authenticate header",
-			Apply: onAgent(func(a *answer) {
-				for _, name := range []string{"Content-Location", "Location", "Www-Authenticate"} {
-					a.header.Del(name)
-				}
+			Name: "run-has-a-location", Place: "agent headers", Differs: "create run returns Location and Content-Location of the run",
+			Apply: onStatus(createRun, http.StatusOK, func(r *http.Request, a *answer) {
+				at := r.URL.Path + "/" + text(a.object(), "run_id")
+				a.header.Set("Content-Location", at)
+				a.header.Set("Location", at+"/join")
 			}),
 		},
 	}

@@ -29,9 +29,6 @@ func numberedIDs() Layer {
 			if value := decodedValue(a.body); value != nil {
 				a.body, _ = json.Marshal(n.shown(value)) // it was decoded from JSON
 			}
-			for _, name := range []string{"Content-Location", "Location"} {
-				a.header.Del(name)
-			}
 			a.send(w)
 		})
 	})

@@ -11,8 +11,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// fromGo makes a Starlark value of what a JSON decoder yields: maps, slices, strings, numbers, bools and nil.
-func fromGo(v any) (starlark.Value, error) {
+// FromGo makes a Starlark value of what a JSON decoder yields: maps, slices, strings, numbers, bools and nil.
+func FromGo(v any) (starlark.Value, error) {
 	switch v := v.(type) {
 	case nil:
 		return starlark.None, nil
@@ -31,7 +31,7 @@ func fromGo(v any) (starlark.Value, error) {
 		for i, s := range v {
 			list[i] = s
 		}
-		return fromGo(list)
+		return FromGo(list)
 	case []any:
 		return listFromGo(v)
 	case map[string]any:
@@ -45,7 +45,7 @@ func fromGo(v any) (starlark.Value, error) {
 func listFromGo(v []any) (starlark.Value, error) {
 	elems := make([]starlark.Value, len(v))
 	for i, x := range v {
-		e, err := fromGo(x)
+		e, err := FromGo(x)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func listFromGo(v []any) (starlark.Value, error) {
 func dictFromGo(v map[string]any) (*starlark.Dict, error) {
 	d := starlark.NewDict(len(v))
 	for _, k := range slices.Sorted(maps.Keys(v)) {
-		x, err := fromGo(v[k])
+		x, err := FromGo(v[k])
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,9 @@ func numberFromJSON(n json.Number) (starlark.Value, error) {
 	return starlark.Float(f), nil
 }
 
-// plain makes plain Go data of a Starlark value: what a JSON encoder takes.
+// ToGo makes plain Go data of a Starlark value: what a JSON encoder takes. Numbers become json.Number.
+func ToGo(v starlark.Value) (any, error) { return plain(v, 0) }
+
 func plain(v starlark.Value, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, overLimit("depth", "the value is nested more than %d deep, or contains itself", maxDepth)

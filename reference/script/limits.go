@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"go.starlark.net/resolve"
@@ -51,7 +50,6 @@ type Error struct {
 	File      string
 	Line, Col int
 	Msg       string
-	Trace     string // the calls that led there, outermost first; empty for an error of the source text
 	cause     error
 }
 
@@ -95,14 +93,10 @@ func at(pos syntax.Position, msg string, cause error) *Error {
 // evalError finds the innermost place in the source: the frames of our own operations have none.
 func evalError(eval *starlark.EvalError) *Error {
 	e := &Error{Msg: shorten(eval.Msg, maxErrText), cause: eval}
-	var trace []string
 	for _, f := range eval.CallStack {
-		if f.Pos.Filename() == "<builtin>" {
-			continue
+		if f.Pos.Filename() != "<builtin>" {
+			e.File, e.Line, e.Col = f.Pos.Filename(), int(f.Pos.Line), int(f.Pos.Col)
 		}
-		e.File, e.Line, e.Col = f.Pos.Filename(), int(f.Pos.Line), int(f.Pos.Col)
-		trace = append(trace, fmt.Sprintf("%s in %s", f.Pos, f.Name))
 	}
-	e.Trace = strings.Join(trace, "\n")
 	return e
 }

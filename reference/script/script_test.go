@@ -28,7 +28,7 @@ func result(t testing.TB, src string, opts Options) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.ToGo(v)
+	_, err = ToGo(v)
 	return v, err
 }
 
@@ -114,9 +114,9 @@ func TestScriptsReadSettingsAndRecords(t *testing.T) {
 
 	s := NewSession(t.Context(), "test", Options{})
 	defer s.Close()
-	r, err := s.Record("user", map[string]any{"identity": "a", "roles": []string{"x"}, "n": 1.5})
+	r, err := NewRecord("user", map[string]any{"identity": "a", "roles": []string{"x"}, "n": 1.5})
 	require.NoError(t, err)
-	plain, err := s.ToGo(r)
+	plain, err := ToGo(r)
 	require.NoError(t, err)
 	assert.Len(t, plain, 3)
 	m, err := NewLoader(fstest.MapFS{"f.star": {Data: []byte("def f(u): return [u.identity, u['roles'], u.get('none', 7), sorted(u.keys()), type(u)]\ndef g(u): u.x = 1\n")}},

@@ -86,26 +86,12 @@ func (s *Session) explain(err error) error {
 	return e
 }
 
-// FromGo makes a value of JSON-like Go data.
-func (s *Session) FromGo(v any) (starlark.Value, error) { return fromGo(v) }
-
-// Record makes a record of JSON-like Go data.
-func (s *Session) Record(kind string, fields map[string]any) (*Record, error) {
-	d, err := dictFromGo(fields)
-	if err != nil {
-		return nil, err
-	}
-	return NewRecord(kind, d), nil
-}
-
-// ToGo makes plain Go data of a value: what encoding/json takes. Numbers become json.Number.
-func (s *Session) ToGo(v starlark.Value) (any, error) { return plain(v, 0) }
-
 // Func makes a host function that scripts can call.
 func Func(name string, f func(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
-	return starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	call := func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		return f(args, kwargs)
-	})
+	}
+	return starlark.NewBuiltin(name, call)
 }
 
 // environment is env(name, default): a secret or a setting of the deployment.
@@ -136,10 +122,14 @@ var (
 	_ starlark.IterableMapping = (*Record)(nil)
 )
 
-// NewRecord makes a record of the given kind, which is what type(r) answers. It freezes the data.
-func NewRecord(kind string, data *starlark.Dict) *Record {
+// NewRecord makes a record of JSON-like Go data. Its kind is what type(r) answers.
+func NewRecord(kind string, fields map[string]any) (*Record, error) {
+	data, err := dictFromGo(fields)
+	if err != nil {
+		return nil, err
+	}
 	data.Freeze()
-	return &Record{kind: kind, data: data}
+	return &Record{kind: kind, data: data}, nil
 }
 
 // Kind is the name that the record was made with.

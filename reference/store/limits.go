@@ -47,33 +47,3 @@ func uncount(tx *bbolt.Tx, key string) error {
 	}
 	return tx.Bucket(counts).Put([]byte(key), binary.BigEndian.AppendUint64(nil, n-1))
 }
-
-// countAll counts what is in a file that has no counts yet.
-func countAll(tx *bbolt.Tx) error {
-	if tx.Bucket(counts) != nil {
-		return nil
-	}
-	if _, err := tx.CreateBucket(counts); err != nil {
-		return err
-	}
-	found := map[string]uint64{}
-	err := tx.Bucket(deployments).ForEach(func(key, value []byte) error {
-		d, err := decode[controlplane.Deployment](key, value)
-		found[d.Tenant]++
-		return err
-	})
-	if err == nil {
-		err = tx.Bucket(revisions).ForEach(func(key, _ []byte) error {
-			if len(key) > 8 {
-				found[string(key[:len(key)-8])]++
-			}
-			return nil
-		})
-	}
-	for key, n := range found {
-		if err == nil {
-			err = tx.Bucket(counts).Put([]byte(key), binary.BigEndian.AppendUint64(nil, n))
-		}
-	}
-	return err
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
@@ -29,7 +28,6 @@ var (
 type Store struct {
 	db     *bbolt.DB
 	limits Limits
-	lost   atomic.Bool // the disk has not confirmed a write
 }
 
 var (
@@ -52,18 +50,24 @@ func Open(path string, ephemeral bool) (*Store, error) {
 		return nil, fmt.Errorf("open the store %s: %w", path, err)
 	}
 	err = db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{deployments, deploymentIDs, revisions, revisionIDs, snapshots} {
+		for _, name := range [][]byte{deployments, deploymentIDs, revisions, revisionIDs, snapshots, counts} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
 		}
-		return countAll(tx)
+		return nil
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare the store %s: %w", path, err), db.Close())
 	}
 	return &Store{db: db, limits: Limits{}.withDefaults()}, nil
 }
+
+// View reads in a transaction.
+func (s *Store) View(do func(*bbolt.Tx) error) error { return s.db.View(do) }
+
+// Update writes in a transaction, and returns when that is on the disk. An error leaves everything as it was.
+func (s *Store) Update(do func(*bbolt.Tx) error) error { return s.db.Update(do) }
 
 // Close closes the file when the transactions in progress have ended.
 func (s *Store) Close() error { return s.db.Close() }

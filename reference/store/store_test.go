@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -33,22 +32,6 @@ func add(t *testing.T, s *Store, tenant, name string) controlplane.Deployment {
 
 func revision(deployment string) controlplane.Revision {
 	return controlplane.Revision{ID: uuid.NewString(), DeploymentID: deployment, Status: controlplane.Creating}
-}
-
-func TestWhatIsKeptIsThereAfterReopening(t *testing.T) {
-	s, path := open(t)
-	d := add(t, s, "a", "d")
-	require.NoError(t, s.SaveSnapshot(t.Context(), "git:1", []byte("zip")))
-	require.NoError(t, s.Close())
-	again, err := Open(path, false)
-	require.NoError(t, err)
-	defer again.Close()
-	stored, err := again.Deployment(t.Context(), "a", d.ID)
-	require.NoError(t, err)
-	require.Equal(t, d, stored)
-	archive, err := again.Snapshot(t.Context(), "git:1")
-	require.NoError(t, err)
-	require.Equal(t, "zip", string(archive))
 }
 
 func TestAFileInUseIsExplained(t *testing.T) {
@@ -141,29 +124,4 @@ func TestConcurrentUpdatesAllCount(t *testing.T) {
 	stored, err := s.Deployment(t.Context(), "a", d.ID)
 	require.NoError(t, err)
 	require.Equal(t, all[0].ID, stored.LatestRevisionID)
-}
-
-func BenchmarkRevisions(b *testing.B) {
-	s, err := Open(filepath.Join(b.TempDir(), "store.db"), true)
-	require.NoError(b, err)
-	defer s.Close()
-	d := controlplane.Deployment{ID: uuid.NewString(), Tenant: "a"}
-	first := revision(d.ID)
-	d.LatestRevisionID = first.ID
-	require.NoError(b, s.CreateDeployment(b.Context(), d, first))
-	for range 30 {
-		_, err := s.UpdateDeployment(b.Context(), "a", d.ID, func(d *controlplane.Deployment) (*controlplane.Revision, error) {
-			r := revision(d.ID)
-			return &r, nil
-		})
-		require.NoError(b, err)
-	}
-	for _, limit := range []int{20, 100} {
-		b.Run(fmt.Sprint(limit), func(b *testing.B) {
-			for b.Loop() {
-				_, err := s.Revisions(b.Context(), "a", d.ID, controlplane.RevisionFilter{Page: controlplane.Page{Limit: limit}})
-				require.NoError(b, err)
-			}
-		})
-	}
 }

@@ -26,12 +26,11 @@ type DB interface {
 //	threads   thread                 -> Thread
 //	runs      thread, run            -> Run     (run ids are ordered by time, so these are in order of creation)
 //	live      thread, run            -> nothing (the runs that have not finished)
-//	messages  thread, number (8)     -> the message, and the write that it came with: its run, time and checkpoint
+//	messages  thread, number (8)     -> the message and its run
 type Bolt struct {
-	db     DB
-	name   []byte
-	writer *writer
-	now    func() time.Time
+	db   DB
+	name []byte
+	now  func() time.Time
 
 	// What is kept at most. Open sets the defaults; change them before the store is used.
 	MaxThreads, MaxRuns int
@@ -51,17 +50,16 @@ var (
 )
 
 type storedMessage struct {
-	Run        string    `json:"run,omitempty"` // empty: an update of the state wrote it
-	Graph      string    `json:"graph,omitempty"`
-	At         time.Time `json:"at"`
-	Checkpoint string    `json:"checkpoint"` // the same for all messages of one write
-	Source     string    `json:"source"`
-	Message    Message   `json:"message"`
+	Run     string  `json:"run"`
+	Message Message `json:"message"`
 }
 
-// Open opens the store in the named bucket, and makes it where there is none. Close ends it; the database stays open.
+// Open opens the store in the named bucket, and makes it where there is none. The database is the caller's.
 func Open(db DB, bucket string) (*Bolt, error) {
-	s := &Bolt{db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() }, MaxThreads: defaultThreads, MaxRuns: defaultRuns}
+	s := &Bolt{
+		db: db, name: []byte(bucket), now: func() time.Time { return time.Now().UTC() },
+		MaxThreads: defaultThreads, MaxRuns: defaultRuns,
+	}
 	err := db.Update(func(tx *bbolt.Tx) error {
 		root, err := tx.CreateBucketIfNotExists(s.name)
 		for _, b := range [][]byte{bucketThreads, bucketRuns, bucketLive, bucketMessages} {
@@ -74,16 +72,11 @@ func Open(db DB, bucket string) (*Bolt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the bucket %q of the agent server's store: %w", bucket, err)
 	}
-	s.writer = newWriter(db)
 	return s, nil
 }
 
-// Close waits for the writes that were begun and refuses later ones.
-func (s *Bolt) Close() { s.writer.close() }
-
-// Drop deletes everything in the store. It is closed by that.
+// Drop deletes everything in the store. Later calls get ErrClosed.
 func (s *Bolt) Drop() error {
-	s.writer.close()
 	err := s.db.Update(func(tx *bbolt.Tx) error {
 		if tx.Bucket(s.name) == nil {
 			return nil
@@ -117,10 +110,12 @@ func (s *Bolt) view(ctx context.Context, of ids, do func(t tables, k []byte) err
 
 // update does not look at the context once it has begun: the caller could not tell what became of its write.
 func (s *Bolt) update(ctx context.Context, of ids, do func(t tables, k []byte) error) error {
-	return s.transact(ctx, s.writer.write, of, do)
+	return s.transact(ctx, s.db.Update, of, do)
 }
 
-func (s *Bolt) transact(ctx context.Context, in func(func(*bbolt.Tx) error) error, of ids, do func(t tables, k []byte) error) error {
+func (s *Bolt) transact(
+	ctx context.Context, in func(func(*bbolt.Tx) error) error, of ids, do func(t tables, k []byte) error,
+) error {
 	k, err := key(of...)
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// BeginRun implements RunStore: what the strategy decides and the new run are one transaction.
+// BeginRun implements Store: what the strategy decides and the new run are one transaction.
 func (s *Bolt) BeginRun(ctx context.Context, r Run, strategy Strategy) (plan Plan, err error) {
 	err = s.update(ctx, ids{r.ThreadID, r.ID}, func(tab tables, k []byte) error {
 		thread := k[:16]
@@ -84,7 +84,7 @@ func (t tables) writable(threadID, runID string) (k []byte, r Run, err error) {
 	return k, r, nil
 }
 
-// StartRun implements RunStore.
+// StartRun implements Store.
 func (s *Bolt) StartRun(ctx context.Context, threadID, runID string, input []Message) (all []Message, err error) {
 	err = s.update(ctx, nil, func(tab tables, _ []byte) error {
 		k, r, err := tab.writable(threadID, runID)
@@ -95,28 +95,27 @@ func (s *Bolt) StartRun(ctx context.Context, threadID, runID string, input []Mes
 		if err := put(tab.runs, k, r); err != nil {
 			return err
 		}
-		if err := s.append(tab, k[:16], storedMessage{Run: runID, Graph: r.AssistantID, Source: SourceInput}, input); err != nil {
+		if err := tab.append(k[:16], runID, input); err != nil {
 			return err
 		}
-		state, err := tab.state(k[:16])
-		all = state.Messages
+		all, err = tab.state(k[:16])
 		return err
 	})
 	return all, err
 }
 
-// AppendMessages implements RunStore.
+// AppendMessages implements Store.
 func (s *Bolt) AppendMessages(ctx context.Context, threadID, runID string, messages []Message) error {
 	return s.update(ctx, nil, func(tab tables, _ []byte) error {
-		k, r, err := tab.writable(threadID, runID)
+		k, _, err := tab.writable(threadID, runID)
 		if err != nil {
 			return err
 		}
-		return s.append(tab, k[:16], storedMessage{Run: runID, Graph: r.AssistantID, Source: SourceLoop}, messages)
+		return tab.append(k[:16], runID, messages)
 	})
 }
 
-// FinishRun implements RunStore.
+// FinishRun implements Store.
 func (s *Bolt) FinishRun(ctx context.Context, threadID, runID string, end Ending) error {
 	return s.update(ctx, nil, func(tab tables, _ []byte) error { return s.end(tab, threadID, runID, end) })
 }
@@ -126,42 +125,37 @@ func (s *Bolt) end(tab tables, threadID, runID string, end Ending) error {
 	if err != nil {
 		return err
 	}
-	if err := s.append(tab, k[:16], storedMessage{Run: runID, Graph: r.AssistantID, Source: SourceLoop}, end.Messages); err != nil {
+	if err := tab.append(k[:16], runID, end.Messages); err != nil {
 		return err
 	}
 	r.Status, r.Reason, r.UpdatedAt = end.Status, end.Reason, s.now()
 	return errors.Join(put(tab.runs, k, r), tab.live.Delete(k))
 }
 
-// append adds messages to a thread as one write, which makes one checkpoint.
-func (s *Bolt) append(tab tables, thread []byte, write storedMessage, messages []Message) error {
-	if len(messages) == 0 {
-		return nil
-	}
-	n := nextNumber(tab.messages, thread)
-	write.Checkpoint, write.At = NewID(), s.now()
+// append adds messages of a run to its thread.
+func (t tables) append(thread []byte, run string, messages []Message) error {
+	n := nextNumber(t.messages, thread)
 	for i, m := range messages {
 		k := binary.BigEndian.AppendUint64(slices.Clone(thread), n+uint64(i))
-		write.Message = m
-		if err := put(tab.messages, k, write); err != nil {
+		if err := put(t.messages, k, storedMessage{Run: run, Message: m}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// DeleteRun implements RunStore.
+// DeleteRun implements Store.
 func (s *Bolt) DeleteRun(ctx context.Context, threadID, runID string) error {
 	return s.update(ctx, nil, func(tab tables, _ []byte) error { return tab.deleteRun(threadID, runID) })
 }
 
-// Run implements RunStore.
+// Run implements Store.
 func (s *Bolt) Run(ctx context.Context, threadID, runID string) (r Run, err error) {
 	err = s.view(ctx, ids{threadID, runID}, func(tab tables, k []byte) error { return get(tab.runs, k, &r) })
 	return r, err
 }
 
-// Runs implements RunStore.
+// Runs implements Store.
 func (s *Bolt) Runs(ctx context.Context, threadID string) (out []Run, err error) {
 	err = s.view(ctx, ids{threadID}, func(tab tables, k []byte) error {
 		return under(tab.runs, k, func(_, v []byte) error {
@@ -175,7 +169,7 @@ func (s *Bolt) Runs(ctx context.Context, threadID string) (out []Run, err error)
 	return out, err
 }
 
-// EndUnfinished implements RunStore.
+// EndUnfinished implements Store.
 func (s *Bolt) EndUnfinished(ctx context.Context, end Ending) (n int, err error) {
 	err = s.update(ctx, nil, func(tab tables, _ []byte) error {
 		n = 0

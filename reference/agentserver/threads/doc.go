@@ -3,9 +3,6 @@
 // Every method of a Store is one transaction, durable when it returns. Each message is stored with the run that wrote
 // it, so that deleting a run deletes what it wrote.
 //
-// All messages of one write are one checkpoint: the states of a thread follow from its messages alone, so that a run that is
-// deleted takes its checkpoints with it, and what a caller wrote stays.
-//
 // Two decisions are made inside of a transaction, so that no other write can come between:
 //
 //   - Whether a run may still write. A run that was deleted, was interrupted or has ended gets ErrGone.

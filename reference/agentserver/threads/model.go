@@ -25,25 +25,16 @@ const (
 
 // The statuses of a thread.
 const (
-	ThreadIdle        = "idle"
-	ThreadBusy        = "busy"
-	ThreadInterrupted = "interrupted"
-	ThreadError       = "error"
+	ThreadIdle = "idle"
+	ThreadBusy = "busy"
 )
-
-// ThreadStatuses lists the statuses of a thread.
-func ThreadStatuses() []string {
-	return []string{ThreadIdle, ThreadBusy, ThreadInterrupted, ThreadError}
-}
 
 // Thread is a conversation (interface, section 2, "Thread, run, state").
 type Thread struct {
 	ID        string         `json:"thread_id"`
 	CreatedAt time.Time      `json:"created_at"`
-	UpdatedAt time.Time      `json:"updated_at"` // by a caller, or by its newest run
 	Metadata  map[string]any `json:"metadata"`
-	Status    string         `json:"status"`              // idle, busy, interrupted or error: derived from its runs
-	Temporary bool           `json:"temporary,omitempty"` // made for one run, and deleted when that has ended
+	Status    string         `json:"status"` // busy while it has unfinished runs, else idle
 }
 
 // Run is one execution of a graph on a thread.
@@ -118,9 +109,8 @@ func Unmarshal(data []byte, into any) error {
 // What a Store answers when it does not do what it was asked.
 var (
 	ErrNotFound = errors.New("not found")
-	ErrExists   = errors.New("exists already")
 	ErrGone     = errors.New("the run may not write any more: it was deleted, interrupted, or has ended")
-	ErrClosed   = errors.New("the store is closed")
+	ErrClosed   = errors.New("the data of the agent server was deleted")
 )
 
 // RefusedError is the answer to a run that a strategy does not accept.
@@ -130,28 +120,15 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // Store keeps threads, runs and messages. Every method is one transaction, durable when it returns.
 type Store interface {
-	ThreadStore
-	RunStore
-	StateStore
-}
-
-// ThreadStore keeps threads.
-type ThreadStore interface {
 	CreateThread(ctx context.Context, t Thread) error
 	Thread(ctx context.Context, id string) (Thread, error)
 	// Threads lists the threads that match, newest first.
 	Threads(ctx context.Context, match func(Thread) bool) ([]Thread, error)
-	// UpdateThread applies change to the thread; where change fails, nothing happens.
-	UpdateThread(ctx context.Context, id string, change func(*Thread) error) (Thread, error)
-	// CopyThread adds a thread with the messages of another one, with their checkpoints. Its runs are not copied, nor is
-	// what unfinished runs have written so far: a rollback must be able to delete all of that.
-	CopyThread(ctx context.Context, from string, t Thread) error
 	// DeleteThread deletes the thread, its runs and its messages.
 	DeleteThread(ctx context.Context, id string) error
-}
+	// State returns the messages of a thread, oldest first.
+	State(ctx context.Context, threadID string) ([]Message, error)
 
-// RunStore keeps runs and what they write.
-type RunStore interface {
 	// BeginRun asks the strategy about the unfinished runs of the thread, does what it says, and adds the run.
 	BeginRun(ctx context.Context, r Run, s Strategy) (Plan, error)
 	// StartRun marks a pending run as running, adds its input, and returns all messages of the thread.
@@ -165,8 +142,6 @@ type RunStore interface {
 	Run(ctx context.Context, threadID, runID string) (Run, error)
 	// Runs lists the runs of a thread, newest first.
 	Runs(ctx context.Context, threadID string) ([]Run, error)
-	// Progress tells what a run has written so far.
-	Progress(ctx context.Context, threadID, runID string) (Progress, error)
 	// EndUnfinished ends all runs that are still pending or running: what is done when a server starts or stops.
 	EndUnfinished(ctx context.Context, end Ending) (int, error)
 }

@@ -162,23 +162,6 @@ func TestNewsWithoutANewerRevisionTakesNothingBack(t *testing.T) {
 	require.Equal(t, wayToDeployed, r.statuses(d.LatestRevisionID))
 }
 
-func TestManyUpdatesAtOnceSettleAndTheLastIsDeployed(t *testing.T) {
-	r := newRig(t, nil)
-	d := r.create(r.git("main"))
-	var last controlplane.Revision
-	for i := range 30 {
-		last = r.update(d, r.git([]string{"main", "next"}[i%2]))
-	}
-	r.await(last.ID, controlplane.Deployed)
-	require.Equal(t, "next", r.runtime.Answer(d.ID))
-	all, err := r.store.Revisions(t.Context(), "t", d.ID, controlplane.RevisionFilter{Page: controlplane.Page{Limit: 100}})
-	require.NoError(t, err)
-	require.Len(t, all, 31)
-	for _, rev := range all {
-		require.True(t, rev.Status.Settled(), rev.Status)
-	}
-}
-
 func TestADeletedDeploymentIsForgotten(t *testing.T) {
 	started, release := make(chan struct{}, 1), make(chan struct{})
 	defer close(release)

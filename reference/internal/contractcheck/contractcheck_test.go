@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -104,28 +103,6 @@ func TestAnExchangeThatPassedDoesNotHideABadOne(t *testing.T) {
 	} {
 		assert.Error(t, Judge(get(single, 200, bad), Sent{}), bad)
 	}
-}
-
-func TestWhatIsKnownOfARequest(t *testing.T) {
-	odd, fine := post(runs, `{"assistant_id":"a"}`, 200, `{"run_id":"1"}`), post(runs, run, 200, `{"run_id":"1"}`)
-	assert.NoError(t, Judge(odd, Sent{Beyond: "a reason"}))
-	assert.NoError(t, Judge(odd, Sent{AtRandom: true}))
-	assert.ErrorContains(t, Judge(fine, Sent{Beyond: "a reason"}), `take out the reason "a reason"`)
-	assert.ErrorContains(t, Judge(post(runs, run, 422, ``), Sent{Beyond: "a reason"}), `take out the reason "a reason"`)
-	for _, sent := range []Sent{{Beyond: "a reason"}, {AtRandom: true}} {
-		assert.ErrorContains(t, Judge(post(runs, `{"assistant_id":"a"}`, 200, `{}`), sent), "run_id", "the answer is judged whatever is known of the request")
-	}
-}
-
-// The formats that the documents use are the ones that are shown above to be enforced.
-func TestTheFormatsOfTheDocuments(t *testing.T) {
-	used := map[string]bool{}
-	for _, side := range spec.Sides() {
-		for _, m := range regexp.MustCompile(`(?m)^\s*format: (\S+)`).FindAllSubmatch(spec.Document(side), -1) {
-			used[string(m[1])] = true
-		}
-	}
-	assert.Equal(t, map[string]bool{"uuid": true, "date-time": true}, used)
 }
 
 type recorder struct{ errors []string }
