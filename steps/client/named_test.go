@@ -25,7 +25,7 @@ func TestConnectionsKeepTheRules(t *testing.T) {
 	ask := func(plane string) error {
 		cl := client.NewVia(1, client.Route{Names: &naming.Rules{Plane: plane}})
 		t.Cleanup(cl.Close)
-		cl.Observe = func(_ context.Context, _ client.Request, _ client.Wire, _ time.Time, a *client.Answer, _ string) int {
+		cl.Observe = func(_ context.Context, _ client.Request, _ time.Time, a *client.Answer, _ string) int {
 			assert.NotNil(t, a, "nothing was sent")
 			return 0
 		}

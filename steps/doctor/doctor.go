@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -86,7 +85,7 @@ type examiner struct {
 	oracle    *spec.Oracle
 	forecast  *forecast.Forecast
 	route     client.Route
-	words     *evidence.Words // what the target has shown of the words of vocabulary
+	words     *evidence.Words // what the target has shown of the words that vocabulary renames
 }
 
 func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
@@ -122,9 +121,9 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	if x.route, err = target.RouteOf(c); err != nil {
 		return nil, err
 	}
-	x.words = evidence.NewWords(t.Client.Vocabulary)
-	t.Client.Observe = func(_ context.Context, _ client.Request, wire client.Wire, _ time.Time, a *client.Answer, _ string) int {
-		x.words.Note(0, wire.Traces, a)
+	x.words = evidence.NewWords(t.Client.Words)
+	t.Client.Observe = func(_ context.Context, r client.Request, _ time.Time, a *client.Answer, _ string) int {
+		x.words.Note(0, r, a)
 		return 0
 	}
 	e := &Examination{Total: len(catalogue.Requirements)}
@@ -168,8 +167,8 @@ func (x *examiner) examineTemplate(e *Examination) {
 		e.add(Problem, subject, x.target.Redact.Excerpt(found), "correct create.body: a run whose own requests break the contract is never conformant")
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(x.target.Config.Vocabulary)) {
-		if mapped := x.target.Config.Vocabulary[name]; mapped != name && usesKey(body, mapped) {
+	for _, name := range spec.Words(x.target.Config.Vocabulary).Renamed() {
+		if mapped := x.target.Config.Vocabulary[name]; usesKey(body, mapped) {
 			e.add(Noted, subject, fmt.Sprintf("uses %q, the target's name for %q", mapped, name), fmt.Sprintf("write %q in create.body: vocabulary maps it in requests and answers", name))
 			return
 		}

@@ -308,7 +308,7 @@ func TestExamineTemplate(t *testing.T) {
 		}, `problem: .* \(and 1 more\); `},
 		"secret": {func(c *config.Config) { c.Create.Body["source_config"] = "the-key-of-the-plane" }, `problem: .*\$AGENTCONFORM_CREDENTIALS_API_KEY`},
 		"mapped names": {func(c *config.Config) {
-			c.Vocabulary = map[string]string{"graph_config_path": "graphs_at", "repo_ref": "repo_ref"}
+			c.Vocabulary = map[string]string{"graph_config_path": "graphs_at"}
 			c.Create.Body["source_revision_config"] = map[string]any{"graphs_at": "x", "repo_ref": "main"}
 		}, `note: uses "graphs_at", the target's name for "graph_config_path"; write "graph_config_path"`},
 	} {
@@ -323,27 +323,17 @@ func TestExamineTemplate(t *testing.T) {
 	}
 }
 
-// TestExamineVocabulary: the target uses thread_id, and the vocabulary says otherwise.
+// TestExamineVocabulary: the target uses git_host, and the vocabulary says otherwise.
 func TestExamineVocabulary(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") == "" {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `[{"thread_id":"x"}]`)
+		_, _ = io.WriteString(w, `{"resources":[{"id":"0b5e9a52-1111-4222-8333-123456789abc","source":"git_host"}],"offset":0}`)
 	}))
 	t.Cleanup(server.Close)
-	for as, want := range map[string]string{
-		"conversation": `problem: the target uses "thread_id" and never "conversation"; remove or correct vocabulary.thread_id`,
-		"thread_id":    "",
-	} {
-		c := ofAgent(server.URL)
-		c.Vocabulary = map[string]string{"thread_id": as}
-		e := examined(t, c)
-		assert.Equal(t, want, e.on("vocabulary.thread_id"))
-		assert.Equal(t, want == "", e.Testable())
-	}
+	c := ofPlane(server.URL)
+	c.Vocabulary = map[string]string{"git_host": "kilnhub"}
+	const want = `problem: the target uses "git_host" and never "kilnhub"; remove or correct vocabulary.git_host`
+	assert.Equal(t, want, examined(t, c).on("vocabulary.git_host"))
 }
 
 func TestExaminePlan(t *testing.T) {

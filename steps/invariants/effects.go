@@ -18,7 +18,7 @@ type effects struct {
 }
 
 func (r *effects) note(s *seen) {
-	if s.op.ID == "update-deployment" && s.ok() && !s.wrong && s.sentAs(sourceConfig, r.field).Type == gjson.String {
+	if s.op.ID == "update-deployment" && s.ok() && !s.wrong && s.request.Get(sourceConfig+"."+r.field).Type == gjson.String {
 		r.updates++
 	}
 }

@@ -76,7 +76,7 @@ func shortened(args []any) []any {
 	return short
 }
 
-// quoteOf is how the description of an answer shows the value at a JSON pointer into what was received: the key with the beginning of the value.
+// quoteOf is how the description of an answer shows the value at a JSON pointer: the key with the beginning of the value.
 func quoteOf(a *client.Answer, pointer string) string {
 	const enough = 40
 	if a == nil || pointer == "" {
@@ -89,7 +89,7 @@ func quoteOf(a *client.Answer, pointer string) string {
 	if !a.IsJSON() {
 		return ""
 	}
-	value := gjson.GetBytes(a.Wire(), strings.Join(path, "."))
+	value := gjson.GetBytes(a.Body, strings.Join(path, "."))
 	if !value.Exists() {
 		return ""
 	}
