@@ -16,7 +16,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // Request is what the suite asks of the target.
@@ -132,7 +131,7 @@ type Observer func(ctx context.Context, r Request, sent time.Time, a *Answer, ca
 // Client sends requests to the target. It may be used by many goroutines.
 type Client struct {
 	HTTP      *http.Client
-	Names     *naming.Rules // of the addresses that the control plane names
+	Names     *Naming // of the addresses that the control plane names
 	Words     spec.Words
 	Observe   Observer
 	Throttled func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
@@ -272,7 +271,7 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 			return nil, context.Cause(ctx)
 		}
 		failure := noAnswer(r, err)
-		if errors.As(err, new(*naming.Refusal)) { // nothing was sent
+		if errors.As(err, new(*NotNamed)) { // nothing was sent
 			return nil, failure
 		}
 		c.Down.Failed(r, failure)

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"os"
 	"syscall"
-
-	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // Party is who can mend a failure.
@@ -32,7 +30,7 @@ func noAnswer(r Request, err error) *NoAnswer {
 	}
 	var dial *net.OpError
 	var timeout net.Error
-	var refused *naming.Refusal
+	var refused *NotNamed
 	switch {
 	case errors.As(err, &refused):
 		n.Cause, n.Remedy, n.Party, n.Stage = "not sent: "+refused.Why, refused.Remedy(), Configuration, StageTCP

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/client/naming"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -111,10 +110,10 @@ func (x *examiner) examineSecrets(e *Examination) {
 func (x *examiner) examineNames(e *Examination) {
 	switch c := x.target.Config; {
 	case c.AllowPrivate:
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: naming.KeyPrivate, Party: client.Configuration,
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: client.KeyPrivate, Party: client.Configuration,
 			Found: "true: the tokens of users also go to agent servers on private networks that the control plane names", Remedy: "use users of a test system only"})
 	case c.AgentTarget == "" && len(e.problems()) == 0 && x.route.ProxyOf(c.Target) != nil:
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: naming.KeyPrivate, Party: client.Configuration,
+		e.Checks = append(e.Checks, Check{State: Noted, Subject: client.KeyPrivate, Party: client.Configuration,
 			Found:  "requests go through a proxy: no token of a user goes to a host name that the control plane names and the configuration does not hold",
 			Remedy: "set agent_target, or allow_private to true"})
 	}
@@ -128,7 +127,7 @@ func (x *examiner) examineAddress(ctx context.Context, e *Examination, deploymen
 		return
 	}
 	named := a.Get(c.AgentURLFrom).String()
-	var refused *naming.Refusal
+	var refused *client.NotNamed
 	if _, err := x.target.Client.Names.Base(named); errors.As(err, &refused) {
 		e.Checks = append(e.Checks, Check{State: Noted, Subject: "agent server", Party: client.Configuration, Remedy: refused.Remedy(),
 			Found: fmt.Sprintf("no user's token is sent to the address that the deployment %s has at %s, %.200q: %s", deployment, c.AgentURLFrom, x.target.Redact.Text(named), refused.Why)})
