@@ -54,7 +54,6 @@ type Answer struct {
 	ID       int           // of the recorded exchange
 
 	TLS       *tls.ConnectionState // of the connection; nil over http
-	Asked     bool                 // the server has asked for a client certificate
 	Forwarded string               // the address that answered, where a redirect on the same host was followed
 
 	kind  kind   // of the body
@@ -100,11 +99,7 @@ type NoAnswer struct {
 	Timeout bool   // the target took the request and let the time pass
 	Closed  bool   // the target took the request and closed the connection
 	Stage   Stage  // at which it failed
-	Party   Party  // who can mend it, where that is known
-	Asked   bool   // the server asked for a client certificate
 	ID      int
-
-	Verifies bool // the target speaks TLS, and its certificate could not be verified
 
 	err error
 }
@@ -334,7 +329,7 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 		response, err := c.HTTP.Do(request)
 		if err == nil {
 			seen.answered.Store(true)
-			a.Status, a.Header, a.TLS, a.Asked = response.StatusCode, headersOf(response.Header), response.TLS, seen.asked.Load()
+			a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
 			if response.Request != request {
 				a.Forwarded = response.Request.URL.String()
 			}

@@ -155,24 +155,6 @@ type ProxyRefused struct{ Status int }
 
 func (e *ProxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
 
-// showing returns the certificate that a server takes, as crypto/tls chooses it, and notes that one was asked for.
-func showing(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		p, _ := wanted.Context().Value(progressKey{}).(*progress)
-		if p == nil {
-			p = &progress{handshakes: &handshakes{}}
-		}
-		p.asked.Store(true)
-		for i := range all {
-			if wanted.SupportsCertificate(&all[i]) == nil {
-				p.shown.Store(true)
-				return &all[i], nil
-			}
-		}
-		return new(tls.Certificate), nil
-	}
-}
-
 // dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's own.
 func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}

@@ -38,8 +38,6 @@ type Check struct {
 	Subject string // "control plane", or a key of the configuration
 	Found   string // what was tried, and what came back
 	Remedy  string // an imperative with the key; may be empty
-
-	Party client.Party // who can mend it, where that is known
 }
 
 // Examination holds what is known of a target before a run.
@@ -174,8 +172,7 @@ func (x *examiner) examineTemplate(e *Examination) {
 		}
 	}
 	if field := lacking(body, x.target.Config.Source()); field != "" {
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: subject, Party: client.Configuration,
-			Found: "lacks " + field + ": a server without a default for it refuses each creation with 422", Remedy: "set create.body." + field})
+		e.add(Noted, subject, "lacks "+field+": a server without a default for it refuses each creation with 422", "set create.body."+field)
 		return
 	}
 	e.add(Fine, subject, "source "+x.target.Config.Source()+", matches the contract", "")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -187,26 +186,12 @@ func TestExamineUnderTheWrongScheme(t *testing.T) {
 	dead := httptest.NewServer(unauthorized)
 	dead.Close()
 	for address, says := range map[string]string{
-		strings.Replace(plain.URL, "http:", "https:", 1):  "problem: .* does not speak TLS: is it an http:// address",
+		strings.Replace(plain.URL, "http:", "https:", 1):  "problem: .* does not speak TLS: use an http:// address",
 		strings.Replace(secure.URL, "https:", "http:", 1): "problem: .* status 400: the server expects https; set target to an https:// URL",
 		secure.URL: "problem: .* certificate signed by unknown authority; .*set tls.ca",
 		dead.URL:   "problem: .*: connection refused; start the target, or correct target",
 	} {
 		assert.Regexp(t, "^"+says, examined(t, ofPlane(address)).on("control plane"))
-	}
-}
-
-func TestSilence(t *testing.T) {
-	r := &examiner{target: &target.Target{Config: ofPlane("http://target.example"), Redact: client.NewRedactor(nil)}}
-	for says, cause := range map[string]error{
-		"correct the host name in target":             &net.DNSError{Err: "no such host", Name: "target.example", IsNotFound: true},
-		"renew the certificate, or correct the clock": &client.NoAnswer{Cause: "expired", Party: client.Server, Remedy: "renew the certificate, or correct the clock"},
-		"start the target, or correct target":         errors.New("some other error"),
-		rateLimit:                                     errBusy,
-	} {
-		c := r.silence(&probe{request: client.Request{Base: "http://target.example"}, err: fmt.Errorf("sending: %w", cause)}, "target")
-		assert.Contains(t, c.Found, " http://target.example: ")
-		assert.Contains(t, c.Remedy, says)
 	}
 }
 
