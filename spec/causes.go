@@ -15,9 +15,9 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part that is
-// wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of hundreds. So does the end of
-// the context, with its cause.
+// judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part
+// that is wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of
+// hundreds. So does the end of the context, with its cause.
 func judgeValue(ctx context.Context, schema *jsonschema.Schema, value any, longest int) ([]Violation, error) {
 	if longest <= window {
 		return violationsOf(schema, value, value, nil), nil
@@ -61,8 +61,8 @@ func violationsOf(schema *jsonschema.Schema, part, value any, starts []int) []Vi
 	return violations
 }
 
-// maxViolations bounds the faults of one answer. The documents have fewer places at which something can be wrong; but names of fields
-// may be the target's.
+// maxViolations bounds the faults of one answer. The documents have fewer places at which something can be wrong; but
+// names of fields may be the target's.
 const maxViolations = 256
 
 // leaves walks to the deepest causes: that a reference or a group "failed" says nothing.
@@ -103,7 +103,8 @@ func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any
 	return []Violation{{Pointer: pointer, Keyword: keyword(e.ErrorKind), Expected: expected(e.ErrorKind), Actual: excerpt(at)}}
 }
 
-// unknownIn lists the names in an object that the schema of its place does not have: a missing field may be spelt otherwise.
+// unknownIn lists the names in an object that the schema of its place does not have: a missing field may be spelt
+// otherwise.
 func unknownIn(schema *jsonschema.Schema, location []string, at any) (names []string) {
 	for _, step := range location {
 		if inner := schema.Properties[step]; inner != nil {

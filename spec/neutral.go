@@ -9,8 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Neutral lists the names of the interface that stand in for a brand, so that each vendor has its own (`x-neutral` in the
-// documents): three sources, a field, and two names of graph and handler that never occur in requests or answers.
+// Neutral lists the names of the interface that stand in for a brand, so that each vendor has its own (`x-neutral` in
+// the documents): three sources, a field, and two names of graph and handler that never occur in requests or answers.
 func Neutral() []string {
 	return append(Sources(), NeutralField, "graph_auth_user", "graph_config_file")
 }
@@ -117,8 +117,8 @@ func NeutralIn(body gjson.Result) (words []string) {
 	return words
 }
 
-// eachNeutral visits the places of neutral words in a body of the control plane, in their order: the source of a deployment
-// or a revision, and the names of the fields of its configuration.
+// eachNeutral visits the places of neutral words in a body of the control plane, in their order: the source of a
+// deployment or a revision, and the names of the fields of its configuration.
 func eachNeutral(body gjson.Result, visit func(at gjson.Result)) {
 	listed := func(item gjson.Result) {
 		eachMember(item, func(key string, value gjson.Result) { visitNeutral(key, value, visit) })

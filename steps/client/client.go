@@ -36,12 +36,13 @@ type Request struct {
 	Early bool
 	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.
 	Trusted bool
-	// Renew, where it is not nil, returns the header with the credentials as they are now, after an answer that may have refused
-	// them, and whether they have changed: then the request is sent once more.
+	// Renew, where it is not nil, returns the header with the credentials as they are now, after an answer that may
+	// have refused them, and whether they have changed: then the request is sent once more.
 	Renew func(a *Answer) (header http.Header, changed bool)
 }
 
-// Answer is what came back. Body is with the interface's names for neutral words; the recorded exchange has it as it was received.
+// Answer is what came back. Body is with the interface's names for neutral words; the recorded exchange has it as it
+// was received.
 type Answer struct {
 	Request  Request
 	Status   int
@@ -74,8 +75,8 @@ func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 // Refused tells whether the status is 4xx.
 func (a *Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 }
 
-// IsJSON tells whether the body is one JSON text of bounded depth and with a bounded number of values. GJSON's check recurses without
-// a limit: a hostile body would crash the process.
+// IsJSON tells whether the body is one JSON text of bounded depth and with a bounded number of values. GJSON's check
+// recurses without a limit: a hostile body would crash the process.
 func (a *Answer) IsJSON() bool {
 	if a.kind == unknown {
 		return kindOf(a.Body) == isJSON
@@ -242,7 +243,8 @@ func (r *Request) renewed(a *Answer) (header http.Header, changed bool) {
 	return r.Renew(a)
 }
 
-// Try sends a request once, and records nothing. The error says that no answer came: a *NoAnswer, or the cause of the context.
+// Try sends a request once, and records nothing. The error says that no answer came: a *NoAnswer, or the cause of the
+// context.
 func (c *Client) Try(ctx context.Context, r Request) error {
 	a, err := c.send(ctx, r)
 	switch {

@@ -45,7 +45,8 @@ func noAnswer(r Request, err error) *NoAnswer {
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
 	case n.Stage == StageTLS, failed && op.Op == "remote error", seen.asked && !seen.began && !isReset(err):
 		n.Cause, n.Remedy, n.Stage = cut(err), remedyOfTLS(err), StageTLS
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), isReset(err):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE), isReset(err):
 		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
 	case seen.began:
 		n.Cause, n.Closed = "the answer is not HTTP: "+cut(err), true
@@ -82,8 +83,8 @@ func cut(err error) string {
 	return err.Error()
 }
 
-// remedyOfTLS is what to do where no secure connection came about. Verification is turned off for no reason other than the
-// user's own word: the requests carry credentials.
+// remedyOfTLS is what to do where no secure connection came about. Verification is turned off for no reason other
+// than the user's own word: the requests carry credentials.
 func remedyOfTLS(err error) string {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
@@ -97,7 +98,8 @@ func remedyOfTLS(err error) string {
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, new(tls.RecordHeaderError)):
 		return "the server does not speak TLS: use an http:// address"
 	}
-	return "set tls.cert and tls.key if the server wants a client certificate, else have it speak TLS 1.2 or newer for this host"
+	return "set tls.cert and tls.key if the server wants a client certificate, " +
+		"else have it speak TLS 1.2 or newer for this host"
 }
 
 // namesOf lists for whom a certificate is.
@@ -115,5 +117,6 @@ func namesOf(c *x509.Certificate) string {
 
 // Certificate describes the certificate of a server: for whom it is, by whom, and until when.
 func Certificate(c *x509.Certificate) string {
-	return fmt.Sprintf("for %s, issued by %.200q, valid until %s", namesOf(c), c.Issuer.String(), c.NotAfter.UTC().Format(time.DateOnly))
+	until := c.NotAfter.UTC().Format(time.DateOnly)
+	return fmt.Sprintf("for %s, issued by %.200q, valid until %s", namesOf(c), c.Issuer.String(), until)
 }

@@ -18,10 +18,10 @@ const (
 	KeyAgent   = "agent_target"
 )
 
-// Naming says which addresses a control plane may name: those of agent servers. An untrusted control plane must not lead the tokens
-// of users, or any request, into the network of the machine on which the suite runs. An agent server is as public as the control
-// plane, or more so. What is written is checked first, and each connection once more: a name may lead to another address each time.
-// It may be used by many goroutines.
+// Naming says which addresses a control plane may name: those of agent servers. An untrusted control plane must not
+// lead the tokens of users, or any request, into the network of the machine on which the suite runs. An agent server
+// is as public as the control plane, or more so. What is written is checked first, and each connection once more: a
+// name may lead to another address each time. It may be used by many goroutines.
 type Naming struct {
 	Plane        string            // base URL of the control plane; "": there is none, and nothing may be named
 	Agent        string            // base URL of the agent server that the configuration holds; "": none
@@ -34,7 +34,8 @@ type Naming struct {
 	seen atomic.Int32 // 1 + the most public place at which the control plane was reached; 0: it was not yet
 }
 
-// NotNamed says why no request goes to an address that the control plane has named, and with which key the user allows it.
+// NotNamed says why no request goes to an address that the control plane has named, and with which key the user
+// allows it.
 type NotNamed struct{ Why, Key string }
 
 func (n *NotNamed) Error() string { return n.Why }
@@ -47,8 +48,8 @@ func (n *NotNamed) Remedy() string {
 	return "set agent_target if it is right"
 }
 
-// Base checks whether requests may be sent to the agent server URL that the control plane returned, and returns it as a base URL.
-// The error is a *NotNamed.
+// Base checks whether requests may be sent to the agent server URL that the control plane returned, and returns it as
+// a base URL. The error is a *NotNamed.
 func (r *Naming) Base(address string) (base string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -89,7 +90,8 @@ func (r *Naming) Base(address string) (base string, err error) {
 func (r *Naming) allows(at, plane place) *NotNamed {
 	switch {
 	case at == never:
-		return &NotNamed{"it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be", KeyAgent}
+		const why = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
+		return &NotNamed{why, KeyAgent}
 	case at == loopback && plane != loopback:
 		return &NotNamed{"it is on this machine (loopback), and the control plane is not", KeyAgent}
 	case at == private && plane == public && !r.AllowPrivate:

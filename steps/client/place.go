@@ -13,20 +13,23 @@ const (
 	public   place = iota
 	private        // of a network that is not everybody's
 	loopback       // this machine
-	never          // of no server that a control plane may name: multicast, unspecified, reserved, or maybe a cloud metadata service
+	never          // of no server: multicast, unspecified, reserved, or maybe a cloud metadata service
 )
 
-// metadata are the addresses at which clouds serve credentials to whoever asks: not even a name that the configuration holds may
-// lead there.
-var metadata = prefixes("169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "169.254.42.42/32", "169.254.0.23/32",
-	"100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::254/128", "fe80::a9fe:a9fe/128")
+// metadata are the addresses at which clouds serve credentials to whoever asks: not even a name that the
+// configuration holds may lead there.
+var metadata = prefixes("169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "169.254.42.42/32",
+	"169.254.0.23/32", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32",
+	"fd00:ec2::/32", "fd20:ce::254/128", "fe80::a9fe:a9fe/128")
 
 // reserved are further addresses of no server. The IPv6 blocks carry IPv4 addresses, which may be any.
-var reserved = prefixes("0.0.0.0/8", "169.254.0.0/16", "240.0.0.0/4", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "2002::/16")
+var reserved = prefixes("0.0.0.0/8", "169.254.0.0/16", "240.0.0.0/4", "::/96", "::ffff:0:0:0/96",
+	"64:ff9b:1::/48", "2002::/16")
 
-// special are private addresses beyond those that netip knows: of carriers, of protocols, for benchmarks and for documents.
-var special = prefixes("100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-	"fec0::/10", "2001::/23", "2001:db8::/32", "100::/64")
+// special are private addresses beyond those that netip knows: of carriers, of protocols, for benchmarks and for
+// documents.
+var special = prefixes("100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24",
+	"203.0.113.0/24", "fec0::/10", "2001::/23", "2001:db8::/32", "100::/64")
 
 // nat64 carries IPv4 addresses: where only IPv6 is spoken, public servers are reached through it.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
@@ -48,7 +51,8 @@ func placeOf(ip netip.Addr) place {
 	switch {
 	case carried.IsLoopback() && carried == ip.Unmap():
 		return loopback
-	case carried.IsLoopback(), carried.IsUnspecified(), carried.IsMulticast(), in(carried, metadata), in(carried, reserved):
+	case carried.IsLoopback(), carried.IsUnspecified(), carried.IsMulticast(),
+		in(carried, metadata), in(carried, reserved):
 		return never
 	case carried.IsPrivate(), carried.IsLinkLocalUnicast(), in(carried, special):
 		return private
@@ -66,13 +70,14 @@ func bare(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// placeOfName is where a host name is by what it says, before anything is known of its address: known is false where it says nothing.
+// placeOfName is where a host name is by what it says, before anything is known of its address: known is false where
+// it says nothing.
 func placeOfName(host string) (at place, known bool) {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
 	case host == "localhost", strings.HasSuffix(host, ".localhost"):
 		return loopback, true
-	case strings.Trim(last, "0123456789") == "", strings.HasPrefix(last, "0x"): // an address as some resolvers read it: 127.1
+	case strings.Trim(last, "0123456789") == "", strings.HasPrefix(last, "0x"): // an address for some resolvers: 127.1
 		return never, true
 	}
 	return never, slices.Contains([]string{"metadata", "metadata.google.internal", "metadata.goog", "instance-data",

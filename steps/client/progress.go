@@ -22,8 +22,8 @@ const (
 	StageHTTP  Stage = "HTTP"  // connected, and no valid answer
 )
 
-// handshakes are what was seen of all TLS connections to a host. A server that refuses a client ends the connection, and not each of
-// the requests on it gets the reason.
+// handshakes are what was seen of all TLS connections to a host. A server that refuses a client ends the connection,
+// and not each of the requests on it gets the reason.
 type handshakes struct {
 	asked    atomic.Bool // for a client certificate
 	answered atomic.Bool // a request, so that connections are accepted
@@ -84,7 +84,8 @@ func (p *progress) failed(err error) error {
 	return &interrupted{err, *p.stage.Load(), p.began.Load(), p.asked.Load() && !p.answered.Load()}
 }
 
-// streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these fields.
+// streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these
+// fields.
 type streamError struct {
 	StreamID uint32
 	Code     uint32

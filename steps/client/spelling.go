@@ -14,8 +14,8 @@ import (
 // ShortestSpelled is the least length in bytes of a secret that is looked for everywhere, in all spellings.
 const ShortestSpelled = 12
 
-// spellingsOf are the spellings in which a secret is found, and no others: as it was sent, URL-encoded, HTML-escaped, in base64,
-// and each of these JSON-escaped, once or twice: the suite quotes JSON. SECURITY.md lists them.
+// spellingsOf are the spellings in which a secret is found, and no others: as it was sent, URL-encoded, HTML-escaped,
+// in base64, and each of these JSON-escaped, once or twice: the suite quotes JSON. SECURITY.md lists them.
 func spellingsOf(secret string) (all []string) {
 	known := map[string]bool{}
 	add := func(spelled ...string) {
@@ -28,8 +28,9 @@ func spellingsOf(secret string) (all []string) {
 	}
 	query, path := url.QueryEscape(secret), url.PathEscape(secret)
 	add(secret)
-	for _, encoded := range []string{query, path, strings.ReplaceAll(query, "+", "%20"), strings.ReplaceAll(path, "%2F", "/")} {
-		add(encoded, octets.ReplaceAllStringFunc(encoded, strings.ToLower))
+	spaces, slashes := strings.ReplaceAll(query, "+", "%20"), strings.ReplaceAll(path, "%2F", "/")
+	for _, s := range []string{query, path, spaces, slashes} {
+		add(s, octets.ReplaceAllStringFunc(s, strings.ToLower))
 	}
 	escaped := html.EscapeString(secret)
 	add(escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(escaped))
@@ -48,8 +49,8 @@ func spellingsOf(secret string) (all []string) {
 
 var octets = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// encoded are the parts of the base64 of a longer text, such as a Basic pair, that follow from the secret alone, at each of the
-// three offsets.
+// encoded are the parts of the base64 of a longer text, such as a Basic pair, that follow from the secret alone, at
+// each of the three offsets.
 func encoded(secret string) []string {
 	var all []string
 	for offset, first := range []int{0, 2, 3} {
@@ -60,8 +61,8 @@ func encoded(secret string) []string {
 	return all
 }
 
-// escapedAsJSON is a text within a JSON string, first as encoders write it that escape as little as they can; others also
-// escape what has a meaning in HTML, "/", or all that is not ASCII.
+// escapedAsJSON is a text within a JSON string, first as encoders write it that escape as little as they can; others
+// also escape what has a meaning in HTML, "/", or all that is not ASCII.
 func escapedAsJSON(s string) (all []string) {
 	for _, safe := range []bool{false, true} {
 		var text strings.Builder

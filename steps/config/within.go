@@ -29,7 +29,8 @@ func eachString(value any, path []string, visit func(path []string, s string)) {
 // longestJSON bounds a text in which strings are looked for, in bytes.
 const longestJSON = 64 << 10
 
-// stringsInJSON are the strings of at least some bytes in a text that is an object or a list in JSON, such as the key file of a service account.
+// stringsInJSON are the strings of at least some bytes in a text that is an object or a list in JSON, such as the key
+// file of a service account.
 func stringsInJSON(text string, least int) (all []string) {
 	var value any
 	text = strings.TrimSpace(text)

@@ -85,7 +85,8 @@ func (x *examiner) examineAgent(ctx context.Context, e *Examination, users []*pr
 	case a.Refused():
 		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), fmt.Sprintf("set agent.rejected_status to %d if the handler is meant to answer that", a.Status))
 	case a.OK():
-		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), "name an authentication handler in auth.path of the graph configuration")
+		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status),
+			"name an authentication handler in auth.path of the graph configuration")
 	default:
 		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), "")
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// examineConnection says how the address of a key is reached, from the first answer to the probes: the proxy, TLS, redirects,
-// and the clock.
+// examineConnection says how the address of a key is reached, from the first answer to the probes: the proxy, TLS,
+// redirects, and the clock.
 func (x *examiner) examineConnection(e *Examination, key string, probes []*probe) {
 	if proxy := x.route.ProxyOf(probes[0].request.Base); proxy != nil {
 		from := "the environment"
@@ -28,7 +28,8 @@ func (x *examiner) examineConnection(e *Examination, key string, probes []*probe
 		}
 		x.examineClock(e, p)
 		if to := x.target.Redact.Text(p.answer.Forwarded); to != "" {
-			e.add(Noted, "redirect", called(p)+": redirected to "+to+"; requests other than GET are not sent there", "set "+key+" to "+baseOf(p, to))
+			found := called(p) + ": redirected to " + to + "; requests other than GET are not sent there"
+			e.add(Noted, "redirect", found, "set "+key+" to "+baseOf(p, to))
 		}
 		return
 	}
@@ -59,7 +60,8 @@ func (x *examiner) examineClock(e *Examination, p *probe) {
 		skew, which = -before, "behind"
 	}
 	if skew >= muchSkew {
-		e.add(Noted, "clock", fmt.Sprintf("%s: Date is %s, %s %s the clock of this machine", called(p), date.UTC().Format(time.DateTime), skew.Round(time.Second), which),
-			"set both clocks by NTP: tokens and certificates are valid by the clock")
+		found := fmt.Sprintf("%s: Date is %s, %s %s the clock of this machine", called(p), date.UTC().Format(time.DateTime),
+			skew.Round(time.Second), which)
+		e.add(Noted, "clock", found, "set both clocks by NTP: tokens and certificates are valid by the clock")
 	}
 }

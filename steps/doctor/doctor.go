@@ -172,7 +172,8 @@ func (x *examiner) examineTemplate(e *Examination) {
 		}
 	}
 	if field := lacking(body, x.target.Config.Source()); field != "" {
-		e.add(Noted, subject, "lacks "+field+": a server without a default for it refuses each creation with 422", "set create.body."+field)
+		found := "lacks " + field + ": a server without a default for it refuses each creation with 422"
+		e.add(Noted, subject, found, "set create.body."+field)
 		return
 	}
 	e.add(Fine, subject, "source "+x.target.Config.Source()+", matches the contract", "")

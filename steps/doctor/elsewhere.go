@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// nearby finds another base address on the same host, at which the request of a probe without credentials is answered as wanted. It is
-// nil where there is none. The error is that of the context.
+// nearby finds another base address on the same host, at which the request of a probe without credentials is answered
+// as wanted. It is nil where there is none. The error is that of the context.
 func (x *examiner) nearby(ctx context.Context, nobody *probe, wanted func(*probe) bool) (*probe, error) {
 	var probes []*probe
 	for _, base := range otherBases(nobody.request.Base) {
@@ -52,13 +52,15 @@ func otherBases(base string) (all []string) {
 	return all
 }
 
-// examinePrefix looks for the interface at other paths of the same host, where something else is at the configured one.
+// examinePrefix looks for the interface at other paths of the same host, where something else is at the configured
+// one.
 func (x *examiner) examinePrefix(ctx context.Context, e *Examination, key string, nobody *probe) error {
 	found, err := x.nearby(ctx, nobody, func(p *probe) bool {
 		return p.answer != nil && p.answer.IsJSON() && !isPage(p.answer) && p.answer.Status < http.StatusInternalServerError
 	})
 	if found != nil {
-		e.add(Noted, "path prefix", fmt.Sprintf("%s without credentials: status %d with JSON", called(found), found.answer.Status), "set "+key+" to "+found.request.Base)
+		seen := fmt.Sprintf("%s without credentials: status %d with JSON", called(found), found.answer.Status)
+		e.add(Noted, "path prefix", seen, "set "+key+" to "+found.request.Base)
 	}
 	return err
 }
@@ -68,8 +70,8 @@ func (x *examiner) guards(p *probe) bool {
 	return refusesCaller(p) || p.answer != nil && p.answer.Status == x.target.Config.Agent.RejectedStatus && !target.NotServed(p.answer)
 }
 
-// absentPlane tells whether the control plane is at another path of the host: where it is configured, requests with and without
-// credentials are answered alike, and another path refuses those without.
+// absentPlane tells whether the control plane is at another path of the host: where it is configured, requests with
+// and without credentials are answered alike, and another path refuses those without.
 func (x *examiner) absentPlane(ctx context.Context, e *Examination, owner, nobody *probe) (bool, error) {
 	if !absent(owner, nobody) {
 		return false, nil
@@ -78,13 +80,14 @@ func (x *examiner) absentPlane(ctx context.Context, e *Examination, owner, nobod
 	if found == nil || err != nil {
 		return false, err
 	}
-	e.add(Problem, "control plane", fmt.Sprintf("%s: status %d, with and without credentials; %s without credentials: status %d",
-		called(owner), owner.answer.Status, called(found), found.answer.Status), "set target to "+found.request.Base)
+	seen := fmt.Sprintf("%s: status %d, with and without credentials; %s without credentials: status %d",
+		called(owner), owner.answer.Status, called(found), found.answer.Status)
+	e.add(Problem, "control plane", seen, "set target to "+found.request.Base)
 	return true, nil
 }
 
-// absentAgent tells whether something else is at the address of the agent server: neither the list of threads nor the state of a
-// thread is served there, to users or without credentials.
+// absentAgent tells whether something else is at the address of the agent server: neither the list of threads nor the
+// state of a thread is served there, to users or without credentials.
 func (x *examiner) absentAgent(ctx context.Context, e *Examination, user, nobody *probe) (bool, error) {
 	if !absent(user, nobody) {
 		return false, nil
@@ -104,11 +107,13 @@ func (x *examiner) absentAgent(ctx context.Context, e *Examination, user, nobody
 	if found != nil {
 		remedy = "set agent_target to " + found.request.Base
 	}
-	e.add(Problem, "agent server", fmt.Sprintf("%s: status %d, with and without credentials: no agent server is there", called(user), user.answer.Status), remedy)
+	seen := fmt.Sprintf("%s: status %d, with and without credentials: no agent server is there", called(user), user.answer.Status)
+	e.add(Problem, "agent server", seen, remedy)
 	return true, nil
 }
 
-// absent tells whether requests with and without credentials get the same answer, in JSON: nothing is served at the path.
+// absent tells whether requests with and without credentials get the same answer, in JSON: nothing is served at the
+// path.
 func absent(with, without *probe) bool {
 	return with.answer != nil && without.answer != nil && with.answer.Status == without.answer.Status && target.NotServed(with.answer) &&
 		with.answer.IsJSON() && !isPage(with.answer)

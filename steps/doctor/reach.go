@@ -110,10 +110,11 @@ func (x *examiner) examineSecrets(e *Examination) {
 func (x *examiner) examineNames(e *Examination) {
 	switch c := x.target.Config; {
 	case c.AllowPrivate:
-		e.add(Noted, client.KeyPrivate, "true: the tokens of users also go to agent servers on private networks that the control plane names", "use users of a test system only")
+		e.add(Noted, client.KeyPrivate, "true: the tokens of users also go to agent servers on private networks that the "+
+			"control plane names", "use users of a test system only")
 	case c.AgentTarget == "" && len(e.problems()) == 0 && x.route.ProxyOf(c.Target) != nil:
-		e.add(Noted, client.KeyPrivate, "requests go through a proxy: no token of a user goes to a host name that the control plane names and the configuration does not hold",
-			"set agent_target, or allow_private to true")
+		e.add(Noted, client.KeyPrivate, "requests go through a proxy: no token of a user goes to a host name that the control "+
+			"plane names and the configuration does not hold", "set agent_target, or allow_private to true")
 	}
 }
 
@@ -127,8 +128,9 @@ func (x *examiner) examineAddress(ctx context.Context, e *Examination, deploymen
 	named := a.Get(c.AgentURLFrom).String()
 	var refused *client.NotNamed
 	if _, err := x.target.Client.Names.Base(named); errors.As(err, &refused) {
-		e.add(Noted, "agent server", fmt.Sprintf("no user's token is sent to the address that the deployment %s has at %s, %.200q: %s",
-			deployment, c.AgentURLFrom, x.target.Redact.Text(named), refused.Why), refused.Remedy())
+		found := fmt.Sprintf("no user's token is sent to the address that the deployment %s has at %s, %.200q: %s",
+			deployment, c.AgentURLFrom, x.target.Redact.Text(named), refused.Why)
+		e.add(Noted, "agent server", found, refused.Remedy())
 	}
 }
 
@@ -180,7 +182,8 @@ func (x *examiner) examinePlane(ctx context.Context, e *Examination, owner, nobo
 		e.add(Noted, subject, fmt.Sprintf("%sstatus %d without credentials; only checks of refused requests run", call, owner.answer.Status), "set credentials.api_key ("+target.Variable("credentials.api_key")+")")
 	case refusesCaller(owner):
 		e.add(Problem, subject, fmt.Sprintf("%sstatus %d with the configured credentials", call, owner.answer.Status),
-			"check "+x.target.Sent("credentials", x.target.Config.Credentials)+x.tenantHint()+gatewayHint("headers.control_plane", nobody))
+			"check "+x.target.Sent("credentials", x.target.Config.Credentials)+x.tenantHint()+
+				gatewayHint("headers.control_plane", nobody))
 	case !owner.answer.IsJSON():
 		e.add(lessIf(refusesCaller(nobody)), subject, call+"expected JSON, got "+x.seen(owner.answer), baseAddress(key))
 		if !refusesCaller(nobody) {

@@ -9,15 +9,14 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// trouble describes an answer that no server of the interface gives, or that none came, with a remedy; nothing is found
-// where nothing is wrong. The key names the address in the configuration.
+// trouble describes an answer that no server of the interface gives, or that none came, with a remedy; nothing is
+// found where nothing is wrong. The key names the address in the configuration.
 func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key string) Check {
 	a, base := p.answer, p.request.Base
 	is := func(state State, remedy, format string, args ...any) Check {
@@ -30,8 +29,9 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key string) Ch
 	case a == nil:
 		return is(Problem, x.remedy(p, key), "%s", x.failure(p))
 	case a.Status == http.StatusProxyAuthRequired && proxy != nil:
-		return is(Problem, "write user name and password into the URL of proxy", "status %d by the proxy %s", a.Status, proxy)
-	case slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, a.Status):
+		const remedy = "write user name and password into the URL of proxy"
+		return is(Problem, remedy, "status %d by the proxy %s", a.Status, proxy)
+	case a.Status >= http.StatusBadGateway && a.Status <= http.StatusGatewayTimeout:
 		remedy := "start the server behind it, or correct " + key
 		if proxy != nil {
 			remedy = "let the proxy " + proxy.String() + " connect to the host, " + remedy
@@ -41,11 +41,13 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key string) Ch
 		return is(lessIf(refusesCaller(nobody)), "check the target's log", "status %d", a.Status)
 	case a.Status >= 300 && a.Status < 400:
 		location := x.target.Redact.Text(a.Header.Get("Location"))
-		return is(Problem, "if that is the target, set "+key+" to "+baseOf(p, location), "status %d, redirect to %.200q", a.Status, location)
+		remedy := "if that is the target, set " + key + " to " + baseOf(p, location)
+		return is(Problem, remedy, "status %d, redirect to %.200q", a.Status, location)
 	case a.Status == http.StatusBadRequest && strings.HasPrefix(base, "http:") && x.speaksTLS(ctx, base):
 		return is(Problem, "set "+key+" to an https:// URL", "status %d: the server expects https", a.Status)
 	case !refusesCaller(p) && isPage(a):
-		return is(lessIf(refusesCaller(nobody)), baseAddress(key), "expected JSON, got status %d with an HTML page", a.Status)
+		const found = "expected JSON, got status %d with an HTML page"
+		return is(lessIf(refusesCaller(nobody)), baseAddress(key), found, a.Status)
 	}
 	return Check{State: Fine}
 }
@@ -77,7 +79,9 @@ func baseOf(p *probe, location string) string {
 
 // speaksTLS tries https at the host of an http address, without credentials.
 func (x *examiner) speaksTLS(ctx context.Context, base string) bool {
-	err := x.target.Client.Try(ctx, client.Request{Base: "https" + strings.TrimPrefix(base, "http"), Method: http.MethodGet, Path: "/", Timeout: x.target.Config.Timeouts.Request})
+	r := client.Request{Base: "https" + strings.TrimPrefix(base, "http"), Method: http.MethodGet, Path: "/"}
+	r.Timeout = x.target.Config.Timeouts.Request
+	err := x.target.Client.Try(ctx, r)
 	return err == nil || errors.As(err, new(*tls.CertificateVerificationError))
 }
 
@@ -95,7 +99,8 @@ func (x *examiner) remedy(p *probe, key string) string {
 	case socket != "" && none.Stage == client.StageTCP:
 		return "start the target, or correct socket (it is " + socket + ")"
 	case none.Stage == client.StageDNS:
-		return fmt.Sprintf("correct the host name in %s; if only a proxy knows it, set proxy; if no DNS server does, set resolve with the IP address of %s", key, host)
+		return "correct the host name in " + key + "; if only a proxy knows it, set proxy; " +
+			"if no DNS server does, set resolve with the IP address of " + host
 	case none.Timeout:
 		return "check firewalls and proxies, or raise timeouts.request"
 	}

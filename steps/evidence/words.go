@@ -12,7 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Words is what a target has shown of the neutral words that the key vocabulary renames. It may be used by many goroutines.
+// Words is what a target has shown of the neutral words that the key vocabulary renames. It may be used by many
+// goroutines.
 type Words struct {
 	renamed []string
 
@@ -31,7 +32,9 @@ type observedWords struct {
 
 // NewWords notes the words that are renamed.
 func NewWords(w spec.Words) *Words {
-	return &Words{renamed: w.Renamed(), shown: map[string]bool{}, unchanged: map[string]bool{}, exchanges: map[int][]string{}}
+	return &Words{
+		renamed: w.Renamed(), shown: map[string]bool{}, unchanged: map[string]bool{}, exchanges: map[int][]string{},
+	}
 }
 
 // of are the words of one exchange; the answer is nil where none came. They are nil where nothing is renamed.
@@ -99,8 +102,9 @@ func (w *Words) Unchanged() (names []string) {
 	return names
 }
 
-// Doubtful returns those of the words that the target has never shown to use: what failed over them may be the configuration's
-// fault. [spec.AnySource] stands for the sources: a target that has shown one of them knows what a source is.
+// Doubtful returns those of the words that the target has never shown to use: what failed over them may be the
+// configuration's fault. [spec.AnySource] stands for the sources: a target that has shown one of them knows what a
+// source is.
 func (w *Words) Doubtful(words ...string) (doubtful []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,8 +119,8 @@ func (w *Words) Doubtful(words ...string) (doubtful []string) {
 	return doubtful
 }
 
-// DoubtfulIn returns the doubtful words on which what an exchange shows may depend: of a request that was not served, and what
-// its answer has or lacks.
+// DoubtfulIn returns the doubtful words on which what an exchange shows may depend: of a request that was not served,
+// and what its answer has or lacks.
 func (w *Words) DoubtfulIn(exchange int) []string {
 	w.mu.Lock()
 	words := w.exchanges[exchange]

@@ -63,7 +63,8 @@ const (
 	unknownCredentials                       // only the value that no target knows
 )
 
-// callers recognizes callers by the recorded headers, in which the values of secrets are the names of their variables.
+// callers recognizes callers by the recorded headers, in which the values of secrets are the names of their
+// variables.
 type callers struct {
 	names   map[spec.Side][]string // headers that carry credentials
 	unknown map[spec.Side]map[string][]string
@@ -163,7 +164,8 @@ func (r *reader) read(x *reports.Exchange) *seen {
 	return s
 }
 
-// valueOf is a recorded body with the interface's names, where it is JSON: of bounded depth; a body that was cut is none.
+// valueOf is a recorded body with the interface's names, where it is JSON: of bounded depth; a body that was cut is
+// none.
 func (r *reader) valueOf(side spec.Side, body string) gjson.Result {
 	if !json.Valid([]byte(body)) {
 		return gjson.Result{}

@@ -35,7 +35,7 @@ type Violation struct {
 	Differs   string     `json:"differs,omitempty"` // the part of Actual that must not be cut; "" where comparing with Expected tells it
 	Count     int        `json:"count"`
 	Key       string     `json:"key,omitempty"`   // tells faults apart that one sentence can show; the sentence's pattern by default
-	Words     []string   `json:"words,omitempty"` // neutral words on which it may depend; only where the whole record is judged
+	Words     []string   `json:"words,omitempty"` // neutral words on which it may depend, where the whole record is judged
 
 	answer *client.Answer // the evidence
 

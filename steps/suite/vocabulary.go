@@ -11,8 +11,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the target
-// has never shown: the cause is the configuration, not the target. What failed over anything else stays failed.
+// blockUnknownWords blocks, at the end of a run, what failed over words that `vocabulary` maps to something that the
+// target has never shown: the cause is the configuration, not the target. What failed over anything else stays
+// failed.
 func (r *run) blockUnknownWords(selected []*features.Scenario) {
 	if len(r.target.Client.Words) == 0 {
 		return
@@ -46,8 +47,9 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 	}
 }
 
-// doubtfulWords are the words on which a violation may depend and which the target has never shown. Where a scenario judges
-// the record of the run these are the violation's own; else those of the exchanges that it made under When and Then.
+// doubtfulWords are the words on which a violation may depend and which the target has never shown. Where a scenario
+// judges the record of the run these are the violation's own; else those of the exchanges that it made under When and
+// Then.
 func (r *run) doubtfulWords(s *features.Scenario, v outcome.Violation) []string {
 	words := r.target.Collector.Words
 	if r.forecast.JudgesRecord(s) {
@@ -86,8 +88,8 @@ func aboutWords(t *target.Target, names []string) string {
 	return strings.Join(texts, "; ")
 }
 
-// tellWords concludes that a run is not conformant where `vocabulary` kept something from being judged, or where the target uses
-// the interface's own word instead: then the target is known wrongly.
+// tellWords concludes that a run is not conformant where `vocabulary` kept something from being judged, or where the
+// target uses the interface's own word instead: then the target is known wrongly.
 func (r *run) tellWords(res *reports.Result) {
 	mistaken := append(r.unknownWords, r.target.Collector.Words.Unchanged()...)
 	slices.Sort(mistaken)
@@ -96,7 +98,8 @@ func (r *run) tellWords(res *reports.Result) {
 	}
 }
 
-// withWords says, for a finding that has neutral words in its texts, what the target calls them: its exchanges show only these.
+// withWords says, for a finding that has neutral words in its texts, what the target calls them: its exchanges show
+// only these.
 func withWords(t *target.Target, f *reports.Finding) {
 	var said []string
 	for _, name := range t.Client.Words.Renamed() {
