@@ -57,7 +57,7 @@ func (d *resultReader) read() error {
 	r, seen := d.result, map[string]bool{}
 	members := map[string]any{
 		"schema": &r.Schema, "suite": &r.Suite, "target": &r.Target, "run": &r.Run, "verdict": &r.Verdict,
-		"scope": &r.Scope, "not_judged": &r.NotJudged, "renamed": &r.Renamed, "unused_words": &r.UnusedWords, "unseen": &r.Unseen,
+		"scope": &r.Scope, "not_judged": &r.NotJudged, "unseen": &r.Unseen,
 		"headline": &r.Headline, "counts": &r.Counts, "requirements": &r.Requirements, "findings": &r.Findings,
 		"coverage": &r.Coverage, "timeline": &r.Timeline, "ledger": &r.Ledger, "notes": &r.Notes, "baseline": &r.Baseline,
 	}

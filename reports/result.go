@@ -15,12 +15,10 @@ type Result struct {
 	Target       Target        `json:"target"`
 	Run          Run           `json:"run"`
 	Verdict      Conclusion    `json:"verdict"`
-	Scope        Scope         `json:"scope,omitempty"`        // "whole" or "part"; empty in files of older versions
-	NotJudged    []NotJudged   `json:"not_judged,omitempty"`   // what makes it a part, in the order of the features
-	Renamed      []Renamed     `json:"renamed,omitempty"`      // names of the interface that the target spells otherwise, sorted
-	UnusedWords  []UnusedWord  `json:"unused_words,omitempty"` // entries of the key vocabulary that the target was not seen to use, sorted
-	Unseen       []string      `json:"unseen,omitempty"`       // halves that were judged without a successful answer: "control-plane", "agent-server"
-	Headline     string        `json:"headline,omitempty"`     // one sentence: what is wrong, or what was shown
+	Scope        Scope         `json:"scope,omitempty"`      // "whole" or "part"; empty in files of older versions
+	NotJudged    []NotJudged   `json:"not_judged,omitempty"` // what makes it a part, in the order of the features
+	Unseen       []string      `json:"unseen,omitempty"`     // halves that were judged without a successful answer: "control-plane", "agent-server"
+	Headline     string        `json:"headline,omitempty"`   // one sentence: what is wrong, or what was shown
 	Counts       Counts        `json:"counts"`
 	Requirements []Requirement `json:"requirements"`
 	Findings     []Finding     `json:"findings"`

@@ -25,8 +25,6 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		out.field("scope", n.Scope)
 	}
 	optional(out, "not_judged", n.NotJudged)
-	optional(out, "renamed", n.Renamed)
-	optional(out, "unused_words", n.UnusedWords)
 	optional(out, "unseen", n.Unseen)
 	if n.Headline != "" {
 		out.field("headline", n.Headline)

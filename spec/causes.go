@@ -4,24 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part that is
-// wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of hundreds. So does the end of
-// the context, with its cause.
+// judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part
+// that is wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of
+// hundreds. So does the end of the context, with its cause.
 func judgeValue(ctx context.Context, schema *jsonschema.Schema, value any, longest int) ([]Violation, error) {
 	if longest <= window {
-		return violationsOf(schema.Validate(value), value, nil), nil
+		return violationsOf(schema, value, value, nil), nil
 	}
 	var violations []Violation
 	var err error
 	eachPart(value, func(part any, starts []int) bool {
-		violations, err = violationsOf(schema.Validate(part), value, starts), context.Cause(ctx)
+		violations, err = violationsOf(schema, part, value, starts), context.Cause(ctx)
 		return len(violations) == 0 && err == nil
 	})
 	if len(violations) > 0 {
@@ -30,7 +34,9 @@ func judgeValue(ctx context.Context, schema *jsonschema.Schema, value any, longe
 	return violations, err
 }
 
-func violationsOf(err error, value any, starts []int) []Violation {
+// violationsOf judges a part of a value.
+func violationsOf(schema *jsonschema.Schema, part, value any, starts []int) []Violation {
+	err := schema.Validate(part)
 	if err == nil {
 		return nil
 	}
@@ -41,7 +47,7 @@ func violationsOf(err error, value any, starts []int) []Violation {
 	var violations []Violation
 	known := map[string]int{} // places in violations, by key
 	for leaf := range leaves(tree) {
-		for _, v := range explain(leaf, value, starts) {
+		for _, v := range explain(schema, leaf, value, starts) {
 			at, again := known[v.Key()]
 			switch {
 			case again && before(v, violations[at]) < 0:
@@ -55,8 +61,8 @@ func violationsOf(err error, value any, starts []int) []Violation {
 	return violations
 }
 
-// maxViolations bounds the faults of one answer. The documents have fewer places at which something can be wrong; but names of fields
-// may be the target's.
+// maxViolations bounds the faults of one answer. The documents have fewer places at which something can be wrong; but
+// names of fields may be the target's.
 const maxViolations = 256
 
 // leaves walks to the deepest causes: that a reference or a group "failed" says nothing.
@@ -77,19 +83,43 @@ func visit(e *jsonschema.ValidationError, yield func(*jsonschema.ValidationError
 }
 
 // explain says what one cause means. Each missing field is a separate fault, at the place where it is missing.
-func explain(e *jsonschema.ValidationError, value any, starts []int) []Violation {
+func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any, starts []int) []Violation {
 	pointer, at := resolve(value, e.InstanceLocation, starts)
 	if missing, ok := e.ErrorKind.(*kind.Required); ok {
 		violations := make([]Violation, 0, len(missing.Missing))
+		unknown := unknownIn(schema, e.InstanceLocation, at)
 		for _, name := range missing.Missing {
+			actual := "absent from " + excerpt(at)
+			if near := spelling.Nearest(name, unknown); near != "" {
+				actual = excerpt(near) + " in its place, in " + excerpt(at)
+			}
 			violations = append(violations, Violation{
 				Pointer: pointer + "/" + escapePointer(name), Keyword: "required",
-				Expected: fmt.Sprintf("the field %q", name), Actual: "absent from " + excerpt(at),
+				Expected: fmt.Sprintf("the field %q", name), Actual: actual,
 			})
 		}
 		return violations
 	}
 	return []Violation{{Pointer: pointer, Keyword: keyword(e.ErrorKind), Expected: expected(e.ErrorKind), Actual: excerpt(at)}}
+}
+
+// unknownIn lists the names in an object that the schema of its place does not have: a missing field may be spelt
+// otherwise.
+func unknownIn(schema *jsonschema.Schema, location []string, at any) (names []string) {
+	for _, step := range location {
+		if inner := schema.Properties[step]; inner != nil {
+			schema = inner
+		} else if schema = schema.Items2020; schema == nil {
+			return nil
+		}
+	}
+	object, _ := at.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if schema.Properties[name] == nil && len(names) < manyFields && len(name) < 64 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func keyword(k jsonschema.ErrorKind) string {

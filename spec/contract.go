@@ -54,12 +54,11 @@ type compiler struct {
 	root *yaml.Node
 }
 
-func compile(side Side, document []byte, change func(root *yaml.Node)) (*contract, error) {
+func compile(side Side, document []byte) (*contract, error) {
 	root, err := parse(document)
 	if err != nil {
 		return nil, fmt.Errorf("reading the %s document: %w", side, err)
 	}
-	change(root)
 	c := &compiler{side: side, root: root}
 	result := &contract{enums: c.enums()}
 	for path, item := range fields(child(root, "paths")) {

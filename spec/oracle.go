@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"go.yaml.in/yaml/v4"
 
 	"github.com/agentconform/agentconform/spec/internal/strictjson"
 )
@@ -21,13 +20,10 @@ type Oracle struct {
 }
 
 // New reads and compiles both documents.
-func New() (*Oracle, error) { return newOracle(func(*yaml.Node) {}) }
-
-// newOracle compiles both documents after a change.
-func newOracle(change func(root *yaml.Node)) (*Oracle, error) {
+func New() (*Oracle, error) {
 	o := &Oracle{contracts: map[Side]*contract{}, enums: map[string][]string{}}
 	for _, side := range Sides() {
-		c, err := compile(side, Document(side), change)
+		c, err := compile(side, Document(side))
 		if err != nil {
 			return nil, err
 		}

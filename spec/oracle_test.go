@@ -110,6 +110,8 @@ func TestAViolationSaysWhatIsWrong(t *testing.T) {
 		want Violation
 	}{
 		{"a missing field", page(revision("status", "")), Violation{"list-revisions", 200, "/resources/0/status", "required", `the field "status"`, ""}},
+		{"a missing field, spelt otherwise", list(`{"resources":[],"offest":0,"total":0}`), Violation{"list-revisions", 200, "/offset", "required", `the field "offset"`,
+			`"offest" in its place, in {"offest":0,"resources":[],"total":0}`}},
 		{"a type", page("7"), Violation{"list-revisions", 200, "/resources/0", "type", "object", "7"}},
 		{"two types", oneRevision(revision("source_revision_config", `{"repo_ref":true}`)),
 			Violation{"get-revision", 200, "/source_revision_config/repo_ref", "type", "null or string", "true"}},

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/agentconform/agentconform/steps/config/spelling"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // noArguments refuses arguments of a command that takes flags only, and says which flag may have been meant.

@@ -33,8 +33,7 @@ create. It only reads and creates nothing at the target, unless --try is given: 
 each word of its contract, on threads of its own, which it removes where the agent server takes DELETE. Without a target it checks
 the bundled reference.
 
-It also says how the target is reached (DNS, proxy, TLS, redirects, clock, path prefix), which key mends what is in the way, and
-whether that is in your configuration or in your server.
+It also says how the target is reached (DNS, proxy, TLS, redirects, clock, path prefix), and which key mends what is in the way.
 
 Each line begins with ok, note (a run will show more), missing (a key that would enable requirements) or problem (must be
 solved before a run).
@@ -153,11 +152,7 @@ func showExamination(w io.Writer, e *doctor.Examination, color bool) error {
 		}
 		text := c.Found
 		if c.Remedy != "" {
-			text += "; "
-			if c.Party != "" {
-				text += string(c.Party) + ": "
-			}
-			text += c.Remedy
+			text += "; " + c.Remedy
 		}
 		fmt.Fprintf(&b, "%s  %-*s  %s\n", word, widest, c.Subject, safe.Line(text))
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/config/spelling"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 func newExplain(s streams) *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -25,8 +26,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/client/clienttest"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
@@ -88,12 +87,22 @@ func withCanaries(t *testing.T, server *reference.Server, proxy string) (config.
 	return cfg, r
 }
 
-// texts are all canaries in one spelling of the list.
+// spelled are the spellings of a secret that SECURITY.md lists.
+func spelled(secret string) []string {
+	quoted, _ := json.Marshal(secret)
+	escaped := string(quoted[1 : len(quoted)-1])
+	return []string{
+		secret, "Bearer " + secret, "x" + secret + "y", url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret),
+		escaped, strings.ReplaceAll(escaped, "/", `\/`), base64.StdEncoding.EncodeToString([]byte("user:" + secret)),
+		base64.RawURLEncoding.EncodeToString([]byte(secret)),
+	}
+}
+
+// texts are all canaries in one spelling.
 func (r *repeating) texts(n int64) (all []string) {
 	for _, place := range slices.Sorted(maps.Keys(r.all)) {
-		spelled := clienttest.Spelled(r.all[place])
-		kind := spelled[int(n)%len(spelled)]
-		all = append(all, kind[int(n)/len(spelled)%len(kind)])
+		texts := spelled(r.all[place])
+		all = append(all, texts[int(n)%len(texts)])
 	}
 	return all
 }
@@ -217,13 +226,11 @@ func hears(t *testing.T) (address string, heard func() string) {
 // in are the places of canaries of which a text holds one, in any spelling.
 func (all canaries) in(content []byte) (found []string) {
 	for place, secret := range all {
-		for i, texts := range clienttest.Spelled(secret) {
-			for _, text := range texts {
-				quoted, _ := json.Marshal(text)
-				for _, shown := range [][]byte{[]byte(strings.TrimLeft(text, "*")), quoted[1 : len(quoted)-1]} {
-					if at := bytes.Index(content, shown); at >= 0 {
-						found = append(found, fmt.Sprintf("%s, %s: %s", place, client.Spellings[i], content[max(0, at-200):min(len(content), at+len(shown)+20)]))
-					}
+		for _, text := range spelled(secret) {
+			quoted, _ := json.Marshal(text)
+			for _, shown := range [][]byte{[]byte(text), quoted[1 : len(quoted)-1]} {
+				if at := bytes.Index(content, shown); at >= 0 {
+					found = append(found, fmt.Sprintf("%s, %s: %s", place, text, content[max(0, at-200):min(len(content), at+len(shown)+20)]))
 				}
 			}
 		}

@@ -15,12 +15,6 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-const (
-	yours  = `; your configuration: `
-	theirs = `; your server: `
-	either = `; your server or your configuration: `
-)
-
 func plainly(h http.Handler) http.Handler { return h }
 
 // unreached are set-ups in which the target is not reached: the address, TLS, proxies.
@@ -38,23 +32,23 @@ func (s setups) unreached() []wrongSetup {
 		c.Target, c.AgentTarget, c.Proxy = "http://control.invalid", "", "http://127.0.0.1:1"
 	}
 	return []wrongSetup{
-		{name: "wrong port", change: at("http://127.0.0.1:1"), code: 3, says: `TCP: connection refused` + either + `start the target, or correct target$`},
-		{name: "unknown host", change: at("http://control.invalid"), code: 3, says: `DNS: .*` + yours + `correct the host name in target; .* set proxy; .* set resolve`},
-		{name: "no socket", change: socket, code: 3, says: `TCP: no such file or directory` + either + `start the target, or correct socket`},
-		{name: "silent server", change: s.behind(silent, nil, func(c *config.Config) { c.Timeouts.Request = 300 * time.Millisecond }), code: 3, says: `no answer within 300ms` + theirs + `check firewalls and proxies, or raise timeouts.request$`},
-		{name: "private CA", change: s.behind(plainly, s.certificate("127.0.0.1", long), nil), code: 3, says: `TLS: .*` + yours + `.*set tls.ca`},
-		{name: "expired certificate", change: s.behind(plainly, s.certificate("127.0.0.1", time.Now().Add(-time.Hour)), s.trusted), code: 3, says: `TLS: .*expired.*` + theirs + `renew the certificate`},
-		{name: "certificate of another name", change: s.behind(plainly, s.certificate("other.example", long), s.trusted), code: 3, says: `TLS: .*` + yours + `.*set tls.server_name`},
-		{name: "no client certificate", change: s.behind(plainly, mutual, s.trusted), code: 3, says: `asked for a client certificate and got none: .*` + yours + `set tls.cert and tls.key$`},
-		{name: "http to a TLS server", change: s.behind(plainly, s.certificate("127.0.0.1", long), plain), code: 3, says: `the server expects https` + yours + `set target to an https:// URL$`},
-		{name: "https to a server without TLS", change: s.behind(plainly, nil, secured), code: 3, says: `TLS: .*` + yours + `.*http:// address`},
-		{name: "proxy down", change: deadProxy, code: 3, says: `cannot connect to the proxy: .*` + yours + `start the proxy, or correct proxy`},
-		{name: "proxy wants a password", change: through("http", http.StatusProxyAuthRequired), code: 3, says: `407 .*` + yours + `write user name and password into the URL of proxy$`},
-		{name: "proxy refuses to connect", change: through("https", http.StatusForbidden), code: 3, says: `403.*` + yours + `.*proxy`},
-		{name: "proxy without a way", change: through("http", http.StatusBadGateway), code: 3, says: `status 502 by the proxy .*` + either + `let the proxy connect to the host, .*or correct target$`},
+		{name: "wrong port", change: at("http://127.0.0.1:1"), code: 3, says: `TCP: connection refused; start the target, or correct target$`},
+		{name: "unknown host", change: at("http://control.invalid"), code: 3, says: `DNS: .*; correct the host name in target; .* set proxy; .* set resolve`},
+		{name: "no socket", change: socket, code: 3, says: `TCP: no such file or directory; start the target, or correct socket`},
+		{name: "silent server", change: s.behind(silent, nil, func(c *config.Config) { c.Timeouts.Request = 300 * time.Millisecond }), code: 3, says: `no answer within 300ms; check firewalls and proxies, or raise timeouts.request$`},
+		{name: "private CA", change: s.behind(plainly, s.certificate("127.0.0.1", long), nil), code: 3, says: `TLS: .*; .*set tls.ca`},
+		{name: "expired certificate", change: s.behind(plainly, s.certificate("127.0.0.1", time.Now().Add(-time.Hour)), s.trusted), code: 3, says: `TLS: .*expired.*; renew the certificate`},
+		{name: "certificate of another name", change: s.behind(plainly, s.certificate("other.example", long), s.trusted), code: 3, says: `TLS: .*; .*set tls.server_name`},
+		{name: "no client certificate", change: s.behind(plainly, mutual, s.trusted), code: 3, says: `TLS: .*; set tls.cert and tls.key if the server wants a client certificate`},
+		{name: "http to a TLS server", change: s.behind(plainly, s.certificate("127.0.0.1", long), plain), code: 3, says: `the server expects https; set target to an https:// URL$`},
+		{name: "https to a server without TLS", change: s.behind(plainly, nil, secured), code: 3, says: `TLS: .*; .*http:// address`},
+		{name: "proxy down", change: deadProxy, code: 3, says: `cannot connect to the proxy: .*; start the proxy, or correct proxy`},
+		{name: "proxy wants a password", change: through("http", http.StatusProxyAuthRequired), code: 3, says: `407 .*; write user name and password into the URL of proxy$`},
+		{name: "proxy refuses to connect", change: through("https", http.StatusForbidden), code: 3, says: `403.*; .*proxy`},
+		{name: "proxy without a way", change: through("http", http.StatusBadGateway), code: 3, says: `status 502: .*; let the proxy http.* connect to the host, .*or correct target$`},
 		{name: "CA file missing", change: func(_ *testing.T, c *config.Config) { c.TLS.CA = "/nonexistent/ca.pem" }, code: 2, says: `vendor.yaml:[0-9]+: tls.ca: the file /nonexistent/ca.pem cannot be used: .*; name a readable PEM file$`},
-		{name: "clock behind", change: s.behind(late, nil, nil), says: `^note clock .* behind the clock of this machine` + either + `set both clocks by NTP`},
-		{name: "agent server down", change: func(_ *testing.T, c *config.Config) { c.AgentTarget = "http://127.0.0.1:1" }, code: 3, says: `TCP: connection refused` + either + `start the target, or correct agent_target$`},
+		{name: "clock behind", change: s.behind(late, nil, nil), says: `^note clock .* behind the clock of this machine; set both clocks by NTP`},
+		{name: "agent server down", change: func(_ *testing.T, c *config.Config) { c.AgentTarget = "http://127.0.0.1:1" }, code: 3, says: `TCP: connection refused; start the target, or correct agent_target$`},
 		{name: "port of fixtures taken", change: func(_ *testing.T, c *config.Config) {
 			c.Create, c.Fixtures.Serve = config.Create{}, strings.TrimPrefix(plane, "http://")
 		}, code: 2, says: `address already in use; choose another address with fixtures.serve$`},
@@ -68,14 +62,14 @@ func (s setups) refused() []wrongSetup {
 	}
 	key := s.server.Fixtures().Owner.APIKey
 	return []wrongSetup{
-		{name: "wrong key", change: with(func(c *config.Config) { c.Credentials = config.Credentials{APIKey: "a-key-that-is-wrong"} }), code: 3, says: `status 401 with the configured credentials` + yours + `check AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key; if the key is for several tenants, set credentials.tenant_id`},
-		{name: "key under another scheme", change: with(func(c *config.Config) { c.Credentials = config.Credentials{Bearer: key} }), code: 3, says: `status 401 .*` + yours + `check AGENTCONFORM_CREDENTIALS_BEARER, sent as Authorization`},
-		{name: "one of several credentials wrong", change: with(func(c *config.Config) { c.Credentials.Bearer = "wrong-bearer" }), says: `^note credentials.bearer sent alone: status 401; CP-AUTH-4 will fail` + yours + `check AGENTCONFORM_CREDENTIALS_BEARER$`},
-		{name: "tenant missing", change: s.behind(demanding("X-Tenant-Id"), nil, func(c *config.Config) { c.Credentials = config.Credentials{APIKey: key} }), code: 3, says: `status 403 .*` + yours + `.*set credentials.tenant_id`},
-		{name: "tenant of another", change: with(func(c *config.Config) { c.Credentials.TenantID = "another-tenant" }), code: 3, says: `status 401 .*` + yours + `.* AGENTCONFORM_CREDENTIALS_TENANT_ID, sent as X-Tenant-Id`},
-		{name: "gateway header missing", change: s.behind(demanding("X-Gateway"), nil, nil), code: 3, says: `status 403 .*` + yours + `.*; if a gateway in front of it wants a header with every request, set headers.control_plane$`},
-		{name: "rate limited", change: s.behind(answering(429, "Retry-After", "3600", ""), nil, nil), code: 3, says: theirs + `wait, or lift the target's rate limit for the tests$`},
-		{name: "template lacks a field", change: with(func(c *config.Config) { delete(c.Create.Body, "source_revision_config") }), says: `^note create.body lacks source_revision_config.repo_ref: .* 422` + yours + `set create.body.source_revision_config.repo_ref$`},
+		{name: "wrong key", change: with(func(c *config.Config) { c.Credentials = config.Credentials{APIKey: "a-key-that-is-wrong"} }), code: 3, says: `status 401 with the configured credentials; check AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key; if the key is for several tenants, set credentials.tenant_id`},
+		{name: "key under another scheme", change: with(func(c *config.Config) { c.Credentials = config.Credentials{Bearer: key} }), code: 3, says: `status 401 .*; check AGENTCONFORM_CREDENTIALS_BEARER, sent as Authorization`},
+		{name: "one of several credentials wrong", change: with(func(c *config.Config) { c.Credentials.Bearer = "wrong-bearer" }), says: `^note credentials.bearer sent alone: status 401; CP-AUTH-4 will fail; check AGENTCONFORM_CREDENTIALS_BEARER$`},
+		{name: "tenant missing", change: s.behind(demanding("X-Tenant-Id"), nil, func(c *config.Config) { c.Credentials = config.Credentials{APIKey: key} }), code: 3, says: `status 403 .*; .*set credentials.tenant_id`},
+		{name: "tenant of another", change: with(func(c *config.Config) { c.Credentials.TenantID = "another-tenant" }), code: 3, says: `status 401 .*; .* AGENTCONFORM_CREDENTIALS_TENANT_ID, sent as X-Tenant-Id`},
+		{name: "gateway header missing", change: s.behind(demanding("X-Gateway"), nil, nil), code: 3, says: `status 403 .*; .*; if a gateway in front of it wants a header with every request, set headers.control_plane$`},
+		{name: "rate limited", change: s.behind(answering(429, "Retry-After", "3600", ""), nil, nil), code: 3, says: `; wait, or lift the target's rate limit for the tests$`},
+		{name: "template lacks a field", change: with(func(c *config.Config) { delete(c.Create.Body, "source_revision_config") }), says: `^note create.body lacks source_revision_config.repo_ref: .* 422; set create.body.source_revision_config.repo_ref$`},
 		{name: "template of another type", change: with(func(c *config.Config) {
 			c.Create.Body["source_revision_config"] = map[string]any{"repo_ref": 5, "graph_config_path": "agent.json"}
 		}), code: 3, says: `create.body /source_revision_config/repo_ref: expected null or string, got 5; correct create.body`},
@@ -87,13 +81,13 @@ func (s setups) refused() []wrongSetup {
 func (s setups) elsewhere() []wrongSetup {
 	plane := s.server.ControlPlaneURL()
 	return []wrongSetup{
-		{name: "path too long", change: at(plane + "/api"), code: 3, says: `control plane .* status 404, with and without credentials; .*` + yours + `set target to ` + plane + `$`},
-		{name: "path with the version", change: at(plane + "/v2"), code: 3, says: yours + `set target to ` + plane + `$`},
-		{name: "the agent server", change: at(s.server.AgentURL()), code: 3, says: yours + `set target to ` + plane + `$`},
+		{name: "path too long", change: at(plane + "/api"), code: 3, says: `control plane .* status 404, with and without credentials; .*; set target to ` + plane + `$`},
+		{name: "path with the version", change: at(plane + "/v2"), code: 3, says: `; set target to ` + plane + `$`},
+		{name: "the agent server", change: at(s.server.AgentURL()), code: 3, says: `; set target to ` + plane + `$`},
 		{name: "path missing", change: s.behind(below("/platform"), nil, func(c *config.Config) {}), code: 3, says: `control plane .*got status 404 with 404 page not found; check target: is it the base URL, with its path prefix\?$`},
-		{name: "a web site", change: s.behind(answering(200, "Content-Type", "text/html", "<html>"), nil, nil), code: 3, says: `HTML page` + yours + `check target: is it the base URL, with its path prefix\?$`},
-		{name: "redirect to another host", change: s.behind(answering(301, "Location", "https://moved.example/", ""), nil, nil), code: 3, says: `redirect to "https://moved.example/"` + yours + `if that is the target, set target to`},
-		{name: "gateway without a server", change: s.behind(answering(502, "Content-Type", "text/plain", ""), nil, nil), code: 3, says: `status 502: a gateway without a server behind it` + either + `start the server behind it, or correct target$`},
+		{name: "a web site", change: s.behind(answering(200, "Content-Type", "text/html", "<html>"), nil, nil), code: 3, says: `HTML page; check target: is it the base URL, with its path prefix\?$`},
+		{name: "redirect to another host", change: s.behind(answering(301, "Location", "https://moved.example/", ""), nil, nil), code: 3, says: `redirect to "https://moved.example/"; if that is the target, set target to`},
+		{name: "gateway without a server", change: s.behind(answering(502, "Content-Type", "text/plain", ""), nil, nil), code: 3, says: `status 502: a gateway without a server behind it; start the server behind it, or correct target$`},
 	}
 }
 
@@ -122,11 +116,11 @@ func (s setups) agents() []wrongSetup {
 	plane, agent := s.server.ControlPlaneURL(), s.server.AgentURL()
 	try := []string{"--try"}
 	return []wrongSetup{
-		{name: "agent server of another server", change: with(func(c *config.Config) { c.AgentTarget = plane }), code: 3, says: `agent server .* status 404, with and without credentials: no agent server is there` + yours + `check agent_target`},
-		{name: "agent path too long", change: with(func(c *config.Config) { c.AgentTarget = agent + "/more" }), code: 3, says: `agent server .* no agent server is there` + yours + `set agent_target to ` + agent + `$`},
-		{name: "agent path too short", change: with(func(c *config.Config) { c.AgentTarget = plane + "/agents" }), code: 3, says: yours + `check agent_target: is it the base URL, with its path prefix\?$`},
-		{name: "token of the first user", change: with(func(c *config.Config) { c.Users[0].Token = "a-token-that-is-wrong" }), code: 3, says: `agent server .* status 401 .*` + yours + `check AGENTCONFORM_USERS_0_TOKEN`},
-		{name: "token of the second user", change: with(func(c *config.Config) { c.Users[1].Token = "a-token-that-is-wrong" }), code: 3, says: `users.1 .* status 401 .*` + yours + `check AGENTCONFORM_USERS_1_TOKEN`},
+		{name: "agent server of another server", change: with(func(c *config.Config) { c.AgentTarget = plane }), code: 3, says: `agent server .* status 404, with and without credentials: no agent server is there; check agent_target`},
+		{name: "agent path too long", change: with(func(c *config.Config) { c.AgentTarget = agent + "/more" }), code: 3, says: `agent server .* no agent server is there; set agent_target to ` + agent + `$`},
+		{name: "agent path too short", change: with(func(c *config.Config) { c.AgentTarget = plane + "/agents" }), code: 3, says: `; check agent_target: is it the base URL, with its path prefix\?$`},
+		{name: "token of the first user", change: with(func(c *config.Config) { c.Users[0].Token = "a-token-that-is-wrong" }), code: 3, says: `agent server .* status 401 .*; check AGENTCONFORM_USERS_0_TOKEN`},
+		{name: "token of the second user", change: with(func(c *config.Config) { c.Users[1].Token = "a-token-that-is-wrong" }), code: 3, says: `users.1 .* status 401 .*; check AGENTCONFORM_USERS_1_TOKEN`},
 		{name: "second user is the first", change: with(func(c *config.Config) { c.Users[1].Token = c.Users[0].Token }), code: 2, says: `users.1.token: is that of users.0; use the token of another user`},
 		{name: "identity of the second is that of the first", change: with(func(c *config.Config) { c.Users[1].Identity = c.Users[0].Identity }), code: 2, says: `users.1.identity: is that of users.0`},
 		{name: "status of a refusal", change: with(func(c *config.Config) { c.Agent.RejectedStatus = 403 }), says: `^note no user .* expected 403, got 401: AS-AUTH-1 will fail; set agent.rejected_status to 401`},
@@ -135,7 +129,7 @@ func (s setups) agents() []wrongSetup {
 			t.Cleanup(open.Close)
 			agentAlone(t, c)
 			c.AgentTarget = open.URL
-		}, says: `^note no user .* expected 401, got 200: AS-AUTH-1 will fail` + theirs + `name an authentication handler in auth.path of the graph configuration$`},
+		}, says: `^note no user .* expected 401, got 200: AS-AUTH-1 will fail; name an authentication handler in auth.path of the graph configuration$`},
 		{name: "assistant unknown", change: with(func(c *config.Config) { c.AssistantID = "other" }), args: try, code: 3, says: `does not know the assistant "other".*; set assistant_id to the name of the conformance graph$`},
 		{name: "graph without a word", change: func(t *testing.T, c *config.Config) {
 			server, err := reference.Start(t.Context(), faultyOptions(t, "graph-calls-no-tool"))

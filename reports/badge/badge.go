@@ -50,7 +50,7 @@ func message(r *reports.Result) string {
 		word = string(reports.Incomplete)
 	}
 	c := overview.CountsOf(r)
-	text := fmt.Sprintf("%s%s%s %d/%d", word, display.Renamed, display.Scope, c.Passed, max(r.Suite.Requirements, len(r.Requirements))-c.NotApplicable)
+	text := fmt.Sprintf("%s%s %d/%d", word, display.Scope, c.Passed, max(r.Suite.Requirements, len(r.Requirements))-c.NotApplicable)
 	if unclaimed := overview.NotClaimed(r); unclaimed != "" {
 		text += ", " + unclaimed
 	}

@@ -247,9 +247,6 @@ func (p *printer) closing(r *reports.Result) {
 	if len(r.Target.Supports) > 0 {
 		p.wrap("Claims          ", strings.Repeat(" ", 16), safe.Line(strings.Join(r.Target.Supports, ", ")))
 	}
-	if words := overview.Vocabulary(r); words != "" {
-		p.wrap("Vocabulary      ", strings.Repeat(" ", 16), safe.Line(safe.Ellipsis(words, 2000)))
-	}
 	p.line("Scenarios       %s", overview.VerdictCounts(r.Counts.Scenarios))
 	effort := fmt.Sprintf("Stats           %s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), overview.Duration(r.Run.DurationMS), r.Run.Seed)
 	if waits := overview.Waits(r.Counts); waits != "" {

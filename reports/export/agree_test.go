@@ -84,16 +84,9 @@ func kindsOfResults() map[string]kindOfResult {
 		"baseline":                    {[]reports.Requirement{ok, must("A-2", reports.Failed)}, nil, known, "non-conformant (all failures are in the baseline, exit 0)", "1 passed, 1 known", 0, "whole"},
 		"stale baseline":              {[]reports.Requirement{ok, must("A-2", reports.Passed)}, nil, known, "conformant (in the baseline ", "2 passed", 1, "whole"},
 		"new failure":                 {[]reports.Requirement{ok, must("A-2", reports.Failed), must("A-3", reports.Failed)}, nil, known, "non-conformant", "1 passed, 1 failed, 1 known", 1, "whole"},
-		"renamed": {[]reports.Requirement{ok, skip("A-2", reports.NotConfigured, "create.body")}, func(r *reports.Result) {
-			r.Renamed = []reports.Renamed{{Kind: reports.RenamedField, Name: "source", As: "origin"}, {Kind: reports.RenamedField, Name: "status", As: "state"}}
-			r.UnusedWords = []reports.UnusedWord{{Name: "internal_container", As: "bundle"}}
-		}, nil, "conformant with 2 renamed fields (partial run)", "1 passed, 1 not judged", 0, "part"},
-		"renamed values": {[]reports.Requirement{ok, must("A-2", reports.Failed)}, func(r *reports.Result) {
-			r.Renamed = []reports.Renamed{{Kind: reports.RenamedValue, Name: "DEPLOYED", As: "LIVE"}, {Kind: reports.RenamedParameter, Name: "limit", As: "page_size"}}
-		}, nil, "non-conformant with 1 renamed parameter and 1 renamed value", "1 passed, 1 failed", 1, "whole"},
-		"fail on":          {[]reports.Requirement{ok, binding(should("A-2", reports.Failed)), should("A-3", reports.Failed)}, func(r *reports.Result) { r.Run.FailOn = "@security" }, nil, "non-conformant", "1 passed, 1 failed, 1 warning", 1, "whole"},
-		"fail on, blocked": {[]reports.Requirement{ok, binding(should("A-2", reports.Blocked))}, func(r *reports.Result) { r.Run.FailOn = "@security" }, nil, "incomplete", "1 passed, 1 blocked", 3, "whole"},
-		"strict":           {[]reports.Requirement{ok, should("A-2", reports.Failed)}, func(r *reports.Result) { r.Run.Strict = true }, nil, "non-conformant", "1 passed, 1 failed", 1, "whole"},
+		"fail on":                     {[]reports.Requirement{ok, binding(should("A-2", reports.Failed)), should("A-3", reports.Failed)}, func(r *reports.Result) { r.Run.FailOn = "@security" }, nil, "non-conformant", "1 passed, 1 failed, 1 warning", 1, "whole"},
+		"fail on, blocked":            {[]reports.Requirement{ok, binding(should("A-2", reports.Blocked))}, func(r *reports.Result) { r.Run.FailOn = "@security" }, nil, "incomplete", "1 passed, 1 blocked", 3, "whole"},
+		"strict":                      {[]reports.Requirement{ok, should("A-2", reports.Failed)}, func(r *reports.Result) { r.Run.Strict = true }, nil, "non-conformant", "1 passed, 1 failed", 1, "whole"},
 	}
 }
 
@@ -161,7 +154,7 @@ func TestConsumersAgree(t *testing.T) {
 				assert.Regexp(t, fmt.Sprintf(`<b>%s</b> %s\b`, n, what), page, "the tile")
 			}
 
-			assert.Contains(t, read("badge.svg"), "agentconform: "+string(display.Word)+display.Renamed+display.Scope+" ")
+			assert.Contains(t, read("badge.svg"), "agentconform: "+string(display.Word)+display.Scope+" ")
 
 			junit := junitOf(t, read("junit.xml"))
 			assert.Equal(t, display.String(), junit.property("verdict"))
@@ -173,24 +166,6 @@ func TestConsumersAgree(t *testing.T) {
 			assert.Equal(t, k.exit == 0, statuses["failed"] == 0 && statuses["verdict:passed"] == 1, "%v", statuses)
 			for _, want := range []string{"verdict: " + display.String(), "requirements: " + k.counts, "scope: " + k.scope} {
 				assert.Contains(t, description, want+"\n")
-			}
-
-			for _, w := range r.Renamed {
-				as := w.Name + " as " + w.As
-				assert.Contains(t, lines[0], as)
-				assert.Contains(t, strings.SplitN(overview.FirstLine(r), ";", 2)[0], as)
-				assert.Contains(t, junit.property("renamed"), as)
-				assert.Contains(t, description, as)
-				assert.Contains(t, strings.ReplaceAll(summary, `\`, ""), as)
-				for file, content := range map[string]string{"the console": terminal.String(), "index.html": page, "result.har": read("result.har")} {
-					assert.Contains(t, content, as, file)
-				}
-				assert.Regexp(t, fmt.Sprintf(`"name": ?%q,\s*"as": ?%q`, w.Name, w.As), read("result.json"))
-			}
-			for _, w := range r.UnusedWords {
-				for file, content := range map[string]string{"the console": terminal.String(), "index.html": page, "result.har": read("result.har"), "cucumber.json": description, "junit.xml": junit.property("unused_words"), "summary.md": strings.ReplaceAll(summary, `\`, "")} {
-					assert.Contains(t, content, w.Name+" as "+w.As, file)
-				}
 			}
 
 			agreeOnClaims(t, r, map[string]string{"result.json": read("result.json"), "index.html": page, "summary.md": summary, "the console": terminal.String(),

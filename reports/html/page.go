@@ -11,33 +11,32 @@ import (
 
 // page is what the templates of the HTML page show. All text in it is scrubbed.
 type page struct {
-	Policy     string
-	Style      template.CSS
-	Script     template.JS
-	R          *reports.Result
-	Display    overview.DisplayVerdict
-	Headline   string
-	Subject    string
-	Link       string // address of the implementation, if it is one that can be followed
-	Distance   string
-	Causes     []namedCause
-	Todo       []todo
-	TodoLeft   int
-	Scope      scopeView
-	Vocabulary string
-	Bar        []barPart
-	Scenarios  string
-	Waits      string            // how often the target asked to wait
-	Least      string            // time of the run at this target, and of what it is made
-	Verdicts   []reports.Verdict // that occur
-	Levels     []reports.Level
-	Parts      []*part
-	Coverage   *coverageView // nil: no operation is known
-	Chart      *chart        // nil: no status was polled
-	Cleanup    cleanupView
-	Notes      []string // what is no failure and worth knowing
-	Problems   []string // of the baseline
-	Files      []string
+	Policy    string
+	Style     template.CSS
+	Script    template.JS
+	R         *reports.Result
+	Display   overview.DisplayVerdict
+	Headline  string
+	Subject   string
+	Link      string // address of the implementation, if it is one that can be followed
+	Distance  string
+	Causes    []namedCause
+	Todo      []todo
+	TodoLeft  int
+	Scope     scopeView
+	Bar       []barPart
+	Scenarios string
+	Waits     string            // how often the target asked to wait
+	Least     string            // time of the run at this target, and of what it is made
+	Verdicts  []reports.Verdict // that occur
+	Levels    []reports.Level
+	Parts     []*part
+	Coverage  *coverageView // nil: no operation is known
+	Chart     *chart        // nil: no status was polled
+	Cleanup   cleanupView
+	Notes     []string // what is no failure and worth knowing
+	Problems  []string // of the baseline
+	Files     []string
 
 	exchanges *exchangeList
 }
@@ -68,7 +67,7 @@ func pageOf(original *reports.Result, a *pageAssets) *page {
 		return !slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict == v })
 	})
 	p.Todo, p.TodoLeft = todosOf(r)
-	p.Vocabulary, p.Notes = overview.Vocabulary(r), overview.Notes(r)
+	p.Notes = overview.Notes(r)
 	p.Scope, p.Coverage, p.Cleanup = scopeOf(r), coverageOf(r), cleanupOf(r)
 	p.Parts = partsOf(r, exchanges)
 	p.Chart = chartOf(r.Timeline, originsOf(r, original.Exchanges))

@@ -155,9 +155,6 @@ func (m *markdown) closing(r *reports.Result) {
 	if len(r.Target.Supports) > 0 {
 		m.printf("| Claims | %s |\n", safe.Prose(strings.Join(r.Target.Supports, ", "), 1000))
 	}
-	if words := overview.Vocabulary(r); words != "" {
-		m.printf("| Vocabulary | %s |\n", safe.Prose(words, 1000))
-	}
 }
 
 // codes lists ids as code.

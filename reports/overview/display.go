@@ -12,7 +12,6 @@ import (
 type DisplayVerdict struct {
 	Tone     Tone
 	Word     reports.Conclusion // the verdict
-	Renamed  string             // continues the word: " with 2 renamed fields"; empty where the target uses the interface's names
 	Scope    string             // continues it: " (partial run)", " (agent server)", and " (insecure: certificates not verified)"; empty for a whole run
 	Baseline string             // continues it: " (all failures are in the baseline, exit 0)"; may be empty
 	Exit     int                // code of the command: 0 conformant or all known, 1 non-conformant or a baseline out of date, 3 incomplete
@@ -29,8 +28,8 @@ const (
 	ToneAllowed Tone = "allowed" // wrong, but the baseline lets it pass
 )
 
-// String is the verdict with the number of renamed names, its scope, and what the baseline makes of it.
-func (s DisplayVerdict) String() string { return string(s.Word) + s.Renamed + s.Scope + s.Baseline }
+// String is the verdict with its scope, and what the baseline makes of it.
+func (s DisplayVerdict) String() string { return string(s.Word) + s.Scope + s.Baseline }
 
 // DisplayVerdictOf derives how the verdict of r is shown.
 func DisplayVerdictOf(r *reports.Result) DisplayVerdict {
@@ -41,9 +40,6 @@ func DisplayVerdictOf(r *reports.Result) DisplayVerdict {
 		s.Exit = 1
 	default:
 		s.Tone, s.Exit = ToneOpen, 3
-	}
-	if count := reports.RenamedCount(r); count != "" {
-		s.Renamed = " with " + count
 	}
 	switch {
 	case AgentOnly(r):

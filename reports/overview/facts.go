@@ -22,7 +22,7 @@ func Facts(r *reports.Result) []Fact {
 		}
 	}
 	facts := []Fact{
-		{"verdict", DisplayVerdictOf(r).String()}, {"scope", string(scope)}, {"supports", strings.Join(r.Target.Supports, ", ")}, {"claims", BrokenClaims(r)}, {"renamed", reports.RenamedNames(r, 0)}, {"unused_words", Unused(r)}, {"requirements", CountsOf(r).String()},
+		{"verdict", DisplayVerdictOf(r).String()}, {"scope", string(scope)}, {"supports", strings.Join(r.Target.Supports, ", ")}, {"claims", BrokenClaims(r)}, {"requirements", CountsOf(r).String()},
 		{"target", Subjects(r)}, {"suite", r.Suite.Version}, {"commit", r.Suite.Commit}, {"interface", r.Suite.Interface},
 		{"digest", r.Suite.Digest}, {"run", r.Run.ID}, {"seed", fmt.Sprint(r.Run.Seed)}, {"stopped", r.Run.Stopped},
 	}

@@ -21,14 +21,14 @@ func FirstLine(r *reports.Result) string {
 	return DisplayVerdictOf(r).String() + ": " + Headline(r)
 }
 
-// Headline continues the verdict: the names that the target has renamed, what ended the run early, the numbers, the first cause, and what else to know.
+// Headline continues the verdict: what ended the run early, the numbers, the first cause, and what else to know.
 //
 //	8 of 82 MUSTs failed; first CP-LIST-4: expected 20 of the 23 revisions, got 10; 1 of 21 SHOULDs failed
 func Headline(r *reports.Result) string {
 	if r.Scope == "" && r.Headline != "" && r.Verdict != reports.NonConformant {
 		return strings.TrimSuffix(r.Headline, ".") // a file of an older version has the whole line
 	}
-	parts := []string{renamed(r), stopped(r), numbers(r), firstCause(r), notWhole(r), BrokenClaims(r), NotClaimed(r), warnings(r), nextKey(r)}
+	parts := []string{stopped(r), numbers(r), firstCause(r), notWhole(r), BrokenClaims(r), NotClaimed(r), warnings(r), nextKey(r)}
 	parts = append(parts, delays(r)...)
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/client/naming"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
@@ -78,7 +77,7 @@ func (s serving) tryListing(ctx context.Context, method, path string, body any, 
 	a, err := s.target.Client.Do(ctx, request)
 	var none *client.NoAnswer
 	switch {
-	case errors.As(err, new(*naming.Refusal)):
+	case errors.As(err, new(*client.NotNamed)):
 		return nil, err
 	case errors.As(err, &none):
 		s.waited = true

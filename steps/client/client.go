@@ -16,7 +16,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // Request is what the suite asks of the target.
@@ -25,9 +24,9 @@ type Request struct {
 	Base    string // base URL of Path
 	Method  string
 	Path    string // escaped, from the base: "/v2/deployments"
-	Query   string // escaped, without "?", with the interface's names
+	Query   string // escaped, without "?"
 	Header  http.Header
-	Body    []byte // with the interface's names
+	Body    []byte // with the interface's names for neutral words
 	Timeout time.Duration
 	// Wrong says that the request breaks the contract on purpose. Any other request that does is an error of the suite.
 	Wrong bool
@@ -37,19 +36,13 @@ type Request struct {
 	Early bool
 	// Trusted says that the request carries credentials of the configuration, which the target is expected to accept.
 	Trusted bool
-	// Renew, where it is not nil, returns the header with the credentials as they are now, after an answer that may have refused
-	// them, and whether they have changed: then the request is sent once more.
+	// Renew, where it is not nil, returns the header with the credentials as they are now, after an answer that may
+	// have refused them, and whether they have changed: then the request is sent once more.
 	Renew func(a *Answer) (header http.Header, changed bool)
 }
 
-// Wire is what a request was on the wire: with the target's names.
-type Wire struct {
-	Query  string
-	Body   []byte
-	Traces spec.Traces // the words of the vocabulary that it has
-}
-
-// Answer is what came back. Body is with the interface's names; the recorded exchange has it as it was received.
+// Answer is what came back. Body is with the interface's names for neutral words; the recorded exchange has it as it
+// was received.
 type Answer struct {
 	Request  Request
 	Status   int
@@ -60,14 +53,11 @@ type Answer struct {
 	Took     time.Duration
 	Queued   time.Duration // before it was sent, because of the limit of requests
 	ID       int           // of the recorded exchange
-	Traces   spec.Traces   // the words of the vocabulary that it has and lacks
 
 	TLS       *tls.ConnectionState // of the connection; nil over http
-	Asked     bool                 // the server has asked for a client certificate
 	Forwarded string               // the address that answered, where a redirect on the same host was followed
 
-	kind  kind // of the body
-	words *spec.Vocabulary
+	kind  kind   // of the body
 	leave func() // gives back the place of a large body; nil where it has none
 }
 
@@ -79,22 +69,14 @@ func (a *Answer) Wire() []byte {
 	return a.Received
 }
 
-// OnWire is the target's name for a name of the interface.
-func (a *Answer) OnWire(name string) string { return a.words.OnWire(name) }
-
-// PointerOnWire spells a JSON pointer into Body as a pointer into what was received.
-func (a *Answer) PointerOnWire(pointer string) string {
-	return a.words.Pointer(a.Request.Side, a.Request.Method, a.Request.Path, a.Status, pointer)
-}
-
 // OK tells whether the status is 2xx.
 func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
 
 // Refused tells whether the status is 4xx.
 func (a *Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 }
 
-// IsJSON tells whether the body is one JSON text of bounded depth and with a bounded number of values. GJSON's check recurses without
-// a limit: a hostile body would crash the process.
+// IsJSON tells whether the body is one JSON text of bounded depth and with a bounded number of values. GJSON's check
+// recurses without a limit: a hostile body would crash the process.
 func (a *Answer) IsJSON() bool {
 	if a.kind == unknown {
 		return kindOf(a.Body) == isJSON
@@ -118,11 +100,7 @@ type NoAnswer struct {
 	Timeout bool   // the target took the request and let the time pass
 	Closed  bool   // the target took the request and closed the connection
 	Stage   Stage  // at which it failed
-	Party   Party  // who can mend it, where that is known
-	Asked   bool   // the server asked for a client certificate
 	ID      int
-
-	Verifies bool // the target speaks TLS, and its certificate could not be verified
 
 	err error
 }
@@ -144,23 +122,23 @@ func (e *NoAnswer) Message() string {
 
 // Observer gets every exchange, with the time at which it was sent, and returns the id under which it was recorded.
 // The answer is nil if there was none; cause then says why.
-type Observer func(ctx context.Context, r Request, wire Wire, sent time.Time, a *Answer, cause string) int
+type Observer func(ctx context.Context, r Request, sent time.Time, a *Answer, cause string) int
 
 // Client sends requests to the target. It may be used by many goroutines.
 type Client struct {
-	HTTP       *http.Client
-	Names      *naming.Rules    // of the addresses that the control plane names
-	Vocabulary *spec.Vocabulary // nil where the target uses the interface's names
-	Observe    Observer
-	Throttled  func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
-	Down       *Breaker
-	Limit      *rate.Limiter // of requests to the target; nil: none
-	ReadOnly   bool          // requests that would write are not sent; the error is a *WriteRefused
-	patience   *patience
-	large      *semaphore.Weighted // places for large bodies
-	largeBody  []byte              // whoever has the place reads into it
-	gates      sync.Map            // by host
-	secured    sync.Map            // *handshakes by host and port
+	HTTP      *http.Client
+	Names     *Naming // of the addresses that the control plane names
+	Words     spec.Words
+	Observe   Observer
+	Throttled func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
+	Down      *Breaker
+	Limit     *rate.Limiter // of requests to the target; nil: none
+	ReadOnly  bool          // requests that would write are not sent; the error is a *WriteRefused
+	patience  *patience
+	large     *semaphore.Weighted // places for large bodies
+	largeBody []byte              // whoever has the place reads into it
+	gates     sync.Map            // by host
+	secured   sync.Map            // *handshakes by host and port
 }
 
 // New returns a client that keeps enough connections for the given number of concurrent scenarios.
@@ -171,7 +149,7 @@ func NewVia(concurrency int, route Route) *Client {
 	return &Client{
 		Names:     route.Names,
 		HTTP:      &http.Client{Transport: route.transports(concurrency), CheckRedirect: stayOnTarget},
-		Observe:   func(context.Context, Request, Wire, time.Time, *Answer, string) int { return 0 },
+		Observe:   func(context.Context, Request, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
 		patience:  &patience{left: maxWaiting},
@@ -265,9 +243,10 @@ func (r *Request) renewed(a *Answer) (header http.Header, changed bool) {
 	return r.Renew(a)
 }
 
-// Try sends a request once, and records nothing. The error says that no answer came: a *NoAnswer, or the cause of the context.
+// Try sends a request once, and records nothing. The error says that no answer came: a *NoAnswer, or the cause of the
+// context.
 func (c *Client) Try(ctx context.Context, r Request) error {
-	a, err := c.send(ctx, r, Wire{})
+	a, err := c.send(ctx, r)
 	switch {
 	case err == nil:
 		a.leavePlace()
@@ -282,53 +261,45 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	if cause := c.Down.Cause(r.Base); cause != "" {
 		return nil, &NoAnswer{Request: r, Cause: cause}
 	}
-	wire, sent := c.wireOf(r), time.Now()
-	a, err := c.send(ctx, r, wire)
+	sent := time.Now()
+	a, err := c.send(ctx, r)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		failure := noAnswer(r, err)
-		if errors.As(err, new(*naming.Refusal)) { // nothing was sent
+		if errors.As(err, new(*NotNamed)) { // nothing was sent
 			return nil, failure
 		}
 		c.Down.Failed(r, failure)
-		failure.ID = c.Observe(ctx, r, wire, sent, nil, failure.Cause)
+		failure.ID = c.Observe(ctx, r, sent, nil, failure.Cause)
 		return nil, failure
 	}
 	c.Down.Answered(r)
 	c.translate(a)
-	a.ID = c.Observe(ctx, r, wire, a.Sent, a, "")
+	a.ID = c.Observe(ctx, r, a.Sent, a, "")
 	a.shorten()
 	a.leavePlace()
 	return a, nil
 }
 
-// wireOf spells a request as the target does.
-func (c *Client) wireOf(r Request) (w Wire) {
-	w.Query, w.Body, w.Traces = c.Vocabulary.Request(r.Side, r.Method, r.Path, r.Query, r.Body)
-	return w
-}
-
 // translate spells the body of an answer as the interface does, and keeps what was received.
 func (c *Client) translate(a *Answer) {
 	a.kind = kindOf(a.Body)
-	if c.Vocabulary.Empty() || a.kind != isJSON {
-		return
+	if len(c.Words) > 0 && a.kind == isJSON {
+		a.Received = a.Body
+		a.Body = c.Words.FromTarget(a.Request.Side, a.Body)
 	}
-	r := a.Request
-	a.words, a.Received = c.Vocabulary, a.Body
-	a.Body, a.Traces = c.Vocabulary.Answer(r.Side, r.Method, r.Path, a.Status, a.Body)
 }
 
-func newRequest(ctx context.Context, r Request, wire Wire) (*http.Request, error) {
+func (c *Client) newRequest(ctx context.Context, r Request) (*http.Request, error) {
 	address := r.Base + r.Path
-	if wire.Query != "" {
-		address += "?" + wire.Query
+	if r.Query != "" {
+		address += "?" + r.Query
 	}
 	var body io.Reader
-	if wire.Body != nil {
-		body = bytes.NewReader(wire.Body)
+	if r.Body != nil {
+		body = bytes.NewReader(c.Words.ToTarget(r.Side, r.Body))
 	}
 	request, err := http.NewRequestWithContext(ctx, r.Method, address, body)
 	if err != nil {
@@ -345,12 +316,12 @@ const maxSends = 4
 
 // send sends a request once, or again where a kept connection was closed before anything of the answer came:
 // a server may close a connection that is idle at the very moment at which a request is sent on it.
-func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error) {
+func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
 		limited, cancel := context.WithCancel(ctx)
 		left := allow(r.Timeout, cancel)
 		seen := progress{handshakes: c.handshakesOf(r.Base)}
-		request, err := newRequest(seen.watch(limited), r, wire)
+		request, err := c.newRequest(seen.watch(limited), r)
 		if err != nil {
 			left.pause()
 			cancel()
@@ -360,7 +331,7 @@ func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error
 		response, err := c.HTTP.Do(request)
 		if err == nil {
 			seen.answered.Store(true)
-			a.Status, a.Header, a.TLS, a.Asked = response.StatusCode, headersOf(response.Header), response.TLS, seen.asked.Load()
+			a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
 			if response.Request != request {
 				a.Forwarded = response.Request.URL.String()
 			}

@@ -251,39 +251,21 @@ func TestWhatTLSRefusesSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestVocabulary: the target gets and gives its own names, the caller those of the interface, and the observer both.
-func TestVocabulary(t *testing.T) {
+// TestNeutralWords: the target gets and gives its own words, the caller those of the interface.
+func TestNeutralWords(t *testing.T) {
+	const theirs, ours = `{"source":"kilnhub","name":"git_host"}`, `{"source":"git_host","name":"git_host"}`
 	var asked string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		asked = r.URL.RawQuery + " " + string(body)
-		_, _ = io.WriteString(w, `{"items":[{"source":1,"origin":"kilnhub"}],"offset":1.0}`)
+		asked = string(body)
+		_, _ = io.WriteString(w, theirs)
 	}))
 	t.Cleanup(server.Close)
 	c := client.New(1)
-	var misuses []spec.Misuse
-	c.Vocabulary, misuses = spec.NewVocabulary(map[string]string{"source": "origin", "git_host": "kilnhub", "resources": "items", "limit": "page_size"})
-	require.Empty(t, misuses)
-	var observed client.Wire
-	var received string
-	c.Observe = func(_ context.Context, r client.Request, wire client.Wire, _ time.Time, a *client.Answer, _ string) int {
-		observed, received = wire, string(a.Wire())
-		assert.Equal(t, "limit=5", r.Query)
-		return 1
-	}
-	a, err := c.Do(t.Context(), client.Request{Side: spec.ControlPlane, Base: server.URL, Method: "GET", Path: "/v2/deployments/x/revisions", Query: "limit=5", Timeout: 5 * time.Second})
+	c.Words = spec.Words{"git_host": "kilnhub"}
+	a, err := c.Do(t.Context(), client.Request{Side: spec.ControlPlane, Base: server.URL, Method: "POST", Path: "/v2/deployments", Body: []byte(ours), Timeout: 5 * time.Second})
 	require.NoError(t, err)
-	assert.Equal(t, "page_size=5 ", asked)
-	assert.Equal(t, "page_size=5", observed.Query)
-	assert.Equal(t, `{"items":[{"source":1,"origin":"kilnhub"}],"offset":1.0}`, received)
-	assert.Equal(t, "git_host", a.Get("resources.0.source").Str)
-	assert.Equal(t, "1.0", a.Get("offset").Raw)
-	assert.Equal(t, "/items/0/origin", a.PointerOnWire("/resources/0/source"))
-	assert.Equal(t, "origin", a.OnWire("source"))
-	assert.True(t, a.Traces.Used["source"] && observed.Traces.Used["limit"])
-
-	c.Observe = func(context.Context, client.Request, client.Wire, time.Time, *client.Answer, string) int { return 2 }
-	_, err = c.Do(t.Context(), client.Request{Side: spec.ControlPlane, Base: server.URL, Method: "POST", Path: "/v2/deployments", Body: []byte(`{"source":"git_host","name":"git_host"}`), Timeout: 5 * time.Second})
-	require.NoError(t, err)
-	assert.Equal(t, ` {"origin":"kilnhub","name":"git_host"}`, asked)
+	assert.Equal(t, theirs, asked)
+	assert.Equal(t, ours, string(a.Body))
+	assert.Equal(t, theirs, string(a.Wire()))
 }

@@ -1,53 +1,52 @@
 package client
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
-
-	"github.com/agentconform/agentconform/steps/client/naming"
+	"time"
 )
 
-// Party is who can mend a failure.
-type Party string
-
-// The parties. "" is for what says nothing about that.
-const (
-	Configuration Party = "your configuration"
-	Server        Party = "your server"
-	Either        Party = "your server or your configuration"
-	Network       Party = "the network"
-)
-
+// noAnswer says why no answer came, and names the key that mends it where the error alone tells which.
 func noAnswer(r Request, err error) *NoAnswer {
 	n := &NoAnswer{Request: r, err: err, Stage: StageHTTP}
 	var seen interrupted
 	if at, is := errors.AsType[*interrupted](err); is {
-		seen, err = *at, at.error
-		n.Asked, n.Stage = seen.asked, seen.stage
+		seen, n.Stage, err = *at, at.stage, at.error
 	}
-	var dial *net.OpError
+	op, failed := errors.AsType[*net.OpError](err)
 	var timeout net.Error
-	var refused *naming.Refusal
+	var refused *NotNamed
+	var proxy *ProxyRefused
 	switch {
 	case errors.As(err, &refused):
-		n.Cause, n.Remedy, n.Party, n.Stage = "not sent: "+refused.Why, refused.Remedy(), Configuration, StageTCP
+		n.Cause, n.Remedy, n.Stage = "not sent: "+refused.Why, refused.Remedy(), StageTCP
 	case errors.Is(err, errTooLarge):
-		n.Cause = err.Error()
-		n.Closed = true
-	case n.byProxy(err), n.byTLS(err, seen):
-	case errors.As(err, &dial) && dial.Op == "dial":
-		n.Cause, n.Stage = dialCause(dial.Err), StageTCP
+		n.Cause, n.Closed = err.Error(), true
+	case errors.As(err, &proxy):
+		n.Cause, n.Remedy, n.Stage = proxy.Error(), proxy.remedy(), StageProxy
+	case failed && (op.Op == "proxyconnect" || op.Op == "socks connect"):
+		n.Cause, n.Stage = "cannot connect to the proxy: "+dialCause(op.Err), StageProxy
+		n.Remedy = "start the proxy, or correct proxy (without that key: HTTP_PROXY and HTTPS_PROXY)"
+	case failed && op.Op == "dial":
+		n.Cause, n.Stage = dialCause(op.Err), StageTCP
 		if _, is := errors.AsType[*net.DNSError](err); is {
 			n.Stage = StageDNS
 		}
 	case errors.Is(err, errSilent), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no answer within "+r.Timeout.String(), true
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), isReset(err):
+	case n.Stage == StageTLS, failed && op.Op == "remote error", seen.asked && !seen.began && !isReset(err):
+		n.Cause, n.Remedy, n.Stage = cut(err), remedyOfTLS(err), StageTLS
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE), isReset(err):
 		n.Cause, n.Closed = "the connection was closed before the answer was complete", true
 	case seen.began:
 		n.Cause, n.Closed = "the answer is not HTTP: "+cut(err), true
@@ -57,41 +56,19 @@ func noAnswer(r Request, err error) *NoAnswer {
 	return n
 }
 
-// byProxy tells whether the way to the proxy, or the proxy, is at fault.
-func (n *NoAnswer) byProxy(err error) bool {
-	var refused *ProxyRefused
-	var op *net.OpError
-	switch {
-	case errors.As(err, &refused):
-		n.Cause, n.Party, n.Remedy = refused.Error(), Configuration, proxyRemedy(refused.Status)
-	case errors.As(err, &op) && (op.Op == "proxyconnect" || op.Op == "socks connect"):
-		n.Cause, n.Party = "cannot connect to the proxy: "+dialCause(innermost(op.Err)), Configuration
-		n.Remedy = "start the proxy, or correct proxy (without that key: HTTP_PROXY and HTTPS_PROXY)"
-	default:
-		return false
-	}
-	n.Stage = StageProxy
-	return true
-}
-
-// proxyRemedy is what to do where a proxy itself answers with a status.
-func proxyRemedy(status int) string {
-	if status == http.StatusProxyAuthRequired {
+// remedy is what to do where a proxy itself answers with a status.
+func (e *ProxyRefused) remedy() string {
+	if e.Status == http.StatusProxyAuthRequired {
 		return "write user name and password into the URL of proxy"
 	}
-	return fmt.Sprintf("the proxy does not reach the host (status %d): correct the address, let the proxy connect to it, or set resolve to go past the proxy", status)
-}
-
-// innermost is the reason in errors of connections.
-func innermost(err error) error {
-	if op, is := errors.AsType[*net.OpError](err); is {
-		return op.Err
-	}
-	return err
+	return "correct the address, let the proxy connect to it, or set resolve to go past the proxy"
 }
 
 // dialCause is the reason without the name of the system call: "connection refused".
 func dialCause(err error) string {
+	if op, is := errors.AsType[*net.OpError](err); is {
+		err = op.Err
+	}
 	if call, ok := errors.AsType[*os.SyscallError](err); ok {
 		return call.Err.Error()
 	}
@@ -104,4 +81,42 @@ func cut(err error) string {
 		return inner.Error()
 	}
 	return err.Error()
+}
+
+// remedyOfTLS is what to do where no secure connection came about. Verification is turned off for no reason other
+// than the user's own word: the requests carry credentials.
+func remedyOfTLS(err error) string {
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &name):
+		return "use a host name of the certificate (" + namesOf(name.Certificate) + "), or set tls.server_name"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "renew the certificate, or correct the clock"
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		return "set tls.ca to the file of the authority's certificate, or have the server send the intermediate certificates"
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, new(tls.RecordHeaderError)):
+		return "the server does not speak TLS: use an http:// address"
+	}
+	return "set tls.cert and tls.key if the server wants a client certificate, " +
+		"else have it speak TLS 1.2 or newer for this host"
+}
+
+// namesOf lists for whom a certificate is.
+func namesOf(c *x509.Certificate) string {
+	all := slices.Clone(c.DNSNames)
+	for _, ip := range c.IPAddresses {
+		all = append(all, ip.String())
+	}
+	const most = 5
+	if len(all) > most {
+		all = append(all[:most], "...")
+	}
+	return strings.Join(all, ", ")
+}
+
+// Certificate describes the certificate of a server: for whom it is, by whom, and until when.
+func Certificate(c *x509.Certificate) string {
+	until := c.NotAfter.UTC().Format(time.DateOnly)
+	return fmt.Sprintf("for %s, issued by %.200q, valid until %s", namesOf(c), c.Issuer.String(), until)
 }

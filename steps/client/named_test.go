@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // TestConnectionsKeepTheRules: a name that leads to a forbidden address is not connected to, and nothing is recorded of it.
@@ -23,9 +22,9 @@ func TestConnectionsKeepTheRules(t *testing.T) {
 	t.Cleanup(server.Close)
 	named := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 	ask := func(plane string) error {
-		cl := client.NewVia(1, client.Route{Names: &naming.Rules{Plane: plane}})
+		cl := client.NewVia(1, client.Route{Names: &client.Naming{Plane: plane}})
 		t.Cleanup(cl.Close)
-		cl.Observe = func(_ context.Context, _ client.Request, _ client.Wire, _ time.Time, a *client.Answer, _ string) int {
+		cl.Observe = func(_ context.Context, _ client.Request, _ time.Time, a *client.Answer, _ string) int {
 			assert.NotNil(t, a, "nothing was sent")
 			return 0
 		}
@@ -33,7 +32,7 @@ func TestConnectionsKeepTheRules(t *testing.T) {
 		return err
 	}
 	err := ask("http://192.168.0.1")
-	var refused *naming.Refusal
+	var refused *client.NotNamed
 	require.ErrorAs(t, err, &refused)
 	require.ErrorContains(t, err, "not sent: it leads to ")
 	require.ErrorContains(t, err, "loopback")

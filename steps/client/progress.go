@@ -22,11 +22,11 @@ const (
 	StageHTTP  Stage = "HTTP"  // connected, and no valid answer
 )
 
-// handshakes are what was seen of all TLS connections to a host. A connection may be made for a request and serve others, or
-// fail others.
+// handshakes are what was seen of all TLS connections to a host. A server that refuses a client ends the connection,
+// and not each of the requests on it gets the reason.
 type handshakes struct {
-	asked, shown atomic.Bool // for a client certificate, and whether there was one
-	answered     atomic.Bool // a request, so that connections are accepted
+	asked    atomic.Bool // for a client certificate
+	answered atomic.Bool // a request, so that connections are accepted
 }
 
 func (c *Client) handshakesOf(base string) *handshakes {
@@ -37,11 +37,26 @@ func (c *Client) handshakesOf(base string) *handshakes {
 // progress is what was seen of a request while it was sent.
 type progress struct {
 	*handshakes
-	reused, began, handshake atomic.Bool
-	stage                    atomic.Pointer[Stage]
+	reused, began atomic.Bool
+	stage         atomic.Pointer[Stage]
 }
 
 type progressKey struct{}
+
+// showing returns the first certificate that a server takes, as crypto/tls does, and notes that one was asked for.
+func showing(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		if p, is := wanted.Context().Value(progressKey{}).(*progress); is {
+			p.asked.Store(true)
+		}
+		for i := range all {
+			if wanted.SupportsCertificate(&all[i]) == nil {
+				return &all[i], nil
+			}
+		}
+		return new(tls.Certificate), nil
+	}
+}
 
 func (p *progress) watch(ctx context.Context) context.Context {
 	at := func(s Stage) { p.stage.Store(&s) }
@@ -50,7 +65,6 @@ func (p *progress) watch(ctx context.Context) context.Context {
 		DNSStart:             func(httptrace.DNSStartInfo) { at(StageDNS) },
 		ConnectStart:         func(string, string) { at(StageTCP) },
 		TLSHandshakeStart:    func() { at(StageTLS) },
-		TLSHandshakeDone:     func(_ tls.ConnectionState, err error) { p.handshake.Store(err != nil) },
 		GotConn:              func(i httptrace.GotConnInfo) { p.reused.Store(i.Reused); at(StageHTTP) },
 		GotFirstResponseByte: func() { p.began.Store(true) },
 	})
@@ -59,21 +73,19 @@ func (p *progress) watch(ctx context.Context) context.Context {
 // interrupted is an error with what was seen before.
 type interrupted struct {
 	error
-	stage     Stage
-	began     bool // an answer began
-	handshake bool // the TLS handshake failed
-	asked     bool // the server asked for a client certificate
-	shown     bool // and got one
-	answered  bool // the server has answered another request
+	stage Stage
+	began bool // an answer began
+	asked bool // the server asked for a client certificate, and has answered nothing
 }
 
 func (e *interrupted) Unwrap() error { return e.error }
 
 func (p *progress) failed(err error) error {
-	return &interrupted{err, *p.stage.Load(), p.began.Load(), p.handshake.Load(), p.asked.Load(), p.shown.Load(), p.answered.Load()}
+	return &interrupted{err, *p.stage.Load(), p.began.Load(), p.asked.Load() && !p.answered.Load()}
 }
 
-// streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these fields.
+// streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these
+// fields.
 type streamError struct {
 	StreamID uint32
 	Code     uint32

@@ -2,7 +2,6 @@ package client
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -13,7 +12,7 @@ import (
 
 // Redactor replaces secrets by the names under which reports show them. It may be used by many goroutines.
 //
-// A secret of 12 bytes and more is replaced wherever it stands, in each of the [Spellings]. A shorter one, or one that is a common text, is
+// A secret of 12 bytes and more is replaced wherever it stands, in each of the spellings that SECURITY.md lists. A shorter one, or one that is a common text, is
 // replaced only where the suite itself has put it: elsewhere the same text means something else, and replacing it would spoil every report.
 type Redactor struct {
 	mu      sync.Mutex
@@ -27,8 +26,6 @@ type redactions struct {
 	replacer *strings.Replacer
 	recorder *strings.Replacer // also escapes what looks like a name
 	own      *strings.Replacer // of all secrets, for the places in which the suite has put them
-	spelled  []spelled         // longest first
-	ends     []spelled         // of which an end is replaced too
 	names    []string
 	shapes   []string // of the secrets that are replaced everywhere, longest first
 }
@@ -65,11 +62,7 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 			name = "//" + name + "@"
 		}
 		everywhere := userInfo || len(secret) >= ShortestSpelled && !slices.Contains(common, secret)
-		if everywhere {
-			r.spells(secret, name)
-		}
-		quoted, _ := json.Marshal(secret)
-		for _, shape := range shapesOf(secret, string(quoted[1:len(quoted)-1])) {
+		for _, shape := range spellingsOf(secret) {
 			own[shape] = name
 			if everywhere {
 				shapes[shape] = name
@@ -77,9 +70,6 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 		}
 	}
 	r.shapes = longestFirst(shapes)
-	slices.SortFunc(r.spelled, func(a, b spelled) int {
-		return cmp.Or(len(b.secret)-len(a.secret), strings.Compare(a.secret, b.secret))
-	})
 	pairs := pairsOf(r.shapes, shapes)
 	r.replacer, r.own = strings.NewReplacer(pairs...), strings.NewReplacer(pairsOf(longestFirst(own), own)...)
 	r.recorder = strings.NewReplacer(append(pairs, "$AGENTCONFORM_", "$_AGENTCONFORM_", "${AGENTCONFORM_", "$_{AGENTCONFORM_")...)
@@ -101,16 +91,10 @@ func pairsOf(ordered []string, names map[string]string) (pairs []string) {
 
 // Record returns a text as it is to be recorded: without secrets, and with whatever in it looks like the name of one
 // escaped ("$_AGENTCONFORM_..."), so that only the names that the redactor itself has put there can be taken for names.
-func (r *Redactor) Record(s string) string {
-	known := r.known.Load()
-	return known.respelled(known.recorder.Replace(s))
-}
+func (r *Redactor) Record(s string) string { return r.known.Load().recorder.Replace(s) }
 
 // Text returns the text without secrets.
-func (r *Redactor) Text(s string) string {
-	known := r.known.Load()
-	return known.respelled(known.replacer.Replace(s))
-}
+func (r *Redactor) Text(s string) string { return r.known.Load().replacer.Replace(s) }
 
 // Texts returns the texts without secrets.
 func (r *Redactor) Texts(all []string) []string {

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // Route is how servers are reached, where their addresses alone do not say it. The zero value is the way of the system: its
@@ -26,7 +25,7 @@ type Route struct {
 	Proxy   *url.URL          // for all requests; nil: by the environment
 	Resolve map[string]string // IP address by host name in lower case
 	Sockets map[string]string // path of a Unix domain socket by "host:port" in lower case
-	Names   *naming.Rules     // of the addresses that the control plane names; nil: any may be named
+	Names   *Naming           // of the addresses that the control plane names; nil: any may be named
 }
 
 // direct tells whether no proxy is between the suite and a host: the configuration says where it is.
@@ -156,24 +155,6 @@ type ProxyRefused struct{ Status int }
 
 func (e *ProxyRefused) Error() string { return fmt.Sprintf("the proxy answers status %d", e.Status) }
 
-// showing returns the certificate that a server takes, as crypto/tls chooses it, and notes that one was asked for.
-func showing(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		p, _ := wanted.Context().Value(progressKey{}).(*progress)
-		if p == nil {
-			p = &progress{handshakes: &handshakes{}}
-		}
-		p.asked.Store(true)
-		for i := range all {
-			if wanted.SupportsCertificate(&all[i]) == nil {
-				p.shown.Store(true)
-				return &all[i], nil
-			}
-		}
-		return new(tls.Certificate), nil
-	}
-}
-
 // dialing checks to which address a name leads, each time that a connection is made. The way to a proxy is the user's own.
 func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
@@ -195,11 +176,11 @@ func (r *Route) dialing(proxies *sync.Map) func(ctx context.Context, network, ad
 			if err != nil {
 				return err
 			}
-			return r.Names.Connects(host, at.Addr())
+			return r.Names.connects(host, at.Addr())
 		}
 		conn, err := careful.DialContext(ctx, network, address)
 		if err == nil {
-			r.Names.Connected(address, conn.RemoteAddr())
+			r.Names.connected(address, conn.RemoteAddr())
 		}
 		return conn, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -217,7 +218,7 @@ func (w *closing) contractIsKept(context.Context) error {
 		o.Violations = append(o.Violations, outcome.Violation{
 			Summary:  fmt.Sprintf("%s %d: expected %s at %s", v.Operation, v.Status, v.Expected, cmp.Or(v.Pointer, "the body")),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
-			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: v.Words, Site: outcome.Site(0),
+			Exchange: v.Exchange, Count: v.Count, Key: v.Key(), Words: wordsAt(v.Pointer), Site: outcome.Site(0),
 		})
 	}
 	if n := w.target.Collector.Unjudged(w.operation); n > 0 && len(o.Violations) == 0 {
@@ -226,15 +227,23 @@ func (w *closing) contractIsKept(context.Context) error {
 	return o.OrNil()
 }
 
+// wordsAt are the neutral words that a violation at a pointer may be about.
+func wordsAt(pointer string) []string {
+	if at := path.Base(pointer); at == spec.AnySource || at == spec.NeutralField {
+		return []string{at}
+	}
+	return nil
+}
+
 // everyStatusKnown makes a finding of a revision's status that is none of the interface, in whichever answer it was seen.
 func (w *closing) everyStatusKnown() error {
 	o := &outcome.Outcome{Verdict: reports.Failed}
 	for _, v := range w.target.Collector.Violations(w.operation) {
-		if v.Pointer == "/"+w.target.Client.Vocabulary.OnWire("status") {
+		if v.Pointer == "/status" {
 			o.Violations = append(o.Violations, outcome.Violation{
 				Summary:  "the status of a revision is not one of the thirteen",
 				Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer, Exchange: v.Exchange,
-				Count: 1, Key: UnknownStatus, Words: v.Words, Site: outcome.Site(0),
+				Count: 1, Key: UnknownStatus, Site: outcome.Site(0),
 			})
 		}
 	}

@@ -14,10 +14,9 @@ func IsInteger(v gjson.Result) bool {
 	return v.Type == gjson.Number && v.Num == math.Trunc(v.Num)
 }
 
-// Names tells whether a refusal names a parameter, as the target calls it: in a loc where there is one, else anywhere in the body. That a
+// Names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body. That a
 // loc is missing is another requirement's concern.
 func Names(a *client.Answer, parameter string) bool {
-	parameter = a.OnWire(parameter)
 	located := false
 	for _, item := range a.Get("detail").Array() {
 		loc := item.Get("loc")
@@ -31,5 +30,5 @@ func Names(a *client.Answer, parameter string) bool {
 			}
 		}
 	}
-	return !located && strings.Contains(string(a.Wire()), parameter)
+	return !located && strings.Contains(string(a.Body), parameter)
 }

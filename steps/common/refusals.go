@@ -17,7 +17,7 @@ func RefusedNaming(a *client.Answer, parameters ...string) error {
 	}
 	for _, p := range parameters {
 		if !Names(a, p) {
-			return outcome.Violated(a, "an error that names "+a.OnWire(p), "%s", outcome.Seen(a)).At("/detail")
+			return outcome.Violated(a, "an error that names "+p, "%s", outcome.Seen(a)).At("/detail")
 		}
 	}
 	return nil

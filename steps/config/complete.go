@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // Complete derives values from other keys and validates the configuration. Load calls it; one made in code needs it before a run.
@@ -134,11 +135,16 @@ func (v *validator) alternatives(c *Config) {
 	}
 }
 
-// vocabulary accepts names of the interface only.
+// vocabulary accepts neutral words of the interface only.
 func (v *validator) vocabulary(c *Config) {
-	_, misuses := spec.NewVocabulary(c.Vocabulary)
-	for _, m := range misuses {
-		v.add("vocabulary."+m.Name, m.Problem, m.Remedy)
+	for _, m := range spec.Words(c.Vocabulary).Misuses() {
+		remedy := "use one of " + strings.Join(spec.Neutral(), ", ")
+		if near := spelling.Nearest(m.Name, spec.Neutral()); near != "" && near != m.Name {
+			remedy = "did you mean " + near + "?"
+		} else if name := c.Vocabulary[m.Name]; slices.Contains(spec.Neutral(), name) {
+			remedy = "write the interface's word on the left: " + name + ": " + m.Name
+		}
+		v.add("vocabulary."+m.Name, m.Problem, remedy)
 	}
 }
 

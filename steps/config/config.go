@@ -39,7 +39,7 @@ type Config struct {
 	Resolve map[string]string `yaml:"resolve"`
 	Socket  Sockets           `yaml:"socket"`
 
-	// Vocabulary maps names of the interface (fields, query parameters, enum values) to those of the target.
+	// Vocabulary maps neutral words of the interface to those of the target.
 	Vocabulary map[string]string `yaml:"vocabulary"`
 
 	Fixtures     Fixtures     `yaml:"fixtures"`

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/config/within"
 )
 
 // Headers are sent with every request to the addresses that the configuration names (target, agent_target), also with those
@@ -88,7 +87,7 @@ func (c *Config) Connection() *reports.Connection {
 
 // ProxySecrets are the parts of a proxy's URL that nobody may see. As in HTTP_PROXY the scheme may be missing.
 func ProxySecrets(address string) (secrets []string) {
-	user := within.User(address)
+	user := userOf(address)
 	if user == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/agentconform/agentconform/steps/config/spelling"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 var durationType = reflect.TypeFor[time.Duration]()

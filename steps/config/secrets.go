@@ -11,7 +11,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config/nearmiss"
-	"github.com/agentconform/agentconform/steps/config/within"
 )
 
 // Secrets returns every credential with the name under which reports show it: the environment variable that holds
@@ -104,7 +103,7 @@ func (c *Config) Secrets() map[string]string {
 		add("CREATE_REFUSED_SECRETS_"+envWord(name), value)
 	}
 	for _, value := range slices.Sorted(maps.Keys(secrets)) {
-		for _, inner := range within.JSON(value, SafeSecret) {
+		for _, inner := range stringsInJSON(value, SafeSecret) {
 			if !slices.Contains(c.Common(), inner) {
 				named(secrets[value], inner)
 			}
@@ -149,7 +148,7 @@ func (c *Config) Common() []string {
 	all := []string{c.AssistantID, c.Implementation.Name, c.Edition, c.Source(), c.AgentURLFrom, reports.HostPort(c.Target), reports.HostPort(c.AgentTarget)}
 	for _, u := range c.Users {
 		all = append(all, u.Name, u.Identity)
-		within.Each(u.Fields, func(_ []string, s string) { all = append(all, s) })
+		eachString(u.Fields, nil, func(_ []string, s string) { all = append(all, s) })
 	}
 	all = append(append(all, slices.Collect(maps.Keys(c.Vocabulary))...), slices.Collect(maps.Values(c.Vocabulary))...)
 	return append(append(all, slices.Collect(maps.Keys(c.Create.Body))...), c.Supports...)
@@ -165,7 +164,7 @@ func (c *Config) userInfos() (all []userInfo) {
 		for _, key := range path {
 			words = append(words, envWord(key))
 		}
-		for _, info := range within.UserInfos(s) {
+		for _, info := range userInfosIn(s) {
 			name, password, both := strings.Cut(info, ":")
 			if !both {
 				password = name // a token
@@ -186,7 +185,7 @@ func (c *Config) userInfos() (all []userInfo) {
 		return nil // a configuration that was loaded can be written
 	}
 	delete(keys, "proxy")
-	within.Each(keys, found)
+	eachString(keys, nil, found)
 	return all
 }
 

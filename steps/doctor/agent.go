@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -86,8 +85,8 @@ func (x *examiner) examineAgent(ctx context.Context, e *Examination, users []*pr
 	case a.Refused():
 		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), fmt.Sprintf("set agent.rejected_status to %d if the handler is meant to answer that", a.Status))
 	case a.OK():
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: subject, Party: client.Server, Found: fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status),
-			Remedy: "name an authentication handler in auth.path of the graph configuration"})
+		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status),
+			"name an authentication handler in auth.path of the graph configuration")
 	default:
 		e.add(Noted, subject, fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), "")
 	}
@@ -100,12 +99,11 @@ func (x *examiner) examineUser(ctx context.Context, e *Examination, subject stri
 	const key = "agent_target"
 	call := called(p) + ": "
 	wrong := x.trouble(ctx, p, nobody, key)
-	finding, found, next, party := wrong.State, wrong.Found, wrong.Remedy, wrong.Party
+	finding, found, next := wrong.State, wrong.Found, wrong.Remedy
 	switch a := p.answer; {
 	case found != "":
 	case refusesCaller(p) || a.Status == x.target.Config.Agent.RejectedStatus:
 		finding, found, next = Problem, fmt.Sprintf("%sstatus %d with the user's credentials", call, a.Status), remedy+gatewayHint("headers.agent_server", nobody)
-		party = client.Configuration
 	case a.OK() && a.Get("@this").IsArray():
 		finding, found = Fine, fmt.Sprintf("%sstatus %d, a list of threads", call, a.Status)
 	case !a.IsJSON():
@@ -113,6 +111,6 @@ func (x *examiner) examineUser(ctx context.Context, e *Examination, subject stri
 	default:
 		finding, found, next = Noted, call+"expected 200 with a list of threads, got "+x.seen(a), x.target.ListingHint()
 	}
-	e.Checks = append(e.Checks, Check{State: finding, Subject: subject, Found: found, Remedy: next, Party: party})
+	e.add(finding, subject, found, next)
 	return finding
 }

@@ -1,40 +1,16 @@
 package doctor
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"log"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
-	"github.com/agentconform/agentconform/steps/client"
 )
-
-// party is who can mend what was found of the subject.
-func (e *Examination) party(subject string) client.Party {
-	for _, c := range e.Checks {
-		if c.Subject == subject {
-			return c.Party
-		}
-	}
-	return "none"
-}
 
 func TestExamineThePath(t *testing.T) {
 	t.Parallel()
@@ -78,14 +54,12 @@ func TestExamineARedirect(t *testing.T) {
 	t.Cleanup(server.Close)
 	e := examined(t, ofPlane(server.URL))
 	assert.Regexp(t, `^note: GET .*: redirected to http://.*/new/v2/.*; requests other than GET are not sent there; set target to `+server.URL+`/new$`, e.on("redirect"))
-	assert.Equal(t, client.Configuration, e.party("redirect"))
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example/api"+r.URL.Path, http.StatusMovedPermanently)
 	}))
 	t.Cleanup(elsewhere.Close)
 	e = examined(t, ofPlane(elsewhere.URL))
 	assert.Regexp(t, `^problem: .* status 301, redirect to "https://elsewhere.example/api/v2/.*"; if that is the target, set target to https://elsewhere.example/api$`, e.on("control plane"))
-	assert.Equal(t, client.Configuration, e.party("control plane"))
 }
 
 func TestExamineTheClock(t *testing.T) {
@@ -101,52 +75,6 @@ func TestExamineTheClock(t *testing.T) {
 		}))
 		t.Cleanup(server.Close)
 		assert.Regexp(t, says, examined(t, ofPlane(server.URL)).on("clock"))
-	}
-}
-
-// certified serves TLS with a certificate that is its own authority, and returns its file.
-func certified(t *testing.T, from, until time.Time, handler http.HandlerFunc) (url, file string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	require.NoError(t, err)
-	server := httptest.NewUnstartedServer(handler)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, ClientAuth: tls.RequestClientCert}
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	file = filepath.Join(t.TempDir(), "ca.pem")
-	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
-	return server.URL, file
-}
-
-func TestExamineCertificates(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	for name, c := range map[string]struct {
-		from, until time.Time
-		subject     string
-		says        string
-		party       client.Party
-	}{
-		"expired":       {now.Add(-48 * time.Hour), now.Add(-time.Hour), "control plane", `^problem: .*: TLS: .*expired.*; renew the certificate, or correct the clock$`, client.Server},
-		"not yet valid": {now.Add(time.Hour), now.Add(48 * time.Hour), "control plane", `^problem: .*: TLS: .*; correct the clock: the certificate is valid from `, client.Either},
-		"ends soon":     {now.Add(-time.Hour), now.Add(48 * time.Hour), "TLS of target", `^note: .*TLS 1.3, certificate for 127.0.0.1, .*, in 48h0m0s; renew the certificate$`, client.Server},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			url, file := certified(t, c.from, c.until, guarded(respond(404, "application/json", notFound)))
-			cfg := ofPlane(url)
-			cfg.TLS.CA = file
-			e := examined(t, cfg)
-			assert.Regexp(t, c.says, e.on(c.subject))
-			assert.Equal(t, c.party, e.party(c.subject))
-			if c.subject != "control plane" {
-				assert.Equal(t, Check{State: Noted, Subject: "TLS of target", Found: "the server asks for a client certificate, and answers without one", Remedy: "set tls.cert and tls.key if requests are refused", Party: client.Configuration}, e.Checks[3])
-			}
-		})
 	}
 }
 

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,8 +38,6 @@ type Check struct {
 	Subject string // "control plane", or a key of the configuration
 	Found   string // what was tried, and what came back
 	Remedy  string // an imperative with the key; may be empty
-
-	Party client.Party // who can mend it, where that is known
 }
 
 // Examination holds what is known of a target before a run.
@@ -86,7 +83,7 @@ type examiner struct {
 	oracle    *spec.Oracle
 	forecast  *forecast.Forecast
 	route     client.Route
-	words     *evidence.Words // what the target has shown of the words of vocabulary
+	words     *evidence.Words // what the target has shown of the words that vocabulary renames
 }
 
 func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
@@ -122,9 +119,9 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	if x.route, err = target.RouteOf(c); err != nil {
 		return nil, err
 	}
-	x.words = evidence.NewWords(t.Client.Vocabulary)
-	t.Client.Observe = func(_ context.Context, _ client.Request, wire client.Wire, _ time.Time, a *client.Answer, _ string) int {
-		x.words.Note(0, wire.Traces, a)
+	x.words = evidence.NewWords(t.Client.Words)
+	t.Client.Observe = func(_ context.Context, r client.Request, _ time.Time, a *client.Answer, _ string) int {
+		x.words.Note(0, r, a)
 		return 0
 	}
 	e := &Examination{Total: len(catalogue.Requirements)}
@@ -168,15 +165,15 @@ func (x *examiner) examineTemplate(e *Examination) {
 		e.add(Problem, subject, x.target.Redact.Excerpt(found), "correct create.body: a run whose own requests break the contract is never conformant")
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(x.target.Config.Vocabulary)) {
-		if mapped := x.target.Config.Vocabulary[name]; mapped != name && usesKey(body, mapped) {
+	for _, name := range spec.Words(x.target.Config.Vocabulary).Renamed() {
+		if mapped := x.target.Config.Vocabulary[name]; usesKey(body, mapped) {
 			e.add(Noted, subject, fmt.Sprintf("uses %q, the target's name for %q", mapped, name), fmt.Sprintf("write %q in create.body: vocabulary maps it in requests and answers", name))
 			return
 		}
 	}
 	if field := lacking(body, x.target.Config.Source()); field != "" {
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: subject, Party: client.Configuration,
-			Found: "lacks " + field + ": a server without a default for it refuses each creation with 422", Remedy: "set create.body." + field})
+		found := "lacks " + field + ": a server without a default for it refuses each creation with 422"
+		e.add(Noted, subject, found, "set create.body."+field)
 		return
 	}
 	e.add(Fine, subject, "source "+x.target.Config.Source()+", matches the contract", "")

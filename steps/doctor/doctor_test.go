@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -187,26 +186,12 @@ func TestExamineUnderTheWrongScheme(t *testing.T) {
 	dead := httptest.NewServer(unauthorized)
 	dead.Close()
 	for address, says := range map[string]string{
-		strings.Replace(plain.URL, "http:", "https:", 1):  "problem: .* does not speak TLS: is it an http:// address",
+		strings.Replace(plain.URL, "http:", "https:", 1):  "problem: .* does not speak TLS: use an http:// address",
 		strings.Replace(secure.URL, "https:", "http:", 1): "problem: .* status 400: the server expects https; set target to an https:// URL",
 		secure.URL: "problem: .* certificate signed by unknown authority; .*set tls.ca",
 		dead.URL:   "problem: .*: connection refused; start the target, or correct target",
 	} {
 		assert.Regexp(t, "^"+says, examined(t, ofPlane(address)).on("control plane"))
-	}
-}
-
-func TestSilence(t *testing.T) {
-	r := &examiner{target: &target.Target{Config: ofPlane("http://target.example"), Redact: client.NewRedactor(nil)}}
-	for says, cause := range map[string]error{
-		"correct the host name in target":             &net.DNSError{Err: "no such host", Name: "target.example", IsNotFound: true},
-		"renew the certificate, or correct the clock": &client.NoAnswer{Cause: "expired", Party: client.Server, Remedy: "renew the certificate, or correct the clock"},
-		"start the target, or correct target":         errors.New("some other error"),
-		rateLimit:                                     errBusy,
-	} {
-		c := r.silence(&probe{request: client.Request{Base: "http://target.example"}, err: fmt.Errorf("sending: %w", cause)}, "target")
-		assert.Contains(t, c.Found, " http://target.example: ")
-		assert.Contains(t, c.Remedy, says)
 	}
 }
 
@@ -308,7 +293,7 @@ func TestExamineTemplate(t *testing.T) {
 		}, `problem: .* \(and 1 more\); `},
 		"secret": {func(c *config.Config) { c.Create.Body["source_config"] = "the-key-of-the-plane" }, `problem: .*\$AGENTCONFORM_CREDENTIALS_API_KEY`},
 		"mapped names": {func(c *config.Config) {
-			c.Vocabulary = map[string]string{"graph_config_path": "graphs_at", "repo_ref": "repo_ref"}
+			c.Vocabulary = map[string]string{"graph_config_path": "graphs_at"}
 			c.Create.Body["source_revision_config"] = map[string]any{"graphs_at": "x", "repo_ref": "main"}
 		}, `note: uses "graphs_at", the target's name for "graph_config_path"; write "graph_config_path"`},
 	} {
@@ -323,27 +308,17 @@ func TestExamineTemplate(t *testing.T) {
 	}
 }
 
-// TestExamineVocabulary: the target uses thread_id, and the vocabulary says otherwise.
+// TestExamineVocabulary: the target uses git_host, and the vocabulary says otherwise.
 func TestExamineVocabulary(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") == "" {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `[{"thread_id":"x"}]`)
+		_, _ = io.WriteString(w, `{"resources":[{"id":"0b5e9a52-1111-4222-8333-123456789abc","source":"git_host"}],"offset":0}`)
 	}))
 	t.Cleanup(server.Close)
-	for as, want := range map[string]string{
-		"conversation": `problem: the target uses "thread_id" and never "conversation"; remove or correct vocabulary.thread_id`,
-		"thread_id":    "",
-	} {
-		c := ofAgent(server.URL)
-		c.Vocabulary = map[string]string{"thread_id": as}
-		e := examined(t, c)
-		assert.Equal(t, want, e.on("vocabulary.thread_id"))
-		assert.Equal(t, want == "", e.Testable())
-	}
+	c := ofPlane(server.URL)
+	c.Vocabulary = map[string]string{"git_host": "kilnhub"}
+	const want = `problem: the target uses "git_host" and never "kilnhub"; remove or correct vocabulary.git_host`
+	assert.Equal(t, want, examined(t, c).on("vocabulary.git_host"))
 }
 
 func TestExaminePlan(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/client/naming"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -103,7 +102,7 @@ func (x *examiner) examineTarget(ctx context.Context, e *Examination) error {
 func (x *examiner) examineSecrets(e *Examination) {
 	if told := target.ShortSecrets(x.target.Config); told != "" {
 		found, remedy, _ := strings.Cut(told, "; ")
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: "secrets", Party: client.Configuration, Found: found, Remedy: remedy})
+		e.add(Noted, "secrets", found, remedy)
 	}
 }
 
@@ -111,12 +110,11 @@ func (x *examiner) examineSecrets(e *Examination) {
 func (x *examiner) examineNames(e *Examination) {
 	switch c := x.target.Config; {
 	case c.AllowPrivate:
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: naming.KeyPrivate, Party: client.Configuration,
-			Found: "true: the tokens of users also go to agent servers on private networks that the control plane names", Remedy: "use users of a test system only"})
+		e.add(Noted, client.KeyPrivate, "true: the tokens of users also go to agent servers on private networks that the "+
+			"control plane names", "use users of a test system only")
 	case c.AgentTarget == "" && len(e.problems()) == 0 && x.route.ProxyOf(c.Target) != nil:
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: naming.KeyPrivate, Party: client.Configuration,
-			Found:  "requests go through a proxy: no token of a user goes to a host name that the control plane names and the configuration does not hold",
-			Remedy: "set agent_target, or allow_private to true"})
+		e.add(Noted, client.KeyPrivate, "requests go through a proxy: no token of a user goes to a host name that the control "+
+			"plane names and the configuration does not hold", "set agent_target, or allow_private to true")
 	}
 }
 
@@ -128,10 +126,11 @@ func (x *examiner) examineAddress(ctx context.Context, e *Examination, deploymen
 		return
 	}
 	named := a.Get(c.AgentURLFrom).String()
-	var refused *naming.Refusal
+	var refused *client.NotNamed
 	if _, err := x.target.Client.Names.Base(named); errors.As(err, &refused) {
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: "agent server", Party: client.Configuration, Remedy: refused.Remedy(),
-			Found: fmt.Sprintf("no user's token is sent to the address that the deployment %s has at %s, %.200q: %s", deployment, c.AgentURLFrom, x.target.Redact.Text(named), refused.Why)})
+		found := fmt.Sprintf("no user's token is sent to the address that the deployment %s has at %s, %.200q: %s",
+			deployment, c.AgentURLFrom, x.target.Redact.Text(named), refused.Why)
+		e.add(Noted, "agent server", found, refused.Remedy())
 	}
 }
 
@@ -163,7 +162,7 @@ func (x *examiner) examineSingles(e *Examination, probes []*probe) {
 			key, found = "other_tenant", fmt.Sprintf("status %d; CP-AUTH-6 may fail", p.answer.Status)
 			remedy = x.target.Sent(key, x.target.Config.OtherTenant)
 		}
-		e.Checks = append(e.Checks, Check{State: Noted, Subject: key, Found: found, Remedy: "check " + remedy, Party: client.Configuration})
+		e.add(Noted, key, found, "check "+remedy)
 	}
 }
 
@@ -182,8 +181,9 @@ func (x *examiner) examinePlane(ctx context.Context, e *Examination, owner, nobo
 	case !x.target.Config.HasCredentials() && refusesCaller(owner):
 		e.add(Noted, subject, fmt.Sprintf("%sstatus %d without credentials; only checks of refused requests run", call, owner.answer.Status), "set credentials.api_key ("+target.Variable("credentials.api_key")+")")
 	case refusesCaller(owner):
-		e.Checks = append(e.Checks, Check{State: Problem, Subject: subject, Found: fmt.Sprintf("%sstatus %d with the configured credentials", call, owner.answer.Status), Party: client.Configuration,
-			Remedy: "check " + x.target.Sent("credentials", x.target.Config.Credentials) + x.tenantHint() + gatewayHint("headers.control_plane", nobody)})
+		e.add(Problem, subject, fmt.Sprintf("%sstatus %d with the configured credentials", call, owner.answer.Status),
+			"check "+x.target.Sent("credentials", x.target.Config.Credentials)+x.tenantHint()+
+				gatewayHint("headers.control_plane", nobody))
 	case !owner.answer.IsJSON():
 		e.add(lessIf(refusesCaller(nobody)), subject, call+"expected JSON, got "+x.seen(owner.answer), baseAddress(key))
 		if !refusesCaller(nobody) {

@@ -70,11 +70,11 @@ func TestAnUnjudgedAnswer(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := client.Request{Side: spec.ControlPlane, Base: "http://t", Method: "GET", Path: "/v2/deployments/0b5e9a52-1111-4222-8333-123456789abc/revisions"}
-	c.Observe(ended, r, client.Wire{}, time.Now(), &client.Answer{Request: r, Status: 418, Body: []byte("{}")}, "")
+	c.Observe(ended, r, time.Now(), &client.Answer{Request: r, Status: 418, Body: []byte("{}")}, "")
 	assert.Zero(t, c.Unjudged("list-revisions"))
 	assert.Len(t, c.Violations("list-revisions"), 1)
 	require.True(t, c.judge.memory.TryAcquire(judgingMemory))
-	c.Observe(ended, r, client.Wire{}, time.Now(), &client.Answer{Request: r, Status: 418, Body: []byte("{}")}, "")
+	c.Observe(ended, r, time.Now(), &client.Answer{Request: r, Status: 418, Body: []byte("{}")}, "")
 	assert.Equal(t, 1, c.Unjudged("list-revisions"))
 	assert.Equal(t, 1, c.Violations("list-revisions")[0].Count)
 	assert.Equal(t, 2, journal.Len())
@@ -84,9 +84,9 @@ func TestAnUnjudgedAnswer(t *testing.T) {
 func TestViolationsOfAnOperationAreBounded(t *testing.T) {
 	c := newContract()
 	for i := range 4 * maxViolations {
-		c.note(i, spec.Violation{Operation: "get-state", Status: 200, Keyword: "duplicate-key", Pointer: fmt.Sprintf("/k%dx", i)}, nil)
+		c.note(i, spec.Violation{Operation: "get-state", Status: 200, Keyword: "duplicate-key", Pointer: fmt.Sprintf("/k%dx", i)})
 	}
-	c.note(1, spec.Violation{Operation: "list-threads", Status: 200, Keyword: "json"}, nil)
+	c.note(1, spec.Violation{Operation: "list-threads", Status: 200, Keyword: "json"})
 	assert.Len(t, c.Violations("get-state"), maxViolations)
 	assert.Len(t, c.Violations("list-threads"), 1)
 }

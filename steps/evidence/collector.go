@@ -47,24 +47,17 @@ func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start ti
 	}
 }
 
-// Translate has answers judged in the target's words, as they were received.
-func (c *Collector) Translate(v *spec.Vocabulary) error {
-	if v.Empty() {
-		return nil
-	}
-	if err := c.judge.translate(v); err != nil {
-		return err
-	}
-	c.Words = NewWords(v)
-	return nil
+// Translate has exchanges recorded in the target's words, as they were sent and received.
+func (c *Collector) Translate(words spec.Words) {
+	c.recorder.words, c.Words = words, NewWords(words)
 }
 
 // ReachedBy says how the target is reached. It is called before anything is observed.
 func (c *Collector) ReachedBy(r Reach) { c.recorder.Reach = r }
 
 // Observe records one exchange and judges it. It is a client.Observer.
-func (c *Collector) Observe(ctx context.Context, r client.Request, wire client.Wire, sent time.Time, a *client.Answer, cause string) int {
-	o := c.observe(ctx, r, wire, sent, a, cause)
+func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) int {
+	o := c.observe(ctx, r, sent, a, cause)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id, err := c.journal.Append(o.Exchange)

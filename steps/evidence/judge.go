@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -14,11 +13,9 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// judge knows what the contract says about an exchange, with the interface's names and with the target's.
+// judge knows what the contract says about an exchange.
 type judge struct {
 	oracle     *spec.Oracle
-	wire       *spec.Oracle        // with the target's names
-	vocabulary *spec.Vocabulary    // nil where these are the interface's
 	enumerated map[string][]string // values of the interface, by field
 	memory     *semaphore.Weighted // what the answers that are judged at the moment take, in bytes
 }
@@ -31,21 +28,11 @@ const (
 )
 
 func newJudge(oracle *spec.Oracle) judge {
-	j := judge{oracle: oracle, wire: oracle, memory: semaphore.NewWeighted(judgingMemory)}
+	j := judge{oracle: oracle, memory: semaphore.NewWeighted(judgingMemory)}
 	if oracle != nil {
 		j.enumerated = oracle.Enums()
 	}
 	return j
-}
-
-// translate has answers judged with the target's names.
-func (j *judge) translate(v *spec.Vocabulary) error {
-	wire, err := spec.NewIn(v)
-	if err != nil {
-		return fmt.Errorf("compiling the contract with the words of vocabulary: %w", err)
-	}
-	j.wire, j.vocabulary = wire, v
-	return nil
 }
 
 // enter waits until there is memory to judge an answer, or until the context ends, with its cause. An answer that takes more than there
@@ -54,7 +41,7 @@ func (j *judge) enter(ctx context.Context, a *client.Answer) (leave func(), err 
 	if a == nil {
 		return func() {}, nil
 	}
-	body := a.Wire()
+	body := a.Body
 	values := bytes.Count(body, []byte{','}) + bytes.Count(body, []byte{'{'}) + bytes.Count(body, []byte{'['})
 	weight := int64(min(judgingMemory, memoryPerByte*len(body)+memoryPerValue*min(values, spec.MaxValues)))
 	if !j.memory.TryAcquire(weight) && j.memory.Acquire(ctx, weight) != nil {
@@ -63,17 +50,15 @@ func (j *judge) enter(ctx context.Context, a *client.Answer) (leave func(), err 
 	return func() { j.memory.Release(weight) }, nil
 }
 
-// answer returns what the contract says against an answer, as it was received; nothing where none came. The error is that of the
-// context.
+// answer returns what the contract says against an answer; nothing where none came. The error is that of the context.
 func (j *judge) answer(ctx context.Context, x spec.Exchange, a *client.Answer) ([]spec.Violation, error) {
 	if a == nil {
 		return nil, nil
 	}
-	x.Body = a.Wire()
-	return j.wire.JudgeResponseContext(ctx, x)
+	return j.oracle.JudgeResponseContext(ctx, x)
 }
 
-// judgedForm is the exchange with the interface's names.
+// judgedForm is the exchange as the oracle takes it.
 func judgedForm(r client.Request, a *client.Answer) spec.Exchange {
 	x := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header, RequestBody: r.Body}
 	if a != nil {

@@ -20,7 +20,7 @@ type observed struct {
 	Sent     time.Time
 	Side     spec.Side
 	Path     string
-	Query    string // with the interface's names
+	Query    string
 
 	Wrong, Raised, Early, Trusted bool // as in client.Request
 
@@ -28,7 +28,7 @@ type observed struct {
 	Unjudged bool             // the run was ended before that was known
 	Against  []spec.Violation // and against the request
 	OwnToken *string
-	Words    *observedWords
+	Words    *observedWords // nil where no word is renamed
 
 	Given []string            // ids that are no UUIDs, from the answer
 	Enums map[string][]string // values of enumerations of the interface, by field
@@ -36,18 +36,11 @@ type observed struct {
 	answer *client.Answer // nil where none came
 }
 
-// observedWords are the words of a vocabulary in an exchange.
-type observedWords struct {
-	Request    spec.Traces
-	Answer     spec.Traces
-	Understood []string // that have no place in answers, and that the target has understood
-}
-
 // keptBody bounds the body of an answer that is kept.
 const keptBody = 64 << 10
 
 // observe judges an exchange, and reduces it to what a collector takes. Where the context ends first, the answer is not judged.
-func (c *Collector) observe(ctx context.Context, r client.Request, wire client.Wire, sent time.Time, a *client.Answer, cause string) *observed {
+func (c *Collector) observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) *observed {
 	redact, judged := c.recorder.redact, judgedForm(r, a)
 	leave, err := c.judge.enter(ctx, a)
 	var found []spec.Violation
@@ -55,13 +48,13 @@ func (c *Collector) observe(ctx context.Context, r client.Request, wire client.W
 		defer leave()
 		found, err = c.judge.answer(ctx, judged, a)
 	}
-	x := c.recorder.exchange(ctx, r, wire, a, cause, found)
+	x := c.recorder.exchange(ctx, r, a, cause, found)
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 	o := &observed{
 		Exchange: reports.Bounded(x), Order: attributed(ctx).order, Part: partOf(ctx), Sent: sent,
 		Side: r.Side, Path: redact.Text(r.Path), Query: redact.Text(r.Query),
 		Wrong: r.Wrong, Raised: r.Raised, Early: r.Early, Trusted: r.Trusted,
-		Found: c.recorder.violations(found), Against: c.recorder.violations(c.judge.oracle.JudgeRequest(judged)), Words: c.Words.of(wire.Traces, a),
+		Found: c.recorder.violations(found), Against: c.recorder.violations(c.judge.oracle.JudgeRequest(judged)), Words: c.Words.of(r, a),
 		Unjudged: err != nil, answer: a,
 	}
 	if err == nil {
@@ -80,9 +73,9 @@ func (c *Collector) observe(ctx context.Context, r client.Request, wire client.W
 // take notes an exchange under its id. The caller holds the lock.
 func (c *Collector) take(id int, o *observed) {
 	c.places.note(id, o)
-	c.Words.note(id, o.Exchange.Status, o.Words)
+	c.Words.note(id, o.Words)
 	for _, v := range o.Found {
-		c.contract.note(id, v, c.judge.vocabulary)
+		c.contract.note(id, v)
 	}
 	if op, known := c.judge.oracle.Find(o.Side, o.Exchange.Method, o.Path); known && o.Unjudged {
 		c.contract.noteUnjudged(op.ID)

@@ -31,7 +31,7 @@ func TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite(t *testing.T) {
 		if method == http.MethodPost {
 			r.Header, r.Body = http.Header{"Content-Type": {"application/json"}}, []byte(`{"source":"git_host"}`)
 		}
-		c.Observe(context.Background(), r, client.Wire{Body: r.Body}, time.Now(), &client.Answer{Request: r, Status: 200, Header: http.Header{}, Body: []byte(body)}, "")
+		c.Observe(context.Background(), r, time.Now(), &client.Answer{Request: r, Status: 200, Header: http.Header{}, Body: []byte(body)}, "")
 	}
 	observe(http.MethodPost, "/v2/deployments", `{"id":"dep 1","latest_revision_id":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`)
 	observe(http.MethodGet, "/v2/deployments/dep%201", `{}`)
@@ -57,7 +57,7 @@ func TestServerErrorsByWhatWasAsked(t *testing.T) {
 		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/runs/r/join"},
 		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/state", Early: true},
 	} {
-		c.Observe(context.Background(), r, client.Wire{Body: r.Body}, time.Now(), &client.Answer{Request: r, Status: 500, Header: http.Header{}}, "")
+		c.Observe(context.Background(), r, time.Now(), &client.Answer{Request: r, Status: 500, Header: http.Header{}}, "")
 	}
 	count := func(side spec.Side, kind Asked) int {
 		answers, _ := c.ServerErrors(side, kind)

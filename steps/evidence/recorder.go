@@ -24,6 +24,7 @@ type Reach struct {
 // recorder writes exchanges down without secrets.
 type recorder struct {
 	redact *client.Redactor
+	words  spec.Words
 	Reach
 	recorded *atomic.Int64 // of bodies of answers, in bytes
 }
@@ -41,15 +42,16 @@ const (
 )
 
 // exchange is the exchange as it went over the wire, without secrets.
-func (w *recorder) exchange(ctx context.Context, r client.Request, wire client.Wire, a *client.Answer, cause string, found []spec.Violation) reports.Exchange {
+func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Answer, cause string, found []spec.Violation) reports.Exchange {
 	address := r.Base + r.Path
-	if wire.Query != "" {
-		address += "?" + wire.Query
+	if r.Query != "" {
+		address += "?" + r.Query
 	}
+	sent := w.words.ToTarget(r.Side, r.Body)
 	x := reports.Exchange{
 		Method:  r.Method,
 		URL:     w.redact.Record(address),
-		Request: reports.Message{Headers: w.redact.Sent(r.Header), Body: w.redact.SentBody(wire.Body), Secrets: w.redact.Places(r.Header, wire.Body)},
+		Request: reports.Message{Headers: w.redact.Sent(r.Header), Body: w.redact.SentBody(sent), Secrets: w.redact.Places(r.Header, sent)},
 		Error:   w.redact.Record(cause),
 	}
 	x.Scenario = attributed(ctx).name

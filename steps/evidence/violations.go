@@ -12,7 +12,6 @@ type Violation struct {
 	spec.Violation
 	Count    int
 	Exchange int
-	Words    []string // of the vocabulary, that it may be about
 }
 
 // contract is what the contract says against answers.
@@ -31,8 +30,7 @@ func newContract() contract {
 	return contract{violations: map[string]*Violation{}, known: map[string]int{}, unjudged: map[string]int{}}
 }
 
-// note notes a violation. The vocabulary tells which of its words it may be about.
-func (c *contract) note(id int, v spec.Violation, words *spec.Vocabulary) {
+func (c *contract) note(id int, v spec.Violation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := v.Key()
@@ -43,7 +41,7 @@ func (c *contract) note(id int, v spec.Violation, words *spec.Vocabulary) {
 	if c.known[v.Operation]++; c.known[v.Operation] > maxViolations {
 		return
 	}
-	c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id, Words: words.Concerned(v)}
+	c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id}
 	c.order = append(c.order, key)
 }
 

@@ -1,10 +1,9 @@
 package evidence
 
 import (
-	"encoding/json"
 	"maps"
-	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tidwall/gjson"
@@ -13,169 +12,118 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Words is what a target has shown of the words of a vocabulary. It may be used by many goroutines.
+// Words is what a target has shown of the neutral words that the key vocabulary renames. It may be used by many
+// goroutines.
 type Words struct {
-	vocabulary *spec.Vocabulary
+	renamed []string
 
 	mu        sync.Mutex
-	sent      map[string]bool
-	taken     map[string]bool // sent in a request that was answered with 2xx
 	shown     map[string]bool
 	unchanged map[string]bool
-	exchanges map[int]exchangeWords
+	exchanges map[int][]string // words on which what an exchange shows may depend
 }
 
-// exchangeWords are the words of one exchange.
-type exchangeWords struct {
-	request, answer spec.Traces
-	taken           bool // answered with 2xx
+// observedWords are the renamed words of one exchange.
+type observedWords struct {
+	shown     []string // in an answer, as vocabulary has them
+	unchanged []string // in an answer, as the interface has them
+	depends   []string // on which what the exchange shows may depend
 }
 
-// NewWords notes the words of a vocabulary.
-func NewWords(v *spec.Vocabulary) *Words {
-	return &Words{vocabulary: v, sent: map[string]bool{}, taken: map[string]bool{}, shown: map[string]bool{}, unchanged: map[string]bool{}, exchanges: map[int]exchangeWords{}}
+// NewWords notes the words that are renamed.
+func NewWords(w spec.Words) *Words {
+	return &Words{
+		renamed: w.Renamed(), shown: map[string]bool{}, unchanged: map[string]bool{}, exchanges: map[int][]string{},
+	}
 }
 
-// of are the words of one exchange; the answer is nil where none came. They are nil where there is no vocabulary.
-func (w *Words) of(sent spec.Traces, a *client.Answer) *observedWords {
-	if w.vocabulary.Empty() {
+// of are the words of one exchange; the answer is nil where none came. They are nil where nothing is renamed.
+func (w *Words) of(r client.Request, a *client.Answer) *observedWords {
+	if len(w.renamed) == 0 || r.Side != spec.ControlPlane {
 		return nil
 	}
-	found := &observedWords{Request: sent}
-	if a != nil {
-		found.Answer, found.Understood = a.Traces, w.understood(sent, a)
+	found := &observedWords{}
+	if a == nil || !a.OK() {
+		if gjson.ValidBytes(r.Body) { // else it was sent on purpose
+			found.depends = spec.NeutralIn(gjson.ParseBytes(r.Body))
+		}
+		return found
+	}
+	if !a.IsJSON() {
+		return found
+	}
+	body := gjson.ParseBytes(a.Body)
+	present := spec.NeutralIn(body)
+	for _, word := range present {
+		name, unmapped := strings.CutPrefix(word, spec.Unmapped)
+		switch {
+		case unmapped:
+			found.unchanged, found.depends = append(found.unchanged, name), append(found.depends, name)
+		case slices.Contains(w.renamed, name):
+			found.shown = append(found.shown, name)
+		}
+	}
+	if source := body.Get("source"); source.Exists() && !slices.Contains(spec.Sources(), source.Str) {
+		found.depends = append(found.depends, spec.AnySource)
+	}
+	if body.Get("source_revision_config").IsObject() && !slices.Contains(present, spec.NeutralField) {
+		found.depends = append(found.depends, spec.NeutralField)
 	}
 	return found
 }
 
 // Note notes the words of one exchange; the answer is nil where none came.
-func (w *Words) Note(exchange int, sent spec.Traces, a *client.Answer) {
-	status := 0
-	if a != nil {
-		status = a.Status
-	}
-	w.note(exchange, status, w.of(sent, a))
-}
+func (w *Words) Note(exchange int, r client.Request, a *client.Answer) { w.note(exchange, w.of(r, a)) }
 
-// note notes the words of one exchange, if there are any. The status is 0 where no answer came.
-func (w *Words) note(exchange, status int, words *observedWords) {
-	if words == nil {
+func (w *Words) note(exchange int, found *observedWords) {
+	if found == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	x := exchangeWords{request: words.Request}
-	maps.Copy(w.sent, x.request.Used)
-	if status != 0 {
-		x.answer = words.Answer
-		maps.Copy(w.shown, x.answer.Used)
-		maps.Copy(w.unchanged, x.answer.Unchanged)
-		for _, name := range words.Understood {
-			w.shown[name] = true
-		}
-		if x.taken = status/100 == 2; x.taken {
-			maps.Copy(w.taken, x.request.Used)
-		}
+	for _, name := range found.shown {
+		w.shown[name] = true
 	}
-	w.exchanges[exchange] = x
+	for _, name := range found.unchanged {
+		w.unchanged[name] = true
+	}
+	w.exchanges[exchange] = found.depends
 }
 
-// understood are the words without a place in answers that the target has understood: it accepted a request that must have them,
-// its answer repeats them, or its refusal names them.
-func (w *Words) understood(sent spec.Traces, a *client.Answer) (names []string) {
-	for name := range sent.Used {
-		if w.Shown(name) || w.vocabulary.InAnswers(name) {
-			continue
-		}
-		as := w.vocabulary.OnWire(name)
-		switch {
-		case a.OK() && sent.Required[name], a.OK() && repeats(a, as), a.Status == http.StatusUnprocessableEntity && locates(a, as):
+// Unchanged lists the words that the target uses as the interface does, and never as vocabulary has them.
+func (w *Words) Unchanged() (names []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(w.unchanged)) {
+		if !w.shown[name] {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
 	return names
 }
 
-// repeats tells whether the object in an answer has the word as a key or a value.
-func repeats(a *client.Answer, word string) (found bool) {
-	if !a.IsJSON() || len(a.Wire()) > 64<<10 {
-		return false
-	}
-	var object map[string]json.RawMessage
-	_ = json.Unmarshal(a.Wire(), &object) // nil where it is none
-	for key, value := range object {
-		var text string
-		found = found || key == word || json.Unmarshal(value, &text) == nil && text == word
-	}
-	return found
-}
-
-// locates tells whether a validation error names the word in a loc.
-func locates(a *client.Answer, word string) bool {
-	return slices.ContainsFunc(a.Get("detail.#.loc|@flatten").Array(), func(part gjson.Result) bool {
-		return part.Type == gjson.String && part.Str == word
-	})
-}
-
-// Shown tells whether the target has shown that it uses the word.
-func (w *Words) Shown(name string) bool { return w.has(w.shown, name) }
-
-// Sent tells whether a request had the word.
-func (w *Words) Sent(name string) bool { return w.has(w.sent, name) }
-
-// Unchanged tells whether the target uses the interface's name, and never the one to which the vocabulary maps it.
-func (w *Words) Unchanged(name string) bool { return !w.Shown(name) && w.has(w.unchanged, name) }
-
-func (w *Words) has(set map[string]bool, name string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return set[name]
-}
-
 // Doubtful returns those of the words that the target has never shown to use: what failed over them may be the
-// configuration's fault. Of an enumeration it is the values that were sent, where any was.
-func (w *Words) Doubtful(names ...string) (doubtful []string) {
+// configuration's fault. [spec.AnySource] stands for the sources: a target that has shown one of them knows what a
+// source is.
+func (w *Words) Doubtful(words ...string) (doubtful []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, name := range names {
-		rivals := w.vocabulary.Rivals(name)
-		another := !w.unchanged[name] && !w.taken[name] && slices.ContainsFunc(rivals, func(r string) bool { return w.taken[r] })
-		if !w.shown[name] && !another && !slices.Contains(doubtful, name) {
+	shown := func(name string) bool { return w.shown[name] }
+	for _, name := range w.renamed {
+		wanted := slices.Contains(words, name) ||
+			name != spec.NeutralField && slices.Contains(words, spec.AnySource) && !slices.ContainsFunc(spec.Sources(), shown)
+		if wanted && !w.shown[name] {
 			doubtful = append(doubtful, name)
 		}
 	}
-	slices.Sort(doubtful)
 	return doubtful
 }
 
-// DoubtfulIn returns the doubtful words on which what an exchange shows may depend: that it sent, and that its answer lacks.
+// DoubtfulIn returns the doubtful words on which what an exchange shows may depend: of a request that was not served,
+// and what its answer has or lacks.
 func (w *Words) DoubtfulIn(exchange int) []string {
 	w.mu.Lock()
-	x := w.exchanges[exchange]
-	var direct, indirect []string
-	for _, set := range []map[string]bool{x.answer.Unchanged, x.answer.Missing} {
-		for name := range set {
-			if !w.shown[name] {
-				direct = append(direct, name)
-			}
-		}
-	}
-	for name := range x.request.Used { // of an accepted request the answers tell, where they have a place for the word
-		if !w.shown[name] && (!x.taken || !w.vocabulary.InAnswers(name)) {
-			direct = append(direct, name)
-		}
-	}
-	for name := range x.answer.Absent { // a field that need not be there
-		if w.taken[name] {
-			indirect = append(indirect, name)
-		}
-	}
-	for name := range x.answer.Replaced {
-		indirect = append(indirect, name)
-	}
+	words := w.exchanges[exchange]
 	w.mu.Unlock()
-	all := append(direct, w.Doubtful(indirect...)...)
-	slices.Sort(all)
-	return slices.Compact(all)
+	return w.Doubtful(words...)
 }

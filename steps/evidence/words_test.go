@@ -5,108 +5,66 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
-const revisionPath = "/v2/deployments/0b5e9a52-1111-4222-8333-123456789abc/revisions/0b5e9a52-1111-4222-8333-123456789abd"
-
 // talk notes exchanges with a target: a request, and the answer to it.
 type talk struct {
-	t     *testing.T
-	v     *spec.Vocabulary
-	words *evidence.Words
-	last  int
+	renamed spec.Words
+	words   *evidence.Words
+	last    int
 }
 
-func newTalk(t *testing.T, words map[string]string) *talk {
-	v, misuses := spec.NewVocabulary(words)
-	require.Empty(t, misuses)
-	return &talk{t: t, v: v, words: evidence.NewWords(v)}
+func newTalk(renamed spec.Words) *talk {
+	return &talk{renamed: renamed, words: evidence.NewWords(renamed)}
 }
 
-func (k *talk) exchange(side spec.Side, method, path, query, sent string, status int, received string) {
+func (k *talk) exchange(sent string, status int, received string) {
 	k.last++
-	_, _, used := k.v.Request(side, method, path, query, []byte(sent))
-	a := &client.Answer{Status: status, Header: http.Header{}, Received: []byte(received)}
-	a.Body, a.Traces = k.v.Answer(side, method, path, status, a.Received)
-	k.words.Note(k.last, used, a)
+	a := &client.Answer{Status: status, Header: http.Header{}, Body: k.renamed.FromTarget(spec.ControlPlane, []byte(received))}
+	k.words.Note(k.last, client.Request{Side: spec.ControlPlane, Body: []byte(sent)}, a)
 }
 
 func TestWordsThatTheTargetUses(t *testing.T) {
+	const create, source, field = `{"source":"git_host","source_revision_config":{"graph_config_path":"x"}}`, "git_host", "graph_config_path"
 	for name, c := range map[string]struct {
-		word, as string
-		exchange func(k *talk)
-		shown    bool
-		doubtful bool // in the exchange
+		sent      string
+		status    int
+		received  string
+		unchanged []string
+		doubtful  []string // in the exchange
 	}{
-		"shown": {"source", "origin", func(k *talk) {
-			k.exchange(spec.ControlPlane, "GET", revisionPath, "", "", 200, `{"origin":"git_host"}`)
-		}, true, false},
-		"missing": {"source", "origin", func(k *talk) { k.exchange(spec.ControlPlane, "GET", revisionPath, "", "", 200, `{}`) }, false, true},
-		"unchanged": {"source", "origin", func(k *talk) {
-			k.exchange(spec.ControlPlane, "GET", revisionPath, "", "", 200, `{"source":"git_host"}`)
-		}, false, true},
-		"sent, though refused": {"source", "origin", func(k *talk) {
-			k.exchange(spec.ControlPlane, "POST", "/v2/deployments", "", `{"source":"git_host"}`, 422, `{}`)
-		}, false, true},
-		"taken, and not shown": {"source", "origin", func(k *talk) {
-			k.exchange(spec.ControlPlane, "POST", "/v2/deployments", "", `{"source":"git_host"}`, 201, `{"id":"x"}`)
-		}, false, true},
-		"taken, without a body": {"source", "origin", func(k *talk) {
-			k.exchange(spec.ControlPlane, "POST", "/v2/deployments", "", `{"source":"git_host"}`, 201, ``)
-		}, false, false},
-		"an optional field": {"image_uri", "image", func(k *talk) {
-			k.exchange(spec.ControlPlane, "GET", revisionPath, "", "", 200, `{"source_revision_config":{}}`)
-		}, false, false},
-		"a required one, taken": {"assistant_id", "graph", func(k *talk) {
-			k.exchange(spec.AgentServer, "POST", "/threads/t/runs", "", `{"assistant_id":"x","input":{}}`, 200, `{"run_id":"x"}`)
-		}, true, false},
-		"a required one, refused": {"assistant_id", "graph", func(k *talk) {
-			k.exchange(spec.AgentServer, "POST", "/threads/t/runs", "", `{"assistant_id":"x","input":{}}`, 422, `{"detail":"no"}`)
-		}, false, true},
-		"a strategy, ignored": {"rollback", "discard", func(k *talk) {
-			k.exchange(spec.AgentServer, "POST", "/threads/t/runs", "", `{"assistant_id":"x","multitask_strategy":"rollback"}`, 200, `{"run_id":"x"}`)
-		}, false, true},
-		"a strategy, repeated": {"rollback", "discard", func(k *talk) {
-			k.exchange(spec.AgentServer, "POST", "/threads/t/runs", "", `{"multitask_strategy":"rollback"}`, 200, `{"multitask_strategy":"discard"}`)
-		}, true, false},
-		"a parameter, ignored": {"limit", "page_size", func(k *talk) {
-			k.exchange(spec.ControlPlane, "GET", revisionPath[:len(revisionPath)-37], "limit=0", "", 200, `{"resources":[]}`)
-		}, false, true},
-		"a parameter, named": {"limit", "page_size", func(k *talk) {
-			k.exchange(spec.ControlPlane, "GET", revisionPath[:len(revisionPath)-37], "limit=0", "", 422, `{"detail":[{"loc":["query","page_size"]}]}`)
-		}, true, false},
-		"a parameter, misnamed": {"limit", "page_size", func(k *talk) {
-			k.exchange(spec.ControlPlane, "GET", revisionPath[:len(revisionPath)-37], "limit=0", "", 422, `{"detail":[{"loc":["query","limit"]}]}`)
-		}, false, true},
-		"a value that is none": {"git_host", "kilnhub", func(k *talk) { k.exchange(spec.ControlPlane, "GET", revisionPath, "", "", 200, `{"source":"githost"}`) }, false, true},
-		"text of a user": {"git_host", "kilnhub", func(k *talk) {
-			k.exchange(spec.ControlPlane, "GET", revisionPath, "", "", 200, `{"source_revision_config":{"repo_ref":"kilnhub"}}`)
-		}, false, false},
+		"shown":                {"", 200, `{"source":"kilnhub","source_revision_config":{"kiln_path":"x"}}`, nil, nil},
+		"unchanged":            {"", 200, `{"source":"git_host","source_revision_config":{"graph_config_path":"x"}}`, []string{source, field}, []string{source, field}},
+		"a value that is none": {"", 200, `{"source":"githost"}`, nil, []string{source}},
+		"a field is absent":    {"", 200, `{"source":"kilnhub","source_revision_config":{}}`, nil, []string{field}},
+		"in a list":            {"", 200, `{"resources":[{"source":"git_host"}]}`, []string{source}, []string{source}},
+		"sent, though refused": {create, 422, `{}`, nil, []string{source, field}},
+		"sent and served":      {create, 201, `{"id":"x"}`, nil, nil},
+		"without a body":       {create, 201, ``, nil, nil},
+		"text of a user":       {"", 200, `{"source_revision_config":{"repo_ref":"git_host","kiln_path":null}}`, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newTalk(t, map[string]string{c.word: c.as})
-			c.exchange(k)
-			assert.Equal(t, c.shown, k.words.Shown(c.word))
-			assert.Equal(t, c.doubtful, len(k.words.DoubtfulIn(k.last)) > 0)
-			assert.Equal(t, name == "unchanged", k.words.Unchanged(c.word))
+			k := newTalk(spec.Words{source: "kilnhub", field: "kiln_path"})
+			k.exchange(c.sent, c.status, c.received)
+			assert.Equal(t, c.unchanged, k.words.Unchanged())
+			assert.Equal(t, c.doubtful, k.words.DoubtfulIn(k.last))
 		})
 	}
 }
 
-// TestAValueIsDoubtfulOnlyIfItWasAskedFor: a wrong value is not excused by another entry that the target had no reason to use.
-func TestAValueIsDoubtfulOnlyIfItWasAskedFor(t *testing.T) {
-	k := newTalk(t, map[string]string{"git_host": "kilnhub", "internal_container": "bundle"})
-	k.exchange(spec.ControlPlane, "POST", "/v2/deployments", "", `{"source":"git_host"}`, 201, `{"source":"banana"}`)
-	assert.Equal(t, []string{"git_host"}, k.words.DoubtfulIn(k.last))
-	k.exchange(spec.ControlPlane, "GET", revisionPath, "", "", 200, `{"source":"kilnhub"}`)
-	k.exchange(spec.ControlPlane, "GET", revisionPath, "", "", 200, `{"source":"banana"}`)
+// TestAValueIsDoubtfulOnlyUntilASourceIsShown: a wrong value is not excused by another entry that the target had no reason to use.
+func TestAValueIsDoubtfulOnlyUntilASourceIsShown(t *testing.T) {
+	k := newTalk(spec.Words{"git_host": "kilnhub", "internal_container": "bundle"})
+	k.exchange("", 200, `{"source":"banana"}`)
+	assert.Equal(t, []string{"git_host", "internal_container"}, k.words.DoubtfulIn(k.last))
+	k.exchange("", 200, `{"source":"kilnhub"}`)
+	k.exchange("", 200, `{"source":"banana"}`)
 	assert.Empty(t, k.words.DoubtfulIn(k.last), "the target knows kilnhub: the value is wrong")
-	assert.Empty(t, k.words.Doubtful("git_host", "internal_container"))
-	k.exchange(spec.ControlPlane, "GET", revisionPath, "", "", 200, `{"source":"internal_container"}`)
+	assert.Empty(t, k.words.Doubtful(spec.AnySource))
+	k.exchange("", 200, `{"source":"internal_container"}`)
 	assert.Equal(t, []string{"internal_container"}, k.words.DoubtfulIn(k.last))
 }

@@ -22,7 +22,7 @@ type effects struct {
 
 func (r *effects) note(s *seen) {
 	creates := r.field == "" && s.op.ID == "create-deployment"
-	updates := r.field != "" && s.op.ID == "update-deployment" && s.sentAs(sourceConfig, r.field).Type == gjson.String
+	updates := r.field != "" && s.op.ID == "update-deployment" && s.request.Get(sourceConfig+"."+r.field).Type == gjson.String
 	if s.ok() && !s.wrong && (creates || updates) {
 		r.served++
 	}
@@ -39,7 +39,7 @@ func (r *effects) result() (judged int, found []outcome.Violation) {
 			if !slices.ContainsFunc(found, func(f outcome.Violation) bool { return f.Exchange == v.Exchange }) {
 				v.Summary = r.summary
 				if r.field != "" {
-					v.Words = []string{r.field}
+					v.Words = []string{r.field} // a neutral word may be configured wrongly
 				}
 				found = append(found, v)
 			}

@@ -57,7 +57,7 @@ func newHistory(t *testing.T) *history {
 func (h *history) sees(r client.Request, status int, body string) {
 	h.at = h.at.Add(time.Second)
 	a := &client.Answer{Request: r, Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body), Sent: h.at, Took: 100 * time.Millisecond}
-	h.target.Collector.Observe(h.t.Context(), r, client.Wire{Query: r.Query, Body: r.Body}, h.at, a, "")
+	h.target.Collector.Observe(h.t.Context(), r, h.at, a, "")
 }
 
 func (h *history) plane(who target.Asker, method, path, body string, status int, answer string) {

@@ -81,8 +81,8 @@ func (r *isolation) note(s *seen) {
 		b.owns(s, "run_id")
 	case s.op.ID == "create-run":
 		b.owns(s, "run_id")
-		for _, m := range s.sentAs("input", "messages").Array() {
-			if text := m.Get(s.words.OnWire("content")); text.Type == gjson.String && len(text.Str) >= longEnough {
+		for _, m := range s.request.Get("input.messages").Array() {
+			if text := m.Get("content"); text.Type == gjson.String && len(text.Str) >= longEnough {
 				b.texts[text.Str] = written(text.Str)
 			}
 		}

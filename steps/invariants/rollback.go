@@ -51,13 +51,13 @@ func (r *rollback) note(s *seen) {
 	switch s.op.ID {
 	case "create-run":
 		id := s.answer.Get("run_id").String()
-		messages := s.sentAs("input", "messages").Array()
+		messages := s.request.Get("input.messages").Array()
 		if id == "" || len(messages) == 0 {
 			return
 		}
-		text := messages[len(messages)-1].Get(s.words.OnWire("content"))
+		text := messages[len(messages)-1].Get("content")
 		p := &posted{id: id, thread: s.base + " " + s.path["thread_id"], sent: s.sent, ended: s.ended,
-			rollsBack: s.sentAs("multitask_strategy").Str == s.words.OnWire("rollback")}
+			rollsBack: s.request.Get("multitask_strategy").Str == "rollback"}
 		if text.Type == gjson.String {
 			p.text = text.Str
 			if m := waits.FindStringSubmatch(text.Str); m != nil {

@@ -33,22 +33,12 @@ type seen struct {
 	credentials string
 
 	exchange *reports.Exchange
-	request  gjson.Result // as it was on the wire
-	words    *spec.Vocabulary
-	answer   gjson.Result // with the interface's names; nothing where the body is not JSON
+	request  gjson.Result // with the interface's names; nothing where the body is not JSON
+	answer   gjson.Result // the same
 }
 
 // ok tells whether the request was served.
 func (s *seen) ok() bool { return s.status/100 == 2 }
-
-// sentAs returns a value of the request's body by the interface's names of the fields that lead to it.
-func (s *seen) sentAs(fields ...string) gjson.Result {
-	value := s.request
-	for _, field := range fields {
-		value = value.Get(s.words.OnWire(field))
-	}
-	return value
-}
 
 // judged tells whether the answer may be judged: it came, does not only ask to wait, and is no server error.
 func (s *seen) judged() bool {
@@ -73,7 +63,8 @@ const (
 	unknownCredentials                       // only the value that no target knows
 )
 
-// callers recognizes callers by the recorded headers, in which the values of secrets are the names of their variables.
+// callers recognizes callers by the recorded headers, in which the values of secrets are the names of their
+// variables.
 type callers struct {
 	names   map[spec.Side][]string // headers that carry credentials
 	unknown map[spec.Side]map[string][]string
@@ -158,7 +149,7 @@ type reader struct {
 // read returns what the invariants read of an exchange, nil where it is for another address.
 func (r *reader) read(x *reports.Exchange) *seen {
 	at := r.target.Collector.SentAs(x.ID)
-	s := &seen{id: x.ID, sent: at.At, ended: at.At.Add(time.Duration(x.MS * float64(time.Millisecond))), status: x.Status, wrong: at.Wrong, exchange: x, words: r.target.Client.Vocabulary}
+	s := &seen{id: x.ID, sent: at.At, ended: at.At.Add(time.Duration(x.MS * float64(time.Millisecond))), status: x.Status, wrong: at.Wrong, exchange: x}
 	address, _, _ := strings.Cut(x.URL, "?")
 	below := ""
 	if !r.locate(s, address, &below) {
@@ -169,17 +160,17 @@ func (r *reader) read(x *reports.Exchange) *seen {
 	}
 	s.credentials = fmt.Sprint(r.callers.carried(s.side, x.Request.Headers))
 	s.caller = r.callers.of(s.side, x.Request.Headers)
-	if json.Valid([]byte(x.Request.Body)) {
-		s.request = gjson.Parse(x.Request.Body)
-	}
-	body := []byte(x.Response.Body)
-	if v := r.target.Client.Vocabulary; !v.Empty() {
-		body, _ = v.Answer(s.side, x.Method, below, x.Status, body)
-	}
-	if json.Valid(body) { // of bounded depth; a body that was cut is none
-		s.answer = gjson.ParseBytes(body)
-	}
+	s.request, s.answer = r.valueOf(s.side, x.Request.Body), r.valueOf(s.side, x.Response.Body)
 	return s
+}
+
+// valueOf is a recorded body with the interface's names, where it is JSON: of bounded depth; a body that was cut is
+// none.
+func (r *reader) valueOf(side spec.Side, body string) gjson.Result {
+	if !json.Valid([]byte(body)) {
+		return gjson.Result{}
+	}
+	return gjson.ParseBytes(r.target.Client.Words.FromTarget(side, []byte(body)))
 }
 
 // locate finds which half of the target the address is of.

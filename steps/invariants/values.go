@@ -148,7 +148,7 @@ func readOf(v gjson.Result, exchange int) (read, bool) {
 func (r *revisions) set(s *seen) map[string]string {
 	fields := map[string]string{}
 	for _, field := range fieldsSet {
-		if v := s.sentAs(sourceConfig, field); v.Type == gjson.String {
+		if v := s.request.Get(sourceConfig + "." + field); v.Type == gjson.String {
 			fields[field] = v.Str
 		}
 	}

@@ -15,8 +15,9 @@ const (
 	before   = 60
 )
 
-// CutAround shortens an expected and an actual text so that what differs stays in both. Where differs occurs in the actual
-// one, that is the place; else it is where the actual text, which the expected one may quote, first differs from it.
+// CutAround shortens an expected and an actual text so that what differs stays in both. Where differs occurs in the
+// actual one, that is the place; else it is where the actual text, which the expected one may quote, first differs
+// from it.
 func CutAround(expected, actual, differs string) (string, string) {
 	at := -1
 	if differs != "" {
@@ -76,7 +77,8 @@ func shortened(args []any) []any {
 	return short
 }
 
-// quoteOf is how the description of an answer shows the value at a JSON pointer into what was received: the key with the beginning of the value.
+// quoteOf is how the description of an answer shows the value at a JSON pointer: the key with the beginning of the
+// value.
 func quoteOf(a *client.Answer, pointer string) string {
 	const enough = 40
 	if a == nil || pointer == "" {
@@ -89,7 +91,7 @@ func quoteOf(a *client.Answer, pointer string) string {
 	if !a.IsJSON() {
 		return ""
 	}
-	value := gjson.GetBytes(a.Wire(), strings.Join(path, "."))
+	value := gjson.GetBytes(a.Body, strings.Join(path, "."))
 	if !value.Exists() {
 		return ""
 	}

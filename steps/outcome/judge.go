@@ -6,7 +6,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 // Judge turns what a step returned into an outcome, by the kind of sentence it stands under: what goes wrong under Given
@@ -40,7 +39,7 @@ func classify(ctx context.Context, given bool, err error) *Outcome {
 	var o *Outcome
 	var none *client.NoAnswer
 	var busy *client.Busy
-	var refused *naming.Refusal
+	var refused *client.NotNamed
 	switch {
 	case errors.As(err, &o):
 		same := *o // it may be shared by scenarios

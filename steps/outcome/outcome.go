@@ -35,7 +35,7 @@ type Violation struct {
 	Differs   string     `json:"differs,omitempty"` // the part of Actual that must not be cut; "" where comparing with Expected tells it
 	Count     int        `json:"count"`
 	Key       string     `json:"key,omitempty"`   // tells faults apart that one sentence can show; the sentence's pattern by default
-	Words     []string   `json:"words,omitempty"` // of the vocabulary, on which it may depend; only where the whole record is judged
+	Words     []string   `json:"words,omitempty"` // neutral words on which it may depend, where the whole record is judged
 
 	answer *client.Answer // the evidence
 
@@ -69,12 +69,9 @@ func (o *Outcome) withReason() *Outcome {
 	return o
 }
 
-// At adds the place in the answer's body: with the interface's names, and told with the target's.
+// At adds the place in the answer's body.
 func (o *Outcome) At(pointer string) *Outcome {
 	v := &o.Violations[0]
-	if v.answer != nil {
-		pointer = v.answer.PointerOnWire(pointer)
-	}
 	v.Pointer, v.Differs = pointer, quoteOf(v.answer, pointer)
 	return o.withReason()
 }

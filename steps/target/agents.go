@@ -7,7 +7,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/client/naming"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 )
@@ -65,7 +65,7 @@ func (t *Target) Bases(side spec.Side) []string {
 // Refused blocks what needs the agent server at an address that the control plane has named, where an error says that no request goes
 // there. It returns any other error as it is.
 func Refused(t *Target, named string, err error) error {
-	var why *naming.Refusal
+	var why *client.NotNamed
 	if !errors.As(err, &why) {
 		return err
 	}

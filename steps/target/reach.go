@@ -15,7 +15,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/client/naming"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
@@ -43,8 +42,8 @@ func RouteOf(c *config.Config) (client.Route, error) {
 }
 
 // NamesOf are the rules of a configuration for the addresses that its control plane names.
-func NamesOf(c *config.Config) *naming.Rules {
-	rules := &naming.Rules{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate}
+func NamesOf(c *config.Config) *client.Naming {
+	rules := &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate}
 	if via := c.Connection(); via != nil {
 		rules.Resolve, rules.Sockets = via.Resolve, via.Sockets
 	}

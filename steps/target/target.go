@@ -65,7 +65,7 @@ func New(o Options) (*Target, error) {
 	t.Client.ReadOnly = o.Config.ReadOnly
 	t.Redact.Add(environmentProxies())
 	t.noteConfiguration()
-	t.Client.Vocabulary, _ = spec.NewVocabulary(o.Config.Vocabulary) // the configuration was validated
+	t.Client.Words = o.Config.Vocabulary
 	if o.Oracle == nil {
 		return t, nil
 	}
@@ -75,9 +75,7 @@ func New(o Options) (*Target, error) {
 	}
 	t.Ledger = ledger
 	t.Collector = evidence.New(o.Oracle, t.Redact, o.Journal, o.Start)
-	if err := t.Collector.Translate(t.Client.Vocabulary); err != nil {
-		return nil, err
-	}
+	t.Collector.Translate(t.Client.Words)
 	t.Collector.ReachedBy(evidence.Reach{TenantHeader: http.CanonicalHeaderKey(o.Config.CredentialHeaders.TenantID), Gateway: gatewayNames(o.Config),
 		Via: o.Config.Connection()})
 	t.Client.Observe = t.Collector.Observe

@@ -93,8 +93,9 @@ func (w *invalidBeside) eachIsRefusedNaming(ctx context.Context, parameter strin
 			wrong.Violations[0].Count++
 			continue
 		}
-		wrong = outcome.Violated(t.answer, fmt.Sprintf("status 422 with an error that names %s: %s=%s (%s) beside %s", t.answer.OnWire(parameter), parameter, t.invalid.Value, t.invalid.Why,
-			strings.Join(t.beside, " and ")), "%s", outcome.Seen(t.answer))
+		wanted := fmt.Sprintf("status 422 with an error that names %s: %[1]s=%s (%s) beside %s",
+			parameter, t.invalid.Value, t.invalid.Why, strings.Join(t.beside, " and "))
+		wrong = outcome.Violated(t.answer, wanted, "%s", outcome.Seen(t.answer))
 	}
 	switch {
 	case wrong != nil:

@@ -1,4 +1,4 @@
-package naming_test
+package client
 
 import (
 	"net"
@@ -8,17 +8,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/agentconform/agentconform/steps/client/naming"
 )
 
 const secure, open = "https://control.example/api", "http://control.example"
 
 // reachedAt are the rules of a control plane that was reached at the addresses, or was not yet.
-func reachedAt(plane string, addresses ...string) *naming.Rules {
-	r := &naming.Rules{Plane: plane}
+func reachedAt(plane string, addresses ...string) *Naming {
+	r := &Naming{Plane: plane}
 	for _, at := range addresses {
-		r.Connected(strings.TrimPrefix(plane, "http://")+":80", net.TCPAddrFromAddrPort(netip.MustParseAddrPort(at)))
+		r.connected(strings.TrimPrefix(plane, "http://")+":80", net.TCPAddrFromAddrPort(netip.MustParseAddrPort(at)))
 	}
 	return r
 }
@@ -58,10 +56,10 @@ func TestNamedBy(t *testing.T) {
 		{secure, "HTTP://8.8.8.8", "uses http, and"},
 	} {
 		_, err := reachedAt(c.plane).Base(c.address)
-		var refused *naming.Refusal
+		var refused *NotNamed
 		require.ErrorAs(t, err, &refused, c.address)
 		assert.Contains(t, refused.Why, c.why, c.address)
-		assert.Equal(t, naming.KeyAgent, refused.Key)
+		assert.Equal(t, KeyAgent, refused.Key)
 	}
 }
 
@@ -69,16 +67,17 @@ func TestNamedBy(t *testing.T) {
 func TestAddressesThatNoPlaneMayName(t *testing.T) {
 	for _, host := range []string{
 		"169.254.169.254", "169.254.170.2", "100.100.100.200", "192.0.0.192", "168.63.129.16", "[fd00:ec2::254]", "[fd20:ce::254]", "[fe80::a9fe:a9fe]",
-		"[fe80::a9fe:a9fe%25eth0]", "[64:ff9b::a9fe:a9fe]", "[64:ff9b:1::a9fe:a9fe]", "[64:ff9b:1:a9fe:a9:fe00::]", "[2002:a9fe:a9fe::1]", "[::ffff:100.100.100.200]",
-		"[::ffff:a9fe:a9fe]", "[::a9fe:a9fe]", "[::ffff:0:a9fe:a9fe]", "[2001:db8::5efe:a9fe:a9fe]", "[2a00::200:5efe:a9fe:a9fe]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
+		"[fe80::a9fe:a9fe%25eth0]", "[64:ff9b::a9fe:a9fe]", "[64:ff9b:1::a9fe:a9fe]", "[2002:a9fe:a9fe::1]", "[::ffff:100.100.100.200]",
+		"[::ffff:a9fe:a9fe]", "[::a9fe:a9fe]", "[::ffff:0:a9fe:a9fe]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
+		"[2001:db8::5efe:a9fe:a9fe]", "[2a00::200:5efe:a9fe:a9fe]",
 		"255.255.255.255", "240.0.0.1", "0.1.2.3", "0.0.0.0", "[::]", "224.0.0.1", "[ff02::1]",
 		"metadata.google.internal", "METADATA.google.internal.", "metadata.goog", "instance-data.ec2.internal",
 		"0xa9fea9fe", "0xa9.254.169.254", "2852039166", "127.1", "0177.0.0.1", "1.2.3.4.5",
 	} {
-		for _, r := range []*naming.Rules{reachedAt(open), reachedAt(open, "10.0.0.1:80"), {Plane: "http://192.168.0.1", AllowPrivate: true}} {
+		for _, r := range []*Naming{reachedAt(open), reachedAt(open, "10.0.0.1:80"), {Plane: "http://192.168.0.1", AllowPrivate: true}} {
 			_, err := r.Base("http://" + host + "/a")
 			require.Error(t, err, host)
-			assert.NotContains(t, err.Error(), naming.KeyPrivate)
+			assert.NotContains(t, err.Error(), KeyPrivate)
 		}
 		_, err := reachedAt("http://" + host).Base("http://" + host + "/a")
 		require.NoError(t, err, "%s is the host that the user named", host)
@@ -87,31 +86,31 @@ func TestAddressesThatNoPlaneMayName(t *testing.T) {
 
 // places are addresses by what they are, with the forms in which an IPv6 address holds them.
 var places = map[string][]string{
-	"public":   {"8.8.8.8", "100.128.0.1", "192.0.1.1", "[2a00::1]", "[64:ff9b::808:808]", "[2002:808:808::1]"},
-	"private":  {"10.0.0.7", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "100.127.255.254", "192.0.2.1", "198.18.0.1", "[fd12::1]", "[fe80::1%25eth0]", "[fec0::1]", "[2001:db8::1]", "[2001::1]", "[::ffff:10.0.0.7]", "[64:ff9b::a00:7]", "[2002:a00:7::1]", "[64:ff9b:1::808:808]", "[2a00::5efe:a00:7]"},
+	"public":   {"8.8.8.8", "100.128.0.1", "192.0.1.1", "[2a00::1]", "[64:ff9b::808:808]"},
+	"private":  {"10.0.0.7", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "100.127.255.254", "192.0.2.1", "198.18.0.1", "[fd12::1]", "[fe80::1%25eth0]", "[fec0::1]", "[2001:db8::1]", "[2001::1]", "[::ffff:10.0.0.7]", "[64:ff9b::a00:7]"},
 	"loopback": {"127.0.0.1", "127.255.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "a.localhost", "LOCALHOST.", "127.0.0.1."},
 }
 
 // TestWhereAnAgentServerMayBe is the table of the rules: by where the control plane is and by the key.
 func TestWhereAnAgentServerMayBe(t *testing.T) {
-	planes := map[string]func() *naming.Rules{
-		"public":         func() *naming.Rules { return &naming.Rules{Plane: "http://1.1.1.1"} },
-		"public by name": func() *naming.Rules { return reachedAt(open, "1.1.1.1:80") },
-		"public by name, after private and before loopback": func() *naming.Rules { return reachedAt(open, "10.0.0.1:80", "1.1.1.1:80", "127.0.0.1:80") },
-		"public by resolve": func() *naming.Rules {
-			return &naming.Rules{Plane: open, Resolve: map[string]string{"control.example": "1.1.1.1"}}
+	planes := map[string]func() *Naming{
+		"public":         func() *Naming { return &Naming{Plane: "http://1.1.1.1"} },
+		"public by name": func() *Naming { return reachedAt(open, "1.1.1.1:80") },
+		"public by name, after private and before loopback": func() *Naming { return reachedAt(open, "10.0.0.1:80", "1.1.1.1:80", "127.0.0.1:80") },
+		"public by resolve": func() *Naming {
+			return &Naming{Plane: open, Resolve: map[string]string{"control.example": "1.1.1.1"}}
 		},
-		"private":         func() *naming.Rules { return &naming.Rules{Plane: "http://10.1.1.1"} },
-		"private by name": func() *naming.Rules { return reachedAt(open, "10.1.1.1:80") },
-		"private by resolve": func() *naming.Rules {
-			return &naming.Rules{Plane: open, Resolve: map[string]string{"control.example": "fd12::7"}}
+		"private":         func() *Naming { return &Naming{Plane: "http://10.1.1.1"} },
+		"private by name": func() *Naming { return reachedAt(open, "10.1.1.1:80") },
+		"private by resolve": func() *Naming {
+			return &Naming{Plane: open, Resolve: map[string]string{"control.example": "fd12::7"}}
 		},
-		"private, the user's own link": func() *naming.Rules { return &naming.Rules{Plane: "http://169.254.7.7"} },
-		"loopback":                     func() *naming.Rules { return &naming.Rules{Plane: "http://127.0.0.1:8080"} },
-		"loopback by name":             func() *naming.Rules { return reachedAt(open, "[::1]:80", "127.0.0.1:80") },
-		"loopback, localhost":          func() *naming.Rules { return &naming.Rules{Plane: "http://localhost:8080"} },
-		"loopback by a socket": func() *naming.Rules {
-			return &naming.Rules{Plane: open, Sockets: map[string]string{"control.example:80": "/run/control"}}
+		"private, the user's own link": func() *Naming { return &Naming{Plane: "http://169.254.7.7"} },
+		"loopback":                     func() *Naming { return &Naming{Plane: "http://127.0.0.1:8080"} },
+		"loopback by name":             func() *Naming { return reachedAt(open, "[::1]:80", "127.0.0.1:80") },
+		"loopback, localhost":          func() *Naming { return &Naming{Plane: "http://localhost:8080"} },
+		"loopback by a socket": func() *Naming {
+			return &Naming{Plane: open, Sockets: map[string]string{"control.example:80": "/run/control"}}
 		},
 	}
 	for name, plane := range planes {
@@ -125,12 +124,12 @@ func TestWhereAnAgentServerMayBe(t *testing.T) {
 					_, err := r.Base("http://" + host + ":1/a")
 					about := name + " names " + place + " " + host
 					assert.Equal(t, want, err == nil, "%s, key %t: %v", about, key, err)
-					var refused *naming.Refusal
+					var refused *NotNamed
 					if err != nil && assert.ErrorAs(t, err, &refused) {
-						assert.Equal(t, place == "private", refused.Key == naming.KeyPrivate, about)
+						assert.Equal(t, place == "private", refused.Key == KeyPrivate, about)
 					}
 					if ip, isIP := netip.ParseAddr(strings.NewReplacer("[", "", "]", "", "%25", "%").Replace(host)); isIP == nil {
-						assert.Equal(t, want, r.Connects("agents.example", ip) == nil, "%s, to which a name leads, key %t", about, key)
+						assert.Equal(t, want, r.connects("agents.example", ip) == nil, "%s, to which a name leads, key %t", about, key)
 					}
 				}
 			}
@@ -140,7 +139,7 @@ func TestWhereAnAgentServerMayBe(t *testing.T) {
 
 // TestNamesBehindAProxy: to where they lead is not seen.
 func TestNamesBehindAProxy(t *testing.T) {
-	r := &naming.Rules{Plane: open, Agent: "http://agents.example", Resolve: map[string]string{"held.example": "10.0.0.1"},
+	r := &Naming{Plane: open, Agent: "http://agents.example", Resolve: map[string]string{"held.example": "10.0.0.1"},
 		Hidden: func(base string) bool { return !strings.Contains(base, "direct") }}
 	check := func(address string) error {
 		_, err := r.Base(address)
@@ -150,9 +149,9 @@ func TestNamesBehindAProxy(t *testing.T) {
 		require.NoError(t, check(held), held)
 	}
 	for _, other := range []string{"http://evil.example", "http://control.example.evil.example", "http://10.0.0.1", "http://[fd12::1]"} {
-		var refused *naming.Refusal
+		var refused *NotNamed
 		require.ErrorAs(t, check(other), &refused, other)
-		assert.Equal(t, naming.KeyPrivate, refused.Key, other)
+		assert.Equal(t, KeyPrivate, refused.Key, other)
 	}
 	for _, other := range []string{"http://localhost", "http://127.0.0.1"} {
 		require.ErrorContains(t, check(other), "loopback", other)
@@ -169,26 +168,26 @@ func TestNamesBehindAProxy(t *testing.T) {
 func TestConnections(t *testing.T) {
 	at := netip.MustParseAddr
 	r := reachedAt(open)
-	require.ErrorContains(t, r.Connects("agents.example", at("10.0.0.1")), "it leads to 10.0.0.1: it is on a private network")
-	require.ErrorContains(t, r.Connects("agents.example", at("127.0.0.1")), "loopback")
-	require.NoError(t, r.Connects("agents.example", at("8.8.8.8")))
-	require.NoError(t, r.Connects("control.example", at("10.0.0.1")))
+	require.ErrorContains(t, r.connects("agents.example", at("10.0.0.1")), "it leads to 10.0.0.1: it is on a private network")
+	require.ErrorContains(t, r.connects("agents.example", at("127.0.0.1")), "loopback")
+	require.NoError(t, r.connects("agents.example", at("8.8.8.8")))
+	require.NoError(t, r.connects("control.example", at("10.0.0.1")))
 	for _, ip := range []string{"169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254", "64:ff9b::a9fe:a9fe", "fe80::a9fe:a9fe%eth0"} {
-		require.ErrorContains(t, r.Connects("control.example", at(ip)), "metadata", ip)
+		require.ErrorContains(t, r.connects("control.example", at(ip)), "metadata", ip)
 	}
-	require.NoError(t, reachedAt("http://169.254.169.254").Connects("169.254.169.254", at("169.254.169.254")), "the configuration holds the address")
-	var none *naming.Rules
-	require.NoError(t, none.Connects("a", at("127.0.0.1")))
-	none.Connected("a", nil)
+	require.NoError(t, reachedAt("http://169.254.169.254").connects("169.254.169.254", at("169.254.169.254")), "the configuration holds the address")
+	var none *Naming
+	require.NoError(t, none.connects("a", at("127.0.0.1")))
+	none.connected("a", nil)
 	other := reachedAt(open)
-	other.Connected("agents.example:80", net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:80")))
-	require.Error(t, other.Connects("evil.example", at("127.0.0.1")), "only the control plane's own connections tell where it is")
+	other.connected("agents.example:80", net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:80")))
+	require.Error(t, other.connects("evil.example", at("127.0.0.1")), "only the control plane's own connections tell where it is")
 }
 
 func FuzzNamedBy(f *testing.F) {
 	f.Add("http://[fe80::1%25eth0]/")
 	f.Fuzz(func(t *testing.T, address string) {
-		base, err := (&naming.Rules{Plane: "https://127.0.0.1"}).Base(address)
+		base, err := (&Naming{Plane: "https://127.0.0.1"}).Base(address)
 		if err == nil && !strings.HasPrefix(strings.ToLower(base), "https://") {
 			assert.Regexp(t, `(?i)^http://([^/]*localhost|127\.|\[)`, base)
 		}

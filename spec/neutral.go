@@ -1,0 +1,158 @@
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Neutral lists the names of the interface that stand in for a brand, so that each vendor has its own (`x-neutral` in
+// the documents): three sources, a field, and two names of graph and handler that never occur in requests or answers.
+func Neutral() []string {
+	return append(Sources(), NeutralField, "graph_auth_user", "graph_config_file")
+}
+
+// NeutralField is the neutral word that is the name of a field.
+const NeutralField = "graph_config_path"
+
+// AnySource stands for all sources, where a value is none of them.
+const AnySource = "source"
+
+// Unmapped begins, in what was translated from a target, a neutral word for which the target is said to have another.
+const Unmapped = "unmapped "
+
+// Words are a target's names for neutral words of the interface, by these. Nil translates nothing.
+type Words map[string]string
+
+// Misuse is an entry of a vocabulary that cannot be used.
+type Misuse struct{ Name, Problem string }
+
+// Misuses lists the entries that cannot be used, by name.
+func (w Words) Misuses() (all []Misuse) {
+	taken := map[string]string{}
+	for _, name := range Neutral() {
+		as := w.OnWire(name)
+		if other, twice := taken[as]; twice {
+			if w[name] == "" {
+				name, other = other, name
+			}
+			all = append(all, Misuse{name, fmt.Sprintf("is %q, and so is %q", as, other)})
+		}
+		taken[as] = name
+	}
+	for _, name := range slices.Sorted(maps.Keys(w)) {
+		switch {
+		case !slices.Contains(Neutral(), name):
+			all = append(all, Misuse{name, "is not a neutral word of the interface"})
+		case w[name] == "":
+			all = append(all, Misuse{name, "is empty"})
+		}
+	}
+	return all
+}
+
+// OnWire is the target's name for a name of the interface.
+func (w Words) OnWire(name string) string {
+	if as := w[name]; as != "" {
+		return as
+	}
+	return name
+}
+
+// Renamed lists the words that occur in requests and answers and that the target calls otherwise.
+func (w Words) Renamed() (names []string) {
+	for _, name := range append(Sources(), NeutralField) {
+		if w.OnWire(name) != name {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ToTarget spells a JSON text of the control plane with the target's names. Only neutral words at their places are
+// replaced, every other byte stays as it is; what is not JSON stays whole.
+func (w Words) ToTarget(side Side, body []byte) []byte {
+	return w.respelt(side, body, w.OnWire)
+}
+
+// FromTarget spells a JSON text that has the target's names with the interface's.
+func (w Words) FromTarget(side Side, body []byte) []byte {
+	names := map[string]string{}
+	for _, name := range w.Renamed() {
+		names[name] = Unmapped + name
+	}
+	for _, name := range w.Renamed() {
+		names[w[name]] = name
+	}
+	return w.respelt(side, body, func(word string) string {
+		if name := names[word]; name != "" {
+			return name
+		}
+		return word
+	})
+}
+
+func (w Words) respelt(side Side, body []byte, spell func(word string) string) []byte {
+	if side != ControlPlane || len(w.Renamed()) == 0 || !gjson.ValidBytes(body) {
+		return body
+	}
+	text, last := strings.Builder{}, 0
+	eachNeutral(gjson.ParseBytes(body), func(at gjson.Result) {
+		if as := spell(at.Str); as != at.Str {
+			text.Write(body[last:at.Index])
+			text.Write(gjson.AppendJSONString(nil, as))
+			last = at.Index + len(at.Raw)
+		}
+	})
+	text.Write(body[last:])
+	return []byte(text.String())
+}
+
+// NeutralIn lists what a body of the control plane has at the places of neutral words: sources, and names of fields.
+func NeutralIn(body gjson.Result) (words []string) {
+	eachNeutral(body, func(at gjson.Result) { words = append(words, at.Str) })
+	return words
+}
+
+// eachNeutral visits the places of neutral words in a body of the control plane, in their order: the source of a
+// deployment or a revision, and the names of the fields of its configuration.
+func eachNeutral(body gjson.Result, visit func(at gjson.Result)) {
+	listed := func(item gjson.Result) {
+		eachMember(item, func(key string, value gjson.Result) { visitNeutral(key, value, visit) })
+	}
+	eachMember(body, func(key string, value gjson.Result) {
+		if key != "resources" || !value.IsArray() {
+			visitNeutral(key, value, visit)
+			return
+		}
+		value.ForEach(func(_, item gjson.Result) bool {
+			listed(item)
+			return true
+		})
+	})
+}
+
+func visitNeutral(key string, value gjson.Result, visit func(at gjson.Result)) {
+	switch {
+	case key == "source" && value.Type == gjson.String:
+		visit(value)
+	case key == "source_revision_config" && value.IsObject():
+		value.ForEach(func(name, _ gjson.Result) bool {
+			visit(name)
+			return true
+		})
+	}
+}
+
+func eachMember(object gjson.Result, visit func(key string, value gjson.Result)) {
+	if !object.IsObject() {
+		return
+	}
+	object.ForEach(func(key, value gjson.Result) bool {
+		visit(key.Str, value)
+		return true
+	})
+}

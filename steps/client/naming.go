@@ -1,0 +1,182 @@
+package client
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// The keys of the configuration with which a user says that a refused address is right.
+const (
+	KeyPrivate = "allow_private"
+	KeyAgent   = "agent_target"
+)
+
+// Naming says which addresses a control plane may name: those of agent servers. An untrusted control plane must not
+// lead the tokens of users, or any request, into the network of the machine on which the suite runs. An agent server
+// is as public as the control plane, or more so. What is written is checked first, and each connection once more: a
+// name may lead to another address each time. It may be used by many goroutines.
+type Naming struct {
+	Plane        string            // base URL of the control plane; "": there is none, and nothing may be named
+	Agent        string            // base URL of the agent server that the configuration holds; "": none
+	AllowPrivate bool              // the key allow_private
+	Resolve      map[string]string // IP address by host name in lower case
+	Sockets      map[string]string // path of a Unix domain socket by "host:port" in lower case
+	// Hidden tells whether a proxy is between the suite and a base address: to where a name leads is not seen then.
+	Hidden func(base string) bool
+
+	seen atomic.Int32 // 1 + the most public place at which the control plane was reached; 0: it was not yet
+}
+
+// NotNamed says why no request goes to an address that the control plane has named, and with which key the user
+// allows it.
+type NotNamed struct{ Why, Key string }
+
+func (n *NotNamed) Error() string { return n.Why }
+
+// Remedy says what to do if the address is right.
+func (n *NotNamed) Remedy() string {
+	if n.Key == KeyPrivate {
+		return "set allow_private to true, or agent_target, if it is right"
+	}
+	return "set agent_target if it is right"
+}
+
+// Base checks whether requests may be sent to the agent server URL that the control plane returned, and returns it as
+// a base URL. The error is a *NotNamed.
+func (r *Naming) Base(address string) (base string, err error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", &NotNamed{"it is not a URL", KeyAgent}
+	}
+	host := hostOf(address)
+	at, written := placeOfHost(host)
+	plane, known := r.plane()
+	hidden := r.Hidden != nil && r.Hidden(address)
+	why := ""
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		why = "it does not begin with http:// or https://"
+	case host == "":
+		why = "it has no host"
+	case u.User != nil:
+		why = "it contains a user name or password"
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		why = "it has a query or a fragment"
+	case r.holds(host):
+	case written && (known || hidden || at == never): // else the connection decides
+		if refused := r.allows(at, plane); refused != nil {
+			return "", refused
+		}
+	case !written && hidden && !r.AllowPrivate:
+		return "", &NotNamed{"to where its host name leads is not seen behind a proxy", KeyPrivate}
+	}
+	if why == "" && u.Scheme == "http" && strings.HasPrefix(strings.ToLower(r.Plane), "https:") && at != loopback {
+		why = "it uses http, and the control plane uses https"
+	}
+	if why != "" {
+		return "", &NotNamed{why, KeyAgent}
+	}
+	return strings.TrimRight(address, "/"), nil
+}
+
+// allows decides about a place, from that of the control plane.
+func (r *Naming) allows(at, plane place) *NotNamed {
+	switch {
+	case at == never:
+		const why = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
+		return &NotNamed{why, KeyAgent}
+	case at == loopback && plane != loopback:
+		return &NotNamed{"it is on this machine (loopback), and the control plane is not", KeyAgent}
+	case at == private && plane == public && !r.AllowPrivate:
+		return &NotNamed{"it is on a private network, and the control plane is not", KeyPrivate}
+	}
+	return nil
+}
+
+// connects checks an address to which a host name leads, before a connection is made. The error is a *NotNamed.
+func (r *Naming) connects(host string, ip netip.Addr) error {
+	if r == nil {
+		return nil
+	}
+	host = canonical(host)
+	_, err := netip.ParseAddr(host)
+	switch held := r.holds(host); {
+	case held && err == nil: // the configuration holds the address itself
+		return nil
+	case in(bare(ip), metadata):
+		return &NotNamed{fmt.Sprintf("it leads to %s, at which a cloud metadata service may be", ip), KeyAgent}
+	case held:
+		return nil
+	}
+	plane, _ := r.plane()
+	if refused := r.allows(placeOf(ip), plane); refused != nil {
+		return &NotNamed{fmt.Sprintf("it leads to %s: %s", ip, refused.Why), refused.Key}
+	}
+	return nil
+}
+
+// connected notes that a connection to a host and port was made, and at which address.
+func (r *Naming) connected(hostPort string, at net.Addr) {
+	if r == nil || r.Plane == "" || hostPort != reports.HostPort(r.Plane) {
+		return
+	}
+	reached, err := netip.ParseAddrPort(at.String())
+	if err != nil {
+		return
+	}
+	is := int32(placeOf(reached.Addr())) + 1
+	for {
+		before := r.seen.Load()
+		if before != 0 && before <= is || r.seen.CompareAndSwap(before, is) {
+			return
+		}
+	}
+}
+
+// plane is where the control plane is: as the configuration says, else the most public place at which it was reached.
+func (r *Naming) plane() (at place, known bool) {
+	host := hostOf(r.Plane)
+	if r.Sockets[reports.HostPort(r.Plane)] != "" {
+		return loopback, true
+	}
+	if ip := r.Resolve[host]; ip != "" {
+		host = ip
+	}
+	if at, known = placeOfHost(host); !known {
+		seen := r.seen.Load()
+		at, known = place(max(seen-1, 0)), seen != 0
+	}
+	if at == never { // there is a server: the user's own link
+		at = private
+	}
+	return at, known
+}
+
+// holds tells whether the configuration holds a host.
+func (r *Naming) holds(host string) bool {
+	return slices.Contains([]string{hostOf(r.Plane), hostOf(r.Agent)}, host) || r.Resolve[host] != ""
+}
+
+// hostOf is the host of a URL in lower case, without the dot at its end; "" where there is none.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return canonical(u.Hostname())
+}
+
+func canonical(host string) string {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.Unmap().String()
+	}
+	return host
+}
