@@ -38,8 +38,11 @@ func recorded(t *target.Target, secret string) []string {
 	return nil
 }
 
-// identityKeys are where the field's servers show the identity of a user. A short identity may be a word that stands elsewhere by chance.
-var identityKeys = []string{"owner", "identity", "user", "user_id", "langgraph_auth_user_id"}
+// showsIdentity tells whether the field's servers show the identity of a user at a key. A short identity may be a word that stands
+// elsewhere by chance.
+func showsIdentity(key string) bool {
+	return slices.Contains([]string{"owner", "identity", "user", "user_id"}, key) || strings.HasSuffix(key, "auth_user_id")
+}
 
 // checkPersons looks for the credentials and the identity of another user than the caller.
 func (r *isolation) checkPersons(s *seen) {
@@ -58,7 +61,7 @@ func (r *isolation) checkPersons(s *seen) {
 			continue
 		}
 		shown := len(p.identity) >= longEnough && strings.Contains(body, p.identity)
-		for value := range valuesAt(s.answer, func(key string) bool { return slices.Contains(identityKeys, key) }) {
+		for value := range valuesAt(s.answer, showsIdentity) {
 			shown = shown || value == p.identity
 		}
 		if shown {
