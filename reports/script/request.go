@@ -68,7 +68,8 @@ func (s *script) request(x *step) (string, error) {
 func (s *script) isTarget(address string) bool {
 	for _, base := range []string{s.result.Target.ControlPlane, s.result.Target.AgentServer} {
 		u, err := url.Parse(base)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+			u.RawQuery != "" || u.Fragment != "" {
 			continue
 		}
 		if rest, below := strings.CutPrefix(address, strings.TrimSuffix(base, "/")); below && strings.HasPrefix(rest, "/") {
