@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"github.com/agentconform/agentconform/reports/safe"
@@ -66,9 +65,10 @@ type Answer struct {
 	Asked     bool                 // the server has asked for a client certificate
 	Forwarded string               // the address that answered, where a redirect on the same host was followed
 
-	kind  kind // of the body
-	words *spec.Vocabulary
-	leave func() // gives back the place of a large body; nil where it has none
+	kind   kind // of the body
+	words  *spec.Vocabulary
+	alone  bool          // has the place of a large body
+	waited time.Duration // for it
 }
 
 // Wire is the body as it was received.
@@ -157,10 +157,9 @@ type Client struct {
 	Limit      *rate.Limiter // of requests to the target; nil: none
 	ReadOnly   bool          // requests that would write are not sent; the error is a *WriteRefused
 	patience   *patience
-	large      *semaphore.Weighted // places for large bodies
-	largeBody  []byte              // whoever has the place reads into it
-	gates      sync.Map            // by host
-	secured    sync.Map            // *handshakes by host and port
+	large      chan struct{} // the place of a large body
+	gates      sync.Map      // by host
+	secured    sync.Map      // *handshakes by host and port
 }
 
 // New returns a client that keeps enough connections for the given number of concurrent scenarios.
@@ -175,7 +174,7 @@ func NewVia(concurrency int, route Route) *Client {
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
 		patience:  &patience{left: maxWaiting},
-		large:     semaphore.NewWeighted(largeBodies),
+		large:     make(chan struct{}, 1),
 	}
 }
 
@@ -270,7 +269,7 @@ func (c *Client) Try(ctx context.Context, r Request) error {
 	a, err := c.send(ctx, r, Wire{})
 	switch {
 	case err == nil:
-		a.leavePlace()
+		c.leavePlace(a)
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -300,7 +299,7 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	c.translate(a)
 	a.ID = c.Observe(ctx, r, wire, a.Sent, a, "")
 	a.shorten()
-	a.leavePlace()
+	c.leavePlace(a)
 	return a, nil
 }
 
@@ -348,11 +347,11 @@ const maxSends = 4
 func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
 		limited, cancel := context.WithCancel(ctx)
-		left := allow(r.Timeout, cancel)
+		timer := time.AfterFunc(r.Timeout, cancel)
 		seen := progress{handshakes: c.handshakesOf(r.Base)}
 		request, err := newRequest(seen.watch(limited), r, wire)
 		if err != nil {
-			left.pause()
+			timer.Stop()
 			cancel()
 			return nil, err
 		}
@@ -366,16 +365,15 @@ func (c *Client) send(ctx context.Context, r Request, wire Wire) (*Answer, error
 			}
 			// The context does not govern the body of an answer that switches protocols.
 			stop := context.AfterFunc(limited, func() { _ = response.Body.Close() })
-			if a.Status == http.StatusSwitchingProtocols {
-				_ = response.Body.Close()
-			} else {
-				err = c.readInto(limited, a, response, left)
+			if a.Status != http.StatusSwitchingProtocols {
+				err = c.readInto(limited, a, response.Body, timer)
 			}
+			_ = response.Body.Close()
 			stop()
 		}
-		a.Took = time.Since(a.Sent) - left.paused
+		a.Took = time.Since(a.Sent) - a.waited
 		timedOut := limited.Err() != nil
-		left.pause()
+		timer.Stop()
 		cancel()
 		switch {
 		case err == nil:

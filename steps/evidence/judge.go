@@ -1,14 +1,11 @@
 package evidence
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/tidwall/gjson"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
@@ -20,18 +17,10 @@ type judge struct {
 	wire       *spec.Oracle        // with the target's names
 	vocabulary *spec.Vocabulary    // nil where these are the interface's
 	enumerated map[string][]string // values of the interface, by field
-	memory     *semaphore.Weighted // what the answers that are judged at the moment take, in bytes
 }
 
-// The memory that judging takes: of all answers that are judged at the same time, and of each of its bytes and JSON values.
-const (
-	judgingMemory  = 48 << 20
-	memoryPerByte  = 3
-	memoryPerValue = 150
-)
-
 func newJudge(oracle *spec.Oracle) judge {
-	j := judge{oracle: oracle, wire: oracle, memory: semaphore.NewWeighted(judgingMemory)}
+	j := judge{oracle: oracle, wire: oracle}
 	if oracle != nil {
 		j.enumerated = oracle.Enums()
 	}
@@ -48,29 +37,13 @@ func (j *judge) translate(v *spec.Vocabulary) error {
 	return nil
 }
 
-// enter waits until there is memory to judge an answer, or until the context ends, with its cause. An answer that takes more than there
-// is waits until no other one is judged.
-func (j *judge) enter(ctx context.Context, a *client.Answer) (leave func(), err error) {
+// answer returns what the contract says against an answer, as it was received; nothing where none came.
+func (j *judge) answer(x spec.Exchange, a *client.Answer) []spec.Violation {
 	if a == nil {
-		return func() {}, nil
-	}
-	body := a.Wire()
-	values := bytes.Count(body, []byte{','}) + bytes.Count(body, []byte{'{'}) + bytes.Count(body, []byte{'['})
-	weight := int64(min(judgingMemory, memoryPerByte*len(body)+memoryPerValue*min(values, spec.MaxValues)))
-	if !j.memory.TryAcquire(weight) && j.memory.Acquire(ctx, weight) != nil {
-		return nil, context.Cause(ctx)
-	}
-	return func() { j.memory.Release(weight) }, nil
-}
-
-// answer returns what the contract says against an answer, as it was received; nothing where none came. The error is that of the
-// context.
-func (j *judge) answer(ctx context.Context, x spec.Exchange, a *client.Answer) ([]spec.Violation, error) {
-	if a == nil {
-		return nil, nil
+		return nil
 	}
 	x.Body = a.Wire()
-	return j.wire.JudgeResponseContext(ctx, x)
+	return j.wire.JudgeResponse(x)
 }
 
 // judgedForm is the exchange with the interface's names.
