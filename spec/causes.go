@@ -10,8 +10,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part that is
-// wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of hundreds.
+// judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part
+// that is wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of
+// hundreds.
 func judgeValue(schema *jsonschema.Schema, value any, longest int) (violations []Violation) {
 	if longest <= window {
 		return violationsOf(schema.Validate(value), value, nil)
@@ -48,8 +49,8 @@ func violationsOf(err error, value any, starts []int) []Violation {
 	return violations
 }
 
-// maxViolations bounds the faults of one answer. The documents have fewer places at which something can be wrong; but names of fields
-// may be the target's.
+// maxViolations bounds the faults of one answer. The documents have fewer places at which something can be wrong; but
+// names of fields may be the target's.
 const maxViolations = 256
 
 // leaves walks to the deepest causes: that a reference or a group "failed" says nothing.

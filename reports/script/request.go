@@ -87,8 +87,8 @@ func (s *script) expanding(text, form string) string {
 	})
 }
 
-// withIDs quotes a text in which the shell is to expand ids from a place on: those of earlier answers, and the id of the run
-// in the names of what it created, because a target may allow each name once.
+// withIDs quotes a text in which the shell is to expand ids from a place on: those of earlier answers, and the id of
+// the run in the names of what it created, because a target may allow each name once.
 func (s *script) withIDs(x *step, text string, from int) string {
 	return quoted(text, from, tokens, func(token string) string {
 		if v := s.ids[token]; v != nil && slices.Contains(x.uses, v) {
@@ -101,7 +101,8 @@ func (s *script) withIDs(x *step, text string, from int) string {
 	})
 }
 
-// quoted quotes a text for the shell but for those of its parts, from a place on, that the shell gets something else for.
+// quoted quotes a text for the shell but for those of its parts, from a place on, that the shell gets something else
+// for.
 func quoted(text string, from int, parts *regexp.Regexp, instead func(part string) string) string {
 	shell, at := "", 0
 	for _, part := range parts.FindAllStringIndex(text, -1) {
@@ -124,8 +125,8 @@ func literal(text string) string {
 	return safe.ShellWord(text)
 }
 
-// patience is for how many seconds curl waits for the answer. Where there was none after some time, it waits no longer than
-// the suite did: a later answer would be none in time either.
+// patience is for how many seconds curl waits for the answer. Where there was none after some time, it waits no
+// longer than the suite did: a later answer would be none in time either.
 func patience(x *step) int {
 	if seconds := int(x.MS+500) / 1000; x.Status == 0 && seconds > 0 {
 		return seconds

@@ -1,10 +1,10 @@
-// Package script writes the exchanges that led to a finding as a bash script of curl lines, one after the other. Ids that an
-// answer gave are taken from the answer that the script gets itself; a read is repeated until the answer is as it was
-// recorded, for a limited time; a request that was not answered before the next one was sent is sent in the background. The
-// answer that shows the violation is printed at the end.
+// Package script writes the exchanges that led to a finding as a bash script of curl lines, one after the other. Ids
+// that an answer gave are taken from the answer that the script gets itself; a read is repeated until the answer is
+// as it was recorded, for a limited time; a request that was not answered before the next one was sent is sent in the
+// background. The answer that shows the violation is printed at the end.
 //
-// The result may come from anywhere: each of its texts is quoted for the shell, secrets are named at the recorded places
-// only, and nothing is sent to an address that is not one of the result's own targets.
+// The result may come from anywhere: each of its texts is quoted for the shell, secrets are named at the recorded
+// places only, and nothing is sent to an address that is not one of the result's own targets.
 package script
 
 import (
@@ -44,9 +44,9 @@ func Write(w io.Writer, r *reports.Result, f *reports.Finding) error {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!/usr/bin/env bash\n# %s, finding %s: sends the requests that led to it to %s,\n", word(f.Requirement), word(f.ID),
-		word(strings.TrimSpace(r.Target.ControlPlane+" "+r.Target.AgentServer)))
-	b.WriteString("# and prints the answer that shows it. Secrets come from variables of the environment: the lines with need name them.\n")
+	fmt.Fprintf(&b, "#!/usr/bin/env bash\n# %s, finding %s: sends the requests that led to it to %s,\n",
+		word(f.Requirement), word(f.ID), word(strings.TrimSpace(r.Target.ControlPlane+" "+r.Target.AgentServer)))
+	b.WriteString("# and prints the answer that shows it. Secrets come from the environment: the lines with need name them.\n")
 	b.WriteString("# What it creates at the target it does not remove.\n" + prelude)
 	fmt.Fprintf(&b, "\nexec=%s\n", safe.ShellWord(safe.Line(exec(r))))
 	for _, name := range slices.Sorted(maps.Keys(s.secrets)) {
@@ -160,8 +160,8 @@ func (s *script) write(i int, each *step) error {
 	return nil
 }
 
-// conditions say for how many seconds a request is repeated, and what the answer has to be like before the script goes on; ""
-// where it is sent once.
+// conditions say for how many seconds a request is repeated, and what the answer has to be like before the script
+// goes on; "" where it is sent once.
 func (s *script) conditions(each *step) string {
 	shows := each.ID == s.shows
 	once := each.Method != "GET" || each.part != reports.SetUp && !shows && len(each.gives) == 0

@@ -17,8 +17,8 @@ import (
 // MaxBody is how much of an answer is read, in bytes after decompression.
 const MaxBody = 8 << 20
 
-// large is the size of a body above which it is read, decoded and judged alone: a smaller one has too few JSON values to take much
-// memory, however many are judged at once.
+// large is the size of a body above which it is read, decoded and judged alone: a smaller one has too few JSON values
+// to take much memory, however many are judged at once.
 const large = 64 << 10
 
 // errSilent says that no answer came in time.
@@ -26,8 +26,8 @@ var errSilent = errors.New("no answer in time")
 
 var errTooLarge = errors.New("the body is larger than 8 MiB")
 
-// readInto reads the body of an answer. A large one waits for its place; that is no time of the target, so the time of its request
-// begins again.
+// readInto reads the body of an answer. A large one waits for its place; that is no time of the target, so the time
+// of its request begins again.
 func (c *Client) readInto(ctx context.Context, a *Answer, body io.Reader, timer *time.Timer) (err error) {
 	if a.Body, err = io.ReadAll(io.LimitReader(body, large+1)); err != nil || len(a.Body) <= large {
 		return err
@@ -58,8 +58,8 @@ func (c *Client) leavePlace(a *Answer) {
 	}
 }
 
-// keptText is the size of a text, in bytes, above which scenarios get its length and digest: they hold answers as long as they
-// run, and two long texts are equal if these are. Of a large body that is no JSON they get as much.
+// keptText is the size of a text, in bytes, above which scenarios get its length and digest: they hold answers as
+// long as they run, and two long texts are equal if these are. Of a large body that is no JSON they get as much.
 const keptText = 64 << 10
 
 // shorten lets go of what nothing is looked up in. The exchange was recorded and judged whole.
@@ -122,8 +122,8 @@ func kindOf(body []byte) kind {
 	return noJSON
 }
 
-// valuesIn counts the values of a JSON text, up to one more than the bound: every value but the outermost stands behind a comma or
-// is the first of its array or object. Of a text that is no JSON the count means nothing.
+// valuesIn counts the values of a JSON text, up to one more than the bound: every value but the outermost stands
+// behind a comma or is the first of its array or object. Of a text that is no JSON the count means nothing.
 func valuesIn(body []byte) int {
 	if len(body) <= spec.MaxValues {
 		return 1

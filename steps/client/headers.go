@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// What is kept of the headers of an answer: a server has some dozens of names, and each name and value costs a hundred bytes.
+// What is kept of the headers of an answer: a server has some dozens of names, and each name and value costs a
+// hundred bytes.
 const (
 	keptNames  = 64
 	keptValues = 16 // of one name

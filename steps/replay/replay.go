@@ -40,8 +40,8 @@ func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
 	return found, nil
 }
 
-// Judge runs the scenarios of the findings again, all in one run. The options are those of a run; Select and Journal are set
-// here. It also returns what could not be removed at the target.
+// Judge runs the scenarios of the findings again, all in one run. The options are those of a run; Select and Journal
+// are set here. It also returns what could not be removed at the target.
 func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding,
 ) ([]Answer, []reports.LedgerEntry, error) {
 	tests, answers := make([]test, len(findings)), make([]Answer, len(findings))
@@ -144,8 +144,8 @@ func passedSteps(s reports.Scenario) (n int) {
 	return n
 }
 
-// verdict says what became of the finding. A rule about all answers of a run finds other known findings too, each of which
-// is judged by itself.
+// verdict says what became of the finding. A rule about all answers of a run finds other known findings too, each of
+// which is judged by itself.
 func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 	if t.missing != "" {
 		return reports.Inconclusive, t.missing
