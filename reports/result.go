@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"iter"
 	"time"
 )
@@ -139,6 +140,9 @@ type Scenario struct {
 	Fixtures   []string  `json:"fixtures,omitempty"` // what it shares with others: their evidence is recorded under "fixture: ..."
 	Exchanges  []int     `json:"exchanges"`          // ids
 }
+
+// Key names the scenario: "uri:line".
+func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
 
 // Step is one sentence of a scenario. Verdict is empty for a step that was not reached.
 type Step struct {

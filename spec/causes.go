@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,21 +16,16 @@ import (
 
 // judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part
 // that is wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of
-// hundreds. So does the end of the context, with its cause.
-func judgeValue(ctx context.Context, schema *jsonschema.Schema, value any, longest int) ([]Violation, error) {
+// hundreds.
+func judgeValue(schema *jsonschema.Schema, value any, longest int) (violations []Violation) {
 	if longest <= window {
-		return violationsOf(schema, value, value, nil), nil
+		return violationsOf(schema, value, value, nil)
 	}
-	var violations []Violation
-	var err error
 	eachPart(value, func(part any, starts []int) bool {
-		violations, err = violationsOf(schema, part, value, starts), context.Cause(ctx)
-		return len(violations) == 0 && err == nil
+		violations = violationsOf(schema, part, value, starts)
+		return len(violations) == 0
 	})
-	if len(violations) > 0 {
-		err = nil // judging ends with these
-	}
-	return violations, err
+	return violations
 }
 
 // violationsOf judges a part of a value.

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -68,51 +67,43 @@ func (op Operation) clone() Operation {
 // contract, or that the contract does not cover it: an operation that is not in the documents or is a vendor extension,
 // a 429 or a 5xx, a request without an answer.
 func (o *Oracle) JudgeResponse(x Exchange) []Violation {
-	violations, _ := o.JudgeResponseContext(context.Background(), x) // which does not end
-	return violations
-}
-
-// JudgeResponseContext is JudgeResponse until the context ends: then the rest of a large answer is not judged. It returns what was found
-// so far, and the cause.
-func (o *Oracle) JudgeResponseContext(ctx context.Context, x Exchange) ([]Violation, error) {
 	op := o.find(x.Side, x.Method, x.Path)
 	if op == nil || op.Field || unjudged(x.Status) {
-		return nil, nil
+		return nil
 	}
-	violations, err := op.judge(ctx, x)
-	return finish(violations, op.ID, x.Status), err
+	return finish(op.judge(x), op.ID, x.Status)
 }
 
 func unjudged(status int) bool {
 	return status == 0 || status == http.StatusTooManyRequests || status >= 500 && status <= 599
 }
 
-func (op *operation) judge(ctx context.Context, x Exchange) ([]Violation, error) {
+func (op *operation) judge(x Exchange) []Violation {
 	declared := op.response(x.Status)
 	switch {
 	case declared == nil:
-		return []Violation{{Keyword: "status", Expected: op.statuses(), Actual: strconv.Itoa(x.Status)}}, nil
+		return []Violation{{Keyword: "status", Expected: op.statuses(), Actual: strconv.Itoa(x.Status)}}
 	case x.Status == http.StatusNoContent && len(x.Body) > 0:
-		return []Violation{{Keyword: "body", Expected: "no body with status 204", Actual: excerptBytes(x.Body)}}, nil
+		return []Violation{{Keyword: "body", Expected: "no body with status 204", Actual: excerptBytes(x.Body)}}
 	case declared.schema == nil:
-		return nil, nil
+		return nil
 	case len(x.Body) == 0 && declared.BodyOptional:
-		return nil, nil
+		return nil
 	case len(x.Body) == 0:
-		return []Violation{{Keyword: "body", Expected: "a JSON body", Actual: "no body"}}, nil
+		return []Violation{{Keyword: "body", Expected: "a JSON body", Actual: "no body"}}
 	}
 	contentType := x.Header.Get("Content-Type")
 	if media := mediaType(contentType); media != jsonType && slices.Contains(declared.ContentTypes, media) {
-		return nil, nil // a text has no form to be held to
+		return nil // a text has no form to be held to
 	}
 	if !isJSON(contentType) {
-		return []Violation{{Keyword: "content-type", Expected: jsonType, Actual: contentTypeExcerpt(contentType, x.Body)}}, nil
+		return []Violation{{Keyword: "content-type", Expected: jsonType, Actual: contentTypeExcerpt(contentType, x.Body)}}
 	}
-	return judgeBody(ctx, declared.schema, x.Body)
+	return judgeBody(declared.schema, x.Body)
 }
 
 // judgeBody judges a JSON text: the text itself, then the value.
-func judgeBody(ctx context.Context, schema *jsonschema.Schema, body []byte) ([]Violation, error) {
+func judgeBody(schema *jsonschema.Schema, body []byte) []Violation {
 	text := strictjson.Decode(body)
 	violations := make([]Violation, 0, len(text.Faults))
 	for _, f := range text.Faults {
@@ -122,10 +113,9 @@ func judgeBody(ctx context.Context, schema *jsonschema.Schema, body []byte) ([]V
 		})
 	}
 	if !text.Decoded {
-		return violations, nil
+		return violations
 	}
-	found, err := judgeValue(ctx, schema, text.Value, text.Longest)
-	return append(violations, found...), err
+	return append(violations, judgeValue(schema, text.Value, text.Longest)...)
 }
 
 // soundness says what is expected of a text.

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -113,8 +112,7 @@ func (op *operation) judgeRequestBody(x Exchange) []Violation {
 			Pointer: "/header/Content-Type", Keyword: "content-type", Expected: jsonType, Actual: excerptText(contentType),
 		})
 	}
-	found, _ := judgeBody(context.Background(), op.body, x.RequestBody) // which does not end
-	for _, v := range found {
+	for _, v := range judgeBody(op.body, x.RequestBody) {
 		v.Pointer = "/body" + v.Pointer
 		violations = append(violations, v)
 	}

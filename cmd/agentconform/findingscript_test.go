@@ -201,35 +201,3 @@ func lasting(value any, seen map[string]bool) any {
 	}
 	return value
 }
-
-// TestNamed makes sure that the comparison of scripts sees what a finding names, and nothing that is new each time.
-func TestNamed(t *testing.T) {
-	const one, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
-	list := func(items ...string) string { return `{"resources":[` + strings.Join(items, ",") + `]}` }
-	item := func(id, status string) string { return fmt.Sprintf(`{"id":%q,"status":%q}`, id, status) }
-	for name, c := range map[string]struct {
-		pointer, a, b string
-		same          bool
-	}{
-		"other ids":               {"/resources", list(item(one, "DEPLOYED")), list(item(other, "DEPLOYED")), true},
-		"a status on its way":     {"/resources", list(item(one, "BUILDING")), list(item(one, "DEPLOYED")), true},
-		"a commit to come":        {"", `{"repo_commit_sha":null}`, `{"repo_commit_sha":"0123456789abcdef0123456789abcdef01234567"}`, true},
-		"not yet in service":      {"", `{"active_revision_id":null}`, `{"active_revision_id":"` + one + `"}`, true},
-		"a commit that is gone":   {"/repo_commit_sha", `{"repo_commit_sha":null}`, `{"repo_commit_sha":"0123456789abcdef0123456789abcdef01234567"}`, false},
-		"more of the same":        {"/resources", list(item(one, "DEPLOYED")), list(item(one, "DEPLOYED"), item(other, "DEPLOYED")), true},
-		"twice the same":          {"/resources", list(item(one, "DEPLOYED"), item(one, "DEPLOYED")), list(item(one, "DEPLOYED"), item(other, "DEPLOYED")), false},
-		"a total":                 {"", `{"threads":[{"a":1}],"total":1}`, `{"threads":[{"a":1},{"a":1}],"total":2}`, true},
-		"a wrong total":           {"", `{"threads":[{"a":1}],"total":1}`, `{"threads":[{"a":1},{"a":1}],"total":7}`, false},
-		"an unknown status":       {"/resources", list(item(one, "deployed")), list(item(one, "DEPLOYED")), false},
-		"the status itself":       {"/status", item(one, "BUILDING"), item(one, "DEPLOYED"), false},
-		"another field":           {"/resources", list(item(one, "DEPLOYED")), list(`{"id":"` + one + `","status":"DEPLOYED","more":1}`), false},
-		"an object in place":      {"", `{"threads":[{"a":1}]}`, `[{"a":1}]`, false},
-		"another text":            {"/messages", `{"messages":[{"content":"a"}]}`, `{"messages":[{"content":"b"}]}`, false},
-		"one more text":           {"/messages", `{"messages":[{"content":"a"}]}`, `{"messages":[{"content":"a"},{"content":"b"}]}`, false},
-		"no value":                {"/messages", `{"messages":[]}`, `{}`, false},
-		"another number":          {"/offset", `{"offset":1}`, `{"offset":2}`, false},
-		"a body that is not JSON": {"", `<html>`, `<body>`, false},
-	} {
-		assert.Equal(t, c.same, named(c.a, c.pointer) == named(c.b, c.pointer), "%s: %s, %s", name, named(c.a, c.pointer), named(c.b, c.pointer))
-	}
-}

@@ -12,7 +12,7 @@ import (
 )
 
 // limit is how much of a body the suite reads, and most how many JSON values of it are judged.
-const limit, most = 8 << 20, 250_000
+const limit, most = 8 << 20, 50_000
 
 // filled repeats an item between two texts as often as the limit of bodies allows.
 func filled(before, item, after string) string {

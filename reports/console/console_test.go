@@ -27,10 +27,10 @@ func show(t *testing.T, r *reports.Result, opts console.Options) string {
 }
 
 func TestConsole(t *testing.T) {
+	reporttest.Golden(t, "sample.txt", []byte(show(t, recorded.Sample(), console.Options{Width: 100, Out: "out"})))
 	for name, r := range reporttest.Results() {
 		t.Run(name, func(t *testing.T) {
 			got := show(t, r, console.Options{Width: 100, Out: "out"})
-			reporttest.Golden(t, name+".txt", []byte(got))
 			lines := strings.Split(strings.TrimSpace(got), "\n")
 			assert.Contains(t, lines[0], string(r.Verdict))
 			assert.True(t, strings.HasSuffix(lines[len(lines)-1], " "+overview.DisplayVerdictOf(r).String()))

@@ -149,6 +149,10 @@ func TestConsumersAgree(t *testing.T) {
 
 			page := read("index.html")
 			assert.Contains(t, page, "<title>"+display.String())
+			assert.Contains(t, page, `<header class="top `+string(display.Tone)+`">`)
+			sign := map[overview.Tone]string{overview.ToneGood: "✅", overview.ToneBad: "❌",
+				overview.ToneAllowed: "⚠️", overview.ToneOpen: "⚠️"}[display.Tone]
+			assert.True(t, strings.HasPrefix(summary, "## "+sign+" "+string(r.Verdict)))
 			for _, part := range strings.Split(k.counts, ", ") {
 				n, what, _ := strings.Cut(part, " ")
 				assert.Regexp(t, fmt.Sprintf(`<b>%s</b> %s\b`, n, what), page, "the tile")

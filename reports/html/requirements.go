@@ -2,7 +2,6 @@ package html
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -147,7 +146,7 @@ func requirementViewOf(r *reports.Result, o overview.Overview, q *reports.Requir
 	}
 	words := []string{q.ID, string(q.Level), q.Title, q.Reason, q.Feature}
 	for _, s := range q.Scenarios {
-		words = append(words, s.Name, fmt.Sprintf("%s:%d", s.URI, s.Line))
+		words = append(words, s.Name, s.Key())
 	}
 	found := o.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)

@@ -4,7 +4,6 @@ package overview
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -66,7 +65,7 @@ func Worst(q *reports.Requirement) *reports.Scenario {
 // ScenarioOf finds the scenario that a finding is from; the worst one where it does not say.
 func ScenarioOf(q *reports.Requirement, f *reports.Finding) *reports.Scenario {
 	for i, s := range q.Scenarios {
-		if f.Scenario == fmt.Sprintf("%s:%d", s.URI, s.Line) {
+		if f.Scenario == s.Key() {
 			return &q.Scenarios[i]
 		}
 	}

@@ -1,15 +1,10 @@
 package overview_test
 
 import (
-	"compress/gzip"
-	"io"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
@@ -58,9 +53,6 @@ func groups(requirements []*reports.Requirement) []string {
 func TestReasonsDecideNothing(t *testing.T) {
 	results := reporttest.Results()
 	delete(results, "empty")
-	for name, r := range recordedResults(t) {
-		results[name] = r
-	}
 	for name, r := range results {
 		t.Run(name, func(t *testing.T) {
 			before := decide(r)
@@ -73,28 +65,4 @@ func TestReasonsDecideNothing(t *testing.T) {
 			assert.Equal(t, before, decide(r))
 		})
 	}
-}
-
-// recordedResults reads the result files of an earlier version.
-func recordedResults(t *testing.T) map[string]*reports.Result {
-	files, err := filepath.Glob("../testdata/results/*.json.gz")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	results := map[string]*reports.Result{}
-	for _, file := range files {
-		packed, err := os.Open(file)
-		require.NoError(t, err)
-		content, err := gzip.NewReader(packed)
-		require.NoError(t, err)
-		path := filepath.Join(t.TempDir(), "result.json")
-		plain, err := os.Create(path)
-		require.NoError(t, err)
-		_, err = io.Copy(plain, content)
-		require.NoError(t, err)
-		require.NoError(t, plain.Close())
-		require.NoError(t, packed.Close())
-		results[filepath.Base(file)], err = reports.ReadFile(path)
-		require.NoError(t, err)
-	}
-	return results
 }

@@ -24,7 +24,7 @@ func Story(o Overview, q *reports.Requirement, s *reports.Scenario) string {
 			b.WriteString("\n… and more findings: see index.html\n")
 			break
 		}
-		if f.Scenario != "" && f.Scenario != fmt.Sprintf("%s:%d", s.URI, s.Line) {
+		if f.Scenario != "" && f.Scenario != s.Key() {
 			continue
 		}
 		fmt.Fprintf(&b, "\n%s\nexpected: %s\nactual:   %s\n", safe.Cut(WhatIsWrong(f), 1000), safe.Cut(f.Expected, 4000), safe.Cut(f.Actual, 4000))

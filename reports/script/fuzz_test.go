@@ -16,8 +16,8 @@ var inert = regexp.MustCompile(`(?m)'[^']*'|\\'|^#.*$`)
 
 // harmless are the lines that are left: our own words, names of variables, and numbers.
 var harmless = regexp.MustCompile(`^(` + strings.Join([]string{
-	`wait( "\$sent\d+")?`, `take id\d+ \d+ \w+ \d+`, `sleep \d+\.\d`, `sent\d+=\$!`, `show \d+`,
-	`(send \d+|await \d+ \d+ [a-zA-Z0-9_: ]*--) --max-time \d+( -X [A-Z]+| -H| --data-raw|"\$id\d+"|"\$run"|"\$AGENTCONFORM_[A-Z0-9_]+"|"\$\{AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}"|` +
+	`wait( "\$sent\d+")?`, `take id\d+ \d+ \w+ \d+`, `sent\d+=\$!`, `show \d+`,
+	`(send \d+|again \d+ \d+ \d+ [a-zA-Z0-9_: ]*--) --max-time \d+( -X [A-Z]+| -H| --data-raw|"\$id\d+"|"\$run"|"\$AGENTCONFORM_[A-Z0-9_]+"|"\$\{AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}"|` +
 		`"\$\(json "\$\{?AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}?"\)"| )*( &)?`,
 }, "|") + `)?$`)
 

@@ -1,3 +1,10 @@
+// Package script writes the exchanges that led to a finding as a bash script of curl lines, one after the other. Ids
+// that an answer gave are taken from the answer that the script gets itself; a read is repeated until the answer is
+// as it was recorded, for a limited time; a request that was not answered before the next one was sent is sent in the
+// background. The answer that shows the violation is printed at the end.
+//
+// The result may come from anywhere: each of its texts is quoted for the shell, secrets are named at the recorded
+// places only, and nothing is sent to an address that is not one of the result's own targets.
 package script
 
 import (
@@ -5,6 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -14,73 +24,163 @@ import (
 //go:embed prelude.sh
 var prelude string
 
+// Command runs a script of a finding of r with the secrets of the configuration in its environment.
+func Command(r *reports.Result, path string) string {
+	return exec(r) + " -- bash " + reports.ShellWord(path)
+}
+
+func exec(r *reports.Result) string { return "agentconform exec" + r.Run.Flags("--config") }
+
 // Write writes the script of a finding of r. The error says why there is none, or is that of w.
 func Write(w io.Writer, r *reports.Result, f *reports.Finding) error {
-	p, err := newPlan(r, f)
-	if err != nil {
+	s := &script{result: r, ids: map[string]*id{}, secrets: map[string]bool{}}
+	if err := s.read(f); err != nil {
 		return err
 	}
-	var steps, b strings.Builder
-	for _, s := range p.steps {
-		steps.WriteString("\n")
-		if err := p.write(&steps, s); err != nil {
+	s.findIDs()
+	for i, each := range s.steps {
+		if err := s.write(i, each); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(&b, "#!/usr/bin/env bash\n# %s, finding %s: sends the requests that led to it to %s,\n", word(f.Requirement), word(f.ID), word(targets(r)))
-	b.WriteString("# and prints the answer that shows it. Secrets come from variables of the environment: the lines with need name them.\n")
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!/usr/bin/env bash\n# %s, finding %s: sends the requests that led to it to %s,\n",
+		word(f.Requirement), word(f.ID), word(strings.TrimSpace(r.Target.ControlPlane+" "+r.Target.AgentServer)))
+	b.WriteString("# and prints the answer that shows it. Secrets come from the environment: the lines with need name them.\n")
 	b.WriteString("# What it creates at the target it does not remove.\n" + prelude)
-	b.WriteString("\n" + needs(r, steps.String()) + steps.String())
-	fmt.Fprintf(&b, "\nwait\nshow %d\n", p.shows)
-	_, err = io.WriteString(w, b.String())
+	fmt.Fprintf(&b, "\nexec=%s\n", safe.ShellWord(safe.Line(exec(r))))
+	for _, name := range slices.Sorted(maps.Keys(s.secrets)) {
+		fmt.Fprintf(&b, "need %s\n", name)
+	}
+	fmt.Fprintf(&b, "%s\nwait\nshow %d\n", s.text.String(), s.shows)
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // word is a text in a comment: one line.
 func word(s string) string { return safe.Line(safe.Cut(s, 200)) }
 
-func targets(r *reports.Result) string {
-	var all []string
-	for _, address := range []string{r.Target.ControlPlane, r.Target.AgentServer} {
-		if address != "" {
-			all = append(all, address)
-		}
-	}
-	return strings.Join(all, " and ")
+// script is what is written for a finding.
+type script struct {
+	result  *reports.Result
+	steps   []*step
+	shows   int            // the exchange whose answer is printed
+	ids     map[string]*id // those that an answer gave before any request held them, by value
+	secrets map[string]bool
+	text    strings.Builder
 }
 
-// write writes a step: what it waits for, the ids that it needs, and its request.
-func (p *plan) write(b *strings.Builder, s *step) error {
-	arguments, uses, err := p.request(s.wanted)
-	if err != nil {
-		return err
+// The status in an answer; that of a revision which does not change by itself any more. grep reads them too.
+var (
+	status  = regexp.MustCompile(`"status" *: *"[^"\\\n]*"`)
+	settled = regexp.MustCompile(`"status" *: *"(DEPLOYED|SKIPPED|INTERRUPTED|UNKNOWN|[A-Z_]*FAILED)"`)
+)
+
+// step is one request of the script, however often the suite sent it in a row.
+type step struct {
+	reports.Exchange // with the answer that is waited for
+	part             reports.Part
+	begin, end       int64 // of the first one and of the last one, in milliseconds
+	times            int
+	gives, uses      []*id
+	background       bool // and not known to be answered
+}
+
+// read reads the exchanges of a finding in the order in which they were sent.
+func (s *script) read(f *reports.Finding) error {
+	links := f.Exchanges
+	if len(links) == 0 && f.Exchange > 0 {
+		links = []reports.Link{{Exchange: f.Exchange, Part: reports.Observation}}
 	}
-	fmt.Fprintf(b, "# exchange %d, %s\n", s.wanted.ID, word(string(s.part)))
-	for _, id := range s.after {
-		fmt.Fprintf(b, "wait \"$sent%d\"\n", id)
+	if len(links) == 0 || s.result.Exchanges == nil {
+		return errors.New("the finding names no exchange")
 	}
-	for _, v := range uses {
-		if v.taken {
-			continue
+	s.shows = links[len(links)-1].Exchange
+	if slices.Contains(links, reports.Link{Exchange: f.Exchange, Part: reports.Observation}) {
+		s.shows = f.Exchange
+	}
+	last := map[string]*step{} // by scenario or fixture
+	for _, link := range links {
+		x, err := s.result.Exchanges.Get(link.Exchange)
+		if err != nil {
+			return err
 		}
-		v.taken = true
-		if from := p.stepOf(v.from); from != nil && from.background && !from.over {
-			fmt.Fprintf(b, "wait \"$sent%d\"\n", from.wanted.ID)
+		before := last[x.Scenario]
+		if before == nil || !before.repeatedBy(x) {
+			before = &step{Exchange: x, part: link.Part, begin: x.AtMS}
+			last[x.Scenario], s.steps = before, append(s.steps, before)
+		} else if before.ID != s.shows {
+			before.Exchange, before.part = x, link.Part
 		}
-		fmt.Fprintf(b, "take %s %d %s %d\n", v.name, v.from, v.key, v.nth)
+		before.end, before.times = x.AtMS+int64(x.MS), before.times+1
 	}
-	if s.pause > 0 {
-		fmt.Fprintf(b, "sleep %.1f\n", s.pause.Seconds())
-	}
-	switch conditions := p.conditions(s); {
-	case s.background:
-		fmt.Fprintf(b, "send %d %s &\nsent%d=$!\n", s.wanted.ID, arguments, s.wanted.ID)
-	case conditions != "":
-		fmt.Fprintf(b, "await %d %d %s -- %s\n", s.patience, s.wanted.ID, conditions, arguments)
-	default:
-		fmt.Fprintf(b, "send %d %s\n", s.wanted.ID, arguments)
+	for i, each := range s.steps {
+		each.background = each.times == 1 && slices.ContainsFunc(s.steps[i+1:], func(later *step) bool {
+			return later.Scenario == each.Scenario && later.begin+1 < each.end
+		})
 	}
 	return nil
 }
 
-var errNone = errors.New("the finding names no exchange")
+// repeatedBy tells whether an exchange is the same read again, or what the target had asked to send later.
+func (s *step) repeatedBy(x reports.Exchange) bool {
+	return s.Method == x.Method && s.URL == x.URL && s.Request.Body == x.Request.Body &&
+		fmt.Sprint(s.Request.Headers) == fmt.Sprint(x.Request.Headers) &&
+		(x.Method == "GET" || s.Status == 409 || s.Status == 429 || s.Status == 503)
+}
+
+// write writes a step: what it waits for, the ids that it needs, and its request.
+func (s *script) write(i int, each *step) error {
+	arguments, err := s.request(each)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&s.text, "\n# exchange %d, %s\n", each.ID, word(string(each.part)))
+	for _, before := range s.steps[:i] {
+		gives := slices.ContainsFunc(each.uses, func(v *id) bool { return v.from == before })
+		if before.background && (gives || before.end <= each.begin+1) {
+			before.background = false
+			fmt.Fprintf(&s.text, "wait \"$sent%d\"\n", before.ID)
+		}
+	}
+	for _, v := range each.uses {
+		if !v.taken {
+			v.taken = true
+			fmt.Fprintf(&s.text, "take %s %d %s %d\n", v.name, v.from.ID, v.key, v.nth)
+		}
+	}
+	switch conditions := s.conditions(each); {
+	case each.background:
+		fmt.Fprintf(&s.text, "send %d %s &\nsent%d=$!\n", each.ID, arguments, each.ID)
+	case conditions != "":
+		fmt.Fprintf(&s.text, "again %s -- %s\n", conditions, arguments)
+	default:
+		fmt.Fprintf(&s.text, "send %d %s\n", each.ID, arguments)
+	}
+	return nil
+}
+
+// conditions say for how many seconds a request is repeated, and what the answer has to be like before the script
+// goes on; "" where it is sent once.
+func (s *script) conditions(each *step) string {
+	shows := each.ID == s.shows
+	once := each.Method != "GET" || each.part != reports.SetUp && !shows && len(each.gives) == 0
+	if once && each.times == 1 || each.Status == 0 {
+		return ""
+	}
+	patience := 5 + 2*(each.end-each.begin)/1000
+	if each.part == reports.SetUp {
+		patience = max(patience, 90)
+	}
+	pattern := ""
+	if found := status.FindString(each.Response.Body); shows {
+		pattern = regexp.QuoteMeta(found)
+	} else if settled.MatchString(found) { // which of these an earlier revision gets depends on how soon the next one came
+		pattern = settled.String()
+	}
+	all := fmt.Sprintf("%d %d %d %s", patience, each.ID, each.Status, safe.ShellWord(pattern))
+	for _, v := range each.gives {
+		all += fmt.Sprintf(" %s:%d", v.key, v.nth)
+	}
+	return all
+}

@@ -2,11 +2,13 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/agentconform/agentconform/spec"
@@ -15,80 +17,93 @@ import (
 // MaxBody is how much of an answer is read, in bytes after decompression.
 const MaxBody = 8 << 20
 
-// Large bodies are read and judged one at a time.
-const (
-	large       = 256 << 10 // bytes
-	largeBodies = 1
-)
+// large is the size of a body above which it is read, decoded and judged alone: a smaller one has too few JSON values
+// to take much memory, however many are judged at once.
+const large = 64 << 10
 
 // errSilent says that no answer came in time.
 var errSilent = errors.New("no answer in time")
 
 var errTooLarge = errors.New("the body is larger than 8 MiB")
 
-// readInto reads the body of an answer. While it waits for the place of a large one, the time of the request stands still: the target
-// does not wait for us.
-func (c *Client) readInto(ctx context.Context, a *Answer, response *http.Response, left *allowance) (err error) {
-	defer response.Body.Close()
-	if a.Body, err = io.ReadAll(io.LimitReader(response.Body, large+1)); err != nil || len(a.Body) <= large {
+// readInto reads the body of an answer. A large one waits for its place; that is no time of the target, so the time
+// of its request begins again.
+func (c *Client) readInto(ctx context.Context, a *Answer, body io.Reader, timer *time.Timer) (err error) {
+	if a.Body, err = io.ReadAll(io.LimitReader(body, large+1)); err != nil || len(a.Body) <= large {
 		return err
 	}
-	left.pause()
-	err = c.large.Acquire(ctx, 1)
-	left.resume()
-	if err != nil {
+	timer.Stop()
+	began := time.Now()
+	select {
+	case c.large <- struct{}{}:
+	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if c.largeBody == nil {
-		c.largeBody = make([]byte, 0, MaxBody+1+bytes.MinRead) // or it would grow for the last byte
+	a.waited = time.Since(began)
+	timer.Reset(a.Request.Timeout)
+	rest, err := io.ReadAll(io.LimitReader(body, MaxBody+1-int64(len(a.Body))))
+	a.Body = append(a.Body, rest...)
+	if a.alone = err == nil && len(a.Body) <= MaxBody; a.alone {
+		return nil
 	}
-	whole := bytes.NewBuffer(c.largeBody)
-	whole.Write(a.Body)
-	_, err = whole.ReadFrom(io.LimitReader(response.Body, MaxBody+1-int64(len(a.Body))))
-	if err == nil && whole.Len() > MaxBody {
-		err = errTooLarge
-	}
-	if err != nil {
-		c.large.Release(1)
-		return err
-	}
-	a.Body, a.leave = whole.Bytes(), func() { c.large.Release(1) }
-	return nil
+	<-c.large
+	return cmp.Or(err, errTooLarge)
 }
 
-// leavePlace lets the next large body be read, into the memory of this one: shorten comes before it.
-func (a *Answer) leavePlace() {
-	if a.leave != nil {
-		a.leave()
-		a.leave = nil
+// leavePlace lets the next large body be read.
+func (c *Client) leavePlace(a *Answer) {
+	if a.alone {
+		<-c.large
+		a.alone = false
 	}
 }
 
-// allowance is the time that a request has.
-type allowance struct {
-	timer  *time.Timer
-	left   time.Duration
-	since  time.Time // from when on it runs, or stands still
-	paused time.Duration
+// keptText is the size of a text, in bytes, above which scenarios get its length and digest: they hold answers as
+// long as they run, and two long texts are equal if these are. Of a large body that is no JSON they get as much.
+const keptText = 64 << 10
+
+// shorten lets go of what nothing is looked up in. The exchange was recorded and judged whole.
+func (a *Answer) shorten() {
+	a.Body = shortened(a.Body, a.kind)
+	if a.Received != nil {
+		a.Received = shortened(a.Received, a.kind)
+	}
 }
 
-// allow calls end when the time has passed.
-func allow(d time.Duration, end func()) *allowance {
-	return &allowance{timer: time.AfterFunc(d, end), left: d, since: time.Now()}
+func shortened(body []byte, k kind) []byte {
+	if len(body) <= large {
+		return body
+	}
+	if k != isJSON {
+		return bytes.Clone(body[:keptText])
+	}
+	var compact, short bytes.Buffer
+	_ = json.Compact(&compact, body) // it is JSON
+	for rest := compact.Bytes(); len(rest) > 0; {
+		n := lengthOfFirst(rest)
+		if n > keptText {
+			fmt.Fprintf(&short, `"(%d bytes, SHA-256 %x)"`, n, sha256.Sum256(rest[:n]))
+		} else {
+			short.Write(rest[:n])
+		}
+		rest = rest[n:]
+	}
+	return bytes.Clone(short.Bytes())
 }
 
-func (t *allowance) pause() {
-	t.timer.Stop()
-	now := time.Now()
-	t.left -= now.Sub(t.since)
-	t.since = now
-}
-
-func (t *allowance) resume() {
-	now := time.Now()
-	t.paused += now.Sub(t.since)
-	t.since = now
-	t.timer.Reset(max(t.left, 0))
+// lengthOfFirst is the length of the text, the number or the sign that a part of a JSON text begins with.
+func lengthOfFirst(part []byte) int {
+	if part[0] != '"' {
+		return max(1, len(part)-len(bytes.TrimLeft(part, "0123456789.eE+-")))
+	}
+	for i := 1; ; i++ {
+		switch part[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
 }
 
 // kind is what a body is.
@@ -107,8 +122,8 @@ func kindOf(body []byte) kind {
 	return noJSON
 }
 
-// valuesIn counts the values of a JSON text, up to one more than the bound: every value but the outermost stands behind a comma or
-// is the first of its array or object. Of a text that is no JSON the count means nothing.
+// valuesIn counts the values of a JSON text, up to one more than the bound: every value but the outermost stands
+// behind a comma or is the first of its array or object. Of a text that is no JSON the count means nothing.
 func valuesIn(body []byte) int {
 	if len(body) <= spec.MaxValues {
 		return 1

@@ -31,7 +31,7 @@ func TestValuesIn(t *testing.T) {
 	assert.Equal(t, noJSON, kindOf(items(spec.MaxValues)))
 }
 
-// TestLargeBodies: within the bound a body comes whole, whatever is announced; beyond it nothing is kept that is not looked into.
+// TestLargeBodies: within the bound a body comes whole, whatever is announced, and gives its place back.
 func TestLargeBodies(t *testing.T) {
 	for _, size := range []int{0, large - 4, large - 3, 3*large + 7, MaxBody - 4} {
 		for _, end := range []string{`"]`, "x"} {
@@ -43,7 +43,7 @@ func TestLargeBodies(t *testing.T) {
 }
 
 func testLargeBody(t *testing.T, size int, end string, chunked bool) {
-	text := `"` + strings.Repeat("a", 1000) + `"` // short enough to be kept, and long enough to hold an id
+	text := `"` + strings.Repeat("a", 1000) + `"`
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if chunked {
 			_ = http.NewResponseController(w).Flush()
@@ -53,32 +53,30 @@ func testLargeBody(t *testing.T, size int, end string, chunked bool) {
 	defer server.Close()
 	c := New(1)
 	defer c.Close()
-	valid, want := end == `"]`, size+2+len(end)
-	if !valid {
-		want = min(want, keptOther)
-	}
-	requests := largeBodies + 1 // each gives its place back
-	if size > 3*large+7 {
-		requests = 1 // the place is that of smaller ones
-	}
-	for range requests {
+	for range 2 {
 		a, err := c.Do(t.Context(), Request{Base: server.URL, Path: "/", Method: http.MethodGet, Timeout: time.Minute})
 		require.NoError(t, err)
-		assert.Equal(t, valid, a.IsJSON())
-		assert.Equal(t, want, len(a.Body))
+		assert.Equal(t, end == `"]`, a.IsJSON())
+		if a.IsJSON() {
+			assert.Len(t, a.Body, size+4)
+		} else {
+			assert.Len(t, a.Body, min(size+3, max(large, keptText)))
+		}
 	}
 }
 
-// TestTheTimeOfARequestStandsStill: while a body waits for its place, the time of its request does not pass, and then it does.
-func TestTheTimeOfARequestStandsStill(t *testing.T) {
-	ended := make(chan struct{})
-	left := allow(time.Hour, func() { close(ended) })
-	left.pause()
-	left.left = time.Nanosecond // as if almost all had passed
-	assert.False(t, left.timer.Stop(), "it runs while the request waits for us")
-	left.resume()
-	<-ended
-	assert.Positive(t, left.paused)
+// TestLongTextsAreShortened: texts that differ stay different, and the rest of the body is as it was.
+func TestLongTextsAreShortened(t *testing.T) {
+	long := strings.Repeat("é\\u0041", keptText/8)
+	body := func(text string) []byte {
+		return []byte(`{ "t": "` + text + `", "x": [1, "\"", -2.5e3], "n": ` + strings.Repeat("1", keptText+1) + ` }`)
+	}
+	one, two := shortened(body(long+"b"), isJSON), shortened(body(long+"c"), isJSON)
+	require.True(t, json.Valid(one), "%s", one)
+	assert.Less(t, len(one), 400)
+	assert.Equal(t, one, shortened(body(long+"b"), isJSON))
+	assert.NotEqual(t, one, two)
+	assert.Contains(t, string(one), `,"x":[1,"\"",-2.5e3],"n":"(`)
 }
 
 // TestNoTargetIsBlamedForOurQueue: a large body waits for its place longer than its request may take, and comes all the same. That this
@@ -102,7 +100,7 @@ func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
 	send := func(path string) (*Answer, error) {
 		return c.Do(t.Context(), Request{Base: server.URL, Path: path, Method: http.MethodGet, Timeout: 500 * time.Millisecond})
 	}
-	require.True(t, c.large.TryAcquire(largeBodies))
+	c.large <- struct{}{}
 	type answered struct {
 		a   *Answer
 		err error
@@ -117,7 +115,7 @@ func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
 	var none *NoAnswer
 	require.ErrorAs(t, err, &none)
 	require.True(t, none.Timeout)
-	c.large.Release(largeBodies)
+	<-c.large
 	got := <-first
 	require.NoError(t, got.err)
 	assert.True(t, got.a.IsJSON())

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"github.com/agentconform/agentconform/reports/safe"
@@ -57,8 +56,9 @@ type Answer struct {
 	TLS       *tls.ConnectionState // of the connection; nil over http
 	Forwarded string               // the address that answered, where a redirect on the same host was followed
 
-	kind  kind   // of the body
-	leave func() // gives back the place of a large body; nil where it has none
+	kind   kind          // of the body
+	alone  bool          // has the place of a large body
+	waited time.Duration // for it
 }
 
 // Wire is the body as it was received.
@@ -135,10 +135,9 @@ type Client struct {
 	Limit     *rate.Limiter // of requests to the target; nil: none
 	ReadOnly  bool          // requests that would write are not sent; the error is a *WriteRefused
 	patience  *patience
-	large     *semaphore.Weighted // places for large bodies
-	largeBody []byte              // whoever has the place reads into it
-	gates     sync.Map            // by host
-	secured   sync.Map            // *handshakes by host and port
+	large     chan struct{} // the place of a large body
+	gates     sync.Map      // by host
+	secured   sync.Map      // *handshakes by host and port
 }
 
 // New returns a client that keeps enough connections for the given number of concurrent scenarios.
@@ -153,7 +152,7 @@ func NewVia(concurrency int, route Route) *Client {
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
 		patience:  &patience{left: maxWaiting},
-		large:     semaphore.NewWeighted(largeBodies),
+		large:     make(chan struct{}, 1),
 	}
 }
 
@@ -249,7 +248,7 @@ func (c *Client) Try(ctx context.Context, r Request) error {
 	a, err := c.send(ctx, r)
 	switch {
 	case err == nil:
-		a.leavePlace()
+		c.leavePlace(a)
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -279,7 +278,7 @@ func (c *Client) once(ctx context.Context, r Request) (*Answer, error) {
 	c.translate(a)
 	a.ID = c.Observe(ctx, r, a.Sent, a, "")
 	a.shorten()
-	a.leavePlace()
+	c.leavePlace(a)
 	return a, nil
 }
 
@@ -319,11 +318,11 @@ const maxSends = 4
 func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
 		limited, cancel := context.WithCancel(ctx)
-		left := allow(r.Timeout, cancel)
+		timer := time.AfterFunc(r.Timeout, cancel)
 		seen := progress{handshakes: c.handshakesOf(r.Base)}
 		request, err := c.newRequest(seen.watch(limited), r)
 		if err != nil {
-			left.pause()
+			timer.Stop()
 			cancel()
 			return nil, err
 		}
@@ -337,16 +336,15 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 			}
 			// The context does not govern the body of an answer that switches protocols.
 			stop := context.AfterFunc(limited, func() { _ = response.Body.Close() })
-			if a.Status == http.StatusSwitchingProtocols {
-				_ = response.Body.Close()
-			} else {
-				err = c.readInto(limited, a, response, left)
+			if a.Status != http.StatusSwitchingProtocols {
+				err = c.readInto(limited, a, response.Body, timer)
 			}
+			_ = response.Body.Close()
 			stop()
 		}
-		a.Took = time.Since(a.Sent) - left.paused
+		a.Took = time.Since(a.Sent) - a.waited
 		timedOut := limited.Err() != nil
-		left.pause()
+		timer.Stop()
 		cancel()
 		switch {
 		case err == nil:

@@ -1,17 +1,13 @@
 package evidence
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
@@ -40,44 +36,6 @@ func TestRecordedBodies(t *testing.T) {
 	assert.Equal(t, len(large), m.Size)
 	assert.Len(t, m.Body, beginning)
 	assert.Empty(t, w.body([]byte("short")).SHA256)
-}
-
-// TestJudgingWaitsForMemory: as long as the answers that are judged take what there is, another one waits, until its context ends.
-func TestJudgingWaitsForMemory(t *testing.T) {
-	oracle, err := spec.New()
-	require.NoError(t, err)
-	j := newJudge(oracle)
-	huge := &client.Answer{Body: []byte(strings.Repeat("{}    ", spec.MaxValues))}
-	leave, err := j.enter(t.Context(), huge)
-	require.NoError(t, err)
-	why := errors.New("why")
-	ended, cancel := context.WithCancelCause(t.Context())
-	cancel(why)
-	_, err = j.enter(ended, huge)
-	require.ErrorIs(t, err, why)
-	leave()
-	leave, err = j.enter(ended, huge)
-	require.NoError(t, err, "where there is room, what has come is judged")
-	leave()
-}
-
-// TestAnUnjudgedAnswer: it is recorded, and known not to be judged.
-func TestAnUnjudgedAnswer(t *testing.T) {
-	oracle, err := spec.New()
-	require.NoError(t, err)
-	journal := reports.NewMemory()
-	c := New(oracle, client.NewRedactor(nil), journal, time.Now())
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	r := client.Request{Side: spec.ControlPlane, Base: "http://t", Method: "GET", Path: "/v2/deployments/0b5e9a52-1111-4222-8333-123456789abc/revisions"}
-	c.Observe(ended, r, time.Now(), &client.Answer{Request: r, Status: 418, Body: []byte("{}")}, "")
-	assert.Zero(t, c.Unjudged("list-revisions"))
-	assert.Len(t, c.Violations("list-revisions"), 1)
-	require.True(t, c.judge.memory.TryAcquire(judgingMemory))
-	c.Observe(ended, r, time.Now(), &client.Answer{Request: r, Status: 418, Body: []byte("{}")}, "")
-	assert.Equal(t, 1, c.Unjudged("list-revisions"))
-	assert.Equal(t, 1, c.Violations("list-revisions")[0].Count)
-	assert.Equal(t, 2, journal.Len())
 }
 
 // TestViolationsOfAnOperationAreBounded: the names of fields may be new in each answer.

@@ -1,13 +1,10 @@
 package evidence
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"slices"
 
 	"github.com/tidwall/gjson"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
@@ -17,45 +14,22 @@ import (
 type judge struct {
 	oracle     *spec.Oracle
 	enumerated map[string][]string // values of the interface, by field
-	memory     *semaphore.Weighted // what the answers that are judged at the moment take, in bytes
 }
 
-// The memory that judging takes: of all answers that are judged at the same time, and of each of its bytes and JSON values.
-const (
-	judgingMemory  = 48 << 20
-	memoryPerByte  = 3
-	memoryPerValue = 150
-)
-
 func newJudge(oracle *spec.Oracle) judge {
-	j := judge{oracle: oracle, memory: semaphore.NewWeighted(judgingMemory)}
+	j := judge{oracle: oracle}
 	if oracle != nil {
 		j.enumerated = oracle.Enums()
 	}
 	return j
 }
 
-// enter waits until there is memory to judge an answer, or until the context ends, with its cause. An answer that takes more than there
-// is waits until no other one is judged.
-func (j *judge) enter(ctx context.Context, a *client.Answer) (leave func(), err error) {
+// answer returns what the contract says against an answer; nothing where none came.
+func (j *judge) answer(x spec.Exchange, a *client.Answer) []spec.Violation {
 	if a == nil {
-		return func() {}, nil
+		return nil
 	}
-	body := a.Body
-	values := bytes.Count(body, []byte{','}) + bytes.Count(body, []byte{'{'}) + bytes.Count(body, []byte{'['})
-	weight := int64(min(judgingMemory, memoryPerByte*len(body)+memoryPerValue*min(values, spec.MaxValues)))
-	if !j.memory.TryAcquire(weight) && j.memory.Acquire(ctx, weight) != nil {
-		return nil, context.Cause(ctx)
-	}
-	return func() { j.memory.Release(weight) }, nil
-}
-
-// answer returns what the contract says against an answer; nothing where none came. The error is that of the context.
-func (j *judge) answer(ctx context.Context, x spec.Exchange, a *client.Answer) ([]spec.Violation, error) {
-	if a == nil {
-		return nil, nil
-	}
-	return j.oracle.JudgeResponseContext(ctx, x)
+	return j.oracle.JudgeResponse(x)
 }
 
 // judgedForm is the exchange as the oracle takes it.

@@ -25,7 +25,6 @@ type observed struct {
 	Wrong, Raised, Early, Trusted bool // as in client.Request
 
 	Found    []spec.Violation // what the contract says against the answer
-	Unjudged bool             // the run was ended before that was known
 	Against  []spec.Violation // and against the request
 	OwnToken *string
 	Words    *observedWords // nil where no word is renamed
@@ -39,15 +38,10 @@ type observed struct {
 // keptBody bounds the body of an answer that is kept.
 const keptBody = 64 << 10
 
-// observe judges an exchange, and reduces it to what a collector takes. Where the context ends first, the answer is not judged.
+// observe judges an exchange, and reduces it to what a collector takes.
 func (c *Collector) observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) *observed {
 	redact, judged := c.recorder.redact, judgedForm(r, a)
-	leave, err := c.judge.enter(ctx, a)
-	var found []spec.Violation
-	if err == nil {
-		defer leave()
-		found, err = c.judge.answer(ctx, judged, a)
-	}
+	found := c.judge.answer(judged, a)
 	x := c.recorder.exchange(ctx, r, a, cause, found)
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 	o := &observed{
@@ -55,10 +49,7 @@ func (c *Collector) observe(ctx context.Context, r client.Request, sent time.Tim
 		Side: r.Side, Path: redact.Text(r.Path), Query: redact.Text(r.Query),
 		Wrong: r.Wrong, Raised: r.Raised, Early: r.Early, Trusted: r.Trusted,
 		Found: c.recorder.violations(found), Against: c.recorder.violations(c.judge.oracle.JudgeRequest(judged)), Words: c.Words.of(r, a),
-		Unjudged: err != nil, answer: a,
-	}
-	if err == nil {
-		o.Enums = c.judge.enumsIn(judged, a)
+		Enums: c.judge.enumsIn(judged, a), answer: a,
 	}
 	if a == nil {
 		return o
@@ -76,9 +67,6 @@ func (c *Collector) take(id int, o *observed) {
 	c.Words.note(id, o.Words)
 	for _, v := range o.Found {
 		c.contract.note(id, v)
-	}
-	if op, known := c.judge.oracle.Find(o.Side, o.Exchange.Method, o.Path); known && o.Unjudged {
-		c.contract.noteUnjudged(op.ID)
 	}
 	against := c.ownRequests.note(id, o)
 	c.seen.note(id, o, against)

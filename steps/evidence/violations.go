@@ -20,14 +20,13 @@ type contract struct {
 	violations map[string]*Violation
 	order      []string       // keys of violations, first seen first
 	known      map[string]int // of these, by operation
-	unjudged   map[string]int // answers by operation
 }
 
 // maxViolations bounds how many violations of one operation are told apart: names of fields may be the target's.
 const maxViolations = 256
 
 func newContract() contract {
-	return contract{violations: map[string]*Violation{}, known: map[string]int{}, unjudged: map[string]int{}}
+	return contract{violations: map[string]*Violation{}, known: map[string]int{}}
 }
 
 func (c *contract) note(id int, v spec.Violation) {
@@ -43,20 +42,6 @@ func (c *contract) note(id int, v spec.Violation) {
 	}
 	c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id}
 	c.order = append(c.order, key)
-}
-
-// noteUnjudged notes an answer that was not judged because the run was ended.
-func (c *contract) noteUnjudged(operation string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.unjudged[operation]++
-}
-
-// Unjudged is how many answers of an operation were not judged because the run was ended.
-func (c *contract) Unjudged(operation string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.unjudged[operation]
 }
 
 // Violations returns what the contract says against an operation's answers, in a stable order.

@@ -1,6 +1,11 @@
+// Package replay judges findings of an earlier run again: a run of the scenarios that showed them.
+//
+// The result file says which scenarios to run, by their names. It never says what to send: requests come from the
+// definitions of this version and the configuration alone, since a result file may come from anywhere.
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,108 +24,165 @@ type Answer struct {
 	Reason  string          // what was seen, or why it cannot be told
 }
 
-// mostRuns bounds how often a scenario is run that observes nothing: a race that is not won.
-const mostRuns = 3
+// Find returns the findings that a name stands for: the id of one, or the ID of a requirement.
+func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
+	var all []string
+	for _, f := range r.Findings {
+		if f.ID == name || strings.EqualFold(f.Requirement, name) {
+			found = append(found, f)
+		}
+		all = append(all, f.ID+" ("+f.Requirement+")")
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("the result has no finding with the ID %q and none of a requirement with this ID; it has %s",
+			name, cmp.Or(strings.Join(all, ", "), "no findings"))
+	}
+	return found, nil
+}
 
-// Judge runs the scenarios of the findings again, all in one run, and those that were inconclusive up to twice more. The
-// options are those of a run; Select and Journal are set here. It also returns what could not be removed at the target.
-func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding) ([]Answer, []reports.LedgerEntry, error) {
-	all := pairs(o.Catalogue, was)
-	answers := make([]Answer, len(findings))
-	open := map[int]*test{} // by index of the finding
+// Judge runs the scenarios of the findings again, all in one run. The options are those of a run; Select and Journal
+// are set here. It also returns what could not be removed at the target.
+func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding,
+) ([]Answer, []reports.LedgerEntry, error) {
+	tests, answers := make([]test, len(findings)), make([]Answer, len(findings))
+	o.Journal, o.Select = reports.NewMemory(), forecast.Selection{}
 	for i, f := range findings {
-		answers[i] = Answer{Finding: f, Verdict: reports.Inconclusive}
-		if t := plan(f, was, all); t.missing != "" {
-			answers[i].Reason = t.missing
-		} else {
-			open[i] = t
-		}
-	}
-	var left []reports.LedgerEntry
-	id := o.ID
-	for run := 1; run <= mostRuns && len(open) > 0; run++ {
-		o.ID, o.Journal, o.Select = fmt.Sprintf("%s-%d", id, run), reports.NewMemory(), forecast.Selection{Keys: keys(open)}
-		now, err := suite.Run(ctx, o)
-		if err != nil {
-			return nil, left, err
-		}
-		for _, e := range now.Ledger {
-			if e.Kind == "deployment" && !e.Removed {
-				left = append(left, e)
-			}
-		}
-		for i, t := range open {
-			var again bool
-			if answers[i], again = t.judge(was, now); !again {
-				delete(open, i)
+		tests[i] = testOf(f, was, o.Catalogue)
+		for _, s := range []*features.Scenario{tests[i].judge, tests[i].shows} {
+			if s != nil && tests[i].missing == "" {
+				o.Select.Keys = append(o.Select.Keys, s.Key())
 			}
 		}
 	}
+	now := &reports.Result{}
+	if len(o.Select.Keys) > 0 {
+		var err error
+		if now, err = suite.Run(ctx, o); err != nil {
+			return nil, nil, err
+		}
+	}
+	for i, t := range tests {
+		answers[i].Finding = findings[i]
+		answers[i].Verdict, answers[i].Reason = t.verdict(was, now)
+	}
+	left := slices.DeleteFunc(slices.Clone(now.Ledger), func(e reports.LedgerEntry) bool {
+		return e.Kind != "deployment" || e.Removed
+	})
 	return answers, left, nil
 }
 
-func keys(open map[int]*test) (all []string) {
-	for _, t := range open {
-		for _, s := range t.judges {
-			all = append(all, s.Key())
-		}
-		if t.shows != nil {
-			all = append(all, t.shows.Key())
-		}
-	}
-	return all
+// test is how a finding is judged again.
+type test struct {
+	finding reports.Finding
+	judge   *features.Scenario // that found it
+	// shows is the scenario that makes the request which a rule about all answers of a run judges, and had got as far as
+	// steps; nil for other rules.
+	shows   *features.Scenario
+	steps   int
+	missing string // why it cannot be judged by this version
 }
 
-// judge says what became of the finding, and whether another run may tell where this one cannot.
-func (t *test) judge(was, now *reports.Result) (a Answer, again bool) {
-	a = Answer{Finding: t.finding, Verdict: reports.Passed}
-	for _, f := range now.Findings {
-		if f.ID == t.finding.ID || t.isJudgedBy(f) && !(t.seesAll() && isAmong(was.Findings, f)) {
-			a.Verdict, a.Reason = reports.Failed, fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
-			return a, false
-		}
-	}
-	for _, s := range t.judges {
-		r := scenario(now, s)
-		if r.Verdict != reports.Passed && r.Verdict != reports.Failed {
-			a.Verdict, a.Reason = reports.Inconclusive, fmt.Sprintf("%s: %s", r.Verdict, r.Reason)
-			return a, slices.ContainsFunc(r.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByObservation })
-		}
-	}
-	if t.shows != nil {
-		if r := scenario(now, t.shows); r.Verdict != reports.Passed && (r.Verdict != reports.Failed || passedSteps(*r) < t.steps) {
-			a.Verdict, a.Reason = reports.Inconclusive, fmt.Sprintf("%s, which is to show it, %s: %s", t.shows.Requirement.ID, r.Verdict, r.Reason)
-			return a, r.Verdict == reports.Inconclusive
-		}
-	}
-	for _, half := range now.Target.Rejecting {
-		if t.judges[0].Requirement.Profile == half || t.judges[0].Requirement.Profile == features.EndToEnd {
-			a.Verdict, a.Reason = reports.Inconclusive, fmt.Sprintf("the %s refuses the credentials of the configuration", strings.ReplaceAll(half, "-", " "))
-		}
-	}
-	return a, false
-}
-
-// seesAll tells whether the rule looks at all answers of a run: it tells of all its findings at once, each of which is
-// judged by itself. Other scenarios end with the first.
-func (t *test) seesAll() bool { return t.judges[0].Is(features.TagLast) }
-
-func (t *test) isJudgedBy(f reports.Finding) bool {
-	return slices.ContainsFunc(t.judges, func(s *features.Scenario) bool { return s.Key() == f.Scenario })
-}
-
-func isAmong(all []reports.Finding, f reports.Finding) bool {
-	return slices.ContainsFunc(all, func(g reports.Finding) bool { return g.ID == f.ID })
-}
-
-// scenario finds a scenario in the result of a run that selected it.
-func scenario(r *reports.Result, s *features.Scenario) *reports.Scenario {
-	for i := range r.Requirements {
-		for j := range r.Requirements[i].Scenarios {
-			if found := &r.Requirements[i].Scenarios[j]; key(*found) == s.Key() {
-				return found
+func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test {
+	t := test{finding: f, missing: "this version has no scenario of " + f.Requirement + " that found it"}
+	for _, q := range was.Requirements {
+		for _, s := range q.Scenarios {
+			if q.ID == f.Requirement && s.Key() == f.Scenario {
+				t.judge = find(c, q.ID, s.Name)
 			}
 		}
 	}
-	return &reports.Scenario{Verdict: reports.Skipped, Reason: "it was not run"}
+	if t.judge == nil {
+		return t
+	}
+	t.missing = ""
+	if !t.judge.Is(features.TagLast) {
+		return t
+	}
+	x, err := was.Exchanges.Get(f.Exchange)
+	if err != nil {
+		t.missing = "the result has no exchange that shows it"
+		return t
+	}
+	fixture, used := strings.CutPrefix(x.Scenario, "fixture: ")
+	if fixture == "the first request" { // every run makes it
+		return t
+	}
+	passed := false
+	for _, q := range was.Requirements {
+		for _, s := range q.Scenarios {
+			now := find(c, q.ID, s.Name)
+			if now == nil || passed || s.Key()+" "+s.Name != x.Scenario && !(used && slices.Contains(s.Fixtures, fixture)) {
+				continue
+			}
+			t.shows, t.steps, passed = now, passedSteps(s), s.Verdict == reports.Passed
+		}
+	}
+	if t.shows == nil {
+		t.missing = fmt.Sprintf("this version has no scenario that makes the request which shows it (%s)", x.Scenario)
+	}
+	return t
+}
+
+// find finds a scenario of an earlier run in this version.
+func find(c *features.Catalogue, requirement, name string) *features.Scenario {
+	if q := c.Find(requirement); q != nil {
+		for _, s := range q.Scenarios {
+			if s.Name == name {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+func passedSteps(s reports.Scenario) (n int) {
+	for _, step := range s.Steps {
+		if step.Verdict == reports.Passed {
+			n++
+		}
+	}
+	return n
+}
+
+// verdict says what became of the finding. A rule about all answers of a run finds other known findings too, each of
+// which is judged by itself.
+func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
+	if t.missing != "" {
+		return reports.Inconclusive, t.missing
+	}
+	for _, f := range now.Findings {
+		known := f.ID != t.finding.ID && t.judge.Is(features.TagLast) &&
+			slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.ID == f.ID })
+		if f.Scenario == t.judge.Key() && !known {
+			return reports.Failed, fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
+		}
+	}
+	if s := told(now, t.judge); s.Verdict != reports.Passed && s.Verdict != reports.Failed {
+		return reports.Inconclusive, fmt.Sprintf("%s: %s", s.Verdict, s.Reason)
+	}
+	if t.shows != nil {
+		if s := told(now, t.shows); s.Verdict != reports.Passed && (s.Verdict != reports.Failed || passedSteps(s) < t.steps) {
+			return reports.Inconclusive, fmt.Sprintf("%s, which is to show it, %s: %s",
+				t.shows.Requirement.ID, s.Verdict, s.Reason)
+		}
+	}
+	for _, half := range now.Target.Rejecting {
+		if profile := t.judge.Requirement.Profile; profile == half || profile == features.EndToEnd {
+			half = strings.ReplaceAll(half, "-", " ")
+			return reports.Inconclusive, fmt.Sprintf("the %s refuses the credentials of the configuration", half)
+		}
+	}
+	return reports.Passed, ""
+}
+
+// told is what a run says of a scenario.
+func told(r *reports.Result, s *features.Scenario) reports.Scenario {
+	for _, q := range r.Requirements {
+		for _, each := range q.Scenarios {
+			if each.Key() == s.Key() {
+				return each
+			}
+		}
+	}
+	return reports.Scenario{Verdict: reports.Skipped, Reason: "it was not run"}
 }

@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,124 +55,91 @@ func TestFind(t *testing.T) {
 	assert.ErrorContains(t, err, "it has no findings")
 }
 
-func TestPlan(t *testing.T) {
+// TestWhichScenariosAreRun takes those of the result that this version has.
+func TestWhichScenariosAreRun(t *testing.T) {
 	c := catalogue(t)
 	get, wasGet := first(t, c, "CP-GET-1", reports.Failed)
 	list, wasList := first(t, c, "CP-LIST-1", reports.Passed)
+	_, wasRead := first(t, c, "CP-GET-2", reports.Failed)
 	contract, wasContract := first(t, c, "CP-CONTRACT-list-revisions", reports.Failed)
-	stays, wasStays := first(t, c, "CP-POLL-2", reports.Failed)
-	wasList.Fixtures = []string{"a deployment", "a DEPLOYED deployment"}
-	wasList.Steps = []reports.Step{{Verdict: reports.Passed}, {Verdict: reports.Passed}}
-	was := earlier([]reports.Exchange{{Scenario: list.Key() + " " + list.Name}, {Scenario: "fixture: a DEPLOYED deployment"}, {Scenario: firstRequest}, {Scenario: "fixture: of another version"}, {Scenario: stays.Key() + " " + stays.Name}},
-		reports.Requirement{ID: "CP-POLL-2", Scenarios: []reports.Scenario{wasStays}},
-		reports.Requirement{ID: "CP-GET-1", Scenarios: []reports.Scenario{wasGet, {Name: "gone", Verdict: reports.Passed}}},
+	wasList.Fixtures, wasRead.Fixtures = []string{"a DEPLOYED deployment"}, []string{"a DEPLOYED deployment"}
+	gone := reports.Scenario{Name: "of another version", URI: "x", Line: 1}
+	was := earlier([]reports.Exchange{{Scenario: list.Key() + " " + list.Name}, {Scenario: "fixture: a DEPLOYED deployment"},
+		{Scenario: "fixture: the first request"}, {Scenario: "fixture: of another version"}},
+		reports.Requirement{ID: "CP-GET-1", Scenarios: []reports.Scenario{wasGet}},
+		reports.Requirement{ID: "CP-GET-2", Scenarios: []reports.Scenario{wasRead, gone}},
 		reports.Requirement{ID: "CP-LIST-1", Scenarios: []reports.Scenario{wasList}},
-		reports.Requirement{ID: "CP-CONTRACT-list-revisions", Scenarios: []reports.Scenario{wasContract}},
-		reports.Requirement{ID: "CP-GET-2", Scenarios: []reports.Scenario{{Name: "of another version", Verdict: reports.Failed}}},
-		reports.Requirement{ID: "CP-GET-3", Scenarios: []reports.Scenario{{Name: "passed", Verdict: reports.Passed}}})
-	all := pairs(c, was)
+		reports.Requirement{ID: "CP-CONTRACT-list-revisions", Scenarios: []reports.Scenario{wasContract}})
 	for name, each := range map[string]struct {
-		finding reports.Finding
-		judges  *features.Scenario
-		shows   *features.Scenario
-		missing string
+		requirement, scenario string
+		exchange              int
+		judge, shows          *features.Scenario
+		missing               string
 	}{
-		"its scenario":              {finding: reports.Finding{Requirement: "CP-GET-1"}, judges: get},
-		"the contract, by scenario": {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions", Exchange: 1}, judges: contract, shows: list},
-		"the contract, by fixture":  {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions", Exchange: 2}, judges: contract, shows: list},
-		"requests of its own":       {finding: reports.Finding{Requirement: "CP-POLL-2", Exchange: 5}, judges: stays},
-		"what every run asks":       {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions", Exchange: 3}, judges: contract},
-		"an unknown fixture":        {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions", Exchange: 4}, missing: "this version has no scenario that makes the request"},
-		"no exchange":               {finding: reports.Finding{Requirement: "CP-CONTRACT-list-revisions"}, missing: "no exchange that shows it"},
-		"a scenario that is gone":   {finding: reports.Finding{Requirement: "CP-GET-2"}, missing: `this version has no scenario "of another version" of CP-GET-2`},
-		"none that failed":          {finding: reports.Finding{Requirement: "CP-GET-3"}, missing: "no failed scenario"},
-		"an unknown requirement":    {finding: reports.Finding{Requirement: "CP-NONE-1"}, missing: "no failed scenario of CP-NONE-1"},
+		"its scenario":             {"CP-GET-1", wasGet.Key(), 0, get, nil, ""},
+		"the contract, by request": {"CP-CONTRACT-list-revisions", wasContract.Key(), 1, contract, list, ""},
+		"the contract, by fixture": {"CP-CONTRACT-list-revisions", wasContract.Key(), 2, contract, list, ""},
+		"what every run asks":      {"CP-CONTRACT-list-revisions", wasContract.Key(), 3, contract, nil, ""},
+		"an unknown fixture":       {"CP-CONTRACT-list-revisions", wasContract.Key(), 4, contract, nil, "no scenario that makes the request"},
+		"no exchange":              {"CP-CONTRACT-list-revisions", wasContract.Key(), 0, contract, nil, "no exchange that shows it"},
+		"a scenario that is gone":  {"CP-GET-2", gone.Key(), 0, nil, nil, "no scenario of CP-GET-2 that found it"},
+		"an unknown requirement":   {"CP-NONE-1", wasGet.Key(), 0, nil, nil, "no scenario of CP-NONE-1 that found it"},
 	} {
-		got := plan(each.finding, was, all)
-		if each.missing != "" {
-			assert.Contains(t, got.missing, each.missing, name)
-			continue
-		}
-		require.Empty(t, got.missing, name)
-		assert.Equal(t, []*features.Scenario{each.judges}, got.judges, name)
+		got := testOf(reports.Finding{Requirement: each.requirement, Scenario: each.scenario, Exchange: each.exchange}, was, c)
+		assert.Contains(t, got.missing, each.missing, name)
+		assert.Equal(t, each.missing == "", got.missing == "", name)
+		assert.Equal(t, each.judge, got.judge, name)
 		assert.Equal(t, each.shows, got.shows, name)
 	}
 }
 
-func TestTheScenarioThatUsedAFixture(t *testing.T) {
-	little := reports.Scenario{Verdict: reports.Passed, Fixtures: []string{"a"}}
-	much := reports.Scenario{Verdict: reports.Passed, Fixtures: []string{"a", "b"}}
-	failed := reports.Scenario{Verdict: reports.Failed, Fixtures: []string{"a"}}
-	assert.Less(t, rank(little, "a"), rank(much, "a"))
-	assert.Less(t, rank(much, "a"), rank(failed, "a"))
-	assert.Less(t, rank(failed, "a"), notUsed)
-	assert.Equal(t, notUsed, rank(little, "b"))
-}
-
-// TestEachFindingHasItsScenarios holds the scenario that shows another finding of the requirement back.
-func TestEachFindingHasItsScenarios(t *testing.T) {
-	c := catalogue(t)
-	q := c.Find("CP-LIST-3")
-	var all []reports.Scenario
-	for _, s := range q.Scenarios[:3] {
-		all = append(all, reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line, Verdict: reports.Failed})
-	}
-	was := earlier(nil, reports.Requirement{ID: q.ID, Scenarios: all})
-	was.Findings = []reports.Finding{{ID: "a", Requirement: q.ID, Scenario: q.Scenarios[0].Key()}, {ID: "b", Requirement: q.ID, Scenario: q.Scenarios[1].Key()}}
-	assert.Equal(t, []*features.Scenario{q.Scenarios[0], q.Scenarios[2]}, plan(was.Findings[0], was, pairs(c, was)).judges)
-	assert.Equal(t, []*features.Scenario{q.Scenarios[1], q.Scenarios[2]}, plan(was.Findings[1], was, pairs(c, was)).judges)
-}
-
-func TestJudge(t *testing.T) {
+func TestVerdict(t *testing.T) {
 	c := catalogue(t)
 	get, _ := first(t, c, "CP-GET-1", "")
 	contract, _ := first(t, c, "CP-CONTRACT-list-revisions", "")
 	list, _ := first(t, c, "CP-LIST-1", "")
-	simple := test{finding: reports.Finding{ID: "a", Requirement: "CP-GET-1"}, judges: []*features.Scenario{get}}
-	closing := test{finding: reports.Finding{ID: "a", Requirement: contract.Requirement.ID}, judges: []*features.Scenario{contract}, shows: list, steps: 2}
+	simple := test{finding: reports.Finding{ID: "a"}, judge: get}
+	closing := test{finding: reports.Finding{ID: "a"}, judge: contract, shows: list, steps: 2}
 	was := &reports.Result{Findings: []reports.Finding{{ID: "a"}, {ID: "known"}}}
-	as := func(s *features.Scenario, verdict reports.Verdict, reason string, steps int) reports.Requirement {
-		told := reports.Scenario{Name: s.Name, URI: s.URI, Line: s.Line, Verdict: verdict, Reason: reason, Steps: make([]reports.Step, 3)}
+	as := func(s *features.Scenario, verdict reports.Verdict, steps int) reports.Requirement {
+		told := reports.Scenario{URI: s.URI, Line: s.Line, Verdict: verdict, Reason: "so", Steps: make([]reports.Step, 3)}
 		for i := range steps {
 			told.Steps[i].Verdict = reports.Passed
 		}
-		if verdict == reports.Inconclusive {
-			told.BlockedBy = []reports.Blocker{{Kind: reports.ByObservation}}
-		}
 		return reports.Requirement{ID: s.Requirement.ID, Scenarios: []reports.Scenario{told}}
 	}
-	shown := func(id string, s *features.Scenario) []reports.Finding {
-		return []reports.Finding{{ID: id, Requirement: s.Requirement.ID, Scenario: s.Key(), Expected: "x", Actual: "y"}}
+	shown := func(id string, s *features.Scenario, more ...reports.Requirement) reports.Result {
+		return reports.Result{Findings: []reports.Finding{{ID: id, Scenario: s.Key(), Expected: "x", Actual: "y"}},
+			Requirements: append(more, as(s, reports.Failed, 1))}
 	}
-	good := as(contract, reports.Passed, "", 3)
+	ran := func(all ...reports.Requirement) reports.Result { return reports.Result{Requirements: all} }
+	refusing := ran(as(get, reports.Passed, 3))
+	refusing.Target.Rejecting = []string{"control-plane"}
+	good := as(contract, reports.Passed, 3)
 	for name, each := range map[string]struct {
 		test   test
 		now    reports.Result
 		want   reports.Verdict
 		reason string
-		again  bool
 	}{
-		"it passes":          {test: simple, now: reports.Result{Requirements: []reports.Requirement{as(get, reports.Passed, "", 3)}}, want: reports.Passed},
-		"it fails":           {test: simple, now: reports.Result{Findings: shown("a", get), Requirements: []reports.Requirement{as(get, reports.Failed, "", 1)}}, want: reports.Failed, reason: "expected x, got y"},
-		"it fails otherwise": {test: simple, now: reports.Result{Findings: shown("known", get), Requirements: []reports.Requirement{as(get, reports.Failed, "", 1)}}, want: reports.Failed, reason: "expected x, got y"},
-		"it is blocked":      {test: simple, now: reports.Result{Requirements: []reports.Requirement{as(get, reports.Blocked, "no deployment", 0)}}, want: reports.Inconclusive, reason: "blocked: no deployment"},
-		"it is skipped":      {test: simple, now: reports.Result{Requirements: []reports.Requirement{as(get, reports.Skipped, "set target", 0)}}, want: reports.Inconclusive, reason: "skipped: set target"},
-		"the race is lost":   {test: simple, now: reports.Result{Requirements: []reports.Requirement{as(get, reports.Inconclusive, "too fast", 0)}}, want: reports.Inconclusive, reason: "inconclusive: too fast", again: true},
-		"it was not run":     {test: simple, want: reports.Inconclusive, reason: "skipped: it was not run"},
-		"credentials are refused": {test: simple, now: reports.Result{Target: reports.Target{Rejecting: []string{"control-plane"}}, Requirements: []reports.Requirement{as(get, reports.Passed, "", 3)}},
-			want: reports.Inconclusive, reason: "the control plane refuses the credentials of the configuration"},
-		"an answer is as bad as it was": {test: closing, now: reports.Result{Findings: shown("a", contract), Requirements: []reports.Requirement{as(contract, reports.Failed, "", 2), as(list, reports.Passed, "", 3)}}, want: reports.Failed, reason: "expected x, got y"},
-		"all answers are good":          {test: closing, now: reports.Result{Requirements: []reports.Requirement{good, as(list, reports.Passed, "", 3)}}, want: reports.Passed},
-		"another known finding is left": {test: closing, now: reports.Result{Findings: shown("known", contract), Requirements: []reports.Requirement{as(contract, reports.Failed, "", 2), as(list, reports.Passed, "", 3)}}, want: reports.Passed},
-		"there is a new finding":        {test: closing, now: reports.Result{Findings: shown("new", contract), Requirements: []reports.Requirement{as(contract, reports.Failed, "", 2), as(list, reports.Passed, "", 3)}}, want: reports.Failed, reason: "expected x, got y"},
-		"as far as it got then":         {test: closing, now: reports.Result{Requirements: []reports.Requirement{good, as(list, reports.Failed, "bad", 2)}}, want: reports.Passed},
-		"not as far as it got then":     {test: closing, now: reports.Result{Requirements: []reports.Requirement{good, as(list, reports.Failed, "bad", 1)}}, want: reports.Inconclusive, reason: "CP-LIST-1, which is to show it, failed: bad"},
-		"what shows it is blocked":      {test: closing, now: reports.Result{Requirements: []reports.Requirement{good, as(list, reports.Blocked, "bad", 2)}}, want: reports.Inconclusive, reason: "CP-LIST-1, which is to show it, blocked: bad"},
+		"it passes":               {simple, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
+		"it fails":                {simple, shown("a", get), reports.Failed, "expected x, got y"},
+		"it fails otherwise":      {simple, shown("known", get), reports.Failed, "expected x, got y"},
+		"it is blocked":           {simple, ran(as(get, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
+		"it was not run":          {simple, ran(), reports.Inconclusive, "skipped: it was not run"},
+		"credentials are refused": {simple, refusing, reports.Inconclusive, "the control plane refuses the credentials of the configuration"},
+		"as bad as it was":        {closing, shown("a", contract, as(list, reports.Passed, 3)), reports.Failed, "expected x, got y"},
+		"all answers are good":    {closing, ran(good, as(list, reports.Passed, 3)), reports.Passed, ""},
+		"another known finding":   {closing, shown("known", contract, as(list, reports.Passed, 3)), reports.Passed, ""},
+		"a new finding":           {closing, shown("new", contract, as(list, reports.Passed, 3)), reports.Failed, "expected x, got y"},
+		"as far as then":          {closing, ran(good, as(list, reports.Failed, 2)), reports.Passed, ""},
+		"not as far as then":      {closing, ran(good, as(list, reports.Failed, 1)), reports.Inconclusive, "CP-LIST-1, which is to show it, failed: so"},
+		"what shows it is blocked": {closing, ran(good, as(list, reports.Blocked, 2)), reports.Inconclusive,
+			"CP-LIST-1, which is to show it, blocked: so"},
 	} {
-		got, again := each.test.judge(was, &each.now)
-		assert.Equal(t, each.want, got.Verdict, name)
-		assert.Equal(t, each.reason, got.Reason, name)
-		assert.Equal(t, each.again, again, name)
+		verdict, reason := each.test.verdict(was, &each.now)
+		assert.Equal(t, each.want, verdict, name)
+		assert.Equal(t, each.reason, reason, name)
 	}
 }
 
@@ -221,25 +187,4 @@ func judgeAt(t *testing.T, address string, was *reports.Result) []Answer {
 	require.NoError(t, err)
 	assert.Empty(t, left)
 	return answers
-}
-
-// TestWhatObservesNothingIsTriedAgain judges a rule about answers that never come, beside one that is decided at once.
-func TestWhatObservesNothingIsTriedAgain(t *testing.T) {
-	var requests atomic.Int32
-	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		w.WriteHeader(http.StatusNotFound)
-	}))
-	t.Cleanup(target.Close)
-	c := catalogue(t)
-	_, contract := first(t, c, "CP-CONTRACT-get-revision", reports.Failed)
-	was := earlier([]reports.Exchange{{Scenario: firstRequest}},
-		reports.Requirement{ID: "CP-CONTRACT-get-revision", Scenarios: []reports.Scenario{contract}})
-	was.Findings = []reports.Finding{{ID: "a", Requirement: "CP-CONTRACT-get-revision", Exchange: 1}, {ID: "b", Requirement: "CP-NONE-1"}}
-	answers := judgeAt(t, target.URL, was)
-	require.Len(t, answers, 2)
-	assert.Equal(t, reports.Inconclusive, answers[0].Verdict)
-	assert.Contains(t, answers[0].Reason, "get-revision was not answered in this run")
-	assert.Contains(t, answers[1].Reason, "no failed scenario of CP-NONE-1")
-	assert.EqualValues(t, mostRuns, requests.Load(), "each run asks once whether the target is there")
 }

@@ -1,5 +1,6 @@
 // Package recorded gives the tests of the reports a result that a run has really produced: the bundled reference with a few
-// faults, judged by a selection of requirements. Ids, addresses and times are normalised. All other results are made from it.
+// faults, judged by a selection of requirements. Ids, addresses and times are normalised. All other results are made from it,
+// but for one made by hand, which the golden files show.
 //
 // TestRecordedRun in cmd/agentconform records the run (with -update) and fails when runs have changed since.
 package recorded

@@ -12,7 +12,7 @@ import (
 const MaxDepth = 512
 
 // MaxValues is how many JSON values a text may have: each costs a hundred bytes once it is decoded, and may be written in two.
-const MaxValues = 150_000
+const MaxValues = 50_000
 
 // maxPointer bounds the pointer of a fault, in bytes: keys may be megabytes long.
 const maxPointer = 1 << 10

@@ -1,0 +1,53 @@
+package overview_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
+)
+
+// TestDisplayVerdict holds what a person reads first and last to the exit code of a run with a baseline, or of a part.
+func TestDisplayVerdict(t *testing.T) {
+	q := func(id string, v reports.Verdict, reason string) reports.Requirement {
+		return reports.Requirement{ID: id, Level: reports.Must, Verdict: v, Reason: reason}
+	}
+	known := func(q reports.Requirement) reports.Requirement { q.Known = &reports.Known{Reason: "old"}; return q }
+	stale := []string{"known.yaml:3: A-1 passes; remove the entry"}
+	passed, failed := q("A-1", reports.Passed, ""), q("A-2", reports.Failed, "x")
+	skipped := func(l reports.Level, kind reports.SkipKind) reports.Requirement {
+		return reports.Requirement{ID: "A-3", Level: l, Verdict: reports.Skipped, Reason: "r", Skip: &reports.Skip{Kind: kind}}
+	}
+	for name, c := range map[string]struct {
+		requirements []reports.Requirement
+		catalogue    int
+		baseline     *reports.Baseline
+		want         string
+		tone         overview.Tone
+	}{
+		"all judged":         {[]reports.Requirement{passed, skipped(reports.Must, reports.NotApplicable)}, 2, nil, "conformant", overview.ToneGood},
+		"a budget":           {[]reports.Requirement{passed, skipped(reports.Must, reports.OverBudget)}, 2, nil, "conformant (partial run)", overview.ToneGood},
+		"a key":              {[]reports.Requirement{passed, skipped(reports.Must, reports.NotConfigured)}, 2, nil, "conformant (partial run)", overview.ToneGood},
+		"a key for a SHOULD": {[]reports.Requirement{passed, skipped(reports.Should, reports.NotConfigured)}, 2, nil, "conformant (partial run)", overview.ToneGood},
+		"a selection":        {[]reports.Requirement{passed}, 3, nil, "conformant (partial run)", overview.ToneGood},
+		"a profile":          {[]reports.Requirement{passed, skipped(reports.Must, reports.NotClaimed)}, 2, nil, "conformant (partial run)", overview.ToneGood},
+		"an older file":      {[]reports.Requirement{passed, q("A-3", reports.Skipped, "does not apply: nobody can tell")}, 2, nil, "conformant (partial run)", overview.ToneGood},
+		"failed":             {[]reports.Requirement{passed, failed}, 2, &reports.Baseline{New: []string{"A-2 is failed"}}, "non-conformant", overview.ToneBad},
+		"known":              {[]reports.Requirement{passed, known(failed)}, 2, &reports.Baseline{}, "non-conformant (all failures are in the baseline, exit 0)", overview.ToneAllowed},
+		"known and blocked":  {[]reports.Requirement{passed, known(failed), q("A-4", reports.Blocked, "y")}, 3, &reports.Baseline{}, "non-conformant (all failures are in the baseline; other MUSTs could not be judged, exit 3)", overview.ToneBad},
+		"known, and stale":   {[]reports.Requirement{passed, known(failed)}, 2, &reports.Baseline{Stale: stale}, "non-conformant (all failures are in the baseline, but known.yaml:3 passes now: remove it, exit 1)", overview.ToneBad},
+		"stale":              {[]reports.Requirement{passed}, 1, &reports.Baseline{Stale: stale}, "conformant (in the baseline known.yaml:3 passes now: remove it, exit 1)", overview.ToneBad},
+		"stale and more":     {[]reports.Requirement{passed}, 1, &reports.Baseline{Stale: stale, Unmatched: []string{"x"}}, "conformant (in the baseline known.yaml:3 passes now: remove it, and 1 more, exit 1)", overview.ToneBad},
+		"expired":            {[]reports.Requirement{passed}, 1, &reports.Baseline{Expired: []string{"k:7: A-1: the entry was"}}, "conformant (in the baseline k:7 has expired, exit 1)", overview.ToneBad},
+		"all known, blocked": {[]reports.Requirement{passed, known(q("A-4", reports.Blocked, "y"))}, 2, &reports.Baseline{}, "incomplete (all failures are in the baseline, exit 0)", overview.ToneAllowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &reports.Result{Suite: reports.Suite{Requirements: c.catalogue}, Requirements: c.requirements, Verdict: reports.Conclude(c.requirements, false), Baseline: c.baseline}
+			s := overview.DisplayVerdictOf(r)
+			assert.Equal(t, c.want, s.String())
+			assert.Equal(t, c.tone, s.Tone)
+		})
+	}
+}
