@@ -107,11 +107,14 @@ func (p *printer) more() string {
 	return " (see " + safe.Line(p.opts.Out) + "/index.html)"
 }
 
-// requirement prints the id, the level, the section and the sentence of the rule.
+// requirement prints the id, the level, the section, the sentence of the rule and that of the interface.
 func (p *printer) requirement(q *reports.Requirement, c color) {
 	p.line("")
 	p.line("  %s  %s %s", p.paint(c+bold, safe.Line(q.ID)), p.paint(bold, string(q.Level)), p.paint(dim, "· "+safe.Line(overview.Section(q.Section))))
 	p.wrap("  ", "  ", safe.Line(q.Title))
+	if q.Quote != "" {
+		p.wrap("  ", "  ", "the interface: "+safe.Line(overview.Quote(q)))
+	}
 }
 
 // reason prints why a requirement failed where no finding tells it.

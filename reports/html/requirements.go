@@ -28,6 +28,7 @@ type requirementView struct {
 	*reports.Requirement
 	Part      string // slug
 	Where     string
+	Quoted    string // the sentence of the interface
 	KnownText string
 	Open      bool
 	Warning   bool // something is wrong that does not decide the verdict
@@ -139,7 +140,7 @@ func partName(profile string) string {
 }
 
 func requirementViewOf(r *reports.Result, o overview.Overview, q *reports.Requirement, exchanges *exchangeList) requirementView {
-	v := requirementView{Requirement: q, Where: overview.Section(q.Section)}
+	v := requirementView{Requirement: q, Where: overview.Section(q.Section), Quoted: overview.Quote(q)}
 	v.Warning = q.Verdict == reports.Failed && !q.Decides(r.Run.Strict)
 	if q.Known != nil {
 		v.KnownText = overview.Known(q.Known)

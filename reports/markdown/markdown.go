@@ -89,6 +89,9 @@ func (m *markdown) reproducers(failed []*reports.Requirement, o overview.Overvie
 				break
 			}
 			fmt.Fprintf(&b, "**%s** — %s\n\n", safe.Prose(q.ID, 100), safe.Prose(q.Title, 300))
+			if q.Quote != "" {
+				fmt.Fprintf(&b, "> %s\n\n", safe.Prose(overview.Quote(q), 400))
+			}
 			if f.Step != "" {
 				fmt.Fprintf(&b, "Failed at: %s\n\n", safe.Prose(f.Step, 300))
 			}

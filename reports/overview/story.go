@@ -11,7 +11,11 @@ import (
 // Story tells what happened in a scenario of q as plain text: the rule, the scenario with the step that failed, and the findings.
 func Story(o Overview, q *reports.Requirement, s *reports.Scenario) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s %s (%s)\n%s\n\n%s:%d %s\n", q.ID, q.Level, Section(q.Section), q.Title, s.URI, s.Line, s.Name)
+	fmt.Fprintf(&b, "\n%s %s (%s)\n%s\n", q.ID, q.Level, Section(q.Section), q.Title)
+	if q.Quote != "" {
+		fmt.Fprintf(&b, "the interface: %s\n", Quote(q))
+	}
+	fmt.Fprintf(&b, "\n%s:%d %s\n", s.URI, s.Line, s.Name)
 	for _, step := range s.Steps {
 		sign := " "
 		if step.Verdict != reports.Passed && step.Verdict != "" {

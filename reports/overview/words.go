@@ -21,6 +21,14 @@ func Section(section string) string {
 	return "interface, section " + section
 }
 
+// Quote is the sentence of the interface that a requirement judges, in quotation marks; "" where there is none.
+func Quote(q *reports.Requirement) string {
+	if q.Quote == "" {
+		return ""
+	}
+	return `"` + q.Quote + `"`
+}
+
 // VerdictCounts lists the verdicts that occur: "8 passed, 4 failed".
 func VerdictCounts(counts map[reports.Verdict]int) string {
 	var parts []string
