@@ -113,6 +113,7 @@ type Requirement struct {
 	Level       Level      `json:"level"`
 	Binding     bool       `json:"binding,omitempty"` // counts as MUST whatever its level: run.fail_on matches its tags
 	Title       string     `json:"title"`             // the sentence of the Rule
+	Quote       string     `json:"quote,omitempty"`   // the sentence of the interface that it judges
 	Description string     `json:"description"`       // the Rule's prose, may be empty
 	Section     string     `json:"section"`           // of the interface, "4, 8"
 	Profile     string     `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
