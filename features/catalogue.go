@@ -44,7 +44,8 @@ type Requirement struct {
 	ID          string
 	Level       reports.Level
 	Title       string
-	Description string
+	Quote       string   // the sentence of the interface that it judges, " ... " for what is left out; or ""
+	Description string   // without the quote
 	Needs       string   // of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
 	Sections    []string // of the interface
 	Profile     string

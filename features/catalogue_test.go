@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
 )
 
 // families are the groups of IDs and how many requirements each has. IDs count from 1 without a gap, so a requirement
@@ -112,6 +113,29 @@ func TestDescriptionsAreRead(t *testing.T) {
 	}
 }
 
+// TestQuotesAreOfTheInterface wants each MUST to quote the interface, and each part of a quote to be in a section that
+// the rule names.
+func TestQuotesAreOfTheInterface(t *testing.T) {
+	page, err := os.ReadFile("../spec/INTERFACE.md")
+	require.NoError(t, err)
+	plain := strings.NewReplacer("`", "", "*", "", "|", "")
+	sections := map[string]string{}
+	for text := range strings.SplitSeq(string(page), "\n## ") {
+		number, body, _ := strings.Cut(text, ". ")
+		sections[number] = strings.Join(strings.Fields(plain.Replace(body)), " ")
+	}
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	for _, r := range catalogue.Requirements {
+		assert.False(t, r.Quote == "" && r.Level == reports.Must, "%s quotes no sentence of the interface", r.ID)
+		assert.LessOrEqual(t, len(r.Quote), 200, r.ID)
+		for part := range strings.SplitSeq(r.Quote, " ... ") {
+			assert.True(t, slices.ContainsFunc(r.Sections, func(n string) bool { return strings.Contains(sections[n], part) }),
+				"%s: no section of the rule says %q", r.ID, part)
+		}
+	}
+}
+
 // TestKeywordsAreNotMisspelt looks for words that want to begin something and do not: Gherkin takes a misspelt
 // keyword for prose, and the scenario is gone without a sound.
 func TestKeywordsAreNotMisspelt(t *testing.T) {
@@ -170,6 +194,7 @@ func TestParseRefuses(t *testing.T) {
 		"no scenario":        {head + rule + "Senario: S\n", "has no scenario"},
 		"twice the ID":       {head + rule + scenario + rule + "Scenario: T\nGiven a\n", "is already the rule"},
 		"twice the name":     {head + rule + scenario + scenario, "has the name of the one"},
+		"open quote":         {head + rule + "\"Quoted.\nJudged.\n" + scenario, `a.feature:4: rule "R": the quote of the interface is not closed`},
 		"broken":             {head + rule + "Scenario: S\nGiven x\nnonsense\n", "parsing feature"},
 	} {
 		t.Run(name, func(t *testing.T) {

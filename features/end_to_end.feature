@@ -7,6 +7,8 @@ Feature: Create, deploy, call, update and call again
 
   @E2E-1 @must @section-1 @slow
   Rule: After create, poll to DEPLOYED, PATCH and poll again, the deployed agent server answers from the new revision
+    "(1) create a deployment with POST /v2/deployments ... until the revision status is DEPLOYED. (4) Update the
+    deployment with PATCH /v2/deployments/{deployment_id}."
     The first user calls the agent server of the deployment before and after the PATCH.
     Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 

@@ -39,9 +39,13 @@ func Markdown(w io.Writer, c *Catalogue) error {
 			}
 		}
 	}
+	b.WriteString("\n## What the interface says\n\nEach quote stands above the requirements that judge it; ... is for what is left out.\n")
+	for _, g := range grouped(c, func(r *Requirement) string { return r.Quote }) {
+		fmt.Fprintf(&b, "\n> %s\n\n%s\n", strings.ReplaceAll(marked(g.text), "<", `\<`), strings.Join(g.ids, ", "))
+	}
 	b.WriteString("\n## What (r) requirements need\n\n| needs in the configuration | requirements |\n| --- | --- |\n")
-	for _, n := range needs(c) {
-		fmt.Fprintf(&b, "| %s | %s |\n", marked(n.what), strings.Join(n.ids, ", "))
+	for _, g := range grouped(c, func(r *Requirement) string { return r.Needs }) {
+		fmt.Fprintf(&b, "| %s | %s |\n", marked(g.text), strings.Join(g.ids, ", "))
 	}
 	b.WriteString("\n## Excluded, with the reason\n\n| subject | section | reason |\n| --- | --- | --- |\n")
 	for _, e := range excluded {
@@ -67,25 +71,27 @@ func levelOf(r *Requirement) string {
 	return string(r.Level) + " (r)"
 }
 
-// need is what some requirements need of the configuration.
-type need struct {
-	what string
+// group is the requirements that have a text in common.
+type group struct {
+	text string
 	ids  []string
 }
 
-// needs groups the requirements by what they need, in the order in which the needs come first.
-func needs(c *Catalogue) (all []*need) {
-	known := map[string]*need{}
+// grouped groups the requirements by a text of theirs, in the order in which the texts come first. Those without
+// one are left out.
+func grouped(c *Catalogue, text func(*Requirement) string) (all []*group) {
+	known := map[string]*group{}
 	for _, r := range c.Requirements {
-		if r.Needs == "" {
+		t := text(r)
+		if t == "" {
 			continue
 		}
-		n := known[r.Needs]
-		if n == nil {
-			n = &need{what: r.Needs}
-			known[r.Needs], all = n, append(all, n)
+		g := known[t]
+		if g == nil {
+			g = &group{text: t}
+			known[t], all = g, append(all, g)
 		}
-		n.ids = append(n.ids, r.ID)
+		g.ids = append(g.ids, r.ID)
 	}
 	return all
 }

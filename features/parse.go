@@ -1,6 +1,7 @@
 package features
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -53,9 +54,14 @@ func (p *parser) rules() ([]*Requirement, error) {
 }
 
 func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
+	quote, description, err := cutQuote(unindent(rule.Description))
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: rule %q: %w", p.uri, rule.Location.Line, rule.Name, err)
+	}
 	r := &Requirement{
 		Title:       rule.Name,
-		Description: unindent(rule.Description),
+		Quote:       quote,
+		Description: description,
 		Profile:     p.profile(),
 		Subject:     p.subject(),
 		Feature:     p.feature.Name,
@@ -148,6 +154,20 @@ func (p *parser) scenario(pickle *messages.Pickle) *Scenario {
 		})
 	}
 	return s
+}
+
+// cutQuote splits the quote of the interface, with which a description may begin, from what follows it. The quote ends
+// with the first line that ends in a quotation mark, since the interface has such marks within its sentences too.
+func cutQuote(text string) (quote, rest string, err error) {
+	quoted, found := strings.CutPrefix(text, `"`)
+	if !found {
+		return "", text, nil
+	}
+	quote, rest, found = strings.Cut(quoted+"\n", "\"\n")
+	if !found {
+		return "", "", errors.New(`the quote of the interface is not closed: end its last line with "`)
+	}
+	return strings.Join(strings.Fields(quote), " "), strings.TrimSpace(rest), nil
 }
 
 // unindent strips the indentation that Gherkin keeps in descriptions.

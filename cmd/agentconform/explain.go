@@ -20,10 +20,10 @@ func newExplain(s streams) *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "explain ID...",
-		Short: "Explain requirements: rule, reason, scenarios, section, known faults",
-		Long: `Explain requirements: the rule with its level, why it is judged as it is, the sections of the interface that it comes
-from, its scenarios, and the faults of the reference that break it. Each fault can be served (agentconform serve --fault
-NAME) to see what a run reports about it.`,
+		Short: "Explain requirements: rule, quote, reason, scenarios, section, known faults",
+		Long: `Explain requirements: the rule with its level, the sentence of the interface that it judges, why it is judged as it
+is, the sections of the interface that it comes from, its scenarios, and the faults of the reference that break it.
+Each fault can be served (agentconform serve --fault NAME) to see what a run reports about it.`,
 		Example: `  agentconform explain CP-LIST-3
   agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json`,
 		Args: arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)"),
@@ -52,6 +52,7 @@ NAME) to see what a run reports about it.`,
 // explanation is all that is known of a requirement.
 type explanation struct {
 	listed
+	Quote       string           `json:"quote,omitempty"` // of the interface
 	Description string           `json:"description"`
 	Requires    string           `json:"requires,omitempty"` // of the configuration
 	Capability  string           `json:"capability"`         // by which the key supports can claim it alone
@@ -85,7 +86,8 @@ func explain(ids []string) ([]explanation, error) {
 		if r == nil {
 			return nil, fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id, meant(nearestIDs(catalogue, id)))
 		}
-		e := explanation{listed: listedOf(r), Description: r.Description, Requires: r.Needs, URI: r.URI, Line: r.Line, Faults: []explainFault{}}
+		e := explanation{listed: listedOf(r), Quote: r.Quote, Description: r.Description, Requires: r.Needs,
+			URI: r.URI, Line: r.Line, Faults: []explainFault{}}
 		if c := features.CapabilityOf(r.ID); c != nil {
 			e.Capability, e.Core = c.Name, c.Core
 		}
@@ -129,6 +131,13 @@ func explainText(w io.Writer, all []explanation) error {
 
 func (e explanation) write(b *strings.Builder) {
 	fmt.Fprintf(b, "%s  %s  %s\n%s\n", e.ID, e.Level, e.Profile, e.Title)
+	if e.Quote != "" {
+		sections := "section "
+		if len(e.Sections) > 1 {
+			sections = "sections "
+		}
+		fmt.Fprintf(b, "\nThe interface says (%s%s):  \"%s\"\n", sections, strings.Join(e.Sections, ", "), e.Quote)
+	}
 	if e.Description != "" {
 		fmt.Fprintf(b, "\n%s\n", indented(e.Description))
 	}

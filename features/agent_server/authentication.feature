@@ -11,6 +11,8 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-1 @must @section-5 @section-7
   Rule: Without credentials every agent-server route is refused with the status of the authentication handler, 401 by default
+    "When the handler is configured, requests must carry the authorization information of the chosen scheme. ... Status
+    and detail chosen by the handler; 401 is the shown case"
     The status is the handler's choice (agent.rejected_status). Judged for existing and for unknown threads, and after
     an update of the deployment too.
     Requires users in the configuration.
@@ -52,6 +54,8 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-2 @must @section-5 @section-7
   Rule: Every agent-server route refuses an unknown token, an empty token and another scheme with the status of the authentication handler
+    "The handler receives the request (headers and so on), validates the caller ... Custom handler rejects credentials
+    ... Status and detail chosen by the handler; 401 is the shown case"
     Near misses of the first user's token are unknown tokens: the token with one more character at its end, without
     its last character, with another last character, and with upper and lower case exchanged. Where separate_credentials is true, so are the credentials of the control
     plane, each sent alone as the control plane takes it, to addresses that the configuration names. The status is that
@@ -137,6 +141,7 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-3 @must @section-5 @section-7
   Rule: A refusal by the authentication handler carries the detail of the handler
+    "It can reject a request by raising an HTTP error, for example status 401 with a detail message for an invalid key."
     Clients look for it as the string detail of a JSON object. Another form passes and is noted.
     Requires users and agent.rejected_detail in the configuration.
 
@@ -153,6 +158,7 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-4 @must @section-5 @slow
   Rule: A request without valid credentials creates no thread and no run, and rolls back no run
+    "When the handler is configured, requests must carry the authorization information of the chosen scheme."
     Judged without credentials and with an unknown token. A thread that was created all the same is searched for in
     the user's list, so this part applies only where the list shows the metadata of threads.
     Requires users in the configuration.
@@ -192,6 +198,8 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-5 @must @section-5
   Rule: With a valid token every agent-server route is served with a 2xx status
+    "The handler receives the request (headers and so on), validates the caller, and returns an object with at least
+    identity and any custom fields."
     Only a refusal of the valid token fails here. Any other error status belongs to the requirement of that operation,
     and blocks the scenario.
     Requires users in the configuration.
@@ -215,6 +223,8 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-6 @must @section-2 @section-5
   Rule: The graph receives the identity and the custom fields of the authenticated user in graph_auth_user
+    "After authentication the returned user object is placed in config["configurable"]["graph_auth_user"]; graph nodes
+    read custom fields from it."
     The conformance graph reads them from config.configurable.graph_auth_user. The custom fields are judged as far as
     users.fields names them.
     Requires users in the configuration.
@@ -230,6 +240,8 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-7 @must @section-5 @slow
   Rule: Each run receives the user of its own request in graph_auth_user, with two users in turn and at once
+    "After authentication the returned user object is placed in config["configurable"]["graph_auth_user"]; graph nodes
+    read custom fields from it."
     Requires two users in the configuration.
 
     Scenario Outline: The runs of two users, <when> and the <first> user first, report their own caller
@@ -246,6 +258,7 @@ Feature: Authentication at the agent server
 
   @AS-AUTH-8 @should @section-5
   Rule: Without credentials another spelling of a path shows nothing of a run
+    "When the handler is configured, requests must carry the authorization information of the chosen scheme."
     Each GET of the interface is sent with a slash at the end of its path, with a doubled slash, in capital letters and with
     a path parameter. The interface names no such path: what else is answered is not judged.
     Requires users in the configuration.

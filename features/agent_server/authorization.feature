@@ -10,6 +10,8 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-1 @must @section-5 @isolation
   Rule: GET of the state and of a run of another user's thread is answered with an HTTP error status, and a join tells nothing of the run
+    "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
+    restricting access."
     A join that is answered at once with 2xx and holds nothing of the run passes here and fails AS-RUN-9: no body, null, an
     empty object, `__error__` alone, or what the join of an unknown run is answered with. One that waits for the run fails.
     Judged in both directions: threads of the first user and of the second.
@@ -67,6 +69,8 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-2 @must @section-5 @slow
   Rule: Starting a run on another user's thread is answered with an HTTP error status and leaves the thread unchanged
+    "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
+    restricting access."
     Judged with and without rollback. With rollback, a run in progress of the thread's owner must complete.
     Judged in both directions: threads of the first user and of the second.
     Requires two users in the configuration.
@@ -110,6 +114,8 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-3 @must @section-5 @isolation
   Rule: A listing of threads returns only the caller's threads, whatever filter is sent
+    "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
+    restricting access."
     The requests send no filter, an empty filter, metadata that the threads of both users share, the ids of both
     threads, and the other user as owner. A filter may be refused with a 4xx. The listing endpoint that is not
     configured is judged too, where the target serves it.
@@ -158,6 +164,7 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-4 @should @section-5
   Rule: The metadata of a new thread names the caller as owner, whatever owner was sent, and keeps the other keys sent
+    "A typical filter is {owner: <identity>} and it is also merged into the payload metadata."
     The filter of the authorization handler is the typical one, owner with the identity of the caller. Where two users are
     configured, both are judged as the caller.
     Requires users in the configuration.
@@ -189,6 +196,8 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-6 @should @section-5
   Rule: A vendor extension that serves a thread to its owner answers other users and callers without credentials with an HTTP error status
+    "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
+    restricting access."
     The operations are those of the contract that are marked as vendor extensions and name a thread; only who is served is
     judged. An answer of 2xx that an unknown thread gets too, and that holds nothing of the thread, may be given.
     Judged in both directions: threads of the first user and of the second.
@@ -252,6 +261,8 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-7 @should @section-5
   Rule: No header that a caller may choose gives access to another user's thread
+    "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
+    restricting access."
     Each GET of the interface is sent by another user and without credentials, with headers that servers behind a proxy
     believe. Headers that the configuration names are left out.
     Requires two users in the configuration.
@@ -275,6 +286,7 @@ Feature: Authorization at the agent server
 
   @AS-AUTHZ-5 @may @section-5
   Rule: A studio user can list and read other users' threads and runs where the authorization handler returns an empty filter
+    "Returning an empty filter for such users permits developer access"
     Requires users and agent.studio_headers in the configuration.
 
     Scenario Outline: The request of a studio user to <operation> of a user is answered with 2xx

@@ -12,6 +12,7 @@ Feature: Contract of the agent server
 
   @AS-CONTRACT-create-thread @must @section-2 @section-4 @last
   Rule: Every answer to POST /threads matches the OpenAPI contract
+    "POST /threads ... Thread with thread_id"
 
     Scenario: Every answer to create-thread in this run matches the contract
       Given at least one answer to "create-thread" in this run
@@ -20,6 +21,7 @@ Feature: Contract of the agent server
 
   @AS-CONTRACT-create-run @must @section-2 @section-4 @last
   Rule: Every answer to POST /threads/{thread_id}/runs matches the OpenAPI contract
+    "POST /threads/{thread_id}/runs ... Run with run_id"
 
     Scenario: Every answer to create-run in this run matches the contract
       Given at least one answer to "create-run" in this run
@@ -28,6 +30,7 @@ Feature: Contract of the agent server
 
   @AS-CONTRACT-join-run @must @section-2 @section-4 @last
   Rule: Every answer to GET /threads/{thread_id}/runs/{run_id}/join matches the OpenAPI contract
+    "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
 
     Scenario: Every answer to join-run in this run matches the contract
       Given at least one answer to "join-run" in this run
@@ -36,6 +39,8 @@ Feature: Contract of the agent server
 
   @AS-CONTRACT-get-run @must @section-2 @section-4 @last
   Rule: Every answer to GET /threads/{thread_id}/runs/{run_id} matches the OpenAPI contract
+    "GET /threads/{thread_id}/runs/{run_id} ... The run; fails with an HTTP error status when the run was rolled back
+    and deleted"
 
     Scenario: Every answer to get-run in this run matches the contract
       Given at least one answer to "get-run" in this run
@@ -44,6 +49,8 @@ Feature: Contract of the agent server
 
   @AS-CONTRACT-get-state @must @section-2 @section-4 @last
   Rule: Every answer to GET /threads/{thread_id}/state matches the OpenAPI contract
+    "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
+    human, ai, tool) and content."
 
     Scenario: Every answer to get-state in this run matches the contract
       Given at least one answer to "get-state" in this run
@@ -52,6 +59,7 @@ Feature: Contract of the agent server
 
   @AS-CONTRACT-list-threads @must @section-2 @section-4 @last
   Rule: Every answer to GET /threads, or POST /threads/search, matches the OpenAPI contract
+    "GET /threads ... List of threads; used as the example of an authenticated request"
     Applies to the endpoint that lists the threads of this target (agent.listing, or the one that is served).
 
     Scenario: Every answer to list-threads in this run matches the contract

@@ -10,6 +10,8 @@ Feature: Server errors of the agent server
 
   @AS-ERROR-1 @must @section-4 @section-7 @last
   Rule: The agent server answers no request that keeps the contract with a status of 500 or above
+    "Thread with thread_id ... Run with run_id ... Responds when the run completes ... The run ... State with
+    values.messages ... List of threads"
     Judged on all answers that the suite has received. A 503 with Retry-After is not judged: the suite waits, sends the
     request again, and counts the 503. The join of a run whose graph raised an error may be answered with 500, which is
     noted.

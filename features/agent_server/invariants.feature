@@ -11,6 +11,7 @@ Feature: What is true of every answer of the agent server
 
   @AS-INVARIANT-1 @must @section-2 @section-4 @last
   Rule: Every answer about a run has the run_id that the request asked for
+    "Run: has run_id. ... GET /threads/{thread_id}/runs/{run_id} ... The run"
 
     Scenario: No answer of the agent server has another id than its request
       Given threads and runs that this run has created
@@ -19,6 +20,7 @@ Feature: What is true of every answer of the agent server
 
   @AS-INVARIANT-2 @must @section-5 @section-7 @last @security
   Rule: Every refusal by the authentication handler has its status and detail
+    "Custom handler rejects credentials ... Status and detail chosen by the handler; 401 is the shown case"
     Judged on requests of the interface that keep the contract and have no credentials or an unknown token. The detail is
     judged where agent.rejected_detail is configured.
 
@@ -30,6 +32,7 @@ Feature: What is true of every answer of the agent server
 
   @AS-INVARIANT-3 @must @section-5 @last @security
   Rule: No request to the agent server without credentials or with an unknown token is answered with 2xx
+    "When the handler is configured, requests must carry the authorization information of the chosen scheme."
     Judged on the operations of the interface, where users are configured: without an authentication handler an agent
     server may be open.
 
@@ -41,6 +44,8 @@ Feature: What is true of every answer of the agent server
 
   @AS-INVARIANT-4 @must @section-5 @last @security @isolation
   Rule: No answer to one caller holds a thread_id, a run_id or a text of another user
+    "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
+    restricting access."
     Judged on every answer, those to requests beyond the interface included, for each user and for callers without valid
     credentials. What the caller has sent, in this request or before, may be in an answer. Texts and ids of less than
     12 characters are not judged, but for the values of thread_id.
@@ -53,6 +58,7 @@ Feature: What is true of every answer of the agent server
 
   @AS-INVARIANT-5 @must @section-3 @last @rollback
   Rule: No answer to a request that was sent after the new run of a rollback had completed holds the prior run's id or text
+    "The prior run is interrupted and completely deleted from storage; it cannot be restarted."
     Judged on answers with 2xx to the operations of the interface, for ids and texts of at least 12 characters, and for
     runs that were told to be in progress when they were rolled back. What the request itself carries may be in its
     answer.

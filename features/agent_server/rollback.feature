@@ -17,6 +17,8 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-1 @must @section-3 @section-4 @slow
   Rule: A run with multitask_strategy rollback is accepted while another is in progress, and completes with its own input without waiting
+    "a new run is created on the same thread with multitask_strategy = rollback ... The new run starts with the new
+    input."
     The run in progress has started before the new run is sent.
 
     Scenario: The new run is accepted and does not wait for the prior run
@@ -28,6 +30,8 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-2 @must @section-3 @section-4 @section-7 @slow
   Rule: A run in progress that was rolled back can no longer be retrieved: GET is answered with an HTTP error status
+    "The prior run is interrupted and completely deleted from storage ... Fetching a run that was removed by rollback
+    ... An HTTP error status"
     GET of the run is sent once the new run has completed, and not repeated.
 
     Scenario: The prior run can no longer be retrieved
@@ -37,6 +41,7 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-3 @must @section-3 @slow
   Rule: After a run in progress was rolled back, the thread state holds the messages of the new run only
+    "Thread state read after the new run completes ... Contains data only from the new run."
     No message of the prior run may remain: neither its input nor what it had already written. That its messages are
     visible before it ends is not required; where they are not, the second scenario is not applicable.
 
@@ -52,6 +57,8 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-4 @must @section-3 @section-4 @section-7 @slow
   Rule: A rolled-back run does not reappear after its natural end, neither under GET nor in the thread state
+    "The prior run is interrupted and completely deleted from storage; it cannot be restarted. ... Contains data only
+    from the new run."
     Judged when the prior run would have ended by itself. The messages of the new run must still be in the state then.
 
     Scenario: The prior run does not reappear after its natural end
@@ -62,6 +69,8 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
   Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state
+    "The prior run is interrupted and completely deleted from storage ... Contains data only from the new run. ... fails
+    with an HTTP error status when the run was rolled back and deleted"
     Judged at once and again when the pending run would have ended by itself. A run may be pending for a short time
     after it was accepted; where runs that have started are not removed either (AS-ROLLBACK-2, AS-ROLLBACK-3), it is tried
     again until nothing is left. Where the target accepts multitask_strategy enqueue, which is not part of the interface, it
@@ -81,6 +90,7 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-6 @must @section-3
   Rule: With no run in progress, a run with multitask_strategy rollback keeps the thread's completed runs and their messages
+    "prior run is still in progress ... The prior run is interrupted and completely deleted from storage"
     Applies where plain runs keep the messages of earlier runs too (AS-STATE-3).
 
     Scenario: Completed runs and their messages are kept
@@ -91,6 +101,8 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-7 @must @section-3 @slow
   Rule: A rollback leaves the runs of other threads unchanged, both completed ones and ones in progress
+    "a new run is created on the same thread with multitask_strategy = rollback ... The prior run is interrupted and
+    completely deleted from storage"
 
     Scenario: A completed run and a run in progress on other threads are unchanged
       Given a completed run and a run in progress on other threads of the user
@@ -101,6 +113,8 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-8 @must @section-3 @slow
   Rule: After several rollbacks on a thread one run is left, the last one if sent in sequence, and the state holds its messages only
+    "The prior run is interrupted and completely deleted from storage ... Thread state read after the new run completes
+    ... Contains data only from the new run."
     In sequence, each run has started before the next one is sent. Of rollbacks sent at the same time any run may be the
     one that is left, and some may be refused.
 
@@ -116,6 +130,7 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-9 @should @section-3 @slow
   Rule: A pending join on a run that is rolled back returns
+    "The prior run is interrupted and completely deleted from storage; it cannot be restarted."
     Any answer or a closed connection counts, within timeouts.request after the new run has completed.
 
     Scenario: A pending join returns when its run is rolled back

@@ -10,6 +10,8 @@ Feature: Runs
 
   @AS-RUN-1 @must @section-2 @section-4 @slow
   Rule: POST /threads/{thread_id}/runs answers with a run_id while the run is still in progress
+    "POST /threads/{thread_id}/runs ... Run with run_id ... GET /threads/{thread_id}/runs/{run_id}/join ... Responds
+    when the run completes"
 
     Scenario: Starting a run answers with a run_id
       Given a thread of the user
@@ -22,6 +24,7 @@ Feature: Runs
 
   @AS-RUN-2 @must @section-4
   Rule: GET of a run returns the run with the run_id asked for, whether in progress or completed
+    "GET /threads/{thread_id}/runs/{run_id} ... The run"
 
     Scenario: A completed run can be retrieved
       Given a completed run
@@ -35,6 +38,8 @@ Feature: Runs
 
   @AS-RUN-3 @must @section-4 @section-7 @form
   Rule: GET of an unknown run, and GET or POST of a run on an unknown thread, are answered with an HTTP error status
+    "GET /threads/{thread_id}/runs/{run_id} ... The run; fails with an HTTP error status when the run was rolled back
+    and deleted"
 
     Scenario: An unknown run is answered with an HTTP error status
       Given a completed run
@@ -52,6 +57,7 @@ Feature: Runs
 
   @AS-RUN-4 @must @section-4 @slow
   Rule: The join of a run is answered when the run has completed, and not before
+    "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
     After the join the state holds the input and the answer of the run. A run whose graph raised an error has
     completed too; its join may be answered with any status.
 
@@ -77,6 +83,7 @@ Feature: Runs
 
   @AS-RUN-5 @must @section-4
   Rule: The join of a completed run is answered at once
+    "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
     At once is within one second, or longer where the target is slow in general.
 
     Scenario: The join of a completed run is answered at once
@@ -86,6 +93,7 @@ Feature: Runs
 
   @AS-RUN-6 @should @section-4 @form
   Rule: A run with an unknown assistant_id is refused with a 4xx, leaves no messages in the state, and the thread stays usable
+    "assistant_id (string, the name of a deployed graph)"
 
     Scenario: A run with an unknown assistant_id is refused with 4xx
       Given a thread of the user
@@ -100,6 +108,8 @@ Feature: Runs
 
   @AS-RUN-7 @should @section-4 @form
   Rule: A run request with a malformed body or an unknown multitask_strategy is refused with a 4xx
+    "JSON: assistant_id (string, the name of a deployed graph), input (object; messages: array of objects with role and
+    content), optional multitask_strategy (string; rollback is the value defined here)"
     Covers a body that is not valid JSON or not an object, a missing assistant_id, and a number as assistant_id or
     input.
 
@@ -119,6 +129,7 @@ Feature: Runs
 
   @AS-RUN-8 @should @section-4
   Rule: GET of a run under another thread of the user is answered with an HTTP error status
+    "GET /threads/{thread_id}/runs/{run_id} ... The run"
 
     Scenario: A run under another thread of the same user is answered with an HTTP error status
       Given a completed run

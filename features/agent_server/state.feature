@@ -8,6 +8,8 @@ Feature: The state of a thread
 
   @AS-STATE-1 @must @section-2 @section-4
   Rule: After a run the thread state has values.messages, an array of objects with type and content
+    "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
+    human, ai, tool) and content."
     The array is not empty, type is a non-empty string, and content is a string or an array of parts.
 
     Scenario: After a run the state has messages with type and content
@@ -18,6 +20,8 @@ Feature: The state of a thread
 
   @AS-STATE-2 @must @section-2 @section-4
   Rule: After a run the state holds the input as human messages in order, tool results as tool, and the answer as the last ai message
+    "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
+    human, ai, tool) and content."
     The text of input and answer must be unchanged in any script, with accents, emoji and line breaks, and at a length
     of 3,000 characters.
 

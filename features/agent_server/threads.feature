@@ -10,6 +10,7 @@ Feature: Threads
 
   @AS-THREAD-1 @must @section-2 @section-4
   Rule: POST /threads with an empty object answers with a thread_id, and two new threads have distinct ids
+    "POST /threads ... JSON object (may be empty) ... Thread with thread_id"
 
     Scenario: Creating a thread answers with a thread_id
       When the user creates a thread
@@ -21,6 +22,7 @@ Feature: Threads
 
   @AS-THREAD-2 @must @section-4
   Rule: The list of threads is an array that contains the caller's new thread
+    "GET /threads ... List of threads"
     The listing endpoint is configurable (agent.listing): GET /threads, or POST /threads/search. If it is not configured,
     GET /threads is tried, and POST /threads/search is used where that is answered with 404 or 405. The list is read
     again for up to timeouts.request.

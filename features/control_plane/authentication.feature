@@ -6,6 +6,7 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-1 @must @section-5
   Rule: Without credentials every control-plane operation is refused with 401 or 403
+    "Send header X-Api-Key with a valid API key: <API_KEY>."
     The body of the refusal is not judged.
 
     Scenario Outline: Without credentials the request to <operation> is refused with 401 or 403
@@ -23,6 +24,7 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-2 @must @section-5
   Rule: With an unknown, empty or whitespace credential every control-plane operation is refused with 401 or 403
+    "Send header X-Api-Key with a valid API key: <API_KEY>."
     Judged with each scheme: API keys always, bearer tokens where credentials.bearer is configured, tenant IDs where
     credentials.tenant_id is and tenant_id_alone is true. Where separate_credentials is true, the token of a user of the
     agent server is an unknown bearer token. Each is sent alone; a valid API key beside a wrong second credential is not judged.
@@ -144,6 +146,7 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-3 @must @section-5
   Rule: A create or update request without valid credentials creates no deployment and no revision
+    "Send header X-Api-Key with a valid API key: <API_KEY>."
     Judged without credentials and with an unknown API key. A deployment that was created all the same is searched
     for by its name, so this half applies only where the target can list its deployments, which the interface does not
     require.
@@ -170,6 +173,8 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-4 @must @section-4 @section-5
   Rule: Each declared scheme (API Key, Tenant ID, Bearer Auth) with a configured credential gives access to every operation
+    "Security: any of the three schemes in section 5. ... Declared security schemes for operations: API Key, Tenant ID,
+    Bearer Auth."
     The tenant ID is sent together with the API key, unless tenant_id_alone is true. The header names of Tenant ID and
     Bearer Auth are configurable (credential_headers).
     Requires credentials.api_key, credentials.tenant_id or credentials.bearer in the configuration.
@@ -239,6 +244,7 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-7 @should @section-5
   Rule: Without credentials another spelling of a path shows nothing of a deployment
+    "Send header X-Api-Key with a valid API key: <API_KEY>."
     Each GET of the interface is sent with a slash at the end of its path, with a doubled slash, in capital letters and with
     a path parameter. The interface names no such path: what else is answered is not judged.
 
@@ -256,6 +262,7 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-8 @should @section-5
   Rule: No header that a client may choose is taken for credentials
+    "Send header X-Api-Key with a valid API key: <API_KEY>."
     Each GET of the interface is sent without credentials, with headers that servers behind a proxy believe. Headers that
     the configuration names are left out.
 

@@ -9,6 +9,7 @@ Feature: Contract of the control plane
 
   @CP-CONTRACT-create-deployment @must @section-2 @section-4 @last
   Rule: Every answer to POST /v2/deployments matches the OpenAPI contract
+    "Create a deployment; the response contains id and latest_revision_id."
 
     Scenario: Every answer to create-deployment in this run matches the contract
       Given at least one answer to "create-deployment" in this run
@@ -17,6 +18,8 @@ Feature: Contract of the control plane
 
   @CP-CONTRACT-get-deployment @must @section-2 @section-4 @last
   Rule: Every answer to GET /v2/deployments/{deployment_id} matches the OpenAPI contract
+    "Known fields: id (deployment id), latest_revision_id, source, source_revision_config, and a source_config object
+    containing build_on_push (boolean)."
 
     Scenario: Every answer to get-deployment in this run matches the contract
       Given at least one answer to "get-deployment" in this run
@@ -25,6 +28,8 @@ Feature: Contract of the control plane
 
   @CP-CONTRACT-update-deployment @must @section-2 @section-4 @last
   Rule: Every answer to PATCH /v2/deployments/{deployment_id} matches the OpenAPI contract
+    "Known fields: id (deployment id), latest_revision_id, source, source_revision_config, and a source_config object
+    containing build_on_push (boolean)."
 
     Scenario: Every answer to update-deployment in this run matches the contract
       Given at least one answer to "update-deployment" in this run
@@ -33,6 +38,8 @@ Feature: Contract of the control plane
 
   @CP-CONTRACT-list-revisions @must @section-2 @section-4 @last
   Rule: Every answer to GET /v2/deployments/{deployment_id}/revisions matches the OpenAPI contract
+    "200 ... RevisionsList ... 404 ... JSON object with detail string saying that the deployment id was not found ...
+    422 ... HTTPValidationError"
 
     Scenario: Every answer to list-revisions in this run matches the contract
       Given at least one answer to "list-revisions" in this run
@@ -41,6 +48,7 @@ Feature: Contract of the control plane
 
   @CP-CONTRACT-get-revision @must @section-2 @section-4 @last
   Rule: Every answer to GET /v2/deployments/{deployment_id}/revisions/{revision_id} matches the OpenAPI contract
+    "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
     Scenario: Every answer to get-revision in this run matches the contract
       Given at least one answer to "get-revision" in this run

@@ -7,6 +7,7 @@ Feature: Creating a deployment
 
   @CP-CREATE-1 @must @section-1 @section-2 @section-4
   Rule: POST /v2/deployments answers 200, 201 or 202 with an object whose id and latest_revision_id are UUID strings
+    "the response body carries the deployment id and latest_revision_id, the id of the latest (and first) revision."
 
     Scenario: A new deployment has an id and a latest_revision_id
       When the client creates a deployment
@@ -15,6 +16,7 @@ Feature: Creating a deployment
 
   @CP-CREATE-2 @must @section-1 @section-4
   Rule: The latest_revision_id of a new deployment names its first and only revision, which can be retrieved and is listed
+    "the response body carries the deployment id and latest_revision_id, the id of the latest (and first) revision."
     The list of revisions must hold this revision and no other.
 
     Scenario: The first revision can be retrieved and is the only one in the list
@@ -25,6 +27,8 @@ Feature: Creating a deployment
 
   @CP-CREATE-3 @must @section-2
   Rule: A new deployment and its first revision show the source and source_revision_config of the create request
+    "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
+    revision."
     The fields repo_ref, graph_config_path and image_uri are compared where the request sets them. Fields that the
     request does not set are not judged.
 
@@ -42,6 +46,7 @@ Feature: Creating a deployment
 
   @CP-CREATE-4 @should @section-7 @form
   Rule: An invalid create request is refused with 422 and an HTTPValidationError, and creates no deployment
+    "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     Covers a missing or unknown source; a wrong JSON type of source, source_config, source_revision_config,
     repo_ref or image_uri; a body that is not an object, not valid JSON, or empty. Another 4xx passes and is noted;
     2xx and 5xx fail.
@@ -66,6 +71,7 @@ Feature: Creating a deployment
 
   @CP-CREATE-5 @must @section-2
   Rule: A deployment created from a repo_ref under refs/tags/ never has build_on_push true, and is accepted with build_on_push false
+    "When a tag is used, source_config.build_on_push must be false (tags are immutable)."
     Where the request asks for build_on_push true, or leaves it to the default, the target may refuse the request with
     a 4xx, or accept it and show build_on_push false. Applies to the source git_host.
     Requires alternatives.tag_ref in the configuration.
@@ -88,6 +94,7 @@ Feature: Creating a deployment
 
   @CP-CREATE-6 @must @section-2 @form
   Rule: The source git_host is refused with a 4xx on a self-hosted target, and external_container on a cloud target
+    "git_host is available only for cloud SaaS deployments; external_container only for self-hosted deployments."
     The refused request must create no deployment.
     Requires edition and create.refused in the configuration.
 
@@ -99,6 +106,8 @@ Feature: Creating a deployment
 
   @CP-CREATE-7 @should @section-2
   Rule: A create request cannot set read-only fields: they are ignored, or the request is refused with a 4xx
+    "id ... Read-only. ... created_at ... Read-only. ... updated_at ... Read-only. ... status ... Read-only. ...
+    repo_commit_sha ... Read-only commit SHA used."
     The request sends id, latest_revision_id, created_at, updated_at and status, and repo_commit_sha in
     source_revision_config. The answer, the deployment and its first revision are checked.
 

@@ -7,6 +7,7 @@ Feature: Error answers of the control plane
 
   @CP-ERROR-1 @must @section-4 @section-7 @last
   Rule: Every 404 of the list of revisions is a JSON object with a string detail
+    "404 ... JSON object with detail string saying that the deployment id was not found"
     Judged on all answers of this kind that the suite has received.
 
     Scenario: Every 404 of the list of revisions in this run has a string detail
@@ -16,6 +17,7 @@ Feature: Error answers of the control plane
 
   @CP-ERROR-2 @must @section-2 @section-4 @section-7 @last
   Rule: Every 422 of the list of revisions is an HTTPValidationError, and names both of two invalid parameters
+    "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     The form is judged on all answers of this kind that the suite has received: detail is an array with at least one
     item, and each item has loc (an array of strings and integers), msg (a string) and type (a string).
 
@@ -32,6 +34,8 @@ Feature: Error answers of the control plane
 
   @CP-ERROR-3 @must @section-4 @section-7 @last
   Rule: The control plane answers no request that keeps the contract or has an invalid parameter with a status of 500 or above
+    "Create a deployment; the response contains id and latest_revision_id. ... Retrieve a deployment. ... Invalid
+    request parameters ... 422, HTTPValidationError"
     Judged on all answers that the suite has received. The interface shows how a request that keeps the contract is
     answered, and that an invalid parameter in path or query is refused with 422. A 503 with Retry-After is not judged:
     the suite waits, sends the request again, and counts the 503.

@@ -9,6 +9,7 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-1 @must @section-2 @section-4 @last
   Rule: Every answer about a deployment or a revision has the id that the request asked for
+    "id (deployment id) ... Retrieve a deployment. ... Retrieve one revision (a Revision, with status)."
     Judged on GET of a deployment and of a revision, where the answer has a UUID as id, and on PATCH, where it also has
     latest_revision_id.
 
@@ -19,6 +20,7 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-2 @must @section-5 @last @security
   Rule: No request to the control plane without credentials or with an unknown API key is answered with 2xx
+    "Send header X-Api-Key with a valid API key: <API_KEY>."
     Judged on the operations of the interface.
 
     Scenario: No request without valid credentials was served by the control plane
@@ -28,6 +30,8 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-3 @must @section-2 @last
   Rule: Every read of a revision shows the repo_ref, graph_config_path and image_uri that were sent for it, until the end of the run
+    "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
+    revision."
     Judged on GET of a revision and on lists, against the POST or PATCH that created the revision; where that sent nothing
     for a field, reads are compared with each other. A PATCH is left out where another one of the deployment was under
     way.
@@ -39,6 +43,8 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-4 @must @section-2 @last
   Rule: Every GET of a deployment shows the source_revision_config of the revision that it names as latest, whether that was built or not
+    "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
+    revision."
     Judged against all reads of that revision. A field that was not sent, such as the commit id, is compared once the
     revision has a final status: before, it may be empty or hold another text, but not the value of another revision.
 
@@ -60,6 +66,7 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-6 @should @section-3 @last
   Rule: A revision that was seen DEPLOYED is DEPLOYED in every later read while none is later
+    "The only stated fact is that a client polls until status is DEPLOYED."
     Judged on GET of a revision and on lists, for deployments that the run created. A PATCH that was under way before the
     answer came may have created a later revision, unless it was refused with 4xx. A read within the key patience after
     the first one that showed DEPLOYED may show what was before.
@@ -79,6 +86,8 @@ Feature: What is true of every answer of the control plane
 
   @CP-INVARIANT-8 @should @section-1 @section-4 @last
   Rule: Every GET shows what a POST or PATCH has written, once the key patience is over
+    "the response body carries the deployment id and latest_revision_id ... (2) Retrieve it with GET
+    /v2/deployments/{deployment_id}."
     Judged on GET of a deployment and of a revision and on lists: none is answered with 404 after an answer with 2xx has
     named what it asks for; and on GET of a deployment after a PATCH: none shows the latest_revision_id of before where a
     later one shows another. A write that is answered with 202 is left out, since that says that it is still to be done.

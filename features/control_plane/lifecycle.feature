@@ -7,6 +7,8 @@ Feature: Deployment status and polling
 
   @CP-POLL-1 @must @section-1 @section-3
   Rule: The latest revision of a new deployment reaches DEPLOYED in the configured time, showing only the thirteen known statuses
+    "Poll GET /v2/deployments/{deployment_id}/revisions/{latest_revision_id} until the revision status is DEPLOYED. ...
+    Revision status values (exactly): CREATING, QUEUED, ... INTERRUPTED, UNKNOWN."
     The time is timeouts.poll. Deployments that only prepare other tests are judged too. Polling stops early at
     CREATE_FAILED, BUILD_FAILED and DEPLOY_FAILED. An unknown status fails at once; polling continues while the status
     still changes.
@@ -35,6 +37,7 @@ Feature: Deployment status and polling
 
   @CP-POLL-2 @should @section-3 @last
   Rule: A DEPLOYED revision stays DEPLOYED while no later revision exists
+    "The only stated fact is that a client polls until status is DEPLOYED."
     The revision is read several times, after all other scenarios have ended.
 
     Scenario: A DEPLOYED revision is still DEPLOYED at the end of the run
@@ -44,6 +47,7 @@ Feature: Deployment status and polling
 
   @CP-POLL-3 @must @section-2 @section-4
   Rule: The list of revisions and GET of each revision agree on status, source, source_revision_config and created_at
+    "resources ... array of Revision ... Retrieve one revision (a Revision, with status)."
     Judged once the revisions have settled, that is when their statuses no longer change. updated_at is not compared.
     Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
@@ -54,6 +58,7 @@ Feature: Deployment status and polling
 
   @CP-POLL-4 @should @section-3
   Rule: A revision whose source cannot be built ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED, never in DEPLOYED
+    "Revision status values (exactly): ... CREATE_FAILED, BUILD_FAILED, DEPLOY_FAILED, DEPLOYED"
     Polling stops at once at each of these four. Where the target refuses the broken source with a 4xx, no revision
     exists and the requirement does not apply.
     Requires alternatives.broken_ref or alternatives.broken_image_uri in the configuration.

@@ -7,6 +7,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-1 @must @section-2 @section-4
   Rule: The list of revisions is an object whose resources is an array, never null, and whose offset is an integer
+    "resources array of Revision yes ... offset integer yes"
 
     Scenario: The list has an array of resources and an integer offset
       Given an existing deployment
@@ -22,6 +23,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-2 @must @section-4 @section-8
   Rule: A limit from 1 to 100 is accepted and returns that many revisions, or all where there are fewer
+    "limit is 1 to 100, default 20"
 
     Scenario Outline: Limit <value> returns that many revisions, or all
       Given a deployment whose revisions are known
@@ -38,6 +40,8 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-3 @must @section-4 @section-7 @section-8 @form
   Rule: A limit outside 1 to 100, or one that is not an integer, is refused with 422 and an error that names limit
+    "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type) ... limit is 1 to 100,
+    default 20"
 
     Scenario Outline: The limit "<value>" is refused with 422
       Given an existing deployment
@@ -59,6 +63,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-4 @must @section-4 @section-8
   Rule: Without limit, exactly 20 revisions are returned where there are more, with and without a status filter
+    "limit is 1 to 100, default 20"
 
     Scenario: Without limit, 20 revisions are returned
       Given a deployment with more than 20 revisions
@@ -75,6 +80,8 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-5 @must @section-4 @section-7 @section-8 @form
   Rule: An offset that is negative or not an integer is refused with 422 and an error that names offset
+    "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type) ... offset is at least 0,
+    default 0."
 
     Scenario Outline: The offset "<value>" is refused with 422
       Given an existing deployment
@@ -90,6 +97,8 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-6 @must @section-4
   Rule: Paging by limit and computed offsets returns every revision exactly once, whatever the page size
+    "Lists all revisions of a deployment. ... limit ... maximum resources returned ... offset ... >= 0; pagination
+    offset"
     The pages are compared with the revisions that the suite has created, or with the list of an existing deployment.
 
     Scenario Outline: Pages of <size> return every revision exactly once
@@ -112,6 +121,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-7 @must @section-2
   Rule: Passing the returned offset to the next request fetches the next page, until every revision was returned once
+    "Pagination offset; pass it to later requests to fetch the next page."
 
     Scenario Outline: Paging by the returned offset, <size> at a time, returns every revision exactly once
       Given a deployment whose revisions are known
@@ -127,6 +137,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-8 @must @section-4 @section-8 @form
   Rule: An offset at or past the end of the list is answered with 200 and no revisions
+    "offset is at least 0, default 0."
     An offset of 2147483647 or more may also be refused with a 4xx. The offset that an empty page returns is not judged.
 
     Scenario Outline: The list from <place> is empty
@@ -158,6 +169,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-9 @must @section-4
   Rule: Filtering by one status returns exactly the revisions with this status, for each of the thirteen statuses
+    "Comma-separated list of revision status values to filter by"
     The lists are compared with the statuses under GET of each revision. A status that no revision
     has must return an empty list.
 
@@ -173,6 +185,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-10 @must @section-4
   Rule: Filtering by several comma-separated statuses returns their union, and filters apply before paging
+    "Comma-separated list of revision status values to filter by"
 
     Scenario: Filtering by two statuses returns the revisions with either
       Given a deployment whose revisions have settled
@@ -187,6 +200,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-11 @should @section-4 @form
   Rule: Filtering by a status that does not exist returns an empty list or is refused with a 4xx
+    "Comma-separated list of revision status values to filter by"
 
     Scenario Outline: The status filter "<value>" returns an empty list, or is refused with 4xx
       Given an existing deployment
@@ -210,6 +224,8 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-12 @must @section-4 @section-7 @form
   Rule: The parameter remote_reconciled accepts true and false; a non-boolean is refused with 422 and an error that names it
+    "remote_reconciled ... boolean or null ... Invalid request parameters ... 422, HTTPValidationError (detail array of
+    loc, msg, type)"
     The values maybe, 2 and tru are sent as non-booleans. Which revisions the filter returns is not judged.
 
     Scenario Outline: The filter remote_reconciled accepts "<value>"
@@ -235,6 +251,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-17 @must @section-4
   Rule: No settled revision is listed both with remote_reconciled true and with remote_reconciled false
+    "remote_reconciled ... boolean or null ... Filters by remote-reconciled revisions"
     Settled revisions are those whose status no longer changes. Which revisions each value returns is not judged.
 
     Scenario: The lists with remote_reconciled true and with false share no settled revision
@@ -244,6 +261,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-13 @must @section-4 @section-7 @form
   Rule: Listing the revisions of an unknown deployment is answered with 404 and a detail that contains the deployment id
+    "List Revisions with unknown deployment ... 404, body {detail: <message naming the deployment id as not found>}"
     That the detail is a string is judged by CP-ERROR-1.
 
     Scenario: The list of an unknown deployment is answered with 404
@@ -252,6 +270,8 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-14 @must @section-4 @section-7 @form
   Rule: Listing revisions with a deployment id that is not a valid UUID is refused with 422 and an error that names deployment_id
+    "deployment_id ... string, uuid ... Invalid request parameters ... 422, HTTPValidationError (detail array of loc,
+    msg, type)"
 
     Scenario Outline: The list of the deployment "<id>" is refused with 422
       When the client lists the revisions of the deployment with the id "<id>"
@@ -274,6 +294,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-16 @should @section-2
   Rule: Every revision in the list of a deployment has the source of the deployment
+    "source ... Cannot be changed after the deployment is created."
 
     Scenario: Every revision in the list has the source of the deployment
       Given a deployment whose revisions are known
@@ -282,6 +303,8 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-18 @must @section-4 @section-8
   Rule: Limit, offset and filters hold beside each other: a page is the part of the filtered list that limit and offset name
+    "limit ... maximum resources returned ... offset ... pagination offset ... status ... Comma-separated list of
+    revision status values to filter by"
     The values are derived from the contract: the bounds and the default of limit and what is next to them, an explicit offset of 0,
     offsets up to the end of the list. Each value of a parameter is sent beside each of the others, at least once, and absent too. What
     is wrong with a value that stands alone is the concern of the requirement about it. The order of a page is not judged.
@@ -311,6 +334,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-19 @must @section-4 @section-7 @section-8 @form
   Rule: An invalid parameter is refused with 422 and an error that names it, whatever valid parameters stand beside it
+    "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     The values are derived from the contract, and the same as those that are refused alone.
 
     Scenario Outline: An invalid <parameter> is refused beside valid parameters

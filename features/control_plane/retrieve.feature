@@ -4,6 +4,8 @@ Feature: Retrieving a deployment
 
   @CP-GET-1 @must @section-1 @section-2 @section-4
   Rule: GET of a deployment returns the deployment asked for, with the id, source and latest_revision_id of its creation
+    "Retrieve it with GET /v2/deployments/{deployment_id}. ... Known fields: id (deployment id), latest_revision_id,
+    source, source_revision_config"
 
     Scenario: A deployment has the id, source and latest_revision_id of its creation
       Given an existing deployment
@@ -17,6 +19,7 @@ Feature: Retrieving a deployment
 
   @CP-GET-2 @must @section-4 @form
   Rule: GET of an unknown deployment is refused with a 4xx
+    "GET /v2/deployments/{deployment_id} ... Retrieve a deployment."
 
     Scenario: GET of an unknown deployment is refused with 4xx
       When the client retrieves an unknown deployment
@@ -24,6 +27,7 @@ Feature: Retrieving a deployment
 
   @CP-GET-4 @should @section-4 @section-7 @form
   Rule: GET and PATCH of an unknown deployment, and GET of an unknown revision, are answered with 404 and a string detail
+    "404 ... JSON object with detail string saying that the deployment id was not found"
     The interface shows this answer for the list of revisions only.
 
     Scenario: GET of an unknown deployment is answered with 404
@@ -41,6 +45,7 @@ Feature: Retrieving a deployment
 
   @CP-GET-3 @should @section-4 @section-7 @form
   Rule: GET of a deployment id that is not a valid UUID is refused with 422 and an HTTPValidationError
+    "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     Another 4xx passes and is noted; 2xx and 5xx fail.
 
     Scenario Outline: The deployment id "<id>" is refused with 422

@@ -4,6 +4,8 @@ Feature: Retrieving one revision
 
   @CP-REV-1 @must @section-2 @section-4
   Rule: GET of a revision returns the revision asked for, with every required field and none of them null
+    "id string, uuid yes ... created_at string, date-time yes ... updated_at string, date-time yes ... status string
+    enum yes ... source string enum yes ... source_revision_config SourceRevisionConfig yes"
     The required fields are id, created_at, updated_at, status, source and source_revision_config. Their types and
     formats are judged by CP-CONTRACT-get-revision.
 
@@ -19,6 +21,7 @@ Feature: Retrieving one revision
 
   @CP-REV-2 @must @section-4 @form
   Rule: GET of an unknown revision of an existing deployment is refused with a 4xx
+    "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
     Scenario: GET of an unknown revision is refused with 4xx
       Given an existing deployment
@@ -27,6 +30,7 @@ Feature: Retrieving one revision
 
   @CP-REV-3 @should @section-4 @form
   Rule: GET of a revision under a deployment that it does not belong to is refused with a 4xx
+    "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
     Scenario: GET of a revision under another deployment is refused with 4xx
       Given two deployments
@@ -35,6 +39,7 @@ Feature: Retrieving one revision
 
   @CP-REV-4 @must @section-2
   Rule: The created_at of a revision never changes, and updated_at is never before created_at
+    "created_at ... date-time ... Read-only. ... updated_at ... date-time ... Read-only."
     Each read is compared with the first one, which may show the revision while it was still being built. Times that
     differ in precision only are equal.
     Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
@@ -51,6 +56,8 @@ Feature: Retrieving one revision
 
   @CP-REV-5 @must @section-2
   Rule: A PATCH leaves the source_revision_config of earlier revisions unchanged
+    "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
+    revision."
     Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: An update leaves the source_revision_config of the first revision unchanged
@@ -60,6 +67,7 @@ Feature: Retrieving one revision
 
   @CP-REV-6 @should @section-2
   Rule: The repo_commit_sha of a DEPLOYED git_host revision is the commit id that its repo_ref points to
+    "repo_commit_sha ... Read-only commit SHA used."
     The expected commit id of each ref is that of alternatives.commits.
     Requires alternatives.commits in the configuration.
 

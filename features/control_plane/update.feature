@@ -7,6 +7,7 @@ Feature: Updating a deployment
 
   @CP-UPDATE-1 @must @section-2 @section-4
   Rule: PATCH with a non-null repo_ref creates exactly one revision, and latest_revision_id names that revision
+    "repo_ref ... On PATCH, a non-null value triggers creation of a new revision."
     Judged with a new value, with the current value, and together with graph_config_path, which must create one
     revision in total; and on each update of a run that only prepares another test.
     Requires a create.body with the source git_host in the configuration.
@@ -40,6 +41,7 @@ Feature: Updating a deployment
 
   @CP-UPDATE-2 @must @section-2 @section-4
   Rule: PATCH with a non-null graph_config_path creates exactly one revision, and latest_revision_id names that revision
+    "graph_config_path ... On PATCH, a non-null value triggers creation of a new revision."
     Judged with a new value and with the current value, and on each update of a run that only prepares another test.
     Requires a create.body with the source git_host in the configuration.
 
@@ -65,6 +67,7 @@ Feature: Updating a deployment
 
   @CP-UPDATE-3 @must @section-2 @section-4
   Rule: PATCH with a non-null image_uri creates exactly one revision, and latest_revision_id names that revision
+    "image_uri ... On PATCH, a non-null value triggers creation of a new revision."
     Judged with a new value and with the current value, and on each update of a run that only prepares another test.
     Requires a create.body with the source external_container in the configuration.
 
@@ -90,6 +93,8 @@ Feature: Updating a deployment
 
   @CP-UPDATE-4 @must @section-2 @section-4
   Rule: PATCH in which repo_ref, graph_config_path and image_uri are null or absent creates no revision
+    "Update a deployment; non-null repo_ref, graph_config_path or image_uri in the source revision config creates a new
+    revision."
     Judged with an empty object, with build_on_push alone, with each of the three fields null, with all of them null, and
     with an empty source_revision_config. An update that is refused shows nothing: its scenario is not applicable.
 
@@ -111,6 +116,7 @@ Feature: Updating a deployment
 
   @CP-UPDATE-5 @must @section-2 @last
   Rule: PATCH cannot change the source of a deployment: GET still shows the source of the creation
+    "source ... Cannot be changed after the deployment is created."
     The status of the answer to PATCH is not judged. It comes last: a deployment whose source has changed may take no other
     update.
 
@@ -121,6 +127,7 @@ Feature: Updating a deployment
 
   @CP-UPDATE-6 @must @section-4 @form
   Rule: PATCH of an unknown deployment is refused with a 4xx
+    "PATCH /v2/deployments/{deployment_id} ... Update a deployment"
 
     Scenario: An update of an unknown deployment is refused with 4xx
       When the client updates an unknown deployment
@@ -128,6 +135,8 @@ Feature: Updating a deployment
 
   @CP-UPDATE-7 @should @section-2
   Rule: PATCH cannot set read-only fields of a deployment or of its latest revision
+    "id ... Read-only. ... created_at ... Read-only. ... updated_at ... Read-only. ... status ... Read-only. ...
+    repo_commit_sha ... Read-only commit SHA used."
     The request sends id, latest_revision_id, created_at, updated_at and status, and repo_commit_sha in
     source_revision_config. The status of the answer to PATCH is not judged.
 
@@ -138,6 +147,7 @@ Feature: Updating a deployment
 
   @CP-UPDATE-8 @must @section-2
   Rule: No PATCH leaves a deployment with build_on_push true and a repo_ref under refs/tags/
+    "When a tag is used, source_config.build_on_push must be false (tags are immutable)."
     Judged against the stored values: one of the two is stored and PATCH sends the other. The target may refuse the
     request with a 4xx, or accept it and show build_on_push false. Applies to the source git_host.
     Requires alternatives.tag_ref in the configuration.
@@ -156,6 +166,8 @@ Feature: Updating a deployment
 
   @CP-UPDATE-9 @must @section-2
   Rule: The source_revision_config of a deployment always belongs to the revision that its latest_revision_id names
+    "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
+    revision."
     Judged on every answer that names the new revision, the first one after the PATCH included.
     Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
@@ -166,6 +178,7 @@ Feature: Updating a deployment
 
   @CP-UPDATE-10 @must @section-1 @section-3
   Rule: A revision that a PATCH has created reaches DEPLOYED in the configured time
+    "Poll GET /v2/deployments/{deployment_id}/revisions/{latest_revision_id} until the revision status is DEPLOYED."
     The time is timeouts.poll.
     Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
@@ -203,6 +216,7 @@ Feature: Updating a deployment
 
   @CP-UPDATE-11 @should @section-7 @form
   Rule: An invalid PATCH is refused with 422 and an HTTPValidationError, and creates no revision
+    "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     Covers a wrong JSON type of source_config, source_revision_config, repo_ref or image_uri, and a body that is
     not an object or not valid JSON. Another 4xx passes and is noted; 2xx and 5xx fail.
 
@@ -222,6 +236,8 @@ Feature: Updating a deployment
 
   @CP-UPDATE-13 @should @section-2 @section-4
   Rule: A PATCH that keeps the contract and sets no source field is answered with 2xx
+    "All fields are string or null. ... Update a deployment; non-null repo_ref, graph_config_path or image_uri in the
+    source revision config creates a new revision."
     Judged with an empty object, with build_on_push alone, with each of the three source fields null, with all of them
     null, and with an empty source_revision_config.
 

@@ -113,8 +113,9 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	last := len(res.Requirements) - 1
 	if last < 0 || res.Requirements[last].ID != s.Requirement.ID {
 		q := s.Requirement
-		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Binding: r.binding(q), Title: q.Title, Description: q.Description,
-			Section: strings.Join(q.Sections, ", "), Profile: q.Profile, Feature: q.Feature, Subject: q.Subject,
+		res.Requirements = append(res.Requirements, reports.Requirement{ID: q.ID, Level: q.Level, Binding: r.binding(q),
+			Title: q.Title, Quote: q.Quote, Description: q.Description, Section: strings.Join(q.Sections, ", "),
+			Profile: q.Profile, Feature: q.Feature, Subject: q.Subject,
 			Claimed: features.Claims(r.target.Config.Supports).Promised(q), Verdict: reports.Skipped})
 		last++
 	}
