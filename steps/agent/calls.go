@@ -33,11 +33,6 @@ func runPath(id, run string) string { return RunsPath(id) + "/" + url.PathEscape
 
 func joinPath(id, run string) string { return runPath(id, run) + "/join" }
 
-// ReadsOf are the paths of GET at which the interface shows something of a run.
-func ReadsOf(g *GraphRun) []string {
-	return []string{ThreadsPath, StatePath(g.Thread.ID), runPath(g.Thread.ID, g.ID), joinPath(g.Thread.ID, g.ID)}
-}
-
 // RollbackStrategy is the multitask_strategy that the interface defines (section 3).
 const RollbackStrategy = "rollback"
 
@@ -199,6 +194,15 @@ func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphR
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
 	request.Raised = g.Order.raises()
 	return s.target.Client.Do(ctx, request)
+}
+
+// ReadsOf are the paths of GET at which the server shows something of a run: also that of the list, where it has one.
+func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
+	paths := []string{StatePath(g.Thread.ID), runPath(g.Thread.ID, g.ID), joinPath(g.Thread.ID, g.ID)}
+	if err := findListing(ctx, s); err != nil || s.target.Searches() {
+		return paths, err
+	}
+	return append(paths, ThreadsPath), nil
 }
 
 // Filter narrows a listing of threads: metadata that they must have, and ids. A nil one sends nothing.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 
-	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/messages"
@@ -48,7 +47,11 @@ func (w *disguise) reads(ctx context.Context, name string, claim http.Header, wr
 	if err != nil {
 		return err
 	}
-	for _, path := range agent.ReadsOf(w.current) {
+	paths, err := w.server.ReadsOf(ctx, w.current)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	for _, path := range paths {
 		request := w.target.ToAgent(w.server.Base, who, http.MethodGet, written(path), nil)
 		request.Trusted, request.Renew = false, nil // what is refused is not the credentials
 		maps.Copy(request.Header, claim)
