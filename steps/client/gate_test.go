@@ -83,7 +83,7 @@ func TestALongAnswerTakesNoPlace(t *testing.T) {
 	for range 12 {
 		wait.Go(func() {
 			join := r
-			join.Path = "/join"
+			join.Path, join.Waits = "/join", true
 			_, err := c.Do(t.Context(), join)
 			assert.NoError(t, err)
 		})
