@@ -48,7 +48,8 @@ func changedBy(t *testing.T, target string, seen func(*http.Request), change fun
 	return proxy.URL
 }
 
-// TestWhoWaitsHoldsNoPlace has one request in flight, and a target at which no revision is DEPLOYED until another scenario has been judged.
+// TestWhoWaitsHoldsNoPlace has one request in flight, and a target at which no revision is DEPLOYED until another
+// scenario has been judged.
 func TestWhoWaitsHoldsNoPlace(t *testing.T) {
 	t.Parallel()
 	s := startIndependent(t, independent.Options{})
@@ -74,7 +75,8 @@ func TestWhoWaitsHoldsNoPlace(t *testing.T) {
 	}
 }
 
-// TestConcurrencyBoundsTheRequestsInFlight counts them: those that make what scenarios share, and those that clean up, too.
+// TestConcurrencyBoundsTheRequestsInFlight counts them: those that make what scenarios share, and those that clean up,
+// too.
 func TestConcurrencyBoundsTheRequestsInFlight(t *testing.T) {
 	t.Parallel()
 	s := startIndependent(t, independent.Options{})

@@ -34,7 +34,8 @@ func previewed(t *testing.T, c *config.Config, s steps.Selection) *steps.Preview
 	return p
 }
 
-// TestAPreviewSendsNothingAndIsAboutRight holds the plan to a run, and what doctor promises. What is created at most is a bound.
+// TestAPreviewSendsNothingAndIsAboutRight holds the plan to a run, and what doctor promises. What is created at most is
+// a bound.
 func TestAPreviewSendsNothingAndIsAboutRight(t *testing.T) {
 	t.Parallel()
 	w := judgedWhole(t)
@@ -68,8 +69,8 @@ func TestAPreviewOfAReadOnlyRun(t *testing.T) {
 	assert.True(t, keys["--read-only"])
 }
 
-// TestTheBudgetIsSpentInOrder runs with few deployments: whatever the seed, the same scenarios get them, and none that shares one which
-// another scenario has paid for is left out.
+// TestTheBudgetIsSpentInOrder runs with few deployments: whatever the seed, the same scenarios get them, and none that
+// shares one which another scenario has paid for is left out.
 func TestTheBudgetIsSpentInOrder(t *testing.T) {
 	t.Parallel()
 	const most = 4

@@ -58,8 +58,8 @@ type listings struct {
 	other  shared.Value[bool] // whether the user is served by the endpoint that is not used
 }
 
-// New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in progress at the same
-// time, and no more than the server executes.
+// New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in
+// progress at the same time, and no more than the server executes.
 func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce int) *Agents {
 	atOnce = max(atOnce, leastBeside)
 	return &Agents{target: t, plane: p, maker: maker, atOnce: atOnce, turns: shared.NewTurns[*GraphRun](atOnce)}

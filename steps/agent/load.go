@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// How many runs are started at the same time to learn whether the server executes as many at a time: as many as requests are in flight,
-// within these bounds. One scenario needs a few.
+// How many runs are started at the same time to learn whether the server executes as many at a time: as many as
+// requests are in flight, within these bounds. One scenario needs a few.
 const leastBeside, mostBeside = 4, 16
 
 // load starts runs to see how many the server executes at a time.

@@ -10,11 +10,12 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// together marks the runs of a context as those of one group: they are to be in progress at the same time, executed or pending.
+// together marks the runs of a context as those of one group: they are to be in progress at the same time, executed or
+// pending.
 type together struct{}
 
-// Together waits until so many runs on different threads may be in progress at the same time, and returns a context for them. The words
-// of the order are tried before: that takes runs, too. Leave gives up what was not started.
+// Together waits until so many runs on different threads may be in progress at the same time, and returns a context for
+// them. The words of the order are tried before: that takes runs, too. Leave gives up what was not started.
 func (s *Server) Together(ctx context.Context, runs int, o Order) (group context.Context, leave func(), err error) {
 	if err := s.Understood(ctx, append([]Word{Echo}, o.words()...)...); err != nil {
 		return nil, nil, err

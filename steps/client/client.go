@@ -242,8 +242,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	}
 }
 
-// enter waits until the request may be sent, and tells for how long that counts. Leave gives back what it took, and may be called more
-// than once.
+// enter waits until the request may be sent, and tells for how long that counts. Leave gives back what it took, and may
+// be called more than once.
 func (c *Client) enter(ctx context.Context, g *gate, r Request, again bool) (queued time.Duration, leave func(), err error) {
 	place, atHost := func() {}, func() {}
 	leave = func() {

@@ -53,7 +53,8 @@ func (c *Client) gateOf(base string) *gate {
 	return g.(*gate)
 }
 
-// enter waits for a place. A request that is sent again goes first. Leave gives the place up, and may be called more than once.
+// enter waits for a place. A request that is sent again goes first. Leave gives the place up, and may be called more
+// than once.
 func (g *gate) enter(ctx context.Context, again bool) (leave func(), err error) {
 	g.mu.Lock()
 	if g.limit > 0 && time.Since(g.until) > calm {

@@ -33,6 +33,7 @@ func TestAllObeyALimit(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	})
+	c.InFlight = client.NewSemaphore(senders)
 	var wait sync.WaitGroup
 	for range senders {
 		wait.Go(func() {

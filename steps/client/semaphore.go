@@ -10,8 +10,8 @@ import (
 // Urgency says who is served first where several wait for a place.
 type Urgency int32
 
-// What time runs for comes first, then what others wait for, then scenarios that have begun: a scenario ends before others begin, so that
-// its reads lie close together.
+// What time runs for comes first, then what others wait for, then scenarios that have begun: a scenario ends before
+// others begin, so that its reads lie close together.
 const (
 	RunInProgress  Urgency = iota // a run of the graph is in progress: the next request must come before it ends
 	AwaitedByOther                // what scenarios share, and scenarios that hold what others wait for
@@ -43,7 +43,8 @@ func urgencyOf(ctx context.Context) Urgency {
 	return notBegun
 }
 
-// Semaphore bounds how much is in progress at the same time. The most urgent is served first, and of equals the one that came first.
+// Semaphore bounds how much is in progress at the same time. The most urgent is served first, and of equals the one
+// that came first.
 type Semaphore struct {
 	mu      sync.Mutex
 	places  int
@@ -68,8 +69,8 @@ func (s *Semaphore) SetPlaces(places int) {
 	s.grant()
 }
 
-// Enter waits until so many places are free, and takes them together: all, where more are asked for than there are. Leave gives them back,
-// and may be called more than once. The error is the cause of the context.
+// Enter waits until so many places are free, and takes them together: all, where more are asked for than there are.
+// Leave gives them back, and may be called more than once. The error is the cause of the context.
 func (s *Semaphore) Enter(ctx context.Context, places int) (leave func(), err error) {
 	s.mu.Lock()
 	w := &waiter{ctx, min(places, s.places), make(chan struct{})}
@@ -99,7 +100,8 @@ func (s *Semaphore) leave(w *waiter) {
 	s.grant()
 }
 
-// grant gives the free places to the most urgent. Who needs more than are free waits for them, and so do those after it. It needs the lock.
+// grant gives the free places to the most urgent. Who needs more than are free waits for them, and so do those after
+// it. It needs the lock.
 func (s *Semaphore) grant() {
 	for len(s.waiting) > 0 {
 		first := slices.MinFunc(s.waiting, func(a, b *waiter) int { return int(urgencyOf(a.ctx)) - int(urgencyOf(b.ctx)) })
@@ -115,8 +117,8 @@ func (s *Semaphore) grant() {
 // togetherKey marks a context whose requests have their places already.
 type togetherKey struct{}
 
-// Together takes the places of so many requests that race, so that none of them waits for a place while others are answered. The requests
-// are sent with the context that it returns; leave gives the places back.
+// Together takes the places of so many requests that race, so that none of them waits for a place while others are
+// answered. The requests are sent with the context that it returns; leave gives the places back.
 func (c *Client) Together(ctx context.Context, requests int) (racing context.Context, leave func(), err error) {
 	if leave, err = c.InFlight.Enter(ctx, requests); err != nil {
 		return nil, nil, err

@@ -79,8 +79,8 @@ func TestRequestsThatRaceAreInFlightTogether(t *testing.T) {
 	require.NoError(t, err, "the place is free again")
 }
 
-// TestWhoIsServedFirst has one place: what time runs for comes first, then what others wait for, then a scenario that has begun. Who gives
-// up waiting takes nothing.
+// TestWhoIsServedFirst has one place: what time runs for comes first, then what others wait for, then a scenario that
+// has begun. Who gives up waiting takes nothing.
 func TestWhoIsServedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := client.NewSemaphore(1)

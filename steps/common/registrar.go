@@ -148,8 +148,8 @@ type Registrar struct {
 	functions   map[*Definition]any // nil for a sentence that the scenario says, before it is registered
 }
 
-// NewRegistrar returns one that fills the definitions where they are new, and keeps the functions of the sentences that a scenario says:
-// all scenarios of a run have one at the same time. Where there is no scenario it keeps none.
+// NewRegistrar returns one that fills the definitions where they are new, and keeps the functions of the sentences that
+// a scenario says: all scenarios of a run have one at the same time. Where there is no scenario it keeps none.
 func NewRegistrar(definitions *Definitions, s *features.Scenario) *Registrar {
 	r := &Registrar{definitions, map[*Definition]any{}}
 	if s != nil {

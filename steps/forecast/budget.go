@@ -7,8 +7,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Spend gives out the deployments of max_deployments before the run, in the order of the features: a scenario that needs more than are left
-// is left out. Neither the seed nor the pace of the target decides.
+// Spend gives out the deployments of max_deployments before the run, in the order of the features: a scenario that
+// needs more than are left is left out. Neither the seed nor the pace of the target decides.
 func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	most := f.config.MaxDeployments
 	if most == 0 {

@@ -6,8 +6,9 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// Share spreads the scenarios that change a shared deployment over a few, as far as max_deployments allows: each holds it alone, and who
-// comes after one that has created a revision waits until that is built. It comes after [Forecast.Spend].
+// Share spreads the scenarios that change a shared deployment over a few, as far as max_deployments allows: each holds
+// it alone, and who comes after one that has created a revision waits until that is built. It comes after
+// [Forecast.Spend].
 func (f *Forecast) Share(scenarios []*features.Scenario) {
 	var creating, others []*features.Scenario
 	for _, s := range scenarios {

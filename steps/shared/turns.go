@@ -8,8 +8,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Turns bound how much is in progress at the target at the same time. What is in progress has a name; all that is in progress under one
-// name counts once. When something is over is estimated, unless it was seen.
+// Turns bound how much is in progress at the target at the same time. What is in progress has a name; all that is in
+// progress under one name counts once. When something is over is estimated, unless it was seen.
 type Turns[T comparable] struct {
 	places *client.Semaphore
 	mu     sync.Mutex
@@ -32,7 +32,8 @@ func NewTurns[T comparable](places int) *Turns[T] {
 // SetPlaces changes how much may be in progress at the same time.
 func (t *Turns[T]) SetPlaces(places int) { t.places.SetPlaces(places) }
 
-// Begin waits until there are so many places, and takes them together for the name. It has one already where something is in progress.
+// Begin waits until there are so many places, and takes them together for the name. It has one already where something
+// is in progress.
 func (t *Turns[T]) Begin(ctx context.Context, name string, places int) error {
 	t.mu.Lock()
 	has := t.byName[name] != nil
@@ -54,8 +55,8 @@ func (t *Turns[T]) Begin(ctx context.Context, name string, places int) error {
 	return nil
 }
 
-// Started notes what is in progress under the name, and for how long from a time on. It comes after what was started there before, unless
-// it replaces that.
+// Started notes what is in progress under the name, and for how long from a time on. It comes after what was started
+// there before, unless it replaces that.
 func (t *Turns[T]) Started(name string, item T, from time.Time, hold time.Duration, replaces bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTurns lets no more be in progress than there are places, whatever ends first: what is in progress, its time, or its refusal.
+// TestTurns lets no more be in progress than there are places, whatever ends first: what is in progress, its time, or
+// its refusal.
 func TestTurns(t *testing.T) {
 	q := NewTurns[string](1)
 	full := func() bool {

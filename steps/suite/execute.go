@@ -27,10 +27,11 @@ type verdict struct {
 	outcome  *outcome.Outcome // nil: passed
 	step     int              // index of the step that ended it, -1 when all passed
 	sentence string
-	took     time.Duration
+	took     time.Duration // since its first request
 }
 
-// execute has godog run the scenarios. All of them start at once, in an order by the seed; the client bounds the requests.
+// execute has godog run the scenarios. All of them start at once, in an order by the seed; the client bounds the
+// requests.
 func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error {
 	if len(scenarios) == 0 {
 		return nil
@@ -98,7 +99,6 @@ type execution struct {
 
 	sentences *common.Registrar
 	kind      common.Kind // of the present step
-	start     time.Time
 	step      int
 	verdict   *verdict
 }
@@ -110,7 +110,6 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		return ctx, godog.ErrSkip
 	}
 	r := e.run
-	e.start = time.Now()
 	e.scene.Scenario = s
 	r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
 	ctx = client.WithUrgency(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)))
@@ -205,7 +204,10 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 	if remark := e.scene.Remark(); o == nil && remark != "" {
 		o = &outcome.Outcome{Verdict: reports.Passed, Reason: remark}
 	}
-	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence, took: time.Since(e.start)}
+	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence}
+	if sent := e.run.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
+		e.verdict.took = time.Since(sent[0].At)
+	}
 	e.run.mu.Lock()
 	e.run.verdicts[s.Key()] = e.verdict
 	e.run.mu.Unlock()
