@@ -206,16 +206,19 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			return nil, err
 		}
 		a, err := c.once(ctx, r)
+		if err == nil {
+			if header, changed := r.renewed(a); changed { // at the same place: they may not last until there is another one
+				r.Header, r.Renew = header, nil
+				if _, err = c.awaitTurn(ctx); err == nil {
+					a, err = c.once(ctx, r)
+				}
+			}
+		}
 		if err != nil {
 			leave()
 			return nil, err
 		}
 		a.Queued = queued
-		if header, changed := r.renewed(a); changed {
-			leave()
-			r.Header, r.Renew = header, nil
-			continue
-		}
 		wait, asked := askedToWait(a, attempt)
 		if !asked {
 			g.answered()
