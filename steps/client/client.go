@@ -259,7 +259,7 @@ func (c *Client) enter(ctx context.Context, g *gate, r Request, again bool) (que
 		}
 	}()
 	if !r.Waits {
-		came, races := time.Now(), urgencyOf(ctx) == RunInProgress
+		came, races := time.Now(), urgencyOf(ctx).Load() == int32(RunInProgress)
 		if ctx.Value(togetherKey{}) == nil {
 			if place, err = c.InFlight.Enter(ctx, 1); err != nil {
 				return 0, leave, err

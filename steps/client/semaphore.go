@@ -24,23 +24,24 @@ type urgencyKey struct{}
 
 // WithUrgency returns a context for a scenario, or for something that scenarios share, which has not begun.
 func WithUrgency(ctx context.Context) context.Context {
-	u := &atomic.Int32{}
-	u.Store(int32(notBegun))
-	return context.WithValue(ctx, urgencyKey{}, u)
+	return context.WithValue(ctx, urgencyKey{}, urgencyOf(context.Background()))
 }
 
 // Hurry serves the scenario of the context earlier from now on.
 func Hurry(ctx context.Context, u Urgency) {
-	if now, _ := ctx.Value(urgencyKey{}).(*atomic.Int32); now != nil && int32(u) < now.Load() {
+	if now := urgencyOf(ctx); int32(u) < now.Load() {
 		now.Store(int32(u))
 	}
 }
 
-func urgencyOf(ctx context.Context) Urgency {
-	if now, _ := ctx.Value(urgencyKey{}).(*atomic.Int32); now != nil {
-		return Urgency(now.Load())
+// urgencyOf is the urgency of the scenario, which may change while a request of it waits.
+func urgencyOf(ctx context.Context) *atomic.Int32 {
+	now, _ := ctx.Value(urgencyKey{}).(*atomic.Int32)
+	if now == nil {
+		now = &atomic.Int32{}
+		now.Store(int32(notBegun))
 	}
-	return notBegun
+	return now
 }
 
 // Semaphore bounds how much is in progress at the same time. The most urgent is served first, and of equals the one
@@ -53,7 +54,7 @@ type Semaphore struct {
 }
 
 type waiter struct {
-	ctx     context.Context
+	urgency *atomic.Int32
 	places  int
 	granted chan struct{}
 }
@@ -73,7 +74,7 @@ func (s *Semaphore) SetPlaces(places int) {
 // Leave gives them back, and may be called more than once. The error is the cause of the context.
 func (s *Semaphore) Enter(ctx context.Context, places int) (leave func(), err error) {
 	s.mu.Lock()
-	w := &waiter{ctx, min(places, s.places), make(chan struct{})}
+	w := &waiter{urgencyOf(ctx), min(places, s.places), make(chan struct{})}
 	s.waiting = append(s.waiting, w)
 	s.grant()
 	s.mu.Unlock()
@@ -104,7 +105,7 @@ func (s *Semaphore) leave(w *waiter) {
 // it. It needs the lock.
 func (s *Semaphore) grant() {
 	for len(s.waiting) > 0 {
-		first := slices.MinFunc(s.waiting, func(a, b *waiter) int { return int(urgencyOf(a.ctx)) - int(urgencyOf(b.ctx)) })
+		first := slices.MinFunc(s.waiting, func(a, b *waiter) int { return int(a.urgency.Load() - b.urgency.Load()) })
 		if first.places = min(first.places, s.places); s.taken+first.places > s.places {
 			return
 		}
