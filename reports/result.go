@@ -72,27 +72,6 @@ type Run struct {
 	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
 	ReadOnly   bool      `json:"read_only,omitempty"`     // the run wrote nothing to the target; a replay of it writes nothing either
 	Stopped    string    `json:"stopped,omitempty"`       // what ended the run early, for people: "--timeout 1s", "Ctrl-C"
-	Least      *Least    `json:"least,omitempty"`         // beside DurationMS; absent where the run was stopped, and in files of older versions
-}
-
-// Least is the least time that a run could have taken at its target, the larger of the time of all requests and the critical path, and the
-// measured pace from which the path was computed.
-type Least struct {
-	MS          int64      `json:"ms"`
-	RequestsMS  int64      `json:"requests_ms"` // all, one after another, by Concurrency
-	Concurrency int        `json:"concurrency"`
-	PathMS      int64      `json:"path_ms"`
-	Path        []PathPart `json:"path"`                  // what had to be done one after the other
-	AnswerMS    float64    `json:"answer_ms"`             // median of all exchanges
-	RevisionMS  int64      `json:"revision_ms,omitempty"` // median, until DEPLOYED; 0 where no revision was seen on its way
-	FailureMS   int64      `json:"failure_ms,omitempty"`  // median, until a revision with a source that cannot be built had failed
-}
-
-// PathPart is a fixture, a scenario or another part of the critical path.
-type PathPart struct {
-	Name      string `json:"name"`
-	MS        int64  `json:"ms"`
-	Revisions int    `json:"revisions,omitempty"` // that it waits for, one after the other
 }
 
 // Counts sums the run up. Cases counts Examples rows and generated values as well as plain scenarios.

@@ -48,9 +48,9 @@ func changedBy(t *testing.T, target string, seen func(*http.Request), change fun
 	return proxy.URL
 }
 
-// TestWhoWaitsGivesItsWorkerBack has one worker, and a target at which no revision is DEPLOYED until another scenario has been
-// judged: what waits for the revision must not keep the worker.
-func TestWhoWaitsGivesItsWorkerBack(t *testing.T) {
+// TestWhoWaitsHoldsNoPlace has one request in flight, and a target at which no revision is DEPLOYED until another
+// scenario has been judged.
+func TestWhoWaitsHoldsNoPlace(t *testing.T) {
 	t.Parallel()
 	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
@@ -75,8 +75,9 @@ func TestWhoWaitsGivesItsWorkerBack(t *testing.T) {
 	}
 }
 
-// TestOneWorkerSendsOneRequestAtATime counts the requests in flight: fixtures that are made ahead take a worker, too.
-func TestOneWorkerSendsOneRequestAtATime(t *testing.T) {
+// TestConcurrencyBoundsTheRequestsInFlight counts them: those that make what scenarios share, and those that clean up,
+// too.
+func TestConcurrencyBoundsTheRequestsInFlight(t *testing.T) {
 	t.Parallel()
 	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
@@ -91,10 +92,9 @@ func TestOneWorkerSendsOneRequestAtATime(t *testing.T) {
 		return body
 	})
 	res := judge(t, c, func(o *steps.Options) {
-		o.Select.Only, o.Concurrency, o.Keep = []string{"CP-LIST-1", "CP-LIST-3", "CP-UPDATE-1", "CP-UPDATE-4", "CP-GET-*"}, 1, true
+		o.Select.Only, o.Concurrency = []string{"CP-LIST-1", "CP-LIST-3", "CP-UPDATE-1", "CP-UPDATE-4", "CP-GET-*"}, 1
 	})
 	assert.EqualValues(t, 1, most.Load())
-	assert.Equal(t, 1, res.Run.Least.Concurrency)
 	changed := map[string]bool{}
 	for _, q := range res.Requirements {
 		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
@@ -129,33 +129,13 @@ func TestWhatSeveralReadFirstIsReadOnce(t *testing.T) {
 	assert.Equal(t, []string{"fixture: a look at a first revision"}, looks)
 }
 
-func planned(t *testing.T, c *config.Config, pace steps.Pace, concurrency int) *steps.Preview {
+func planned(t *testing.T, c *config.Config) *steps.Preview {
 	t.Helper()
 	catalogue, err := loadCatalogue()
 	require.NoError(t, err)
-	p, err := steps.PreviewOf(c, catalogue, steps.Selection{}, concurrency, pace)
+	p, err := steps.PreviewOf(c, catalogue, steps.Selection{})
 	require.NoError(t, err)
 	return p
-}
-
-// TestTheLeastTimeOfARun is the larger of the critical path and of all requests by those in flight.
-func TestTheLeastTimeOfARun(t *testing.T) {
-	t.Parallel()
-	s := startIndependent(t, independent.Options{})
-	c := configure(t, s)
-	c.AgentTarget = ""
-	require.NoError(t, c.Complete())
-
-	builds := planned(t, c, steps.Pace{Revision: time.Minute, Failure: 30 * time.Second}, 8)
-	assert.Equal(t, "a deployment with a long history", builds.Time.Path[0].Name)
-	assert.Equal(t, 150*time.Second, builds.Time.Path[0].Time, "created, with a revision that fails, and settled")
-	assert.Equal(t, builds.Time.OfPath(), builds.Time.Total())
-
-	answers := planned(t, c, steps.Pace{Answer: time.Second}, 4)
-	assert.Equal(t, answers.Time.Requests, answers.Time.Total())
-	sent := answers.Requests + answers.Deployments + answers.Threads
-	assert.InEpsilon(t, (time.Duration(sent) * time.Second / 4).Seconds(), answers.Time.Requests.Seconds(), 0.2)
-	assert.InEpsilon(t, 4, planned(t, c, steps.Pace{Answer: time.Second}, 1).Time.Requests.Seconds()/answers.Time.Requests.Seconds(), 0.01)
 }
 
 // TestAPoolWithinTheBudget takes further deployments for updates only where they are left of max_deployments.
@@ -163,10 +143,10 @@ func TestAPoolWithinTheBudget(t *testing.T) {
 	t.Parallel()
 	s := startIndependent(t, independent.Options{})
 	c := configure(t, s)
-	whole := planned(t, c, steps.Pace{}, 8)
+	whole := planned(t, c)
 	for left, revisions := range map[int]int{0: 0, 1: 1, 2: 2, -1: 0} {
 		c.MaxDeployments = whole.Deployments - 2 + left
-		p := planned(t, c, steps.Pace{}, 8)
+		p := planned(t, c)
 		assert.LessOrEqual(t, p.Deployments, c.MaxDeployments)
 		assert.Equal(t, left < 0, len(p.Gaps) > len(whole.Gaps), "a pool takes nothing from what is judged: %d", left)
 		if left >= 0 {

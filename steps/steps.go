@@ -29,7 +29,7 @@ type Stopped = suite.Stopped
 // Selection says which scenarios are run.
 type Selection = forecast.Selection
 
-// DefaultConcurrency is how many scenarios run at once unless the user says otherwise.
+// DefaultConcurrency is how many requests are in flight unless the user says otherwise.
 const DefaultConcurrency = suite.DefaultConcurrency
 
 // Event is one step of the progress of a run.
@@ -56,12 +56,9 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite
 // Preview is what a run would do, as far as that is known without a request.
 type Preview = forecast.Preview
 
-// Pace is how fast a target is, as a run has measured it.
-type Pace = forecast.Pace
-
-// PreviewOf returns what a run of the selection would do with so many scenarios in flight, at a target of the pace. It sends nothing.
-func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection, concurrency int, target Pace) (*Preview, error) {
-	return forecast.PreviewOf(c, catalogue, s, concurrency, target)
+// PreviewOf returns what a run of the selection would do. It sends nothing.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*Preview, error) {
+	return forecast.PreviewOf(c, catalogue, s)
 }
 
 // Examine checks whether a run could judge the target, and what its configuration lacks. Unless the options say more, it sends a

@@ -5,10 +5,10 @@ import (
 	"runtime/debug"
 )
 
-// The memory above which garbage is collected more often, in bytes: of a run, and of each scenario that runs at the same time.
+// The memory above which garbage is collected more often, in bytes: of a run, and of each request in flight.
 const (
-	memoryOfRun      = 56 << 20
-	memoryOfScenario = 5 << 20
+	memoryOfRun     = 56 << 20
+	memoryOfRequest = 5 << 20
 )
 
 // limitMemory makes a run that judges large answers collect them soon, and returns what undoes that. It is no hard limit, and GOMEMLIMIT
@@ -18,6 +18,6 @@ func limitMemory(concurrency int) (undo func()) {
 	if before != math.MaxInt64 {
 		return func() {}
 	}
-	debug.SetMemoryLimit(memoryOfRun + int64(concurrency)*memoryOfScenario)
+	debug.SetMemoryLimit(memoryOfRun + int64(concurrency)*memoryOfRequest)
 	return func() { debug.SetMemoryLimit(before) }
 }

@@ -29,13 +29,13 @@ func previewed(t *testing.T, c *config.Config, s steps.Selection) *steps.Preview
 	t.Helper()
 	catalogue, err := features.Load()
 	require.NoError(t, err)
-	p, err := steps.PreviewOf(c, catalogue, s, steps.DefaultConcurrency, steps.Pace{})
+	p, err := steps.PreviewOf(c, catalogue, s)
 	require.NoError(t, err)
 	return p
 }
 
 // TestAPreviewSendsNothingAndIsAboutRight holds the plan to a run, and what doctor promises. What is created at most is
-// a bound, and the rest about as much.
+// a bound.
 func TestAPreviewSendsNothingAndIsAboutRight(t *testing.T) {
 	t.Parallel()
 	w := judgedWhole(t)
@@ -50,24 +50,18 @@ func TestAPreviewSendsNothingAndIsAboutRight(t *testing.T) {
 	assert.Equal(t, judgedIn(r), p.Judged)
 	assert.GreaterOrEqual(t, p.Deployments, made[evidence.Deployment])
 	assert.LessOrEqual(t, p.Deployments, made[evidence.Deployment]+2)
-	assert.InEpsilon(t, made[evidence.Thread], p.Threads, 0.3, "threads")
-	assert.InEpsilon(t, made[evidence.Run], p.Runs, 0.3, "runs")
-	assert.InEpsilon(t, len(w.requests), p.Requests, 0.3, "requests")
-	assert.Less(t, p.Least.Milliseconds(), r.Run.DurationMS)
-	assert.Positive(t, p.Least)
 }
 
-// TestAPreviewOfAReadOnlyRun counts nothing as created, and about as many requests as are sent.
+// TestAPreviewOfAReadOnlyRun counts nothing as created.
 func TestAPreviewOfAReadOnlyRun(t *testing.T) {
 	t.Parallel()
 	v := startVendor(t, 23)
 	c := readOnly(t, v)
 	p := previewed(t, c, steps.Selection{})
 	assert.Empty(t, v.requests)
-	assert.Zero(t, p.Deployments+p.Revisions+p.Threads+p.Runs)
+	assert.Zero(t, p.Deployments+p.Revisions)
 	r := judgeAlone(t, c)
 	assert.InDelta(t, judgedIn(r), p.Judged, 2) // the preview assumes a history of several statuses
-	assert.InEpsilon(t, len(v.requests), p.Requests, 0.4)
 	keys := map[string]bool{}
 	for _, g := range p.Gaps {
 		keys[g.Skip.Key] = true
@@ -75,9 +69,9 @@ func TestAPreviewOfAReadOnlyRun(t *testing.T) {
 	assert.True(t, keys["--read-only"])
 }
 
-// TestTheBudgetIsSpentByImportance runs with few deployments: whatever the seed, the same scenarios get them, and those
-// about security and rollback before those about forms.
-func TestTheBudgetIsSpentByImportance(t *testing.T) {
+// TestTheBudgetIsSpentInOrder runs with few deployments: whatever the seed, the same scenarios get them, and none that
+// shares one which another scenario has paid for is left out.
+func TestTheBudgetIsSpentInOrder(t *testing.T) {
 	t.Parallel()
 	const most = 4
 	only := []string{"CP-AUTH-*", "CP-CREATE-*", "CP-UPDATE-*", "CP-LIST-3", "AS-AUTHZ-*", "AS-ROLLBACK-*", "AS-THREAD-*"}
@@ -114,8 +108,6 @@ func TestTheBudgetIsSpentByImportance(t *testing.T) {
 					continue
 				}
 				assert.Equal(t, "max_deployments", s.Skip.Key)
-				assert.NotEqual(t, "rollback", q.Subject, "%s %s", q.ID, s.Name)
-				assert.True(t, q.Subject != "security" || strings.HasSuffix(s.Name, "create a deployment is answered with 2xx"), "%s %s", q.ID, s.Name)
 			}
 		}
 		verdicts = append(verdicts, seen)

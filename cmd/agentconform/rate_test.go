@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// TestTheRateOfRequests compares what arrives with the time in which it arrives, and that with the plan.
+// TestTheRateOfRequests compares what arrives with the time in which it arrives.
 func TestTheRateOfRequests(t *testing.T) {
 	t.Parallel()
 	const every = 20 * time.Millisecond
@@ -33,8 +33,6 @@ func TestTheRateOfRequests(t *testing.T) {
 	})
 	c := addresses(t, v.ControlPlaneURL(), "", "")
 	c.Rate = "50/s"
-	p := previewed(t, c, steps.Selection{})
-	assert.GreaterOrEqual(t, p.Least, time.Duration(p.Requests-1)*every)
 	r := judgeAlone(t, c)
 	assert.GreaterOrEqual(t, judgedIn(r), 8)
 	took := arrived[len(arrived)-1].Sub(arrived[0])

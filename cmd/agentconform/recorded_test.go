@@ -153,8 +153,6 @@ func normalised(t *testing.T, r *reports.Result) *reports.Result {
 	n, err := reports.ReadFile(path)
 	require.NoError(t, err)
 	n.Run.DurationMS = 3141
-	n.Run.Least = &reports.Least{MS: 2050, RequestsMS: 2050, Concurrency: n.Run.Least.Concurrency, PathMS: 1200, AnswerMS: 1.5,
-		Path: []reports.PathPart{{Name: "a deployment with a long history", MS: 1100, Revisions: 3}, {Name: "cleaning up", MS: 100}}}
 	for i := range n.Requirements {
 		for j := range n.Requirements[i].Scenarios {
 			n.Requirements[i].Scenarios[j].DurationMS = int64(10 + 7*j)

@@ -110,9 +110,8 @@ func (s *screen) show(e steps.Event) {
 			creates = "creates no deployment"
 		}
 		s.say("running %s against %s; %s; seed %d", reports.Count(e.Total, "scenario"), e.Name, creates, e.Seed)
-	case steps.Started:
-		s.scenario = e.Text + " " + e.Name
 	case steps.Ended:
+		s.scenario = e.Text + " " + e.Name
 		s.end(e)
 	case steps.Polled:
 		s.poll(e)

@@ -256,9 +256,6 @@ func (p *printer) closing(r *reports.Result) {
 		effort += ", " + waits
 	}
 	p.line("%s", effort)
-	if least := overview.LeastTime(r); least != "" {
-		p.wrap("Least time      ", strings.Repeat(" ", 16), safe.Line(safe.Ellipsis(least, 500)))
-	}
 	p.line("Suite           %s", safe.Line(overview.Suite(r)))
 	p.notCleanedUp(r)
 	if p.opts.Out != "" {

@@ -27,7 +27,6 @@ type page struct {
 	Bar       []barPart
 	Scenarios string
 	Waits     string            // how often the target asked to wait
-	Least     string            // time of the run at this target, and of what it is made
 	Verdicts  []reports.Verdict // that occur
 	Levels    []reports.Level
 	Parts     []*part
@@ -62,7 +61,6 @@ func pageOf(original *reports.Result, a *pageAssets) *page {
 		p.Problems = slices.Concat(b.New, b.Stale, b.Expired, b.Unmatched)
 	}
 	p.Bar, p.Scenarios, p.Waits = barParts(r), overview.VerdictCounts(r.Counts.Scenarios), overview.Waits(r.Counts)
-	p.Least = overview.LeastTime(r)
 	p.Verdicts = slices.DeleteFunc(slices.Clone(reports.Verdicts), func(v reports.Verdict) bool {
 		return !slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict == v })
 	})

@@ -19,17 +19,17 @@ import (
 
 // Agents are the agent servers of a target, as one run knows them. It may be used by many goroutines.
 type Agents struct {
-	Pace   pace.Pace // how fast they answer
-	AtOnce int       // scenarios in flight
+	Pace pace.Pace // how fast they answer
 
 	target *target.Target
 	plane  *plane.Plane
 	maker  *shared.Maker
 
-	noAddress atomic.Bool             // a DEPLOYED deployment was seen not to tell the address of its agent server
-	turns     shared.Turns[*GraphRun] // of the suite's own runs at the server that is judged
-	threads   shared.Set[string]      // that were given: the address of their agent server, and their id
-	learned   learned                 // of the one that is judged
+	noAddress atomic.Bool              // a DEPLOYED deployment was seen not to tell the address of its agent server
+	atOnce    int                      // how many runs are in progress at most
+	turns     *shared.Turns[*GraphRun] // of the suite's own runs at the server that is judged
+	threads   shared.Set[string]       // that were given: the address of their agent server, and their id
+	learned   learned                  // of the one that is judged
 }
 
 // learned is what scenarios share of the agent server that is judged.
@@ -58,9 +58,11 @@ type listings struct {
 	other  shared.Value[bool] // whether the user is served by the endpoint that is not used
 }
 
-// New returns the agent servers of the target, whose addresses the control plane may name.
-func New(t *target.Target, p *plane.Plane, maker *shared.Maker) *Agents {
-	return &Agents{target: t, plane: p, maker: maker}
+// New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in
+// progress at the same time, and no more than the server executes.
+func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce int) *Agents {
+	atOnce = max(atOnce, leastBeside)
+	return &Agents{target: t, plane: p, maker: maker, atOnce: atOnce, turns: shared.NewTurns[*GraphRun](atOnce)}
 }
 
 // Server is one deployed agent server at its address ({deployment_url}).

@@ -108,6 +108,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy
 	}
+	client.Hurry(ctx, client.RunInProgress)
 	a, err := s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, http.MethodPost, RunsPath(t.ID), body))
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*clie
 // join waits for the run to be over. Its answer may take as long as the run.
 func (s *Server) join(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
-	request.Timeout, request.Raised = g.Order.Hold+s.target.Config.Timeouts.Run, g.Order.raises()
+	request.Timeout, request.Waits, request.Raised = g.Order.Hold+s.target.Config.Timeouts.Run, true, g.Order.raises()
 	return s.target.Client.Do(ctx, request)
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// How many runs are started at the same time to learn whether the server executes as many at a time: as many as scenarios,
-// within these bounds. One scenario needs a few.
+// How many runs are started at the same time to learn whether the server executes as many at a time: as many as
+// requests are in flight, within these bounds. One scenario needs a few.
 const leastBeside, mostBeside = 4, 16
 
 // load starts runs to see how many the server executes at a time.
@@ -33,8 +34,10 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 		if err != nil {
 			return 0, context.Cause(ctx) // what is wrong is judged elsewhere
 		}
-		s.agents.turns.SetLimit(n)
-		if n > 0 && n <= min(s.agents.AtOnce, mostBeside) { // more were not tried
+		if n > 0 && n < s.agents.atOnce {
+			s.agents.turns.SetPlaces(n)
+		}
+		if n > 0 && n <= min(s.agents.atOnce, mostBeside) { // more were not tried
 			s.agents.Pace.HasQueue()
 			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
 		}
@@ -46,7 +49,7 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 // others can end, the server executes no more than those. What has happened only once may have been a moment in which the server
 // was busy.
 func (s load) executes(ctx context.Context) (n int, err error) {
-	for _, waiting := range []int{1, min(max(s.agents.AtOnce, leastBeside), mostBeside)} {
+	for _, waiting := range []int{1, min(s.agents.atOnce, mostBeside)} {
 		var seen beside
 		for attempt := range 3 {
 			before := seen
@@ -168,30 +171,46 @@ func (s load) countExecuted(ctx context.Context, runs []*GraphRun, plain *GraphR
 // sendMany starts runs on new threads at the same time, whatever is in progress. Those that are refused are left out.
 func (s load) sendMany(ctx context.Context, n int, o Order) ([]*GraphRun, error) {
 	var wait sync.WaitGroup
-	runs, errs := make([]*GraphRun, n), make([]error, n)
-	for i := range n {
-		wait.Go(func() {
-			t, err := s.NewThread(ctx, s.target.Owner())
-			if err != nil {
-				errs[i] = err
-				return
-			}
-			if runs[i], errs[i] = s.TryPost(ctx, t.Owner, t, o); errs[i] == nil {
-				s.occupies(t.ID, runs[i])
-			}
-		})
+	threads, errs := make([]*Thread, n), make([]error, n)
+	for i := range threads {
+		wait.Go(func() { threads[i], errs[i] = s.NewThread(ctx, s.target.Owner()) })
 	}
 	wait.Wait()
-	var all []*GraphRun
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	runs, err := s.race(ctx, threads, o)
 	for i, g := range runs {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
-		if g.ID != "" {
+		s.occupies(threads[i].ID, g)
+	}
+	return accepted(runs), err
+}
+
+// race starts a run on each of the threads, all at the same time, whatever is in progress.
+func (s *Server) race(ctx context.Context, threads []*Thread, o Order) ([]*GraphRun, error) {
+	client.Hurry(ctx, client.RunInProgress)
+	ctx, leave, err := s.target.Client.Together(ctx, len(threads))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	var wait sync.WaitGroup
+	runs, errs := make([]*GraphRun, len(threads)), make([]error, len(threads))
+	for i, t := range threads {
+		wait.Go(func() { runs[i], errs[i] = s.TryPost(ctx, t.Owner, t, o) })
+	}
+	wait.Wait()
+	return runs, cmp.Or(errs...)
+}
+
+// accepted leaves out the runs that were refused.
+func accepted(runs []*GraphRun) (all []*GraphRun) {
+	for _, g := range runs {
+		if g != nil && g.ID != "" {
 			all = append(all, g)
 		}
 	}
-	return all, nil
+	return all
 }
 
 func later(a, b time.Time) time.Time {

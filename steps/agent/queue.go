@@ -10,30 +10,43 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// together marks the runs of a context as those of one group, which count once: they are to be in progress at the same time,
-// executed or pending.
+// together marks the runs of a context as those of one group: they are to be in progress at the same time, executed or
+// pending.
 type together struct{}
 
-// Together returns a context for runs on different threads that are to be in progress at the same time.
-func (as *Agents) Together(ctx context.Context) context.Context {
-	return context.WithValue(ctx, together{}, as.target.Name("group"))
+// Together waits until so many runs on different threads may be in progress at the same time, and returns a context for
+// them. The words of the order are tried before: that takes runs, too. Leave gives up what was not started.
+func (s *Server) Together(ctx context.Context, runs int, o Order) (group context.Context, leave func(), err error) {
+	if err := s.Understood(ctx, append([]Word{Echo}, o.words()...)...); err != nil {
+		return nil, nil, err
+	}
+	name := s.target.Name("group")
+	if err := (load{s}).takeTurns(ctx, name, runs); err != nil {
+		return nil, nil, err
+	}
+	return context.WithValue(ctx, together{}, name), func() { s.agents.turns.Refused(name) }, nil
 }
 
 // postInTurn waits while the server executes as many runs as it can.
 func (s load) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
-	if !s.judged {
-		return s.TryPost(ctx, who, t, o)
-	}
-	if _, err := s.Parallel(ctx); err != nil {
-		return nil, err
-	}
 	place := placeOf(ctx, t)
-	if err := s.agents.turns.Enter(ctx, place); err != nil {
+	if err := s.takeTurns(ctx, place, 1); err != nil {
 		return nil, err
 	}
 	g, err := s.TryPost(ctx, who, t, o)
 	s.occupies(place, g)
 	return g, err
+}
+
+// takeTurns waits until so many more runs may be in progress.
+func (s load) takeTurns(ctx context.Context, place string, runs int) error {
+	if !s.judged {
+		return nil
+	}
+	if _, err := s.Parallel(ctx); err != nil {
+		return err
+	}
+	return s.agents.turns.Begin(ctx, place, runs)
 }
 
 // occupies notes that the run keeps its place, as the turns call it, until it is over.

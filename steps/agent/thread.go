@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -174,24 +173,25 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, hold time.Duration)
 
 // StartAtOnce leaves out runs that were refused: a target may refuse some of many at the same time.
 func (s *Server) StartAtOnce(ctx context.Context, t *Thread, o Order) ([]*GraphRun, error) {
-	var wait sync.WaitGroup
-	started, errs := make([]*GraphRun, concurrentRuns), make([]error, concurrentRuns)
-	for i := range concurrentRuns {
-		wait.Go(func() { // each counts its run on a thread of its own, which is the same at the target
-			same := *t
-			started[i], errs[i] = s.Post(ctx, t.Owner, &same, o)
-		})
+	if err := s.Understood(ctx, o.words()...); err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	var all []*GraphRun
-	for i, g := range started {
-		if errs[i] != nil {
-			return nil, errs[i]
-		}
-		if g.ID != "" {
-			all = append(all, g)
-		}
+	if err := (load{s}).takeTurns(ctx, t.ID, 1); err != nil {
+		return nil, err
 	}
+	threads := make([]*Thread, concurrentRuns)
+	for i := range threads { // each counts its run on a thread of its own, which is the same at the target
+		same := *t
+		threads[i] = &same
+	}
+	started, err := s.race(ctx, threads, o)
+	for _, g := range started {
+		load{s}.occupies(t.ID, g)
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := accepted(started)
 	if len(all) == 0 {
 		return nil, started[0].Accepted()
 	}

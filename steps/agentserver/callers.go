@@ -41,16 +41,16 @@ type callers struct {
 // define holds the sentences about authentication (sections 5 and 7).
 func (w *callers) define(r *common.Registrar) {
 	r.Given(`a configured detail of the authentication handler`, w.aConfiguredDetail, common.Needs(common.Whatever(w.aConfiguredDetail)), common.WithoutCredentials())
-	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor, common.WithoutCredentials(), w.usesRun())
+	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor, common.WithoutCredentials())
 	r.Configured(`a user with custom fields`, w.aUserWithFields)
-	r.Given(`a run in progress on a new thread`, w.anOwnRunInProgress, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
+	r.Given(`a run in progress on a new thread`, w.anOwnRunInProgress, common.Writes())
 	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun, common.Needs(w.aConfiguredCaller), common.Writes())
 	r.When(anyAttempt, w.callerTries, common.Needs(w.aConfiguredCaller), common.WithoutCredentials(target.HasNoValidCredentials), common.Writes(isWrite))
-	r.When(`the user starts a run that reports its caller`, w.userAsksWho, common.Needs(common.Whatever(w.aConfiguredUser)), common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
-	r.When(twoUsersAsk, w.usersAskWho, common.Needs(common.Whatever(w.aConfiguredOtherUser)), common.StartsOnce(sharedRun, 1, 1), common.StartsOnce(otherUser, 2, 1), common.Starts(4, 4))
+	r.When(`the user starts a run that reports its caller`, w.userAsksWho, common.Needs(common.Whatever(w.aConfiguredUser)), common.Writes())
+	r.When(twoUsersAsk, w.usersAskWho, common.Needs(common.Whatever(w.aConfiguredOtherUser)), common.Writes())
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
-	r.When(whileInProgress, w.otherJoinsInTime, common.Needs(func(string) error { return w.aConfiguredOtherUser() }), common.Starts(1, 0))
+	r.When(whileInProgress, w.otherJoinsInTime, common.Needs(func(string) error { return w.aConfiguredOtherUser() }), common.Writes())
 	r.Then(`the answer holds nothing of the run`, w.holdsNothingOfRun)
 	r.Then(`the join is refused, or answered before the end of the run`, w.joinDoesNotWait)
 	r.Then(`the join of another user's run is answered with an HTTP error status`, w.joinIsRefused)
@@ -62,14 +62,6 @@ func (w *callers) define(r *common.Registrar) {
 func isWrite(sentence string) bool {
 	_, operation, _ := strings.Cut(sentence, " tries to ")
 	return strings.HasPrefix(operation, "create ") || strings.HasPrefix(operation, "start ")
-}
-
-// usesRun declares the shared run where one may be started.
-func (w *callers) usesRun() common.Property {
-	if w.target.Config.ReadOnly {
-		return common.Uses()
-	}
-	return common.StartsOnce(sharedRun, 1, 1)
 }
 
 func (w *callers) aConfiguredDetail() error {
@@ -289,11 +281,16 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 		}
 		return nil
 	}
-	ctx = w.agents.Together(ctx)
+	hold := w.agents.Pace.Hold(0) / 4
+	group, leave, err := w.server.Together(ctx, len(callers), agent.AskWho(hold))
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	defer leave()
 	var wait sync.WaitGroup
 	errs := make([]error, len(callers))
 	for i, who := range callers {
-		wait.Go(func() { w.callerReports[i], errs[i] = w.server.Whoami(ctx, who, w.agents.Pace.Hold(0)/4) })
+		wait.Go(func() { w.callerReports[i], errs[i] = w.server.Whoami(group, who, hold) })
 	}
 	wait.Wait()
 	return errors.Join(errs...)

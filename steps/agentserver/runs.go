@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/agent/pace"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -29,18 +28,18 @@ type runs struct{ *World }
 
 // define holds the sentences about runs and joins (sections 4 and 7).
 func (w *runs) define(r *common.Registrar) {
-	r.Given(`a completed run`, w.aCompletedRun, common.StartsOnce(sharedRun, 1, 1), common.StartsOnce(otherUser, 2, 1))
-	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
-	r.Given(`a run in progress`, w.aRunInProgress, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
-	r.Given(`a run whose graph raises an error`, w.aFailingRun, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
-	r.When(`the user starts a run`, w.userStarts, common.Starts(0, 1))
-	r.When(`the user starts a long run`, w.userStartsLong, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1))
-	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1), common.Takes(pace.MinHold))
-	r.When(`the user starts a longer run, and joins it`, w.userStartsLongerAndJoins, common.StartsOnce(sharedRun, 1, 1), common.Starts(1, 1), common.Takes(pace.MinHold))
+	r.Given(`a completed run`, w.aCompletedRun, common.Writes())
+	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun, common.Writes())
+	r.Given(`a run in progress`, w.aRunInProgress, common.Writes())
+	r.Given(`a run whose graph raises an error`, w.aFailingRun, common.Writes())
+	r.When(`the user starts a run`, w.userStarts, common.Writes())
+	r.When(`the user starts a long run`, w.userStartsLong, common.Writes())
+	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins, common.Writes())
+	r.When(`the user starts a longer run, and joins it`, w.userStartsLongerAndJoins, common.Writes())
 	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread, common.Writes())
 	r.When(`the user tries to start a run of an unknown assistant_id`, w.userStartsUnknownGraph, common.Writes())
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake, common.Writes())
-	r.When(`the user's next run on the thread completes`, w.nextRunCompletes, common.Starts(0, 1))
+	r.When(`the user's next run on the thread completes`, w.nextRunCompletes, common.Writes())
 	r.When(`the user retrieves the run`, w.userRetrievesRun)
 	r.When(`the user retrieves an unknown run of the thread`, w.userRetrievesUnknownRun)
 	r.When(`the user retrieves the run under (an unknown|the other) thread`, w.userRetrievesRunElsewhere)

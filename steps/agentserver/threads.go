@@ -15,10 +15,10 @@ type threads struct{ *World }
 
 // define holds the sentences about threads and their list (section 4).
 func (w *threads) define(r *common.Registrar) {
-	r.Given(`a thread of the user`, w.aThread, common.Starts(1, 0))
-	r.Given(`another thread of the user`, w.anotherThread, common.Starts(1, 0))
-	r.When(`the user creates a thread`, w.userCreatesThread, common.Starts(1, 0))
-	r.When(`the user creates two threads`, w.userCreatesTwoThreads, common.Starts(2, 0))
+	r.Given(`a thread of the user`, w.aThread, common.Writes())
+	r.Given(`another thread of the user`, w.anotherThread, common.Writes())
+	r.When(`the user creates a thread`, w.userCreatesThread, common.Writes())
+	r.When(`the user creates two threads`, w.userCreatesTwoThreads, common.Writes())
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists, common.Needs(w.aListingCaller))
 	r.Then(`the answer holds a "thread_id"`, w.answerHoldsThread)
 	r.Then(`their ids are distinct`, w.threadsDiffer)

@@ -51,13 +51,6 @@ type attempt struct {
 	joins     *agent.GraphRun // as it was joined
 }
 
-// What scenarios share, in the plan of a run.
-const (
-	sharedRun      = "a completed run"
-	sharedRollback = "a rollback"
-	otherUser      = "the other user" // a thread and a run that show that the user is let in
-)
-
 // Define registers the sentences about the agent server for one scenario.
 func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
 	w := &World{scene: scene, target: t, plane: p, agents: agents, listed: threadlist.New(scene, t)}

@@ -95,7 +95,7 @@ func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(ended)
-	c := New(1)
+	c := New(2)
 	defer c.Close()
 	send := func(path string) (*Answer, error) {
 		return c.Do(t.Context(), Request{Base: server.URL, Path: path, Method: http.MethodGet, Timeout: 500 * time.Millisecond})

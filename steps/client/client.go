@@ -29,6 +29,8 @@ type Request struct {
 	Timeout time.Duration
 	// Wrong says that the request breaks the contract on purpose. Any other request that does is an error of the suite.
 	Wrong bool
+	// Waits says that the answer may take as long as a run of the graph: the request takes no place of those in flight.
+	Waits bool
 	// Raised says that the request is about a run whose graph was told to raise an error.
 	Raised bool
 	// Early says that the target may not serve yet: no answer, or one with 5xx, is no sign of anything else.
@@ -50,7 +52,7 @@ type Answer struct {
 	Received []byte // the body with the target's names; nil where it is Body
 	Sent     time.Time
 	Took     time.Duration
-	Queued   time.Duration // before it was sent, because of the limit of requests
+	Queued   time.Duration // before it was sent: for the limit of requests, and for a place while a run was in progress
 	ID       int           // of the recorded exchange
 
 	TLS       *tls.ConnectionState // of the connection; nil over http
@@ -132,6 +134,7 @@ type Client struct {
 	Observe   Observer
 	Throttled func(asked time.Duration, granted bool) // called for each answer that asked the client to wait
 	Down      *Breaker
+	InFlight  *Semaphore    // for requests that are sent
 	Limit     *rate.Limiter // of requests to the target; nil: none
 	ReadOnly  bool          // requests that would write are not sent; the error is a *WriteRefused
 	patience  *patience
@@ -140,7 +143,7 @@ type Client struct {
 	secured   sync.Map      // *handshakes by host and port
 }
 
-// New returns a client that keeps enough connections for the given number of concurrent scenarios.
+// New returns a client that has so many requests in flight.
 func New(concurrency int) *Client { return NewVia(concurrency, Route{}) }
 
 // NewVia is New with a route to the target.
@@ -151,6 +154,7 @@ func NewVia(concurrency int, route Route) *Client {
 		Observe:   func(context.Context, Request, time.Time, *Answer, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
 		Down:      &Breaker{Limit: max(3*concurrency, 12)},
+		InFlight:  NewSemaphore(concurrency),
 		patience:  &patience{left: maxWaiting},
 		large:     make(chan struct{}, 1),
 	}
@@ -174,28 +178,24 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	}
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
-		leave, err := g.enter(ctx, attempt > 0, c.patience)
+		queued, leave, err := c.enter(ctx, g, r, attempt > 0)
 		if err != nil {
 			return nil, err
 		}
-		queued, err := c.awaitTurn(ctx)
-		if err != nil {
-			leave()
-			return nil, err
-		}
-		long := time.AfterFunc(counted, leave)
 		a, err := c.once(ctx, r)
-		long.Stop()
+		if err == nil {
+			if header, changed := r.renewed(a); changed { // at the same place: they may not last until there is another one
+				r.Header, r.Renew = header, nil
+				if _, err = c.awaitTurn(ctx); err == nil {
+					a, err = c.once(ctx, r)
+				}
+			}
+		}
 		if err != nil {
 			leave()
 			return nil, err
 		}
 		a.Queued = queued
-		if header, changed := r.renewed(a); changed {
-			leave()
-			r.Header, r.Renew = header, nil
-			continue
-		}
 		wait, asked := askedToWait(a, attempt)
 		if !asked {
 			g.answered()
@@ -220,6 +220,40 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			}
 		}
 	}
+}
+
+// enter waits until the request may be sent, and tells for how long that counts. Leave gives back what it took, and may
+// be called more than once.
+func (c *Client) enter(ctx context.Context, g *gate, r Request, again bool) (queued time.Duration, leave func(), err error) {
+	place, atHost := func() {}, func() {}
+	leave = func() {
+		atHost()
+		place()
+	}
+	defer func() {
+		if err != nil {
+			leave()
+		}
+	}()
+	if !r.Waits {
+		came, races := time.Now(), urgencyOf(ctx).Load() == int32(RunInProgress)
+		if ctx.Value(togetherKey{}) == nil {
+			if place, err = c.InFlight.Enter(ctx, 1); err != nil {
+				return 0, leave, err
+			}
+		}
+		if races {
+			queued = time.Since(came)
+		}
+		if atHost, err = g.enter(ctx, again); err != nil {
+			return 0, leave, err
+		}
+	}
+	if err = g.awaitOpen(ctx, c.patience); err != nil {
+		return 0, leave, err
+	}
+	turn, err := c.awaitTurn(ctx)
+	return queued + turn, leave, err
 }
 
 // awaitTurn waits until the limit of requests allows the next one, and tells for how long.

@@ -11,12 +11,10 @@ import (
 )
 
 // The limits of a gate: how often a host may close it in a row without an answer between, how many concurrent requests are
-// always allowed, how long a request counts as one of these (a join may take minutes and causes no load), and after what time
-// without a request to wait the gate is reset.
+// always allowed, and after what time without a request to wait the gate is reset.
 const (
 	maxHolds = 8
 	minLimit = 4
-	counted  = 250 * time.Millisecond
 	calm     = 10 * time.Second
 )
 
@@ -41,7 +39,7 @@ type gate struct {
 	until   time.Time       // nothing is sent before
 	holds   int             // in a row, without an answer between
 	limit   int             // requests at once, while the host keeps asking; 0: any number
-	sending int             // requests at once
+	sending int             // requests at once, without those whose answer may take as long as a run
 	queue   []chan struct{} // of those that wait for others
 }
 
@@ -55,9 +53,9 @@ func (c *Client) gateOf(base string) *gate {
 	return g.(*gate)
 }
 
-// enter waits for a place and then until the gate is open. A request that is sent again goes first. Leave gives the
-// place up, and may be called more than once.
-func (g *gate) enter(ctx context.Context, again bool, p *patience) (leave func(), err error) {
+// enter waits for a place. A request that is sent again goes first. Leave gives the place up, and may be called more
+// than once.
+func (g *gate) enter(ctx context.Context, again bool) (leave func(), err error) {
 	g.mu.Lock()
 	if g.limit > 0 && time.Since(g.until) > calm {
 		g.limit = 0
@@ -75,24 +73,27 @@ func (g *gate) enter(ctx context.Context, again bool, p *patience) (leave func()
 		case <-place:
 		case <-ctx.Done():
 			g.forget(place)
-			return nil, context.Cause(ctx)
+			return func() {}, context.Cause(ctx)
 		}
 		g.mu.Lock()
 	} else {
 		g.sending++
 	}
 	g.mu.Unlock()
-	leave = sync.OnceFunc(g.leave)
+	return sync.OnceFunc(g.leave), nil
+}
+
+// awaitOpen waits until the gate is open.
+func (g *gate) awaitOpen(ctx context.Context, p *patience) error {
 	for {
 		g.mu.Lock()
 		closed := time.Until(g.until)
 		g.mu.Unlock()
 		if closed <= 0 {
-			return leave, nil
+			return nil
 		}
 		if err := p.wait(ctx, closed); err != nil {
-			leave()
-			return nil, err
+			return err
 		}
 	}
 }

@@ -33,6 +33,7 @@ func TestAllObeyALimit(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	})
+	c.InFlight = client.NewSemaphore(senders)
 	var wait sync.WaitGroup
 	for range senders {
 		wait.Go(func() {
@@ -83,7 +84,7 @@ func TestALongAnswerTakesNoPlace(t *testing.T) {
 	for range 12 {
 		wait.Go(func() {
 			join := r
-			join.Path = "/join"
+			join.Path, join.Waits = "/join", true
 			_, err := c.Do(t.Context(), join)
 			assert.NoError(t, err)
 		})

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
@@ -98,9 +98,6 @@ type Definition struct {
 	Pattern string
 	Kind    Kind
 	Costs   []plane.Cost
-	Least   time.Duration // that it takes, however fast the target is
-	// Builds and FailedBuilds are how many revisions it waits for, one after the other: until they are DEPLOYED, and until they fail.
-	Builds, FailedBuilds int
 	// OnRecord says that the sentence looks only at what the run has recorded, and sends no request.
 	OnRecord bool
 
@@ -108,7 +105,6 @@ type Definition struct {
 	sentence *regexp.Regexp
 	needs    []func(captured string) error
 	open     func(captured string) bool // whether it needs no valid credentials; nil: it does
-	asks     *int                       // about how many requests; nil: by its kind
 	writes   func(sentence string) bool // whether it sends what may change the target; nil: only if it has costs
 }
 
@@ -149,14 +145,26 @@ func (d *Definition) Lacks(sentence string) (found []error) {
 // sentence: matching hundreds of patterns anew for each scenario would take an eighth of the time of a run.
 type Registrar struct {
 	definitions *Definitions
-	functions   map[*Definition]any
+	functions   map[*Definition]any // nil for a sentence that the scenario says, before it is registered
 }
 
-// NewRegistrar returns one that fills the definitions where they are new.
-func NewRegistrar(definitions *Definitions) *Registrar {
-	definitions.mu.RLock()
-	defer definitions.mu.RUnlock()
-	return &Registrar{definitions, make(map[*Definition]any, len(definitions.byPattern))} // each scenario makes one: it must not grow step by step
+// NewRegistrar returns one that fills the definitions where they are new, and keeps the functions of the sentences that
+// a scenario says: all scenarios of a run have one at the same time. Where there is no scenario it keeps none.
+func NewRegistrar(definitions *Definitions, s *features.Scenario) *Registrar {
+	r := &Registrar{definitions, map[*Definition]any{}}
+	if s != nil {
+		for _, step := range s.Steps {
+			r.functions[definitions.Find(step.Text)] = nil
+		}
+	}
+	return r
+}
+
+func (r *Registrar) register(kind Kind, pattern string, function any, properties []Property) {
+	d := r.definitions.define(kind, pattern, properties)
+	if _, says := r.functions[d]; says {
+		r.functions[d] = function
+	}
 }
 
 // Call calls the function of a sentence of the kind. That there is none is a mistake of the suite.
@@ -242,7 +250,7 @@ func Creates(deployments, revisions int) Property {
 
 // Writes says that a sentence sends requests that may create, change or remove something at the target, such as those that must be
 // refused: only the sentences for which a condition holds, where one is given. A run that only reads skips them. What a sentence
-// creates ([Creates], [Starts], [Uses]) is written too.
+// creates ([Creates], [Uses]) is written too.
 func Writes(when ...func(sentence string) bool) Property {
 	return func(d *Definition) {
 		d.writes = func(sentence string) bool {
@@ -256,61 +264,19 @@ func (d *Definition) Writes(sentence string) bool {
 	return len(d.Costs) > 0 || d.writes != nil && d.writes(sentence)
 }
 
-// Asks says about how many requests a sentence sends beside those for what it creates, where that is not one for each act and none
-// for any other sentence.
-func Asks(requests int) Property {
-	return func(d *Definition) { d.asks = &requests }
-}
-
-// Asks is about how many requests the sentence sends beside those for what it creates.
-func (d *Definition) Asks() int {
-	switch {
-	case d.asks != nil:
-		return *d.asks
-	case d.Kind == When && !d.OnRecord:
-		return 1
-	}
-	return 0
-}
-
-// Takes says how long a sentence waits at least, however fast the target is: for the end of a run that is told to wait.
-func Takes(least time.Duration) Property {
-	return func(d *Definition) { d.Least = least }
-}
-
-// Awaits says for how many revisions a sentence waits, one after the other, that it or the scenario has asked for: until they are
-// DEPLOYED, and until they have failed.
-func Awaits(deployed, failed int) Property {
-	return func(d *Definition) { d.Builds, d.FailedBuilds = deployed, failed }
-}
-
-// Starts says about how many threads and runs a sentence creates for itself. Where it loses a race, it creates more.
-func Starts(threads, runs int) Property {
-	return func(d *Definition) {
-		d.Costs = append(d.Costs, plane.Cost{Threads: threads, Runs: runs})
-	}
-}
-
-// StartsOnce is Starts for what the scenarios of a run share under the name: the first that needs it creates it.
-func StartsOnce(name string, threads, runs int) Property {
-	return func(d *Definition) {
-		d.Costs = append(d.Costs, plane.Cost{Fixture: name, Threads: threads, Runs: runs})
-	}
-}
-
 // Given registers a precondition.
 func (r *Registrar) Given(pattern string, function any, properties ...Property) {
-	r.functions[r.definitions.define(Given, pattern, properties)] = function
+	r.register(Given, pattern, function, properties)
 }
 
 // When registers an act.
 func (r *Registrar) When(pattern string, function any, properties ...Property) {
-	r.functions[r.definitions.define(When, pattern, properties)] = function
+	r.register(When, pattern, function, properties)
 }
 
 // Then registers a judgement.
 func (r *Registrar) Then(pattern string, function any, properties ...Property) {
-	r.functions[r.definitions.define(Then, pattern, properties)] = function
+	r.register(Then, pattern, function, properties)
 }
 
 // OnRecord says that a sentence looks only at what the run has recorded.

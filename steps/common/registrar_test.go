@@ -20,7 +20,7 @@ func register(build func(*Registrar, *plane.Plane)) (*Definitions, *plane.Plane)
 	c := config.Default()
 	definitions := NewDefinitions()
 	p := plane.New(&target.Target{Config: &c}, nil, time.Time{})
-	build(NewRegistrar(definitions), p)
+	build(NewRegistrar(definitions, nil), p)
 	return definitions, p
 }
 

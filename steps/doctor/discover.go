@@ -35,8 +35,7 @@ type discoverer struct {
 // Discover asks the addresses of a configuration what they can, with the credentials in it, and drafts a configuration. It only
 // reads, and tells each step before it is taken. The error is that of the context.
 func Discover(ctx context.Context, c *config.Config, tell func(step string)) (*Discovery, error) {
-	const requests = 9 // at once, at most
-	t, err := target.New(target.Options{Config: c, Concurrency: requests})
+	t, err := target.New(target.Options{Config: c, Concurrency: atOnce})
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ type examiner struct {
 
 func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
 	p := plane.New(t, nil, time.Time{})
-	return &examiner{target: t, plane: p, agents: agent.New(t, p, maker), catalogue: catalogue, oracle: oracle,
+	return &examiner{target: t, plane: p, agents: agent.New(t, p, maker, atOnce), catalogue: catalogue, oracle: oracle,
 		forecast: forecast.Foresee(t.Config, catalogue, forecast.Selection{})}
 }
 
@@ -101,11 +101,13 @@ type Options struct {
 	Fixtures target.Fixtures
 }
 
+// atOnce is how many requests are in flight.
+const atOnce = 9
+
 // Examine checks whether a run could judge the target, and which keys its configuration lacks. Unless the options say more, it
 // sends a few reading requests and creates nothing. The error is that of the context.
 func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle, o Options) (*Examination, error) {
-	const requests = 9 // at once, at most
-	t, err := target.New(target.Options{Config: c, Concurrency: requests, RunID: "doctor", Fixtures: o.Fixtures})
+	t, err := target.New(target.Options{Config: c, Concurrency: atOnce, RunID: "doctor", Fixtures: o.Fixtures})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +115,7 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 		return nil, err
 	}
 	defer t.Close() //nolint:errcheck // the ledger has no file
-	maker := shared.NewMaker(ctx, nil)
+	maker := shared.NewMaker(ctx)
 	defer maker.Wait()
 	x := newExaminer(t, maker, catalogue, oracle)
 	if x.route, err = target.RouteOf(c); err != nil {

@@ -77,7 +77,7 @@ func (x *examiner) removeThreads(ctx context.Context, e *Examination) {
 	}
 	var mu sync.Mutex
 	left, why := 0, ""
-	removal.Threads(ctx, x.target, threads, len(threads), func(_ reports.LedgerEntry, how removal.Result) {
+	removal.Threads(ctx, x.target, threads, func(_ reports.LedgerEntry, how removal.Result) {
 		mu.Lock()
 		defer mu.Unlock()
 		if how.Problem != "" {

@@ -31,9 +31,9 @@ type World struct {
 func Define(r *common.Registrar, t *target.Target, p *plane.Plane, agents *agent.Agents, c *scenario.World) {
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
 	r.Configured(`a second source, whose graph answers differently`, w.plane.Sources.Second)
-	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated, common.Creates(0, 1), common.Awaits(1, 0))
-	r.When(`the user calls its agent server`, w.userCallsDeployment, common.Starts(1, 1))
-	r.When(`the user calls its agent server again`, w.userCallsUntilNew, common.Starts(1, 1))
+	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated, common.Creates(0, 1))
+	r.When(`the user calls its agent server`, w.userCallsDeployment, common.Writes())
+	r.When(`the user calls its agent server again`, w.userCallsUntilNew, common.Writes())
 	r.Then(`the agent server answers`, w.agentAnswers)
 	r.Then(`the answer comes from the new revision`, w.answerIsNew)
 }

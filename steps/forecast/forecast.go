@@ -36,7 +36,7 @@ func Foresee(c *config.Config, catalogue *features.Catalogue, s Selection) *Fore
 	t := &target.Target{Config: c}
 	p := plane.New(t, nil, time.Time{})
 	f.target, f.plane = t, p
-	Define(common.NewRegistrar(f.Sentences), &common.Scene{}, t, p, agent.New(t, p, nil), nil)
+	Define(common.NewRegistrar(f.Sentences, nil), &common.Scene{}, t, p, agent.New(t, p, nil, 1), nil)
 	return f
 }
 

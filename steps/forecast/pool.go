@@ -6,21 +6,22 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// Share spreads the scenarios that change one deployment in turn over a few deployments, as far as max_deployments allows: who comes
-// after one that has made a revision has to wait until that is built. It comes after [Forecast.Spend].
+// Share spreads the scenarios that change a shared deployment over a few, as far as max_deployments allows: each holds
+// it alone, and who comes after one that has created a revision waits until that is built. It comes after
+// [Forecast.Spend].
 func (f *Forecast) Share(scenarios []*features.Scenario) {
-	var making, others []*features.Scenario
+	var creating, others []*features.Scenario
 	for _, s := range scenarios {
-		leases, makes := f.leases(s)
+		changes, creates := f.changes(s)
 		switch {
-		case !leases || f.Applies(s) != nil:
-		case makes:
-			making = append(making, s)
+		case !changes || f.Applies(s) != nil:
+		case creates:
+			creating = append(creating, s)
 		default:
 			others = append(others, s)
 		}
 	}
-	size := min(plane.PoolSize, len(making))
+	size := min(plane.PoolSize, len(creating))
 	if most := f.config.MaxDeployments; most > 0 {
 		size = min(size, 1+most-f.Plan(scenarios).Deployments)
 	}
@@ -28,27 +29,21 @@ func (f *Forecast) Share(scenarios []*features.Scenario) {
 		return
 	}
 	f.member = map[string]int{}
-	for i, s := range append(making, others...) {
+	for i, s := range append(creating, others...) {
 		f.member[s.Key()] = i % size
 	}
 }
 
-// Leases tells whether the scenario changes a deployment that others change before or after it, and which one of the pool, from 0.
-func (f *Forecast) Leases(s *features.Scenario) (member int, leases bool) {
-	if f.Applies(s) != nil {
-		return 0, false
-	}
-	leases, _ = f.leases(s)
-	return f.member[s.Key()], leases
-}
+// Member is which of the shared deployments that scenarios change this one changes, from 0.
+func (f *Forecast) Member(s *features.Scenario) int { return f.member[s.Key()] }
 
-// leases tells whether a scenario changes a deployment that others change before and after it, and whether it makes a revision there.
-func (f *Forecast) leases(s *features.Scenario) (leases, makes bool) {
+// changes tells whether a scenario changes a shared deployment, and whether it creates a revision there.
+func (f *Forecast) changes(s *features.Scenario) (changes, creates bool) {
 	f.upToGap(s, func(d *common.Definition) {
 		for _, c := range d.Costs {
-			leases = leases || f.plane.Fixtures.Leases(c.Fixture)
-			makes = makes || leases && c.Fixture == "" && c.Revisions > 0
+			changes = changes || f.plane.Fixtures.Leases(c.Fixture)
+			creates = creates || changes && c.Fixture == "" && c.Revisions > 0
 		}
 	})
-	return leases, makes
+	return changes, creates
 }

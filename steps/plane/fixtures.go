@@ -4,28 +4,21 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
-	"github.com/agentconform/agentconform/steps/slots"
 )
 
 // Fixture is a deployment that scenarios share: made once, by the first that needs it.
 type Fixture struct {
-	Name   string
-	Cost   Cost          // of making it, beside that of the fixture below it
-	Builds Builds        // what making it waits for, with the fixture below it
-	Lacks  func() error  // skips where deployments cannot be created
-	below  *Fixture      // the fixture that it is made from, if there is one
-	pool   []*Fixture    // those that are like this one, itself the first; each is changed by other scenarios
-	lease  chan struct{} // holds a token while nobody changes the deployment
-	value  shared.Value[*Deployment]
-	make   func(ctx context.Context) (*Deployment, error)
-}
-
-// Builds are the revisions that something waits for, one after the other.
-type Builds struct {
-	Revisions int // until they are DEPLOYED
-	Failures  int // until they have failed
+	Name  string
+	Cost  Cost          // of making it, beside that of the fixture below it
+	Lacks func() error  // skips where deployments cannot be created
+	below *Fixture      // the fixture that it is made from, if there is one
+	pool  []*Fixture    // those that are like this one, itself the first; each is changed by other scenarios
+	lease chan struct{} // holds a token while nobody changes the deployment
+	value shared.Value[*Deployment]
+	make  func(ctx context.Context) (*Deployment, error)
 }
 
 // Fixtures are the deployments that scenarios share. At a real target each takes minutes.
@@ -56,7 +49,7 @@ func (p *Plane) newFixtures() *Fixtures {
 		up := *d // the other fixture's is read by those who do not wait
 		return &up, p.reachDeployed(ctx, &up)
 	})
-	f.Deployed.below, f.Deployed.Builds = f.Created, Builds{Revisions: 1}
+	f.Deployed.below = f.Created
 	f.Existing = made("another existing deployment", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "another", nil) })
 	for n := range PoolSize {
 		changing := made(numbered("a deployment that one scenario changes at a time", n), one, func(ctx context.Context) (*Deployment, error) {
@@ -70,26 +63,15 @@ func (p *Plane) newFixtures() *Fixtures {
 			up := *d // others change it already
 			return d, p.reachDeployed(ctx, &up)
 		})
-		leased.below, leased.lease, leased.Builds = changing, changing.lease, Builds{Revisions: 1}
+		leased.below, leased.lease = changing, changing.lease
 		if n == 0 {
 			f.Changing, f.Leased = changing, leased
 		}
 		f.Changing.pool, f.Leased.pool = append(f.Changing.pool, changing), append(f.Leased.pool, leased)
 	}
 	f.Updated = made("a deployment that was updated", Cost{Deployments: 1, Revisions: 1}, p.makeUpdated)
-	f.Updated.Builds = Builds{Revisions: 2}
 	f.Long = made("a deployment with a long history", Cost{Deployments: 1, Revisions: longHistory - 1}, p.makeLong)
-	f.Long.Builds = Builds{Revisions: 2}
-	if broken, _ := p.Sources.Broken(); broken != nil {
-		f.Long.Builds.Failures = 1
-	}
 	return f
-}
-
-// All returns every fixture.
-func (fs *Fixtures) All() []*Fixture {
-	all := []*Fixture{fs.Created, fs.Deployed, fs.Existing, fs.Updated, fs.Long}
-	return append(append(all, fs.Changing.pool...), fs.Leased.pool...)
 }
 
 // PoolSize is how many deployments there are at most of which each is changed by one scenario at a time.
@@ -104,16 +86,6 @@ func numbered(name string, n int) string {
 		return name
 	}
 	return fmt.Sprintf("%s %d", name, n+1)
-}
-
-// Named returns the fixture with the name, nil where it is another thing that scenarios share.
-func (fs *Fixtures) Named(name string) *Fixture {
-	for _, f := range fs.All() {
-		if f.Name == name {
-			return f
-		}
-	}
-	return nil
 }
 
 // Leases tells whether scenarios change a fixture of the name in turn.
@@ -167,15 +139,6 @@ func (p *Plane) made(ctx context.Context, f *Fixture) (*Deployment, error) {
 	return d, err
 }
 
-// Begin has the fixture made before a scenario asks for it, and returns what is closed when it is there or has failed; nil where
-// deployments cannot be created.
-func (p *Plane) Begin(f *Fixture) (ready <-chan struct{}) {
-	if f.Lacks() != nil {
-		return nil
-	}
-	return f.value.Begin(p.maker, f.Name, f.build)
-}
-
 // build makes the fixture with what it may create.
 func (f *Fixture) build(ctx context.Context) (*Deployment, error) {
 	costs := []Cost{f.Cost}
@@ -196,29 +159,13 @@ func (p *Plane) Lease(ctx context.Context, f *Fixture) (d *Deployment, giveBack 
 	if d, err = p.made(ctx, f); err != nil {
 		return nil, nil, err
 	}
-	giveBack = func() { f.lease <- struct{}{} }
 	select {
 	case <-f.lease:
-		return d, giveBack, nil
-	default:
+		client.Hurry(ctx, client.AwaitedByOther)
+		return d, func() { f.lease <- struct{}{} }, nil
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
 	}
-	leased := false
-	err = slots.Away(ctx, func() error {
-		select {
-		case <-f.lease:
-			leased = true
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	})
-	if err != nil {
-		if leased {
-			giveBack()
-		}
-		return nil, nil, err
-	}
-	return d, giveBack, nil
 }
 
 func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {

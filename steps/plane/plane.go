@@ -73,9 +73,7 @@ func WithAllowance(ctx context.Context, what string, costs ...Cost) context.Cont
 
 // Cost is what a sentence or a fixture creates at most.
 type Cost struct {
-	Fixture     string // what scenarios share and it needs, a deployment or a run; its own cost is paid once in a run
+	Fixture     string // the shared deployment that it needs, whose cost is paid once in a run
 	Deployments int
 	Revisions   int // beside the first one of each deployment
-	Threads     int // of the agent server
-	Runs        int // of the graph
 }

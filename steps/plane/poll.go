@@ -8,7 +8,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/slots"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -44,7 +43,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 		}
 		status := a.Get("status")
 		if a.Refused() && len(h.statuses) == 0 && time.Since(start) < p.target.Config.Timeouts.Request {
-			if err := slots.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
+			if err := client.Sleep(ctx, wait); err != nil { // just created, and not yet to be seen
 				return nil, err
 			}
 			continue
@@ -76,7 +75,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 			return h, nil
 		}
 		jitter := time.Duration(rand.Int64N(int64(wait)/4 + 1))
-		if err := slots.Sleep(ctx, wait-wait/8+jitter); err != nil {
+		if err := client.Sleep(ctx, wait-wait/8+jitter); err != nil {
 			return nil, err
 		}
 	}

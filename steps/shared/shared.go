@@ -7,28 +7,23 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/slots"
 )
 
 // Maker makes shared values in the background, under the context of the run and not under that of the scenario which
 // happens to come first, since others depend on them too.
 type Maker struct {
-	ctx   context.Context
-	slots *slots.Slots
-	wait  sync.WaitGroup
-	// Chains are how long other things take that are made from a value, by its name, in any unit: the longer, the earlier it
-	// is made. They must be set before the first value is asked for.
-	Chains map[string]int
+	ctx  context.Context
+	wait sync.WaitGroup
 
 	mu   sync.Mutex
 	uses map[string][]string // by what evidence is attributed to: names of values
 }
 
-// NewMaker returns a maker whose values are no longer made when the context ends. Each takes one of the slots while it is made; nil
-// where nothing else is bounded.
-func NewMaker(ctx context.Context, s *slots.Slots) *Maker { return &Maker{ctx: ctx, slots: s} }
+// NewMaker returns a maker whose values are no longer made when the context ends.
+func NewMaker(ctx context.Context) *Maker { return &Maker{ctx: ctx} }
 
 // Wait returns when nothing is being made any more.
 func (m *Maker) Wait() { m.wait.Wait() }
@@ -74,43 +69,27 @@ type Value[T any] struct {
 // the name. The error is that of build, as one of the fixture, or that of the context.
 func (v *Value[T]) Get(ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
 	m.noteUse(evidence.Scenario(ctx), name)
-	v.Begin(m, name, build)
+	v.once.Do(func() {
+		v.ready = make(chan struct{})
+		m.wait.Go(func() {
+			defer close(v.ready)
+			making := client.WithUrgency(evidence.WithScenario(m.ctx, Attribution(name), 0))
+			client.Hurry(making, client.AwaitedByOther)
+			v.value, v.err = build(making)
+		})
+	})
 	select {
 	case <-v.ready: // also where the context has ended
 		return v.value, outcome.OfFixture(name, v.err)
 	default:
 	}
-	err := slots.Away(ctx, func() error {
-		select {
-		case <-v.ready:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	})
-	if err != nil {
+	select {
+	case <-v.ready:
+		return v.value, outcome.OfFixture(name, v.err)
+	case <-ctx.Done():
 		var none T
-		return none, err
+		return none, context.Cause(ctx)
 	}
-	return v.value, outcome.OfFixture(name, v.err)
-}
-
-// Begin has the value made, if it is not yet, and returns what is closed when it is there or has failed. Who begins does not use it.
-func (v *Value[T]) Begin(m *Maker, name string, build func(context.Context) (T, error)) (ready <-chan struct{}) {
-	v.once.Do(func() {
-		v.ready = make(chan struct{})
-		m.wait.Go(func() {
-			defer close(v.ready)
-			within, leave, err := m.slots.Enter(m.ctx, slots.OfFixture(m.Chains[name]))
-			if err != nil {
-				v.err = err
-				return
-			}
-			defer leave()
-			v.value, v.err = build(evidence.WithScenario(within, Attribution(name), 0))
-		})
-	})
-	return v.ready
 }
 
 // Set is a list without repetitions that many goroutines add to. Its zero value is ready for use.

@@ -4,106 +4,95 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Turns bound how much is in progress at the target at the same time. What is in progress has a place, by its name; all that one
-// place does counts once. When something is over is estimated, unless it was seen. The zero value has no bound.
+// Turns bound how much is in progress at the target at the same time. What is in progress has a name; all that is in
+// progress under one name counts once. When something is over is estimated, unless it was seen.
 type Turns[T comparable] struct {
-	mu      sync.Mutex
-	limit   int
-	places  map[string]*place[T]
-	changed chan struct{} // closed, and replaced, when a place has become free
+	places *client.Semaphore
+	mu     sync.Mutex
+	byName map[string]*turn[T]
 }
 
-// place is where something is in progress.
-type place[T comparable] struct {
+// turn is what is in progress under a name.
+type turn[T comparable] struct {
 	last  T
-	until time.Time // zero while the target has not answered
+	until time.Time   // zero while the target has not answered
+	over  *time.Timer // ends it at that time
+	leave func()      // gives its places back
 }
 
-// SetLimit bounds the number of places; 0 removes the bound.
-func (t *Turns[T]) SetLimit(n int) {
+// NewTurns returns turns with so many places.
+func NewTurns[T comparable](places int) *Turns[T] {
+	return &Turns[T]{places: client.NewSemaphore(places), byName: map[string]*turn[T]{}}
+}
+
+// SetPlaces changes how much may be in progress at the same time.
+func (t *Turns[T]) SetPlaces(places int) { t.places.SetPlaces(places) }
+
+// Begin waits until there are so many places, and takes them together for the name. It has one already where something
+// is in progress.
+func (t *Turns[T]) Begin(ctx context.Context, name string, places int) error {
+	t.mu.Lock()
+	has := t.byName[name] != nil
+	t.mu.Unlock()
+	if has {
+		return nil
+	}
+	leave, err := t.places.Enter(ctx, places)
+	if err != nil {
+		return err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.limit = n
+	if t.byName[name] != nil { // another request of the same name came first
+		leave()
+		return nil
+	}
+	t.byName[name] = &turn[T]{leave: leave}
+	return nil
 }
 
-// Enter waits until there is a place of the name.
-func (t *Turns[T]) Enter(ctx context.Context, name string) error {
-	for {
-		wait, changed := t.take(name)
-		if wait == 0 {
-			return nil
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-changed:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
-		}
-		timer.Stop()
-	}
-}
-
-// take takes the place, or tells for how long to wait at most before trying again.
-func (t *Turns[T]) take(name string) (wait time.Duration, changed <-chan struct{}) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.init()
-	wait = time.Second
-	for other, p := range t.places {
-		if p.until.IsZero() {
-			continue
-		}
-		left := time.Until(p.until)
-		if left <= 0 {
-			delete(t.places, other)
-			continue
-		}
-		wait = min(wait, left)
-	}
-	if t.places[name] == nil {
-		if t.limit > 0 && len(t.places) >= t.limit {
-			return wait, t.changed
-		}
-		t.places[name] = &place[T]{}
-	}
-	return 0, nil
-}
-
-// Started notes what is in progress at the place, and for how long from a time on. It comes after what was started there
-// before, unless it replaces that.
+// Started notes what is in progress under the name, and for how long from a time on. It comes after what was started
+// there before, unless it replaces that.
 func (t *Turns[T]) Started(name string, item T, from time.Time, hold time.Duration, replaces bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.init()
-	p := t.places[name]
+	p := t.byName[name]
 	if p == nil {
-		p = &place[T]{}
-		t.places[name] = p
+		p = &turn[T]{leave: func() {}}
+		t.byName[name] = p
 	}
 	if !replaces && p.until.After(from) {
 		from = p.until
 	}
-	p.last, p.until = item, from.Add(hold)
+	if p.over != nil {
+		p.over.Stop()
+	}
+	until := from.Add(hold)
+	p.last, p.until = item, until
+	p.over = time.AfterFunc(time.Until(p.until), func() { t.end(name, until) })
 }
 
-// Refused notes that nothing was started: the place is free, unless something else is in progress there.
-func (t *Turns[T]) Refused(name string) {
+// end ends what is in progress under the name, if it has not been prolonged meanwhile.
+func (t *Turns[T]) end(name string, until time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p := t.places[name]; p != nil && p.until.IsZero() {
+	if p := t.byName[name]; p != nil && p.until.Equal(until) {
 		t.free(name)
 	}
 }
 
-// Over notes that the item is over, and with it what was started before it at the same place.
+// Refused notes that nothing was started: the places are free, unless something else is in progress under the name.
+func (t *Turns[T]) Refused(name string) { t.end(name, time.Time{}) }
+
+// Over notes that the item is over, and with it what was started before it under the same name.
 func (t *Turns[T]) Over(item T) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for name, p := range t.places {
+	for name, p := range t.byName {
 		if p.last == item {
 			t.free(name)
 		}
@@ -114,7 +103,7 @@ func (t *Turns[T]) Over(item T) {
 func (t *Turns[T]) End() (end time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, p := range t.places {
+	for _, p := range t.byName {
 		if p.until.After(end) {
 			end = p.until
 		}
@@ -122,14 +111,7 @@ func (t *Turns[T]) End() (end time.Time) {
 	return end
 }
 
-func (t *Turns[T]) init() {
-	if t.places == nil {
-		t.places, t.changed = map[string]*place[T]{}, make(chan struct{})
-	}
-}
-
 func (t *Turns[T]) free(name string) {
-	delete(t.places, name)
-	close(t.changed)
-	t.changed = make(chan struct{})
+	t.byName[name].leave()
+	delete(t.byName, name)
 }

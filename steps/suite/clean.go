@@ -31,7 +31,7 @@ func (r *run) clean(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), CleanUpTime, fmt.Errorf("cleaning up has ended after %s", CleanUpTime))
 	defer cancel()
 	ctx = evidence.WithScenario(ctx, "cleaning up", len(r.Catalogue.Scenarios())+1)
-	x := &remover{target: r.target, plane: r.plane, atOnce: r.Concurrency, report: r.noteRemoval}
+	x := &remover{target: r.target, plane: r.plane, report: r.noteRemoval}
 	// What is removed with its deployment or thread is not there any more the second time.
 	x.deployments(ctx, r.target.Ledger.Left(evidence.Deployment))
 	if threads := r.target.Ledger.Left(evidence.Thread); len(threads) > 0 {
@@ -64,19 +64,15 @@ func (r *run) noteRemoval(e reports.LedgerEntry, how removal.Result) {
 type remover struct {
 	target *target.Target
 	plane  *plane.Plane
-	atOnce int
 	report func(reports.LedgerEntry, removal.Result) // called by many goroutines
 	named  map[string]string                         // by deployment: the agent server that the control plane names; empty: none
 }
 
 // deployments removes deployments of the configured control plane.
 func (x *remover) deployments(ctx context.Context, all []reports.LedgerEntry) {
-	slots := make(chan struct{}, x.atOnce)
 	var wait sync.WaitGroup
 	for _, e := range all {
-		slots <- struct{}{}
 		wait.Go(func() {
-			defer func() { <-slots }()
 			problem := x.target.Client.Down.Cause(x.target.Config.Target)
 			if problem == "" {
 				problem = x.plane.Remove(ctx, e.ID)
@@ -96,7 +92,7 @@ func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
 		}
 		return down != ""
 	})
-	removal.Threads(ctx, x.target, all, x.atOnce, x.report)
+	removal.Threads(ctx, x.target, all, x.report)
 }
 
 // Clean removes what earlier runs left at the target, and reports each with its problem, which is empty if it was removed.
@@ -109,7 +105,7 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 		return err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	maker := shared.NewMaker(ctx, nil)
+	maker := shared.NewMaker(ctx)
 	p := plane.New(t, maker, time.Now())
 	var mu sync.Mutex
 	gone := map[string]bool{} // deployments
@@ -117,7 +113,7 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	for _, e := range left {
 		entries[e.LedgerEntry] = e
 	}
-	x := &remover{target: t, plane: p, atOnce: DefaultConcurrency, named: map[string]string{}, report: func(e reports.LedgerEntry, how removal.Result) {
+	x := &remover{target: t, plane: p, named: map[string]string{}, report: func(e reports.LedgerEntry, how removal.Result) {
 		mu.Lock()
 		defer mu.Unlock()
 		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && how.Problem == ""

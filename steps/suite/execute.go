@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/forecast"
@@ -26,10 +27,11 @@ type verdict struct {
 	outcome  *outcome.Outcome // nil: passed
 	step     int              // index of the step that ended it, -1 when all passed
 	sentence string
-	took     time.Duration
+	took     time.Duration // since its first request
 }
 
-// execute has godog run the scenarios. godog starts all of them at once; each waits until it is its turn.
+// execute has godog run the scenarios. All of them start at once, in an order by the seed; the client bounds the
+// requests.
 func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error {
 	if len(scenarios) == 0 {
 		return nil
@@ -38,12 +40,10 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	for _, s := range scenarios {
 		chosen[s.URI+"\n"+s.Name] = s
 	}
-	turns := r.turns(scenarios)
-	r.reserve(turns)
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: chosen, turns: turns, scene: &common.Scene{}, sentences: common.NewRegistrar(r.forecast.Sentences)}
+			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}}
 			sc.Before(e.before)
 			sc.StepContext().Before(e.beforeStep)
 			sc.StepContext().After(e.afterStep)
@@ -55,6 +55,7 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 			Output:          io.Discard,
 			FeatureContents: r.contents(scenarios),
 			Concurrency:     1 + len(r.Catalogue.Scenarios()), // godog does not start scenarios in goroutines with 1
+			Randomize:       r.Seed,
 			Strict:          true,
 			DefaultContext:  ctx,
 		},
@@ -94,13 +95,10 @@ func (r *run) missing(scenarios []*features.Scenario) error {
 type execution struct {
 	run    *run
 	chosen map[string]*features.Scenario
-	turns  map[*features.Scenario]*turn
 	scene  *common.Scene
-	done   func() // to be called when it has ended
 
 	sentences *common.Registrar
 	kind      common.Kind // of the present step
-	start     time.Time
 	step      int
 	verdict   *verdict
 }
@@ -112,16 +110,15 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		return ctx, godog.ErrSkip
 	}
 	r := e.run
-	ctx, e.done = e.turns[s].await(ctx, r.slots)
-	e.start = time.Now()
 	e.scene.Scenario = s
 	r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
-	member, _ := r.forecast.Leases(s)
-	ctx = plane.WithMember(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)), member)
+	ctx = client.WithUrgency(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)))
+	ctx = plane.WithMember(ctx, r.forecast.Member(s))
 	if o := r.preclude(ctx, s); o != nil {
 		e.end(o, "")
 		return ctx, godog.ErrSkip
 	}
+	e.sentences = common.NewRegistrar(r.forecast.Sentences, s)
 	forecast.Define(e.sentences, e.scene, r.target, r.plane, r.agents, r.invariants)
 	return ctx, nil
 }
@@ -190,9 +187,6 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 
 func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (context.Context, error) {
 	e.scene.End()
-	if e.done != nil {
-		defer e.done()
-	}
 	if e.scene.Scenario != nil && e.verdict == nil {
 		e.step = -1
 		if e.run.cut {
@@ -210,7 +204,10 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 	if remark := e.scene.Remark(); o == nil && remark != "" {
 		o = &outcome.Outcome{Verdict: reports.Passed, Reason: remark}
 	}
-	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence, took: time.Since(e.start)}
+	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence}
+	if sent := e.run.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
+		e.verdict.took = time.Since(sent[0].At)
+	}
 	e.run.mu.Lock()
 	e.run.verdicts[s.Key()] = e.verdict
 	e.run.mu.Unlock()

@@ -53,11 +53,6 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	res.Counts.Cases = len(selected)
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
-	least, err := r.least(selected)
-	if err != nil {
-		return nil, err
-	}
-	res.Run.Least = least
 	comparisons := r.addFindings(res, selected)
 	res.Notes = r.notes()
 	res.Exchanges = r.Journal

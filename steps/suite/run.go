@@ -18,7 +18,6 @@ import (
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
-	"github.com/agentconform/agentconform/steps/slots"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -29,7 +28,7 @@ type Options struct {
 	Oracle    *spec.Oracle // share one between runs: making one takes long
 	Select    forecast.Selection
 
-	Concurrency int // scenarios in flight; DefaultConcurrency when 0
+	Concurrency int // requests in flight; DefaultConcurrency when 0
 	Strict      bool
 	FailOn      []string // "should", or tag expressions: requirements that match one count as MUST
 	Seed        int64    // shuffles the scenarios; any number but 0
@@ -48,14 +47,13 @@ type Options struct {
 	Progress   func(target.Event)
 }
 
-// DefaultConcurrency is how many scenarios run at once unless the user says otherwise.
+// DefaultConcurrency is how many requests are in flight unless the user says otherwise.
 const DefaultConcurrency = 8
 
 // run is the state that all scenarios of one run share.
 type run struct {
 	Options
 	target     *target.Target
-	slots      *slots.Slots // for scenarios in flight, and for what they share
 	maker      *shared.Maker
 	plane      *plane.Plane
 	agents     *agent.Agents
@@ -65,7 +63,6 @@ type run struct {
 	binding    func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
 
 	obstacles
-	ready map[string]<-chan struct{} // by name of what scenarios share: closed when it is made, or has failed
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
@@ -115,7 +112,6 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	} else if err := r.forecast.Look(within, r.plane, r.agents); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	r.begin(within, selected)
 	asking, record := r.phases(selected)
 	for _, phase := range asking {
 		if err := r.execute(within, phase); err != nil {
@@ -150,19 +146,19 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
-	o.Concurrency = forecast.ConcurrencyWithin(o.Concurrency, o.Config.Every())
+	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses the races with the runs that it has started
+		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
+	}
 	start := time.Now()
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures, Progress: o.Progress,
 		Oracle: o.Oracle, Journal: o.Journal, Start: start, LedgerFile: o.LedgerFile})
 	if err != nil {
 		return nil, err
 	}
-	places := slots.New(o.Concurrency)
-	maker := shared.NewMaker(ctx, places)
+	maker := shared.NewMaker(ctx)
 	p := plane.New(t, maker, start)
-	agents := agent.New(t, p, maker)
-	agents.AtOnce = o.Concurrency
-	r := &run{Options: o, target: t, slots: places, maker: maker, plane: p, agents: agents,
+	agents := agent.New(t, p, maker, o.Concurrency)
+	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
 		forecast: forecast.Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}
 	r.invariants = invariants.NewRecord(t, o.Oracle, o.Journal, r.judgedApart)
 	return r, nil

@@ -32,7 +32,7 @@ type Target struct {
 // Options say what is done with the target.
 type Options struct {
 	Config      *config.Config
-	Concurrency int    // requests in flight, about
+	Concurrency int    // requests in flight
 	RunID       string // "" where nothing is created
 	Fixtures    Fixtures
 	Progress    func(Event)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/slots"
 )
 
 // RetryFor looks again and again, less and less often, until there is nothing more to wait for or the time is over.
@@ -19,7 +18,7 @@ func (t *Target) RetryFor(ctx context.Context, limit time.Duration, look func() 
 		if done || err != nil || time.Since(start)+wait > limit {
 			return err
 		}
-		if err := slots.Sleep(ctx, wait); err != nil {
+		if err := client.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -23,17 +23,16 @@ type Result struct {
 // Threads removes threads at agent servers with DELETE /threads/{thread_id}, a vendor extension, as the users who
 // created them, and reports each, from several goroutines. The first one of an address is tried alone: if it is answered with 404 or
 // 405 although the thread is there, the server does not take DELETE, and nothing more is sent to that address. Others are
-// removed concurrently, so many at once. What has no time left before the context ends is reported as not removed.
-func Threads(ctx context.Context, t *target.Target, threads []reports.LedgerEntry, atOnce int, report func(reports.LedgerEntry, Result)) {
+// removed concurrently. What has no time left before the context ends is reported as not removed.
+func Threads(ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry, Result)) {
 	x := remover{t}
 	byAddress := map[string][]reports.LedgerEntry{}
 	for _, e := range threads {
 		byAddress[e.Address] = append(byAddress[e.Address], e)
 	}
-	slots := make(chan struct{}, max(atOnce, 1))
 	var wait sync.WaitGroup
 	for _, all := range byAddress {
-		wait.Go(func() { x.removeAt(ctx, all, slots, report) })
+		wait.Go(func() { x.removeAt(ctx, all, report) })
 	}
 	wait.Wait()
 }
@@ -41,12 +40,10 @@ func Threads(ctx context.Context, t *target.Target, threads []reports.LedgerEntr
 type remover struct{ target *target.Target }
 
 // removeAt removes the threads of one address.
-func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, slots chan struct{}, report func(reports.LedgerEntry, Result)) {
+func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report func(reports.LedgerEntry, Result)) {
 	var unclear []reports.LedgerEntry // removed before, or not shown by a server that does not take DELETE
 	for len(all) > 0 {
-		slots <- struct{}{}
 		r, taken := x.removeThread(ctx, all[0], true)
-		<-slots
 		if r.Never {
 			for _, e := range append(unclear, all...) {
 				report(e, r)
@@ -68,9 +65,7 @@ func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, slots 
 	}
 	var wait sync.WaitGroup
 	for _, e := range all {
-		slots <- struct{}{}
 		wait.Go(func() {
-			defer func() { <-slots }()
 			r, _ := x.removeThread(ctx, e, false)
 			report(e, r)
 		})

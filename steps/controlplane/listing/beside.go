@@ -34,9 +34,9 @@ type page struct {
 }
 
 func (w *beside) define(r *common.Registrar) {
-	r.When(`the client lists its revisions with (no filter), beside each limit and each offset`, w.clientListsParts, common.Asks(50))
+	r.When(`the client lists its revisions with (no filter), beside each limit and each offset`, w.clientListsParts)
 	r.When(`the client lists its revisions with (remote_reconciled (?:true|false)|(?:a status that occurs|a status that does not occur|all statuses)(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`,
-		w.clientListsParts, common.Asks(11))
+		w.clientListsParts)
 	r.Then(`each page is the part of that list that its limit and offset name`, w.eachIsItsPart)
 }
 

@@ -24,7 +24,7 @@ type both struct {
 }
 
 func (w *both) define(r *common.Registrar) {
-	r.When(`the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs`, w.clientListsWithBoth, common.Asks(10))
+	r.When(`the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs`, w.clientListsWithBoth)
 	r.Then(`each list holds the revisions that both filters keep`, w.listsAreIntersections)
 }
 

@@ -29,7 +29,7 @@ type try struct {
 }
 
 func (w *invalidBeside) define(r *common.Registrar) {
-	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), beside valid values of the other parameters`, w.clientListsInvalid, common.Asks(24))
+	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), beside valid values of the other parameters`, w.clientListsInvalid)
 	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
 }
 
