@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -13,7 +14,10 @@ import (
 )
 
 // disguise holds the sentences about requests that are written so that a server may take them for those of somebody else.
-type disguise struct{ *scenario.World }
+type disguise struct {
+	*scenario.World
+	plain []string // the paths of the interface for which the answers were asked
+}
 
 // define holds these sentences (section 5).
 func (w *disguise) define(r *common.Registrar) {
@@ -46,18 +50,32 @@ func (w *disguise) reads(ctx context.Context, claim http.Header, written func(pa
 		if err != nil {
 			return err
 		}
-		w.Answers = append(w.Answers, a)
+		w.Answers, w.plain = append(w.Answers, a), append(w.plain, path)
 	}
 	return nil
 }
 
-// showsNothing looks for what only these answers have: another one may repeat the path of its request.
-func (w *disguise) showsNothing() error {
-	for _, a := range w.Answers {
-		for _, member := range []string{"latest_revision_id", "source_revision_config", "resources.0"} {
-			if a.OK() && a.Get(member).Exists() {
-				return outcome.Violated(a, "status 401 or 403, or nothing of the deployment", "%s", outcome.Seen(a)).At("/" + pointerOf(member))
-			}
+// showsNothing leaves it to another requirement where the same request without a disguise is served too.
+func (w *disguise) showsNothing(ctx context.Context) error {
+	for i, a := range w.Answers {
+		if wrong := shown(a); wrong != nil {
+			return outcome.Unless(ctx, wrong, func(ctx context.Context) error {
+				plain, err := w.Do(ctx, w.Target.ToControlPlane(target.Nobody, http.MethodGet, w.plain[i], nil))
+				if o := shown(plain); err == nil && o != nil {
+					return o.ByRequirement("CP-AUTH-1")
+				}
+				return err
+			})
+		}
+	}
+	return nil
+}
+
+// shown looks for what only these answers have: another one may repeat the path of its request.
+func shown(a *client.Answer) *outcome.Outcome {
+	for _, member := range []string{"latest_revision_id", "source_revision_config", "resources.0"} {
+		if a != nil && a.OK() && a.Get(member).Exists() {
+			return outcome.Violated(a, "status 401 or 403, or nothing of the deployment", "%s", outcome.Seen(a)).At("/" + pointerOf(member))
 		}
 	}
 	return nil

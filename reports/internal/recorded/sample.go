@@ -29,7 +29,7 @@ func Sample() *reports.Result {
 			{ID: "CP-CREATE-9", Level: reports.Must, Verdict: reports.Skipped, Reason: "no images",
 				Skip: skip(reports.NotApplicable, "image_uri")},
 			{ID: "CP-GET-3", Level: reports.Should, Verdict: reports.Failed, Subject: "form"},
-			{ID: "CP-LIST-3", Level: reports.Must, Verdict: reports.Failed},
+			{ID: "CP-LIST-3", Level: reports.Must, Verdict: reports.Failed, Quote: "limit is 1 to 100, <default> 20"},
 			{ID: "CP-LIST-6", Level: reports.Must, Verdict: reports.Blocked, Reason: "CP-LIST-3 failed",
 				BlockedBy: by(reports.ByRequirement, "CP-LIST-3")},
 			{ID: "CP-LIST-7", Level: reports.Should, Verdict: reports.Passed},
