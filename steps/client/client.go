@@ -182,6 +182,9 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
+		if header, changed := r.renewed(nil); changed {
+			r.Header = header
+		}
 		a, err := c.once(ctx, r)
 		if err == nil {
 			if header, changed := r.renewed(a); changed { // at the same place: they may not last until there is another one

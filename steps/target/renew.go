@@ -40,8 +40,8 @@ func (r *renewal) reread(first *config.Config, redact *client.Redactor) {
 // present is the configuration with the credentials as they are now: files of credentials may have been read again.
 func (t *Target) present() *config.Config { return t.renewal.present(t.Config) }
 
-// renews lets a request with valid credentials be sent once more where it was refused and a file has other credentials by now, read
-// again at once or for another request.
+// renews lets a request with valid credentials be sent with those that were read last, and once more where it was refused and a file has
+// other credentials by now, read again at once or for another request.
 func (t *Target) renews(r *client.Request, credentials func() http.Header) {
 	if len(t.Config.SecretFiles) == 0 {
 		return
@@ -52,13 +52,16 @@ func (t *Target) renews(r *client.Request, credentials func() http.Header) {
 	}
 	sent, asked := r.Header, *r
 	r.Renew = func(a *client.Answer) (http.Header, bool) {
-		if !slices.Contains(refusals, a.Status) {
-			return nil, false
+		if a != nil {
+			if !slices.Contains(refusals, a.Status) {
+				return nil, false
+			}
+			t.renewal.reread(t.Config, t.Redact)
 		}
-		t.renewal.reread(t.Config, t.Redact)
-		header := sent.Clone()
-		maps.Copy(header, credentials())
-		maps.Copy(header, t.gateway(asked))
-		return header, !reflect.DeepEqual(header, sent)
+		before := sent
+		sent = before.Clone()
+		maps.Copy(sent, credentials())
+		maps.Copy(sent, t.gateway(asked))
+		return sent, !reflect.DeepEqual(before, sent)
 	}
 }
