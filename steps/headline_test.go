@@ -36,5 +36,5 @@ func TestATargetThatSpeaksNoTLS(t *testing.T) {
 	require.NoError(t, c.Complete())
 	res := judge(t, &c, func(o *steps.Options) { o.Select.Only = []string{"CP-GET-2"} })
 	assert.Equal(t, reports.Incomplete, res.Verdict)
-	assert.Regexp(t, "^"+c.Target+" does not answer: .*: is it an http:// address\\?$", res.Headline)
+	assert.Regexp(t, "^"+c.Target+" does not answer: .*: use an http:// address$", res.Headline)
 }

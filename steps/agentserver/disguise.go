@@ -59,7 +59,7 @@ func (w *disguise) reads(ctx context.Context, name string, claim http.Header, wr
 	for _, path := range paths {
 		w.plain = append(w.plain, w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil))
 		request := w.target.ToAgent(w.server.Base, who, http.MethodGet, written(path), nil)
-		request.Trusted, request.Renew = false, nil // what is refused is not the credentials
+		request.Trusted, request.Renew, request.Wrong = false, nil, true // nothing but what it shows is judged
 		maps.Copy(request.Header, claim)
 		a, err := w.target.Client.Do(ctx, request)
 		if err != nil {
