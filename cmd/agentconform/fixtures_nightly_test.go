@@ -23,17 +23,6 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestFixturesAreEnoughForAll judges the reference whole.
-func TestFixturesAreEnoughForAll(t *testing.T) {
-	t.Parallel()
-	for edition := range notJudgedWithFixtures {
-		t.Run(edition, func(t *testing.T) {
-			t.Parallel()
-			assertFixturesAreEnough(t, withFixtures(t, edition), edition)
-		})
-	}
-}
-
 // TestABuilderGetsTheGraphInEachLanguage fetches each ref with the git program and each image from the registry, as builders do: what the
 // graph configuration names is there, unless the version is to be broken.
 func TestABuilderGetsTheGraphInEachLanguage(t *testing.T) {
