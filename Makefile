@@ -76,7 +76,8 @@ browser:
 
 # --- Parts of make nightly ---
 
-# The tests that need much time: secrets in each spelling, forged and giant files, wrong servers, runs that are killed, real programs.
+# The tests that need much time: secrets in each spelling, giant files, graphs that break their contract, scripts of findings, the page
+# for vendors.
 # RUN= for some of them.
 RUN ?= .
 tests:

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -54,23 +53,4 @@ func TestBoundaryCases(t *testing.T) {
 
 	assert.Nil(t, BoundaryCases(op, "nothing"))
 	assert.Nil(t, BoundaryCases(find(t, "get-run"), "run_id"), "a text without bounds has none")
-}
-
-func ExampleBoundaryCases() {
-	oracle, err := New()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	op, _ := oracle.Find(ControlPlane, "GET", "/v2/deployments/3f2a8c1e-5b7d-4e9f-8a6c-0d1e2f3a4b5c/revisions")
-	for _, c := range BoundaryCases(op, "offset") {
-		fmt.Printf("%q valid=%v: %s\n", c.Value, c.Valid, c.Why)
-	}
-	// Output:
-	// "-1" valid=false: below the minimum
-	// "0" valid=true: the minimum
-	// "1" valid=true: above the minimum
-	// "1.5" valid=false: fractional
-	// "" valid=false: empty
-	// "abc" valid=false: not a number
 }

@@ -177,17 +177,3 @@ func TestTheOracleIsSafeForConcurrentUse(t *testing.T) {
 	}
 	all.Wait()
 }
-
-// TestCallersCannotChangeTheOracle: what it hands out is a copy.
-func TestCallersCannotChangeTheOracle(t *testing.T) {
-	shared.Operations(ControlPlane)[0].Responses[0].Status = "999"
-	shared.Enums()["Revision.status"][0] = "X"
-	RevisionStatuses()[0] = "X"
-	Document(ControlPlane)[0] = 'X'
-	assert.Equal(t, "200", shared.Operations(ControlPlane)[0].Responses[0].Status)
-	assert.Equal(t, "CREATING", shared.Enums()["Revision.status"][0])
-	assert.Equal(t, "CREATING", RevisionStatuses()[0])
-	assert.Equal(t, byte('o'), Document(ControlPlane)[0])
-	assert.Nil(t, Document("moon"))
-	assert.Nil(t, shared.Operations("moon"))
-}

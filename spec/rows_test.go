@@ -25,7 +25,6 @@ func rows() []judged { return append(controlPlaneRows(), agentServerRows()...) }
 
 // TestTheOracleJudgesEachRow; two other judges see the rows in TestTheOracleAgreesWithItsPeers.
 func TestTheOracleJudgesEachRow(t *testing.T) {
-	require.GreaterOrEqual(t, len(rows()), 60, "the table is too short to show anything")
 	names := map[string]bool{}
 	for _, row := range rows() {
 		require.False(t, names[row.name], "two rows are named %q", row.name)

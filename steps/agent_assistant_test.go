@@ -1,37 +1,23 @@
 package steps_test
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// runsAnswer answers the creation of each run that is meant.
-func runsAnswer(meant func(*http.Request) bool, status int, body string) func(*proxy, http.Handler) http.Handler {
-	return when(func(r *http.Request) bool { return at("POST", "/runs")(r) && meant(r) }, func(_ *proxy, _ http.Handler, w http.ResponseWriter, _ *http.Request) {
-		a := httptest.NewRecorder()
-		a.Header().Set("Content-Type", "application/json")
-		a.WriteHeader(status)
-		_, _ = a.WriteString(body)
-		send(w, a)
-	})
-}
-
-// refusedWithout answers all refusals of runs, but those of requests with a mistake, in one way.
-func refusedWithout(status int, body string) func(*proxy, http.Handler) http.Handler {
-	return when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
+// refuses answers the creation of each run alike, or of those that are refused with 404 anyway.
+func refuses(every bool, status int, body string) layer {
+	return when(at("POST", "/runs"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
 		a := record(next, r)
-		if a.Code == http.StatusNotFound {
+		if every || a.Code == http.StatusNotFound {
 			a.Code = status
 			a.Body.Reset()
 			_, _ = a.WriteString(body)
@@ -43,26 +29,28 @@ func refusedWithout(status int, body string) func(*proxy, http.Handler) http.Han
 // TestAssistantThatIsNotKnown tells a wrong assistant_id from a server that accepts no run.
 func TestAssistantThatIsNotKnown(t *testing.T) {
 	t.Parallel()
-	everyRun := func(*http.Request) bool { return true }
+	const notFound = `{"detail":"Not Found"}`
 	for _, c := range []struct {
 		name      string
 		assistant string
-		layer     func(*proxy, http.Handler) http.Handler
+		layer     layer
 		blocked   bool // by assistant_id; else AS-RUN-1 fails
 	}{
 		{name: "not known, and not named in the answer", assistant: "nobody", blocked: true},
 		{name: "not known, and named in the answer", assistant: "nobody", blocked: true, layer: namesAssistant},
 		{name: "not known, and each refusal has an id", assistant: "nobody", blocked: true, layer: numbersRefusals},
-		{name: "every run is refused with 404 and an id", layer: layers(numbersRefusals, runsAnswer(everyRun, http.StatusNotFound, `{"detail":"Not Found"}`))},
-		{name: "every run is refused with 404", layer: runsAnswer(everyRun, http.StatusNotFound, `{"detail":"Not Found"}`)},
-		{name: "every run is refused with 422", layer: runsAnswer(everyRun, http.StatusUnprocessableEntity, `{"detail":"no"}`)},
-		{name: "every run is answered with 500", layer: runsAnswer(everyRun, http.StatusInternalServerError, `{}`)},
-		{name: "unknown assistants and threads look alike", assistant: "nobody", layer: refusedWithout(http.StatusNotFound, `{"detail":"Not Found"}`)},
+		{name: "every run is refused with 404 and an id", layer: func(next http.Handler) http.Handler {
+			return numbersRefusals(refuses(true, http.StatusNotFound, notFound)(next))
+		}},
+		{name: "every run is refused with 404", layer: refuses(true, http.StatusNotFound, notFound)},
+		{name: "every run is refused with 422", layer: refuses(true, http.StatusUnprocessableEntity, `{"detail":"no"}`)},
+		{name: "every run is answered with 500", layer: refuses(true, http.StatusInternalServerError, `{}`)},
+		{name: "unknown assistants and threads look alike", assistant: "nobody",
+			layer: refuses(false, http.StatusNotFound, notFound)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := startIndependent(t, independent.Options{})
-			cfg := agentConfig(t, s, c.layer)
+			cfg := agentConfig(t, c.layer)
 			if c.assistant != "" {
 				cfg.AssistantID = c.assistant
 			}
@@ -85,7 +73,7 @@ func TestAssistantThatIsNotKnown(t *testing.T) {
 }
 
 // namesAssistant has the refusal of a run name the assistant.
-func namesAssistant(_ *proxy, next http.Handler) http.Handler {
+func namesAssistant(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !at("POST", "/runs")(r) {
 			next.ServeHTTP(w, r)
@@ -102,7 +90,7 @@ func namesAssistant(_ *proxy, next http.Handler) http.Handler {
 }
 
 // numbersRefusals gives each refusal of a run a new id.
-func numbersRefusals(_ *proxy, next http.Handler) http.Handler {
+func numbersRefusals(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !at("POST", "/runs")(r) {
 			next.ServeHTTP(w, r)
@@ -118,26 +106,20 @@ func numbersRefusals(_ *proxy, next http.Handler) http.Handler {
 	})
 }
 
-// emptyState shows no message of any thread.
-var emptyState = when(at("GET", "/state"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-	changeMessages(w, record(next, r), func([]json.RawMessage) []json.RawMessage { return nil })
-})
-
 // TestJoinOfARunThatShowsNothing joins a run whose thread never shows a message: the suite judges the join, and makes no mistake.
 func TestJoinOfARunThatShowsNothing(t *testing.T) {
 	t.Parallel()
-	s := startIndependent(t, independent.Options{})
 	for name, c := range map[string]struct {
-		layer func(*proxy, http.Handler) http.Handler
+		layer layer
 		want  reports.Verdict
 	}{
 		"the join is answered": {emptyState, reports.Passed},
 		// nobody can tell it from a server with a queue
-		"the join hangs": {func(p *proxy, next http.Handler) http.Handler { return joinHangs(p, emptyState(p, next)) }, reports.Blocked},
+		"the join hangs": {func(next http.Handler) http.Handler { return joinHangs(emptyState(next)) }, reports.Blocked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			res := judge(t, agentConfig(t, s, c.layer), func(o *steps.Options) { o.Select.Only = []string{"AS-RUN-5"} })
+			res := judge(t, agentConfig(t, c.layer), func(o *steps.Options) { o.Select.Only = []string{"AS-RUN-5"} })
 			q := res.Requirements[0]
 			assert.Equal(t, c.want, q.Verdict, "%s %v", q.Reason, q.BlockedBy)
 		})

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,136 +14,129 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/interop/independent"
-	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// keepsRolledBack still shows the rolled-back runs that match.
-func keepsRolledBack(match func(*seenRun) bool) func(*proxy, http.Handler) http.Handler {
-	return when(aRun, func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		a := record(next, r)
-		p.mu.Lock()
-		known := p.runs[r.URL.Path]
-		kept := known != nil && known.rolledBack && match(known)
-		p.mu.Unlock()
-		if a.Code >= 400 && kept {
-			a = httptest.NewRecorder()
-			a.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(a).Encode(map[string]string{"run_id": r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:], "status": "interrupted"})
+// layer stands before the independent server.
+type layer = func(http.Handler) http.Handler
+
+// agentConfig starts the independent server, behind the layer where there is one, and configures its agent server.
+func agentConfig(t *testing.T, before layer) *config.Config {
+	t.Helper()
+	s := startIndependent(t, independent.Options{Layer: func(next http.Handler) http.Handler {
+		if before == nil {
+			return next
 		}
-		send(w, a)
-	})
+		return before(plain(next))
+	}})
+	c := configure(t, s)
+	c.Target, c.Agent.Listing, c.AgentTarget = "", "search", s.AgentURL
+	c.Timeouts.Request, c.Timeouts.Run = 2*time.Second, 2*time.Second
+	require.NoError(t, c.Complete())
+	return c
 }
 
-func changeMessages(w http.ResponseWriter, a *httptest.ResponseRecorder, change func([]json.RawMessage) []json.RawMessage) {
-	var body map[string]any
-	found := gjson.GetBytes(a.Body.Bytes(), "values.messages")
-	if a.Code == http.StatusOK && found.Exists() && json.Unmarshal(a.Body.Bytes(), &body) == nil {
-		var messages []json.RawMessage
-		for _, m := range found.Array() {
-			messages = append(messages, json.RawMessage(m.Raw))
-		}
-		body["values"].(map[string]any)["messages"] = append([]json.RawMessage{}, change(messages)...)
-		a.Body.Reset()
-		_ = json.NewEncoder(a.Body).Encode(body)
+// when makes a layer for some requests.
+func when(match func(*http.Request) bool, serve func(http.Handler, http.ResponseWriter, *http.Request)) layer {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if match(r) {
+				serve(next, w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
 	}
-	send(w, a)
 }
 
-// keepsMessages still shows what the run had written that was rolled back last.
-var keepsMessages = when(at("GET", "/state"), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-	var lost []json.RawMessage
-	p.mu.Lock()
-	for _, run := range p.runs {
-		if run.rolledBack && run.thread == strings.TrimSuffix(r.URL.Path, "/state") {
-			lost = run.messages
-		}
-	}
-	p.mu.Unlock()
-	changeMessages(w, record(next, r), func(m []json.RawMessage) []json.RawMessage { return append(slices.Clone(lost), m...) })
-})
+func at(method, suffix string) func(*http.Request) bool {
+	return func(r *http.Request) bool { return r.Method == method && strings.HasSuffix(r.URL.Path, suffix) }
+}
 
-// strategy has runs with rollback treated as runs with another strategy.
-func strategy(name string) func(*proxy, http.Handler) http.Handler {
-	return when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		body := bytes.ReplaceAll(readBody(r), []byte(`"rollback"`), []byte(`"`+name+`"`))
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+// plain keeps answers from being compressed, so that layers can read them.
+func plain(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("Accept-Encoding", "identity")
 		next.ServeHTTP(w, r)
 	})
 }
 
-var joinHangs = when(func(r *http.Request) bool { return at("GET", "/join")(r) && r.Header.Get("Authorization") != "" },
-	func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+independent.Users[0].Token {
-			next.ServeHTTP(w, r)
-			return
-		}
-		hang(r)
-	})
+func readBody(r *http.Request) []byte {
+	body, _ := io.ReadAll(r.Body)
+	withBody(r, body)
+	return body
+}
 
-var searchesAll = when(at("POST", "/search"), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-	if gjson.GetBytes(readBody(r), "metadata."+"owner").Exists() {
+func withBody(r *http.Request, body []byte) *http.Request {
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return r
+}
+
+func record(next http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	a := httptest.NewRecorder()
+	next.ServeHTTP(a, r)
+	return a
+}
+
+func send(w http.ResponseWriter, a *httptest.ResponseRecorder) {
+	maps.Copy(w.Header(), a.Header())
+	w.Header().Del("Content-Length")
+	w.WriteHeader(a.Code)
+	_, _ = w.Write(a.Body.Bytes())
+}
+
+// emptyState shows no message of any thread.
+var emptyState = when(at("GET", "/state"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	a := record(next, r)
+	var body map[string]any
+	shows := gjson.GetBytes(a.Body.Bytes(), "values.messages").Exists()
+	if shows && json.Unmarshal(a.Body.Bytes(), &body) == nil {
+		body["values"].(map[string]any)["messages"] = []any{}
+		a.Body.Reset()
+		_ = json.NewEncoder(a.Body).Encode(body)
+	}
+	send(w, a)
+})
+
+// joinHangs holds each join of the first user until the client gives up, or the test would not end.
+var joinHangs = when(func(r *http.Request) bool {
+	return at("GET", "/join")(r) && r.Header.Get("Authorization") == "Bearer "+independent.Users[0].Token
+}, func(_ http.Handler, _ http.ResponseWriter, r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-time.After(10 * time.Second):
+	}
+})
+
+// searchesAll serves a search for the threads of an owner as if nobody owned any.
+var searchesAll = when(at("POST", "/search"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	if gjson.GetBytes(readBody(r), "metadata.owner").Exists() {
 		r.Header.Set("Authorization", "Bearer "+independent.Users[2].Token)
 	}
 	next.ServeHTTP(w, r)
 })
 
-// openFor makes a server that takes everybody for the first user, unless they prove to be somebody.
-func openFor(t *testing.T, s *independent.Server) string {
-	t.Helper()
-	return behind(t, s, func(p *proxy, next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Authorization") == "" {
-				r.Header.Set("Authorization", "Bearer "+independent.Users[0].Token)
-			}
-			next.ServeHTTP(w, r)
-		})
+// answersRollbackLate answers runs with rollback late, whatever their server did at once.
+func answersRollbackLate(delay time.Duration) layer {
+	return when(at("POST", "/runs"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		late := gjson.GetBytes(readBody(r), "multitask_strategy").String() == "rollback"
+		a := record(next, r)
+		if late {
+			time.Sleep(delay)
+		}
+		send(w, a)
 	})
 }
 
-// hang holds a request until the client gives up, or the test would not end.
-func hang(r *http.Request) {
-	select {
-	case <-r.Context().Done():
-	case <-time.After(10 * time.Second):
-	}
+// replaceInRun changes the payloads of runs.
+func replaceInRun(old, with string) layer {
+	return when(at("POST", "/runs"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, withBody(r, bytes.ReplaceAll(readBody(r), []byte(old), []byte(with))))
+	})
 }
 
-// hangsForRolledBack does not release who waits for a run that is rolled back.
-var hangsForRolledBack = when(at("GET", "/join"), func(p *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-	a := record(next, r)
-	p.mu.Lock()
-	run := p.runs[strings.TrimSuffix(r.URL.Path, "/join")]
-	lost := run != nil && run.rolledBack
-	p.mu.Unlock()
-	if lost || a.Code == http.StatusGone {
-		hang(r)
-		return
-	}
-	send(w, a)
+// shortPages gives at most three threads at once, however many it is asked for.
+var shortPages = when(at("POST", "/search"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	next.ServeHTTP(w, withBody(r, bytes.Replace(readBody(r), []byte(`"limit":1000`), []byte(`"limit":3`), 1)))
 })
-
-// judgeAgent judges the agent server alone, behind the layer.
-func judgeAgent(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler, change func(*steps.Options)) *reports.Result {
-	t.Helper()
-	return judge(t, agentConfig(t, s, layer), func(o *steps.Options) {
-		o.Select.Profiles = []string{features.AgentServer}
-		change(o)
-	})
-}
-
-// agentConfig is the configuration for the agent server alone, behind the layer where there is one.
-func agentConfig(t *testing.T, s *independent.Server, layer func(*proxy, http.Handler) http.Handler) *config.Config {
-	t.Helper()
-	c := configure(t, s)
-	c.Target, c.Agent.Listing, c.AgentTarget = "", "search", s.AgentURL
-	if layer != nil {
-		c.AgentTarget = behind(t, s, layer)
-	}
-	c.Timeouts.Request, c.Timeouts.Run = 2*time.Second, 2*time.Second
-	require.NoError(t, c.Complete())
-	return c
-}

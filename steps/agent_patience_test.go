@@ -1,11 +1,7 @@
 package steps_test
 
 import (
-	"bytes"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"strconv"
 	"strings"
@@ -16,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/interop/independent"
@@ -31,7 +26,7 @@ func TestHardToTell(t *testing.T) {
 	t.Parallel()
 	type hard struct {
 		name   string
-		layer  func(*proxy, http.Handler) http.Handler
+		layer  layer
 		change func(*config.Config)
 		want   map[string]reports.Verdict
 	}
@@ -44,18 +39,14 @@ func TestHardToTell(t *testing.T) {
 		{name: "the second user is not let in",
 			change: func(c *config.Config) { c.Users[1].Token = "not-valid-at-all" },
 			want:   map[string]reports.Verdict{"AS-AUTHZ-1": reports.Blocked, "AS-AUTHZ-2": reports.Blocked}},
-		{name: "a join of a run that is rolled back hangs for longer than a run takes", layer: hangsForRolledBack,
-			change: func(c *config.Config) { c.Timeouts.Run = time.Second },
-			want:   map[string]reports.Verdict{"AS-ROLLBACK-9": reports.Failed}},
-		{name: "a page holds three threads", layer: shortPages(3),
+		{name: "a page holds three threads", layer: shortPages,
 			want: map[string]reports.Verdict{"AS-THREAD-2": reports.Passed, "AS-AUTHZ-3": reports.Passed}},
 		{name: "a page holds three threads, which may be foreign",
-			layer: func(p *proxy, next http.Handler) http.Handler { return shortPages(3)(p, searchesAll(p, next)) },
+			layer: func(next http.Handler) http.Handler { return shortPages(searchesAll(next)) },
 			want:  map[string]reports.Verdict{"AS-AUTHZ-3": reports.Failed}},
 	}
 	together(t, all, func(c hard) string { return c.name }, func(t *testing.T, c hard) {
-		s := startIndependent(t, independent.Options{})
-		cfg := agentConfig(t, s, c.layer)
+		cfg := agentConfig(t, c.layer)
 		if c.change != nil {
 			c.change(cfg)
 		}
@@ -118,9 +109,7 @@ func TestControlPlaneAlone(t *testing.T) {
 // renamed stands before a target and gives a field of its answers another name.
 func renamed(t *testing.T, target, field, name string) string {
 	t.Helper()
-	return changedBy(t, target, func(*http.Request) {}, func(_ *http.Response, body []byte) []byte {
-		return bytes.ReplaceAll(body, []byte(`"`+field+`"`), []byte(`"`+name+`"`))
-	})
+	return rewriting(t, target, func(body string) string { return strings.ReplaceAll(body, `"`+field+`"`, `"`+name+`"`) })
 }
 
 // TestAnswersThatVary judges a deployment whose graph never answers the same: another answer tells of no new revision.
@@ -145,51 +134,7 @@ func TestAnswersThatVary(t *testing.T) {
 // rewriting puts a server before another one that changes the bodies of its answers, and returns its address.
 func rewriting(t *testing.T, address string, change func(body string) string) string {
 	t.Helper()
-	at, err := url.Parse(address)
-	require.NoError(t, err)
-	transport := &http.Transport{}
-	back := httputil.NewSingleHostReverseProxy(at)
-	back.Transport = transport
-	served := plain(back)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := record(served, r)
-		body := change(a.Body.String())
-		a.Body.Reset()
-		a.Body.WriteString(body)
-		send(w, a)
-	}))
-	t.Cleanup(func() { front.Close(); transport.CloseIdleConnections() })
-	return front.URL
-}
-
-// answersRollbackLate answers runs with rollback late, whatever their server did at once.
-func answersRollbackLate(delay time.Duration) func(*proxy, http.Handler) http.Handler {
-	return when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		late := gjson.GetBytes(readBody(r), "multitask_strategy").String() == "rollback"
-		a := record(next, r)
-		if late {
-			time.Sleep(delay)
-		}
-		send(w, a)
+	return changedBy(t, address, func(*http.Request) {}, func(_ *http.Response, body []byte) []byte {
+		return []byte(change(string(body)))
 	})
-}
-
-// replaceInRun changes the payloads of runs.
-func replaceInRun(old, with string) func(*proxy, http.Handler) http.Handler {
-	return when(at("POST", "/runs"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, withBody(r, bytes.ReplaceAll(readBody(r), []byte(old), []byte(with))))
-	})
-}
-
-// shortPages gives fewer threads at once than it is asked for.
-func shortPages(most int) func(*proxy, http.Handler) http.Handler {
-	return when(at("POST", "/search"), func(_ *proxy, next http.Handler, w http.ResponseWriter, r *http.Request) {
-		body := strings.Replace(string(readBody(r)), `"limit":1000`, `"limit":`+strconv.Itoa(most), 1)
-		next.ServeHTTP(w, withBody(r, []byte(body)))
-	})
-}
-
-func withBody(r *http.Request, body []byte) *http.Request {
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return r
 }

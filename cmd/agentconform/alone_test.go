@@ -233,19 +233,6 @@ func TestAKeyAlone(t *testing.T) {
 	}
 }
 
-// TestAKeyAloneWithNothingToRead has no successful answer of the interface to judge by.
-func TestAKeyAloneWithNothingToRead(t *testing.T) {
-	t.Parallel()
-	v := startVendor(t, 0)
-	c := addresses(t, v.ControlPlaneURL(), "", v.key)
-	expected := promised(t, c)
-	r := judgeAlone(t, c)
-	assert.Equal(t, expected, judgedIn(r), "what doctor promises")
-	assert.Equal(t, reports.Incomplete, r.Verdict)
-	assert.Equal(t, []string{features.ControlPlane}, r.Unseen)
-	assert.Equal(t, "no successful answer of the control plane was seen: set create.body", r.Headline)
-}
-
 // TestAnAgentServerAlone judges refusals without users, and all of it with them.
 func TestAnAgentServerAlone(t *testing.T) {
 	t.Parallel()

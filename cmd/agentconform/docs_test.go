@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -100,41 +99,4 @@ func TestFilesForCIAreValid(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 3, ours)
-}
-
-// TestShellLinesOfCIFiles parses the commands of the GitLab job and of the Jenkinsfile with sh, and finds the files that they name.
-func TestShellLinesOfCIFiles(t *testing.T) {
-	page := pages(t)["../../docs/ci.md"]
-	var gitlab map[string]struct {
-		Image     string   `yaml:"image"`
-		Script    []string `yaml:"script"`
-		Artifacts struct {
-			Paths   []string          `yaml:"paths"`
-			Reports map[string]string `yaml:"reports"`
-		} `yaml:"artifacts"`
-	}
-	require.NoError(t, yaml.Unmarshal([]byte(regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(page, -1)[1][1]), &gitlab))
-	job := gitlab["conformance"]
-	jenkins := regexp.MustCompile("(?s)```groovy\n(.*?)```").FindStringSubmatch(page)
-	require.NotNil(t, jenkins)
-	steps := regexp.MustCompile("(?s)sh '''\n(.*?)'''").FindStringSubmatch(jenkins[1])
-	require.NotNil(t, steps)
-	for _, script := range []string{strings.Join(job.Script, "\n"), steps[1]} {
-		out, err := exec.Command("sh", "-n", "-c", script).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		assert.Contains(t, script, "go build -o agentconform ./cmd/agentconform")
-		assert.Contains(t, script, ".agentconform/agentconform run --config agentconform.yaml")
-	}
-	for _, pair := range []string{"{}", "()", "[]"} {
-		assert.Equal(t, strings.Count(jenkins[1], pair[:1]), strings.Count(jenkins[1], pair[1:]), "%s in the Jenkinsfile", pair)
-	}
-	out := newRun(streams{}).Flags().Lookup("out").DefValue
-	assert.Equal(t, []string{out}, job.Artifacts.Paths)
-	assert.Equal(t, out+"/junit.xml", job.Artifacts.Reports["junit"])
-	assert.Contains(t, jenkins[1], "junit '"+out+"/junit.xml'")
-	module, err := os.ReadFile("../../go.mod")
-	require.NoError(t, err)
-	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(module))[1]
-	assert.Equal(t, "golang:"+version, job.Image)
-	assert.Contains(t, jenkins[1], "image '"+job.Image+"'")
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
 )
 
@@ -27,13 +25,4 @@ func TestShowExamination(t *testing.T) {
 	without := strings.NewReplacer("\x1b[32m", "", "\x1b[31;1m", "", "\x1b[0m", "").Replace(colored.String())
 	assert.NotEqual(t, colored.String(), without)
 	assert.Equal(t, plain.String(), without, "colours change nothing else")
-}
-
-func TestSourceOf(t *testing.T) {
-	t.Chdir(t.TempDir())
-	environ := []string{"HOME=/home/vendor", "AGENTCONFORM_CREDENTIALS_API_KEY=some-secret", "AGENTCONFORM_TARGET=x"}
-	assert.Equal(t, "from vendor.yaml, AGENTCONFORM_CREDENTIALS_API_KEY, AGENTCONFORM_TARGET", sourceOf("vendor.yaml", environ))
-	assert.Contains(t, sourceOf("", nil), "from flags only")
-	require.NoError(t, os.WriteFile(config.DefaultFile, nil, 0o600))
-	assert.Equal(t, "from "+config.DefaultFile, sourceOf("", nil))
 }

@@ -182,21 +182,6 @@ func TestFixturesFillWhatIsNotSet(t *testing.T) {
 	}
 }
 
-func TestFixturesNeedASourceOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	c := config.Default()
-	c.Target, c.Fixtures.Serve = "http://127.0.0.1:9", "127.0.0.1:0"
-	c.Create.Body = map[string]any{"source": "git_host", "source_config": map[string]any{"repo_url": "https://git.example/x"}}
-	require.NoError(t, c.Complete())
-	_, _, err := startFixtures(&c)
-	require.ErrorContains(t, err, "create.body.source_config.repo_url")
-	c.Target, c.AgentTarget = "", "http://127.0.0.1:9"
-	served, stop, err := startFixtures(&c)
-	require.NoError(t, err, "without a control plane there is nothing to build")
-	assert.Nil(t, served)
-	stop()
-}
-
 // TestFixturesTellNothingOfAnotherAgentServer: agent_target serves a graph of its own, with users of its own.
 func TestFixturesTellNothingOfAnotherAgentServer(t *testing.T) {
 	t.Parallel()

@@ -4,21 +4,13 @@ package main
 
 import (
 	"bufio"
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/evidence"
 )
 
 type largeFile struct{ command, name, head, repeated, tail string }
@@ -112,72 +104,5 @@ func TestEmptyObjectsAreCountedFirst(t *testing.T) {
 			t.Logf("%d MB cost %d MB", size>>20, got.bytes>>20)
 			assert.Less(t, got.bytes, uint64(10*size), "a decoded list takes far more than its text")
 		})
-	}
-}
-
-// processorTime is what this process has used: other processes do not count.
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var used syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
-}
-
-// TestALedgerIsCleanedInLinearTime reads and cleans 60,000 lines, and an eighth of them: in the manner of a square they
-// would take 64 times as long. Nothing is sent, so that the requests do not hide the rest.
-func TestALedgerIsCleanedInLinearTime(t *testing.T) {
-	s := stage(t)
-	cfg, err := config.Load(config.Sources{File: s.config})
-	require.NoError(t, err)
-	stopped, stop := context.WithCancel(t.Context())
-	stop()
-	const lines = 60_000
-	of := func(n int) (took [3]time.Duration) {
-		var b strings.Builder
-		for k := range n / 2 {
-			b.WriteString(entry("id", fmt.Sprintf("d%d", k)) + thread("id", fmt.Sprintf("t%d", k), "deployment", fmt.Sprintf("d%d", k)))
-		}
-		path := s.write(t, "ledger.jsonl", s.filled(b.String()))
-		began := processorTime(t)
-		lap := func(part int) { now := processorTime(t); took[part], began = now-began, now }
-		left, damaged, err := evidence.ReadLedger(path)
-		require.NoError(t, err)
-		require.Len(t, left, n)
-		require.Empty(t, damaged)
-		lap(0)
-		told := 0
-		require.ErrorIs(t, steps.Clean(stopped, cfg, left, func(evidence.Left, string) { told++ }), context.Canceled)
-		assert.Equal(t, n, told)
-		lap(1)
-		ledger, err := evidence.ContinueLedger(path)
-		require.NoError(t, err)
-		for _, e := range left {
-			require.NoError(t, ledger.Removed(e.LedgerEntry))
-		}
-		require.NoError(t, ledger.Close())
-		lap(2)
-		left, _, err = evidence.ReadLedger(path)
-		require.NoError(t, err)
-		assert.Empty(t, left)
-		return took
-	}
-	few, all := of(lines/8), of(lines)
-	again := of(lines / 8)
-	for i, part := range []string{"reading", "cleaning", "noting"} {
-		t.Logf("%s: %d lines in %s and %s, %d in %s", part, lines/8, few[i], again[i], lines, all[i])
-		assert.Less(t, all[i], 28*max(few[i], again[i])+100*time.Millisecond, part)
-	}
-	assert.Empty(t, s.asked)
-}
-
-// TestForgedIDs puts each id that is no segment of a path where a file has ids.
-func TestForgedIDs(t *testing.T) {
-	for name, id := range map[string]string{
-		"dots": "..", "a dot": ".", "nothing": "", "a line feed": "d\nDELETE", "a NUL": "d\x00", "a backslash": `..\d`, "an escape": "\x1b[2J",
-		"9 KB": strings.Repeat("x", 9<<10), "a control character of two bytes": "d\u0085",
-	} {
-		for _, row := range rowsOfID(name, id) {
-			row.give(t)
-		}
 	}
 }

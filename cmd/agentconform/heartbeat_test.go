@@ -13,9 +13,9 @@ import (
 )
 
 // plainScreen shows a run that began at a time of its own, whose clock the test sets.
-func plainScreen(d display) (s *screen, out *bytes.Buffer, set func(after time.Duration) time.Time) {
+func plainScreen() (s *screen, out *bytes.Buffer, set func(after time.Duration) time.Time) {
 	out = &bytes.Buffer{}
-	s = newScreen(streams{err: out, out: &bytes.Buffer{}}, d)
+	s = newScreen(streams{err: out, out: &bytes.Buffer{}}, display{})
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	now := begin
 	s.start, s.now = begin, func() time.Time { return now }
@@ -26,7 +26,7 @@ func plainScreen(d display) (s *screen, out *bytes.Buffer, set func(after time.D
 }
 
 func TestALineTellsWhatIsWaitedFor(t *testing.T) {
-	s, out, set := plainScreen(display{})
+	s, out, set := plainScreen()
 	defer s.close()
 	beat := func(now time.Time) string {
 		out.Reset()
@@ -51,34 +51,4 @@ func TestALineTellsWhatIsWaitedFor(t *testing.T) {
 		s.show(steps.Event{Kind: steps.Ended, Name: "B", Text: "AS-RUN-4", Verdict: reports.Passed})
 	}
 	assert.Equal(t, "[3/3] 3m30s: removing what the run created; at most 30s", beat(set(210*time.Second)))
-}
-
-// TestTheLinesComeWithTheTime writes a line for each time that comes, and none after the end.
-func TestTheLinesComeWithTheTime(t *testing.T) {
-	s, out, set := plainScreen(display{})
-	times, ended := make(chan time.Time), make(chan struct{})
-	go func() {
-		s.beats(times)
-		close(ended)
-	}()
-	for n := range 3 {
-		times <- set(time.Duration(n+1) * beatEvery)
-	}
-	s.close()
-	<-ended
-	assert.Equal(t, 3, strings.Count(out.String(), "\n"), out.String())
-	assert.Contains(t, out.String(), "[0/0] 1m30s: ")
-}
-
-// TestNoLinesWhereNoneAreWanted looks which screens tell of what they wait for.
-func TestNoLinesWhereNoneAreWanted(t *testing.T) {
-	for wants, d := range map[bool]display{true: {verbose: true}, false: {quiet: true}} {
-		s, _, _ := plainScreen(d)
-		assert.Equal(t, wants, s.tells())
-		s.close()
-	}
-	s, _, _ := plainScreen(display{})
-	s.live = true
-	assert.False(t, s.tells())
-	s.close()
 }

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -177,36 +175,6 @@ func TestKeepAndClean(t *testing.T) {
 			assert.Empty(t, again)
 		})
 	}
-}
-
-// TestCleanSendsNothingElsewhere gives clean a ledger that names the address of somebody else.
-func TestCleanSendsNothingElsewhere(t *testing.T) {
-	var asked atomic.Int64
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
-	t.Cleanup(elsewhere.Close)
-	c := startWith(t, false)
-	folder := t.TempDir()
-	file, ledger := filepath.Join(folder, "target.yaml"), filepath.Join(folder, "ledger.jsonl")
-	text, err := c.YAML()
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, text, 0o600))
-	for name, e := range map[string]struct{ target, kind, deployment, says string }{
-		"a deployment of another control plane": {elsewhere.URL, evidence.Deployment, "", "but the target is"},
-		"a thread of another agent server":      {"", evidence.Thread, "", "but the target is"},
-		"a thread of no deployment":             {c.Target, evidence.Thread, "", "but the target is"},
-		"a thread of an unknown deployment":     {c.Target, evidence.Thread, "0b5e9a52-1111-4222-8333-123456789abc", "is not what " + c.Target + " names"},
-	} {
-		left := evidence.Left{Run: "r", Target: e.target, LedgerEntry: reports.LedgerEntry{Kind: e.kind, ID: "5c1f7a7e-1111-4222-8333-123456789abc", Address: elsewhere.URL, Deployment: e.deployment, Owner: "users.0"}}
-		require.NoError(t, steps.Clean(t.Context(), c, []evidence.Left{left}, func(_ evidence.Left, problem string) { assert.NotEmpty(t, problem, name) }))
-		line, err := json.Marshal(left)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(ledger, append(line, '\n'), 0o600))
-		var printed bytes.Buffer
-		code := execute(context.Background(), []string{"clean", "--config", file, "--ledger", ledger}, streams{out: &printed, err: &printed})
-		assert.NotZero(t, code, name)
-		assert.Contains(t, printed.String(), e.says, name)
-	}
-	assert.Zero(t, asked.Load(), "credentials went to an address that only the ledger names")
 }
 
 // TestTwoRunsInOneTenant runs the suite twice at once: both are conformant, and what one created only that one removes.

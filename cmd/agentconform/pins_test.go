@@ -32,25 +32,3 @@ func TestActionsAreNamedByCommit(t *testing.T) {
 		}
 	}
 }
-
-// TestImagesWithoutADigestAreListed compares those of the Dockerfile and of the files for CI with the list of what is still to be pinned.
-func TestImagesWithoutADigestAreListed(t *testing.T) {
-	image := regexp.MustCompile(`(?m)^\s*(?:FROM +|image: *|agent \{ docker \{ image ')([\w./-]+:[\w.-]+)(@sha256:[0-9a-f]{64})?`)
-	open := map[string]bool{}
-	for _, file := range []string{"../../Dockerfile", "../../docs/ci.md"} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		for _, m := range image.FindAllStringSubmatch(string(text), -1) {
-			if m[2] == "" {
-				open[m[1]] = true
-			}
-		}
-	}
-	page, err := os.ReadFile("../../CONTRIBUTING.md")
-	require.NoError(t, err)
-	listed := map[string]bool{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([\\w./-]+:[\\w.-]+)` \\|").FindAllStringSubmatch(string(page), -1) {
-		listed[m[1]] = true
-	}
-	assert.Equal(t, open, listed, "images without a digest, and those that CONTRIBUTING.md lists")
-}

@@ -146,44 +146,6 @@ func TestReachWithAPrivateCA(t *testing.T) {
 	assert.Regexp(t, `^note: .* not verified: tls.insecure is true; set tls.ca`, diagnosis(t, insecure, "TLS of target"))
 }
 
-func TestReachWithAClientCertificate(t *testing.T) {
-	t.Parallel()
-	for version, name := range map[uint16]string{tls.VersionTLS12: "TLS 1.2", tls.VersionTLS13: "TLS 1.3"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ca, stranger := newAuthority(t), newAuthority(t) // both write files
-			f, cfg := behindFront(t, "127.0.0.1", "https", reference.Options{}, as)
-			f.secured(ca, &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ca.pool, MaxVersion: version})
-			cfg.TLS.CA = ca.file
-			assert.Regexp(t, `^problem: .*: TLS: .*; set tls.cert and tls.key if the server wants a client certificate`, diagnosis(t, cfg, "control plane"))
-			cfg.TLS.Cert, cfg.TLS.Key = stranger.write("stranger")
-			assert.Regexp(t, `^problem: .*: TLS: .*; set tls.cert and tls.key`, diagnosis(t, cfg, "control plane"))
-			cfg.TLS.Cert, cfg.TLS.Key = ca.write("client")
-			result := reachRun(t, cfg, some)
-			assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-		})
-	}
-}
-
-func TestReachWithAnotherName(t *testing.T) {
-	t.Parallel()
-	ca := newAuthority(t)
-	f, cfg := behindFront(t, "agents.invalid", "https", reference.Options{}, as)
-	f.secured(ca, &tls.Config{})
-	cfg.TLS.CA = ca.file
-	assert.Regexp(t, `^problem: .*: DNS: .*set resolve with the IP address of agents.invalid`, diagnosis(t, cfg, "control plane"))
-	cfg.Resolve = map[string]string{"Agents.invalid": "127.0.0.1"}
-	result := reachRun(t, cfg, some)
-	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-
-	f.TLS.Certificates[0] = ca.issue("server", "other.invalid")
-	f.CloseClientConnections()
-	assert.Regexp(t, `^problem: .*: TLS: .*; use a host name of the certificate \(other.invalid\), or set tls.server_name`, diagnosis(t, cfg, "control plane"))
-	cfg.TLS.ServerName = "other.invalid"
-	result = reachRun(t, cfg, some)
-	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-}
-
 // wanting refuses requests without the header of a gateway.
 func wanting(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -279,23 +241,6 @@ func knowing(address string) http.Handler {
 	})
 }
 
-func TestReachASocket(t *testing.T) {
-	t.Parallel()
-	f, cfg := behindFront(t, "localhost", "http", reference.Options{}, as)
-	path := filepath.Join(t.TempDir(), "s")
-	cfg.Socket.ControlPlane = path
-	assert.Regexp(t, `^problem: .*: TCP: no such file or directory; start the target, or correct socket \(it is `+path+`\)$`, diagnosis(t, cfg, "control plane"))
-	require.NoError(t, f.Listener.Close())
-	listener, err := net.Listen("unix", path)
-	require.NoError(t, err)
-	f.Listener = listener
-	f.Start()
-	result := reachRun(t, cfg, some)
-	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-	gone := without(cfg, func(c *config.Config) { c.Socket = config.Sockets{} })
-	assert.Regexp(t, `^problem: .*: TCP: connection refused; start the target, or correct target$`, diagnosis(t, gone, "control plane"))
-}
-
 func TestReachATargetThatComesUpLate(t *testing.T) {
 	t.Parallel()
 	f, cfg := behindFront(t, "localhost", "http", reference.Options{}, as)
@@ -321,16 +266,6 @@ func TestReachATargetThatComesUpLate(t *testing.T) {
 	require.NoError(t, <-came)
 	result := reachRun(t, cfg, steps.Selection{Only: []string{"CP-LIST-3"}})
 	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-}
-
-// TestReachEverything judges both halves behind TLS with a client certificate, a name that no DNS server knows and
-// a gateway.
-func TestReachEverything(t *testing.T) {
-	t.Parallel()
-	cfg := behindEverything(t, reference.Options{})
-	result := reachRun(t, cfg, some)
-	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-	assert.NotContains(t, inEveryFormat(t, result), "gateway-secret")
 }
 
 // behindEverything is the reference behind all that can be in the way at once.

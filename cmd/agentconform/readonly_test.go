@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -86,25 +85,6 @@ func TestAReadOnlyRunOfAnAgentServer(t *testing.T) {
 		assert.Contains(t, []reports.Verdict{reports.Passed, reports.Skipped}, q.Verdict, "%s: %s", q.ID, q.Reason)
 	}
 	t.Logf("%d requirements judged, %d requests, %d writes", judgedIn(r), len(v.requests), len(v.writes()))
-}
-
-// TestAReadOnlyRunOfFaults shows that what is judged is judged: each fault fails its requirement, and nothing is
-// written.
-func TestAReadOnlyRunOfFaults(t *testing.T) {
-	t.Parallel()
-	for name, id := range map[string]string{"limit-101-is-served": "CP-LIST-3", "not-found-is-a-text": "CP-ERROR-1"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			layers, _, err := faults.Find(name)
-			require.NoError(t, err)
-			v := startVendor(t, 2, layers...)
-			r := judgeAlone(t, readOnly(t, v))
-			assert.Equal(t, reports.NonConformant, r.Verdict, r.Headline)
-			assert.Empty(t, v.writes())
-			at := slices.IndexFunc(r.Requirements, func(q reports.Requirement) bool { return q.ID == id })
-			assert.Equal(t, reports.Failed, r.Requirements[at].Verdict, r.Requirements[at].Reason)
-		})
-	}
 }
 
 // TestAReadOnlyRunOfADeploymentThatIsNotThere names the key that is wrong, and reads no other deployment.

@@ -49,15 +49,6 @@ func failedMusts(r *reports.Result) (ids []string) {
 	return ids
 }
 
-// TestWordsOfAVendor judges a server whose neutral words are its own, with the key vocabulary and without.
-func TestWordsOfAVendor(t *testing.T) {
-	t.Parallel()
-	only := []string{"CP-CREATE-*", "CP-GET-*", "CP-UPDATE-2", "CP-LIST-1", "CP-CONTRACT-*"}
-	r := judgeWords(t, nil, only, "branded-words")
-	assert.Equal(t, reports.Conformant, r.Verdict, "%v", failedMusts(r))
-	assert.Equal(t, reports.NonConformant, judgeWords(t, map[string]string{}, only, "branded-words").Verdict)
-}
-
 // TestAWrongVocabularyIsNotTheTargetsFault: the target uses the interface's words, or others than the vocabulary says.
 func TestAWrongVocabularyIsNotTheTargetsFault(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,7 @@ import (
 
 // wholeRun is a run of everything that several tests look at, and what was said of it before.
 type wholeRun struct {
-	plane      string // URL of the control plane
-	promised   int    // requirements, by doctor
+	promised   int // requirements, by doctor
 	preview    *steps.Preview
 	forPreview []string // requests
 	requests   []string // of the run
@@ -34,7 +33,7 @@ func judgedWhole(t *testing.T) *wholeRun {
 		v := startVendor(t, 3)
 		c := readOnly(t, v)
 		c.ReadOnly = false
-		w := &wholeRun{plane: v.ControlPlaneURL(), promised: promised(t, c)}
+		w := &wholeRun{promised: promised(t, c)}
 		v.requests = nil
 		w.preview = previewed(t, c, steps.Selection{})
 		w.forPreview = slices.Clone(v.requests)

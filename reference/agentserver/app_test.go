@@ -2,7 +2,6 @@ package agentserver
 
 import (
 	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 
@@ -10,23 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
-	"github.com/agentconform/agentconform/reference/graphs"
 )
-
-func TestTheConformanceSourcesLoad(t *testing.T) {
-	for _, folder := range []string{graphs.Conformance, graphs.ConformanceNext} {
-		for _, config := range []string{"agent.json", "alternative.json"} {
-			app, err := Load(t.Context(), sourceOf(t, folder), config)
-			require.NoError(t, err)
-			assert.Equal(t, []string{graphs.Graph}, app.Graphs())
-			assert.True(t, app.handler != nil)
-		}
-	}
-	tree, err := fs.Sub(graphs.FS, graphs.Broken)
-	require.NoError(t, err)
-	_, err = Load(t.Context(), tree, "agent.json")
-	assert.ErrorContains(t, err, `graph "conformance": graph.star:`)
-}
 
 func TestFilesLoadOneAnother(t *testing.T) {
 	app := appOf(t, map[string]string{

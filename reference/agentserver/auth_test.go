@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,125 +12,6 @@ import (
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
-
-// routes are all routes, for a thread and a run of it.
-func routes(thread, run string) [][3]string {
-	at := "/threads/" + thread
-	return [][3]string{
-		{"GET", "/threads", ""}, {"POST", "/threads", "{}"}, {"POST", "/threads/search", "{}"},
-		{"GET", at, ""}, {"DELETE", at, ""}, {"GET", at + "/state", ""},
-		{"GET", at + "/runs", ""}, {"POST", at + "/runs", runBody("conformance", "intruder", "rollback")},
-		{"GET", at + "/runs/" + run, ""}, {"GET", at + "/runs/" + run + "/join", ""}, {"POST", at + "/runs/" + run + "/cancel", ""},
-	}
-}
-
-func TestEveryRouteRefusesWhoIsUnknown(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alice := s.alice()
-	thread := alice.thread()
-	run := alice.run(thread, "hello", "")
-	alice.join(thread, run)
-	before := alice.do("GET", "/threads/"+thread, "").body
-	for name, headers := range map[string]map[string]string{
-		"no credentials":      nil,
-		"unknown token":       {"Authorization": "Bearer nobody"},
-		"empty token":         {"Authorization": "Bearer "},
-		"only the scheme":     {"Authorization": "Bearer"},
-		"another scheme":      {"Authorization": "Basic alice-token"},
-		"no scheme":           {"Authorization": "alice-token"},
-		"an API key":          {"X-Api-Key": studioKey},
-		"studio, no key":      {"X-Auth-Scheme": "studio"},
-		"studio, another key": {"X-Auth-Scheme": "studio", "X-Api-Key": "another"},
-	} {
-		for _, r := range routes(thread, run) {
-			a := as{site: s, headers: headers}.do(r[0], r[1], r[2])
-			assert.Equal(t, 401, a.status, "%s: %s %s", name, r[0], r[1])
-			if !strings.HasPrefix(name, "studio") {
-				assert.Equal(t, "Invalid credentials", a.detail(t), name)
-			}
-		}
-	}
-	assert.Equal(t, before, alice.do("GET", "/threads/"+thread, "").body, "a refused request has no effect")
-	assert.Len(t, alice.texts(thread), 2)
-	for _, r := range routes(thread, run)[:4] {
-		assert.Less(t, alice.do(r[0], r[1], r[2]).status, 300)
-	}
-	assert.Less(t, as{site: s, headers: map[string]string{"Authorization": "bearer alice-token"}}.do("GET", "/threads", "").status, 300)
-}
-
-func TestWhatBelongsToAnotherDoesNotExist(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alice, bob := s.alice(), s.bob()
-	thread := alice.thread()
-	run := alice.run(thread, "mine", "")
-	alice.join(thread, run)
-	bobs := bob.thread()
-	before := alice.do("GET", "/threads/"+thread, "").body
-	for _, r := range routes(thread, run)[3:] {
-		a := bob.do(r[0], r[1], r[2])
-		assert.Equal(t, 404, a.status, "%s %s", r[0], r[1])
-	}
-	assert.Equal(t, 404, bob.do("GET", "/threads/"+bobs+"/runs/"+run, "").status, "another's run under one's own thread")
-	assert.Equal(t, before, alice.do("GET", "/threads/"+thread, "").body)
-	assert.Equal(t, []string{"human: mine", "ai: You said: mine"}, alice.texts(thread))
-
-	for _, body := range []string{"{}", `{"metadata": {"owner": "alice@example.org"}}`, `{"metadata": {}}`, fmt.Sprintf(`{"ids": [%q]}`, thread), `{"limit": 1000}`} {
-		var list []threads.Thread
-		bob.ok("POST", "/threads/search", body).json(t, &list)
-		for _, th := range list {
-			assert.Equal(t, bobs, th.ID, body)
-		}
-	}
-	var list []threads.Thread
-	bob.ok("POST", "/threads/search", `{"metadata": {"owner": "alice@example.org"}}`).json(t, &list)
-	assert.Empty(t, list, "the caller's filter and the owner's both hold")
-}
-
-func TestTheFilterIsMergedIntoMetadata(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alice := s.alice()
-	var th threads.Thread
-	alice.ok("POST", "/threads", `{"metadata": {"owner": "bob@example.org", "kept": true}}`).json(t, &th)
-	want := map[string]any{"owner": "alice@example.org", "kept": true}
-	assert.Equal(t, want, th.Metadata)
-	var r threads.Run
-	body := `{"assistant_id": "conformance", "input": {"messages": []}, "metadata": {"owner": "bob@example.org", "n": "1"}}`
-	alice.ok("POST", "/threads/"+th.ID+"/runs", body).json(t, &r)
-	assert.Equal(t, map[string]any{"owner": "alice@example.org", "n": "1"}, r.Metadata)
-}
-
-func TestStudioUsersAreNotFiltered(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alices, bobs := s.alice().thread(), s.bob().thread()
-	var list []threads.Thread
-	s.studio().ok("GET", "/threads", "").json(t, &list)
-	assert.Len(t, list, 2)
-	for _, thread := range []string{alices, bobs} {
-		s.studio().ok("GET", "/threads/"+thread+"/state", "")
-	}
-	thread := s.studio().thread()
-	assert.Equal(t, 404, s.alice().do("GET", "/threads/"+thread, "").status)
-	s.studio().join(thread, s.studio().run(thread, "whoami", ""))
-	assert.Contains(t, s.studio().texts(thread)[1], `"identity":"developer"`)
-}
-
-// Two users at once and in turn: each sees its own user object, never the other's.
-func TestUsersAreNeverMixedUp(t *testing.T) {
-	s := conformanceSite(t, Options{}).direct()
-	var wg sync.WaitGroup
-	for i := range 40 {
-		u, name := s.alice(), "alice@example.org"
-		if i%2 == 1 {
-			u, name = s.bob(), "bob@example.org"
-		}
-		wg.Go(func() {
-			thread := u.thread()
-			u.join(thread, u.run(thread, "whoami", ""))
-			assert.Contains(t, u.texts(thread)[1], name)
-		})
-	}
-	wg.Wait()
-}
 
 func TestWithoutAHandlerOnlyTheOwnerOfTheKeyIsSeen(t *testing.T) {
 	files := map[string]string{"main.star": "def agent(messages, config):\n  u = config['configurable']['graph_auth_user']\n  return u['identity'] + ' ' + type(u)\n"}

@@ -36,8 +36,6 @@ const unending = "wait=600000"
 // writesThenUnending is the same after a first message.
 const writesThenUnending = "wait-after-write=600000"
 
-const studioKey = "studio-key"
-
 func openDB(t testing.TB, file string) *bbolt.DB {
 	t.Helper()
 	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: watchdog, NoSync: true})
@@ -106,9 +104,6 @@ type site struct {
 func newSite(t testing.TB, app *App, opts Options) *site {
 	t.Helper()
 	db := openDB(t, filepath.Join(t.TempDir(), "agent.db"))
-	if opts.APIKeyOwner == nil && app.handler != nil {
-		opts.APIKeyOwner = func(key string) (string, bool) { return "developer", key == studioKey }
-	}
 	server, err := New(app, db, "agent", map[string]string{"CONFORMANCE_USERS": users}, opts)
 	require.NoError(t, err)
 	ts := httptest.NewServer(server)
@@ -185,12 +180,7 @@ func (s *site) bearer(token string) as {
 	return as{site: s, headers: map[string]string{"Authorization": "Bearer " + token}}
 }
 func (s *site) alice() as  { return s.bearer("alice-token") }
-func (s *site) bob() as    { return s.bearer("bob-token") }
 func (s *site) nobody() as { return as{site: s} }
-func (s *site) studio() as {
-	return as{site: s, headers: map[string]string{"X-Auth-Scheme": "studio", "X-Api-Key": studioKey}}
-}
-
 func (u as) do(method, path, body string) answered {
 	u.t.Helper()
 	a, err := u.try(context.Background(), method, path, body)

@@ -2,7 +2,6 @@ package agentserver
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -18,59 +17,6 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-func TestRollbackOfARunThatHasWritten(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alice := s.alice()
-	thread := alice.thread()
-	done := alice.run(thread, "earlier", "")
-	alice.join(thread, done)
-	otherThread := alice.thread()
-	other := alice.run(otherThread, "other thread wait=50", "")
-
-	prior := alice.run(thread, "prior "+writesThenUnending, "")
-	alice.untilText(thread, "Working on it: prior")
-	released := make(chan answered, 1)
-	go func() { released <- alice.join(thread, prior) }()
-	require.Eventually(t, func() bool { return s.server.engine.isLive(prior) }, watchdog, time.Millisecond)
-
-	next := alice.run(thread, "next", "rollback")
-	select {
-	case a := <-released:
-		assert.GreaterOrEqual(t, a.status, 400)
-	case <-time.After(watchdog):
-		t.Fatal("the client that waits for the run that is rolled back hangs")
-	}
-	assert.Equal(t, 200, alice.join(thread, next).status)
-	want := []string{"human: earlier", "ai: You said: earlier", "human: next", "ai: You said: next"}
-	gone := func() {
-		t.Helper()
-		assert.Equal(t, 404, alice.do("GET", "/threads/"+thread+"/runs/"+prior, "").status)
-		assert.Equal(t, 404, alice.join(thread, prior).status)
-		assert.Equal(t, want, alice.texts(thread))
-	}
-	gone()
-	alice.join(otherThread, other)
-	s.untilScriptsEnd() // after that nothing can write any more
-	gone()
-	assert.Equal(t, threads.StatusSuccess, alice.getRun(otherThread, other).Status)
-	assert.Equal(t, threads.StatusSuccess, alice.getRun(thread, done).Status)
-}
-
-// untilScriptsEnd waits until no script runs, those of runs that were rolled back included.
-func (s *site) untilScriptsEnd() {
-	s.t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		s.server.engine.scripts.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-time.After(watchdog):
-		require.FailNow(s.t, "a script goes on")
-	}
-}
-
 func (e *engine) isLive(run string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,20 +27,6 @@ func (e *engine) isIdle() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.live) == 0 && len(e.queues) == 0
-}
-
-func TestRollbackOfPendingRuns(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alice := s.alice()
-	thread := alice.thread()
-	running := alice.run(thread, "running "+unending, "")
-	pending := []string{alice.run(thread, "pending 1", "enqueue"), alice.run(thread, "pending 2", "enqueue")}
-	last := alice.run(thread, "last", "rollback")
-	alice.join(thread, last)
-	for _, id := range append(pending, running) {
-		assert.Equal(t, 404, alice.do("GET", "/threads/"+thread+"/runs/"+id, "").status)
-	}
-	assert.Equal(t, []string{"human: last", "ai: You said: last"}, alice.texts(thread))
 }
 
 func TestTheOtherStrategies(t *testing.T) {
@@ -131,27 +63,6 @@ func TestTheOtherStrategies(t *testing.T) {
 
 	_, err := New(conformanceApp(t, "conformance"), s.db, "other", nil, Options{DefaultStrategy: "explode"})
 	assert.ErrorContains(t, err, "use one of")
-}
-
-// A run that has just ended by itself is none of rollback's business; one that has not is deleted. Nothing in between.
-func TestRollbackAtTheVeryEndOfARun(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alice := s.alice()
-	stayed := 0
-	for i := range 40 {
-		thread := alice.thread()
-		prior := alice.run(thread, fmt.Sprintf("prior wait=%d", i%4), "")
-		time.Sleep(time.Duration(i) * 100 * time.Microsecond)
-		alice.join(thread, alice.run(thread, "next", "rollback"))
-		texts := strings.Join(alice.texts(thread), "|")
-		if alice.do("GET", "/threads/"+thread+"/runs/"+prior, "").status == 200 {
-			stayed++
-			assert.Equal(t, 1, strings.Count(texts, "ai: You said: prior"), texts)
-		} else {
-			assert.Equal(t, "human: next|ai: You said: next", texts)
-		}
-	}
-	t.Logf("%d of 40 runs had ended before the rollback", stayed)
 }
 
 // Many races in a row: whatever the order, one run survives each, no goroutine is left, no run is without an end, and the
@@ -194,55 +105,6 @@ func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
 		assertNothingOf(t, s, thread, ids)
 	}
 	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond, "a run or a queue is left in memory")
-}
-
-// With runs that end while they race, more than one may survive: one that ended before the next began stays. What is in
-// the state is whole runs, in order, and nothing of those that are gone.
-func TestRacingRollbacksOfShortRuns(t *testing.T) {
-	s := conformanceSite(t, Options{}).direct()
-	alice := s.alice()
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	for range 20 {
-		thread := alice.thread()
-		ids, joined := make([]string, 4), make([]answered, 4)
-		var wg sync.WaitGroup
-		for i := range ids {
-			wg.Go(func() {
-				ids[i] = alice.run(thread, fmt.Sprintf("racer-%d wait-after-write=2", i), "rollback")
-				joined[i] = alice.join(thread, ids[i])
-			})
-		}
-		wg.Wait()
-		var winners []int
-		for i, id := range ids {
-			a := alice.do("GET", "/threads/"+thread+"/runs/"+id, "")
-			if assert.Equal(t, joined[i].status, a.status); a.status == 200 {
-				winners = append(winners, i)
-			}
-		}
-		require.NotEmpty(t, winners)
-		var want []string
-		for _, i := range orderOf(s, thread) {
-			text := fmt.Sprintf("racer-%d wait-after-write=2", i)
-			want = append(want, "human: "+text, "ai: Working on it: "+text, "ai: You said: "+text)
-		}
-		assert.Equal(t, want, alice.texts(thread))
-		assertNothingOf(t, s, thread, losers(ids, winners))
-	}
-}
-
-// orderOf are the racers whose runs are on record, oldest first.
-func orderOf(s *site, thread string) []int {
-	state, err := s.server.store.State(context.Background(), thread)
-	require.NoError(s.t, err)
-	var order []int
-	for _, m := range state {
-		var i int
-		if _, err := fmt.Sscanf(fmt.Sprint(m.Content), "racer-%d", &i); err == nil && m.Type == "human" {
-			order = append(order, i)
-		}
-	}
-	return order
 }
 
 func losers(ids []string, winners []int) []string {

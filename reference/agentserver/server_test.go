@@ -2,12 +2,10 @@ package agentserver
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -71,82 +69,6 @@ func TestAThreadIsCreatedReadAndListed(t *testing.T) {
 	assert.Equal(t, 404, alice.do("DELETE", "/threads/"+own, "").status)
 }
 
-func TestARunAnswersAtOnceAndItsStateGrows(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alice := s.alice()
-	thread := alice.thread()
-	var empty struct{ Values map[string]any }
-	alice.ok("GET", "/threads/"+thread+"/state", "").json(t, &empty)
-	assert.Equal(t, map[string]any{}, empty.Values)
-
-	start := time.Now()
-	var r threads.Run
-	alice.ok("POST", "/threads/"+thread+"/runs", runBody("conformance", "hello wait=150", "")).json(t, &r)
-	assert.Equal(t, threads.StatusPending, r.Status)
-	assert.Equal(t, "enqueue", r.Strategy)
-	assert.Equal(t, "conformance", r.AssistantID)
-	other := alice.thread()
-	inProgress := alice.run(other, unending, "")
-	assert.Contains(t, []string{threads.StatusPending, threads.StatusRunning}, alice.getRun(other, inProgress).Status)
-	var th threads.Thread
-	alice.ok("GET", "/threads/"+other, "").json(t, &th)
-	assert.Equal(t, "busy", th.Status)
-
-	joined := alice.join(thread, r.ID)
-	assert.GreaterOrEqual(t, time.Since(start), 150*time.Millisecond)
-	assert.Equal(t, 200, joined.status)
-	assert.Contains(t, joined.body, "You said: hello")
-	assert.Equal(t, threads.StatusSuccess, alice.getRun(thread, r.ID).Status)
-	assert.Equal(t, []string{"human: hello wait=150", "ai: You said: hello wait=150"}, alice.texts(thread))
-
-	alice.join(thread, alice.run(thread, "and a tool", ""))
-	assert.Equal(t, []string{
-		"human: hello wait=150", "ai: You said: hello wait=150",
-		"human: and a tool", "tool: looked up: and a tool", "ai: You said: and a tool\nlooked up: and a tool",
-	}, alice.texts(thread))
-	var runs []threads.Run
-	alice.ok("GET", "/threads/"+thread+"/runs", "").json(t, &runs)
-	assert.Len(t, runs, 2)
-	assert.Equal(t, r.ID, runs[1].ID, "newest first")
-}
-
-func TestTheConformanceGraphKeepsItsContract(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alice := s.alice()
-
-	thread := alice.thread()
-	run := alice.run(thread, "x "+writesThenUnending, "")
-	alice.untilText(thread, "ai: Working on it: x")
-	assert.Equal(t, threads.StatusRunning, alice.getRun(thread, run).Status)
-	assert.Equal(t, 204, alice.do("POST", "/threads/"+thread+"/runs/"+run+"/cancel", "").status)
-
-	thread = alice.thread()
-	alice.join(thread, alice.run(thread, "whoami", ""))
-	answer, _ := strings.CutPrefix(alice.texts(thread)[1], "ai: ")
-	var user map[string]any
-	require.NoError(t, json.Unmarshal([]byte(answer), &user))
-	assert.Equal(t, map[string]any{"identity": "alice@example.org", "display_name": "Alice", "role": "developer"}, user)
-
-	thread = alice.thread()
-	run = alice.run(thread, "fail now", "")
-	joined := alice.join(thread, run)
-	assert.Equal(t, 200, joined.status)
-	assert.Contains(t, joined.body, "asked to")
-	failed := alice.getRun(thread, run)
-	assert.Equal(t, threads.StatusError, failed.Status)
-	assert.Regexp(t, `^graph\.star:\d+:\d+: fail: the run fails`, failed.Reason)
-
-	thread = alice.thread()
-	parts := `{"assistant_id": "conformance", "input": {"messages": [{"role": "user", "type": "human", "content": [{"type": "text", "text": "in parts"}]}]}}`
-	for _, refused := range []string{strings.Replace(parts, `"role": "user", `, "", 1), strings.Replace(parts, `{"assistant_id"`, `{"multitask_strategy": null, "assistant_id"`, 1)} {
-		assert.Equal(t, 422, alice.do("POST", "/threads/"+thread+"/runs", refused).status, refused)
-	}
-	var r threads.Run
-	alice.ok("POST", "/threads/"+thread+"/runs", parts).json(t, &r)
-	alice.join(thread, r.ID)
-	assert.Equal(t, "ai: You said: in parts", alice.texts(thread)[1])
-}
-
 func TestANewRevisionAnswersWhileOldRunsFinish(t *testing.T) {
 	s := conformanceSite(t, Options{})
 	alice := s.alice()
@@ -202,19 +124,6 @@ func TestBadRequestsAreRefusedInJSON(t *testing.T) {
 	assert.Empty(t, left, "a refused run leaves nothing")
 	alice.join(thread, alice.run(thread, "still usable", ""))
 	assert.Equal(t, http.StatusOK, alice.do("HEAD", "/threads", "").status)
-}
-
-func TestARunIsFoundUnderItsOwnThreadOnly(t *testing.T) {
-	s := conformanceSite(t, Options{})
-	alice := s.alice()
-	one, two := alice.thread(), alice.thread()
-	run := alice.run(one, "x", "")
-	alice.join(one, run)
-	for _, path := range []string{"/runs/" + run, "/runs/" + run + "/join"} {
-		assert.Equal(t, 404, alice.do("GET", "/threads/"+two+path, "").status)
-	}
-	assert.Equal(t, 404, alice.do("POST", "/threads/"+two+"/runs/"+run+"/cancel", "").status)
-	assert.Equal(t, 200, alice.do("GET", "/threads/"+strings.ToUpper(one)+"/runs/"+strings.ToUpper(run), "").status)
 }
 
 func TestRunsAreBoundedInTimeAndNumber(t *testing.T) {
@@ -289,26 +198,4 @@ func TestCloseInterruptsAndDeleteDataDeletes(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, db.Close())
-}
-
-// Many short runs on few threads: each ends, and the engine forgets a thread when its last run has ended, not before.
-func TestTheEngineForgetsWhatHasEnded(t *testing.T) {
-	s := conformanceSite(t, Options{}).direct()
-	alice := s.alice()
-	ids := []string{alice.thread(), alice.thread(), alice.thread()}
-	var wg sync.WaitGroup
-	const runs = 60
-	for i := range runs {
-		wg.Go(func() {
-			thread := ids[i%len(ids)]
-			run := alice.run(thread, "hello", "enqueue")
-			assert.Equal(t, 200, alice.join(thread, run).status)
-			assert.Equal(t, threads.StatusSuccess, alice.getRun(thread, run).Status)
-		})
-	}
-	wg.Wait()
-	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond)
-	for _, thread := range ids {
-		assert.Len(t, alice.texts(thread), 2*runs/len(ids))
-	}
 }

@@ -155,8 +155,6 @@ func places(answer gjson.Result) (list []string) {
 const gitBody = `{"name":"d","source":"git_host","source_config":{"repo_url":"https://example.org/r.git","build_on_push":false,"integration_id":12345678901234567890},
 	"source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json"},"secrets":[{"name":"S","value":"hunter2"}]}`
 
-const imageBody = `{"name":"d","source":"external_container","source_config":{},"source_revision_config":{"image_uri":"example.org/i:1"},"secrets":[]}`
-
 func (r *rig) create(body string) (id, revision string) {
 	r.t.Helper()
 	d := r.want(http.StatusCreated, "POST", "/v2/deployments", body)
@@ -174,3 +172,18 @@ func (r *rig) count(id string) int {
 }
 
 func patch(config string) string { return fmt.Sprintf(`{"source_revision_config":%s}`, config) }
+
+// operations are all operations, with a deployment and a revision to be filled in.
+func operations(id, revision string) map[string][3]string {
+	at := "/v2/deployments/" + id
+	return map[string][3]string{
+		"create":    {"POST", "/v2/deployments", gitBody},
+		"list":      {"GET", "/v2/deployments", ""},
+		"get":       {"GET", at, ""},
+		"update":    {"PATCH", at, patch(`{"repo_ref":"x"}`)},
+		"delete":    {"DELETE", at, ""},
+		"list revs": {"GET", at + "/revisions", ""},
+		"get rev":   {"GET", at + "/revisions/" + revision, ""},
+		"redeploy":  {"POST", at + "/revisions/" + revision + "/redeploy", ""},
+	}
+}

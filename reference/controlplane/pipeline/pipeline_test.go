@@ -15,37 +15,6 @@ import (
 var wayToDeployed = []controlplane.Status{controlplane.Queued, controlplane.AwaitingBuild, controlplane.Building,
 	controlplane.AwaitingDeploy, controlplane.Deploying, controlplane.Deployed}
 
-func TestARevisionIsDeployed(t *testing.T) {
-	r := newRig(t, nil)
-	for _, c := range []struct {
-		name, answer, commit string
-		first                controlplane.Revision
-	}{
-		{"branch", "main", "main", r.git("main")},
-		{"second branch", "next", "next", r.git("next")},
-		{"tag", "main", "refs/tags/v1.0.0", r.git("refs/tags/v1.0.0")},
-		{"annotated tag", "main", "refs/tags/v1.1.0", r.git("refs/tags/v1.1.0")},
-		{"image", "main", "", r.image("v1")},
-		{"second image", "next", "", r.image("v2")},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := r.create(c.first)
-			r.await(d.LatestRevisionID, controlplane.Deployed)
-			require.Equal(t, wayToDeployed, r.statuses(d.LatestRevisionID))
-			require.Equal(t, c.answer, r.runtime.Answer(d.ID))
-			stored, err := r.store.Deployment(t.Context(), "t", d.ID)
-			require.NoError(t, err)
-			require.Equal(t, d.LatestRevisionID, stored.ActiveRevisionID)
-			require.False(t, stored.Latest.UpdatedAt.Before(stored.Latest.CreatedAt))
-			if c.commit != "" {
-				require.Equal(t, r.commits[c.commit], *stored.Latest.Config.RepoCommitSHA)
-			} else {
-				require.Nil(t, stored.Latest.Config.RepoCommitSHA)
-			}
-		})
-	}
-}
-
 func TestAFailureEndsWhereItHappensAndSaysWhy(t *testing.T) {
 	r := newRig(t, nil)
 	nowhere := "nowhere.json"

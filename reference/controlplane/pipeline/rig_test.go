@@ -33,7 +33,6 @@ type rig struct {
 	opts     pipeline.Options
 	repo     string
 	registry string
-	commits  map[string]string
 
 	mu      sync.Mutex
 	seen    map[string][]controlplane.Status
@@ -45,7 +44,7 @@ func newRig(t *testing.T, configure func(*pipeline.Options, *toyRuntime)) *rig {
 	t.Helper()
 	m, err := material()
 	require.NoError(t, err)
-	r := &rig{t: t, runtime: &toyRuntime{}, seen: map[string][]controlplane.Status{}, changed: make(chan struct{}), commits: m.Commits()}
+	r := &rig{t: t, runtime: &toyRuntime{}, seen: map[string][]controlplane.Status{}, changed: make(chan struct{})}
 	r.repo = filepath.Join(t.TempDir(), "fixtures.git")
 	require.NoError(t, m.WriteRepository(r.repo))
 	registry, err := m.ServeRegistry("127.0.0.1:0")
