@@ -164,16 +164,21 @@ func showingOthersText(show func(state map[string]any, text any)) Layer {
 		var said sync.Map // text by Authorization
 		return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			who := r.Header.Get("Authorization")
-			if createRun.is(r) {
-				for _, m := range items(object(bodyOf(r)["input"])["messages"]) {
-					said.Store(who, text(m, "content"))
-				}
-			}
-			if !getState.is(r) {
+			if !getState.is(r) && !createRun.is(r) {
 				next.ServeHTTP(w, r)
 				return
 			}
+			sent := items(object(bodyOf(r)["input"])["messages"])
 			a := capture(next, r)
+			if createRun.is(r) {
+				for _, m := range sent {
+					if a.status < http.StatusMultipleChoices { // whoever is refused is no user
+						said.Store(who, text(m, "content"))
+					}
+				}
+				a.send(w)
+				return
+			}
 			a.edit(func(state map[string]any) {
 				said.Range(func(other, text any) bool {
 					if other != who && a.status == http.StatusOK {
