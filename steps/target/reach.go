@@ -118,17 +118,6 @@ func ShortSecrets(c *config.Config) string {
 		strings.Join(short, ", "), config.SafeSecret)
 }
 
-// Unreached says that an address did not answer in time.
-type Unreached struct {
-	Address, Cause string
-	Limit          time.Duration
-	Attempts       int
-}
-
-func (e *Unreached) Error() string {
-	return fmt.Sprintf("%s does not answer within %s (--wait), %s, the last one: %s", e.Address, e.Limit, reports.Count(e.Attempts, "attempt"), e.Cause)
-}
-
 // The intervals between attempts to reach a target that is being started.
 const (
 	firstInterval = 50 * time.Millisecond
@@ -136,7 +125,7 @@ const (
 )
 
 // Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no credentials.
-// The error is an *Unreached, or the cause of the context.
+// The error says which does not, or is the cause of the context.
 func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	t, err := New(Options{Config: c, Concurrency: 1})
 	if err != nil {
@@ -171,7 +160,8 @@ func (t *Target) await(ctx context.Context, address string, limit time.Duration,
 		case !errors.As(err, &none):
 			return err
 		case time.Until(end) <= 0:
-			return &Unreached{Address: address, Cause: t.Redact.Excerpt(none.Message()), Limit: limit, Attempts: attempts}
+			return fmt.Errorf("%s does not answer within %s (--wait), %s, the last one: %s", address, limit,
+				reports.Count(attempts, "attempt"), t.Redact.Excerpt(none.Message()))
 		}
 		if err := client.Sleep(ctx, min(pause, max(time.Until(end), 0))); err != nil {
 			return err
