@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 )
@@ -138,7 +139,7 @@ type Client struct {
 	large     *semaphore.Weighted // places for large bodies
 	largeBody []byte              // whoever has the place reads into it
 	gates     sync.Map            // by host
-	secured   sync.Map            // *handshakes by host and port
+	secured   sync.Map            // bool by host and port: it asked for a client certificate and has answered nothing
 }
 
 // New returns a client that keeps enough connections for the given number of concurrent scenarios.
@@ -320,7 +321,7 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
 		limited, cancel := context.WithCancel(ctx)
 		left := allow(r.Timeout, cancel)
-		seen := progress{handshakes: c.handshakesOf(r.Base)}
+		seen := progress{client: c, host: reports.HostPort(r.Base)}
 		request, err := c.newRequest(seen.watch(limited), r)
 		if err != nil {
 			left.pause()
@@ -330,7 +331,7 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 		a := &Answer{Request: r, Sent: time.Now()}
 		response, err := c.HTTP.Do(request)
 		if err == nil {
-			seen.answered.Store(true)
+			c.secured.Store(seen.host, false)
 			a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
 			if response.Request != request {
 				a.Forwarded = response.Request.URL.String()

@@ -18,7 +18,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// RouteOf is how the configuration says that the target is reached. The error names the key of a file that cannot be used.
+// RouteOf is how the configuration says that the target is reached, with the rules for addresses that its control plane
+// names. The error names the key of a file that cannot be used.
 func RouteOf(c *config.Config) (client.Route, error) {
 	secure, wrong := c.TLS.Client()
 	if wrong != nil {
@@ -35,19 +36,9 @@ func RouteOf(c *config.Config) (client.Route, error) {
 		}
 		route.Proxy = proxy
 	}
-	route.Names = NamesOf(c)
-	hidden := route
-	route.Names.Hidden = func(base string) bool { return hidden.ProxyOf(base) != nil }
+	known := route
+	route.Names = &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate, Route: &known}
 	return route, nil
-}
-
-// NamesOf are the rules of a configuration for the addresses that its control plane names.
-func NamesOf(c *config.Config) *client.Naming {
-	rules := &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate}
-	if via := c.Connection(); via != nil {
-		rules.Resolve, rules.Sockets = via.Resolve, via.Sockets
-	}
-	return rules
 }
 
 func clientOf(o Options) (*client.Client, error) {
