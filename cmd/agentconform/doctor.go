@@ -30,7 +30,7 @@ create. It only reads and creates nothing at the target, unless --try is given: 
 each word of its contract, on threads of its own, which it removes where the agent server takes DELETE. Without a target it checks
 the bundled reference.
 
-It also says how the target is reached (DNS, proxy, TLS, redirects, clock, path prefix), and which key mends what is in the way.
+It also says how the target is reached (DNS, proxy, TLS, redirects, clock), and which key mends what is in the way.
 
 Each line begins with ok, note (a run will show more), missing (a key that would enable requirements) or problem (must be
 solved before a run).
