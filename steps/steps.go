@@ -35,9 +35,6 @@ const DefaultConcurrency = suite.DefaultConcurrency
 // Event is one step of the progress of a run.
 type Event = target.Event
 
-// Unreached says that an address did not answer in the time that Await waits.
-type Unreached = target.Unreached
-
 // The kinds of events.
 const (
 	Planned   = target.Planned
@@ -77,7 +74,7 @@ func Discover(ctx context.Context, c *config.Config, tell func(step string)) (*D
 }
 
 // Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no credentials.
-// The error is an *Unreached, or the cause of the context.
+// The error says which does not, or is the cause of the context.
 func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	return target.Await(ctx, c, limit)
 }

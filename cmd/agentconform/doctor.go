@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +21,6 @@ func newDoctor(s streams) *cobra.Command {
 	var target targetFlags
 	var color colorMode
 	var options doctor.Options
-	var wait waitFlag
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether a target can be tested, and what is missing",
@@ -33,7 +30,7 @@ create. It only reads and creates nothing at the target, unless --try is given: 
 each word of its contract, on threads of its own, which it removes where the agent server takes DELETE. Without a target it checks
 the bundled reference.
 
-It also says how the target is reached (DNS, proxy, TLS, redirects, clock, path prefix), and which key mends what is in the way.
+It also says how the target is reached (DNS, proxy, TLS, redirects, clock), and which key mends what is in the way.
 
 Each line begins with ok, note (a run will show more), missing (a key that would enable requirements) or problem (must be
 solved before a run).
@@ -43,22 +40,17 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
   agentconform doctor --config vendor.yaml
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform doctor --config vendor.yaml --target https://control.example
   agentconform doctor --config vendor.yaml --try
-  agentconform doctor --config vendor.yaml --wait 60s
   agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
 		Args: noArguments("name the target with --target or --config"),
-		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, wait, options, color, s) },
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, options, color, s) },
 	}
 	target.add(c)
-	wait.add(c)
 	c.Flags().BoolVar(&options.Try, "try", false, "run the conformance graph once for each word of its contract; creates threads and runs")
 	color.addColor(c)
 	return c
 }
 
-func examine(c *cobra.Command, target *targetFlags, wait waitFlag, options doctor.Options, color colorMode, s streams) error {
-	if err := wait.check(); err != nil {
-		return err
-	}
+func examine(c *cobra.Command, target *targetFlags, options doctor.Options, color colorMode, s streams) error {
 	cfg, err := target.load(c)
 	if err != nil {
 		return err
@@ -71,8 +63,6 @@ func examine(c *cobra.Command, target *targetFlags, wait waitFlag, options docto
 		}
 		defer stop()
 		source = "the bundled reference, because no target is configured"
-	} else if err := awaitExamined(c.Context(), cfg, wait, s); err != nil {
-		return err
 	}
 	served, stop, err := startFixtures(cfg)
 	if err != nil {
@@ -102,26 +92,12 @@ func examine(c *cobra.Command, target *targetFlags, wait waitFlag, options docto
 	return nil
 }
 
-// awaitExamined waits for the target. One that does not answer in time is examined all the same: what is in the way is told.
-func awaitExamined(ctx context.Context, cfg *config.Config, wait waitFlag, s streams) error {
-	tell := func(format string, args ...any) { fmt.Fprintf(s.err, "agentconform: "+format+"\n", args...) }
-	err := wait.await(ctx, cfg, tell)
-	var late *steps.Unreached
-	if errors.As(err, &late) {
-		tell("%s", safe.Line(late.Error()))
-		return nil
-	}
-	return err
-}
-
 // sourceOf says where the configuration was read from: the file, and the names of the variables.
 func sourceOf(file string, environ []string) string {
-	var from []string
-	if file == "" {
-		if _, err := os.Stat(config.DefaultFile); err == nil {
-			file = config.DefaultFile
-		}
+	if _, err := os.Stat(config.DefaultFile); err == nil && file == "" {
+		file = config.DefaultFile
 	}
+	var from []string
 	if file != "" {
 		from = append(from, file)
 	}

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +22,6 @@ type initFlags struct {
 	target, agentTarget, edition string
 	file                         string
 	force                        bool
-	timeout                      time.Duration
 }
 
 func newInit(s streams) *cobra.Command {
@@ -42,8 +40,7 @@ the target, and never written: the file names the variables, or files that hold 
 
 An existing file is not read, and is replaced with --force only.
 
-Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable answer, or
-not written, because --timeout was reached.`,
+Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 written, but an address gave no usable answer.`,
 		Example: `  agentconform init --agent-target https://agents.example/my-agent
   AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
   agentconform init --target https://control.example --agent-target https://agents.example/my-agent --output vendor.yaml`,
@@ -55,7 +52,6 @@ not written, because --timeout was reached.`,
 	flags.StringVar(&f.agentTarget, "agent-target", "", "base `URL` of a deployed agent server")
 	flags.StringVar(&f.edition, "edition", "", "edition of the target: cloud or self-hosted (default: that of the deployments that it lists)")
 	flags.StringVar(&f.file, "output", config.DefaultFile, "`file` to write")
-	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "stop asking the target after this time, and write nothing (0: no limit)")
 	flags.BoolVar(&f.force, "force", false, "replace the file if it exists")
 	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -63,11 +59,8 @@ not written, because --timeout was reached.`,
 
 // load reads flags and environment; no file. Users whose tokens are in the environment get names there.
 func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
-	switch {
-	case f.file == "":
+	if f.file == "" {
 		return nil, errors.New("--output is empty: name the file to write, or remove the flag")
-	case f.timeout < 0:
-		return nil, fmt.Errorf("--timeout %s: give a duration above zero, such as 10m", f.timeout)
 	}
 	given := map[string]string{}
 	if c.Flags().Changed("target") || c.Flags().Changed("agent-target") { // as for run: they name the target
@@ -79,38 +72,26 @@ func (f *initFlags) load(c *cobra.Command) (*config.Config, error) {
 	cfg, err := reading(c.Context(), "the configuration", func() (*config.Config, error) {
 		return config.Load(config.Sources{Environ: namedUsers(os.Environ()), Flags: given, NoFile: true})
 	})
-	if err != nil {
-		return nil, err
+	if err == nil && cfg.Target == "" && cfg.AgentTarget == "" {
+		err = errors.New("no target is named: give --target URL, --agent-target URL, or both")
 	}
-	if cfg.Target == "" && cfg.AgentTarget == "" {
-		return nil, errors.New("no target is named: give --target URL, --agent-target URL, or both")
-	}
-	return cfg, nil
+	return cfg, err
 }
 
 var userToken = regexp.MustCompile(`^` + config.EnvPrefix + `USERS_([0-9]+)_(TOKEN|HEADERS)(=|_)`)
 
 // namedUsers adds a name for each user of the environment who has none.
 func namedUsers(environ []string) []string {
-	var added []string
+	all := slices.Clone(environ)
 	for _, entry := range environ {
 		if m := userToken.FindStringSubmatch(entry); m != nil {
 			name := config.EnvPrefix + "USERS_" + m[1] + "_NAME="
-			if !hasPrefix(environ, name) && !hasPrefix(added, name) {
-				added = append(added, name+"user-"+m[1])
+			if !slices.ContainsFunc(all, func(entry string) bool { return strings.HasPrefix(entry, name) }) {
+				all = append(all, name+"user-"+m[1])
 			}
 		}
 	}
-	return append(added, environ...)
-}
-
-func hasPrefix(all []string, prefix string) bool {
-	for _, entry := range all {
-		if strings.HasPrefix(entry, prefix) {
-			return true
-		}
-	}
-	return false
+	return all
 }
 
 func (f *initFlags) init(c *cobra.Command, s streams) error {
@@ -118,18 +99,21 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(f.file); err == nil && !f.force {
-		return f.exists()
+	write := outfile.Create // does not replace a file that is made while the target is asked
+	if f.force {
+		write = outfile.Text
+	} else if _, err := os.Lstat(f.file); err == nil {
+		return f.unwritten(fs.ErrExist)
 	}
 	if err := outfile.Ready(f.file); err != nil {
-		return f.unwritable(err)
+		return f.unwritten(err)
 	}
-	found, err := f.discover(c.Context(), cfg, s)
+	found, err := steps.Discover(c.Context(), cfg, func(step string) { fmt.Fprintln(s.err, "agentconform: "+safe.Line(step)) })
 	if err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("asking the target: %w", err)}
 	}
-	if err := f.write(found.Draft.Text()); err != nil {
-		return err
+	if err := write(f.file, outfile.Public, found.Draft.Text()); err != nil {
+		return f.unwritten(err)
 	}
 	f.tell(found, s)
 	if len(found.Problems) > 0 {
@@ -138,58 +122,24 @@ func (f *initFlags) init(c *cobra.Command, s streams) error {
 	return nil
 }
 
-// discover asks the target, and tells what it asks: a target may be slow, and rate may let each request wait.
-func (f *initFlags) discover(ctx context.Context, cfg *config.Config, s streams) (*steps.Discovery, error) {
-	if f.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("not done after %s (--timeout), so nothing was written; raise --timeout", f.timeout))
-		defer cancel()
-	}
-	return steps.Discover(ctx, cfg, func(step string) { fmt.Fprintln(s.err, "agentconform: "+safe.Line(step)) })
-}
-
-func (f *initFlags) exists() error {
-	return fmt.Errorf("%s exists: replace it with --force, or name another file with --output", f.file)
-}
-
-// write does not replace a file that has been made since it was looked for.
-func (f *initFlags) write(text []byte) error {
-	write := outfile.Create
-	if f.force {
-		write = outfile.Text
-	}
-	err := write(f.file, outfile.Public, text)
+func (f *initFlags) unwritten(err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return f.exists()
+		return fmt.Errorf("%s exists: replace it with --force, or name another file with --output", f.file)
 	}
-	if err != nil {
-		return f.unwritable(err)
-	}
-	return nil
-}
-
-func (f *initFlags) unwritable(err error) error {
 	return fmt.Errorf("writing the configuration: %w; name another file with --output", err)
 }
 
 // tell says what was written, and what to do next.
 func (f *initFlags) tell(found *steps.Discovery, s streams) {
 	set, open := found.Draft.Count()
-	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", safe.Line(f.file), reports.Count(set, "key"), reports.Count(open, "key"))
+	file, arguments := safe.Line(f.file), ""
+	if f.file != config.DefaultFile {
+		arguments = " --config " + safe.ShellWord(file)
+	}
+	fmt.Fprintf(s.out, "%s: %s written, %s suggested in comments\n", file, reports.Count(set, "key"), reports.Count(open, "key"))
 	for _, p := range found.Problems {
 		fmt.Fprintf(s.out, "problem: %s: %s; %s\n", p.Subject, safe.Line(p.Found), safe.Line(p.Remedy))
 	}
-	arguments := ""
-	if f.file != config.DefaultFile {
-		arguments += " --config " + shellWord(f.file)
-	}
-	fmt.Fprintf(s.out, "next:\n  1. read %s, and put values in place of the comments that apply\n  2. agentconform doctor%s\n  3. agentconform run%s\n", safe.Line(f.file), arguments, arguments)
-}
-
-// shellWord quotes what a shell would not take as one word.
-func shellWord(text string) string {
-	if regexp.MustCompile(`^[\w./:@-]+$`).MatchString(text) {
-		return text
-	}
-	return safe.ShellWord(safe.Line(text))
+	fmt.Fprintf(s.out, "next:\n  1. read %s, and put values in place of the comments that apply\n"+
+		"  2. agentconform doctor%s\n  3. agentconform run%s\n", file, arguments, arguments)
 }

@@ -127,7 +127,7 @@ func TestReachWithAPrivateCA(t *testing.T) {
 	f.secured(ca, &tls.Config{})
 	assert.Regexp(t, `^problem: .*: TLS: .*; .*set tls.ca to the file of the authority's certificate`, diagnosis(t, cfg, "control plane"))
 	cfg.TLS.CA = ca.file
-	assert.Regexp(t, `^ok: HTTP/2 over TLS 1.3, certificate for 127.0.0.1, issued by .*, valid until `, diagnosis(t, cfg, "TLS of target"))
+	assert.Regexp(t, `^ok: TLS 1.3, certificate for 127.0.0.1, issued by .*, valid until `, diagnosis(t, cfg, "TLS of target"))
 	result := reachRun(t, cfg, some)
 	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
 	assert.Positive(t, f.secondVersion.Load(), "HTTP/2 is used where the server has it")
@@ -248,8 +248,7 @@ func TestReachATargetThatComesUpLate(t *testing.T) {
 	cfg.Socket.ControlPlane = path
 	require.NoError(t, f.Listener.Close())
 	err := steps.Await(t.Context(), cfg, 100*time.Millisecond)
-	var late *steps.Unreached
-	require.ErrorAs(t, err, &late)
+	require.Error(t, err)
 	assert.Regexp(t, `^http://localhost:[0-9]+ does not answer within 100ms \(--wait\), [2-9] attempts, the last one: (no such file or directory|no answer within [0-9]+ms)`, err.Error())
 
 	came := make(chan error, 1)

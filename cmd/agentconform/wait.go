@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,18 +33,10 @@ func (w *waitFlag) await(ctx context.Context, cfg *config.Config, tell func(form
 	if w.limit == 0 {
 		return nil
 	}
-	tell("waiting for %s, at most %s", strings.Join(awaited(cfg), " and "), w.limit)
+	addresses := slices.DeleteFunc([]string{cfg.Target, cfg.AgentTarget}, func(address string) bool { return address == "" })
+	tell("waiting for %s, at most %s", safe.Line(strings.Join(addresses, " and ")), w.limit)
 	if err := steps.Await(ctx, cfg, w.limit); err != nil {
 		return &exit{exitIncomplete, fmt.Errorf("waiting for the target: %w", err)}
 	}
 	return nil
-}
-
-func awaited(cfg *config.Config) (all []string) {
-	for _, address := range []string{cfg.Target, cfg.AgentTarget} {
-		if address != "" {
-			all = append(all, safe.Line(address))
-		}
-	}
-	return all
 }

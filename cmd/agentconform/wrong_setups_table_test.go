@@ -47,7 +47,6 @@ func (s setups) unreached() []wrongSetup {
 		{name: "proxy refuses to connect", change: through("https", http.StatusForbidden), code: 3, says: `403.*; .*proxy`},
 		{name: "proxy without a way", change: through("http", http.StatusBadGateway), code: 3, says: `status 502: .*; let the proxy http.* connect to the host, .*or correct target$`},
 		{name: "CA file missing", change: func(_ *testing.T, c *config.Config) { c.TLS.CA = "/nonexistent/ca.pem" }, code: 2, says: `vendor.yaml:[0-9]+: tls.ca: the file /nonexistent/ca.pem cannot be used: .*; name a readable PEM file$`},
-		{name: "clock behind", change: s.behind(late, nil, nil), says: `^note clock .* behind the clock of this machine; set both clocks by NTP`},
 		{name: "agent server down", change: func(_ *testing.T, c *config.Config) { c.AgentTarget = "http://127.0.0.1:1" }, code: 3, says: `TCP: connection refused; start the target, or correct agent_target$`},
 		{name: "port of fixtures taken", change: func(_ *testing.T, c *config.Config) {
 			c.Create, c.Fixtures.Serve = config.Create{}, strings.TrimPrefix(plane, "http://")
@@ -81,7 +80,7 @@ func (s setups) refused() []wrongSetup {
 func (s setups) elsewhere() []wrongSetup {
 	plane := s.server.ControlPlaneURL()
 	return []wrongSetup{
-		{name: "path too long", change: at(plane + "/api"), code: 3, says: `control plane .* status 404, with and without credentials; .*; set target to ` + plane + `$`},
+		{name: "path too long", change: at(plane + "/api"), code: 3, says: `control plane .* status 404, with and without credentials: .*; set target to ` + plane + `$`},
 		{name: "path with the version", change: at(plane + "/v2"), code: 3, says: `; set target to ` + plane + `$`},
 		{name: "the agent server", change: at(s.server.AgentURL()), code: 3, says: `; set target to ` + plane + `$`},
 		{name: "path missing", change: s.behind(below("/platform"), nil, func(c *config.Config) {}), code: 3, says: `control plane .*got status 404 with 404 page not found; check target: is it the base URL, with its path prefix\?$`},
@@ -116,8 +115,8 @@ func (s setups) agents() []wrongSetup {
 	plane, agent := s.server.ControlPlaneURL(), s.server.AgentURL()
 	try := []string{"--try"}
 	return []wrongSetup{
-		{name: "agent server of another server", change: with(func(c *config.Config) { c.AgentTarget = plane }), code: 3, says: `agent server .* status 404, with and without credentials: no agent server is there; check agent_target`},
-		{name: "agent path too long", change: with(func(c *config.Config) { c.AgentTarget = agent + "/more" }), code: 3, says: `agent server .* no agent server is there; set agent_target to ` + agent + `$`},
+		{name: "agent server of another server", change: with(func(c *config.Config) { c.AgentTarget = plane }), code: 3, says: `agent server .* status 404, with and without credentials: nothing of the interface is served there; check agent_target`},
+		{name: "agent path too long", change: with(func(c *config.Config) { c.AgentTarget = agent + "/more" }), code: 3, says: `agent server .* nothing of the interface is served there; set agent_target to ` + agent + `$`},
 		{name: "agent path too short", change: with(func(c *config.Config) { c.AgentTarget = plane + "/agents" }), code: 3, says: `; check agent_target: is it the base URL, with its path prefix\?$`},
 		{name: "token of the first user", change: with(func(c *config.Config) { c.Users[0].Token = "a-token-that-is-wrong" }), code: 3, says: `agent server .* status 401 .*; check AGENTCONFORM_USERS_0_TOKEN`},
 		{name: "token of the second user", change: with(func(c *config.Config) { c.Users[1].Token = "a-token-that-is-wrong" }), code: 3, says: `users.1 .* status 401 .*; check AGENTCONFORM_USERS_1_TOKEN`},

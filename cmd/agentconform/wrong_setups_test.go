@@ -98,18 +98,6 @@ func answering(status int, header, value, body string) func(http.Handler) http.H
 	}
 }
 
-// late has the clock of the server be an hour behind.
-func late(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := httptest.NewRecorder()
-		next.ServeHTTP(answer, r)
-		maps.Copy(w.Header(), answer.Header())
-		w.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
-		w.WriteHeader(answer.Code)
-		_, _ = w.Write(answer.Body.Bytes())
-	})
-}
-
 // demanding refuses requests without the header.
 func demanding(header string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 	"golang.org/x/time/rate"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 )
@@ -140,7 +141,7 @@ type Client struct {
 	patience  *patience
 	large     chan struct{} // the place of a large body
 	gates     sync.Map      // by host
-	secured   sync.Map      // *handshakes by host and port
+	secured   sync.Map      // bool by host and port: it asked for a client certificate and has answered nothing
 }
 
 // New returns a client that has so many requests in flight.
@@ -356,7 +357,7 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 	for attempt := 1; ; attempt++ {
 		limited, cancel := context.WithCancel(ctx)
 		timer := time.AfterFunc(r.Timeout, cancel)
-		seen := progress{handshakes: c.handshakesOf(r.Base)}
+		seen := progress{client: c, host: reports.HostPort(r.Base)}
 		request, err := c.newRequest(seen.watch(limited), r)
 		if err != nil {
 			timer.Stop()
@@ -366,7 +367,7 @@ func (c *Client) send(ctx context.Context, r Request) (*Answer, error) {
 		a := &Answer{Request: r, Sent: time.Now()}
 		response, err := c.HTTP.Do(request)
 		if err == nil {
-			seen.answered.Store(true)
+			c.secured.Store(seen.host, false)
 			a.Status, a.Header, a.TLS = response.StatusCode, headersOf(response.Header), response.TLS
 			if response.Request != request {
 				a.Forwarded = response.Request.URL.String()

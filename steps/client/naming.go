@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -23,13 +22,10 @@ const (
 // is as public as the control plane, or more so. What is written is checked first, and each connection once more: a
 // name may lead to another address each time. It may be used by many goroutines.
 type Naming struct {
-	Plane        string            // base URL of the control plane; "": there is none, and nothing may be named
-	Agent        string            // base URL of the agent server that the configuration holds; "": none
-	AllowPrivate bool              // the key allow_private
-	Resolve      map[string]string // IP address by host name in lower case
-	Sockets      map[string]string // path of a Unix domain socket by "host:port" in lower case
-	// Hidden tells whether a proxy is between the suite and a base address: to where a name leads is not seen then.
-	Hidden func(base string) bool
+	Plane        string // base URL of the control plane; "": there is none, and nothing may be named
+	Agent        string // base URL of the agent server that the configuration holds; "": none
+	AllowPrivate bool   // the key allow_private
+	Route        *Route // how addresses are reached; nil: the way of the system
 
 	seen atomic.Int32 // 1 + the most public place at which the control plane was reached; 0: it was not yet
 }
@@ -55,10 +51,8 @@ func (r *Naming) Base(address string) (base string, err error) {
 	if err != nil {
 		return "", &NotNamed{"it is not a URL", KeyAgent}
 	}
-	host := hostOf(address)
+	host := canonical(u.Hostname())
 	at, written := placeOfHost(host)
-	plane, known := r.plane()
-	hidden := r.Hidden != nil && r.Hidden(address)
 	why := ""
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -70,11 +64,11 @@ func (r *Naming) Base(address string) (base string, err error) {
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		why = "it has a query or a fragment"
 	case r.holds(host):
-	case written && (known || hidden || at == never): // else the connection decides
-		if refused := r.allows(at, plane); refused != nil {
+	case written:
+		if refused := r.allows(at); refused != nil {
 			return "", refused
 		}
-	case !written && hidden && !r.AllowPrivate:
+	case !r.AllowPrivate && r.route().ProxyOf(address) != nil:
 		return "", &NotNamed{"to where its host name leads is not seen behind a proxy", KeyPrivate}
 	}
 	if why == "" && u.Scheme == "http" && strings.HasPrefix(strings.ToLower(r.Plane), "https:") && at != loopback {
@@ -87,8 +81,8 @@ func (r *Naming) Base(address string) (base string, err error) {
 }
 
 // allows decides about a place, from that of the control plane.
-func (r *Naming) allows(at, plane place) *NotNamed {
-	switch {
+func (r *Naming) allows(at place) *NotNamed {
+	switch plane := r.plane(); {
 	case at == never:
 		const why = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
 		return &NotNamed{why, KeyAgent}
@@ -115,8 +109,7 @@ func (r *Naming) connects(host string, ip netip.Addr) error {
 	case held:
 		return nil
 	}
-	plane, _ := r.plane()
-	if refused := r.allows(placeOf(ip), plane); refused != nil {
+	if refused := r.allows(placeOf(ip)); refused != nil {
 		return &NotNamed{fmt.Sprintf("it leads to %s: %s", ip, refused.Why), refused.Key}
 	}
 	return nil
@@ -141,27 +134,35 @@ func (r *Naming) connected(hostPort string, at net.Addr) {
 }
 
 // plane is where the control plane is: as the configuration says, else the most public place at which it was reached.
-func (r *Naming) plane() (at place, known bool) {
+// Behind a proxy that is not seen: then it is taken for public.
+func (r *Naming) plane() place {
 	host := hostOf(r.Plane)
-	if r.Sockets[reports.HostPort(r.Plane)] != "" {
-		return loopback, true
+	if r.route().Sockets[reports.HostPort(r.Plane)] != "" {
+		return loopback
 	}
-	if ip := r.Resolve[host]; ip != "" {
+	if ip := r.route().Resolve[host]; ip != "" {
 		host = ip
 	}
-	if at, known = placeOfHost(host); !known {
-		seen := r.seen.Load()
-		at, known = place(max(seen-1, 0)), seen != 0
+	at, written := placeOfHost(host)
+	if !written {
+		at = place(max(r.seen.Load()-1, 0))
 	}
 	if at == never { // there is a server: the user's own link
 		at = private
 	}
-	return at, known
+	return at
 }
 
 // holds tells whether the configuration holds a host.
 func (r *Naming) holds(host string) bool {
-	return slices.Contains([]string{hostOf(r.Plane), hostOf(r.Agent)}, host) || r.Resolve[host] != ""
+	return host == hostOf(r.Plane) || host == hostOf(r.Agent) || r.route().Resolve[host] != ""
+}
+
+func (r *Naming) route() *Route {
+	if r.Route == nil {
+		return &Route{}
+	}
+	return r.Route
 }
 
 // hostOf is the host of a URL in lower case, without the dot at its end; "" where there is none.

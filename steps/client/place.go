@@ -76,9 +76,11 @@ func bare(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// placeOfName is where a host name is by what it says, before anything is known of its address: known is false where
-// it says nothing.
-func placeOfName(host string) (at place, known bool) {
+// placeOfHost is where a host is by what is written, before anything is known of the addresses to which a name leads.
+func placeOfHost(host string) (at place, written bool) {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return placeOf(ip), true
+	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
 	case host == "localhost", strings.HasSuffix(host, ".localhost"):
@@ -88,12 +90,4 @@ func placeOfName(host string) (at place, known bool) {
 	}
 	return never, slices.Contains([]string{"metadata", "metadata.google.internal", "metadata.goog", "instance-data",
 		"instance-data.ec2.internal", "metadata.tencentyun.com", "metadata.platformequinix.com", "metadata.packet.net"}, host)
-}
-
-// placeOfHost is where a host is, as far as it is written.
-func placeOfHost(host string) (at place, known bool) {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return placeOf(ip), true
-	}
-	return placeOfName(host)
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"net/http/httptrace"
 	"sync/atomic"
-
-	"github.com/agentconform/agentconform/reports"
 )
 
 // Stage is how far a request got.
@@ -22,21 +20,12 @@ const (
 	StageHTTP  Stage = "HTTP"  // connected, and no valid answer
 )
 
-// handshakes are what was seen of all TLS connections to a host. A server that refuses a client ends the connection,
-// and not each of the requests on it gets the reason.
-type handshakes struct {
-	asked    atomic.Bool // for a client certificate
-	answered atomic.Bool // a request, so that connections are accepted
-}
-
-func (c *Client) handshakesOf(base string) *handshakes {
-	known, _ := c.secured.LoadOrStore(reports.HostPort(base), &handshakes{})
-	return known.(*handshakes)
-}
-
-// progress is what was seen of a request while it was sent.
+// progress is what was seen of a request while it was sent. A server that refuses a client ends the connection, and not
+// each of the requests on it gets the reason: the client keeps which hosts have asked for a certificate and answered
+// nothing.
 type progress struct {
-	*handshakes
+	client        *Client
+	host          string // with the port
 	reused, began atomic.Bool
 	stage         atomic.Pointer[Stage]
 }
@@ -47,7 +36,7 @@ type progressKey struct{}
 func showing(all []tls.Certificate) func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	return func(wanted *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		if p, is := wanted.Context().Value(progressKey{}).(*progress); is {
-			p.asked.Store(true)
+			p.client.secured.LoadOrStore(p.host, true)
 		}
 		for i := range all {
 			if wanted.SupportsCertificate(&all[i]) == nil {
@@ -81,7 +70,8 @@ type interrupted struct {
 func (e *interrupted) Unwrap() error { return e.error }
 
 func (p *progress) failed(err error) error {
-	return &interrupted{err, *p.stage.Load(), p.began.Load(), p.asked.Load() && !p.answered.Load()}
+	asked, _ := p.client.secured.Load(p.host)
+	return &interrupted{err, *p.stage.Load(), p.began.Load(), asked == any(true)}
 }
 
 // streamError is the error of net/http for a stream of HTTP/2 that was reset: net/http fills in a type with these

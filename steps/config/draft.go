@@ -46,15 +46,12 @@ func (d *Draft) Count() (set, open int) {
 	return set, open
 }
 
-// Has tells whether the key has a value.
-func (d *Draft) Has(key string) bool { return d.lines[key] != nil && d.lines[key].set }
-
 // Value is the value of a key that has one, else nil.
 func (d *Draft) Value(key string) any {
-	if !d.Has(key) {
-		return nil
+	if line := d.lines[key]; line != nil && line.set {
+		return line.value
 	}
-	return d.lines[key].value
+	return nil
 }
 
 const draftHead = `# yaml-language-server: $schema=` + SchemaURL + `
@@ -68,7 +65,7 @@ func (d *Draft) Text() []byte {
 	keysText := bytes.NewBufferString(draftHead)
 	t := reflect.TypeFor[Config]()
 	for i := range t.NumField() {
-		if key := t.Field(i).Tag.Get("yaml"); d.under(key) {
+		if key := t.Field(i).Tag.Get("yaml"); d.under(key, false) {
 			keysText.WriteByte('\n')
 			d.write(keysText, key, "", false)
 		}
@@ -76,20 +73,10 @@ func (d *Draft) Text() []byte {
 	return keysText.Bytes()
 }
 
-// under tells whether the draft has the key, or one below it.
-func (d *Draft) under(key string) bool {
-	for known := range d.lines {
-		if known == key || strings.HasPrefix(known, key+".") {
-			return true
-		}
-	}
-	return false
-}
-
-// hasSet tells whether a key below has a value.
-func (d *Draft) hasSet(key string) bool {
+// under tells whether the draft has the key, or one below it; with a value, where only these count.
+func (d *Draft) under(key string, set bool) bool {
 	for known, line := range d.lines {
-		if line.set && (known == key || strings.HasPrefix(known, key+".")) {
+		if (line.set || !set) && (known == key || strings.HasPrefix(known, key+".")) {
 			return true
 		}
 	}
@@ -117,12 +104,12 @@ func (d *Draft) write(out *bytes.Buffer, key, indent string, isComment bool) {
 		}
 		return
 	}
-	if !d.hasSet(key) && !isComment {
+	if !d.under(key, true) && !isComment {
 		indent, isComment = indent+"# ", true
 	}
 	fmt.Fprintf(out, "%s%s:\n", indent, name)
 	each(reflect.ValueOf(Default()), "", func(below string, _ reflect.Value) {
-		if rest, inside := strings.CutPrefix(below, key+"."); inside && !strings.Contains(rest, ".") && d.under(below) {
+		if rest, inside := strings.CutPrefix(below, key+"."); inside && !strings.Contains(rest, ".") && d.under(below, false) {
 			d.write(out, below, indent+"  ", isComment)
 		}
 	})
@@ -131,18 +118,13 @@ func (d *Draft) write(out *bytes.Buffer, key, indent string, isComment bool) {
 // comment writes a text in lines of readable length.
 func comment(out *bytes.Buffer, indent, text string) {
 	const width = 120
-	lead := indent + "# "
-	line := lead
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-			line += word
-		case len(line)+1+len(word) > width:
+	line := indent + "#"
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > width && line != indent+"#" {
 			out.WriteString(line + "\n")
-			line = lead + word
-		default:
-			line += " " + word
+			line = indent + "#"
 		}
+		line += " " + word
 	}
 	out.WriteString(line + "\n")
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -11,45 +12,38 @@ import (
 
 // examineConnection says how the address of a key is reached, from the first answer to the probes: the proxy, TLS,
 // redirects, and the clock.
-func (x *examiner) examineConnection(e *Examination, key string, probes []*probe) {
+func (x *examiner) examineConnection(key string, probes []*probe) {
 	if proxy := x.route.ProxyOf(probes[0].request.Base); proxy != nil {
 		from := "the environment"
 		if x.target.Config.Proxy != "" {
 			from = "the key proxy"
 		}
-		e.add(Fine, "proxy", fmt.Sprintf("requests to %s go through %s, from %s", key, proxy, from), "")
+		x.add(Fine, "proxy", fmt.Sprintf("requests to %s go through %s, from %s", key, proxy, from), "")
 	}
-	for _, p := range probes {
-		if p.answer == nil {
-			continue
-		}
-		if state := p.answer.TLS; state != nil && len(state.PeerCertificates) > 0 {
-			x.examineTLS(e, key, state)
-		}
-		x.examineClock(e, p)
-		if to := x.target.Redact.Text(p.answer.Forwarded); to != "" {
-			found := called(p) + ": redirected to " + to + "; requests other than GET are not sent there"
-			e.add(Noted, "redirect", found, "set "+key+" to "+baseOf(p, to))
-		}
+	first := slices.IndexFunc(probes, func(p *probe) bool { return p.answer != nil })
+	if first < 0 {
 		return
 	}
-}
-
-func (x *examiner) examineTLS(e *Examination, key string, state *tls.ConnectionState) {
-	found := tls.VersionName(state.Version) + ", certificate " + client.Certificate(state.PeerCertificates[0])
-	if state.NegotiatedProtocol == "h2" {
-		found = "HTTP/2 over " + found
+	p := probes[first]
+	if state := p.answer.TLS; state != nil && len(state.PeerCertificates) > 0 {
+		found := tls.VersionName(state.Version) + ", certificate " + client.Certificate(state.PeerCertificates[0])
+		found = x.target.Redact.Excerpt(found)
+		if x.target.Config.TLS.Insecure {
+			found += ", not verified: tls.insecure is true"
+			x.add(Noted, "TLS of "+key, found, "set tls.ca, and remove tls.insecure")
+		} else {
+			x.add(Fine, "TLS of "+key, found, "")
+		}
 	}
-	found = x.target.Redact.Excerpt(found)
-	if x.target.Config.TLS.Insecure {
-		e.add(Noted, "TLS of "+key, found+", not verified: tls.insecure is true", "set tls.ca, and remove tls.insecure")
-		return
+	x.examineClock(p)
+	if to := x.target.Redact.Text(p.answer.Forwarded); to != "" {
+		found := p.called() + ": redirected to " + to + "; requests other than GET are not sent there"
+		x.add(Noted, "redirect", found, "set "+key+" to "+baseOf(p, to))
 	}
-	e.add(Fine, "TLS of "+key, found, "")
 }
 
 // examineClock compares the Date of an answer with the clock of this machine.
-func (x *examiner) examineClock(e *Examination, p *probe) {
+func (x *examiner) examineClock(p *probe) {
 	const muchSkew = 30 * time.Second
 	date, err := http.ParseTime(p.answer.Header.Get("Date"))
 	if err != nil {
@@ -60,8 +54,8 @@ func (x *examiner) examineClock(e *Examination, p *probe) {
 		skew, which = -before, "behind"
 	}
 	if skew >= muchSkew {
-		found := fmt.Sprintf("%s: Date is %s, %s %s the clock of this machine", called(p), date.UTC().Format(time.DateTime),
-			skew.Round(time.Second), which)
-		e.add(Noted, "clock", found, "set both clocks by NTP: tokens and certificates are valid by the clock")
+		x.add(Noted, "clock", fmt.Sprintf("%s: Date is %s, %s %s the clock of this machine", p.called(),
+			date.UTC().Format(time.DateTime), skew.Round(time.Second), which),
+			"set both clocks by NTP: tokens and certificates are valid by the clock")
 	}
 }

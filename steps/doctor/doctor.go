@@ -70,12 +70,13 @@ func (e *Examination) problems() (all []string) {
 	return all
 }
 
-func (e *Examination) add(finding State, subject, found, remedy string) {
-	e.Checks = append(e.Checks, Check{State: finding, Subject: subject, Found: found, Remedy: remedy})
+func (e *Examination) add(state State, subject, found, remedy string) {
+	e.Checks = append(e.Checks, Check{state, subject, found, remedy})
 }
 
 // examiner checks one target.
 type examiner struct {
+	*Examination
 	target    *target.Target
 	plane     *plane.Plane
 	agents    *agent.Agents
@@ -83,31 +84,33 @@ type examiner struct {
 	oracle    *spec.Oracle
 	forecast  *forecast.Forecast
 	route     client.Route
-	words     *evidence.Words // what the target has shown of the words that vocabulary renames
+	listed    *probe // the request for the threads, as the first user; nil where no agent server is configured
+	nobody    *probe // the same request without credentials
 }
 
 func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Catalogue, oracle *spec.Oracle) *examiner {
 	p := plane.New(t, nil, time.Time{})
-	return &examiner{target: t, plane: p, agents: agent.New(t, p, maker, atOnce), catalogue: catalogue, oracle: oracle,
+	return &examiner{Examination: &Examination{Total: len(catalogue.Requirements)}, target: t, plane: p,
+		agents: agent.New(t, p, maker, requestsAtOnce), catalogue: catalogue, oracle: oracle,
 		forecast: forecast.Foresee(t.Config, catalogue, forecast.Selection{})}
 }
 
 // Options say what an examination does beyond reading.
 type Options struct {
-	// Try has it run the conformance graph once for each word of its contract, on threads that it removes where the agent
-	// server takes DELETE.
+	// Try has it run the conformance graph once for each word of its contract, on threads that it removes where the
+	// agent server takes DELETE.
 	Try bool
 	// Fixtures are what a run would serve, served while the examination lasts; nil where the configuration has none.
 	Fixtures target.Fixtures
 }
 
-// atOnce is how many requests are in flight.
-const atOnce = 9
+const requestsAtOnce = 9 // at most
 
-// Examine checks whether a run could judge the target, and which keys its configuration lacks. Unless the options say more, it
-// sends a few reading requests and creates nothing. The error is that of the context.
-func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle, o Options) (*Examination, error) {
-	t, err := target.New(target.Options{Config: c, Concurrency: atOnce, RunID: "doctor", Fixtures: o.Fixtures})
+// Examine checks whether a run could judge the target, and which keys its configuration lacks. Unless the options say
+// more, it sends a few reading requests and creates nothing. The error is that of the context, or of the route.
+func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogue, oracle *spec.Oracle,
+	o Options) (*Examination, error) {
+	t, err := target.New(target.Options{Config: c, Concurrency: requestsAtOnce, RunID: "doctor", Fixtures: o.Fixtures})
 	if err != nil {
 		return nil, err
 	}
@@ -121,40 +124,39 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	if x.route, err = target.RouteOf(c); err != nil {
 		return nil, err
 	}
-	x.words = evidence.NewWords(t.Client.Words)
+	words := evidence.NewWords(t.Client.Words)
 	t.Client.Observe = func(_ context.Context, r client.Request, _ time.Time, a *client.Answer, _ string) int {
-		x.words.Note(0, r, a)
+		words.Note(0, r, a)
 		return 0
 	}
-	e := &Examination{Total: len(catalogue.Requirements)}
-	if err := x.examineTarget(ctx, e); err != nil {
-		return nil, err
-	}
+	x.examineTarget(ctx)
 	if c.Target != "" && len(c.Create.Body) > 0 {
-		x.examineTemplate(e)
+		x.examineTemplate()
 	}
-	if err := x.examineExisting(ctx, e); err != nil {
-		return nil, err
+	x.examineExisting(ctx)
+	for _, name := range words.Unchanged() {
+		x.add(Problem, "vocabulary."+name, fmt.Sprintf("the target uses %q and never %q", name, t.Client.Words.OnWire(name)),
+			"remove or correct vocabulary."+name)
 	}
-	x.examineVocabulary(e)
 	if o.Try {
-		if err := x.tryGraph(ctx, e); err != nil {
-			return nil, err
-		}
+		x.tryGraph(ctx)
 	}
-	if err := x.examineFixtures(ctx, e); err != nil {
-		return nil, err
+	x.examineFixtures(ctx)
+	if told := target.ShortSecrets(c); told != "" {
+		x.add(Noted, "secrets", told, "")
 	}
-	x.examineSecrets(e)
-	x.examineGaps(e)
-	x.examinePlan(e)
-	return e, nil
+	x.examineGaps()
+	x.examinePlan()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return x.Examination, nil
 }
 
 // examineTemplate validates create.body against the contract, as the run does with each of its own requests.
-func (x *examiner) examineTemplate(e *Examination) {
+func (x *examiner) examineTemplate() {
 	const subject = "create.body"
-	body := x.plane.Sources.Body("agentconform-doctor", nil)
+	body, source := x.plane.Sources.Body("agentconform-doctor", nil), x.target.Config.Source()
 	request := x.target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body)
 	violations := x.oracle.JudgeRequest(spec.Exchange{Side: request.Side, Method: request.Method, Path: request.Path,
 		RequestHeader: request.Header, RequestBody: request.Body})
@@ -164,21 +166,16 @@ func (x *examiner) examineTemplate(e *Examination) {
 		if more := len(violations) - 1; more > 0 {
 			found += fmt.Sprintf(" (and %d more)", more)
 		}
-		e.add(Problem, subject, x.target.Redact.Excerpt(found), "correct create.body: a run whose own requests break the contract is never conformant")
+		x.add(Problem, subject, x.target.Redact.Excerpt(found),
+			"correct create.body: a run whose own requests break the contract is never conformant")
 		return
 	}
-	for _, name := range spec.Words(x.target.Config.Vocabulary).Renamed() {
-		if mapped := x.target.Config.Vocabulary[name]; usesKey(body, mapped) {
-			e.add(Noted, subject, fmt.Sprintf("uses %q, the target's name for %q", mapped, name), fmt.Sprintf("write %q in create.body: vocabulary maps it in requests and answers", name))
-			return
-		}
-	}
-	if field := lacking(body, x.target.Config.Source()); field != "" {
+	if field := lacking(body, source); field != "" {
 		found := "lacks " + field + ": a server without a default for it refuses each creation with 422"
-		e.add(Noted, subject, found, "set create.body."+field)
+		x.add(Noted, subject, found, "set create.body."+field)
 		return
 	}
-	e.add(Fine, subject, "source "+x.target.Config.Source()+", matches the contract", "")
+	x.add(Fine, subject, "source "+source+", matches the contract", "")
 }
 
 // lacking returns the first field that says what to build from the source and that a create body does not have, or "".
@@ -193,35 +190,24 @@ func lacking(body map[string]any, source string) string {
 	return ""
 }
 
-// usesKey tells whether an object has the key, at any depth.
-func usesKey(object map[string]any, key string) bool {
-	for k, value := range object {
-		inner, _ := value.(map[string]any)
-		if k == key || usesKey(inner, key) {
-			return true
-		}
-	}
-	return false
-}
-
-func (x *examiner) examineGaps(e *Examination) {
+func (x *examiner) examineGaps() {
 	gaps, judged := x.forecast.Gaps(x.catalogue.Scenarios())
-	e.Judged = judged
+	x.Judged = judged
+	var without []Check
 	for _, g := range gaps {
 		names := g.Named(x.catalogue)
-		switch g.Skip.Kind {
-		case reports.NotApplicable:
-		case reports.NotClaimed:
-			e.add(Noted, "not claimed", names+": supports does not name "+g.Skip.Key, "")
+		switch {
+		case g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0:
+			found := (&forecast.Gap{Whole: g.Whole}).Named(x.catalogue) + ": " + g.Reason
+			without = append(without, Check{Noted, "not applicable", found, ""})
+		case g.Skip.Kind == reports.NotApplicable:
+		case g.Skip.Kind == reports.NotClaimed:
+			x.add(Noted, "not claimed", names+": supports does not name "+g.Skip.Key, "")
 		default:
-			e.add(Missing, g.Skip.Key, "would enable "+names, x.claimedOf(g))
+			x.add(Missing, g.Skip.Key, "would enable "+names, x.claimedOf(g))
 		}
 	}
-	for _, g := range gaps {
-		if g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0 {
-			e.add(Noted, "not applicable", (&forecast.Gap{Whole: g.Whole}).Named(x.catalogue)+": "+g.Reason, "")
-		}
-	}
+	x.Checks = append(x.Checks, without...)
 }
 
 // claimedOf says that a run is incomplete without the key, where supports claims what it would enable.
@@ -238,40 +224,21 @@ func (x *examiner) claimedOf(g *forecast.Gap) string {
 	return "set it: supports claims " + strings.Join(names, ", ") + ", and a run without it is incomplete"
 }
 
-func (x *examiner) examinePlan(e *Examination) {
+func (x *examiner) examinePlan() {
 	x.forecast.Share(x.catalogue.Scenarios())
 	p, c := x.forecast.Plan(x.catalogue.Scenarios()), x.target.Config
-	const subject = "plan"
-	found := fmt.Sprintf("a run creates at most %s with %s", reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
-	switch most := c.MaxDeployments; {
+	found := "a run creates no deployment"
+	switch {
 	case c.Target == "":
-		e.add(Fine, subject, "a run creates threads and runs, and no deployment", "")
-	case p.Deployments == 0:
-		e.add(Fine, subject, "a run creates no deployment", "")
-	case most > 0 && most < p.Deployments:
-		e.add(Noted, subject, fmt.Sprintf("%s; max_deployments is %d, so some requirements are skipped", found, most), fmt.Sprintf("set max_deployments to %d", p.Deployments))
-	default:
-		e.add(Fine, subject, found, "")
+		found = "a run creates threads and runs, and no deployment"
+	case p.Deployments > 0:
+		found = fmt.Sprintf("a run creates at most %s with %s",
+			reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
 	}
-	e.add(Fine, "limits", fmt.Sprintf("max_deployments %s, max_revisions %s; timeouts: request %s, poll %s, run %s",
-		limit(c.MaxDeployments), limit(c.MaxRevisions), brief(c.Timeouts.Request), brief(c.Timeouts.Poll), brief(c.Timeouts.Run)), "")
-}
-
-func limit(n int) string {
-	if n == 0 {
-		return "none"
+	if most := c.MaxDeployments; most > 0 && most < p.Deployments && c.Target != "" {
+		found += fmt.Sprintf("; max_deployments is %d, so some requirements are skipped", most)
+		x.add(Noted, "plan", found, fmt.Sprintf("set max_deployments to %d", p.Deployments))
+		return
 	}
-	return fmt.Sprint(n)
-}
-
-// brief is a duration without the units that are zero: 15m and not 15m0s.
-func brief(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	x.add(Fine, "plan", found, "")
 }

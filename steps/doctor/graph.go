@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/agentconform/agentconform/reports"
@@ -12,23 +14,24 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// tryGraph runs the conformance graph once for each word of its contract, as a run does before the scenarios that need it. The
-// error is that of the context.
-func (x *examiner) tryGraph(ctx context.Context, e *Examination) error {
+// tryGraph runs the conformance graph once for each word of its contract, as a run does before the scenarios that need
+// it, and removes the threads.
+func (x *examiner) tryGraph(ctx context.Context) {
 	const subject = "graph"
 	switch {
-	case len(e.problems()) > 0:
-		return nil
+	case len(x.problems()) > 0:
+		return
 	case x.target.Config.AgentTarget == "":
-		e.add(Noted, subject, "not tried: the URL of the agent server is not known", "set agent_target")
-		return nil
+		x.add(Noted, subject, "not tried: the URL of the agent server is not known", "set agent_target")
+		return
 	case x.target.AgentRefusal() != 0:
-		e.add(Noted, subject, "not tried: no user is configured", configureUsers)
-		return nil
+		x.add(Noted, subject, "not tried: no user is configured", configureUsers)
+		return
 	}
 	s, err := x.agents.AgentServer(ctx)
 	if err != nil {
-		return err
+		x.add(Problem, subject, x.target.Redact.Excerpt(err.Error()), "")
+		return
 	}
 	errs := make([]error, len(agent.Words))
 	var wait sync.WaitGroup
@@ -36,45 +39,39 @@ func (x *examiner) tryGraph(ctx context.Context, e *Examination) error {
 		wait.Go(func() { errs[i] = s.Understood(ctx, w) })
 	}
 	wait.Wait()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	for i, w := range agent.Words {
-		if !x.reportWord(e, w, errs[i]) {
+		if !x.reportWord(w, errs[i]) {
 			break // the others lack the same
 		}
 	}
-	x.removeThreads(ctx, e)
-	return nil
+	x.removeThreads(ctx)
 }
 
 // reportWord tells whether what was found is about the word alone.
-func (x *examiner) reportWord(e *Examination, w agent.Word, err error) bool {
+func (x *examiner) reportWord(w agent.Word, err error) bool {
 	subject := "graph: " + string(w)
+	if err == nil {
+		x.add(Fine, subject, "understood", "")
+		return true
+	}
+	found := x.target.Redact.Excerpt(err.Error())
 	var o *outcome.Outcome
 	switch {
-	case err == nil:
-		e.add(Fine, subject, "understood", "")
-	case errors.As(err, &o) && o.IsBy(reports.ByGraph) && w != agent.Echo:
-		e.add(Noted, subject, x.target.Redact.Excerpt(err.Error()), "correct the graph: what needs this is not judged")
-	case errors.As(err, &o) && o.IsBy(reports.ByGraph):
-		e.add(Problem, subject, x.target.Redact.Excerpt(err.Error()), "correct the graph: everything about runs needs this")
-		return false
+	case !errors.As(err, &o) || !o.IsBy(reports.ByGraph):
+		x.add(Problem, "graph", found, "")
+	case w == agent.Echo:
+		x.add(Problem, subject, found, "correct the graph: everything about runs needs this")
 	default:
-		e.add(Problem, "graph", x.target.Redact.Excerpt(err.Error()), "")
-		return false
+		x.add(Noted, subject, found, "correct the graph: what needs this is not judged")
+		return true
 	}
-	return true
+	return false
 }
 
 // removeThreads removes what was created.
-func (x *examiner) removeThreads(ctx context.Context, e *Examination) {
-	var threads []reports.LedgerEntry
-	for _, created := range x.target.Ledger.Entries() {
-		if created.Kind == evidence.Thread {
-			threads = append(threads, created)
-		}
-	}
+func (x *examiner) removeThreads(ctx context.Context) {
+	threads := slices.DeleteFunc(x.target.Ledger.Entries(), func(e reports.LedgerEntry) bool { return e.Kind != evidence.Thread })
+	all := reports.Count(len(threads), "thread")
 	var mu sync.Mutex
 	left, why := 0, ""
 	removal.Threads(ctx, x.target, threads, func(_ reports.LedgerEntry, how removal.Result) {
@@ -85,8 +82,8 @@ func (x *examiner) removeThreads(ctx context.Context, e *Examination) {
 		}
 	})
 	if left > 0 {
-		e.add(Noted, "threads", x.target.Redact.Excerpt(reports.Count(left, "thread")+" of "+reports.Count(len(threads), "thread")+" not removed: "+why), "")
+		x.add(Noted, "threads", x.target.Redact.Excerpt(fmt.Sprintf("%d of %s not removed: %s", left, all, why)), "")
 		return
 	}
-	e.add(Fine, "threads", reports.Count(len(threads), "thread")+" created and removed", "")
+	x.add(Fine, "threads", all+" created and removed", "")
 }

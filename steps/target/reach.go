@@ -18,7 +18,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// RouteOf is how the configuration says that the target is reached. The error names the key of a file that cannot be used.
+// RouteOf is how the configuration says that the target is reached, with the rules for addresses that its control plane
+// names. The error names the key of a file that cannot be used.
 func RouteOf(c *config.Config) (client.Route, error) {
 	secure, wrong := c.TLS.Client()
 	if wrong != nil {
@@ -35,19 +36,9 @@ func RouteOf(c *config.Config) (client.Route, error) {
 		}
 		route.Proxy = proxy
 	}
-	route.Names = NamesOf(c)
-	hidden := route
-	route.Names.Hidden = func(base string) bool { return hidden.ProxyOf(base) != nil }
+	known := route
+	route.Names = &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate, Route: &known}
 	return route, nil
-}
-
-// NamesOf are the rules of a configuration for the addresses that its control plane names.
-func NamesOf(c *config.Config) *client.Naming {
-	rules := &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate}
-	if via := c.Connection(); via != nil {
-		rules.Resolve, rules.Sockets = via.Resolve, via.Sockets
-	}
-	return rules
 }
 
 func clientOf(o Options) (*client.Client, error) {
@@ -118,17 +109,6 @@ func ShortSecrets(c *config.Config) string {
 		strings.Join(short, ", "), config.SafeSecret)
 }
 
-// Unreached says that an address did not answer in time.
-type Unreached struct {
-	Address, Cause string
-	Limit          time.Duration
-	Attempts       int
-}
-
-func (e *Unreached) Error() string {
-	return fmt.Sprintf("%s does not answer within %s (--wait), %s, the last one: %s", e.Address, e.Limit, reports.Count(e.Attempts, "attempt"), e.Cause)
-}
-
 // The intervals between attempts to reach a target that is being started.
 const (
 	firstInterval = 50 * time.Millisecond
@@ -136,7 +116,7 @@ const (
 )
 
 // Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no credentials.
-// The error is an *Unreached, or the cause of the context.
+// The error says which does not, or is the cause of the context.
 func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	t, err := New(Options{Config: c, Concurrency: 1})
 	if err != nil {
@@ -171,7 +151,8 @@ func (t *Target) await(ctx context.Context, address string, limit time.Duration,
 		case !errors.As(err, &none):
 			return err
 		case time.Until(end) <= 0:
-			return &Unreached{Address: address, Cause: t.Redact.Excerpt(none.Message()), Limit: limit, Attempts: attempts}
+			return fmt.Errorf("%s does not answer within %s (--wait), %s, the last one: %s", address, limit,
+				reports.Count(attempts, "attempt"), t.Redact.Excerpt(none.Message()))
 		}
 		if err := client.Sleep(ctx, min(pause, max(time.Until(end), 0))); err != nil {
 			return err
