@@ -77,9 +77,9 @@ func TestRollbackVerdicts(t *testing.T) {
 }
 
 func TestFilterBody(t *testing.T) {
-	assert.Equal(t, map[string]any{"limit": 1000, "offset": 2000}, (*Filter)(nil).body(2000))
+	assert.Equal(t, map[string]any{"limit": 200, "offset": 2000}, (*Filter)(nil).body(2000))
 	f := &Filter{Metadata: map[string]any{}, IDs: []any{"a"}}
-	assert.Equal(t, map[string]any{"limit": 1000, "offset": 0, "metadata": map[string]any{}, "ids": []any{"a"}}, f.body(0))
+	assert.Equal(t, map[string]any{"limit": 200, "offset": 0, "metadata": map[string]any{}, "ids": []any{"a"}}, f.body(0))
 }
 
 func TestRowsOf(t *testing.T) {
