@@ -145,8 +145,11 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	if !f.ObservedWhole() {
 		p.difference(f.Expected, f.Actual)
 	}
-	if f.Pointer != "" {
-		p.field("where", f.Pointer+" in the answer of "+cmp.Or(f.Operation, "the target"))
+	switch answer := "the answer of " + cmp.Or(f.Operation, "the target"); {
+	case f.Pointer != "":
+		p.field("where", f.Pointer+" in "+answer)
+	case f.Operation != "":
+		p.field("where", answer)
 	}
 	if f.Compared != "" {
 		p.field("compared", f.Compared)

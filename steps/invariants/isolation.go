@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"cmp"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -53,7 +54,8 @@ func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
 // leaked keeps a violation.
 func (r *isolation) leaked(s *seen, what, actual string) {
 	r.leaks[s.id] = s.op.ID
-	r.violated(s, "", "an answer to one caller holds "+what+" of another user", "nothing of another user", actual)
+	to := cmp.Or(s.caller.name, "a caller without credentials")
+	r.violated(s, "", "an answer to one caller holds "+what+" of another user", "nothing of another user", actual+" in an answer to "+to)
 }
 
 func (r *isolation) of(key string) *belongings {
