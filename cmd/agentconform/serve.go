@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -18,9 +21,9 @@ import (
 )
 
 type serveFlags struct {
-	listen, data, edition, writeConfig string
-	pace                               time.Duration
-	faults                             []string
+	listen, data, edition, writeConfig, proxy string
+	pace                                      time.Duration
+	faults                                    []string
 }
 
 func newServe(io streams) *cobra.Command {
@@ -30,13 +33,16 @@ func newServe(io streams) *cobra.Command {
 		Short: "Serve the reference implementation",
 		Long: `Serve the reference implementation: a control plane that deploys agent servers, and an agent server that runs the
 conformance graph from the start. It prints one line with both addresses when it is ready, and serves until Ctrl-C,
-SIGTERM or SIGHUP. --fault makes it violate the interface on purpose, to see what a run reports.
+SIGTERM or SIGHUP. --fault makes it violate the interface on purpose, to see what a run reports. With --proxy the faults
+stand before a server of your own, at its control plane or its agent server: a run against the printed address shows
+whether the suite sees them there too.
 
 Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
   agentconform run --config reference.yaml
   agentconform serve --fault limit-101-is-served --write-config faulty.yaml
-  agentconform serve --edition self-hosted --data ./reference-data --pace 200ms`,
+  agentconform serve --edition self-hosted --data ./reference-data --pace 200ms
+  agentconform serve --proxy http://127.0.0.1:2024 --fault join-does-not-wait`,
 		Args: noArguments("set the address with --listen, and the folder with --data"),
 		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c, io) },
 	}
@@ -45,6 +51,7 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	flags.StringVar(&f.data, "data", "", "`folder` for the data (default: nothing is kept)")
 	flags.StringVar(&f.edition, "edition", "", "cloud or self-hosted (default cloud)")
 	flags.StringSliceVar(&f.faults, "fault", nil, "`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
+	flags.StringVar(&f.proxy, "proxy", "", "serve what is at the `URL`, with the faults, in place of the reference")
 	flags.DurationVar(&f.pace, "pace", 0, "minimum time that a revision stays in each status, such as 200ms")
 	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration for this server to the `file`")
 	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
@@ -57,6 +64,8 @@ func (f *serveFlags) check() error {
 		return fmt.Errorf("--edition %s: give %s or %s", f.edition, config.Cloud, config.SelfHosted)
 	case f.pace < 0:
 		return fmt.Errorf("--pace %s: give a duration of zero or more, such as 200ms", f.pace)
+	case f.proxy != "" && (f.data != "" || f.edition != "" || f.pace != 0 || f.writeConfig != ""):
+		return errors.New("--proxy serves another server: leave out --data, --edition, --pace and --write-config, which are for the reference")
 	}
 	return nil
 }
@@ -69,6 +78,9 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 		return err
 	}
 	ctx := c.Context()
+	if f.proxy != "" {
+		return f.serveProxy(ctx, io)
+	}
 	options := reference.Options{Listen: f.listen, DataDir: f.data, Edition: f.edition, Pace: f.pace}
 	layers, edition, err := deviations(f.faults)
 	if err != nil {
@@ -89,14 +101,52 @@ func (f *serveFlags) serve(c *cobra.Command, io streams) error {
 			return errors.Join(err, server.Close())
 		}
 	}
-	if beyondLoopback(f.listen) {
-		_, _ = fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
-	}
+	f.warn(io)
 	if _, err := fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", server.ControlPlaneURL(), server.AgentURL()); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	<-ctx.Done()
 	return server.Close()
+}
+
+// serveProxy serves another server with the faults before it.
+func (f *serveFlags) serveProxy(ctx context.Context, io streams) error {
+	at, err := url.Parse(f.proxy)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
+		return fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)
+	}
+	layers, _, err := deviations(f.faults)
+	if err != nil {
+		return err
+	}
+	handler, err := faults.Before(at, layers...)
+	if err != nil {
+		return fmt.Errorf("--fault %s: %w; choose others, or leave out --proxy", strings.Join(f.faults, ","), err)
+	}
+	listener, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return f.explained(err)
+	}
+	f.warn(io)
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	address := "http://" + listener.Addr().String()
+	_, err = fmt.Fprintf(io.out, "ready control-plane=%s agent-server=%s\n", address, address+faults.ProxiedAgent)
+	if err == nil {
+		select {
+		case <-ctx.Done():
+		case err = <-ended:
+		}
+	}
+	return errors.Join(err, server.Close())
+}
+
+// warn tells that other machines reach the server.
+func (f *serveFlags) warn(io streams) {
+	if beyondLoopback(f.listen) {
+		_, _ = fmt.Fprintf(io.err, "warning: the reference listens on %s, where other machines reach it; it is a server for tests: let only those reach it that you trust, or use --listen 127.0.0.1:0\n", f.listen)
+	}
 }
 
 // deviations are the layers of declared faults and of generated mutants, which have a slash in their names.

@@ -33,6 +33,7 @@ export const mutants = {
   "state-of-any-user": {
     does: "GET /threads/{thread_id}/state returns the state of another user's thread",
     fails: { "AS-AUTHZ-1": "the filter of the handler is not applied to the state" },
+    blocks: ["AS-AUTHZ-7"], // it asks for the state too
     apply({ wrap, state }) {
       wrap(state, "get", (get) => function (config, options) {
         return get.call(this, config, options, undefined);

@@ -1,0 +1,51 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+
+	"github.com/agentconform/agentconform/reference"
+)
+
+// ProxiedAgent is the path below which [Before] serves the agent server.
+const ProxiedAgent = "/agents/proxied"
+
+// errInside is the error of a layer that changes more than what is sent over HTTP.
+var errInside = errors.New("it changes what is inside the reference, and cannot stand before another server")
+
+// Before puts layers before a server that runs at a URL: whatever of the interface it serves, its agent server below
+// [ProxiedAgent] and all else at its own paths. The error tells that a layer needs the reference.
+func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
+	var o reference.Options
+	for _, apply := range layers {
+		apply(&o)
+	}
+	inside := o.WrapStore != nil || o.WrapPipeline != nil || o.WrapRuntime != nil || o.WrapGraph != nil || o.WrapAgent != nil
+	if inside || o.WrapFixtures != nil || o.Pace != 0 {
+		return nil, errInside
+	}
+	proxy := http.Handler(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(server)
+			r.Out.Host = server.Host
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, fmt.Sprintf("%s does not answer: %v", server.Redacted(), err), http.StatusBadGateway)
+		},
+	})
+	mounted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, ProxiedAgent+"/") {
+			http.StripPrefix(ProxiedAgent, proxy).ServeHTTP(w, r)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})
+	if o.WrapHTTP == nil {
+		return mounted, nil
+	}
+	return o.WrapHTTP(mounted), nil
+}
