@@ -32,7 +32,7 @@ var explained = []struct {
 		"a server may have build_on_push false whatever was asked for (section 2)"},
 	{names(`list-revisions/refusal/detail\.\*\.(msg|type)/(another|foreign|late|stale|sometimes)`),
 		"the texts of an error are the server's own; its loc names the parameter (section 7)"},
-	{names(`get-deployment/refusal/detail/(late|stale)`),
+	{names(`(get-deployment|list-revisions)/refusal/detail/(late|stale)|get-revision/refusal/detail/(another|foreign|late|stale|sometimes)`),
 		"the text of a refusal is the server's own (section 7)"},
 	{names(`list-revisions/answer/resources\.\*\.updated_at/(another|foreign|late|stale|sometimes)`),
 		"nothing says what changes updated_at (section 2)"},
