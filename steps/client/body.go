@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agentconform/agentconform/spec"
 )
@@ -82,13 +83,27 @@ func shortened(body []byte, k kind) []byte {
 	for rest := compact.Bytes(); len(rest) > 0; {
 		n := lengthOfFirst(rest)
 		if n > keptText {
-			fmt.Fprintf(&short, `"(%d bytes, SHA-256 %x)"`, n, sha256.Sum256(rest[:n]))
+			fmt.Fprintf(&short, `"%s(%d bytes, SHA-256 %x)"`, beginning(bytes.Trim(rest[:n], `"`)), n, sha256.Sum256(rest[:n]))
 		} else {
 			short.Write(rest[:n])
 		}
 		rest = rest[n:]
 	}
 	return bytes.Clone(short.Bytes())
+}
+
+// beginning is so much of a long text that it is as unusable as an id or an address as the whole of it; it ends with no part of a character.
+func beginning(text []byte) []byte {
+	for i := 0; ; i++ {
+		switch {
+		case i > maxAddress && utf8.RuneStart(text[i]):
+			return text[:i]
+		case text[i] == '\\' && text[i+1] == 'u':
+			i += 5
+		case text[i] == '\\':
+			i++
+		}
+	}
 }
 
 // lengthOfFirst is the length of the text, the number or the sign that a part of a JSON text begins with.
