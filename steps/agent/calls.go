@@ -214,7 +214,7 @@ type Filter struct {
 
 // The search operation is asked for so many threads at once: an answer with more could have more values than one may have. A target may
 // give fewer than it is asked for.
-const searchPage, searchPages = 200, 250
+const searchPage, searchPages = 200, 50
 
 // List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked, or what the
 // target serves; a filter goes to the search operation, since the plain list takes none.
