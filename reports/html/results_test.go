@@ -12,9 +12,14 @@ import (
 // sixResults are the kinds of results that a page has to show well.
 func sixResults() map[string]*reports.Result {
 	return map[string]*reports.Result{
-		"conformant": few(whole(recorded.Conformant()), 12), "failed": few(failed(), 115), "blocked": few(blocked(), 12),
+		"conformant": few(whole(recorded.Conformant()), 12), "failed": few(failed(), exchangeOf(failed(), "CP-UPDATE-1")), "blocked": few(blocked(), 12),
 		"unreachable": recorded.Unreachable(), "stopped": few(stopped(), 12), "partial": few(partial(), 12),
 	}
+}
+
+// exchangeOf is the exchange that shows the finding of a requirement.
+func exchangeOf(r *reports.Result, requirement string) int {
+	return r.Findings[slices.IndexFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == requirement })].Exchange
 }
 
 // few keeps the first n exchanges and some operations only: hundreds that look alike take a browser long to judge. What links to others
