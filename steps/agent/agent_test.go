@@ -82,12 +82,13 @@ func TestFilterBody(t *testing.T) {
 	assert.Equal(t, map[string]any{"limit": 200, "offset": 0, "metadata": map[string]any{}, "ids": []any{"a"}}, f.body(0))
 }
 
-func TestRowsOf(t *testing.T) {
-	list := &client.Answer{Status: 200, Body: []byte(`[{"thread_id":"a"},{"thread_id":"b"}]`)}
-	assert.True(t, Holds(RowsOf(list), "b"))
-	assert.False(t, Holds(RowsOf(list), "c"))
-	assert.Nil(t, RowsOf(&client.Answer{Status: 404, Body: []byte(`[]`)}))
-	assert.Nil(t, RowsOf(&client.Answer{Status: 200, Body: []byte(`{"threads":[]}`)}))
+func TestListing(t *testing.T) {
+	list := ListingOf(&client.Answer{Status: 200, Body: []byte(` [{"thread_id":"a"},{"thread_id":"b"}]`)})
+	assert.True(t, list.Holds("b"))
+	assert.False(t, list.Holds("c"))
+	assert.Equal(t, 2, list.Len())
+	assert.Nil(t, ListingOf(&client.Answer{Status: 404, Body: []byte(`[]`)}))
+	assert.Nil(t, ListingOf(&client.Answer{Status: 200, Body: []byte(`{"threads":[]}`)}))
 }
 
 func TestThreadPaths(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -218,7 +218,7 @@ const searchPage, searchPages = 200, 50
 
 // List returns the threads that the caller is shown, with the last answer. The listing of the configuration is asked, or what the
 // target serves; a filter goes to the search operation, since the plain list takes none.
-func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) ([]gjson.Result, *client.Answer, error) {
+func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) (Listing, *client.Answer, error) {
 	if err := findListing(ctx, s); err != nil {
 		return nil, nil, err
 	}
@@ -227,26 +227,22 @@ func (s *Server) List(ctx context.Context, who target.Caller, f *Filter) ([]gjso
 		if err != nil {
 			return nil, nil, err
 		}
-		return RowsOf(a), a, nil
+		return ListingOf(a), a, nil
 	}
-	var all []gjson.Result
+	var all Listing
 	var last *client.Answer
 	shown := map[string]bool{}
 	for range searchPages {
-		a, err := s.ask(ctx, who, http.MethodPost, ThreadsPath+"/search", f.body(len(all)))
+		a, err := s.ask(ctx, who, http.MethodPost, ThreadsPath+"/search", f.body(len(shown)))
 		if err != nil {
 			return nil, nil, err
 		}
-		before := len(shown)
-		for _, row := range RowsOf(a) {
-			key := cmp.Or(row.Get("thread_id").String(), row.Raw)
-			if !shown[key] {
-				shown[key] = true
-				all = append(all, row)
-			}
+		before, page := len(shown), ListingOf(a)
+		for _, row := range page.All() {
+			shown[strings.Clone(cmp.Or(row.Get("thread_id").String(), row.Raw))] = true
 		}
 		if last == nil || len(shown) > before {
-			last = a
+			last, all = a, append(all, page...)
 		}
 		if len(shown) == before {
 			break
@@ -266,15 +262,49 @@ func (f *Filter) body(offset int) map[string]any {
 	return body
 }
 
-// RowsOf returns the threads of a listing, none where it is no list.
-func RowsOf(a *client.Answer) []gjson.Result {
-	if list := a.Get("@this"); a.OK() && list.IsArray() {
-		return list.Array()
+// Listing is what a caller was shown: the pages that are lists, none where no list was answered. Rows are read from them each time, since
+// many scenarios hold a list and it may be long.
+type Listing []*client.Answer
+
+// ListingOf returns the listing of one page.
+func ListingOf(a *client.Answer) Listing {
+	if a.OK() && a.IsArray() {
+		return Listing{a}
 	}
 	return nil
 }
 
+// All yields the threads, each with its place in its page.
+func (l Listing) All() iter.Seq2[int, gjson.Result] {
+	return func(yield func(int, gjson.Result) bool) {
+		for _, page := range l {
+			i, more := 0, true
+			gjson.ParseBytes(page.Body).ForEach(func(_, row gjson.Result) bool {
+				more = yield(i, row)
+				i++
+				return more
+			})
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of threads.
+func (l Listing) Len() (n int) {
+	for range l.All() {
+		n++
+	}
+	return n
+}
+
 // Holds tells whether a listing holds the thread.
-func Holds(rows []gjson.Result, id string) bool {
-	return slices.ContainsFunc(rows, func(row gjson.Result) bool { return row.Get("thread_id").String() == id })
+func (l Listing) Holds(id string) bool {
+	for _, row := range l.All() {
+		if row.Get("thread_id").String() == id {
+			return true
+		}
+	}
+	return false
 }

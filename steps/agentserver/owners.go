@@ -175,7 +175,7 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 // searchOperation looks whether the target has the search operation beside its list: only that takes filters.
 func (w *owners) searchOperation(ctx context.Context, who target.Caller) error {
 	_, a, err := w.server.List(ctx, who, &agent.Filter{})
-	if err == nil && (!a.OK() || !a.Get("@this").IsArray()) {
+	if err == nil && (!a.OK() || !a.IsArray()) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "GET /threads takes no filter, and POST /threads/search does not list threads: status %d", a.Status)
 	}
 	return err
@@ -191,7 +191,7 @@ func (w *owners) listHoldsNoForeign() error {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
 	foreign, identity := w.owned.users.ID, w.owner().User.Identity
-	for i, row := range w.listed.Rows {
+	for i, row := range w.listed.Rows.All() {
 		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
@@ -204,7 +204,7 @@ func (w *owners) listHoldsOwn(ctx context.Context) error {
 	if w.scene.Answer.Refused() && w.owned.filter != "no filter" {
 		return nil
 	}
-	if agent.Holds(w.listed.Rows, w.owned.others.ID) {
+	if w.listed.Rows.Holds(w.owned.others.ID) {
 		return nil
 	}
 	if w.owned.filter == "metadata that both threads have" {
@@ -261,7 +261,7 @@ func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	if err := w.listed.ReadUntil(ctx, w.server, who, nil, threadlist.Showing(w.thread)); err != nil {
 		return gjson.Result{}, err
 	}
-	for _, row := range w.listed.Rows {
+	for _, row := range w.listed.Rows.All() {
 		if found := row.Get("metadata"); row.Get("thread_id").String() == w.thread.ID && found.IsObject() {
 			return found, nil
 		}
@@ -300,12 +300,12 @@ func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		err := w.listed.ReadOther(ctx, w.server, w.owner())
-		return err == nil && (agent.Holds(w.listed.Rows, w.owned.users.ID) || !threadlist.Is(w.scene.Answer)), err
+		return err == nil && (w.listed.Rows.Holds(w.owned.users.ID) || !threadlist.Is(w.scene.Answer)), err
 	})
 	if err != nil {
 		return err
 	}
-	if !agent.Holds(w.listed.Rows, w.owned.users.ID) {
+	if !w.listed.Rows.Holds(w.owned.users.ID) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
 	return w.listed.ReadOther(ctx, w.server, other)

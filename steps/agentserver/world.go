@@ -281,7 +281,7 @@ func (w *World) answerHoldsID(ctx context.Context, field string) error {
 
 // listHoldsThread asks for an array, and the thread in it.
 func (w *World) listHoldsThread(ctx context.Context) error {
-	if agent.Holds(w.listed.Rows, w.thread.ID) {
+	if w.listed.Rows.Holds(w.thread.ID) {
 		return nil
 	}
 	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "%s", w.listed)
@@ -298,7 +298,7 @@ func (w *World) listHoldsThread(ctx context.Context) error {
 // ownersListHolds says that even the list of the thread's owner lacks it (AS-THREAD-2).
 func (w *World) ownersListHolds(ctx context.Context) error {
 	rows, a, err := w.server.List(ctx, w.thread.Owner, nil)
-	if err == nil && !agent.Holds(rows, w.thread.ID) {
+	if err == nil && !rows.Holds(w.thread.ID) {
 		err = outcome.Violated(a, "a list with the thread "+w.thread.ID, "%s", outcome.Seen(a))
 	}
 	return err

@@ -87,6 +87,11 @@ func (a *Answer) IsJSON() bool {
 	return a.kind == isJSON
 }
 
+// IsArray tells whether the body is a JSON array.
+func (a *Answer) IsArray() bool {
+	return a.IsJSON() && bytes.HasPrefix(bytes.TrimLeft(a.Body, " \t\r\n"), []byte{'['})
+}
+
 // Get returns what the body holds at the path (GJSON syntax). In a body that is not JSON nothing exists.
 func (a *Answer) Get(path string) gjson.Result {
 	if !a.IsJSON() {

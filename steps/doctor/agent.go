@@ -97,7 +97,7 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 }
 
 // lists tells whether an answer is a list of threads.
-func lists(a *client.Answer) bool { return a != nil && a.OK() && a.Get("@this").IsArray() }
+func lists(a *client.Answer) bool { return a != nil && a.OK() && a.IsArray() }
 
 // examineUser checks the answer to one user, which should be a list of threads.
 func (x *examiner) examineUser(ctx context.Context, subject string, p, nobody *probe, refusal string) State {

@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
@@ -25,7 +23,7 @@ const (
 
 // List is what a scenario knows of the threads that a caller has listed last. The answer is that of the scene.
 type List struct {
-	Rows []gjson.Result // nil where no list was answered
+	Rows agent.Listing
 	Who  target.Caller
 
 	scene  *common.Scene
@@ -36,7 +34,7 @@ type List struct {
 func New(scene *common.Scene, t *target.Target) *List { return &List{scene: scene, target: t} }
 
 // Is tells whether an answer is a list.
-func Is(a *client.Answer) bool { return a.OK() && a.Get("@this").IsArray() }
+func Is(a *client.Answer) bool { return a.OK() && a.IsArray() }
 
 // Read lists the threads of who once. Without a filter that is done in the way that the target has.
 func (l *List) Read(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter) (err error) {
@@ -46,7 +44,7 @@ func (l *List) Read(ctx context.Context, s *agent.Server, who target.Caller, f *
 }
 
 // ReadUntil reads again and again until what was to be seen is there, or the time is over. What is no list is not asked again.
-func (l *List) ReadUntil(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter, seen func(rows []gjson.Result) bool) error {
+func (l *List) ReadUntil(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter, seen func(agent.Listing) bool) error {
 	return l.target.RetryFor(ctx, l.target.Config.Timeouts.Request, func() (bool, error) {
 		err := l.Read(ctx, s, who, f)
 		return err == nil && (seen(l.Rows) || !Is(l.scene.Answer)), err
@@ -54,8 +52,8 @@ func (l *List) ReadUntil(ctx context.Context, s *agent.Server, who target.Caller
 }
 
 // Showing is for ReadUntil: the list shows the thread. Any does where there is none.
-func Showing(t *agent.Thread) func([]gjson.Result) bool {
-	return func(rows []gjson.Result) bool { return t == nil || agent.Holds(rows, t.ID) }
+func Showing(t *agent.Thread) func(agent.Listing) bool {
+	return func(rows agent.Listing) bool { return t == nil || rows.Holds(t.ID) }
 }
 
 // ReadNewest lists the threads of who until it shows the thread, or one that another has made since, where the list may be a page.
@@ -64,7 +62,7 @@ func (l *List) ReadNewest(ctx context.Context, s *agent.Server, who target.Calle
 	made, shown := []*agent.Thread{first}, first
 	l.Rows = nil
 	look := func() (bool, error) {
-		if len(l.Rows) >= leastPage && len(made) <= mostNewest && !l.target.Searches() {
+		if l.Rows.Len() >= leastPage && len(made) <= mostNewest && !l.target.Searches() {
 			t, err := another(ctx)
 			if err != nil {
 				return false, err
@@ -75,7 +73,7 @@ func (l *List) ReadNewest(ctx context.Context, s *agent.Server, who target.Calle
 			return false, err
 		}
 		for _, t := range made {
-			if agent.Holds(l.Rows, t.ID) {
+			if l.Rows.Holds(t.ID) {
 				shown = t
 				return true, nil
 			}
@@ -105,14 +103,14 @@ func (l *List) ReadOther(ctx context.Context, s *agent.Server, who target.Caller
 	}
 	l.Who = who
 	if l.scene.Answer, err = s.AskOtherEndpoint(ctx, who); err == nil {
-		l.Rows = agent.RowsOf(l.scene.Answer)
+		l.Rows = agent.ListingOf(l.scene.Answer)
 	}
 	return err
 }
 
 // Marked tells whether the list shows a thread with the mark in its metadata.
 func (l *List) Marked(mark string) bool {
-	for _, row := range l.Rows {
+	for _, row := range l.Rows.All() {
 		if row.Get("metadata."+target.MarkKey).String() == mark {
 			return true
 		}
@@ -122,5 +120,5 @@ func (l *List) Marked(mark string) bool {
 
 // String describes a list that lacks the thread that was looked for.
 func (l *List) String() string {
-	return fmt.Sprintf("a list of %s without it", reports.Count(len(l.Rows), "thread"))
+	return fmt.Sprintf("a list of %s without it", reports.Count(l.Rows.Len(), "thread"))
 }
