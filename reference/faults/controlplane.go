@@ -4,11 +4,9 @@ import "slices"
 
 func controlPlane() []Fault {
 	return slices.Concat(
+		written(),
 		credentials(), tenants(),
-		creation(), refusedCreation(),
-		retrieval(), revision(), lifecycle(),
-		newRevisions(), keptAsIs(), tagRule(), refusedUpdate(),
-		limits(), offsets(), pages(), filters(), combined(), listing(),
-		errorBodies(), contract(), planeInvariants(),
+		creation(), revision(), lifecycle(),
+		newRevisions(), keptAsIs(), tagRule(), filters(), planeInvariants(),
 	)
 }

@@ -165,14 +165,6 @@ func withPath(r *http.Request, path string) *http.Request {
 	return other
 }
 
-// captureBeside sends a changed copy of the client's request to the reference.
-func captureBeside(next http.Handler, r *http.Request, change func(*http.Request)) *answer {
-	other := r.Clone(r.Context())
-	setBody(other, readBody(r))
-	change(other)
-	return capture(next, other)
-}
-
 // look reads a resource from the reference on behalf of the caller.
 func look(next http.Handler, r *http.Request, path, query string) map[string]any {
 	other := withPath(r, path)
@@ -183,10 +175,4 @@ func look(next http.Handler, r *http.Request, path, query string) map[string]any
 // lookAtDeployment reads the deployment of the request.
 func lookAtDeployment(next http.Handler, r *http.Request) map[string]any {
 	return look(next, r, "/v2/deployments/"+deploymentOf(r), "")
-}
-
-// onlyOne reports whether the deployment of the request has one revision.
-func onlyOne(next http.Handler, r *http.Request) bool {
-	list := look(next, r, "/v2/deployments/"+deploymentOf(r)+"/revisions", "limit=2")
-	return len(items(list["resources"])) == 1
 }

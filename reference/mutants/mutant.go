@@ -3,10 +3,10 @@ package mutants
 import (
 	"fmt"
 	"net/http"
-	"sync/atomic"
+	"strings"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // Group is a rule by which mutants are derived.
@@ -33,61 +33,99 @@ type Mutant struct {
 	// Allowed says why a client may be answered like this; empty where the suite must kill the mutant.
 	Allowed string
 
-	change func() middleware
+	row *deviate.Row
 }
 
-// middleware answers in place of the reference, and tells whether it changed anything of the exchange.
-type middleware func(w http.ResponseWriter, r *http.Request, next http.Handler) (changed bool)
-
-// Count is how many exchanges a mutant has changed.
-type Count struct{ n atomic.Int64 }
-
-// Exchanges is the number of exchanges up to now.
-func (c *Count) Exchanges() int64 { return c.n.Load() }
-
 // Apply puts the mutant around everything that the options serve.
-func (m Mutant) Apply(o *reference.Options) *Count {
-	count, change, inner := &Count{}, m.change(), o.WrapHTTP
+func (m Mutant) Apply(o *reference.Options) *deviate.Count {
+	count, inner := &deviate.Count{}, o.WrapHTTP
 	o.WrapHTTP = func(next http.Handler) http.Handler {
 		if inner != nil {
 			next = inner(next)
 		}
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if change(w, r, next) {
-				count.n.Add(1)
-			}
-		})
+		return m.row.Around(next, count)
 	}
 	return count
 }
 
 // All derives all mutants, in a fixed order. The error is that of a document which cannot be read.
 func All() ([]Mutant, error) {
-	oracle, err := spec.New()
+	document, err := deviate.Read()
 	if err != nil {
 		return nil, err
 	}
-	c, err := read(oracle)
-	if err != nil {
-		return nil, err
-	}
-	var all []Mutant
-	for _, op := range c.operations {
-		all = append(all, c.answers(op)...)
-		all = append(all, c.parameters(op)...)
-		all = append(all, c.bodies(op)...)
-		all = append(all, c.access(op)...)
-	}
-	seen := map[string]bool{}
-	for i := range all {
-		m := &all[i]
-		if seen[m.Name] {
-			return nil, fmt.Errorf("two mutants are named %s", m.Name)
+	d := &deriver{document: document, seen: map[string]bool{}}
+	for _, op := range document.Operations() {
+		d.answers(op)
+		d.parameters(op)
+		d.bodies(op)
+		for _, check := range checks {
+			d.add(Access, op.ID+"/access/"+check.name, op.ID+" "+check.does, append([]string{op.ID}, check.when...), "as owner")
 		}
-		seen[m.Name] = true
-		m.Control, m.Allowed = controls[m.Name], allowed(m.Name)
 	}
-	return all, nil
+	return d.all, d.err
+}
+
+// deriver collects mutants, and the first error.
+type deriver struct {
+	document *deviate.Document
+	all      []Mutant
+	seen     map[string]bool
+	err      error
+}
+
+func (d *deriver) add(group Group, name, does string, when []string, do string) {
+	row, err := deviate.New(d.document, name, when, []string{do})
+	if d.seen[name] {
+		err = fmt.Errorf("two mutants are named %s", name)
+	}
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+	d.seen[name] = true
+	d.all = append(d.all, Mutant{Name: name, Group: group, Does: does, Control: controls[name], Allowed: allowed(name), row: row})
+}
+
+func (d *deriver) answers(op deviate.Operation) {
+	for _, kind := range []string{"answer", "refusal"} {
+		status := map[string]string{"answer": "status < 300", "refusal": "status >= 300"}[kind]
+		for _, at := range op.AnswerPlaces(kind == "answer") {
+			for _, r := range changes {
+				d.add(Answers, op.ID+"/"+kind+"/"+at+"/"+r.name, at+" in the "+kind+" of "+op.ID+" "+r.does,
+					[]string{op.ID, status}, strings.Replace(r.do, "PLACE", "answer."+at, 1))
+			}
+		}
+	}
+}
+
+func (d *deriver) parameters(op deviate.Operation) {
+	for _, p := range op.Parameters {
+		if p.In == "path" {
+			d.add(Parameters, op.ID+"/path/"+p.Name+"/foreign", op.ID+" takes the "+p.Name+" of another request in place of its own",
+				[]string{op.ID}, "foreign path."+p.Name)
+			continue
+		}
+		place := "query." + p.Name
+		for _, r := range parameterChanges {
+			when := []string{op.ID, place + " is present"}
+			if r.when != "" {
+				when = append(when, strings.Replace(r.when, "PLACE", place, 1))
+			}
+			if r.fits(p) {
+				d.add(Parameters, op.ID+"/query/"+p.Name+"/"+r.name, "the parameter "+p.Name+" of "+op.ID+" "+r.does,
+					when, strings.Replace(r.do, "PLACE", place, 1))
+			}
+		}
+	}
+}
+
+func (d *deriver) bodies(op deviate.Operation) {
+	for _, at := range op.RequestPlaces() {
+		for _, r := range bodyChanges {
+			d.add(Bodies, op.ID+"/request/"+at+"/"+r.name, at+" in the request of "+op.ID+" "+r.does,
+				[]string{op.ID}, strings.Replace(r.do, "PLACE", "request."+at, 1))
+		}
+	}
 }
 
 // Find returns the mutant with the name.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/mutants"
 	"github.com/agentconform/agentconform/reports/proof"
 	"github.com/agentconform/agentconform/steps/config"
@@ -27,7 +28,7 @@ func (p *prover) generated() ([]trial, error) {
 
 // derived is a trial of a generated mutant in an edition of the reference.
 func (p *prover) derived(m mutants.Mutant, edition string) trial {
-	var count *mutants.Count
+	var count *deviate.Count
 	t := trial{row: proof.Row{Kind: proof.GeneratedMutant, Name: m.Name, Does: m.Does, Group: string(m.Group), Allowed: m.Allowed, Control: m.Control, Edition: edition}}
 	t.changed = func() int64 { return count.Exchanges() }
 	t.start = func(ctx context.Context, cfg *config.Config) (func(), error) {

@@ -1,0 +1,41 @@
+// Package deviate makes a server deviate from the interface as rows of a table say: what a fault or an equivalent mutant does is data.
+//
+// A row tells when a server deviates (the operation of the OpenAPI documents, several with "or", or "all"; then conditions), and what it
+// does then. The files of rows are YAML:
+//
+//	[
+//	  fault:  limit-is-capped-at-20
+//	  breaks: a limit above 20 is reduced to 20
+//	  fails:  CP-LIST-2
+//	  when:   [list-revisions, query.limit > 20, query.limit <= 100]
+//	  do:     query.limit = 20
+//	]
+//
+// A row that changes several things in turn has a list "changes" of such "when" and "do". What differs between servers and breaks nothing has
+// "equivalent" and "differs" in place of "fault" and "breaks".
+//
+// # Places
+//
+// A place begins with what it is a part of: query, header, path (its parameters, or all of it), request (the JSON that was sent), status,
+// answer (the JSON that is answered), each (its rows, or itself), answer-header, body (the answer as text). Members follow with dots; of a list * is each item, 2 one, -1 the last, 10- all from
+// there on, [type=tool] those with such a member, [=limit] those that are equal. Some are looked up with the credentials of the request:
+// deployment, latest (its latest revision), revisions, thread, state, run; before is the deployment as it was before the request. kept is
+// what the row keeps for an object (deployment or thread), common what it keeps for all; clock is the time, fresh-id a new UUID. Beside a place, was is its own value and its.name
+// that of a neighbour.
+//
+// # Conditions
+//
+//	PLACE = VALUE, also != < > <= >=   PLACE starts VALUE, also ends, has, matches   PLACE is KIND (absent, null, empty, text, number, list ...)
+//	count PLACE = N                    caller WHO (anonymous, owner, first ...)      after OPERATION (of the same object)
+//	known PARAMETER (a request with that id has succeeded)
+//	nth N, every N (of the exchanges of an object that met all before it)            not CONDITION
+//
+// # Changes
+//
+//	PLACE = VALUE (?= where there is none yet)   drop PLACE   VERB PLACE [VALUE], such as: add query.offset 1
+//	refuse STATUS TEXT   plain TEXT   as owner   unserved, beside, twice, hang, cut, delay 2s
+//
+// A value is YAML; <PLACE> in it is what stands there, <PLACE|0> with what it is where nothing does. Changes of the request are made before
+// it is served. Where a condition looks at the answer, the request is served as it came first, and once more with the changes; with beside
+// the first answer counts. Where no condition looks at the status, answers that succeed are changed.
+package deviate

@@ -1,0 +1,137 @@
+package deviate
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// Document is what the OpenAPI documents of both halves say of operations and of what stands in their requests and answers.
+type Document struct {
+	oracle     *spec.Oracle // finds the operation of a request
+	operations map[string]Operation
+	words      map[spec.Side]map[string]bool // the names of members
+}
+
+// Operation is an operation of the interface.
+type Operation struct {
+	spec.Operation
+	declared *openapi3.Operation
+}
+
+// Read reads the documents.
+func Read() (*Document, error) {
+	oracle, err := spec.New()
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{oracle, map[string]Operation{}, map[spec.Side]map[string]bool{}}
+	for _, side := range spec.Sides() {
+		document, err := openapi3.NewLoader().LoadFromData(spec.Document(side))
+		if err != nil {
+			return nil, fmt.Errorf("the document of the %s: %w", side, err)
+		}
+		d.words[side] = map[string]bool{"detail": true}
+		for _, declared := range oracle.Operations(side) {
+			op := Operation{declared, document.Paths.Value(declared.Path).GetOperation(declared.Method)}
+			d.operations[op.ID] = op
+			for _, at := range slices.Concat(op.AnswerPlaces(true), op.AnswerPlaces(false), op.RequestPlaces()) {
+				for name := range strings.SplitSeq(at, ".") {
+					d.words[side][name] = true
+				}
+			}
+		}
+	}
+	return d, nil
+}
+
+// Operations are those of the interface, without vendor extensions, in the order of the documents.
+func (d *Document) Operations() (all []Operation) {
+	for _, side := range spec.Sides() {
+		for _, op := range d.oracle.Operations(side) {
+			if !op.Field {
+				all = append(all, d.operations[op.ID])
+			}
+		}
+	}
+	return all
+}
+
+// places lists the places that a schema names ("resources.*.id"), outer ones first, without the value itself.
+func places(schema *openapi3.Schema) (all []string) {
+	if schema == nil {
+		return nil
+	}
+	if schema.Items != nil && schema.Items.Value != nil {
+		for _, inner := range places(schema.Items.Value) {
+			all = append(all, "*."+inner)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		all = append(all, name)
+		for _, inner := range places(schema.Properties[name].Value) {
+			all = append(all, name+"."+inner)
+		}
+	}
+	return all
+}
+
+// AnswerPlaces lists the places that the answers may have: of success or of refusal.
+func (op Operation) AnswerPlaces(success bool) []string {
+	found := map[string]bool{}
+	for status, response := range op.declared.Responses.Map() {
+		media := response.Value.Content["application/json"]
+		if media == nil || strings.HasPrefix(status, "2") != success {
+			continue
+		}
+		for _, p := range places(media.Schema.Value) {
+			found[p] = true
+		}
+	}
+	if !success && len(found) == 0 {
+		found["detail"] = true // the body is open; this is the member that the interface shows of refusals
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// RequestPlaces lists the places of a request.
+func (op Operation) RequestPlaces() []string {
+	if op.declared.RequestBody == nil {
+		return nil
+	}
+	return places(op.declared.RequestBody.Value.Content["application/json"].Schema.Value)
+}
+
+// check wants a place to have a name that the documents have: a parameter of one of the operations, or a member of any request or answer of
+// their half. What is read-only in an answer may be sent, too.
+func (d *Document) check(p place, operations []string) error {
+	names := p[1:]
+	for len(names) > 0 && isItem.MatchString(names[0]) {
+		names = names[1:]
+	}
+	if len(names) == 0 || !p.is("query", "path", "request", "answer", "each") {
+		return nil
+	}
+	if len(operations) == 0 {
+		operations = slices.Collect(maps.Keys(d.operations))
+	}
+	for _, id := range operations {
+		op := d.operations[id]
+		if p.is("query", "path") {
+			if slices.ContainsFunc(op.Parameters, func(q spec.Parameter) bool { return q.Name == names[0] && q.In == p[0] }) {
+				return nil
+			}
+		} else if d.words[op.Side][names[0]] {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is no place of %s", p, strings.Join(operations, " or "))
+}
+
+var isItem = regexp.MustCompile(`^(\*|-?\d+-?|\[.*\])$`)

@@ -1,0 +1,342 @@
+package deviate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// exchange is a request, and its answer once there is one.
+type exchange struct {
+	r      *http.Request
+	op     spec.Operation
+	next   http.Handler
+	seen   *memory
+	sent   []byte
+	answer *answer
+	parts  map[string]any // by root, as far as they were asked for
+	later  []func()       // what is kept when the exchange is over
+
+	changed bool // the server or the client got something else than without the row
+}
+
+// answer is what a server answers, before it is sent.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func newExchange(r *http.Request, op spec.Operation, next http.Handler, seen *memory) *exchange {
+	x := &exchange{r: r.Clone(r.Context()), op: op, next: next, seen: seen, parts: map[string]any{}}
+	x.sent, _ = io.ReadAll(r.Body)
+	return x
+}
+
+// half tells which half a request is for, and its path there. Agent servers are below /agents/<name>.
+func half(r *http.Request) (spec.Side, string) {
+	if rest, is := strings.CutPrefix(r.URL.Path, "/agents/"); is {
+		_, path, _ := strings.Cut(rest, "/")
+		return spec.AgentServer, "/" + path
+	}
+	return spec.ControlPlane, r.URL.Path
+}
+
+// at returns the first value at a place, and whether it is there.
+func (x *exchange) at(p place, beside slot) (value any, has bool) {
+	switch {
+	case p.is("was", "its"):
+		beside := map[string]any{"was": beside.value(), "its": beside.object}
+		for _, s := range slots(beside, p, "") {
+			return s.value(), s.has()
+		}
+		return nil, false
+	}
+	x.load(p[0])
+	for _, s := range slots(x.parts, p, "") {
+		return s.value(), s.has()
+	}
+	return nil, false
+}
+
+// load makes the part of a root, where it is not there yet.
+func (x *exchange) load(root string) {
+	if _, has := x.parts[root]; has {
+		return
+	}
+	if part := x.part(root); part != nil {
+		x.parts[root] = part
+	}
+}
+
+func (x *exchange) part(root string) any {
+	switch root {
+	case "query":
+		return firsts(x.r.URL.Query())
+	case "header":
+		return firsts(x.r.Header)
+	case "path":
+		return x.parameters()
+	case "request":
+		body, _ := decoded(x.sent)
+		return body
+	case "clock":
+		return time.Now().UTC().Format(time.RFC3339Nano)
+	case "fresh-id":
+		return uuid.NewString()
+	case "kept":
+		return x.seen.keptFor(x.object())
+	case "common":
+		return x.seen.keptFor("")
+	case "answer", "each", "answer-header", "body", "status":
+		return nil // with the answer
+	}
+	return x.lookUp(root)
+}
+
+// lookUp reads an object that the request is about, with its credentials.
+func (x *exchange) lookUp(root string) any {
+	id := x.ids()
+	path := map[string]string{
+		"deployment": "/v2/deployments/" + id["deployment_id"], "before": "/v2/deployments/" + id["deployment_id"],
+		"revisions": "/v2/deployments/" + id["deployment_id"] + "/revisions?limit=100",
+		"thread":    "/threads/" + id["thread_id"], "state": "/threads/" + id["thread_id"] + "/state",
+		"run": "/threads/" + id["thread_id"] + "/runs/" + id["run_id"],
+	}[root]
+	if root == "latest" {
+		latest, _ := x.at(place{"deployment", "latest_revision_id"}, slot{})
+		path = "/v2/deployments/" + id["deployment_id"] + "/revisions/" + textOf(latest)
+	}
+	r := x.r.Clone(x.r.Context())
+	r.Method, r.Body, r.ContentLength = http.MethodGet, http.NoBody, 0
+	path, r.URL.RawQuery, _ = strings.Cut(path, "?")
+	r.URL.Path, r.URL.RawPath = x.prefix()+path, ""
+	if a := capture(x.next, r); a.status < 300 {
+		body, _ := decoded(a.body)
+		return body
+	}
+	return nil
+}
+
+// parameters are those in the path.
+func (x *exchange) parameters() map[string]any {
+	all := map[string]any{}
+	for name, id := range x.ids() {
+		all[name] = id
+	}
+	return all
+}
+
+func (x *exchange) ids() map[string]string {
+	all := map[string]string{}
+	_, path := half(x.r)
+	parts := strings.Split(path, "/")
+	for i, name := range strings.Split(x.op.Path, "/") {
+		if inner, is := strings.CutPrefix(name, "{"); is {
+			all[strings.TrimSuffix(inner, "}")] = parts[i]
+		}
+	}
+	return all
+}
+
+// before is the path up to a parameter.
+func (x *exchange) before(parameter string) string {
+	path, _, _ := strings.Cut(x.r.URL.Path, "/"+x.ids()[parameter])
+	return path
+}
+
+// prefix is the path of the server that is asked.
+func (x *exchange) prefix() string {
+	_, path := half(x.r)
+	return strings.TrimSuffix(x.r.URL.Path, path)
+}
+
+// object is what the exchange is about: a deployment or a thread, also one that was created.
+func (x *exchange) object() string {
+	id := x.ids()
+	if x.answer != nil && len(id) == 0 {
+		body, _ := decoded(x.answer.body)
+		made, _ := body.(map[string]any)
+		return x.prefix() + textOf(made["id"]) + textOf(made["thread_id"])
+	}
+	return x.prefix() + id["deployment_id"] + id["thread_id"]
+}
+
+// answered enters an answer.
+func (x *exchange) answered(a *answer) {
+	x.answer = a
+	x.parts["status"] = json.Number(strconv.Itoa(a.status))
+	x.parts["answer-header"], x.parts["body"] = firsts(a.header), string(a.body)
+	delete(x.parts, "answer")
+	if body, ok := decoded(a.body); ok {
+		x.parts["answer"], x.parts["each"] = body, objectsIn(body)
+	}
+	delete(x.parts, "kept")
+}
+
+// objectsIn are the objects of a list or of a page, else the object itself.
+func objectsIn(body any) []any {
+	if page, is := body.(map[string]any); is {
+		if rows, is := page["resources"].([]any); is {
+			return rows
+		}
+		return []any{page}
+	}
+	rows, _ := body.([]any)
+	return rows
+}
+
+// request is the request with what was changed in its parts.
+func (x *exchange) request() *http.Request {
+	r := x.r.Clone(x.r.Context())
+	if q, is := x.parts["query"].(map[string]any); is {
+		all := r.URL.Query()
+		if write(all, q) {
+			r.URL.RawQuery, x.changed = all.Encode(), true
+		}
+	}
+	if h, is := x.parts["header"].(map[string]any); is {
+		x.changed = write(r.Header, h) || x.changed
+	}
+	switch p := x.parts["path"].(type) {
+	case string:
+		r.URL.Path, r.URL.RawPath, x.changed = x.prefix()+p, "", true
+	case map[string]any:
+		path := x.op.Path
+		for name, id := range p {
+			path = strings.Replace(path, "{"+name+"}", textOf(id), 1)
+		}
+		if x.prefix()+path != r.URL.Path {
+			r.URL.Path, r.URL.RawPath, x.changed = x.prefix()+path, "", true
+		}
+	}
+	body := x.sent
+	if request, has := x.parts["request"]; has {
+		if before, _ := decoded(x.sent); !bytes.Equal(encoded(before), encoded(request)) {
+			body, x.changed = encoded(request), true
+		}
+	}
+	return withBody(r, body)
+}
+
+// original is the request as it came.
+func (x *exchange) original() *http.Request { return withBody(x.r.Clone(x.r.Context()), x.sent) }
+
+func withBody(r *http.Request, body []byte) *http.Request {
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return r
+}
+
+// waitFor waits, but not longer than the client.
+func waitFor(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// send sends the answer with what was changed in its parts.
+func (x *exchange) send(w http.ResponseWriter) {
+	a := x.answer
+	if status, err := strconv.Atoi(textOf(x.parts["status"])); err == nil && status != a.status {
+		a.status, x.changed = status, true
+	}
+	if h, is := x.parts["answer-header"].(map[string]any); is {
+		x.changed = write(a.header, h) || x.changed
+	}
+	body, has := x.parts["answer"]
+	before, was := decoded(a.body)
+	if raw := textOf(x.parts["body"]); raw != string(a.body) {
+		a.body, x.changed = []byte(raw), true
+	} else if has && (!was || !bytes.Equal(encoded(before), encoded(body))) {
+		a.body, x.changed = encoded(body), true
+	}
+	a.send(w)
+}
+
+func (a *answer) send(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.header)
+	if a.status != http.StatusNoContent {
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body) // the client may be gone
+}
+
+// capture returns an answer without sending it.
+func capture(next http.Handler, r *http.Request) *answer {
+	w := httptest.NewRecorder()
+	next.ServeHTTP(w, r)
+	return &answer{w.Code, w.Header(), w.Body.Bytes()}
+}
+
+// firsts are the first values by name.
+func firsts[V ~map[string][]string](all V) map[string]any {
+	out := map[string]any{}
+	for name, values := range all {
+		out[name] = values[0]
+	}
+	return out
+}
+
+// write takes over the values that differ, and tells whether any does.
+func write[V ~map[string][]string](all V, now map[string]any) (changed bool) {
+	for name := range all {
+		if _, has := now[name]; !has {
+			delete(all, name)
+			changed = true
+		}
+	}
+	for name, value := range now {
+		if text := textOf(value); len(all[name]) == 0 || all[name][0] != text {
+			all[name] = []string{text}
+			changed = true
+		}
+	}
+	return changed
+}
+
+// decoded reads a JSON value with numbers as written.
+func decoded(text []byte) (value any, ok bool) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return value, decoder.Decode(&value) == nil
+}
+
+func encoded(value any) []byte {
+	text, _ := json.Marshal(value) // maps, lists and scalars only
+	return text
+}
+
+// textOf is a value as a text: of a string what it says, of others their JSON, of nothing "".
+func textOf(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return value
+	case json.Number:
+		return value.String()
+	case int:
+		return strconv.Itoa(value)
+	}
+	return string(encoded(value))
+}
+
+func numberOf(value any) (float64, bool) {
+	n, err := strconv.ParseFloat(textOf(value), 64)
+	return n, err == nil
+}

@@ -1,0 +1,138 @@
+package deviate
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// memory is what a row knows of one server. It is for concurrent use.
+type memory struct {
+	mu     sync.Mutex
+	first  map[spec.Side]http.Header // the credentials of the first creation
+	owners map[string]http.Header    // by object: the credentials that created it, or had access to it first
+	done   map[string]bool           // by operation and object
+	ids    map[string]bool           // that were in a path
+	counts map[string]int
+	kept   map[string]map[string]any // by object; "" is for all
+	past   map[string]*past          // by change, of stateful verbs
+	served map[string][]string       // ids, by operation, parameter, path before it and credentials
+}
+
+func newMemory() *memory {
+	return &memory{
+		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]bool{}, ids: map[string]bool{}, counts: map[string]int{},
+		kept: map[string]map[string]any{}, past: map[string]*past{}, served: map[string][]string{},
+	}
+}
+
+// learn enters an exchange that succeeded.
+func (m *memory) learn(x *exchange) {
+	who, object := credentialsOf(x.r), x.object()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.owners[object] == nil {
+		m.owners[object] = who
+	}
+	if x.r.Method == http.MethodPost && len(x.ids()) == 0 && m.first[x.op.Side] == nil {
+		m.first[x.op.Side] = who
+	}
+	m.done[x.op.ID+" "+object] = true
+	for name, id := range x.ids() {
+		m.ids[id] = true
+		key := place{x.op.ID, name, x.before(name), string(encoded(who))}.String()
+		m.served[key] = append(m.served[key], id)
+	}
+	if deployment := x.ids()["deployment_id"]; deployment != "" {
+		m.done[x.op.ID+" "+deployment] = true
+	}
+}
+
+// otherID is the id in another request of the operation, with the same credentials and at the same place, that succeeded.
+func (m *memory) otherID(x *exchange, parameter string) string {
+	key, id := place{x.op.ID, parameter, x.before(parameter), string(encoded(credentialsOf(x.r)))}.String(), x.ids()[parameter]
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, other := range slices.Backward(m.served[key]) {
+		if other != id {
+			return other
+		}
+	}
+	return ""
+}
+
+// known tells whether a request with the id has succeeded.
+func (m *memory) known(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ids[id]
+}
+
+func (m *memory) firstOf(side spec.Side) http.Header {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.first[side]
+}
+
+// owner is who owns the object of an exchange, or made the first one where it names none.
+func (m *memory) owner(x *exchange) http.Header {
+	object := x.object()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(x.ids()) == 0 {
+		return m.first[x.op.Side]
+	}
+	return m.owners[object]
+}
+
+// after tells whether an operation of the object, or of the deployment whose agent server it is, has succeeded.
+func (m *memory) after(x *exchange, operation string) bool {
+	object := x.object()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done[operation+" "+object] {
+		return true
+	}
+	prefix := x.prefix()
+	return len(prefix) > len("/agents/") && m.done[operation+" "+prefix[len("/agents/"):]]
+}
+
+func (m *memory) count(key string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.counts[key]++
+	return m.counts[key]
+}
+
+func (m *memory) keptFor(object string) map[string]any {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := map[string]any{}
+	maps.Copy(all, m.kept[object])
+	return all
+}
+
+// keep enters a value, where there is none or it may be replaced.
+func (m *memory) keep(object, name string, value any, replace bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept[object] == nil {
+		m.kept[object] = map[string]any{}
+	}
+	if _, has := m.kept[object][name]; !has || replace {
+		m.kept[object][name] = value
+	}
+}
+
+// pastOf returns what a change has seen.
+func (m *memory) pastOf(key string) *past {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.past[key] == nil {
+		m.past[key] = &past{values: map[string][]any{}, late: map[string]int{}}
+	}
+	return m.past[key]
+}

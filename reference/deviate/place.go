@@ -1,0 +1,197 @@
+package deviate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// place is where something stands: a root and the members below it.
+type place []string
+
+// The roots, by what they hold.
+var (
+	textRoots   = []string{"query", "header", "path", "answer-header"} // texts by name
+	lookedUp    = []string{"deployment", "latest", "revisions", "thread", "state", "run", "before"}
+	memoryRoots = []string{"kept", "common"}
+	ownRoots    = []string{"was", "its"}
+	otherRoots  = []string{"request", "answer", "each", "body", "status", "clock", "fresh-id"}
+	roots       = slices.Concat(textRoots, lookedUp, memoryRoots, ownRoots, otherRoots)
+)
+
+var segments = regexp.MustCompile(`\[[^\]]*\]|[^.]+`)
+
+func parsePlace(text string) (place, error) {
+	p := place(segments.FindAllString(text, -1))
+	if len(p) == 0 || !slices.Contains(roots, p[0]) {
+		return nil, fmt.Errorf("%q is no place: it begins with none of %s", text, strings.Join(roots, ", "))
+	}
+	return p, nil
+}
+
+func (p place) is(roots ...string) bool { return slices.Contains(roots, p[0]) }
+
+// afterwards tells whether the place is known only when the request has been served.
+func (p place) afterwards() bool { return p.is("answer", "each", "answer-header", "body", "status") }
+
+func (p place) String() string { return strings.Join(p, ".") }
+
+// slot is a member of an object or an item of a list that stands at a place.
+type slot struct {
+	object map[string]any
+	name   string
+	list   []any
+	index  int
+	owner  string // what the value belongs to: the ids on the way to it
+}
+
+func (s slot) value() any {
+	if s.list == nil {
+		return s.object[s.name]
+	}
+	return s.list[s.index]
+}
+
+func (s slot) has() bool {
+	if s.object == nil {
+		return true
+	}
+	_, has := s.object[s.name]
+	return has
+}
+
+func (s slot) set(to any) {
+	if s.object != nil {
+		s.object[s.name] = to
+		return
+	}
+	s.list[s.index] = to
+}
+
+// slots finds what stands at a place in a value. The last name may be one that the object does not have.
+func slots(value any, at []string, owner string) (all []slot) {
+	switch value := value.(type) {
+	case []any:
+		for i, item := range value {
+			switch {
+			case !selects(at[0], i, len(value), item):
+			case len(at) == 1:
+				all = append(all, slot{list: value, index: i, owner: owner})
+			default:
+				all = append(all, slots(item, at[1:], owner)...)
+			}
+		}
+	case map[string]any:
+		for _, name := range []string{"id", "thread_id", "run_id"} {
+			if id, is := value[name].(string); is {
+				owner += " " + id
+			}
+		}
+		if strings.HasPrefix(at[0], "[") {
+			if len(at) == 1 || !selects(at[0], 0, 1, value) {
+				return nil
+			}
+			return slots(value, at[1:], owner)
+		}
+		if len(at) == 1 {
+			return []slot{{object: value, name: at[0], owner: owner}}
+		}
+		return slots(value[at[0]], at[1:], owner)
+	}
+	return all
+}
+
+// selects tells whether a name selects the item of a list.
+func selects(name string, i, count int, item any) bool {
+	if inner, is := strings.CutPrefix(name, "["); is {
+		member, want, _ := strings.Cut(strings.TrimSuffix(inner, "]"), "=")
+		if member == "" {
+			return textOf(item) == want
+		}
+		object, _ := item.(map[string]any)
+		return object != nil && textOf(object[member]) == want
+	}
+	if from, open := strings.CutSuffix(name, "-"); open {
+		n, err := strconv.Atoi(from)
+		return err == nil && i >= n
+	}
+	n, err := strconv.Atoi(name)
+	return name == "*" || err == nil && (n == i || n+count == i && n < 0)
+}
+
+// value is what a row writes: a constant, in whose texts places may stand.
+type value struct {
+	constant any
+	places   []place
+}
+
+var placeIn = regexp.MustCompile(`<([a-z][^<>\s|]*)(?:\|([^<>]*))?>`)
+
+// parseValue reads YAML, or a text where it is none.
+func parseValue(text string) (v value) {
+	if yaml.Unmarshal([]byte(text), &v.constant) != nil {
+		v.constant = text
+	}
+	v.constant = copied(v.constant)
+	for _, found := range placeIn.FindAllStringSubmatch(text, -1) {
+		if p, err := parsePlace(found[1]); err == nil { // else it is a text such as <h1>
+			v.places = append(v.places, p)
+		}
+	}
+	return v
+}
+
+// in is the value in an exchange, beside a slot.
+func (v value) in(x *exchange, beside slot) any {
+	if len(v.places) == 0 {
+		return copied(v.constant)
+	}
+	return filled(copied(v.constant), func(found []string) (any, bool) {
+		p, err := parsePlace(found[1])
+		if err != nil {
+			return nil, false
+		}
+		value, has := x.at(p, beside)
+		if !has && found[2] != "" {
+			return found[2], true
+		}
+		return copied(value), true
+	})
+}
+
+// filled replaces the places in the texts of a value. A text that is only a place becomes what stands there.
+func filled(value any, with func(found []string) (any, bool)) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			value[name] = filled(inner, with)
+		}
+	case []any:
+		for i, inner := range value {
+			value[i] = filled(inner, with)
+		}
+	case string:
+		if found := placeIn.FindStringSubmatch(value); found != nil && found[0] == value {
+			if alone, is := with(found); is {
+				return alone
+			}
+		}
+		return placeIn.ReplaceAllStringFunc(value, func(text string) string {
+			if part, is := with(placeIn.FindStringSubmatch(text)); is {
+				return textOf(part)
+			}
+			return text
+		})
+	}
+	return value
+}
+
+// copied makes a value of its own, with numbers as JSON has them.
+func copied(value any) any {
+	out, _ := decoded(encoded(value))
+	return out
+}

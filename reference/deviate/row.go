@@ -1,0 +1,342 @@
+package deviate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// Row is a fault or an equivalent mutant.
+type Row struct {
+	Name       string            `yaml:"fault"`
+	Equivalent string            `yaml:"equivalent"` // its name, of an equivalent mutant
+	Breaks     string            `yaml:"breaks"`     // what a client observes, in a sentence
+	Differs    string            `yaml:"differs"`    // the same of an equivalent mutant
+	Fails      string            `yaml:"fails"`      // ID of the requirement
+	Also       map[string]string `yaml:"also"`       // further requirements, each with the reason
+	Edition    string            `yaml:"edition"`
+	Place      string            `yaml:"place"` // what an equivalent mutant changes, in a few words
+	Hangs      bool              `yaml:"hangs"`
+	Once       bool              `yaml:"once"`
+	Elsewhere  bool              `yaml:"elsewhere"`
+	Changes    []Change          `yaml:"changes"`
+	Change     `yaml:",inline"`
+
+	document *Document
+}
+
+// Change is what a row changes of some operations.
+type Change struct {
+	When texts `yaml:"when"` // the operation, several with "or", else "all"; then conditions
+	Do   texts `yaml:"do"`
+
+	operations  []string // none: all
+	anyStatus   bool     // a condition looks at the status; else answers that succeed are changed
+	early, late []condition
+	acts        []act
+	flags       flags
+}
+
+// texts is one text or a list of them.
+type texts []string
+
+func (t *texts) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*t = texts{node.Value}
+		return nil
+	}
+	var all []string
+	err := node.Decode(&all)
+	*t = all
+	return err
+}
+
+// loader reads one change.
+type loader struct {
+	document   *Document
+	operations []string // of the change
+	keys       int
+	afterwards bool // a condition looks at the answer
+}
+
+func (l *loader) newKey() string {
+	l.keys++
+	return fmt.Sprintf("%d ", l.keys)
+}
+
+// New makes a row of one change.
+func New(d *Document, name string, when, do []string) (*Row, error) {
+	row := &Row{Name: name, Changes: []Change{{When: when, Do: do}}, document: d}
+	if err := (&loader{document: d}).change(&row.Changes[0]); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return row, nil
+}
+
+// Load reads the rows of a file. The error names the file and the line.
+func Load(d *Document, name string, text []byte) ([]*Row, error) {
+	var nodes []yaml.Node
+	if err := yaml.Unmarshal(text, &nodes); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var rows []*Row
+	for i := range nodes {
+		row, err := load(d, &nodes[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, nodes[i].Line, err)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func load(d *Document, node *yaml.Node) (*Row, error) {
+	text, err := yaml.Marshal(node)
+	if err != nil {
+		return nil, err
+	}
+	row := &Row{document: d}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(row); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(row.Do) > 0 {
+		row.Changes = append([]Change{row.Change}, row.Changes...)
+	}
+	if len(row.Changes) == 0 {
+		return nil, fmt.Errorf("%s%s does nothing", row.Name, row.Equivalent)
+	}
+	l := &loader{document: d}
+	for i := range row.Changes {
+		if err := l.change(&row.Changes[i]); err != nil {
+			return nil, fmt.Errorf("%s%s: %w", row.Name, row.Equivalent, err)
+		}
+	}
+	return row, nil
+}
+
+func (l *loader) change(c *Change) error {
+	l.afterwards, l.operations = false, nil
+	if len(c.When) == 0 {
+		return errors.New(`it does not say when: the first is an operation, or "all"`)
+	}
+	for id := range strings.SplitSeq(c.When[0], " or ") {
+		if id == "all" {
+			continue
+		}
+		if err := l.operation(id); err != nil {
+			return err
+		}
+		l.operations = append(l.operations, id)
+	}
+	c.operations = l.operations
+	for _, text := range c.When[1:] {
+		parsed, err := l.condition(text)
+		if err != nil {
+			return fmt.Errorf("when %s: %w", text, err)
+		}
+		c.anyStatus = c.anyStatus || slices.ContainsFunc(parsed.places, func(p place) bool { return p.is("status") })
+		if l.afterwards = l.afterwards || parsed.afterwards; l.afterwards {
+			c.late = append(c.late, parsed)
+		} else {
+			c.early = append(c.early, parsed)
+		}
+	}
+	for _, text := range c.Do {
+		parsed, err := l.act(text, &c.flags)
+		if err != nil {
+			return fmt.Errorf("do %s: %w", text, err)
+		}
+		if parsed.apply != nil {
+			c.acts = append(c.acts, parsed)
+		}
+	}
+	return nil
+}
+
+func (l *loader) operation(id string) error {
+	if _, known := l.document.operations[id]; !known {
+		return fmt.Errorf("no document has an operation %q", id)
+	}
+	return nil
+}
+
+// place reads a place, which some operation of the change must have.
+func (l *loader) place(text string) (place, error) {
+	p, err := parsePlace(text)
+	if err != nil {
+		return nil, err
+	}
+	return p, l.document.check(p, l.operations)
+}
+
+// Count is how many exchanges a row has changed.
+type Count struct{ n atomic.Int64 }
+
+// Exchanges is the number of exchanges up to now.
+func (c *Count) Exchanges() int64 { return c.n.Load() }
+
+// Around puts the row around a server, with a memory of its own.
+func (row *Row) Around(next http.Handler, count *Count) http.Handler {
+	seen := newMemory()
+	handler := learning(row.document.oracle, seen, next)
+	for i := range row.Changes {
+		handler = row.Changes[i].around(row.document.oracle, seen, handler, count)
+	}
+	return handler
+}
+
+// learning enters every exchange that succeeds in the memory.
+func learning(oracle *spec.Oracle, seen *memory, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		side, path := half(r)
+		op, known := oracle.Find(side, r.Method, path)
+		if !known {
+			next.ServeHTTP(w, r)
+			return
+		}
+		x := newExchange(r, op, next, seen)
+		x.answer = capture(next, x.original())
+		if x.answer.status < 300 {
+			seen.learn(x)
+		}
+		x.answer.send(w)
+	})
+}
+
+func (c *Change) around(oracle *spec.Oracle, seen *memory, next http.Handler, count *Count) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		side, path := half(r)
+		op, known := oracle.Find(side, r.Method, path)
+		if !known || len(c.operations) > 0 && !slices.Contains(c.operations, op.ID) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		x := newExchange(r, op, next, seen)
+		c.serve(x)
+		if x.answer != nil {
+			x.send(w)
+		}
+		if x.changed {
+			count.n.Add(1)
+		}
+	})
+}
+
+// serve gets an answer and changes it. There is none where the client gets none.
+func (c *Change) serve(x *exchange) {
+	for _, condition := range c.early {
+		if !condition.holds(x) {
+			x.answered(capture(x.next, x.original()))
+			return
+		}
+	}
+	if c.remembers("before") {
+		x.load("before")
+	}
+	first := (*answer)(nil)
+	if len(c.late) > 0 {
+		first = capture(x.next, x.original())
+		x.answered(first)
+		for _, condition := range c.late {
+			if !condition.holds(x) {
+				return
+			}
+		}
+	}
+	if !c.wait(x) {
+		return
+	}
+	if c.flags.asOwner && len(x.seen.owner(x)) == 0 {
+		if first == nil {
+			x.answered(capture(x.next, x.original()))
+		}
+		return
+	}
+	x.answer = nil
+	c.apply(x, false)
+	x.answered(c.exchange(x, first))
+	for _, keep := range x.later {
+		keep()
+	}
+	c.apply(x, true)
+}
+
+// exchange serves the request as the flags say.
+func (c *Change) exchange(x *exchange, first *answer) *answer {
+	again := first == nil || c.flags.asOwner || c.flags.beside || c.flags.twice ||
+		slices.ContainsFunc(c.acts, func(a act) bool { return a.request })
+	switch {
+	case c.flags.unserved:
+		x.changed = true
+		return &answer{status: http.StatusOK, header: http.Header{}}
+	case !again:
+		return first
+	}
+	x.changed = x.changed || c.flags.twice || c.flags.asOwner
+	if c.flags.twice {
+		capture(x.next, x.request())
+	}
+	changed := capture(x.next, x.request())
+	if !c.flags.beside {
+		return changed
+	}
+	if first == nil {
+		first = capture(x.next, x.original())
+	}
+	return first
+}
+
+// wait is for answers that come late or never. It tells whether one comes.
+func (c *Change) wait(x *exchange) bool {
+	if c.flags.cut {
+		panic(http.ErrAbortHandler)
+	}
+	ctx := x.r.Context()
+	if c.flags.hang {
+		<-ctx.Done()
+		x.answer = nil
+		return false
+	}
+	if c.flags.delay > 0 {
+		waitFor(ctx, c.flags.delay)
+	}
+	return true
+}
+
+func (c *Change) apply(x *exchange, afterwards bool) {
+	if afterwards && !c.anyStatus && !c.flags.unserved && x.answer.status >= 300 {
+		return
+	}
+	for _, a := range c.acts {
+		if a.afterwards == afterwards {
+			a.apply(x)
+		}
+	}
+}
+
+// remembers tells whether the change names a place with the root.
+func (c *Change) remembers(root string) bool {
+	named := func(p place) bool { return p.is(root) }
+	return slices.ContainsFunc(c.acts, func(a act) bool { return slices.ContainsFunc(a.places, named) }) ||
+		slices.ContainsFunc(c.late, func(l condition) bool { return slices.ContainsFunc(l.places, named) })
+}
+
+// Text is what the row does, as its file says.
+func (row *Row) Text() string {
+	var lines []string
+	for _, c := range row.Changes {
+		lines = append(lines, strings.Join(c.When, ", ")+": "+strings.Join(c.Do, ", "))
+	}
+	return strings.Join(lines, "; ")
+}
