@@ -1,6 +1,6 @@
 // Package deviate makes a server deviate from the interface as rows of a table say: what a fault or an equivalent mutant does is data.
 //
-// A row tells when a server deviates (the operation of the OpenAPI documents, several with "or", or "all"; then conditions), and what it
+// A row tells when a server deviates (the operation of the OpenAPI documents, several with "or", control-plane or agent-server for those of a half, or all; then conditions), and what it
 // does then. The files of rows are YAML:
 //
 //	[
@@ -20,7 +20,7 @@
 // answer (the JSON that is answered), each (its rows, or itself), answer-header, body (the answer as text). Members follow with dots; of a list * is each item, 2 one, -1 the last, 10- all from
 // there on, [type=tool] those with such a member, [=limit] those that are equal. Some are looked up with the credentials of the request:
 // deployment, latest (its latest revision), revisions, thread, state, run; before is the deployment as it was before the request. kept is
-// what the row keeps for an object (deployment or thread), common what it keeps for all; clock is the time, fresh-id a new UUID. Beside a place, was is its own value and its.name
+// what the row keeps for an object (deployment or thread), common what it keeps for all; home is the thread in which the run of the path was created; clock is the time, fresh-id a new UUID. Beside a place, was is its own value and its.name
 // that of a neighbour.
 //
 // # Conditions

@@ -93,6 +93,11 @@ func (x *exchange) part(root string) any {
 		return body
 	case "clock":
 		return time.Now().UTC().Format(time.RFC3339Nano)
+	case "home":
+		if thread := x.seen.homeOf(x.ids()["run_id"]); thread != "" {
+			return thread
+		}
+		return nil
 	case "fresh-id":
 		return uuid.NewString()
 	case "kept":
@@ -171,6 +176,14 @@ func (x *exchange) object() string {
 		return x.prefix() + textOf(made["id"]) + textOf(made["thread_id"])
 	}
 	return x.prefix() + id["deployment_id"] + id["thread_id"]
+}
+
+// target is the object of the request as it was changed.
+func (x *exchange) target() string {
+	if path, is := x.parts["path"].(map[string]any); is {
+		return x.prefix() + textOf(path["deployment_id"]) + textOf(path["thread_id"])
+	}
+	return x.object()
 }
 
 // answered enters an answer.

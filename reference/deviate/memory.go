@@ -15,7 +15,8 @@ type memory struct {
 	first  map[spec.Side]http.Header // the credentials of the first creation
 	owners map[string]http.Header    // by object: the credentials that created it, or had access to it first
 	done   map[string]bool           // by operation and object
-	ids    map[string]bool           // that were in a path
+	ids    map[string]bool           // that were in a path, or made
+	homes  map[string]string         // threads by run
 	counts map[string]int
 	kept   map[string]map[string]any // by object; "" is for all
 	past   map[string]*past          // by change, of stateful verbs
@@ -24,7 +25,7 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
-		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]bool{}, ids: map[string]bool{}, counts: map[string]int{},
+		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]bool{}, ids: map[string]bool{}, homes: map[string]string{}, counts: map[string]int{},
 		kept: map[string]map[string]any{}, past: map[string]*past{}, served: map[string][]string{},
 	}
 }
@@ -32,6 +33,8 @@ func newMemory() *memory {
 // learn enters an exchange that succeeded.
 func (m *memory) learn(x *exchange) {
 	who, object := credentialsOf(x.r), x.object()
+	body, _ := decoded(x.answer.body)
+	made, _ := body.(map[string]any)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.owners[object] == nil {
@@ -41,6 +44,12 @@ func (m *memory) learn(x *exchange) {
 		m.first[x.op.Side] = who
 	}
 	m.done[x.op.ID+" "+object] = true
+	if x.r.Method == http.MethodPost {
+		m.ids[textOf(made["id"])+textOf(made["thread_id"])] = true
+		if x.op.ID == "create-run" {
+			m.homes[textOf(made["run_id"])] = x.ids()["thread_id"]
+		}
+	}
 	for name, id := range x.ids() {
 		m.ids[id] = true
 		key := place{x.op.ID, name, x.before(name), string(encoded(who))}.String()
@@ -71,6 +80,13 @@ func (m *memory) known(id string) bool {
 	return m.ids[id]
 }
 
+// homeOf is the thread in which a run was created, "" if it was not.
+func (m *memory) homeOf(run string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.homes[run]
+}
+
 func (m *memory) firstOf(side spec.Side) http.Header {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,7 +95,7 @@ func (m *memory) firstOf(side spec.Side) http.Header {
 
 // owner is who owns the object of an exchange, or made the first one where it names none.
 func (m *memory) owner(x *exchange) http.Header {
-	object := x.object()
+	object := x.target()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(x.ids()) == 0 {

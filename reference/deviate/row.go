@@ -36,7 +36,7 @@ type Row struct {
 
 // Change is what a row changes of some operations.
 type Change struct {
-	When texts `yaml:"when"` // the operation, several with "or", else "all"; then conditions
+	When texts `yaml:"when"` // the operation, several with "or", those of a half, or "all"; then conditions
 	Do   texts `yaml:"do"`
 
 	operations  []string // none: all
@@ -132,6 +132,14 @@ func (l *loader) change(c *Change) error {
 	}
 	for id := range strings.SplitSeq(c.When[0], " or ") {
 		if id == "all" {
+			continue
+		}
+		if side := spec.Side(id); slices.Contains(spec.Sides(), side) {
+			for _, op := range l.document.Operations() {
+				if op.Side == side {
+					l.operations = append(l.operations, op.ID)
+				}
+			}
 			continue
 		}
 		if err := l.operation(id); err != nil {
