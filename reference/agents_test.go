@@ -126,6 +126,8 @@ func TestTheStandingAgentServerAnswersFromTheStart(t *testing.T) {
 	user := c.server.Fixtures().Users[0]
 	require.Equal(t, user.Identity, gjson.Get(answer, "identity").String())
 	require.Equal(t, user.Role, gjson.Get(answer, "role").String())
+	require.Equal(t, "3", gjson.Get(answer, "level").Raw)
+	require.Equal(t, "null", gjson.Get(answer, "team").Raw)
 	require.NotContains(t, answer, user.Token)
 	resp, err := c.http.Get(c.server.AgentURL() + "//threads")
 	require.NoError(t, err)

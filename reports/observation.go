@@ -2,23 +2,42 @@ package reports
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Observation says in one line what was seen, with the field that it is about where the words do not name it: "expected status 404, got
-// status 200", "repo_ref: expected "main", got null"; "" where nothing was compared.
+// Observation says in one line what was seen, with the field that it is about where the words do not name it: "repo_ref: expected "main",
+// got null"; with the operation where it is about a status: "list-revisions: expected status 422, got status 200"; "" where nothing was
+// compared.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {
 		return ""
 	}
-	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
-	if field := f.field(); field != "" && !strings.Contains(line, field) {
-		return safe.Ellipsis(field, 40) + ": " + line
+	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.seen()))
+	about := f.field()
+	if about == "" && f.ofStatus() {
+		about = f.Operation
+	}
+	if about != "" && !strings.Contains(line, about) {
+		return safe.Ellipsis(about, 40) + ": " + line
 	}
 	return line
+}
+
+var onlyStatus = regexp.MustCompile(`^status \d(xx|\d{2})(, \d{3})*( or \d{3})?$`)
+
+// ofStatus tells whether nothing but the status was expected.
+func (f *Finding) ofStatus() bool { return onlyStatus.MatchString(f.Expected) }
+
+// seen is what was observed, without the body where a request was to be refused and was served: that is what it asked for.
+func (f *Finding) seen() string {
+	if status, _, found := strings.Cut(f.Actual, " with "); found && f.ofStatus() && strings.HasPrefix(status, "status 2") {
+		return status
+	}
+	return f.Actual
 }
 
 // field is the last name in the pointer: "/resources/*/status" is about status.
@@ -34,7 +53,7 @@ func (f *Finding) field() string {
 
 // ObservedWhole tells whether [Finding.Observation] holds all of what was expected and of what was seen.
 func (f *Finding) ObservedWhole() bool {
-	return f.Observation() != "" && firstLine(f.Expected) == f.Expected && firstLine(f.Actual) == f.Actual
+	return f.Observation() != "" && firstLine(f.Expected) == f.Expected && firstLine(f.seen()) == f.Actual
 }
 
 func firstLine(s string) string {

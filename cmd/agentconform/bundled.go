@@ -45,6 +45,6 @@ func describe(cfg *config.Config, server *reference.Server) {
 	cfg.Agent.RejectedDetail = "Invalid credentials" // of the handler in reference/graphs
 	cfg.Users = nil
 	for _, u := range set.Users {
-		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Fields: map[string]any{"role": u.Role}})
+		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity, Fields: u.CustomFields()})
 	}
 }

@@ -226,7 +226,8 @@ Feature: Authentication at the agent server
     "After authentication the returned user object is placed in config["configurable"]["graph_auth_user"]; graph nodes
     read custom fields from it."
     The conformance graph reads them from config.configurable.graph_auth_user. The custom fields are judged as far as
-    users.fields names them.
+    users.fields names them, with their JSON types. A field that is null may be missing: the interface does not distinguish
+    the two.
     Requires users in the configuration.
 
     Scenario: The identity of the user reaches the graph

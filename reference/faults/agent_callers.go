@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http"
 	"sync"
@@ -152,6 +153,18 @@ func agentUsers() []Fault {
 			Apply: agentOptions(func(o *agentserver.Options) {
 				o.GraphConfig = func(configurable map[string]any) { delete(configurable, "graph_auth_user") }
 			}),
+		},
+		{
+			Name: "number-in-a-field-becomes-text", Breaks: "the graph receives a string for each custom field that is a number", Fails: "AS-AUTH-6",
+			Apply: changingGraphUser(forEveryUser(func(u agentserver.User) map[string]any {
+				fields := maps.Clone(u.Fields)
+				for name, value := range fields {
+					if number, ok := value.(json.Number); ok {
+						fields[name] = number.String()
+					}
+				}
+				return fields
+			})),
 		},
 		{
 			Name: "first-user-is-cached", Breaks: "the graph receives the first user's object for every caller", Fails: "AS-AUTH-7",

@@ -140,6 +140,14 @@ func otherAgents() []EquivalentMutant {
 			Apply: compose(onAnswer(createRun, holdsToken), onAnswer(getRun, holdsToken)),
 		},
 		{
+			Name: "null-field-is-left-out", Place: "graph user", Differs: "the graph receives the user object without the custom fields that are null",
+			Apply: changingGraphUser(forEveryUser(func(u agentserver.User) map[string]any {
+				fields := maps.Clone(u.Fields)
+				maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil })
+				return fields
+			})),
+		},
+		{
 			Name: "run-has-a-location", Place: "agent headers", Differs: "create run returns Location and Content-Location of the run",
 			Apply: onStatus(createRun, http.StatusOK, func(r *http.Request, a *answer) {
 				at := r.URL.Path + "/" + text(a.object(), "run_id")

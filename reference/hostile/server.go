@@ -139,7 +139,7 @@ func configured(r *reference.Server) map[string]any {
 	type keys = map[string]any
 	var users []any
 	for _, u := range set.Users {
-		users = append(users, keys{"name": u.Name, "token": u.Token, "identity": u.Identity, "fields": keys{"role": u.Role}})
+		users = append(users, keys{"name": u.Name, "token": u.Token, "identity": u.Identity, "fields": u.CustomFields()})
 	}
 	return keys{
 		"target":               r.ControlPlaneURL(),

@@ -281,9 +281,5 @@ func (p *printer) notCleanedUp(r *reports.Result) {
 	if !c.Removable {
 		return
 	}
-	command := "agentconform clean"
-	if p.opts.Out != "" {
-		command += " --ledger " + safe.Line(p.opts.Out) + "/ledger.jsonl"
-	}
-	p.line("Remove it       %s", command)
+	p.line("Remove it       %s", safe.Line(overview.CleanCommand(p.result, p.opts.Out)))
 }

@@ -99,7 +99,7 @@ func TestCleanup(t *testing.T) {
 		}
 		return e
 	}
-	const remove = "Remove it       agentconform clean --ledger out/ledger.jsonl\n"
+	const remove = "Remove it       agentconform clean --config vendor.yaml --ledger out/ledger.jsonl\n"
 	for name, c := range map[string]struct {
 		ledger []reports.LedgerEntry
 		want   string
@@ -111,7 +111,7 @@ func TestCleanup(t *testing.T) {
 		"failed":  {[]reports.LedgerEntry{thread(false, false)}, "Cleanup         created 1 thread; none removed\nNot cleaned up  1 thread: DELETE: status 405 (1 thread)\n" + remove},
 	} {
 		var b bytes.Buffer
-		require.NoError(t, console.Write(&b, &reports.Result{Ledger: c.ledger}, console.Options{Out: "out"}))
+		require.NoError(t, console.Write(&b, &reports.Result{Ledger: c.ledger, Run: reports.Run{Arguments: []string{"--config", "vendor.yaml"}}}, console.Options{Out: "out"}))
 		_, after, _ := strings.Cut(b.String(), "\nSuite ")
 		_, after, _ = strings.Cut(after, "\n")
 		found, _, _ := strings.Cut(after, "Reports ")

@@ -11,9 +11,14 @@ type cleanupView struct {
 	Left    []reports.LedgerEntry
 	Removed []reports.LedgerEntry
 	Reasons []string // why something is left
+	Command string   // removes it; "" where nothing can
 }
 
 func cleanupOf(r *reports.Result) cleanupView {
 	c := overview.CleanupOf(r)
-	return cleanupView{Summary: c.String(), Left: c.Left, Removed: c.Removed, Reasons: c.Reasons}
+	view := cleanupView{Summary: c.String(), Left: c.Left, Removed: c.Removed, Reasons: c.Reasons}
+	if c.Removable {
+		view.Command = overview.CleanCommand(r, r.Run.Flag("--out"))
+	}
+	return view
 }

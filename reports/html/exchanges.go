@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"html/template"
 	"iter"
-	"regexp"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -114,8 +113,6 @@ func (p *page) PlainRows() iter.Seq[exchangeRow] {
 	}
 }
 
-var uuids = regexp.MustCompile(`([0-9a-fA-F]{8})-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
-
 // short leaves out what all addresses have in common, and shortens ids: what differs is at the end.
 func (l *exchangeList) short(address string) string {
 	for _, base := range []string{l.result.Target.ControlPlane, l.result.Target.AgentServer} {
@@ -124,7 +121,7 @@ func (l *exchangeList) short(address string) string {
 			break
 		}
 	}
-	return uuids.ReplaceAllString(address, "$1…")
+	return safe.ShortIDs(address)
 }
 
 func exchangeClass(x reports.Exchange) string {

@@ -33,6 +33,14 @@ func TestHTMLInABrowser(t *testing.T) {
 			assert.Equal(t, fmt.Sprint(look.width), b.eval("document.documentElement.scrollWidth"), "%s, %s: nothing sticks out sideways", name, look.name)
 			if look.name == "narrow" {
 				assert.Equal(t, "true", b.eval("(m => m.scrollWidth <= m.clientWidth)(document.querySelector('.menu ul'))"), "%s: the navigation is not cut off", name)
+				assert.Equal(t, "[]", b.eval(`JSON.stringify([...document.querySelectorAll(".menu a")].filter(a => {
+					const section = document.querySelector(a.hash), menu = document.querySelector(".menu");
+					scrollTo(0, document.documentElement.scrollHeight);
+					section.scrollIntoView();
+					const top = section.getBoundingClientRect().top;
+					return !section.getClientRects().length || top < menu.getBoundingClientRect().bottom - 1 || top > innerHeight;
+				}).map(a => a.hash))`), "%s: the navigation leads to sections that it does not cover", name)
+				b.eval("scrollTo(0, 0)")
 				assert.Equal(t, "true", b.eval(`(top => !document.querySelector(".problems") || !top("#scope") || top(".problems") < top(".stats") && top(".problems") < top("#scope"))(
 					s => document.querySelector(s)?.getBoundingClientRect().top)`), "%s: what is wrong comes before figures and scope", name)
 			}

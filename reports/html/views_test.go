@@ -112,7 +112,8 @@ func TestCleanupOf(t *testing.T) {
 	removed, left := reports.LedgerEntry{Kind: "deployment", ID: "1", Removed: true}, reports.LedgerEntry{Kind: "thread", ID: "2", Address: "http://a", Reason: "status 405"}
 	c := cleanupOf(&reports.Result{Ledger: []reports.LedgerEntry{removed, left, left}})
 	assert.Equal(t, cleanupView{Summary: "created 1 deployment, 2 threads; removed 1 deployment; left 2 threads",
-		Left: []reports.LedgerEntry{left, left}, Removed: []reports.LedgerEntry{removed}, Reasons: []string{"status 405 (2 threads)"}}, c)
+		Left: []reports.LedgerEntry{left, left}, Removed: []reports.LedgerEntry{removed}, Reasons: []string{"status 405 (2 threads)"},
+		Command: "agentconform clean"}, c)
 }
 
 func TestScopeOf(t *testing.T) {

@@ -3,6 +3,7 @@ package overview
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -78,6 +79,16 @@ func (c Cleanup) WhatIsLeft() string {
 		text += ": " + strings.Join(c.Reasons[:min(most, len(c.Reasons))], "; ")
 	}
 	return text
+}
+
+// CleanCommand returns the command that removes what a run has left, with the flags that say where. out is the folder of its ledger; it
+// may be empty.
+func CleanCommand(r *reports.Result, out string) string {
+	command := "agentconform clean" + r.Run.Flags("--target", "--agent-target", "--config")
+	if out != "" {
+		command += " --ledger " + reports.ShellWord(path.Join(out, "ledger.jsonl"))
+	}
+	return command
 }
 
 // CountByKind counts entries: "1 deployment, 6 threads, 4 runs".

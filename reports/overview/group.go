@@ -40,10 +40,24 @@ func reasonOf(requirements []*reports.Requirement) string {
 	first := requirements[0]
 	for _, q := range requirements[1:] {
 		if q.Reason != first.Reason {
-			return cmp.Or(causeInWords(first), first.Reason, "no reason was given")
+			return cmp.Or(causeInWords(first)+sharedError(requirements), first.Reason, "no reason was given")
 		}
 	}
 	return cmp.Or(first.Reason, causeInWords(first), "no reason was given")
+}
+
+// sharedError is what requests to one address have failed with, where all that the reasons tell of have the same error:
+// "GET /threads: connection refused" and "GET /threads/x: connection refused".
+func sharedError(requirements []*reports.Requirement) string {
+	shared := ""
+	for _, q := range requirements {
+		at := strings.LastIndex(q.Reason, ": ")
+		if at < 0 || shared != "" && q.Reason[at:] != shared || len(q.BlockedBy) != 1 || q.BlockedBy[0].Kind != reports.ByTarget {
+			return ""
+		}
+		shared = q.Reason[at:]
+	}
+	return shared
 }
 
 // causeInWords makes a sentence of the typed cause of q; it is empty where q has none.

@@ -12,10 +12,11 @@ func TestGroupsFollowTypedCauses(t *testing.T) {
 	q := func(id, reason string, by ...reports.Blocker) *reports.Requirement {
 		return &reports.Requirement{ID: id, Verdict: reports.Blocked, Reason: reason, BlockedBy: by}
 	}
-	target := reports.Blocker{Kind: reports.ByTarget, Name: "http://host"}
+	target, other := reports.Blocker{Kind: reports.ByTarget, Name: "http://host"}, reports.Blocker{Kind: reports.ByTarget, Name: "http://other"}
 	groups := overview.ByCause([]*reports.Requirement{
 		q("A-1", "no answer", reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"}),
 		q("A-2", "GET /v2/x: cannot connect", target), q("A-3", "POST /v2/y: cannot connect", target),
+		q("A-7", "GET /v2/x: cannot connect", other), q("A-8", "GET /v2/x: no answer within 5s", other),
 		q("A-4", "cannot connect"), q("A-5", "cannot connect"), q("A-6", ""),
 	})
 	var got [][2]string
@@ -23,7 +24,8 @@ func TestGroupsFollowTypedCauses(t *testing.T) {
 		got = append(got, [2]string{overview.Names(g.Requirements), g.Reason})
 	}
 	assert.Equal(t, [][2]string{
-		{"A-2, A-3", "http://host gave no usable answer"}, // the texts differ
+		{"A-2, A-3", "http://host gave no usable answer: cannot connect"}, // the texts differ, the error does not
+		{"A-7, A-8", "http://other gave no usable answer"},
 		{"A-1", "no answer"},
 		{"A-4", "cannot connect"}, {"A-5", "cannot connect"}, // no cause is known: texts make no group
 		{"A-6", "no reason was given"},

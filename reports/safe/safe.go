@@ -2,6 +2,7 @@ package safe
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -55,6 +56,11 @@ func Cut(s string, limit int) string {
 	}
 	return fmt.Sprintf("%s… (cut, %d bytes in all)", Prefix(s, limit), len(s))
 }
+
+var uuids = regexp.MustCompile(`([0-9a-fA-F]{8})-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
+
+// ShortIDs leaves the beginning of each UUID in s: enough to find it.
+func ShortIDs(s string) string { return uuids.ReplaceAllString(s, "$1…") }
 
 // Ellipsis shortens s to at most limit characters, the last of which is then "…": for places where a line is all the
 // room there is. A limit of 0 or less leaves s as it is.

@@ -120,6 +120,14 @@ func (e *NoAnswer) Error() string {
 	return e.Request.Method + " " + e.Request.Path + ": " + e.Message()
 }
 
+// Reason is why a request was not answered, without its method and path.
+func Reason(err error) string {
+	if none, is := errors.AsType[*NoAnswer](err); is {
+		return none.Message()
+	}
+	return err.Error()
+}
+
 // Message is the cause, and what to do about it.
 func (e *NoAnswer) Message() string {
 	if e.Remedy == "" {

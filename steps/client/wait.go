@@ -124,7 +124,8 @@ type life struct {
 	cause    string   // why it is held to be gone
 }
 
-// suspects is how many requests the cause names that were in flight when an address has gone, and of the last ones before.
+// suspects is how many requests the cause names that were in flight when an address has gone; of the last ones before, where there are
+// none.
 const suspects = 4
 
 // Failed notes a request that got no answer. A target that closes connections is there.
@@ -133,7 +134,7 @@ func (b *Breaker) Failed(r Request, failure *NoAnswer) {
 	defer b.mu.Unlock()
 	l := b.of(r.Base)
 	if failure.Stage == StageHTTP && l.failures < b.Limit {
-		l.cut = lastOf(l.cut, r.Method+" "+r.Path)
+		l.cut = lastOf(l.cut, r.Method+" "+safe.ShortIDs(r.Path))
 	}
 	if failure.Closed || r.Early {
 		return
@@ -142,6 +143,7 @@ func (b *Breaker) Failed(r Request, failure *NoAnswer) {
 		l.cause = r.Base + " has stopped answering (" + failure.Cause + ")"
 		if len(l.cut) > 0 {
 			l.cause += "; in flight then: " + strings.Join(l.cut, ", ")
+			l.last = l.last[max(0, len(l.last)-1):]
 		}
 		if len(l.last) > 0 {
 			l.cause += "; answered before: " + strings.Join(l.last, ", ")
@@ -154,7 +156,7 @@ func (b *Breaker) Answered(r Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.of(r.Base)
-	l.failures, l.cut, l.last = 0, nil, lastOf(l.last, r.Method+" "+r.Path)
+	l.failures, l.cut, l.last = 0, nil, lastOf(l.last, r.Method+" "+safe.ShortIDs(r.Path))
 }
 
 func (b *Breaker) of(address string) *life {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -552,4 +553,12 @@ func TestTheIDOfARolledBackRunMayBeUsedAgain(t *testing.T) {
 	judged, o := h.judged(rolledBack)
 	assert.Positive(t, judged)
 	assert.Nil(t, o)
+}
+
+func TestALeakHasThePlaceOfItsValue(t *testing.T) {
+	answer := gjson.Parse(`{"values":{"messages":[{"content":"mine"},{"more/texts":["it says \"what is theirs\""]}]},"run":12345678901234}`)
+	assert.Equal(t, "/values/messages/*/more~1texts/*", placeOf(answer, `"what is theirs"`))
+	assert.Equal(t, "/run", placeOf(answer, "12345678901234"))
+	assert.Empty(t, placeOf(answer, "what nobody says"))
+	assert.Empty(t, placeOf(gjson.Parse(`"what is theirs"`), "what is theirs"), "all of the answer")
 }

@@ -3,6 +3,7 @@ package invariants
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -24,9 +25,13 @@ type isolation struct {
 	users map[string]*belongings // by the key of their credentials
 	known []person
 	order []string
-	leaks map[int]string // the operation of each exchange that holds what belongs to another user
+	leaks map[int]string  // the operation of each exchange that holds what belongs to another user
+	shown map[leak]string // where the first answer with each leak holds it, as a JSON pointer
 	tally
 }
+
+// leak is what answers to one operation hold of another user: "an id", "a text".
+type leak struct{ operation, what string }
 
 // place is an id at an agent server: each may number its threads from one.
 type place struct{ base, id string }
@@ -40,7 +45,7 @@ type belongings struct {
 }
 
 func newIsolation(t *target.Target) *isolation {
-	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}}
+	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}, shown: map[leak]string{}}
 }
 
 // toldBy tells whether what a scenario has found is a leak by the same operation, told as what it is.
@@ -51,11 +56,40 @@ func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
 	})
 }
 
-// leaked keeps a violation.
-func (r *isolation) leaked(s *seen, what, actual string) {
+// credentialsOf are named by their user: their value is recorded as the name of a variable.
+const credentialsOf = "the credentials"
+
+// leaked keeps a violation: a value that belongs to the user with the key. One of each kind and operation has the place of the first.
+func (r *isolation) leaked(s *seen, what, key, value string) {
 	r.leaks[s.id] = s.op.ID
-	to := cmp.Or(s.caller.name, "a caller without credentials")
-	r.violated(s, "", "an answer to one caller holds "+what+" of another user", "nothing of another user", actual+" in an answer to "+to)
+	kind := leak{s.op.ID, what}
+	if _, known := r.shown[kind]; !known {
+		r.shown[kind] = placeOf(s.answer, value)
+	}
+	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, cmp.Or(s.caller.name, "a caller without credentials"))
+	if what != credentialsOf {
+		actual += ": " + value
+	}
+	r.violated(s, r.shown[kind], "an answer to one caller holds "+what+" of another user", "nothing of another user", actual)
+}
+
+// placeOf is a JSON pointer to the first string or number of a value that holds a text; "" where none does.
+func placeOf(value gjson.Result, text string) (pointer string) {
+	array := value.IsArray()
+	if !array && !value.IsObject() {
+		return ""
+	}
+	value.ForEach(func(key, item gjson.Result) bool {
+		name := strings.NewReplacer("~", "~0", "/", "~1").Replace(key.String())
+		if array {
+			name = "*"
+		}
+		if below := placeOf(item, text); below != "" || !item.IsObject() && !item.IsArray() && strings.Contains(item.String(), text) {
+			pointer = "/" + name + below
+		}
+		return pointer == ""
+	})
+	return pointer
 }
 
 func (r *isolation) of(key string) *belongings {
@@ -128,17 +162,17 @@ func (r *isolation) check(s *seen) {
 		r.judged++
 		for at := range other.ids {
 			if at.base == s.base && strings.Contains(body, at.id) && !r.knows(s, at.id) && !own.ids[at] {
-				r.leaked(s, "an id", "the id "+at.id+" of "+key)
+				r.leaked(s, "an id", key, at.id)
 			}
 		}
 		for id := range namedThreads(s.answer) {
 			if at := (place{s.base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
-				r.leaked(s, "an id", "the thread_id "+id+" of "+key)
+				r.leaked(s, "an id", key, id)
 			}
 		}
 		for text, json := range other.texts {
 			if (strings.Contains(body, text) || strings.Contains(body, json)) && !r.knows(s, text) {
-				r.leaked(s, "a text", "the text "+text+" of "+key)
+				r.leaked(s, "a text", key, text)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func (r *isolation) checkPersons(s *seen) {
 		for _, name := range p.credentials {
 			r.judged++
 			if strings.Contains(body, name) && !carries(s, name) {
-				r.leaked(s, "the credentials", "the credentials of "+p.key)
+				r.leaked(s, credentialsOf, p.key, name)
 			}
 		}
 		if p.identity == "" || r.knows(s, p.identity) {
@@ -65,7 +65,7 @@ func (r *isolation) checkPersons(s *seen) {
 			shown = shown || value == p.identity
 		}
 		if shown {
-			r.leaked(s, "the identity", "the identity "+p.identity+" of "+p.key)
+			r.leaked(s, "the identity", p.key, p.identity)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -16,7 +17,7 @@ func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodDelete, DeploymentPath(id), nil))
 	switch {
 	case err != nil:
-		return err.Error()
+		return client.Reason(err)
 	case a.OK() || a.Status == http.StatusNotFound:
 		return ""
 	}

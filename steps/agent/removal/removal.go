@@ -84,7 +84,7 @@ func (x remover) removeThread(ctx context.Context, e reports.LedgerEntry, first 
 	for _, who := range callers {
 		var err error
 		if a, err = x.deleteThread(ctx, who, e); err != nil {
-			return Result{Problem: err.Error()}, false
+			return Result{Problem: "DELETE /threads/{thread_id}: " + client.Reason(err)}, false
 		}
 		if a.OK() {
 			return Result{}, true
