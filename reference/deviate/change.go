@@ -294,7 +294,7 @@ func (l *loader) verb(word, rest string) (a act, err error) {
 func changing(p place, change func(x *exchange, s slot)) act {
 	return act{
 		apply:      func(x *exchange) { x.each(p, func(s slot) { change(x, s) }) },
-		afterwards: p.afterwards(), places: []place{p}, request: p.is("query", "header", "path", "request"),
+		afterwards: p.afterwards(), places: []place{p}, request: p.is("query", "header", "path", "request", "method"),
 	}
 }
 

@@ -43,10 +43,16 @@ var comparisons = map[string]func(is, want any) bool{
 	">":       numbers(func(is, want float64) bool { return is > want }),
 	"<=":      numbers(func(is, want float64) bool { return is <= want }),
 	">=":      numbers(func(is, want float64) bool { return is >= want }),
-	"starts":  func(is, want any) bool { return strings.HasPrefix(textOf(is), textOf(want)) },
-	"ends":    func(is, want any) bool { return strings.HasSuffix(textOf(is), textOf(want)) },
-	"has":     func(is, want any) bool { return strings.Contains(textOf(is), textOf(want)) },
+	"starts":  texted(strings.HasPrefix),
+	"ends":    texted(strings.HasSuffix),
+	"has":     texted(strings.Contains),
+	"alike":   texted(strings.EqualFold),
 	"matches": nil, // the expression is compiled when the row is read
+}
+
+// texted compares with a text that is not empty.
+func texted(compare func(is, want string) bool) func(is, want any) bool {
+	return func(is, want any) bool { return textOf(want) != "" && compare(textOf(is), textOf(want)) }
 }
 
 func numbers(compare func(is, want float64) bool) func(is, want any) bool {

@@ -20,12 +20,12 @@
 // answer (the JSON that is answered), each (its rows, or itself), answer-header, body (the answer as text). Members follow with dots; of a list * is each item, 2 one, -1 the last, 10- all from
 // there on, [type=tool] those with such a member, [=limit] those that are equal. Some are looked up with the credentials of the request:
 // deployment, latest (its latest revision), revisions, thread, state, run; before is the deployment as it was before the request. kept is
-// what the row keeps for an object (deployment or thread), common what it keeps for all; home is the thread in which the run of the path was created; clock is the time, fresh-id a new UUID. Beside a place, was is its own value and its.name
+// what the row keeps for an object (deployment or thread), common what it keeps for all; owner has the credentials of who owns the object, home is the thread in which the run of the path was created; clock is the time, fresh-id a new UUID. Beside a place, was is its own value and its.name
 // that of a neighbour.
 //
 // # Conditions
 //
-//	PLACE = VALUE, also != < > <= >=   PLACE starts VALUE, also ends, has, matches   PLACE is KIND (absent, null, empty, text, number, list ...)
+//	PLACE = VALUE, also != < > <= >=   PLACE starts VALUE, also ends, has, alike, matches   PLACE is KIND (absent, null, empty, text, number, list ...)
 //	count PLACE = N                    caller WHO (anonymous, owner, first ...)      after OPERATION (of the same object)
 //	known PARAMETER (a request with that id has succeeded)
 //	nth N, every N (of the exchanges of an object that met all before it)            not CONDITION

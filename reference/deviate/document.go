@@ -16,7 +16,7 @@ import (
 type Document struct {
 	oracle     *spec.Oracle // finds the operation of a request
 	operations map[string]Operation
-	words      map[spec.Side]map[string]bool // the names of members
+	words      map[string]bool // the names of members
 }
 
 // Operation is an operation of the interface.
@@ -31,19 +31,18 @@ func Read() (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{oracle, map[string]Operation{}, map[spec.Side]map[string]bool{}}
+	d := &Document{oracle, map[string]Operation{}, map[string]bool{"detail": true}}
 	for _, side := range spec.Sides() {
 		document, err := openapi3.NewLoader().LoadFromData(spec.Document(side))
 		if err != nil {
 			return nil, fmt.Errorf("the document of the %s: %w", side, err)
 		}
-		d.words[side] = map[string]bool{"detail": true}
 		for _, declared := range oracle.Operations(side) {
 			op := Operation{declared, document.Paths.Value(declared.Path).GetOperation(declared.Method)}
 			d.operations[op.ID] = op
 			for _, at := range slices.Concat(op.AnswerPlaces(true), op.AnswerPlaces(false), op.RequestPlaces()) {
 				for name := range strings.SplitSeq(at, ".") {
-					d.words[side][name] = true
+					d.words[name] = true
 				}
 			}
 		}
@@ -108,8 +107,8 @@ func (op Operation) RequestPlaces() []string {
 	return places(op.declared.RequestBody.Value.Content["application/json"].Schema.Value)
 }
 
-// check wants a place to have a name that the documents have: a parameter of one of the operations, or a member of any request or answer of
-// their half. What is read-only in an answer may be sent, too.
+// check wants a place to have a name that the documents have: a parameter of one of the operations, or a member of any request or answer.
+// What is read-only in an answer may be sent, too, and the documents are open.
 func (d *Document) check(p place, operations []string) error {
 	names := p[1:]
 	for len(names) > 0 && isItem.MatchString(names[0]) {
@@ -127,7 +126,7 @@ func (d *Document) check(p place, operations []string) error {
 			if slices.ContainsFunc(op.Parameters, func(q spec.Parameter) bool { return q.Name == names[0] && q.In == p[0] }) {
 				return nil
 			}
-		} else if d.words[op.Side][names[0]] {
+		} else if d.words[names[0]] {
 			return nil
 		}
 	}

@@ -93,6 +93,10 @@ func (x *exchange) part(root string) any {
 		return body
 	case "clock":
 		return time.Now().UTC().Format(time.RFC3339Nano)
+	case "owner":
+		return firsts(x.seen.owner(x))
+	case "method":
+		return x.r.Method
 	case "home":
 		if thread := x.seen.homeOf(x.ids()["run_id"]); thread != "" {
 			return thread
@@ -221,6 +225,9 @@ func (x *exchange) request() *http.Request {
 	}
 	if h, is := x.parts["header"].(map[string]any); is {
 		x.changed = write(r.Header, h) || x.changed
+	}
+	if method := textOf(x.parts["method"]); method != "" && method != r.Method {
+		r.Method, x.changed = method, true
 	}
 	switch p := x.parts["path"].(type) {
 	case string:

@@ -19,7 +19,7 @@ var (
 	lookedUp    = []string{"deployment", "latest", "revisions", "thread", "state", "run", "before"}
 	memoryRoots = []string{"kept", "common"}
 	ownRoots    = []string{"was", "its"}
-	otherRoots  = []string{"request", "answer", "each", "body", "status", "clock", "fresh-id", "home"}
+	otherRoots  = []string{"request", "answer", "each", "body", "status", "clock", "fresh-id", "home", "owner", "method"}
 	roots       = slices.Concat(textRoots, lookedUp, memoryRoots, ownRoots, otherRoots)
 )
 

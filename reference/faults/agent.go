@@ -6,7 +6,7 @@ func agentServer() []Fault {
 	return slices.Concat(
 		agentThreads(), agentRuns(), agentMistakes(), agentJoins(), agentStates(), agentTexts(),
 		agentStrategies(), agentRemains(), agentReappearances(), agentLateStates(), agentCompleted(), agentConcurrent(), agentOtherThreads(), agentPendingJoins(),
-		agentRefusals(), disguised(), agentAuthBypass(), agentEffects(), agentUsers(), agentForeignThreads(), agentExtensions(), agentListings(), agentMetadata(), agentDirections(),
-		agentErrors(), agentContract(), agentRevisions(), agentInvariants(),
+		disguised(), agentAuthBypass(), agentUsers(), agentForeignThreads(), agentListings(), agentMetadata(), agentDirections(),
+		agentRevisions(), agentInvariants(),
 	)
 }

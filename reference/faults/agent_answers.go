@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,119 +9,6 @@ import (
 
 	"github.com/agentconform/agentconform/reference/controlplane"
 )
-
-// agentErrors returns the faults that cause 5xx answers.
-func agentErrors() []Fault {
-	return []Fault{
-		{
-			Name: "unknown-thread-crashes", Breaks: "create run on an unknown thread returns 500", Fails: "AS-ERROR-1",
-			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				a := capture(next, r)
-				if createRun.is(r) && a.status == http.StatusNotFound && !d.known(threadOf(r)) {
-					a.refuse(http.StatusInternalServerError, "Internal Server Error")
-				}
-				a.send(w)
-			}),
-		},
-		{
-			Name: "rolled-back-run-crashes", Breaks: "get run of a rolled-back run returns 500", Fails: "AS-ERROR-1",
-			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				onUnfound(getRun, w, r, next, func(a *answer) {
-					if d.threadOfRun(runOf(r)) == threadOf(r) {
-						a.refuse(http.StatusInternalServerError, "Internal Server Error")
-					}
-				})
-			}),
-		},
-		{
-			Name: "foreign-thread-crashes", Breaks: "get state of another user's thread returns 502", Fails: "AS-ERROR-1",
-			Apply: onStatus(getState, http.StatusNotFound, func(_ *http.Request, a *answer) {
-				a.refuse(http.StatusBadGateway, "Bad Gateway")
-			}),
-		},
-		{
-			Name: "input-that-is-no-object-crashes", Breaks: "create run with a number as input returns 500", Fails: "AS-ERROR-2",
-			Also: map[string]string{"AS-RUN-7": "the request must be refused with 4xx"},
-			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-				if createRun.is(r) {
-					if _, number := bodyOf(r)["input"].(json.Number); number {
-						writeJSON(w, http.StatusInternalServerError, `{"detail":"Internal Server Error"}`)
-						return
-					}
-				}
-				next.ServeHTTP(w, r)
-			}),
-		},
-	}
-}
-
-// agentContract returns the faults that only the contract checks detect.
-func agentContract() []Fault {
-	return []Fault{
-		{
-			Name: "new-thread-is-no-json", Breaks: "create thread returns JSON with Content-Type text/plain", Fails: "AS-CONTRACT-create-thread",
-			Apply: saying(createThread, "text/plain; charset=utf-8"),
-		},
-		{
-			Name: "new-thread-is-203", Breaks: "create thread returns 203", Fails: "AS-CONTRACT-create-thread",
-			Apply: withStatus(createThread, http.StatusNonAuthoritativeInfo),
-		},
-		{
-			Name: "new-run-is-no-json", Breaks: "create run returns JSON with an empty Content-Type", Fails: "AS-CONTRACT-create-run",
-			Apply: saying(createRun, ""),
-		},
-		{
-			Name: "new-run-is-206", Breaks: "create run returns 206", Fails: "AS-CONTRACT-create-run",
-			Apply: withStatus(createRun, http.StatusPartialContent),
-		},
-		{
-			Name: "join-breaks-off", Breaks: "join returns JSON without the closing brace", Fails: "AS-CONTRACT-join-run",
-			Apply: onStatus(joinRun, http.StatusOK, func(_ *http.Request, a *answer) {
-				a.body = []byte(strings.TrimSuffix(strings.TrimSpace(string(a.body)), "}"))
-			}),
-		},
-		{
-			Name: "join-is-html", Breaks: "join returns JSON with Content-Type text/html", Fails: "AS-CONTRACT-join-run",
-			Apply: saying(joinRun, "text/html"),
-		},
-		{
-			Name: "run-is-no-json", Breaks: "get run returns JSON with Content-Type application/octet-stream", Fails: "AS-CONTRACT-get-run",
-			Apply: saying(getRun, "application/octet-stream"),
-		},
-		{
-			Name: "run-is-203", Breaks: "get run returns 203", Fails: "AS-CONTRACT-get-run",
-			Apply: withStatus(getRun, http.StatusNonAuthoritativeInfo),
-		},
-		{
-			Name: "tool-has-no-content", Breaks: "the content of tool messages is null", Fails: "AS-CONTRACT-get-state",
-			Apply: onEachMessage(func(m map[string]any) {
-				if m["type"] == "tool" {
-					m["content"] = nil
-				}
-			}),
-		},
-		{
-			Name: "state-is-no-json", Breaks: "get state returns JSON with Content-Type text/plain", Fails: "AS-CONTRACT-get-state",
-			Apply: saying(getState, "text/plain"),
-		},
-		{
-			Name: "list-counts-itself", Breaks: "list threads returns an extra last element with the total", Fails: "AS-CONTRACT-list-threads",
-			Apply: onStatus(listThreads, http.StatusOK, func(_ *http.Request, a *answer) {
-				rows := a.array()
-				a.json(append(rows, map[string]any{"total": len(rows)}))
-			}),
-		},
-		{
-			Name: "list-of-threads-is-no-json", Breaks: "list threads returns JSON with Content-Type text/plain", Fails: "AS-CONTRACT-list-threads",
-			Apply: saying(listThreads, "text/plain"),
-		},
-	}
-}
-
-// withStatus replaces status 200 of an operation with another 2xx status.
-func withStatus(op operation, status int) Layer {
-	return onStatus(op, http.StatusOK, func(_ *http.Request, a *answer) { a.status = status })
-}
 
 // agentRevisions returns the faults between an update and the agent server.
 func agentRevisions() []Fault {

@@ -14,19 +14,6 @@ import (
 func agentDirections() []Fault {
 	return []Fault{
 		{
-			Name: "second-users-threads-are-read", Breaks: "get state, get run and join succeed for the first user on the threads of other users", Fails: "AS-AUTHZ-1",
-			Apply: servedToFirst(getState, getRun, joinRun),
-		},
-		{
-			Name: "second-users-threads-take-runs", Breaks: "create run succeeds for the first user on the threads of other users", Fails: "AS-AUTHZ-2",
-			Apply: servedToFirst(createRun),
-		},
-		{
-			Name: "second-users-runs-are-rolled-back", Breaks: "a run with rollback of the first user on another user's thread gets 404, but the rollback is carried out", Fails: "AS-AUTHZ-2",
-			Apply: ownerActsFor(http.StatusNotFound, func(d *directory, r *http.Request) bool { return d.isFirst(r) && rollbackRun(r) },
-				[]operation{createRun}, func(refusal, _ *answer) *answer { return refusal }),
-		},
-		{
 			Name: "first-user-lists-everything", Breaks: "list threads and search threads return the threads of all users to the first user", Fails: "AS-AUTHZ-3",
 			Apply: byOrder(func(first bool, a agentserver.Access, d *agentserver.Decision) {
 				if first && a.Action == "search" {
@@ -48,11 +35,6 @@ func agentDirections() []Fault {
 			Apply: secondUserWhileWaiting(),
 		},
 	}
-}
-
-// servedToFirst serves the first user as if they were the owner of any thread.
-func servedToFirst(ops ...operation) Layer {
-	return ownerActsFor(http.StatusNotFound, (*directory).isFirst, ops, func(_, asOwner *answer) *answer { return asOwner })
 }
 
 // byOrder changes decisions about an access of the first user who had one, or of others.

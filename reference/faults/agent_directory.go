@@ -124,11 +124,6 @@ func servedAsOwner(status int, who func(*http.Request) bool, ops ...operation) L
 	return ownerActs(status, who, ops, func(_, asOwner *answer) *answer { return asOwner })
 }
 
-// refusedAndDone refuses requests correctly, but carries them out as if they came from the owner.
-func refusedAndDone(status int, who func(*http.Request) bool, ops ...operation) Layer {
-	return ownerActs(status, who, ops, func(refusal, _ *answer) *answer { return refusal })
-}
-
 func ownerActs(status int, who func(*http.Request) bool, ops []operation, choose func(refusal, asOwner *answer) *answer) Layer {
 	return ownerActsFor(status, func(_ *directory, r *http.Request) bool { return who(r) }, ops, choose)
 }

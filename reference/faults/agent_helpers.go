@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/agentserver"
@@ -116,20 +115,6 @@ func (f authenticator) Authenticate(ctx context.Context, r agentserver.Request) 
 	return f(ctx, r)
 }
 
-// onExchange changes the answers of an operation, given the JSON object that was sent.
-func onExchange(op operation, change func(sent map[string]any, r *http.Request, a *answer)) Layer {
-	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if !op.is(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		sent := bodyOf(r)
-		a := capture(next, r)
-		change(sent, r, a)
-		a.send(w)
-	})
-}
-
 // array returns the JSON array in the body, nil if there is none.
 func (a *answer) array() []any {
 	var list []any
@@ -142,20 +127,3 @@ func (a *answer) array() []any {
 }
 
 // Kinds of callers.
-
-func anybody(*http.Request) bool { return true }
-
-func withoutToken(r *http.Request) bool { return len(r.Header["Authorization"]) == 0 }
-
-func withEmptyToken(r *http.Request) bool {
-	return strings.EqualFold(strings.TrimSpace(r.Header.Get("Authorization")), "bearer")
-}
-
-func withOtherScheme(r *http.Request) bool {
-	return strings.HasPrefix(r.Header.Get("Authorization"), "Basic ")
-}
-
-// withUnknownToken is for requests that were refused: there, a token is never a valid one.
-func withUnknownToken(r *http.Request) bool {
-	return strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") && !withEmptyToken(r)
-}

@@ -14,44 +14,12 @@ import (
 func agentJoins() []Fault {
 	return []Fault{
 		{
-			Name: "join-does-not-wait", Breaks: "join returns the current values without waiting for the run", Fails: "AS-RUN-4",
-			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				if over {
-					next.ServeHTTP(w, r)
-					return
-				}
-				state := do(next, r, http.MethodGet, threadPath(r, threadOf(r))+"/state")
-				state.json(object(state.object()["values"]))
-				state.send(w)
-			}),
-		},
-		{
 			Name: "join-waits-for-the-answer-only", Breaks: "join returns, and the state shows the answer, before the run has completed", Fails: "AS-RUN-4",
 			Apply: earlyAnswer(),
 		},
 		{
 			Name: "some-runs-never-start", Breaks: "a run whose graph is going to raise stays pending, while other runs start", Fails: "AS-RUN-4", Hangs: true,
 			Apply: agentStoring(func(s threads.Store) threads.Store { return lostRuns{s} }),
-		},
-		{
-			Name: "join-misses-the-end", Breaks: "join never returns if the run was in progress when the join started", Fails: "AS-RUN-4",
-			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				if !over {
-					<-r.Context().Done()
-					return
-				}
-				next.ServeHTTP(w, r)
-			}),
-		},
-		{
-			Name: "join-ends-with-a-timeout", Breaks: "join returns 408 if the run was in progress when the join started", Fails: "AS-RUN-4",
-			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				a := capture(next, r)
-				if !over && a.status == http.StatusOK {
-					a.refuse(http.StatusRequestTimeout, "The run took too long")
-				}
-				a.send(w)
-			}),
 		},
 		{
 			Name: "join-is-capped", Breaks: "join returns after 800 ms, even if the run is in progress", Fails: "AS-RUN-4",
@@ -67,68 +35,8 @@ func agentJoins() []Fault {
 			}),
 		},
 		{
-			Name: "join-waits-for-success", Breaks: "join on a run that fails never returns", Fails: "AS-RUN-4",
-			Apply: onAnswer(joinRun, func(r *http.Request, a *answer) {
-				if a.object()["__error__"] != nil {
-					<-r.Context().Done()
-				}
-			}),
-		},
-		{
 			Name: "state-lags-behind-join", Breaks: "get state returns the result of the previous read, from a cache", Fails: "AS-RUN-4",
 			Apply: laggingState(),
-		},
-		{
-			Name: "join-of-a-completed-run-hangs", Breaks: "join on a completed run never returns", Fails: "AS-RUN-5",
-			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				if over {
-					<-r.Context().Done()
-					return
-				}
-				next.ServeHTTP(w, r)
-			}),
-		},
-		{
-			Name: "join-of-a-completed-run-is-refused", Breaks: "join on a completed run returns 409", Fails: "AS-RUN-5",
-			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				if over {
-					a := &answer{header: http.Header{}}
-					a.refuse(http.StatusConflict, "The run is not in progress")
-					a.send(w)
-					return
-				}
-				next.ServeHTTP(w, r)
-			}),
-		},
-		{
-			Name: "join-of-a-completed-run-is-slow", Breaks: "join on a completed run returns after 2 seconds", Fails: "AS-RUN-5",
-			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				if over {
-					pause(r, 2*time.Second)
-				}
-				next.ServeHTTP(w, r)
-			}),
-		},
-		{
-			Name: "unknown-run-is-joined", Breaks: "join of an unknown run returns 200 with an error object", Fails: "AS-RUN-9",
-			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				onUnfound(joinRun, w, r, next, func(a *answer) {
-					if d.threadOfRun(runOf(r)) == "" && d.known(threadOf(r)) {
-						a.status = http.StatusOK
-						a.json(map[string]any{"__error__": map[string]any{"error": "ValueError", "message": "Run " + runOf(r) + " not found"}})
-					}
-				})
-			}),
-		},
-		{
-			Name: "run-is-joined-under-any-thread", Breaks: "join finds a run under any thread of the user", Fails: "AS-RUN-9",
-			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				onUnfound(joinRun, w, r, next, func(a *answer) {
-					if thread := d.threadOfRun(runOf(r)); thread != "" && thread != threadOf(r) && d.known(threadOf(r)) {
-						*a = *do(next, r, http.MethodGet, threadPath(r, thread)+"/runs/"+runOf(r)+"/join")
-					}
-				})
-			}),
 		},
 		{
 			Name: "foreign-join-is-an-empty-object", Breaks: "join of another user's run returns 200 with an empty object at once", Fails: "AS-RUN-9",

@@ -11,26 +11,6 @@ import (
 func agentForeignThreads() []Fault {
 	return []Fault{
 		{
-			Name: "foreign-state-is-read", Breaks: "get state succeeds on another user's thread", Fails: "AS-AUTHZ-1",
-			Apply: servedAsOwner(http.StatusNotFound, anybody, getState),
-		},
-		{
-			Name: "foreign-run-is-retrieved", Breaks: "get run succeeds on another user's thread", Fails: "AS-AUTHZ-1",
-			Apply: servedAsOwner(http.StatusNotFound, anybody, getRun),
-		},
-		{
-			Name: "foreign-run-is-joined", Breaks: "join succeeds on another user's thread", Fails: "AS-AUTHZ-1",
-			Apply: servedAsOwner(http.StatusNotFound, anybody, joinRun),
-		},
-		{
-			Name: "foreign-run-is-retrieved-under-own-thread", Breaks: "get run finds another user's run under any thread of the caller", Fails: "AS-AUTHZ-1",
-			Apply: foundByRun(getRun, ""),
-		},
-		{
-			Name: "foreign-run-is-joined-under-own-thread", Breaks: "join finds another user's run under any thread of the caller", Fails: "AS-AUTHZ-1",
-			Apply: foundByRun(joinRun, "/join"),
-		},
-		{
 			Name: "foreign-join-waits", Breaks: "join of another user's run, under a thread of the caller, returns 200 with an empty object when the run ends",
 			Fails: "AS-AUTHZ-1", Also: map[string]string{"AS-RUN-9": "the join of another user's run is answered with 200"},
 			Apply: onForeignJoin(true, func(a *answer, await func()) {
@@ -43,38 +23,7 @@ func agentForeignThreads() []Fault {
 			Fails: "AS-AUTHZ-1",
 			Apply: onForeignJoin(true, func(a *answer, _ func()) { a.json(map[string]any{"status": "success"}) }),
 		},
-		{
-			Name: "foreign-state-is-empty", Breaks: "get state of another user's thread returns 200 with empty values", Fails: "AS-AUTHZ-1",
-			Apply: onStatus(getState, http.StatusNotFound, func(_ *http.Request, a *answer) {
-				a.status = http.StatusOK
-				a.json(map[string]any{"values": map[string]any{}, "next": []any{}})
-			}),
-		},
-		{
-			Name: "foreign-thread-takes-runs", Breaks: "create run succeeds on another user's thread", Fails: "AS-AUTHZ-2",
-			Apply: servedAsOwner(http.StatusNotFound, anybody, createRun),
-		},
-		{
-			Name: "foreign-run-is-started", Breaks: "a run on another user's thread gets 404, but is started", Fails: "AS-AUTHZ-2",
-			Apply: refusedAndDone(http.StatusNotFound, plainRun, createRun),
-		},
-		{
-			Name: "foreign-rollback-is-done", Breaks: "a run with rollback on another user's thread gets 404, but the rollback is carried out", Fails: "AS-AUTHZ-2",
-			Apply: refusedAndDone(http.StatusNotFound, rollbackRun, createRun),
-		},
 	}
-}
-
-// foundByRun serves an operation on another user's run as its owner, where it is asked for under a thread of the caller.
-func foundByRun(op operation, suffix string) Layer {
-	return directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		onUnfound(op, w, r, next, func(a *answer) {
-			caller, thread := r.Header.Get("Authorization"), d.threadOfRun(runOf(r))
-			if owner := d.ownerOf(thread); owner != "" && owner != caller && d.owner(r) == caller {
-				*a = *do(next, resent(r, owner, nil), http.MethodGet, threadPath(r, thread)+"/runs/"+runOf(r)+suffix)
-			}
-		})
-	})
 }
 
 // agentListings returns the faults in which threads are listed.
@@ -107,14 +56,6 @@ func agentListings() []Fault {
 		{
 			Name: "searched-ids-are-everybodys", Breaks: "a search by ids returns threads of any user", Fails: "AS-AUTHZ-3",
 			Apply: directed(foundByID),
-		},
-		{
-			Name: "search-for-metadata-finds-nothing", Breaks: "a search with metadata returns an empty array", Fails: "AS-AUTHZ-3",
-			Apply: onExchange(searchThreads, func(sent map[string]any, _ *http.Request, a *answer) {
-				if len(object(sent["metadata"])) > 0 && a.status == http.StatusOK {
-					a.json([]any{})
-				}
-			}),
 		},
 	}
 }
@@ -162,10 +103,6 @@ func agentMetadata() []Fault {
 					d.Filter = nil
 				}
 			}),
-		},
-		{
-			Name: "owner-is-not-shown", Breaks: "the metadata in the answer to create thread has no owner", Fails: "AS-AUTHZ-4",
-			Apply: onObject(createThread, func(t map[string]any) { delete(object(t["metadata"]), "owner") }),
 		},
 		{
 			Name: "filter-replaces-the-metadata", Breaks: "create thread ignores the metadata that was sent and stores only the handler's filter", Fails: "AS-AUTHZ-4",

@@ -13,7 +13,7 @@ import (
 // TestEveryAgentRequirementHasItsFaults expects two faults for a MUST and one for any other level.
 func TestEveryAgentRequirementHasItsFaults(t *testing.T) {
 	count := map[string]int{}
-	for _, f := range agentServer() {
+	for _, f := range All() {
 		count[f.Fails]++
 	}
 	for _, q := range catalogue(t).Requirements {

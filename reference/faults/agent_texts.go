@@ -19,13 +19,6 @@ func agentTexts() []Fault {
 			}),
 		},
 		{
-			Name: "texts-are-cut", Breaks: "message content is truncated to 255 characters", Fails: "AS-STATE-2",
-			Apply: rewritten(func(text string) string {
-				runes := []rune(text)
-				return string(runes[:min(len(runes), 255)])
-			}),
-		},
-		{
 			Name: "texts-are-one-line", Breaks: "consecutive whitespace is stored as one space", Fails: "AS-STATE-2",
 			Apply: rewritten(func(text string) string { return strings.Join(strings.Fields(text), " ") }),
 		},

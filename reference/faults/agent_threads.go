@@ -12,18 +12,6 @@ import (
 func agentThreads() []Fault {
 	return []Fault{
 		{
-			Name: "thread-needs-metadata", Breaks: "create thread without metadata returns 422", Fails: "AS-THREAD-1",
-			Apply: onExchange(createThread, func(sent map[string]any, _ *http.Request, a *answer) {
-				if sent["metadata"] == nil && a.status < 300 {
-					a.refuse(http.StatusUnprocessableEntity, "metadata: field required")
-				}
-			}),
-		},
-		{
-			Name: "thread-id-is-empty", Breaks: "create thread returns an empty thread_id", Fails: "AS-THREAD-1",
-			Apply: onObject(createThread, func(t map[string]any) { t["thread_id"] = "" }),
-		},
-		{
 			Name: "one-thread-per-user", Breaks: "create thread returns the user's existing thread instead of a new one", Fails: "AS-THREAD-1",
 			Apply: oneThreadEach(),
 		},
@@ -34,14 +22,6 @@ func agentThreads() []Fault {
 		{
 			Name: "list-lags-behind", Breaks: "threads created in the last minute are missing from list threads", Fails: "AS-THREAD-2", Hangs: true,
 			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, time.Minute} }),
-		},
-		{
-			Name: "list-is-an-object", Breaks: "list threads returns an object with threads and total instead of an array", Fails: "AS-THREAD-2",
-			Also: map[string]string{"AS-CONTRACT-list-threads": "the contract also requires an array"},
-			Apply: onStatus(listThreads, http.StatusOK, func(_ *http.Request, a *answer) {
-				rows := a.array()
-				a.json(map[string]any{"threads": rows, "total": len(rows)})
-			}),
 		},
 	}
 }

@@ -4,9 +4,7 @@ import "slices"
 
 func controlPlane() []Fault {
 	return slices.Concat(
-		written(),
-		credentials(), tenants(),
-		creation(), revision(), lifecycle(),
+		credentials(), creation(), revision(), lifecycle(),
 		newRevisions(), keptAsIs(), tagRule(), filters(), planeInvariants(),
 	)
 }

@@ -67,8 +67,3 @@ func untilUpdated(o operation, change func(object map[string]any)) Layer {
 		a.send(w)
 	})
 }
-
-// onRevisions changes revisions in all answers, single or in a list.
-func onRevisions(change func(revision map[string]any)) Layer {
-	return compose(onObject(getRevision, change), onResources(change))
-}

@@ -18,45 +18,12 @@ func disguised() []Fault {
 			Apply: compose(servingUnauthenticated(wasRespelled, listRevisions), respelling(true, pathParameter)),
 		},
 		{
-			Name: "this-machine-is-trusted", Breaks: "get revision needs no credentials where X-Forwarded-For is 127.0.0.1", Fails: "CP-AUTH-8",
-			Apply: servingUnauthenticated(claims("X-Forwarded-For"), getRevision),
-		},
-		{
-			Name: "original-url-decides-about-credentials", Breaks: "the control plane needs no credentials where X-Original-Url names another path", Fails: "CP-AUTH-8",
-			Apply: servingUnauthenticated(claims("X-Original-Url"), getDeployment, listRevisions, getRevision),
-		},
-		{
-			Name: "bearer-with-more-is-accepted", Breaks: "create deployment accepts a bearer token with one more character", Fails: "CP-AUTH-2",
-			Apply: servingUnauthenticated(func(r *http.Request) bool {
-				token := r.Header.Get("Authorization")
-				return strings.HasPrefix(token, "Bearer bearer-") && strings.HasSuffix(token, "x")
-			}, createDeployment),
-		},
-		{
-			Name: "form-of-a-tenant-id-is-enough", Breaks: "get revision accepts any tenant ID that begins as the valid ones do", Fails: "CP-AUTH-2",
-			Apply: servingUnauthenticated(func(r *http.Request) bool {
-				return withScheme("X-Tenant-Id")(r) && strings.HasPrefix(r.Header.Get("X-Tenant-Id"), "tenant-")
-			}, getRevision),
-		},
-		{
 			Name: "capital-letters-are-open", Breaks: "the agent server serves a path in capital letters without credentials", Fails: "AS-AUTH-8",
 			Apply: compose(servedAsOwner(http.StatusUnauthorized, wasRespelled, agentOperations...), respelling(true, capitalLetters)),
 		},
 		{
 			Name: "doubled-slash-lists-threads", Breaks: "list threads serves a path with a doubled slash without credentials", Fails: "AS-AUTH-8",
 			Apply: compose(servedAsOwner(http.StatusUnauthorized, wasRespelled, listThreads), respelling(true, doubledSlash)),
-		},
-		{
-			Name: "user-id-in-a-header-is-believed", Breaks: "get state serves anybody who names a user in X-User-Id", Fails: "AS-AUTHZ-7",
-			Apply: compose(servedAsOwner(http.StatusUnauthorized, claims("X-User-Id"), getState), servedAsOwner(http.StatusNotFound, claims("X-User-Id"), getState)),
-		},
-		{
-			Name: "studio-header-is-believed", Breaks: "get run serves another user who claims to be a studio user", Fails: "AS-AUTHZ-7",
-			Apply: servedAsOwner(http.StatusNotFound, claims("X-Studio-User"), getRun),
-		},
-		{
-			Name: "longer-token-joins", Breaks: "join run accepts a token that starts with a valid token", Fails: "AS-AUTH-2",
-			Apply: servedForSimilarToken(strings.HasPrefix, joinRun),
 		},
 	}
 }

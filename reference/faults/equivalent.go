@@ -5,5 +5,6 @@ import "slices"
 // equivalentMutants are in the order in which several may stand around one server: what is said, then how it is encoded, then how
 // it is sent.
 func equivalentMutants() []EquivalentMutant {
-	return slices.Concat(otherStatuses(), otherContents(), otherLifecycles(), otherAgents(), forms(), disguisesIgnored(), transports(), waits(), otherWords())
+	_, all := written()
+	return slices.Concat(all, otherStatuses(), otherContents(), otherLifecycles(), otherAgents(), forms(), disguisesIgnored(), transports(), waits(), otherWords())
 }

@@ -48,7 +48,8 @@ type Layer func(*reference.Options)
 
 // All returns all faults, sorted by requirement and name.
 func All() []Fault {
-	all := slices.Concat(controlPlane(), agentServer())
+	all, _ := written()
+	all = slices.Concat(all, controlPlane(), agentServer())
 	slices.SortFunc(all, func(a, b Fault) int { return strings.Compare(a.Fails+" "+a.Name, b.Fails+" "+b.Name) })
 	return all
 }

@@ -30,7 +30,6 @@ var (
 	createThread  = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads$`)}
 	listThreads   = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads$`)}
 	searchThreads = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads/search$`)}
-	deleteThread  = operation{http.MethodDelete, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+$`)}
 	createRun     = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs$`)}
 	getRun        = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+$`)}
 	joinRun       = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+/join$`)}
@@ -96,15 +95,6 @@ func onStatus(op operation, status int, change func(r *http.Request, a *answer))
 	return onAnswer(op, func(r *http.Request, a *answer) {
 		if a.status == status {
 			change(r, a)
-		}
-	})
-}
-
-// onResources changes each revision in lists.
-func onResources(change func(row map[string]any)) Layer {
-	return onObject(listRevisions, func(list map[string]any) {
-		for _, row := range items(list["resources"]) {
-			change(row)
 		}
 	})
 }
@@ -192,12 +182,6 @@ func decodedValue(text []byte) any {
 func (a *answer) invalid(loc ...any) {
 	a.status = http.StatusUnprocessableEntity
 	a.json(map[string]any{"detail": []any{map[string]any{"loc": loc, "msg": "Field required", "type": "missing"}}})
-}
-
-// plain replaces the body with plain text.
-func (a *answer) plain(text string) {
-	a.body = []byte(text)
-	a.header.Set("Content-Type", "text/plain; charset=utf-8")
 }
 
 // json replaces the body.

@@ -98,13 +98,6 @@ func (m *memory) creatorsKey() string {
 	return m.creator.Get("X-Api-Key")
 }
 
-// known reports whether a deployment was seen.
-func (m *memory) known(id string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.owners[id] != nil
-}
-
 // mark stores a value, marked returns it, nil if there is none.
 func (m *memory) mark(key string, value any) {
 	m.mu.Lock()
@@ -129,19 +122,6 @@ func (m *memory) count(key string) int {
 // Kinds of callers without valid credentials.
 
 func anonymous(r *http.Request) bool { return len(credentialsOf(r)) == 0 }
-
-func withEmptyKey(r *http.Request) bool {
-	values, sent := r.Header["X-Api-Key"]
-	return sent && values[0] == ""
-}
-
-// withUnknownKey is for requests that were refused: there, a key is never a valid one.
-func withUnknownKey(r *http.Request) bool { return strings.TrimSpace(r.Header.Get("X-Api-Key")) != "" }
-
-// withScheme reports whether the request has the header and no other credential.
-func withScheme(name string) func(r *http.Request) bool {
-	return func(r *http.Request) bool { return len(credentialsOf(r)) == 1 && r.Header.Get(name) != "" }
-}
 
 // Parts of the control plane's paths: /v2/deployments/{deployment}/revisions/{revision}.
 

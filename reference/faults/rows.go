@@ -38,21 +38,25 @@ var rows = sync.OnceValues(func() (all []*deviate.Row, err error) {
 	return all, nil
 })
 
-// written returns the faults that are rows.
-func written() (all []Fault) {
+// written returns the faults and the equivalent mutants that are rows.
+func written() (broken []Fault, equivalent []EquivalentMutant) {
 	found, err := rows()
 	if err != nil {
 		panic(fmt.Sprintf("the catalogue of faults: %v", err)) // it is a part of the program, and a test reads it
 	}
 	for _, row := range found {
-		if row.Name != "" {
-			all = append(all, Fault{
-				Name: row.Name, Breaks: row.Breaks, Fails: row.Fails, Also: row.Also, Edition: row.Edition,
-				Hangs: row.Hangs, Once: row.Once, Elsewhere: row.Elsewhere, Apply: layerOf(row),
+		if row.Equivalent != "" {
+			equivalent = append(equivalent, EquivalentMutant{
+				Name: row.Equivalent, Differs: row.Differs, Place: row.Place, Edition: row.Edition, Also: row.Also, Apply: layerOf(row),
 			})
+			continue
 		}
+		broken = append(broken, Fault{
+			Name: row.Name, Breaks: row.Breaks, Fails: row.Fails, Also: row.Also, Edition: row.Edition,
+			Hangs: row.Hangs, Once: row.Once, Elsewhere: row.Elsewhere, Apply: layerOf(row),
+		})
 	}
-	return all
+	return broken, equivalent
 }
 
 func layerOf(row *deviate.Row) Layer {
