@@ -163,6 +163,9 @@ var callers = map[string]func(x *exchange) bool{
 	},
 	"first": func(x *exchange) bool { return same(x.seen.firstOf(x.op.Side), credentialsOf(x.r)) },
 	"owner": func(x *exchange) bool { return same(x.seen.owner(x), credentialsOf(x.r)) },
+	"maker": func(x *exchange) bool {
+		return same(x.seen.ownerOf(x.prefix()+x.seen.homeOf(x.ids()["run_id"])), credentialsOf(x.r))
+	},
 }
 
 // carriers are the headers that say who sends a request.

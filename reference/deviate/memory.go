@@ -104,6 +104,13 @@ func (m *memory) owner(x *exchange) http.Header {
 	return m.owners[object]
 }
 
+// ownerOf is who owns an object.
+func (m *memory) ownerOf(object string) http.Header {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.owners[object]
+}
+
 // after tells whether an operation of the object, or of the deployment whose agent server it is, has succeeded.
 func (m *memory) after(x *exchange, operation string) bool {
 	object := x.object()
