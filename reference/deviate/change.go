@@ -25,7 +25,6 @@ type flags struct {
 	twice    bool // it arrives twice
 	asOwner  bool // with the credentials of the owner
 	hang     bool // no answer
-	cut      bool // the connection is closed in place of an answer
 	delay    time.Duration
 }
 
@@ -175,7 +174,7 @@ func another(value any) any {
 	return value
 }
 
-// anotherText changes the last digit or small letter, so that an id stays an id and a time a time; a capital where there is none.
+// anotherText changes the last digit or small letter, so that an id stays an id and a time a time; else a capital.
 func anotherText(text string) string {
 	at := strings.LastIndexAny(text, "0123456789abcdefghijklmnopqrstuvwxyz")
 	if at < 0 {
@@ -185,7 +184,8 @@ func anotherText(text string) string {
 		return text + "x"
 	}
 	for _, other := range []byte("1aA") {
-		if same := unicode.IsDigit(rune(text[at])) == unicode.IsDigit(rune(other)) && unicode.IsUpper(rune(text[at])) == unicode.IsUpper(rune(other)); same {
+		digit := unicode.IsDigit(rune(text[at])) == unicode.IsDigit(rune(other))
+		if digit && unicode.IsUpper(rune(text[at])) == unicode.IsUpper(rune(other)) {
 			if text[at] == other {
 				other++
 			}
@@ -210,9 +210,6 @@ func (l *loader) act(text string, f *flags) (a act, err error) {
 		return a, nil
 	case "hang":
 		f.hang = true
-		return a, nil
-	case "cut":
-		f.cut = true
 		return a, nil
 	case "delay":
 		f.delay, err = time.ParseDuration(rest)
@@ -249,7 +246,7 @@ func (l *loader) act(text string, f *flags) (a act, err error) {
 	return l.assigning(word, rest)
 }
 
-// refusing is "STATUS TEXT": an error whose detail is the text, or of another form where the text is a YAML list or object.
+// refusing is "STATUS TEXT": an error whose detail is the text, or what it is as YAML.
 func refusing(text string) (a act, err error) {
 	number, detail, _ := strings.Cut(text, " ")
 	status, err := strconv.Atoi(number)
@@ -311,7 +308,7 @@ func (l *loader) assigning(at, rest string) (a act, err error) {
 	v := parseValue(text)
 	places := append(v.places, p)
 	if p.is("kept", "common") {
-		// The value is taken when the rest of the change is made, and kept when the object is known: where there is an answer.
+		// The value is taken when the rest of the change is made, and kept when the object is known: with an answer.
 		afterwards := l.afterwards || slices.ContainsFunc(v.places, place.afterwards)
 		return act{apply: func(x *exchange) {
 			value := v.in(x, slot{})

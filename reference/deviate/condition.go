@@ -3,6 +3,7 @@ package deviate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -192,5 +193,5 @@ func emptyToken(r *http.Request) bool {
 }
 
 func same(a, b http.Header) bool {
-	return len(a) > 0 && len(a) == len(b) && !slices.ContainsFunc(carriers, func(name string) bool { return !slices.Equal(a[name], b[name]) })
+	return len(a) > 0 && maps.EqualFunc(a, b, slices.Equal)
 }

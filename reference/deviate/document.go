@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// Document is what the OpenAPI documents of both halves say of operations and of what stands in their requests and answers.
+// Document is what the OpenAPI documents say of operations, and of what stands in their requests and answers.
 type Document struct {
 	oracle     *spec.Oracle // finds the operation of a request
 	operations map[string]Operation
@@ -107,8 +107,8 @@ func (op Operation) RequestPlaces() []string {
 	return places(op.declared.RequestBody.Value.Content["application/json"].Schema.Value)
 }
 
-// check wants a place to have a name that the documents have: a parameter of one of the operations, or a member of any request or answer.
-// What is read-only in an answer may be sent, too, and the documents are open.
+// check wants a place to have a name that the documents have: a parameter of one of the operations, or a member of any
+// request or answer. What is read-only in an answer may be sent, too, and the documents are open.
 func (d *Document) check(p place, operations []string) error {
 	names := p[1:]
 	for len(names) > 0 && isItem.MatchString(names[0]) {

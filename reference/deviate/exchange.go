@@ -159,10 +159,10 @@ func (x *exchange) ids() map[string]string {
 	return all
 }
 
-// before is the path up to a parameter.
-func (x *exchange) before(parameter string) string {
+// requestOf names requests of the operation by the caller and the path up to a parameter.
+func (x *exchange) requestOf(parameter string) string {
 	path, _, _ := strings.Cut(x.r.URL.Path, "/"+x.ids()[parameter])
-	return path
+	return x.op.ID + " " + parameter + " " + path + " " + string(encoded(credentialsOf(x.r)))
 }
 
 // prefix is the path of the server that is asked.

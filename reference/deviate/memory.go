@@ -25,7 +25,8 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
-		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]bool{}, ids: map[string]bool{}, homes: map[string]string{}, counts: map[string]int{},
+		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]bool{},
+		ids: map[string]bool{}, homes: map[string]string{}, counts: map[string]int{},
 		kept: map[string]map[string]any{}, past: map[string]*past{}, served: map[string][]string{},
 	}
 }
@@ -52,7 +53,7 @@ func (m *memory) learn(x *exchange) {
 	}
 	for name, id := range x.ids() {
 		m.ids[id] = true
-		key := place{x.op.ID, name, x.before(name), string(encoded(who))}.String()
+		key := x.requestOf(name)
 		m.served[key] = append(m.served[key], id)
 	}
 	if deployment := x.ids()["deployment_id"]; deployment != "" {
@@ -60,9 +61,9 @@ func (m *memory) learn(x *exchange) {
 	}
 }
 
-// otherID is the id in another request of the operation, with the same credentials and at the same place, that succeeded.
+// otherID is the id in another request of the operation that succeeded, with the same credentials and path before it.
 func (m *memory) otherID(x *exchange, parameter string) string {
-	key, id := place{x.op.ID, parameter, x.before(parameter), string(encoded(credentialsOf(x.r)))}.String(), x.ids()[parameter]
+	key, id := x.requestOf(parameter), x.ids()[parameter]
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, other := range slices.Backward(m.served[key]) {

@@ -307,9 +307,6 @@ func (c *Change) exchange(x *exchange, first *answer) *answer {
 
 // wait is for answers that come late or never. It tells whether one comes.
 func (c *Change) wait(x *exchange) bool {
-	if c.flags.cut {
-		panic(http.ErrAbortHandler)
-	}
 	ctx := x.r.Context()
 	if c.flags.hang {
 		<-ctx.Done()
@@ -338,13 +335,4 @@ func (c *Change) remembers(root string) bool {
 	named := func(p place) bool { return p.is(root) }
 	return slices.ContainsFunc(c.acts, func(a act) bool { return slices.ContainsFunc(a.places, named) }) ||
 		slices.ContainsFunc(c.late, func(l condition) bool { return slices.ContainsFunc(l.places, named) })
-}
-
-// Text is what the row does, as its file says.
-func (row *Row) Text() string {
-	var lines []string
-	for _, c := range row.Changes {
-		lines = append(lines, strings.Join(c.When, ", ")+": "+strings.Join(c.Do, ", "))
-	}
-	return strings.Join(lines, "; ")
 }

@@ -47,7 +47,8 @@ func written() (broken []Fault, equivalent []EquivalentMutant) {
 	for _, row := range found {
 		if row.Equivalent != "" {
 			equivalent = append(equivalent, EquivalentMutant{
-				Name: row.Equivalent, Differs: row.Differs, Place: row.Place, Edition: row.Edition, Also: row.Also, Apply: layerOf(row),
+				Name: row.Equivalent, Differs: row.Differs, Place: row.Place, Edition: row.Edition,
+				Also: row.Also, Apply: layerOf(row),
 			})
 			continue
 		}

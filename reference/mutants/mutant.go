@@ -83,7 +83,9 @@ func (d *deriver) add(group Group, name, does string, when []string, do string) 
 		d.err = err
 	}
 	d.seen[name] = true
-	d.all = append(d.all, Mutant{Name: name, Group: group, Does: does, Control: controls[name], Allowed: allowed(name), row: row})
+	d.all = append(d.all, Mutant{
+		Name: name, Group: group, Does: does, Control: controls[name], Allowed: allowed(name), row: row,
+	})
 }
 
 func (d *deriver) answers(op deviate.Operation) {
@@ -101,8 +103,8 @@ func (d *deriver) answers(op deviate.Operation) {
 func (d *deriver) parameters(op deviate.Operation) {
 	for _, p := range op.Parameters {
 		if p.In == "path" {
-			d.add(Parameters, op.ID+"/path/"+p.Name+"/foreign", op.ID+" takes the "+p.Name+" of another request in place of its own",
-				[]string{op.ID}, "foreign path."+p.Name)
+			d.add(Parameters, op.ID+"/path/"+p.Name+"/foreign",
+				op.ID+" takes the "+p.Name+" of another request in place of its own", []string{op.ID}, "foreign path."+p.Name)
 			continue
 		}
 		place := "query." + p.Name
