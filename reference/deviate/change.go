@@ -118,6 +118,17 @@ var verbs = map[string]func(value any, argument any) any{
 		}
 		return kept
 	},
+	"except": func(v any, which any) any { // the items without such a member: except PLACE NAME VALUE
+		all, is := v.([]any)
+		name, want, _ := strings.Cut(textOf(which), " ")
+		if !is {
+			return v
+		}
+		return slices.DeleteFunc(slices.Clone(all), func(item any) bool {
+			object, _ := item.(map[string]any)
+			return textOf(object[name]) == want
+		})
+	},
 	"rename": func(v any, names any) any {
 		if object, is := v.(map[string]any); is {
 			from, to, _ := strings.Cut(textOf(names), " ")

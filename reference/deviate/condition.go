@@ -38,16 +38,19 @@ var kinds = map[string]func(value any, has bool) bool{
 
 // comparisons compare a value with that of the row.
 var comparisons = map[string]func(is, want any) bool{
-	"=":       func(is, want any) bool { return textOf(is) == textOf(want) },
-	"!=":      func(is, want any) bool { return textOf(is) != textOf(want) },
-	"<":       numbers(func(is, want float64) bool { return is < want }),
-	">":       numbers(func(is, want float64) bool { return is > want }),
-	"<=":      numbers(func(is, want float64) bool { return is <= want }),
-	">=":      numbers(func(is, want float64) bool { return is >= want }),
-	"starts":  texted(strings.HasPrefix),
-	"ends":    texted(strings.HasSuffix),
-	"has":     texted(strings.Contains),
-	"alike":   texted(strings.EqualFold),
+	"=":      func(is, want any) bool { return textOf(is) == textOf(want) },
+	"!=":     func(is, want any) bool { return textOf(is) != textOf(want) },
+	"<":      numbers(func(is, want float64) bool { return is < want }),
+	">":      numbers(func(is, want float64) bool { return is > want }),
+	"<=":     numbers(func(is, want float64) bool { return is <= want }),
+	">=":     numbers(func(is, want float64) bool { return is >= want }),
+	"starts": texted(strings.HasPrefix),
+	"ends":   texted(strings.HasSuffix),
+	"has":    texted(strings.Contains),
+	"alike":  texted(strings.EqualFold),
+	"almost": texted(func(is, want string) bool { // all but the last character is equal
+		return len(is) == len(want) && is != want && is[:len(is)-1] == want[:len(want)-1]
+	}),
 	"matches": nil, // the expression is compiled when the row is read
 }
 
@@ -80,7 +83,7 @@ func (l *loader) condition(text string) (c condition, err error) {
 		return condition{holds: func(x *exchange) bool { return x.seen.after(x, rest) }}, l.operation(rest)
 	case "known":
 		return condition{holds: func(x *exchange) bool { return x.seen.known(x.ids()[rest]) }}, nil
-	case "nth", "every":
+	case "nth", "every", "first":
 		n, err := strconv.Atoi(rest)
 		if err != nil || n < 1 {
 			return c, fmt.Errorf("%q is no count", rest)
@@ -88,7 +91,7 @@ func (l *loader) condition(text string) (c condition, err error) {
 		key := l.newKey()
 		return condition{holds: func(x *exchange) bool {
 			count := x.seen.count(key + x.object())
-			return count == n || word == "every" && count%n == 0
+			return map[string]bool{"nth": count == n, "every": count%n == 0, "first": count <= n}[word]
 		}, afterwards: l.afterwards}, nil
 	case "count":
 		return l.counting(rest)

@@ -25,18 +25,18 @@
 // Some are looked up with the credentials of the request: deployment, latest (its latest revision), revisions, thread,
 // state, run; before is the deployment as it was before the request. kept is what the row keeps for an object (deployment
 // or thread), common what it keeps for all. owner has the credentials of who owns the object, home is the thread in which
-// the run of the path was created, clock is the time, fresh-id a new UUID. Beside a place, was is its own value and
+// the run of the path was created (or the deployment of a revision), clock is the time, fresh-id a new UUID. Beside a place, was is its own value and
 // its.name that of a neighbour.
 //
 // # Conditions
 //
-//	PLACE = VALUE, also != < > <= >= starts ends has alike matches
+//	PLACE = VALUE, also != < > <= >= starts ends has alike almost matches
 //	PLACE is KIND (absent, present, null, empty, filled, text, number, integer, list, object)
 //	count PLACE = N
 //	caller WHO (anonymous, owner, first, ...)
 //	known PARAMETER (a request with that id has succeeded)
 //	after OPERATION (of the same object)
-//	nth N, every N (of the exchanges of an object that met all conditions before it)
+//	nth N, every N, first N (of the exchanges of an object that met all conditions before it)
 //	not CONDITION
 //
 // # Changes

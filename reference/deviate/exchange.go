@@ -98,8 +98,8 @@ func (x *exchange) part(root string) any {
 	case "method":
 		return x.r.Method
 	case "home":
-		if thread := x.seen.homeOf(x.ids()["run_id"]); thread != "" {
-			return thread
+		if home := x.seen.homeOf(x.ids()["run_id"] + x.ids()["revision_id"]); home != "" {
+			return home
 		}
 		return nil
 	case "fresh-id":

@@ -16,7 +16,7 @@ type memory struct {
 	owners map[string]http.Header    // by object: the credentials that created it, or had access to it first
 	done   map[string]bool           // by operation and object
 	ids    map[string]bool           // that were in a path, or made
-	homes  map[string]string         // threads by run
+	homes  map[string]string         // threads by run, deployments by revision
 	counts map[string]int
 	kept   map[string]map[string]any // by object; "" is for all
 	past   map[string]*past          // by change, of stateful verbs
@@ -45,6 +45,9 @@ func (m *memory) learn(x *exchange) {
 		m.first[x.op.Side] = who
 	}
 	m.done[x.op.ID+" "+object] = true
+	if x.op.ID == "get-revision" {
+		m.homes[x.ids()["revision_id"]] = x.ids()["deployment_id"]
+	}
 	if x.r.Method == http.MethodPost {
 		m.ids[textOf(made["id"])+textOf(made["thread_id"])] = true
 		if x.op.ID == "create-run" {
@@ -81,11 +84,11 @@ func (m *memory) known(id string) bool {
 	return m.ids[id]
 }
 
-// homeOf is the thread in which a run was created, "" if it was not.
-func (m *memory) homeOf(run string) string {
+// homeOf is the thread in which a run was created, or the deployment of a revision that was retrieved; else "".
+func (m *memory) homeOf(id string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.homes[run]
+	return m.homes[id]
 }
 
 func (m *memory) firstOf(side spec.Side) http.Header {

@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
@@ -32,22 +31,6 @@ func agentRevisions() []Fault {
 				if all := items(values["messages"]); len(all) > 0 {
 					values["messages"] = fiveUnanswered(all)
 				}
-			}),
-		},
-		{
-			Name: "updated-agent-server-answers-nothing", Breaks: "runs get no answer after an update of the deployment", Fails: "E2E-1",
-			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				a := capture(next, r)
-				switch {
-				case updateDeployment.is(r) && a.status < 300:
-					m.mark(deploymentOf(r), true)
-				case getState.is(r) && m.marked(segment(r, 2)) != nil:
-					a.edit(func(s map[string]any) {
-						values := object(s["values"])
-						values["messages"] = slices.DeleteFunc(items(values["messages"]), func(m map[string]any) bool { return m["type"] == "ai" })
-					})
-				}
-				a.send(w)
 			}),
 		},
 		{

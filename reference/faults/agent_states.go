@@ -8,12 +8,6 @@ import (
 func agentStates() []Fault {
 	return []Fault{
 		{
-			Name: "tool-messages-are-left-out", Breaks: "tool messages are missing from the state", Fails: "AS-STATE-2",
-			Apply: onMessages(func(all []map[string]any) []map[string]any {
-				return slices.DeleteFunc(all, func(m map[string]any) bool { return m["type"] == "tool" })
-			}),
-		},
-		{
 			Name: "input-is-reversed", Breaks: "several input messages are shown in reverse order", Fails: "AS-STATE-2",
 			Apply: onMessages(func(all []map[string]any) []map[string]any {
 				for from := 0; from < len(all); from++ {

@@ -11,10 +11,6 @@ import (
 func credentials() []Fault {
 	return []Fault{
 		{
-			Name: "end-of-a-key-is-not-compared", Breaks: "API keys of the same length are compared without their last character", Fails: "CP-AUTH-2",
-			Apply: acceptingSimilarKeys(differsAtTheEnd),
-		},
-		{
 			Name:   "refused-update-supersedes",
 			Breaks: "an update without credentials gets 401, but is applied, and the revision that was being built becomes SKIPPED or INTERRUPTED",
 			Fails:  "CP-AUTH-3", Elsewhere: true,
@@ -38,17 +34,6 @@ func servingUnauthenticated(who func(*http.Request) bool, ops ...operation) Laye
 			a = capture(next, r)
 		}
 		a.send(w)
-	})
-}
-
-// acceptingSimilarKeys treats a similar API key as the valid one.
-func acceptingSimilarKeys(like func(given, valid string) bool) Layer {
-	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		given, valid := r.Header.Get("X-Api-Key"), m.creatorsKey()
-		if isPlane(r) && given != "" && valid != "" && like(given, valid) {
-			r.Header.Set("X-Api-Key", valid)
-		}
-		next.ServeHTTP(w, r)
 	})
 }
 

@@ -5,6 +5,6 @@ import "slices"
 func controlPlane() []Fault {
 	return slices.Concat(
 		credentials(), creation(), revision(), lifecycle(),
-		newRevisions(), keptAsIs(), tagRule(), filters(), planeInvariants(),
+		newRevisions(), keptAsIs(), filters(), planeInvariants(),
 	)
 }

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -42,18 +41,6 @@ func otherContents() []EquivalentMutant {
 						problem["msg"], problem["type"] = "¯\\_(ツ)_/¯", "E-0815"
 					}
 				})
-			}),
-		},
-		{
-			Name: "status-filter-is-lenient", Place: "control plane 422", Differs: "the status filter also accepts spaces and lower case",
-			Apply: onQuery(listRevisions, func(q url.Values) {
-				words := strings.Split(q.Get("status"), ",")
-				for i, word := range words {
-					words[i] = strings.ToUpper(strings.TrimSpace(word))
-				}
-				if q.Has("status") {
-					q.Set("status", strings.Join(words, ","))
-				}
 			}),
 		},
 	}

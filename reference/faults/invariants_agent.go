@@ -11,17 +11,6 @@ import (
 func agentInvariants() []Fault {
 	return []Fault{
 		{
-			Name: "second-completed-run-has-the-first-id", Breaks: "get run returns the run_id of the first completed run of the thread for a later one", Fails: "AS-INVARIANT-1",
-			Apply: fresh(func() Layer {
-				var first sync.Map // run id by thread
-				return onObject(getRun, func(run map[string]any) {
-					if text(run, "status") == "success" {
-						run["run_id"], _ = first.LoadOrStore(run["thread_id"], run["run_id"])
-					}
-				})
-			}),
-		},
-		{
 			Name: "state-shows-anothers-token", Breaks: "get state has a field with the Authorization header of another user", Fails: "AS-INVARIANT-4",
 			Apply: fresh(func() Layer {
 				var callers sync.Map // the Authorization headers of those who created threads

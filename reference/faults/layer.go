@@ -178,12 +178,6 @@ func decodedValue(text []byte) any {
 	return value
 }
 
-// invalid replaces the answer with a 422 in the interface's schema that has one loc.
-func (a *answer) invalid(loc ...any) {
-	a.status = http.StatusUnprocessableEntity
-	a.json(map[string]any{"detail": []any{map[string]any{"loc": loc, "msg": "Field required", "type": "missing"}}})
-}
-
 // json replaces the body.
 func (a *answer) json(value any) {
 	a.body, _ = json.Marshal(value) // maps, lists and scalars only

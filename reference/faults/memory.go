@@ -91,13 +91,6 @@ func (m *memory) asOwner(r *http.Request) {
 	maps.Copy(r.Header, owner)
 }
 
-// creatorsKey returns the API key of the first creation, "" if there is none.
-func (m *memory) creatorsKey() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.creator.Get("X-Api-Key")
-}
-
 // mark stores a value, marked returns it, nil if there is none.
 func (m *memory) mark(key string, value any) {
 	m.mu.Lock()

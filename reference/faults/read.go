@@ -12,23 +12,6 @@ import (
 func revision() []Fault {
 	return []Fault{
 		{
-			Name: "revision-under-any-deployment", Breaks: "get revision finds a revision under any deployment of the tenant", Fails: "CP-REV-3",
-			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				if !getRevision.is(r) {
-					next.ServeHTTP(w, r)
-					return
-				}
-				a := capture(next, r)
-				if deployment, known := m.marked(revisionOf(r)).(string); a.status == http.StatusNotFound && known {
-					a = capture(next, withPath(r, "/v2/deployments/"+deployment+"/revisions/"+revisionOf(r)))
-				}
-				if a.status == http.StatusOK {
-					m.mark(revisionOf(r), deploymentOf(r))
-				}
-				a.send(w)
-			}),
-		},
-		{
 			Name: "created-at-moves", Breaks: "created_at of a revision changes with its status", Fails: "CP-REV-4",
 			Apply: compose(paced(40*time.Millisecond), readings(func(_ reading, r *controlplane.Revision) { r.CreatedAt = r.UpdatedAt })),
 		},
@@ -75,11 +58,6 @@ func lifecycle() []Fault {
 					r.Status = controlplane.Building
 				}
 			}),
-		},
-		{
-			Name: "begins-as-pending", Breaks: "the first answers to get revision show PENDING, which is not a status of the interface", Fails: "CP-POLL-1",
-			Also:  map[string]string{"CP-CONTRACT-get-revision": sameInContract},
-			Apply: shownAtFirst(2, "PENDING"),
 		},
 		{
 			Name: "nothing-can-be-deployed", Breaks: "every revision fails when its agent server starts", Fails: "CP-POLL-1",

@@ -13,10 +13,6 @@ var sourceFields = []string{"repo_ref", "graph_config_path", "image_uri"}
 func newRevisions() []Fault {
 	return []Fault{
 		{
-			Name: "latest-revision-is-stale", Breaks: "latest_revision_id does not change with an update of repo_ref", Fails: "CP-UPDATE-1", Hangs: true,
-			Apply: staleLatest("repo_ref"),
-		},
-		{
 			Name: "second-revision-fails", Breaks: "the second revision of a deployment fails when its agent server starts", Fails: "CP-UPDATE-10",
 			Apply: deploying(func(n int) bool { return n == 2 }),
 		},
@@ -70,32 +66,4 @@ func asksFor(r *http.Request) []string { return asked(bodyOf(r)) }
 func asked(body map[string]any) []string {
 	source := sourceOf(body)
 	return slices.DeleteFunc(slices.Clone(sourceFields), func(field string) bool { return text(source, field) == "" })
-}
-
-// staleLatest shows latest_revision_id as it was before an update of the field, until another field is updated.
-func staleLatest(field string) Layer {
-	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if updateDeployment.is(r) {
-			asked, before := asksFor(r), lookAtDeployment(next, r)["latest_revision_id"]
-			a := capture(next, r)
-			switch {
-			case a.status >= 300 || len(asked) == 0:
-			case slices.Contains(asked, field):
-				m.mark(deploymentOf(r), before)
-			default:
-				m.mark(deploymentOf(r), nil)
-			}
-			a.send(w)
-			return
-		}
-		if !getDeployment.is(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		a := capture(next, r)
-		if stale := m.marked(deploymentOf(r)); stale != nil {
-			a.edit(func(d map[string]any) { d["latest_revision_id"] = stale })
-		}
-		a.send(w)
-	})
 }
