@@ -103,6 +103,7 @@ proof: build
 interop: build
 	interop/run.sh
 	interop/mutants.sh
+	interop/proxy.sh
 	interop/clients.sh
 
 # Hostile targets: verdicts, and the time and memory of the binary from outside. HOSTILE= for flags: -only NAME,... -sample N -seconds S.

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Puts faults of the catalogue before the Python server that others wrote (agentconform serve --proxy): each must fail its requirement
+# there too, as before the reference.
+#
+#   interop/proxy.sh [NAME...]      default: three faults of agent servers
+#
+# It prints one line for each, and exits with 1 if a requirement does not fail. It is skipped where Python is not installed. The reports
+# are in OUT (default out/interop/proxy); AGENTCONFORM is the binary (default bin/agentconform). SEED: the order of the scenarios.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+out=${OUT:-$here/../out/interop/proxy}
+agentconform=${AGENTCONFORM:-$here/../bin/agentconform}
+. "$here/languages.sh"
+
+why=$(missing python)
+[ -z "$why" ] || { echo "interop: faults before a server skipped: $why"; exit 0; }
+[ -x "$agentconform" ] || { echo "interop: $agentconform does not exist: run make build" >&2; exit 2; }
+[ $# -gt 0 ] || set -- foreign-state-is-read unknown-token-starts-runs messages-come-newest-first
+mkdir -p "$out"
+stop_at_end
+install python "$out/install.log" || exit 1
+status=0
+for name; do
+  log=$out/$name.log began=$SECONDS
+  : >"$log"
+  start python "$log" || exit 1
+  fails=$("$agentconform" prove --list | awk -v name="$name" '$1 == "fault" && $2 == name { print $3 }')
+  "$agentconform" serve --proxy "$url" --fault "$name" >"$out/$name.address" 2>>"$log" &
+  proxy=$!
+  for _ in $(seq 100); do
+    [ -s "$out/$name.address" ] && break
+    sleep 0.1
+  done
+  address=$(sed -n 's/.*agent-server=//p' "$out/$name.address")
+  wait_for "$agentconform" run --config "$here/agentconform.yaml" --agent-target "$address" --baseline "$here/python/baseline.yaml" \
+    --out "$out/$name" --quiet --seed "${SEED:-1}" >>"$log" 2>&1
+  said=$(python3 -c 'import json, sys
+print(*(q["id"] for q in json.load(open(sys.argv[1]))["requirements"] if q["verdict"] == "failed"))' "$out/$name/result.json")
+  kill -- "-$proxy" 2>/dev/null
+  wait "$proxy" 2>/dev/null
+  stop
+  case " $said " in
+  *" $fails "*) printf 'ok   %3d s  %s: %s\n' $((SECONDS - began)) "$name" "$said" ;;
+  *) printf 'FAIL %3d s  %s: %s should fail, failed: %s\n' $((SECONDS - began)) "$name" "$fails" "${said:-nothing}" && status=1 ;;
+  esac
+done
+exit $status
