@@ -207,6 +207,9 @@ func check(r *Result) error {
 	if !slices.Contains([]Conclusion{Conformant, NonConformant, Incomplete}, r.Verdict) {
 		return fmt.Errorf("verdict %.100q is unknown", r.Verdict)
 	}
+	if !slices.Contains([]Scope{ScopeWhole, ScopePart}, r.Scope) {
+		return fmt.Errorf("scope %.100q is unknown", r.Scope)
+	}
 	if err := checkIDs(r); err != nil {
 		return err
 	}

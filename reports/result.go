@@ -16,7 +16,7 @@ type Result struct {
 	Target       Target        `json:"target"`
 	Run          Run           `json:"run"`
 	Verdict      Conclusion    `json:"verdict"`
-	Scope        Scope         `json:"scope,omitempty"`      // "whole" or "part"; empty in files of older versions
+	Scope        Scope         `json:"scope"`                // "whole" or "part"
 	NotJudged    []NotJudged   `json:"not_judged,omitempty"` // what makes it a part, in the order of the features
 	Unseen       []string      `json:"unseen,omitempty"`     // halves that were judged without a successful answer: "control-plane", "agent-server"
 	Headline     string        `json:"headline,omitempty"`   // one sentence: what is wrong, or what was shown
@@ -66,7 +66,7 @@ type Run struct {
 	DurationMS int64     `json:"duration_ms"`
 	RemovalMS  int64     `json:"removal_ms,omitempty"` // of DurationMS: removing what was created, where the run was stopped or that took a second or more
 	Command    string    `json:"command"`              // the command line, quoted for a shell
-	Arguments  []string  `json:"arguments,omitempty"`  // of the program, without its name; absent in files of older versions
+	Arguments  []string  `json:"arguments,omitempty"`  // of the program, without its name
 	Strict     bool      `json:"strict,omitempty"`
 	FailOn     string    `json:"fail_on,omitempty"`       // "should" or a tag expression, several joined by " or ": requirements that match count as MUST
 	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
@@ -241,7 +241,7 @@ type Transition struct {
 	AtMS     int64  `json:"at_ms"`
 }
 
-// LedgerEntry is something the run created at the target. Files of older versions have no address.
+// LedgerEntry is something the run created at the target.
 type LedgerEntry struct {
 	Kind        string `json:"kind"` // "deployment", "thread" or "run"
 	ID          string `json:"id"`

@@ -26,7 +26,7 @@ func TestChainOf(t *testing.T) {
 		return all
 	}
 	f := &reports.Finding{Exchange: 54, Pointer: "/offset"}
-	assert.Equal(t, []string{"observation, in full"}, parts(chainOf(list(), f)), "a file of an older version")
+	assert.Equal(t, []string{"observation, in full"}, parts(chainOf(list(), f)), "a chain that does not hold it")
 
 	f.Exchanges = []reports.Link{{Exchange: 5, Part: reports.SetUp}, {Exchange: 53, Part: reports.Act}, {Exchange: 54, Part: reports.Observation}}
 	l := list()
@@ -122,7 +122,7 @@ func TestScopeOf(t *testing.T) {
 	r := &reports.Result{Scope: reports.ScopePart, Suite: reports.Suite{Requirements: 6}, Requirements: []reports.Requirement{
 		q("A", reports.Passed, nil), q("B", reports.Skipped, &reports.Skip{Kind: reports.NotConfigured, Key: "k"}),
 		q("C", reports.Skipped, &reports.Skip{Kind: reports.NotApplicable, Key: "n"}), q("D", reports.Blocked, nil),
-	}, NotJudged: []reports.NotJudged{{ID: "B", Kind: reports.NotConfigured, Key: "k"}, {ID: "E", Kind: reports.OverBudget, Key: "max"}, {ID: "F", Kind: reports.OverBudget, Key: "max"}}}
+	}, NotJudged: []reports.NotJudged{{ID: "B", Kind: reports.NotConfigured, Key: "k"}, {ID: "C", Kind: reports.NotApplicable, Key: "n"}, {ID: "E", Kind: reports.OverBudget, Key: "max"}, {ID: "F", Kind: reports.OverBudget, Key: "max"}}}
 	labels := func(groups []skipGroup) (all []string) {
 		for _, g := range groups {
 			all = append(all, fmt.Sprintf("%s (%d)", g.Label, g.N))
@@ -137,15 +137,6 @@ func TestScopeOf(t *testing.T) {
 	assert.Equal(t, []requirementLink{{"E", false}, {"F", false}}, s.LeftOut[0].IDs)
 	assert.Equal(t, []requirementLink{{"B", true}}, s.LeftOut[1].IDs)
 	assert.Equal(t, []string{"not applicable: n (1)"}, labels(s.NotApplicable))
-
-	r.Scope, r.NotJudged = "", nil // a file of an older version
-	s = scopeOf(r)
-	assert.True(t, s.Partial)
-	assert.Equal(t, []string{"not configured: set k (1)", "not selected (2)"}, labels(s.LeftOut))
-	r.Suite.Requirements, r.Requirements = 1, r.Requirements[:1]
-	assert.False(t, scopeOf(r).Partial)
-	r.Scope = reports.ScopePart
-	assert.True(t, scopeOf(r).Partial, "what the result says comes first")
 }
 
 func TestProblemsComeFirst(t *testing.T) {

@@ -104,8 +104,7 @@ const (
 	Run        = "run" // removed with its thread
 )
 
-// isRemovable tells whether a client can remove an entry. The threads of a ledger of an older version have no address: where it
-// is not known where something is, nothing is sent.
+// isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.
 func isRemovable(e reports.LedgerEntry) bool {
 	return e.Kind == Deployment || e.Kind == Thread && e.Address != ""
 }

@@ -50,7 +50,7 @@ func Results() map[string]*reports.Result {
 		"conformant":  recorded.Conformant(),
 		"faulty":      recorded.Faulty(),
 		"unreachable": recorded.Unreachable(),
-		"empty":       {Schema: reports.Schema, Verdict: reports.Incomplete},
+		"empty":       {Schema: reports.Schema, Scope: reports.ScopeWhole, Verdict: reports.Incomplete},
 	}
 }
 
