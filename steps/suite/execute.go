@@ -16,7 +16,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -119,7 +118,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		return ctx, godog.ErrSkip
 	}
 	e.sentences = common.NewRegistrar(r.forecast.Sentences, s)
-	forecast.Define(e.sentences, e.scene, r.target, r.plane, r.agents, r.invariants)
+	define(e.sentences, e.scene, r.target, r.plane, r.agents, r.invariants)
 	return ctx, nil
 }
 

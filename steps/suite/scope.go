@@ -5,11 +5,10 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/forecast"
 )
 
 // absent lists the requirements of the catalogue that were not selected, with the option that left them out.
-func absent(c *features.Catalogue, selected forecast.Selection, res *reports.Result) []reports.NotJudged {
+func absent(c *features.Catalogue, selected Selection, res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
 	for _, q := range c.Requirements {
 		if !slices.ContainsFunc(res.Requirements, func(had reports.Requirement) bool { return had.ID == q.ID }) {
