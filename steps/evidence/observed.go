@@ -63,18 +63,18 @@ func (c *Collector) observe(ctx context.Context, r client.Request, sent time.Tim
 
 // take notes an exchange under its id. The caller holds the lock.
 func (c *Collector) take(id int, o *observed) {
-	c.places.note(id, o)
+	c.notePlace(id, o)
 	c.Words.note(id, o.Words)
 	for _, v := range o.Found {
-		c.contract.note(id, v)
+		c.noteViolation(id, v)
 	}
-	against := c.ownRequests.note(id, o)
-	c.seen.note(id, o, against)
+	against := c.noteOwnRequest(id, o)
+	c.noteTouched(id, o, against)
 	if o.OwnToken != nil {
-		c.ownTokens.note(id, *o.OwnToken)
+		c.noteOwnToken(id, *o.OwnToken)
 	}
 	if o.Trusted && o.answered() && !o.asksToWait() && !o.tooEarly() {
-		c.trust.note(id, o)
+		c.noteTrust(id, o)
 	}
 }
 
