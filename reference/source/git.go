@@ -67,7 +67,7 @@ func fetchGit(ctx context.Context, o Origin, v Version) (Archive, error) {
 	if err := located(o.RepoURL); err != nil {
 		return nil, err
 	}
-	repo, err := gogit.CloneContext(ctx, newBounded(), nil, &gogit.CloneOptions{
+	repo, err := gogit.CloneContext(ctx, memory.NewStorage(), nil, &gogit.CloneOptions{
 		URL: o.RepoURL, ReferenceName: refName(o.Ref), SingleBranch: true, Depth: 1, Tags: gogit.NoTags,
 	})
 	if err != nil {

@@ -77,7 +77,7 @@ func redacted(raw string) string {
 // Archive is a tree of files as one value that can be stored, and opened again as a file system (a zip file).
 type Archive []byte
 
-// Bounds of what is built: a graph's files are small, and an untrusted repository must not fill the memory.
+// Bounds of what is built: a graph's files are small.
 const (
 	largestFile = 8 << 20
 	largestTree = 32 << 20
