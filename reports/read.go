@@ -289,3 +289,23 @@ func (s *stored) All() iter.Seq2[Exchange, error] {
 		}
 	}
 }
+
+// span is the place of one encoded exchange in a file.
+type span struct {
+	offset int64
+	length int
+}
+
+// readExchange decodes the exchange at a place. The id is that of the index: the stored one is of no meaning.
+func readExchange(from io.ReaderAt, place span, id int) (Exchange, error) {
+	doc := make([]byte, place.length)
+	if _, err := from.ReadAt(doc, place.offset); err != nil {
+		return Exchange{}, fmt.Errorf("reading exchange %d: %w", id, err)
+	}
+	var x Exchange
+	if err := json.Unmarshal(doc, &x); err != nil {
+		return Exchange{}, fmt.Errorf("decoding exchange %d: %w", id, err)
+	}
+	x.ID = id
+	return x, nil
+}

@@ -115,6 +115,17 @@ func (o *objectWriter) exchanges(all Exchanges) {
 	o.text("]")
 }
 
+// encodeExchange writes x as one line of JSON in which <, > and & stay readable.
+func encodeExchange(x Exchange) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(x); err != nil {
+		return nil, fmt.Errorf("encoding an exchange (%s %s): %w", x.Method, x.URL, err)
+	}
+	return b.Bytes(), nil
+}
+
 func (o *objectWriter) close() error {
 	o.text("\n}\n")
 	if o.err == nil {

@@ -40,11 +40,6 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return fmt.Errorf("creating the folder for the reports: %w; name another with --out", err)
 	}
-	journal, err := reports.NewJournal(f.out)
-	if err != nil {
-		return err
-	}
-	defer journal.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	screen := f.screen(io)
@@ -53,7 +48,7 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Select: selection,
 		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),
 		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments,
-		Journal: journal, LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
+		Journal: reports.NewMemory(), LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
 	})
 	screen.close()
 	if err != nil {

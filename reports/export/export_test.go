@@ -97,7 +97,7 @@ func TestWriteLeavesTheOldFileWhenItFails(t *testing.T) {
 	before, err := os.ReadFile(filepath.Join(dir, "result.har"))
 	require.NoError(t, err)
 	r := recorded.Faulty()
-	r.Exchanges = reporttest.NewUnreadable(t)
+	r.Exchanges = reporttest.Unreadable{}
 	assert.ErrorContains(t, export.Write(dir, r, "result.har"), "closed")
 	after, err := os.ReadFile(filepath.Join(dir, "result.har"))
 	require.NoError(t, err)

@@ -107,8 +107,7 @@ func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
 	memory := reports.NewMemory()
 	body := `{"a":"` + strings.Repeat("x", 60<<10) + `"}`
 	for range 7000 {
-		_, err := memory.Append(reports.Exchange{Method: "GET", URL: "http://127.0.0.1:8123/x", Status: 200, Response: reports.Message{Body: body}})
-		require.NoError(t, err)
+		memory.Append(reports.Exchange{Method: "GET", URL: "http://127.0.0.1:8123/x", Status: 200, Response: reports.Message{Body: body}})
 	}
 	r.Exchanges = memory
 	var b bytes.Buffer
@@ -119,6 +118,6 @@ func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
 
 func TestHTMLTellsOfAnExchangeThatCannotBeRead(t *testing.T) {
 	r := recorded.Faulty()
-	r.Exchanges = reporttest.NewUnreadable(t)
+	r.Exchanges = reporttest.Unreadable{}
 	assert.ErrorContains(t, html.Write(&bytes.Buffer{}, r), "closed")
 }

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 
 // Journal is where exchanges are written.
 type Journal interface {
-	Append(reports.Exchange) (int, error)
+	Append(reports.Exchange) int
 }
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
@@ -25,8 +24,7 @@ type Collector struct {
 	journal  Journal
 	start    time.Time
 
-	mu         sync.Mutex // for all below; held while an exchange gets its id and is noted under it
-	journalErr error
+	mu sync.Mutex // for all below; held while an exchange gets its id and is noted under it
 	seen
 
 	// What the contract says against answers.
@@ -70,17 +68,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	o := c.observe(ctx, r, sent, a, cause)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id, err := c.journal.Append(o.Exchange)
-	if err != nil && c.journalErr == nil {
-		c.journalErr = fmt.Errorf("recording an exchange: %w", err)
-	}
+	id := c.journal.Append(o.Exchange)
 	c.take(id, o)
 	return id
-}
-
-// Err is the first failure to record an exchange.
-func (c *Collector) Err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.journalErr
 }

@@ -86,9 +86,7 @@ func Large(n int) *reports.Result {
 	for i := memory.Len(); i < n; i++ {
 		x := all[i%len(all)]
 		x.AtMS = int64(i * 3)
-		id, err := memory.Append(x)
-		must(err)
-		q.Scenarios[0].Exchanges = append(q.Scenarios[0].Exchanges, id)
+		q.Scenarios[0].Exchanges = append(q.Scenarios[0].Exchanges, memory.Append(x))
 	}
 	r.Exchanges = memory
 	reports.Tally(r)

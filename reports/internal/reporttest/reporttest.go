@@ -136,19 +136,13 @@ func XML(t *testing.T, doc []byte) {
 }
 
 // Unreadable is a store that claims to hold an exchange and cannot read it.
-type Unreadable struct{ *reports.Journal }
-
-// NewUnreadable returns a store that fails with "closed".
-func NewUnreadable(t *testing.T) Unreadable {
-	t.Helper()
-	journal, err := reports.NewJournal(t.TempDir())
-	require.NoError(t, err)
-	require.NoError(t, journal.Close())
-	return Unreadable{journal}
-}
+type Unreadable struct{}
 
 // Len claims one exchange.
 func (Unreadable) Len() int { return 1 }
+
+// Get fails with "closed".
+func (Unreadable) Get(int) (reports.Exchange, error) { return reports.Exchange{}, errors.New("closed") }
 
 // All fails at the first exchange.
 func (u Unreadable) All() iter.Seq2[reports.Exchange, error] {
