@@ -61,10 +61,10 @@ func (m *Memory) Get(id int) (Exchange, error) {
 }
 
 // All gives the exchanges in order of id, holding no lock between two of them.
-func (m *Memory) All() iter.Seq2[Exchange, error] {
-	return func(yield func(Exchange, error) bool) {
+func (m *Memory) All() iter.Seq[Exchange] {
+	return func(yield func(Exchange) bool) {
 		for id := 1; id <= m.Len(); id++ {
-			if !yield(m.Get(id)) {
+			if x, err := m.Get(id); err != nil || !yield(x) {
 				return
 			}
 		}

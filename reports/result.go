@@ -313,9 +313,9 @@ type SecretPlace struct {
 	Pointer string `json:"pointer,omitempty"`
 }
 
-// Exchanges is the recorded evidence in order of id. Implementations may keep it on disk.
+// Exchanges is the recorded evidence in order of id.
 type Exchanges interface {
 	Len() int
 	Get(id int) (Exchange, error)
-	All() iter.Seq2[Exchange, error]
+	All() iter.Seq[Exchange]
 }

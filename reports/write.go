@@ -92,12 +92,8 @@ func (o *objectWriter) exchanges(all Exchanges) {
 	o.key("exchanges")
 	o.text("[")
 	separator := "\n    "
-	for x, err := range all.All() {
+	for x := range all.All() {
 		if o.err != nil {
-			return
-		}
-		if err != nil {
-			o.err = err
 			return
 		}
 		line, err := encodeExchange(normalisedExchange(x))

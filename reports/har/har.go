@@ -52,10 +52,7 @@ func writeEntries(out *bufio.Writer, r *reports.Result) error {
 		return nil
 	}
 	separator := "\n"
-	for x, err := range r.Exchanges.All() {
-		if err != nil {
-			return err
-		}
+	for x := range r.Exchanges.All() {
 		doc, err := json.Marshal(entryOf(r.Run.StartedAt, x))
 		if err != nil {
 			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)

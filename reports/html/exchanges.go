@@ -22,13 +22,12 @@ const (
 )
 
 // exchangeList walks through the exchanges while the page is written: for the plain list, for the rows and for the
-// evidence. None of them holds more than a chunk in memory. The first error ends it and is reported after the page.
+// evidence.
 type exchangeList struct {
 	all        reports.Exchanges
 	result     *reports.Result
 	operations operationFinder
 	linked     map[int]bool // those that led to a finding
-	err        error
 }
 
 func newExchangeList(all reports.Exchanges, r *reports.Result) *exchangeList {
@@ -84,19 +83,11 @@ func (p *page) PlainUnlisted() int { return max(p.Exchanges()-maxPlainRows, 0) }
 
 func (l *exchangeList) each(limit int) iter.Seq[reports.Exchange] {
 	return func(yield func(reports.Exchange) bool) {
-		if l.all == nil || l.err != nil {
+		if l.all == nil {
 			return
 		}
-		n := 0
-		for x, err := range l.all.All() {
-			if n++; n > limit {
-				return
-			}
-			if err != nil {
-				l.err = err
-				return
-			}
-			if !yield(x) {
+		for x := range l.all.All() {
+			if x.ID > limit || !yield(x) {
 				return
 			}
 		}
@@ -176,11 +167,7 @@ func chunks[T any](l *exchangeList, size int, item func(reports.Exchange) T) ite
 	return func(yield func(template.JS) bool) {
 		chunk := make([]T, 0, size)
 		flush := func() bool {
-			doc, err := json.Marshal(chunk) // writes <, > and & as escapes
-			if err != nil {
-				l.err = err
-				return false
-			}
+			doc, _ := json.Marshal(chunk) // texts and numbers; writes <, > and & as escapes
 			chunk = chunk[:0]
 			return yield(template.JS(safe.JSON(doc))) //nolint:gosec // JSON with all of HTML escaped
 		}

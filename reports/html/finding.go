@@ -73,7 +73,7 @@ func chainOf(exchanges *exchangeList, f *reports.Finding) []chainLink {
 		}
 		x, ok := exchanges.get(l.Exchange)
 		if !ok {
-			continue // the list of all exchanges reports the error
+			continue
 		}
 		link := chainLink{Part: l.Part, Row: exchanges.row(x), Skipped: left}
 		left = 0

@@ -115,9 +115,3 @@ func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
 	assert.Less(t, b.Len(), 40<<20)
 	assert.Contains(t, b.String(), "left out to keep this page small", "24 MB of 7,000 bodies of 16 KB")
 }
-
-func TestHTMLTellsOfAnExchangeThatCannotBeRead(t *testing.T) {
-	r := recorded.Faulty()
-	r.Exchanges = reporttest.Unreadable{}
-	assert.ErrorContains(t, html.Write(&bytes.Buffer{}, r), "closed")
-}

@@ -26,8 +26,8 @@ func exchangeOf(r *reports.Result, requirement string) int {
 // goes too.
 func few(r *reports.Result, n int) *reports.Result {
 	memory := reports.NewMemory()
-	for x, err := range r.Exchanges.All() {
-		if err != nil || memory.Len() == n {
+	for x := range r.Exchanges.All() {
+		if memory.Len() == n {
 			break
 		}
 		memory.Append(x)

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -133,20 +132,6 @@ func XML(t *testing.T, doc []byte) {
 		}
 		require.NoError(t, err)
 	}
-}
-
-// Unreadable is a store that claims to hold an exchange and cannot read it.
-type Unreadable struct{}
-
-// Len claims one exchange.
-func (Unreadable) Len() int { return 1 }
-
-// Get fails with "closed".
-func (Unreadable) Get(int) (reports.Exchange, error) { return reports.Exchange{}, errors.New("closed") }
-
-// All fails at the first exchange.
-func (u Unreadable) All() iter.Seq2[reports.Exchange, error] {
-	return func(yield func(reports.Exchange, error) bool) { yield(u.Get(1)) }
 }
 
 // Heap is the size of the heap after a collection, in bytes.

@@ -68,9 +68,9 @@ func (p *prover) operation(x reports.Exchange) string {
 func (p *prover) learn(row proof.Row, result *reports.Result) {
 	senders := map[string][]string{}
 	sent := map[string]map[string]bool{} // operations by scenario
-	for x, err := range result.Exchanges.All() {
+	for x := range result.Exchanges.All() {
 		key, _, _ := strings.Cut(x.Scenario, " ")
-		if op := p.operation(x); op != "" && err == nil {
+		if op := p.operation(x); op != "" {
 			if sent[key] == nil {
 				sent[key] = map[string]bool{}
 			}
