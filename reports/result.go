@@ -281,18 +281,19 @@ const (
 
 // Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.
 type Exchange struct {
-	ID       int      `json:"id"`
-	Scenario string   `json:"scenario"` // "uri:line name", or "fixture: ..." for what scenarios share
-	Method   string   `json:"method"`
-	URL      string   `json:"url"`
-	Request  Message  `json:"request"`
-	Status   int      `json:"status"`
-	Response Message  `json:"response"`
-	MS       float64  `json:"ms"`
-	Error    string   `json:"error,omitempty"`
-	AtMS     int64    `json:"at_ms"` // from the start of the run
-	Curl     string   `json:"curl,omitempty"`
-	Problems []string `json:"problems,omitempty"` // what the contract says against it
+	ID        int      `json:"id"`
+	Scenario  string   `json:"scenario"` // "uri:line name", or "fixture: ..." for what scenarios share
+	Method    string   `json:"method"`
+	URL       string   `json:"url"`
+	Operation string   `json:"operation,omitempty"` // of the contract, by its ID; empty where it is none
+	Request   Message  `json:"request"`
+	Status    int      `json:"status"`
+	Response  Message  `json:"response"`
+	MS        float64  `json:"ms"`
+	Error     string   `json:"error,omitempty"`
+	AtMS      int64    `json:"at_ms"` // from the start of the run
+	Curl      string   `json:"curl,omitempty"`
+	Problems  []string `json:"problems,omitempty"` // what the contract says against it
 }
 
 // Message is one direction of an exchange. A body over the evidence bound is cut; Size and SHA256 then tell of

@@ -24,14 +24,13 @@ const (
 // exchangeList walks through the exchanges while the page is written: for the plain list, for the rows and for the
 // evidence.
 type exchangeList struct {
-	all        reports.Exchanges
-	result     *reports.Result
-	operations operationFinder
-	linked     map[int]bool // those that led to a finding
+	all    reports.Exchanges
+	result *reports.Result
+	linked map[int]bool // those that led to a finding
 }
 
 func newExchangeList(all reports.Exchanges, r *reports.Result) *exchangeList {
-	return &exchangeList{all: all, result: r, operations: newOperationFinder(r.Coverage.Operations), linked: map[int]bool{}}
+	return &exchangeList{all: all, result: r, linked: map[int]bool{}}
 }
 
 // get reads one exchange that led to a finding.
@@ -58,12 +57,11 @@ type exchangeRow struct {
 }
 
 func (l *exchangeList) row(x reports.Exchange) exchangeRow {
-	operation := l.operations.find(x.Method, x.URL)
 	x.Request, x.Response = reports.Message{}, reports.Message{}
 	x = scrubbed(x, 500)
 	return exchangeRow{
 		ID: x.ID, Method: x.Method, Path: l.short(x.URL), Status: x.Status, MS: x.MS, Scenario: x.Scenario,
-		Operation: operation, Problems: x.Problems[:min(len(x.Problems), 20)], Class: exchangeClass(x),
+		Operation: x.Operation, Problems: x.Problems[:min(len(x.Problems), 20)], Class: exchangeClass(x),
 	}
 }
 

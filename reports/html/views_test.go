@@ -2,7 +2,6 @@ package html
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,20 +65,6 @@ func TestTheScriptOfAFinding(t *testing.T) {
 	}
 	assert.Equal(t, "scripts/CP-LIST-3-"+f.ID+".sh", view().Script)
 	assert.Equal(t, "agentconform replay "+f.ID+" --config example.yaml", view().Replay)
-}
-
-func TestOperationFinder(t *testing.T) {
-	f := newOperationFinder([]reports.OperationCoverage{
-		{Operation: "list", Method: "GET", Path: "/threads"}, {Operation: "search", Method: "POST", Path: "/threads/search"},
-		{Operation: "change", Method: "POST", Path: "/threads/{id}"}, {Operation: "get", Method: "GET", Path: "/threads/{id}"}, {Operation: "runs", Method: "GET", Path: "/threads/{id}/runs"},
-	})
-	for address, want := range map[string]string{
-		"GET http://h/threads": "list", "GET http://h/agents/a/threads?limit=1": "list", "POST http://h/threads/search": "search", "POST http://h/threads/1": "change",
-		"GET http://h/threads/1": "get", "GET http://h/a/threads/1/runs/": "runs", "GET http://threads": "", "PUT http://h/threads": "", "GET http://h/ok": "", "GET %zz": "",
-	} {
-		method, url, _ := strings.Cut(address, " ")
-		assert.Equal(t, want, f.find(method, url), address)
-	}
 }
 
 func TestCoverageOf(t *testing.T) {

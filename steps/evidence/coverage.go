@@ -62,11 +62,11 @@ var sentEnums = map[string]map[string]string{"create-run": {"CreateRun.multitask
 // noteTouched notes what one exchange touched, and what the contract says against its request.
 func (c *Collector) noteTouched(id int, o *observed, against []spec.Violation) {
 	x := &o.Exchange
-	op, known := c.oracle.Find(o.Side, x.Method, o.Path)
-	if !known {
+	op := o.op
+	if !o.known {
 		op = spec.Operation{ID: x.Method + " " + o.Path, Side: o.Side}
 	}
-	if known {
+	if o.known {
 		c.coverParameters(op, o.Query)
 	}
 	for field, values := range o.Enums {
