@@ -25,7 +25,7 @@ type Result struct {
 	Findings     []Finding     `json:"findings"`
 	Coverage     Coverage      `json:"coverage"`
 	Timeline     []Transition  `json:"timeline"`
-	Exchanges    Exchanges     `json:"-"` // written as "exchanges", streamed: a run may hold many thousands
+	Exchanges    Exchanges     `json:"exchanges"`
 	Ledger       []LedgerEntry `json:"ledger"`
 	Notes        []Note        `json:"notes,omitempty"`    // what is no failure and worth knowing
 	Baseline     *Baseline     `json:"baseline,omitempty"` // only where the run was given one
