@@ -30,14 +30,14 @@ type exchangeList struct {
 }
 
 func newExchangeList(all reports.Exchanges, r *reports.Result) *exchangeList {
+	if all == nil {
+		all = reports.NewMemory()
+	}
 	return &exchangeList{all: all, result: r, linked: map[int]bool{}}
 }
 
 // get reads one exchange that led to a finding.
 func (l *exchangeList) get(id int) (reports.Exchange, bool) {
-	if l.all == nil {
-		return reports.Exchange{}, false
-	}
 	x, err := l.all.Get(id)
 	l.linked[id] = err == nil
 	return x, err == nil
@@ -66,12 +66,7 @@ func (l *exchangeList) row(x reports.Exchange) exchangeRow {
 }
 
 // Exchanges tells the template how many there are.
-func (p *page) Exchanges() int {
-	if p.exchanges.all == nil {
-		return 0
-	}
-	return p.exchanges.all.Len()
-}
+func (p *page) Exchanges() int { return p.exchanges.all.Len() }
 
 // Unlisted tells how many are left out.
 func (p *page) Unlisted() int { return max(p.Exchanges()-maxRows, 0) }
@@ -79,28 +74,15 @@ func (p *page) Unlisted() int { return max(p.Exchanges()-maxRows, 0) }
 // PlainUnlisted tells how many are left out of the list for readers without scripts.
 func (p *page) PlainUnlisted() int { return max(p.Exchanges()-maxPlainRows, 0) }
 
-func (l *exchangeList) each(limit int) iter.Seq[reports.Exchange] {
-	return func(yield func(reports.Exchange) bool) {
-		if l.all == nil {
-			return
-		}
-		for x := range l.all.All() {
-			if x.ID > limit || !yield(x) {
-				return
-			}
-		}
-	}
-}
-
 // PlainRows gives the lines of the list for readers without scripts.
-func (p *page) PlainRows() iter.Seq[exchangeRow] {
-	return func(yield func(exchangeRow) bool) {
-		for x := range p.exchanges.each(maxPlainRows) {
-			if !yield(p.exchanges.row(x)) {
-				return
-			}
+func (p *page) PlainRows() (rows []exchangeRow) {
+	for x := range p.exchanges.all.All() {
+		if x.ID > maxPlainRows {
+			break
 		}
+		rows = append(rows, p.exchanges.row(x))
 	}
+	return rows
 }
 
 var uuids = regexp.MustCompile(`([0-9a-fA-F]{8})-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
@@ -169,7 +151,10 @@ func chunks[T any](l *exchangeList, size int, item func(reports.Exchange) T) ite
 			chunk = chunk[:0]
 			return yield(template.JS(safe.JSON(doc))) //nolint:gosec // JSON with all of HTML escaped
 		}
-		for x := range l.each(maxRows) {
+		for x := range l.all.All() {
+			if x.ID > maxRows {
+				break
+			}
 			chunk = append(chunk, item(x))
 			if len(chunk) == size && !flush() {
 				return
