@@ -199,20 +199,19 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 // what they use is closed after them.
 func (s *Server) serve(listener net.Listener, handler http.Handler) {
 	ctx, cancel := context.WithCancel(context.Background())
-	entrance := newGate(timed(handler, s.opts.BodyTime))
 	server := &http.Server{
-		Handler: entrance, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: timed(handler, s.opts.BodyTime), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	entrance.watch(server)
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = server.Serve(listener) }) // ends with Close, and always with an error
 	s.atClose(func() error {
 		cancel()
-		limit, done := context.WithTimeout(context.Background(), closeTimeout)
+		// Shutdown takes a connection without a request for a request until it is 5 s old.
+		limit, done := context.WithTimeout(context.Background(), closeTimeout+time.Second)
 		defer done()
-		err := entrance.close(limit)
+		err := server.Shutdown(limit)
 		if err != nil {
 			err = fmt.Errorf("some requests did not end within %s: %w", closeTimeout, err)
 		}
