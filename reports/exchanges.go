@@ -1,10 +1,8 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"sync"
 )
@@ -131,5 +129,3 @@ func (r *Result) RenumberExchanges(order []int) error {
 	}
 	return nil
 }
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

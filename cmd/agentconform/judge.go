@@ -25,15 +25,11 @@ import (
 
 // judge runs the suite and writes the reports.
 func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.Fixtures, selection steps.Selection, known *baseline.Baseline, io streams) error {
-	catalogue, err := features.Load()
+	catalogue, oracle, err := requirements()
 	if err != nil {
 		return err
 	}
 	binding, err := steps.Binding(catalogue, f.failOn)
-	if err != nil {
-		return err
-	}
-	oracle, err := spec.New()
 	if err != nil {
 		return err
 	}
@@ -59,6 +55,16 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 		return err
 	}
 	return failed(code)
+}
+
+// requirements are what a target is judged by.
+func requirements() (*features.Catalogue, *spec.Oracle, error) {
+	catalogue, err := features.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	oracle, err := spec.New()
+	return catalogue, oracle, err
 }
 
 func (f *runFlags) screen(io streams) *screen {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -189,7 +190,7 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 			cover.Statuses = append(cover.Statuses, statuses...)
 			for _, p := range op.Parameters {
 				if values := c.parameters[parameter{op.ID, p.Name}]; p.In == "query" {
-					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: sortedKeys(values)})
+					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: slices.Sorted(maps.Keys(values))})
 				}
 			}
 		}
@@ -232,16 +233,7 @@ func (c *Collector) statusCoverage(op spec.Operation) (list []reports.StatusCove
 		}
 	}
 	slices.SortFunc(list, func(a, b reports.StatusCoverage) int {
-		return cmp.Or(compareText(a.Status, b.Status), compareText(a.ContentType, b.ContentType))
+		return cmp.Or(strings.Compare(a.Status, b.Status), strings.Compare(a.ContentType, b.ContentType))
 	})
 	return list, total
-}
-
-func sortedKeys(set map[string]bool) []string {
-	keys := make([]string, 0, len(set))
-	for k := range set {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -92,7 +92,7 @@ func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, f
 		}
 	}
 	slices.SortFunc(failures, func(a, b Failure) int {
-		return cmp.Or(compareText(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Count, b.Count))
+		return cmp.Or(strings.Compare(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Count, b.Count))
 	})
 	return answers, failures
 }

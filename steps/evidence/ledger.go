@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/agentconform/agentconform/reports"
@@ -173,7 +174,7 @@ func (l *Ledger) Entries() []reports.LedgerEntry {
 
 func sorted(all []reports.LedgerEntry) []reports.LedgerEntry {
 	slices.SortStableFunc(all, func(a, b reports.LedgerEntry) int {
-		return compareText(a.CreatedBy+" "+a.Kind, b.CreatedBy+" "+b.Kind)
+		return strings.Compare(a.CreatedBy+" "+a.Kind, b.CreatedBy+" "+b.Kind)
 	})
 	return all
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-func compareText(a, b string) int { return strings.Compare(a, b) }
-
 type place struct {
 	scenario string
 	order    int // of the scenario; fixtures come first
@@ -44,7 +42,7 @@ func (c *Collector) Order() []int {
 	}
 	slices.SortStableFunc(ids, func(a, b int) int {
 		x, y := c.all[a-1], c.all[b-1]
-		return cmp.Or(cmp.Compare(x.order, y.order), compareText(x.scenario, y.scenario), cmp.Compare(x.sequence, y.sequence))
+		return cmp.Or(cmp.Compare(x.order, y.order), strings.Compare(x.scenario, y.scenario), cmp.Compare(x.sequence, y.sequence))
 	})
 	return ids
 }

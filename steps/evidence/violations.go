@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agentconform/agentconform/spec"
 )
@@ -39,6 +40,6 @@ func (c *Collector) Violations(operation string) []Violation {
 			found = append(found, *v)
 		}
 	}
-	slices.SortFunc(found, func(a, b Violation) int { return compareText(a.Key(), b.Key()) })
+	slices.SortFunc(found, func(a, b Violation) int { return strings.Compare(a.Key(), b.Key()) })
 	return found
 }
