@@ -19,9 +19,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. It is streamed: one
-// exchange is in memory at a time. An exchange without an answer has status 0, as browsers write it, and a comment that
-// says why. It fails where w does.
+// Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. An exchange
+// without an answer has status 0, as browsers write it, and a comment that says why. It fails where w does.
 func Write(w io.Writer, r *reports.Result) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	creator, err := json.Marshal(map[string]string{"name": "agentconform", "version": r.Suite.Version})

@@ -10,18 +10,13 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Journal is where exchanges are written.
-type Journal interface {
-	Append(reports.Exchange) int
-}
-
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
 	Words *Words
 
 	judge    judge
 	recorder recorder
-	journal  Journal
+	journal  reports.Recorder
 	start    time.Time
 
 	mu sync.Mutex // for all below; held while an exchange gets its id and is noted under it
@@ -47,7 +42,7 @@ type Collector struct {
 }
 
 // New returns a collector that writes to journal.
-func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
+func New(oracle *spec.Oracle, redact *client.Redactor, journal reports.Recorder, start time.Time) *Collector {
 	return &Collector{
 		Words: NewWords(nil), judge: newJudge(oracle), recorder: newRecorder(redact), journal: journal, start: start,
 		seen: newSeen(oracle, redact), violations: map[string]*Violation{}, known: map[string]int{},

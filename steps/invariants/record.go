@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -14,16 +13,11 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Journal holds the exchanges of a run.
-type Journal interface {
-	All() iter.Seq[reports.Exchange]
-}
-
 // Record is what a run has recorded, judged once for all invariants.
 type Record struct {
 	target  *target.Target
 	oracle  *spec.Oracle
-	journal Journal
+	journal reports.Exchanges
 	others  func() []Other
 	judged  func() map[string]invariant
 }
@@ -35,7 +29,7 @@ type Other struct {
 }
 
 // NewRecord returns the record of a run. others tells what all scenarios that send requests have come to.
-func NewRecord(t *target.Target, oracle *spec.Oracle, journal Journal, others func() []Other) *Record {
+func NewRecord(t *target.Target, oracle *spec.Oracle, journal reports.Exchanges, others func() []Other) *Record {
 	r := &Record{target: t, oracle: oracle, journal: journal, others: others}
 	r.judged = sync.OnceValue(r.judge)
 	return r
