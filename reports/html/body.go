@@ -35,7 +35,8 @@ func prettyBody(text, pointer string) body {
 		return body{Note: "no body"}
 	}
 	if !json.Valid([]byte(text)) {
-		return plainBody(text, "not valid JSON, or cut")
+		plain := template.HTML(escape(safe.Cut(text, maxPretty))) //nolint:gosec // escaped
+		return body{HTML: plain, Note: "not valid JSON, or cut"}
 	}
 	value, tokens := gjson.Parse(text), pointerTokens(pointer)
 	found := resolve(value, tokens)
@@ -49,10 +50,6 @@ func prettyBody(text, pointer string) body {
 		b.Note = "cut here; the whole is in result.json"
 	}
 	return b
-}
-
-func plainBody(text, note string) body {
-	return body{HTML: template.HTML(escape(safe.Cut(text, maxPretty))), Note: note} //nolint:gosec // escaped
 }
 
 func escape(s string) string { return template.HTMLEscapeString(safe.Visible(s)) }
