@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
 )
 
 // Selection says which scenarios are run. What is not selected does not appear in the result; what is selected and
@@ -139,10 +140,7 @@ func matchesAny(patterns []string, id string) bool {
 }
 
 func matches(pattern, id string) bool {
-	if prefix, open := strings.CutSuffix(pattern, "*"); open {
-		return strings.HasPrefix(strings.ToUpper(id), strings.ToUpper(prefix))
-	}
-	return strings.EqualFold(pattern, id)
+	return reports.Among([]string{strings.ToUpper(pattern)}, strings.ToUpper(id))
 }
 
 // LeavesOut names the option that leaves the requirement out.
