@@ -117,7 +117,7 @@ func (s *Server) openFolder() (string, error) {
 	return folder, nil
 }
 
-// layOut makes the fixtures ready: the repository, the registry, the credentials.
+// layOut makes the fixtures ready: the repository and the images, which are served, and the credentials.
 func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 	secrets, err := fixtures.LoadSecrets(filepath.Join(folder, "fixtures.json"))
 	if err != nil {
@@ -127,23 +127,18 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 	if err != nil {
 		return secrets, err
 	}
-	repository := filepath.Join(folder, "fixtures.git")
-	if err := material.WriteRepository(repository); err != nil {
-		return secrets, err
-	}
-	registry, err := serveRegistry(material, secrets.Registry)
+	host, err := serveMaterial(material, secrets.Registry)
 	if err != nil {
 		return secrets, err
 	}
-	s.atClose(registry.Close)
-	secrets.Registry = registry.Address()
-	place := fixtures.Place{RepoURL: "file://" + filepath.ToSlash(repository), Registry: registry.Address()}
+	s.atClose(host.Close)
+	secrets.Registry = host.Listening()
 	if s.opts.DataDir != "" {
 		if err := secrets.Save(filepath.Join(folder, "fixtures.json")); err != nil {
 			return secrets, err
 		}
 	}
-	if s.set, err = material.NewSet(controlplane.Edition(s.opts.Edition), place, secrets); err != nil {
+	if s.set, err = material.NewSet(controlplane.Edition(s.opts.Edition), host.Place(), secrets); err != nil {
 		return secrets, err
 	}
 	if s.opts.WrapFixtures != nil {
@@ -152,14 +147,14 @@ func (s *Server) layOut(folder string) (fixtures.Secrets, error) {
 	return secrets, nil
 }
 
-// serveRegistry serves the images where they were served before, if it can: revisions name them by that address.
-func serveRegistry(m *fixtures.Material, before string) (*fixtures.Registry, error) {
+// serveMaterial serves the fixtures where they were served before, if it can: revisions name them by that address.
+func serveMaterial(m *fixtures.Material, before string) (*fixtures.Host, error) {
 	if before != "" {
-		if registry, err := m.ServeRegistry(before); err == nil {
-			return registry, nil
+		if host, err := m.Serve(before, ""); err == nil {
+			return host, nil
 		}
 	}
-	return m.ServeRegistry("127.0.0.1:0")
+	return m.Serve("127.0.0.1:0", "")
 }
 
 // assemble makes the parts and joins them, and returns what is to be served.
@@ -204,20 +199,19 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 // what they use is closed after them.
 func (s *Server) serve(listener net.Listener, handler http.Handler) {
 	ctx, cancel := context.WithCancel(context.Background())
-	entrance := newGate(timed(handler, s.opts.BodyTime))
 	server := &http.Server{
-		Handler: entrance, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		Handler: timed(handler, s.opts.BodyTime), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	entrance.watch(server)
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = server.Serve(listener) }) // ends with Close, and always with an error
 	s.atClose(func() error {
 		cancel()
-		limit, done := context.WithTimeout(context.Background(), closeTimeout)
+		// Shutdown takes a connection without a request for a request until it is 5 s old.
+		limit, done := context.WithTimeout(context.Background(), closeTimeout+time.Second)
 		defer done()
-		err := entrance.close(limit)
+		err := server.Shutdown(limit)
 		if err != nil {
 			err = fmt.Errorf("some requests did not end within %s: %w", closeTimeout, err)
 		}

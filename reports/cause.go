@@ -1,6 +1,9 @@
 package reports
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Skip says why a scenario or a requirement was not judged.
 type Skip struct {
@@ -79,4 +82,21 @@ func SameCause(a, b *Requirement) bool {
 		return *a.Skip == *b.Skip
 	}
 	return a.Skip == nil && b.Skip == nil && len(a.BlockedBy) > 0 && slices.Equal(a.BlockedBy, b.BlockedBy)
+}
+
+// Among tells whether an ID is in a list of IDs. A star at the end of one stands for any rest: "CP-AUTH-*".
+func Among(ids []string, id string) bool {
+	return slices.ContainsFunc(ids, func(each string) bool {
+		family, all := strings.CutSuffix(each, "*")
+		return id == each || all && strings.HasPrefix(id, family)
+	})
+}
+
+// Gravity orders requirements by their subject ([Requirement.Subject]), the gravest first, from 0: what one user or tenant has of
+// another, then what else others can see or change, then lost data, then wrong behaviour, then forms and errors.
+func Gravity(subject string) int {
+	if at := slices.Index([]string{"isolation", "security", "rollback", "", "form"}, subject); at >= 0 {
+		return at
+	}
+	return Gravity("") // a subject of another version
 }

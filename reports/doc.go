@@ -3,7 +3,7 @@
 // The [Result] is what the console, every file and the exit code are derived from. The package knows neither HTTP clients
 // nor Gherkin nor the formats of reports: steps fills the result, and the exporters show it.
 //
-// While a run goes on, its exchanges go into a [Recorder]: a [Journal] on disk, or [Memory]. At its end,
+// While a run goes on, its exchanges go into a [Recorder]. At its end,
 // [Result.RenumberExchanges] makes their ids independent of which scenario was quicker, [Tally] counts, [Conclude] derives
 // the verdict, and [Result.WriteJSON] writes result.json, whose JSON Schema is [ResultSchema]. [ReadFile] reads it again.
 //

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func boundedMessage(m Message) Message {
 
 func boundedHeaders(h map[string][]string) map[string][]string {
 	kept, values := make(map[string][]string, len(h)), 0
-	for _, name := range sortedKeys(h) {
+	for _, name := range slices.Sorted(maps.Keys(h)) {
 		for _, v := range h[name] {
 			if values++; values > maxValues {
 				kept["..."] = []string{fmt.Sprintf("more than %d header values: the rest is left out", maxValues)}

@@ -1,27 +1,22 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"sync"
 )
 
-// Recorder takes exchanges as they happen and gives them back in order of id. [Memory] and [Journal] are
-// recorders; both are safe for concurrent use.
+// Recorder takes exchanges as they happen and gives them back in order of id. [Memory] is one. It is safe for concurrent use.
 type Recorder interface {
 	Exchanges
 	// Append keeps x, cut to the bounds of evidence, and returns its id: 1 for the first, and so on.
-	Append(x Exchange) (int, error)
+	Append(x Exchange) int
 	// Renumber gives the exchanges new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on.
 	Renumber(order []int) error
-	// Close frees what the recorder holds. It must not be used afterwards.
-	Close() error
 }
 
-// Memory keeps exchanges in memory: for small runs and for tests.
+// Memory keeps exchanges in memory. What a run records of each is bounded, see steps/evidence.
 type Memory struct {
 	mu        sync.RWMutex
 	exchanges []Exchange
@@ -31,12 +26,13 @@ type Memory struct {
 func NewMemory(exchanges ...Exchange) *Memory {
 	m := &Memory{}
 	for _, x := range exchanges {
-		m.add(x)
+		m.Append(x)
 	}
 	return m
 }
 
-func (m *Memory) add(x Exchange) int {
+// Append keeps x, cut to the bounds of evidence, and returns its id.
+func (m *Memory) Append(x Exchange) int {
 	x = Bounded(x)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,9 +40,6 @@ func (m *Memory) add(x Exchange) int {
 	m.exchanges = append(m.exchanges, x)
 	return x.ID
 }
-
-// Append keeps x and returns its id.
-func (m *Memory) Append(x Exchange) (int, error) { return m.add(x), nil }
 
 // Len returns the number of exchanges.
 func (m *Memory) Len() int {
@@ -65,58 +58,37 @@ func (m *Memory) Get(id int) (Exchange, error) {
 	return m.exchanges[id-1], nil
 }
 
-// All gives the exchanges in order of id.
-func (m *Memory) All() iter.Seq2[Exchange, error] { return allOf(m) }
-
-// Renumber gives the exchanges new ids; see [Recorder].
-func (m *Memory) Renumber(order []int) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	moved, err := reordered(m.exchanges, order)
-	if err != nil {
-		return err
-	}
-	for i := range moved {
-		moved[i].ID = i + 1
-	}
-	m.exchanges = moved
-	return nil
-}
-
-// Close drops the exchanges.
-func (m *Memory) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.exchanges = nil
-	return nil
-}
-
-// allOf walks through any store by id, holding no lock between two exchanges.
-func allOf(e Exchanges) iter.Seq2[Exchange, error] {
-	return func(yield func(Exchange, error) bool) {
-		for id := 1; id <= e.Len(); id++ {
-			x, err := e.Get(id)
-			if !yield(x, err) || err != nil {
+// All gives the exchanges in order of id, holding no lock between two of them.
+func (m *Memory) All() iter.Seq[Exchange] {
+	return func(yield func(Exchange) bool) {
+		for id := 1; id <= m.Len(); id++ {
+			if x, err := m.Get(id); err != nil || !yield(x) {
 				return
 			}
 		}
 	}
 }
 
-// reordered returns items in the given order of ids, which has to name each of them once.
-func reordered[T any](items []T, order []int) ([]T, error) {
-	if len(order) != len(items) {
-		return nil, fmt.Errorf("renumbering exchanges: the order names %d of %d exchanges; name every one once", len(order), len(items))
+// Renumber gives the exchanges new ids; see [Recorder].
+func (m *Memory) Renumber(order []int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(m.exchanges)
+	if len(order) != n {
+		return fmt.Errorf("renumbering exchanges: the order names %d of %d exchanges; name every one once", len(order), n)
 	}
-	moved, used := make([]T, 0, len(items)), make([]bool, len(items))
+	moved, used := make([]Exchange, 0, n), make([]bool, n)
 	for _, id := range order {
-		if id < 1 || id > len(items) || used[id-1] {
-			return nil, fmt.Errorf("renumbering exchanges: id %d is unknown or named twice; name every id from 1 to %d once", id, len(items))
+		if id < 1 || id > n || used[id-1] {
+			return fmt.Errorf("renumbering exchanges: id %d is unknown or named twice; name every id from 1 to %d once", id, n)
 		}
 		used[id-1] = true
-		moved = append(moved, items[id-1])
+		x := m.exchanges[id-1]
+		x.ID = len(moved) + 1
+		moved = append(moved, x)
 	}
-	return moved, nil
+	m.exchanges = moved
+	return nil
 }
 
 func noSuchExchange(id, n int) error {
@@ -157,5 +129,3 @@ func (r *Result) RenumberExchanges(order []int) error {
 	}
 	return nil
 }
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -5,44 +5,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
 )
-
-// FuzzJournal: an exchange is read as it was kept.
-func FuzzJournal(f *testing.F) {
-	f.Add("GET", "http://h/a", `{"a":1}`, "X-A", "b", `{"b":"é"}`, uint16(200), uint16(1))
-	f.Add("\x00", "\u2028", "\xff", "", "\xed\xa0\x80", "a\xffb", uint16(0), uint16(300))
-	f.Add("POST", "http://h/a?b=\\u0000", "x", "a\nb", "\"", "\xf0", uint16(500), uint16(60_000))
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, method, address, sent, name, value, received string, status, times uint16) {
-		if len(sent)+len(received) < 100 {
-			sent, received = strings.Repeat(sent, int(times)), strings.Repeat(received, int(times))
-		}
-		j, err := reports.NewJournal(dir)
-		require.NoError(t, err)
-		defer j.Close() //nolint:errcheck // checked below
-		x := reports.Exchange{Method: method, URL: address, Status: int(status), Request: reports.Message{Body: sent, Size: len(sent)},
-			Response: reports.Message{Body: received, Size: len(received), Headers: map[string][]string{name: {value}}}}
-		want := reports.Bounded(x)
-		for range 2 {
-			id, err := j.Append(x)
-			require.NoError(t, err)
-			got, err := j.Get(id)
-			require.NoError(t, err)
-			if want.ID = id; utf8.ValidString(method + address + sent + name + value + received) {
-				require.Equal(t, want, got)
-			}
-			require.Equal(t, want.Status, got.Status)
-			require.LessOrEqual(t, len(got.Response.Body), 3*len(want.Response.Body))
-		}
-		require.NoError(t, j.Close())
-	})
-}
 
 var word = regexp.MustCompile(`^('[^']*'|\\'|[\w./:@%+,=-]|"\$AGENTCONFORM_PROXY")*$`)
 

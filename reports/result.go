@@ -16,7 +16,7 @@ type Result struct {
 	Target       Target        `json:"target"`
 	Run          Run           `json:"run"`
 	Verdict      Conclusion    `json:"verdict"`
-	Scope        Scope         `json:"scope,omitempty"`      // "whole" or "part"; empty in files of older versions
+	Scope        Scope         `json:"scope"`                // "whole" or "part"
 	NotJudged    []NotJudged   `json:"not_judged,omitempty"` // what makes it a part, in the order of the features
 	Unseen       []string      `json:"unseen,omitempty"`     // halves that were judged without a successful answer: "control-plane", "agent-server"
 	Headline     string        `json:"headline,omitempty"`   // one sentence: what is wrong, or what was shown
@@ -25,7 +25,7 @@ type Result struct {
 	Findings     []Finding     `json:"findings"`
 	Coverage     Coverage      `json:"coverage"`
 	Timeline     []Transition  `json:"timeline"`
-	Exchanges    Exchanges     `json:"-"` // written as "exchanges", streamed: a run may hold many thousands
+	Exchanges    Exchanges     `json:"exchanges"`
 	Ledger       []LedgerEntry `json:"ledger"`
 	Notes        []Note        `json:"notes,omitempty"`    // what is no failure and worth knowing
 	Baseline     *Baseline     `json:"baseline,omitempty"` // only where the run was given one
@@ -66,7 +66,7 @@ type Run struct {
 	DurationMS int64     `json:"duration_ms"`
 	RemovalMS  int64     `json:"removal_ms,omitempty"` // of DurationMS: removing what was created, where the run was stopped or that took a second or more
 	Command    string    `json:"command"`              // the command line, quoted for a shell
-	Arguments  []string  `json:"arguments,omitempty"`  // of the program, without its name; absent in files of older versions
+	Arguments  []string  `json:"arguments,omitempty"`  // of the program, without its name
 	Strict     bool      `json:"strict,omitempty"`
 	FailOn     string    `json:"fail_on,omitempty"`       // "should" or a tag expression, several joined by " or ": requirements that match count as MUST
 	Whole      bool      `json:"require_whole,omitempty"` // a part counts as incomplete
@@ -241,7 +241,7 @@ type Transition struct {
 	AtMS     int64  `json:"at_ms"`
 }
 
-// LedgerEntry is something the run created at the target. Files of older versions have no address.
+// LedgerEntry is something the run created at the target.
 type LedgerEntry struct {
 	Kind        string `json:"kind"` // "deployment", "thread" or "run"
 	ID          string `json:"id"`
@@ -281,18 +281,19 @@ const (
 
 // Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.
 type Exchange struct {
-	ID       int      `json:"id"`
-	Scenario string   `json:"scenario"` // "uri:line name", or "fixture: ..." for what scenarios share
-	Method   string   `json:"method"`
-	URL      string   `json:"url"`
-	Request  Message  `json:"request"`
-	Status   int      `json:"status"`
-	Response Message  `json:"response"`
-	MS       float64  `json:"ms"`
-	Error    string   `json:"error,omitempty"`
-	AtMS     int64    `json:"at_ms"` // from the start of the run
-	Curl     string   `json:"curl,omitempty"`
-	Problems []string `json:"problems,omitempty"` // what the contract says against it
+	ID        int      `json:"id"`
+	Scenario  string   `json:"scenario"` // "uri:line name", or "fixture: ..." for what scenarios share
+	Method    string   `json:"method"`
+	URL       string   `json:"url"`
+	Operation string   `json:"operation,omitempty"` // of the contract, by its ID; empty where it is none
+	Request   Message  `json:"request"`
+	Status    int      `json:"status"`
+	Response  Message  `json:"response"`
+	MS        float64  `json:"ms"`
+	Error     string   `json:"error,omitempty"`
+	AtMS      int64    `json:"at_ms"` // from the start of the run
+	Curl      string   `json:"curl,omitempty"`
+	Problems  []string `json:"problems,omitempty"` // what the contract says against it
 }
 
 // Message is one direction of an exchange. A body over the evidence bound is cut; Size and SHA256 then tell of
@@ -313,9 +314,9 @@ type SecretPlace struct {
 	Pointer string `json:"pointer,omitempty"`
 }
 
-// Exchanges is the recorded evidence in order of id. Implementations may keep it on disk.
+// Exchanges is the recorded evidence in order of id.
 type Exchanges interface {
 	Len() int
 	Get(id int) (Exchange, error)
-	All() iter.Seq2[Exchange, error]
+	All() iter.Seq[Exchange]
 }

@@ -29,19 +29,8 @@ type LeftOut struct {
 // LeftOutOf counts what the run r left out.
 func LeftOutOf(r *Result) LeftOut {
 	l := LeftOut{All: max(r.Suite.Requirements, len(r.Requirements))}
-	if r.Scope != "" {
-		for _, n := range r.NotJudged {
-			if n.leftOut() {
-				l.N++
-			}
-		}
-		return l
-	}
-	// A file of an older version. A skip without a typed cause counts as left out: otherwise such a file would claim a
-	// complete run that cannot be verified.
-	l.N = l.All - len(r.Requirements)
-	for _, q := range r.Requirements {
-		if q.Verdict == Skipped && (q.Skip == nil || q.Skip.Kind != NotApplicable) {
+	for _, n := range r.NotJudged {
+		if n.leftOut() {
 			l.N++
 		}
 	}

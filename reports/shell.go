@@ -17,9 +17,6 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// harmless is a word that a shell takes as it is: the command comes from the result file, and readers paste what they see.
-var harmless = regexp.MustCompile(`^[\w./:@%+,=~-]+$`)
-
 // printable tells whether a value can be part of a command: one with control characters would not be shown as it is.
 func printable(value string) bool {
 	return value != "" && !strings.ContainsFunc(value, unicode.IsControl)
@@ -27,16 +24,12 @@ func printable(value string) bool {
 
 // Flag returns the value of a flag in the command line of the run; "" where it has none that can be part of another command.
 func (r *Run) Flag(name string) string {
-	words, usable := r.Arguments, printable
-	if len(words) == 0 { // an older file, whose command is not quoted
-		words, usable = strings.Fields(r.Command), harmless.MatchString
-	}
-	for i, word := range words {
+	for i, word := range r.Arguments {
 		flag, value, joined := strings.Cut(word, "=")
-		if !joined && i+1 < len(words) {
-			value = words[i+1]
+		if !joined && i+1 < len(r.Arguments) {
+			value = r.Arguments[i+1]
 		}
-		if flag == name && usable(value) {
+		if flag == name && printable(value) {
 			return value
 		}
 	}

@@ -11,130 +11,57 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// WriteJSON writes r as a result file: the content of result.json. Exchanges are streamed, one a line; all else is
-// indented. What could do harm on a terminal is written as \u escapes.
+// elsewhere stands for the exchanges of a result while all else is encoded.
+type elsewhere struct{ Exchanges }
+
+// inFile is what stands for them then: no text of a target can hold it with these quotation marks.
+const inFile = `"exchanges": "@"`
+
+// MarshalJSON implements json.Marshaler.
+func (elsewhere) MarshalJSON() ([]byte, error) { return []byte(`"@"`), nil }
+
+// WriteJSON writes r as a result file: the content of result.json. Exchanges are one a line; all else is indented. What
+// could do harm on a terminal is written as \u escapes.
 func (r *Result) WriteJSON(w io.Writer) error {
-	out := &objectWriter{w: bufio.NewWriterSize(w, 64<<10)}
 	n := normalised(r)
-	out.field("schema", Schema)
-	out.field("suite", n.Suite)
-	out.field("target", n.Target)
-	out.field("run", n.Run)
-	out.field("verdict", n.Verdict)
-	if n.Scope != "" {
-		out.field("scope", n.Scope)
-	}
-	optional(out, "not_judged", n.NotJudged)
-	optional(out, "unseen", n.Unseen)
-	if n.Headline != "" {
-		out.field("headline", n.Headline)
-	}
-	out.field("counts", n.Counts)
-	out.field("requirements", n.Requirements)
-	out.field("findings", n.Findings)
-	out.field("coverage", n.Coverage)
-	out.field("timeline", n.Timeline)
-	out.exchanges(n.Exchanges)
-	out.field("ledger", n.Ledger)
-	if len(n.Notes) > 0 {
-		out.field("notes", n.Notes)
-	}
-	if n.Baseline != nil {
-		out.field("baseline", n.Baseline)
-	}
-	return out.close()
-}
-
-// objectWriter writes the members of one JSON object. The first error ends it; close reports that.
-type objectWriter struct {
-	w      *bufio.Writer
-	fields int
-	err    error
-}
-
-func (o *objectWriter) text(s string) {
-	if o.err == nil {
-		_, o.err = o.w.WriteString(s)
-	}
-}
-
-func (o *objectWriter) key(name string) {
-	if o.fields == 0 {
-		o.text("{")
-	} else {
-		o.text(",")
-	}
-	o.fields++
-	o.text("\n  \"" + name + "\": ")
-}
-
-func (o *objectWriter) field(name string, value any) {
-	o.key(name)
-	if o.err != nil {
-		return
-	}
-	doc, err := encodeIndented(value)
+	all := n.Exchanges
+	n.Schema, n.Exchanges = Schema, elsewhere{}
+	doc, err := encoded(n, "  ")
 	if err != nil {
-		o.err = fmt.Errorf("encoding %q: %w", name, err)
-		return
+		return fmt.Errorf("encoding the result: %w", err)
 	}
-	_, o.err = o.w.Write(doc)
-}
-
-// optional writes a list, unless it is empty.
-func optional[T any](o *objectWriter, name string, list []T) {
-	if len(list) > 0 {
-		o.field(name, list)
-	}
-}
-
-func (o *objectWriter) exchanges(all Exchanges) {
-	o.key("exchanges")
-	o.text("[")
-	separator := "\n    "
-	for x, err := range all.All() {
-		if o.err != nil {
-			return
-		}
+	before, after, _ := bytes.Cut(doc, []byte(inFile))
+	out := bufio.NewWriterSize(w, 64<<10) // what it returns of an error, Flush returns too
+	_, _ = fmt.Fprintf(out, `%s"exchanges": [`, before)
+	for x := range all.All() {
+		line, err := encoded(normalisedExchange(x), "")
 		if err != nil {
-			o.err = err
-			return
+			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
 		}
-		line, err := encodeExchange(normalisedExchange(x))
-		if err != nil {
-			o.err = err
-			return
+		separator := ","
+		if x.ID == 1 {
+			separator = ""
 		}
-		o.text(separator)
-		o.text(string(bytes.TrimRight(safe.JSON(line), "\n")))
-		separator = ",\n    "
+		_, _ = fmt.Fprintf(out, "%s\n    %s", separator, bytes.TrimSpace(line))
 	}
 	if all.Len() > 0 {
-		o.text("\n  ")
+		_, _ = out.WriteString("\n  ")
 	}
-	o.text("]")
-}
-
-func (o *objectWriter) close() error {
-	o.text("\n}\n")
-	if o.err == nil {
-		o.err = o.w.Flush()
-	}
-	if o.err != nil {
-		return fmt.Errorf("writing the result file: %w", o.err)
+	_, _ = fmt.Fprintf(out, "]%s", after)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the result file: %w", err)
 	}
 	return nil
 }
 
-func encodeIndented(value any) ([]byte, error) {
+// encoded is JSON in which <, > and & stay readable.
+func encoded(value any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("  ", "  ")
-	if err := enc.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(safe.JSON(b.Bytes()), "\n"), nil
+	enc.SetIndent("", indent)
+	err := enc.Encode(value)
+	return safe.JSON(b.Bytes()), err
 }
 
 // normalised returns a copy of r in which no list and no map is nil: a reader of the file sees [] and {}, never

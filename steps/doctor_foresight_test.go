@@ -16,7 +16,7 @@ import (
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/forecast"
+	"github.com/agentconform/agentconform/steps/suite"
 )
 
 // TestAnExaminationForeseesWhatARunSkips takes keys out of a configuration, has the target judged, and holds what was
@@ -62,7 +62,7 @@ func TestAnExaminationForeseesWhatARunSkips(t *testing.T) {
 			for _, key := range c.missing {
 				assert.True(t, named[key], "%s is not named", key)
 			}
-			assertPlan(t, cfg, forecast.Selection{}, res)
+			assertPlan(t, cfg, suite.Selection{}, res)
 		})
 	}
 }
@@ -87,14 +87,14 @@ func bare(t *testing.T, c *config.Config, agent string) config.Config {
 }
 
 // assertPlan holds what was to be created at most to what was.
-func assertPlan(t *testing.T, c *config.Config, selected forecast.Selection, res *reports.Result) {
+func assertPlan(t *testing.T, c *config.Config, selected suite.Selection, res *reports.Result) {
 	t.Helper()
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	deployments, revisions := created(t, res)
 	scenarios, err := selected.Apply(catalogue)
 	require.NoError(t, err)
-	f := forecast.Foresee(c, catalogue, selected)
+	f := suite.Foresee(c, catalogue, selected)
 	f.Share(scenarios)
 	plan := f.Plan(scenarios)
 	most, mostRevisions := plan.Deployments, plan.Revisions
@@ -131,7 +131,7 @@ func created(t *testing.T, res *reports.Result) (deployments, revisions int) {
 
 // foreseen returns why each scenario would be skipped, by its place, as far as the configuration tells before a run.
 func foreseen(c *config.Config, catalogue *features.Catalogue) map[string]string {
-	forecast, all := forecast.Foresee(c, catalogue, forecast.Selection{}), map[string]string{}
+	forecast, all := suite.Foresee(c, catalogue, suite.Selection{}), map[string]string{}
 	for _, s := range catalogue.Scenarios() {
 		if lacking := forecast.Lacking(s); len(lacking) > 0 {
 			all[s.Key()] = lacking[0].Reason

@@ -120,8 +120,7 @@ func TestWhatSeveralReadFirstIsReadOnce(t *testing.T) {
 		}
 	}
 	var looks []string
-	for x, err := range res.Exchanges.All() {
-		require.NoError(t, err)
+	for x := range res.Exchanges.All() {
 		if x.Method == http.MethodGet && strings.Contains(x.URL, "/revisions/") {
 			looks = append(looks, x.Scenario)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -27,7 +26,7 @@ type Fixtures = target.Fixtures
 type Stopped = suite.Stopped
 
 // Selection says which scenarios are run.
-type Selection = forecast.Selection
+type Selection = suite.Selection
 
 // DefaultConcurrency is how many requests are in flight unless the user says otherwise.
 const DefaultConcurrency = suite.DefaultConcurrency
@@ -51,11 +50,11 @@ const (
 func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }
 
 // Preview is what a run would do, as far as that is known without a request.
-type Preview = forecast.Preview
+type Preview = suite.Preview
 
 // PreviewOf returns what a run of the selection would do. It sends nothing.
 func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*Preview, error) {
-	return forecast.PreviewOf(c, catalogue, s)
+	return suite.PreviewOf(c, catalogue, s)
 }
 
 // Examine checks whether a run could judge the target, and what its configuration lacks. Unless the options say more, it sends a
@@ -81,7 +80,7 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 
 // Binding returns which requirements count as MUST by tag expressions, for Options.FailOn.
 func Binding(c *features.Catalogue, expressions []string) (func(*features.Requirement) bool, error) {
-	return forecast.Binding(c, expressions)
+	return suite.Binding(c, expressions)
 }
 
 // CleanUpTime bounds the removal of what a run created, at its end.

@@ -16,7 +16,7 @@ import (
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/forecast"
+	"github.com/agentconform/agentconform/steps/suite"
 )
 
 // TestATemplateWithoutANameIsSentWithoutOne has a server that knows no name judged: the interface shows no such field.
@@ -42,7 +42,7 @@ func TestATemplateWithoutANameIsSentWithoutOne(t *testing.T) {
 	c.Target = strict.URL
 	delete(c.Create.Body, "name")
 	delete(c.Create.Refused, "name")
-	only := forecast.Selection{Only: []string{"CP-AUTH-*", "CP-CREATE-*", "CP-CONTRACT-create-deployment", "CP-GET-1", "CP-UPDATE-1", "E2E-1"}}
+	only := suite.Selection{Only: []string{"CP-AUTH-*", "CP-CREATE-*", "CP-CONTRACT-create-deployment", "CP-GET-1", "CP-UPDATE-1", "E2E-1"}}
 	res := judge(t, c, func(o *steps.Options) { o.Select = only })
 	assert.Equal(t, reports.Conformant, res.Verdict)
 	var skipped int

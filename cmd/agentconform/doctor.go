@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
@@ -70,11 +68,7 @@ func examine(c *cobra.Command, target *targetFlags, options doctor.Options, colo
 	}
 	defer stop()
 	options.Fixtures = served
-	catalogue, err := features.Load()
-	if err != nil {
-		return err
-	}
-	oracle, err := spec.New()
+	catalogue, oracle, err := requirements()
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (s *scene) result(t *testing.T, change func(*reports.Result)) string {
 		}
 	}
 	r := &reports.Result{
-		Schema: reports.Schema, Suite: reports.Suite{Version: suiteVersion()}, Verdict: reports.NonConformant,
+		Schema: reports.Schema, Suite: reports.Suite{Version: suiteVersion()}, Verdict: reports.NonConformant, Scope: reports.ScopeWhole,
 		Target: reports.Target{ControlPlane: s.target}, Run: reports.Run{ID: "0a1b2c3d", Seed: 1, StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
 		Requirements: []reports.Requirement{{ID: of.ID, Level: reports.Must, Profile: of.Profile, Verdict: reports.Failed, Scenarios: []reports.Scenario{first}}},
 		Findings:     []reports.Finding{{ID: "0123456789ab", Requirement: of.ID, Scenario: first.Key(), Summary: "forged", Exchange: 1, Count: 1}},

@@ -75,18 +75,6 @@ func (h heartbeat) waitsFor(now time.Time) string {
 	return fmt.Sprintf("waiting for %s%s, running for %s", oldest, more, now.Sub(h.running[oldest]).Round(time.Second))
 }
 
-// beats writes a line for each time that comes from the channel, until the screen is closed.
-func (s *screen) beats(times <-chan time.Time) {
-	for {
-		select {
-		case now := <-times:
-			s.beat(now)
-		case <-s.closed:
-			return
-		}
-	}
-}
-
 // beat writes what the run waits for.
 func (s *screen) beat(now time.Time) {
 	s.mu.Lock()

@@ -25,7 +25,7 @@ import (
 
 // judge runs the suite and writes the reports.
 func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.Fixtures, selection steps.Selection, known *baseline.Baseline, io streams) error {
-	catalogue, err := features.Load()
+	catalogue, oracle, err := requirements()
 	if err != nil {
 		return err
 	}
@@ -33,18 +33,9 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	if err != nil {
 		return err
 	}
-	oracle, err := spec.New()
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return fmt.Errorf("creating the folder for the reports: %w; name another with --out", err)
 	}
-	journal, err := reports.NewJournal(f.out)
-	if err != nil {
-		return err
-	}
-	defer journal.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	screen := f.screen(io)
@@ -53,7 +44,7 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Select: selection,
 		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),
 		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments,
-		Journal: journal, LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
+		Journal: reports.NewMemory(), LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
 	})
 	screen.close()
 	if err != nil {
@@ -64,6 +55,16 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 		return err
 	}
 	return failed(code)
+}
+
+// requirements are what a target is judged by.
+func requirements() (*features.Catalogue, *spec.Oracle, error) {
+	catalogue, err := features.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	oracle, err := spec.New()
+	return catalogue, oracle, err
 }
 
 func (f *runFlags) screen(io streams) *screen {

@@ -127,8 +127,7 @@ func TestThreadsStayWhereTheyCannotBeRemoved(t *testing.T) {
 	assert.Zero(t, removed)
 	assert.Positive(t, left)
 	tried := 0
-	for x, err := range r.Exchanges.All() {
-		require.NoError(t, err)
+	for x := range r.Exchanges.All() {
 		if x.Method == http.MethodDelete {
 			tried++
 		}

@@ -19,7 +19,6 @@ var (
 	uuidPattern    = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 	cutUUIDPattern = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f-]{0,26}`)
 	portPattern    = regexp.MustCompile(`127\.0\.0\.1:\d+`)
-	folderPattern  = regexp.MustCompile(`file:///[^"\\]*/fixtures\.git`)
 	timePattern    = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	cutTimePattern = regexp.MustCompile(`\b20\d\d-[-0-9T:.]*(…|\\u2026| \.\.\.)`)
 	datePattern    = regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} 20\d\d \d\d:\d\d:\d\d GMT`)
@@ -54,7 +53,6 @@ func normalisedText(text string) string {
 		}
 		return ports[address]
 	})
-	text = folderPattern.ReplaceAllString(text, "file:///srv/fixtures.git")
 	text = cutTimePattern.ReplaceAllStringFunc(text, func(cut string) string {
 		end := strings.IndexAny(cut, "… \\")
 		return recordedAt.Format("2006-01-02T15:04:05.000000")[:end] + cut[end:]

@@ -78,8 +78,7 @@ func TestOwnTokenIsNoted(t *testing.T) {
 	const pointer = "/kwargs/config/configurable/graph_auth_user/token"
 	assert.Equal(t, pointer, notes[0].Pointer)
 	shown := 0
-	for x, err := range r.Exchanges.All() {
-		require.NoError(t, err)
+	for x := range r.Exchanges.All() {
 		if strings.Contains(x.Response.Body, `"token":"$AGENTCONFORM_USERS_`) {
 			shown++
 		}

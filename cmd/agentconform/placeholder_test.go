@@ -123,8 +123,7 @@ func assertTheNameIsText(t *testing.T, name, only string) {
 	require.NoError(t, err)
 	var script strings.Builder
 	script.WriteString("curl() { printf '%s\\n' \"$@\"; }\n")
-	for x, err := range result.Exchanges.All() {
-		require.NoError(t, err)
+	for x := range result.Exchanges.All() {
 		script.WriteString(x.Curl + "\n")
 	}
 	shell := exec.CommandContext(t.Context(), "sh")

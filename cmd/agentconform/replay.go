@@ -9,10 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/replay"
 )
@@ -66,11 +64,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return err
 	}
 	defer stop()
-	catalogue, err := features.Load()
-	if err != nil {
-		return err
-	}
-	oracle, err := spec.New()
+	catalogue, oracle, err := requirements()
 	if err != nil {
 		return err
 	}

@@ -70,18 +70,22 @@ func newScreen(s streams, d display) *screen {
 	return view
 }
 
-// tells says whether lines tell what the run waits for.
-func (s *screen) tells() bool { return !s.live && !s.silent }
-
-// follow writes these lines from now on, until the screen is closed.
+// follow writes lines from now on that tell what the run waits for, until the screen is closed.
 func (s *screen) follow() {
-	if !s.tells() {
+	if s.live || s.silent {
 		return
 	}
 	ticker := time.NewTicker(beatEvery)
 	go func() {
 		defer ticker.Stop()
-		s.beats(ticker.C)
+		for {
+			select {
+			case now := <-ticker.C:
+				s.beat(now)
+			case <-s.closed:
+				return
+			}
+		}
 	}()
 }
 

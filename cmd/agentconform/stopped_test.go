@@ -24,7 +24,7 @@ type stopping struct {
 	stop context.CancelCauseFunc
 }
 
-func (s *stopping) Append(x reports.Exchange) (int, error) {
+func (s *stopping) Append(x reports.Exchange) int {
 	if s.when(x) {
 		s.stop(&steps.Stopped{By: "the test"})
 	}

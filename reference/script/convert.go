@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"math/big"
 	"slices"
+	"strings"
 
+	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
 )
 
@@ -79,53 +80,17 @@ func numberFromJSON(n json.Number) (starlark.Value, error) {
 	return starlark.Float(f), nil
 }
 
-// ToGo makes plain Go data of a Starlark value: what a JSON encoder takes. Numbers become json.Number.
-func ToGo(v starlark.Value) (any, error) { return plain(v, 0) }
-
-func plain(v starlark.Value, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, overLimit("depth", "the value is nested more than %d deep, or contains itself", maxDepth)
+// ToGo makes plain Go data of a Starlark value: what a JSON decoder yields, with numbers as they are written.
+func ToGo(v starlark.Value) (data any, err error) {
+	encode := starlarkjson.Module.Members["encode"]
+	text, err := starlark.Call(&starlark.Thread{}, encode, starlark.Tuple{v}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be written as JSON: %w", err)
 	}
-	switch v := v.(type) {
-	case starlark.NoneType:
-		return nil, nil
-	case starlark.Bool:
-		return bool(v), nil
-	case starlark.String:
-		return string(v), nil
-	case starlark.Int:
-		return json.Number(v.String()), nil
-	case starlark.Float:
-		if f := float64(v); math.IsInf(f, 0) || math.IsNaN(f) {
-			return nil, fmt.Errorf("%v cannot be written as JSON", v)
-		}
-		return json.Number(v.String()), nil
-	case starlark.IterableMapping:
-		out := make(map[string]any, max(0, starlark.Len(v)))
-		for _, item := range v.Items() {
-			k, ok := starlark.AsString(item[0])
-			if !ok {
-				return nil, fmt.Errorf("a key of a JSON object is a string, not a %s", item[0].Type())
-			}
-			x, err := plain(item[1], depth+1)
-			if err != nil {
-				return nil, fmt.Errorf("under %q: %w", shorten(k, 64), err)
-			}
-			out[k] = x
-		}
-		return out, nil
-	case *starlark.List, starlark.Tuple:
-		out := make([]any, 0, starlark.Len(v))
-		for x := range starlark.Elements(v.(starlark.Iterable)) {
-			e, err := plain(x, depth+1)
-			if err != nil {
-				return nil, fmt.Errorf("at index %d: %w", len(out), err)
-			}
-			out = append(out, e)
-		}
-		return out, nil
-	}
-	return nil, fmt.Errorf("a %s cannot be written as JSON", v.Type())
+	decoder := json.NewDecoder(strings.NewReader(string(text.(starlark.String))))
+	decoder.UseNumber()
+	err = decoder.Decode(&data)
+	return data, err
 }
 
 func shorten(s string, n int) string {

@@ -26,7 +26,6 @@ const (
 const (
 	maxSource  = 256 << 10 // bytes of a file
 	maxErrText = 2048
-	maxDepth   = 64 // nesting of a value that becomes plain data: a list may contain itself
 )
 
 func (l Limits) withDefaults() Limits {
@@ -35,7 +34,7 @@ func (l Limits) withDefaults() Limits {
 
 // LimitError says which bound a script met.
 type LimitError struct {
-	What string // "steps", "time" or "depth"
+	What string // "steps" or "time"
 	Text string
 }
 

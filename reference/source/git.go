@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"path/filepath"
 	"strings"
 
 	gogit "github.com/go-git/go-git/v5"
@@ -17,28 +16,16 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// git reads repositories without the git program: those on this machine in place, others by a shallow clone into
-// memory.
-type git struct{}
-
-// place is where a repository is: a folder, or an http address.
-type place struct{ folder, address string }
-
-func locate(raw string) (place, error) {
-	if filepath.IsAbs(raw) {
-		return place{folder: raw}, nil
-	}
+// located checks the address of a repository.
+func located(raw string) error {
 	u, err := url.Parse(raw)
-	if err != nil {
-		return place{}, errors.New("repo_url is not a URL; use https://…, http://…, file:///… or an absolute path")
-	}
 	switch {
-	case u.Scheme == "file" && filepath.IsAbs(u.Path):
-		return place{folder: filepath.FromSlash(u.Path)}, nil
-	case u.Scheme == "http" || u.Scheme == "https":
-		return place{address: raw}, nil
+	case err != nil:
+		return errors.New("repo_url is not a URL; use https://… or http://…")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("repo_url %s has an unsupported scheme; use https://… or http://…", u.Redacted())
 	}
-	return place{}, fmt.Errorf("repo_url %s has an unsupported scheme; use https://…, http://…, file:///… or an absolute path", u.Redacted())
+	return nil
 }
 
 // refName returns the full name of a ref. The interface, section 2, gives branches bare and tags in full.
@@ -60,81 +47,43 @@ func missingRef(o Origin) error {
 		redacted(o.RepoURL), refName(o.Ref))
 }
 
-func (g git) resolve(ctx context.Context, o Origin) (Version, error) {
-	at, err := locate(o.RepoURL)
-	if err != nil {
+// resolveGit asks a repository which commit a ref names.
+func resolveGit(ctx context.Context, o Origin) (Version, error) {
+	if err := located(o.RepoURL); err != nil {
 		return Version{}, err
 	}
 	if refName(o.Ref).Validate() != nil {
 		return Version{}, missingRef(o)
 	}
-	find := g.resolveRemote
-	if at.folder != "" {
-		find = g.resolveLocal
-	}
-	commit, err := find(ctx, at, o)
+	commit, err := commitOf(ctx, o)
 	if err != nil {
 		return Version{}, err
 	}
 	return Version{Content: "git:" + commit.String(), CommitSHA: commit.String()}, nil
 }
 
-func (g git) fetch(ctx context.Context, o Origin, v Version) (Archive, error) {
-	at, err := locate(o.RepoURL)
-	if err != nil {
+// fetchGit reads a commit without the git program, by a shallow clone into memory.
+func fetchGit(ctx context.Context, o Origin, v Version) (Archive, error) {
+	if err := located(o.RepoURL); err != nil {
 		return nil, err
 	}
-	var repo *gogit.Repository
-	if at.folder != "" {
-		repo, err = gogit.PlainOpen(at.folder)
-	} else {
-		repo, err = clone(ctx, at, o)
-	}
+	repo, err := gogit.CloneContext(ctx, memory.NewStorage(), nil, &gogit.CloneOptions{
+		URL: o.RepoURL, ReferenceName: refName(o.Ref), SingleBranch: true, Depth: 1, Tags: gogit.NoTags,
+	})
 	if err != nil {
 		return nil, cannotRead(o, err)
 	}
 	commit, err := repo.CommitObject(plumbing.NewHash(v.CommitSHA))
 	if err != nil {
-		return nil, fmt.Errorf("the commit %s is not to be had from %s (did the ref move in between?): %w", v.CommitSHA, redacted(o.RepoURL), err)
+		return nil, fmt.Errorf("the commit %s is not to be had from %s (did the ref move in between?): %w",
+			v.CommitSHA, redacted(o.RepoURL), err)
 	}
 	return archiveCommit(ctx, repo, commit)
 }
 
-func (g git) resolveLocal(_ context.Context, at place, o Origin) (plumbing.Hash, error) {
-	repo, err := gogit.PlainOpen(at.folder)
-	if err != nil {
-		return plumbing.ZeroHash, cannotRead(o, err)
-	}
-	ref, err := repo.Reference(refName(o.Ref), true)
-	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return plumbing.ZeroHash, missingRef(o)
-	}
-	if err != nil {
-		return plumbing.ZeroHash, cannotRead(o, err)
-	}
-	return peel(repo, o, ref.Hash())
-}
-
-// peel follows annotated tags to the commit they name.
-func peel(repo *gogit.Repository, o Origin, h plumbing.Hash) (plumbing.Hash, error) {
-	for {
-		tag, err := repo.TagObject(h)
-		if errors.Is(err, plumbing.ErrObjectNotFound) {
-			break
-		}
-		if err != nil {
-			return plumbing.ZeroHash, cannotRead(o, err)
-		}
-		h = tag.Target
-	}
-	if _, err := repo.CommitObject(h); err != nil {
-		return plumbing.ZeroHash, fmt.Errorf("the ref %s of %s names no commit: %w", refName(o.Ref), redacted(o.RepoURL), err)
-	}
-	return h, nil
-}
-
-func (g git) resolveRemote(ctx context.Context, at place, o Origin) (plumbing.Hash, error) {
-	remote := gogit.NewRemote(memory.NewStorage(), &config.RemoteConfig{Name: "origin", URLs: []string{at.address}})
+// commitOf asks which commit a ref names.
+func commitOf(ctx context.Context, o Origin) (plumbing.Hash, error) {
+	remote := gogit.NewRemote(memory.NewStorage(), &config.RemoteConfig{Name: "origin", URLs: []string{o.RepoURL}})
 	refs, err := remote.ListContext(ctx, &gogit.ListOptions{PeelingOption: gogit.AppendPeeled})
 	if err != nil {
 		return plumbing.ZeroHash, cannotRead(o, err)
@@ -154,12 +103,6 @@ func (g git) resolveRemote(ctx context.Context, at place, o Origin) (plumbing.Ha
 		ref = peeled
 	}
 	return ref.Hash(), nil
-}
-
-func clone(ctx context.Context, at place, o Origin) (*gogit.Repository, error) {
-	return gogit.CloneContext(ctx, newBounded(), nil, &gogit.CloneOptions{
-		URL: at.address, ReferenceName: refName(o.Ref), SingleBranch: true, Depth: 1, Tags: gogit.NoTags,
-	})
 }
 
 // cannotRead explains an error of a repository. The library's text may repeat the address with its password.

@@ -26,7 +26,6 @@ type Version struct {
 
 // Fetcher finds and fetches content of every kind of origin.
 type Fetcher struct {
-	git    git
 	images *images
 }
 
@@ -49,7 +48,7 @@ func (f *Fetcher) Resolve(ctx context.Context, o Origin) (Version, error) {
 	case o.ImageURI != "":
 		return f.images.resolve(ctx, o.ImageURI)
 	case o.RepoURL != "":
-		return f.git.resolve(ctx, o)
+		return resolveGit(ctx, o)
 	}
 	return Version{}, errNowhere
 }
@@ -60,7 +59,7 @@ func (f *Fetcher) Fetch(ctx context.Context, o Origin, v Version) (Archive, erro
 	case o.ImageURI != "":
 		return f.images.fetch(ctx, o.ImageURI, v)
 	case o.RepoURL != "":
-		return f.git.fetch(ctx, o, v)
+		return fetchGit(ctx, o, v)
 	}
 	return nil, errNowhere
 }
@@ -78,7 +77,7 @@ func redacted(raw string) string {
 // Archive is a tree of files as one value that can be stored, and opened again as a file system (a zip file).
 type Archive []byte
 
-// Bounds of what is built: a graph's files are small, and an untrusted repository must not fill the memory.
+// Bounds of what is built: a graph's files are small.
 const (
 	largestFile = 8 << 20
 	largestTree = 32 << 20

@@ -8,30 +8,12 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Assessment tells how a run compares with its baseline. Each list holds one sentence for a person per entry or
-// failure.
-type Assessment struct {
-	Known     []string // failures that an entry covers
-	Flaky     []string // failures that a flaky entry covers
-	New       []string // failures that no entry covers
-	Stale     []string // entries for what passes
-	Unmatched []string // entries that match nothing
-	Expired   []string // expired entries
-	Idle      []string // entries about which the run has learned nothing
-	// Conclusion is the verdict of the run where what is known counts as if it had not been judged.
-	Conclusion reports.Conclusion
-}
-
-// OK tells whether the run passes: it is conformant but for what is known, and every entry fits.
-func (a Assessment) OK() bool {
-	return a.Conclusion == reports.Conformant && len(a.Stale)+len(a.Unmatched)+len(a.Expired) == 0
-}
-
 // Apply compares a result with a baseline on the day of now. It marks what is known in r (Requirement.Known,
 // Finding.Known) and sums up in r.Baseline, so that every report shows it; verdicts and counts stay what they are: a
 // known failure is a failure.
-func Apply(r *reports.Result, b *Baseline, now time.Time) Assessment {
-	j := judge{r: r, today: now.UTC().Truncate(24 * time.Hour), file: b.File, marked: map[*reports.Requirement]bool{}}
+func Apply(r *reports.Result, b *Baseline, now time.Time) {
+	r.Baseline = &reports.Baseline{File: b.File}
+	j := judge{r: r, a: r.Baseline, today: now.UTC().Truncate(24 * time.Hour), marked: map[*reports.Requirement]bool{}}
 	for _, e := range b.Known {
 		j.entry(e, false)
 	}
@@ -39,36 +21,29 @@ func Apply(r *reports.Result, b *Baseline, now time.Time) Assessment {
 		j.entry(e, true)
 	}
 	j.requirements()
-	j.a.Conclusion = reports.ConcludeKnown(r)
-	r.Baseline = &reports.Baseline{
-		File: b.File, Known: len(j.a.Known), Flaky: len(j.a.Flaky),
-		Stale: j.a.Stale, Unmatched: j.a.Unmatched, Expired: j.a.Expired, New: j.a.New,
-	}
-	return j.a
 }
 
+// judge fills a. Its lists hold one sentence for a person per entry or failure.
 type judge struct {
 	r      *reports.Result
+	a      *reports.Baseline
 	today  time.Time
-	file   string
-	a      Assessment
 	marked map[*reports.Requirement]bool // covered by an entry for the whole requirement
 }
 
-// entry finds out what one entry is worth, and marks what it covers.
+// entry finds out what one entry is worth, and marks what it covers. Where the run has learned nothing about the
+// requirement, the entry stays as it is.
 func (j *judge) entry(e Entry, flaky bool) {
 	name := e.Requirement
 	if e.Finding != "" {
 		name += " " + e.Finding
 	}
-	where := fmt.Sprintf("%s:%d: %s", j.file, e.Line, name)
+	where := fmt.Sprintf("%s:%d: %s", j.a.File, e.Line, name)
 	q := requirementOf(j.r, e.Requirement)
 	if q == nil {
-		if j.r.Filtered() {
-			j.a.Idle = append(j.a.Idle, where+" was not part of this run")
-			return
+		if !j.r.Filtered() {
+			j.a.Unmatched = append(j.a.Unmatched, where+": no such requirement; remove the entry, or correct its ID")
 		}
-		j.a.Unmatched = append(j.a.Unmatched, where+": no such requirement; remove the entry, or correct its ID")
 		return
 	}
 	if !e.Expires.IsZero() && j.today.After(e.Expires) {
@@ -76,13 +51,10 @@ func (j *judge) entry(e Entry, flaky bool) {
 		return
 	}
 	switch {
-	case q.Verdict == reports.Skipped:
-		j.a.Idle = append(j.a.Idle, where+" was skipped: "+q.Reason)
-	case !q.Verdict.Problem() && flaky:
-	case !q.Verdict.Problem():
-		j.a.Stale = append(j.a.Stale, where+" passes; remove the entry")
-	default:
+	case q.Verdict.Problem():
 		j.cover(e, q, flaky, where)
+	case q.Verdict == reports.Passed && !flaky:
+		j.a.Stale = append(j.a.Stale, where+" passes; remove the entry")
 	}
 }
 
@@ -121,9 +93,9 @@ func (j *judge) requirements() {
 		}
 		switch {
 		case q.Known != nil && q.Known.Flaky:
-			j.a.Flaky = append(j.a.Flaky, fmt.Sprintf("%s %s: %s", q.ID, q.Verdict, q.Known.Reason))
+			j.a.Flaky++
 		case q.Known != nil:
-			j.a.Known = append(j.a.Known, fmt.Sprintf("%s %s: %s", q.ID, q.Verdict, q.Known.Reason))
+			j.a.Known++
 		case q.Decides(j.r.Run.Strict):
 			j.a.New = append(j.a.New, j.newFailure(q, findings))
 		}

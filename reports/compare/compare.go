@@ -166,7 +166,7 @@ func newRowSet(inputs []Input) *rowSet {
 	// The newest catalogue is that of the last result: people name files in the order of time.
 	newest := titles(inputs[len(inputs)-1].Result)
 	for _, in := range inputs {
-		s.names = append(s.names, match(titles(in.Result), newest, renames()))
+		s.names = append(s.names, match(titles(in.Result), newest))
 	}
 	for _, q := range inputs[len(inputs)-1].Result.Requirements {
 		s.row(q.ID, &q)

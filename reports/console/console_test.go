@@ -105,7 +105,6 @@ func TestCleanup(t *testing.T) {
 		want   string
 	}{
 		"some":    {[]reports.LedgerEntry{deployment, gone}, "Cleanup         created 2 deployments; removed 1 deployment; left 1 deployment\nNot cleaned up  1 deployment\n" + remove},
-		"older":   {[]reports.LedgerEntry{gone, {Kind: "thread", ID: "4"}}, "Cleanup         created 1 deployment; all removed\n"},
 		"threads": {[]reports.LedgerEntry{gone, thread(true, false)}, "Cleanup         created 1 deployment, 1 thread; all removed\n"},
 		"never":   {[]reports.LedgerEntry{thread(false, true)}, "Cleanup         created 1 thread; none removed\nNot cleaned up  1 thread: DELETE: status 405 (1 thread)\n"},
 		"failed":  {[]reports.LedgerEntry{thread(false, false)}, "Cleanup         created 1 thread; none removed\nNot cleaned up  1 thread: DELETE: status 405 (1 thread)\n" + remove},

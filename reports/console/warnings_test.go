@@ -25,7 +25,7 @@ func TestWhatDoesNotBindIsAWarning(t *testing.T) {
 	require.NoError(t, console.Write(&b, r, console.Options{}))
 	assert.Contains(t, b.String(), "\nSKIPPED IN PART (1): passed, some scenarios not judged\n  partly: not configured: set users: A-1\n")
 	r.Requirements = append(r.Requirements, reports.Requirement{ID: "A-3", Level: reports.May, Verdict: reports.Failed})
-	r.Suite.Requirements = 4
+	r.Suite.Requirements, r.NotJudged = 4, []reports.NotJudged{{ID: "A-4", Kind: reports.NotSelected}}
 	assert.Equal(t, "all MUSTs pass, 1 SHOULD and 1 MAY not met; 1 of 4 requirements not judged", overview.DistanceOf(r).String())
 	r.Run.Strict = true
 	assert.Equal(t, "1 passed, 1 failed, 1 warning, 1 not judged", overview.CountsOf(r).String())

@@ -8,7 +8,6 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/internal/recorded"
-	"github.com/agentconform/agentconform/reports/internal/reporttest"
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/stretchr/testify/assert"
@@ -89,20 +88,4 @@ func TestScriptsAreWritten(t *testing.T) {
 	r.Findings[0].ID = "../../outside"
 	assert.Empty(t, overview.ScriptPath(r, &r.Findings[0]))
 	require.NoError(t, export.Write(dir, r, export.Scripts))
-}
-
-func TestWriteLeavesTheOldFileWhenItFails(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, export.Write(dir, recorded.Conformant(), "result.har"))
-	before, err := os.ReadFile(filepath.Join(dir, "result.har"))
-	require.NoError(t, err)
-	r := recorded.Faulty()
-	r.Exchanges = reporttest.NewUnreadable(t)
-	assert.ErrorContains(t, export.Write(dir, r, "result.har"), "closed")
-	after, err := os.ReadFile(filepath.Join(dir, "result.har"))
-	require.NoError(t, err)
-	assert.Equal(t, before, after)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, entries, 1)
 }

@@ -19,53 +19,34 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. It is streamed: one
-// exchange is in memory at a time. An exchange without an answer has status 0, as browsers write it, and a comment that
-// says why. It fails where w does, or where an exchange cannot be read.
+// Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. An exchange
+// without an answer has status 0, as browsers write it, and a comment that says why. It fails where w does.
 func Write(w io.Writer, r *reports.Result) error {
-	out := bufio.NewWriterSize(w, 64<<10)
-	creator, err := json.Marshal(map[string]string{"name": "agentconform", "version": r.Suite.Version})
-	if err != nil {
-		return fmt.Errorf("writing the HTTP archive: %w", err)
-	}
 	var facts []string
 	for _, f := range overview.Facts(r) {
 		facts = append(facts, f.Name+": "+f.Value)
 	}
-	comment, err := json.Marshal(strings.Join(facts, "; "))
-	if err != nil {
-		return fmt.Errorf("writing the HTTP archive: %w", err)
+	out := bufio.NewWriterSize(w, 64<<10) // what it returns of an error, Flush returns too
+	_, _ = fmt.Fprintf(out, "{\"log\": {\n\"version\": \"1.2\",\n\"creator\": %s,\n\"comment\": %s,\n\"entries\": [",
+		inJSON(map[string]string{"name": "agentconform", "version": r.Suite.Version}), inJSON(strings.Join(facts, "; ")))
+	separator := "\n"
+	if r.Exchanges != nil {
+		for x := range r.Exchanges.All() {
+			_, _ = out.WriteString(separator + inJSON(entryOf(r.Run.StartedAt, x)))
+			separator = ",\n"
+		}
 	}
-	fmt.Fprintf(out, "{\"log\": {\n\"version\": \"1.2\",\n\"creator\": %s,\n\"comment\": %s,\n\"entries\": [", safe.JSON(creator), safe.JSON(comment)) //nolint:errcheck // Flush tells
-	if err := writeEntries(out, r); err != nil {
-		return fmt.Errorf("writing the HTTP archive: %w", err)
-	}
-	fmt.Fprint(out, "\n]}}\n") //nolint:errcheck // Flush tells
+	_, _ = out.WriteString("\n]}}\n")
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("writing the HTTP archive: %w", err)
 	}
 	return nil
 }
 
-func writeEntries(out *bufio.Writer, r *reports.Result) error {
-	if r.Exchanges == nil {
-		return nil
-	}
-	separator := "\n"
-	for x, err := range r.Exchanges.All() {
-		if err != nil {
-			return err
-		}
-		doc, err := json.Marshal(entryOf(r.Run.StartedAt, x))
-		if err != nil {
-			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
-		}
-		if _, err := out.WriteString(separator + string(safe.JSON(doc))); err != nil {
-			return err
-		}
-		separator = ",\n"
-	}
-	return nil
+// inJSON is a value of texts and numbers as JSON.
+func inJSON(value any) string {
+	doc, _ := json.Marshal(value)
+	return string(safe.JSON(doc))
 }
 
 // The parts of an entry; names and required members are those of the HAR 1.2 specification. Members that start with

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -32,19 +34,14 @@ func prettyBody(text, pointer string) body {
 	if strings.TrimSpace(text) == "" {
 		return body{Note: "no body"}
 	}
-	var value any
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	if err := dec.Decode(&value); err != nil || !json.Valid([]byte(text)) {
-		return plainBody(text, "not valid JSON, or cut")
+	if !json.Valid([]byte(text)) {
+		plain := template.HTML(escape(safe.Cut(text, maxPretty))) //nolint:gosec // escaped
+		return body{HTML: plain, Note: "not valid JSON, or cut"}
 	}
-	tokens := pointerTokens(pointer)
+	value, tokens := gjson.Parse(text), pointerTokens(pointer)
 	found := resolve(value, tokens)
-	p := &jsonPrinter{src: text, target: tokens[:found]}
-	if len(p.target) == 0 {
-		p.target = nil // the whole body needs no mark
-	}
-	p.value(0, 0)
+	p := &jsonPrinter{target: tokens[:found]}
+	p.value(value, 0, 0)
 	b := body{HTML: template.HTML(p.out.String())} //nolint:gosec // escaped piece by piece in write
 	if found < len(tokens) {
 		b.Missing = safe.Visible(safe.Cut(pointer, 500))
@@ -53,10 +50,6 @@ func prettyBody(text, pointer string) body {
 		b.Note = "cut here; the whole is in result.json"
 	}
 	return b
-}
-
-func plainBody(text, note string) body {
-	return body{HTML: template.HTML(escape(safe.Cut(text, maxPretty))), Note: note} //nolint:gosec // escaped
 }
 
 func escape(s string) string { return template.HTMLEscapeString(safe.Visible(s)) }
@@ -74,121 +67,96 @@ func pointerTokens(pointer string) []string {
 }
 
 // resolve tells how many tokens of a pointer lead to a value.
-func resolve(value any, tokens []string) int {
-	for i, t := range tokens {
-		switch v := value.(type) {
-		case map[string]any:
-			member, ok := v[t]
-			if !ok {
-				return i
+func resolve(value gjson.Result, tokens []string) int {
+	for i, token := range tokens {
+		found := false
+		eachMember(value, func(name, _ string, member gjson.Result) bool {
+			if found = name == token; found {
+				value = member
 			}
-			value = member
-		case []any:
-			at, err := strconv.Atoi(t)
-			if err != nil || at < 0 || at >= len(v) {
-				return i
-			}
-			value = v[at]
-		default:
+			return !found
+		})
+		if !found {
 			return i
 		}
 	}
 	return len(tokens)
 }
 
+// eachMember visits the members of an object or a list, with their names in a pointer, and their keys as they were sent.
+func eachMember(value gjson.Result, visit func(name, key string, member gjson.Result) bool) {
+	if !value.IsObject() && !value.IsArray() {
+		return
+	}
+	n := 0
+	value.ForEach(func(key, member gjson.Result) bool {
+		name, sent := strconv.Itoa(n), ""
+		if value.IsObject() {
+			name, sent = key.String(), key.Raw
+		}
+		n++
+		return visit(name, sent, member)
+	})
+}
+
 // jsonPrinter writes valid JSON with indentation, as it was sent: numbers and escapes stay as they are.
 type jsonPrinter struct {
-	src    string
-	pos    int
-	target []string
+	target []string // tokens of the pointer to the value that is marked; none: the whole body, which needs no mark
 	out    strings.Builder
 }
 
 func (p *jsonPrinter) full() bool { return p.out.Len() > maxPretty*2 } // markup counts too
 
-// value prints the value at pos. matched counts the tokens of the target that lead here, or is -1 off its way.
-func (p *jsonPrinter) value(depth, matched int) {
-	marked := p.target != nil && matched == len(p.target)
+// value prints a value. matched counts the tokens of the target that lead here, or is -1 off its way.
+func (p *jsonPrinter) value(v gjson.Result, depth, matched int) {
+	marked := len(p.target) > 0 && matched == len(p.target)
 	if marked {
 		p.out.WriteString("<mark>")
 	}
-	p.space()
-	switch c := p.src[p.pos]; {
-	case c == '{':
-		p.container(depth, matched, '}')
-	case c == '[':
-		p.container(depth, matched, ']')
-	case c == '"':
-		p.write("s", p.stringLiteral())
+	switch {
+	case v.IsObject():
+		p.container(v, depth, matched, "{", "}")
+	case v.IsArray():
+		p.container(v, depth, matched, "[", "]")
+	case v.Type == gjson.String:
+		p.write("s", v.Raw)
 	default:
-		start := p.pos
-		for p.pos < len(p.src) && !strings.ContainsRune(",]} \t\r\n", rune(p.src[p.pos])) {
-			p.pos++
-		}
-		p.write("n", p.src[start:p.pos])
+		p.write("n", v.Raw)
 	}
 	if marked {
 		p.out.WriteString("</mark>")
 	}
 }
 
-func (p *jsonPrinter) container(depth, matched int, end byte) {
-	p.out.WriteByte(p.src[p.pos])
-	p.pos++
-	hidden, items := 0, 0
-	for p.space(); p.src[p.pos] != end; p.space() {
-		if p.src[p.pos] == ',' {
-			p.pos++
-			p.space()
-		}
-		key, next := "", -1
-		if end == '}' {
-			key = p.stringLiteral()
-			p.space()
-			p.pos++ // the colon
-			p.space()
-		}
-		if p.onWay(matched, key, items) {
+func (p *jsonPrinter) container(v gjson.Result, depth, matched int, begin, end string) {
+	p.out.WriteString(begin)
+	hidden, shown := 0, 0
+	eachMember(v, func(name, key string, member gjson.Result) bool {
+		next := -1
+		if matched >= 0 && matched < len(p.target) && name == p.target[matched] {
 			next = matched + 1
 		}
-		if next < 0 && (end == ']' && items >= fewItems || depth >= maxNested || p.full()) {
-			p.skip()
+		if next < 0 && (key == "" && shown+hidden >= fewItems || depth >= maxNested || p.full()) {
 			hidden++
-		} else {
-			p.item(depth, items-hidden, key, next)
+			return true
 		}
-		items++
-	}
-	p.pos++
+		p.line(depth+1, shown > 0)
+		if key != "" {
+			p.write("k", key)
+			p.out.WriteString(": ")
+		}
+		p.value(member, depth+1, next)
+		shown++
+		return true
+	})
 	if hidden > 0 {
-		p.line(depth+1, items > hidden)
+		p.line(depth+1, shown > 0)
 		fmt.Fprintf(&p.out, `<span class="c">… %d more</span>`, hidden)
 	}
-	if items > 0 {
+	if shown+hidden > 0 {
 		p.line(depth, false)
 	}
-	p.out.WriteByte(end)
-}
-
-func (p *jsonPrinter) item(depth, shown int, key string, next int) {
-	p.line(depth+1, shown > 0)
-	if key != "" {
-		p.write("k", key)
-		p.out.WriteString(": ")
-	}
-	p.value(depth+1, next)
-}
-
-// onWay tells whether a member or an item is the next one on the way to the target.
-func (p *jsonPrinter) onWay(matched int, key string, index int) bool {
-	if matched < 0 || matched >= len(p.target) {
-		return false
-	}
-	name := strconv.Itoa(index)
-	if key != "" && json.Unmarshal([]byte(key), &name) != nil {
-		return false
-	}
-	return name == p.target[matched]
+	p.out.WriteString(end)
 }
 
 func (p *jsonPrinter) line(depth int, comma bool) {
@@ -200,34 +168,6 @@ func (p *jsonPrinter) line(depth int, comma bool) {
 
 func (p *jsonPrinter) write(class, text string) {
 	fmt.Fprintf(&p.out, `<span class="%s">%s</span>`, class, escape(safe.Cut(text, 4000)))
-}
-
-func (p *jsonPrinter) space() {
-	for p.pos < len(p.src) && strings.IndexByte(" \t\r\n", p.src[p.pos]) >= 0 {
-		p.pos++
-	}
-}
-
-func (p *jsonPrinter) stringLiteral() string {
-	start := p.pos
-	for p.pos++; p.src[p.pos] != '"'; p.pos++ {
-		if p.src[p.pos] == '\\' {
-			p.pos++
-		}
-	}
-	p.pos++
-	return p.src[start:p.pos]
-}
-
-// skip passes over a value without printing it.
-func (p *jsonPrinter) skip() {
-	var raw json.RawMessage
-	dec := json.NewDecoder(strings.NewReader(p.src[p.pos:]))
-	if dec.Decode(&raw) != nil { // cannot be: the whole is valid
-		p.pos = len(p.src) - 1
-		return
-	}
-	p.pos += int(dec.InputOffset())
 }
 
 // sortedHeaders lists headers in the order in which every reader expects them: by name.

@@ -21,24 +21,22 @@ const (
 )
 
 // exchangeList walks through the exchanges while the page is written: for the plain list, for the rows and for the
-// evidence. None of them holds more than a chunk in memory. The first error ends it and is reported after the page.
+// evidence.
 type exchangeList struct {
-	all        reports.Exchanges
-	result     *reports.Result
-	operations operationFinder
-	linked     map[int]bool // those that led to a finding
-	err        error
+	all    reports.Exchanges
+	result *reports.Result
+	linked map[int]bool // those that led to a finding
 }
 
 func newExchangeList(all reports.Exchanges, r *reports.Result) *exchangeList {
-	return &exchangeList{all: all, result: r, operations: newOperationFinder(r.Coverage.Operations), linked: map[int]bool{}}
+	if all == nil {
+		all = reports.NewMemory()
+	}
+	return &exchangeList{all: all, result: r, linked: map[int]bool{}}
 }
 
 // get reads one exchange that led to a finding.
 func (l *exchangeList) get(id int) (reports.Exchange, bool) {
-	if l.all == nil {
-		return reports.Exchange{}, false
-	}
 	x, err := l.all.Get(id)
 	l.linked[id] = err == nil
 	return x, err == nil
@@ -58,22 +56,16 @@ type exchangeRow struct {
 }
 
 func (l *exchangeList) row(x reports.Exchange) exchangeRow {
-	operation := l.operations.find(x.Method, x.URL)
 	x.Request, x.Response = reports.Message{}, reports.Message{}
 	x = scrubbed(x, 500)
 	return exchangeRow{
 		ID: x.ID, Method: x.Method, Path: l.short(x.URL), Status: x.Status, MS: x.MS, Scenario: x.Scenario,
-		Operation: operation, Problems: x.Problems[:min(len(x.Problems), 20)], Class: exchangeClass(x),
+		Operation: x.Operation, Problems: x.Problems[:min(len(x.Problems), 20)], Class: exchangeClass(x),
 	}
 }
 
 // Exchanges tells the template how many there are.
-func (p *page) Exchanges() int {
-	if p.exchanges.all == nil {
-		return 0
-	}
-	return p.exchanges.all.Len()
-}
+func (p *page) Exchanges() int { return p.exchanges.all.Len() }
 
 // Unlisted tells how many are left out.
 func (p *page) Unlisted() int { return max(p.Exchanges()-maxRows, 0) }
@@ -81,36 +73,15 @@ func (p *page) Unlisted() int { return max(p.Exchanges()-maxRows, 0) }
 // PlainUnlisted tells how many are left out of the list for readers without scripts.
 func (p *page) PlainUnlisted() int { return max(p.Exchanges()-maxPlainRows, 0) }
 
-func (l *exchangeList) each(limit int) iter.Seq[reports.Exchange] {
-	return func(yield func(reports.Exchange) bool) {
-		if l.all == nil || l.err != nil {
-			return
-		}
-		n := 0
-		for x, err := range l.all.All() {
-			if n++; n > limit {
-				return
-			}
-			if err != nil {
-				l.err = err
-				return
-			}
-			if !yield(x) {
-				return
-			}
-		}
-	}
-}
-
 // PlainRows gives the lines of the list for readers without scripts.
-func (p *page) PlainRows() iter.Seq[exchangeRow] {
-	return func(yield func(exchangeRow) bool) {
-		for x := range p.exchanges.each(maxPlainRows) {
-			if !yield(p.exchanges.row(x)) {
-				return
-			}
+func (p *page) PlainRows() (rows []exchangeRow) {
+	for x := range p.exchanges.all.All() {
+		if x.ID > maxPlainRows {
+			break
 		}
+		rows = append(rows, p.exchanges.row(x))
 	}
+	return rows
 }
 
 // short leaves out what all addresses have in common, and shortens ids: what differs is at the end.
@@ -173,15 +144,14 @@ func chunks[T any](l *exchangeList, size int, item func(reports.Exchange) T) ite
 	return func(yield func(template.JS) bool) {
 		chunk := make([]T, 0, size)
 		flush := func() bool {
-			doc, err := json.Marshal(chunk) // writes <, > and & as escapes
-			if err != nil {
-				l.err = err
-				return false
-			}
+			doc, _ := json.Marshal(chunk) // texts and numbers; writes <, > and & as escapes
 			chunk = chunk[:0]
 			return yield(template.JS(safe.JSON(doc))) //nolint:gosec // JSON with all of HTML escaped
 		}
-		for x := range l.each(maxRows) {
+		for x := range l.all.All() {
+			if x.ID > maxRows {
+				break
+			}
 			chunk = append(chunk, item(x))
 			if len(chunk) == size && !flush() {
 				return

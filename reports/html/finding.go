@@ -54,7 +54,7 @@ func findingViewOf(r *reports.Result, q *reports.Requirement, f *reports.Finding
 	return v
 }
 
-// chainOf lists the exchanges that led to a finding; the one that shows it, in files of older versions.
+// chainOf lists the exchanges that led to a finding, the one that shows it in any case.
 func chainOf(exchanges *exchangeList, f *reports.Finding) []chainLink {
 	links, shows := f.Exchanges, false
 	for _, l := range links {
@@ -73,7 +73,7 @@ func chainOf(exchanges *exchangeList, f *reports.Finding) []chainLink {
 		}
 		x, ok := exchanges.get(l.Exchange)
 		if !ok {
-			continue // the list of all exchanges reports the error
+			continue
 		}
 		link := chainLink{Part: l.Part, Row: exchanges.row(x), Skipped: left}
 		left = 0

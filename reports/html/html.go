@@ -20,7 +20,7 @@ var sources embed.FS
 // Write writes r as one page that needs nothing else: no network, no other file, and no script to be read. Scripts add
 // filters, keys and the evidence of every exchange, which is in the page as data and shown when it is opened. A content
 // security policy in the page forbids all scripts but its own. The page links to the files that are named: the same
-// result in other formats, in the same folder. Write fails where w does, or where an exchange cannot be read.
+// result in other formats, in the same folder. Write fails where w does.
 func Write(w io.Writer, r *reports.Result, files ...string) error {
 	assets, err := readAssets()
 	if err != nil {
@@ -30,9 +30,6 @@ func Write(w io.Writer, r *reports.Result, files ...string) error {
 	p.Files = files
 	if err := assets.page.Execute(w, p); err != nil {
 		return fmt.Errorf("writing the HTML page: %w", err)
-	}
-	if p.exchanges.err != nil {
-		return fmt.Errorf("writing the HTML page: %w", p.exchanges.err)
 	}
 	return nil
 }

@@ -33,9 +33,9 @@ func originsOf(r *reports.Result, exchanges reports.Exchanges) map[string]origin
 			creators[e.ID] = e.CreatedBy
 		}
 	}
-	for x, err := range exchanges.All() {
-		if err != nil || len(missing) == 0 {
-			break // the list of all exchanges reports the error
+	for x := range exchanges.All() {
+		if len(missing) == 0 {
+			break
 		}
 		names := revisionAddress.FindStringSubmatch(x.URL)
 		if names == nil || !missing[names[2]] {

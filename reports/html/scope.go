@@ -35,20 +35,16 @@ type requirementLink struct {
 func (g skipGroup) Open() bool { return len(g.IDs) <= maxIDs }
 
 func scopeOf(r *reports.Result) scopeView {
-	left := notJudged(r)
-	s := scopeView{All: max(r.Suite.Requirements, len(r.Requirements)), LeftOut: grouped(r, left)}
-	// A file of an older version has no scope: what it left out is then derived.
-	s.Partial = r.Scope == reports.ScopePart || r.Scope == "" && !reports.Whole(r)
-	var rest []reports.NotJudged
-	for _, q := range r.Requirements {
-		if q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
-			rest = append(rest, reports.NotJudged{ID: q.ID, Kind: q.Skip.Kind, Key: q.Skip.Key})
+	var left, rest []reports.NotJudged
+	for _, n := range r.NotJudged {
+		if n.Kind == reports.NotApplicable {
+			rest = append(rest, n)
+		} else {
+			left = append(left, n)
 		}
 	}
-	s.NotApplicable = grouped(r, rest)
-	if unnamed := s.All - len(r.Requirements); r.Scope == "" && unnamed > 0 {
-		s.LeftOut = append(s.LeftOut, skipGroup{Label: "not selected", N: unnamed})
-	}
+	s := scopeView{All: max(r.Suite.Requirements, len(r.Requirements)), Partial: r.Scope == reports.ScopePart,
+		LeftOut: grouped(r, left), NotApplicable: grouped(r, rest)}
 	open := map[reports.Verdict]int{}
 	for _, q := range r.Requirements {
 		switch q.Verdict {
@@ -62,25 +58,6 @@ func scopeOf(r *reports.Result) scopeView {
 		s.Open = overview.VerdictCounts(open)
 	}
 	return s
-}
-
-// notJudged lists what the result says was left out, else the skipped requirements that apply.
-func notJudged(r *reports.Result) []reports.NotJudged {
-	if r.Scope != "" {
-		return slices.DeleteFunc(slices.Clone(r.NotJudged), func(n reports.NotJudged) bool { return n.Kind == reports.NotApplicable })
-	}
-	var all []reports.NotJudged
-	for _, q := range r.Requirements {
-		if q.Verdict != reports.Skipped || q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
-			continue
-		}
-		n := reports.NotJudged{ID: q.ID}
-		if q.Skip != nil {
-			n.Kind, n.Key = q.Skip.Kind, q.Skip.Key
-		}
-		all = append(all, n)
-	}
-	return all
 }
 
 // grouped groups by kind and key, the largest group first.

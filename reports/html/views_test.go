@@ -2,7 +2,6 @@ package html
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,7 +25,7 @@ func TestChainOf(t *testing.T) {
 		return all
 	}
 	f := &reports.Finding{Exchange: 54, Pointer: "/offset"}
-	assert.Equal(t, []string{"observation, in full"}, parts(chainOf(list(), f)), "a file of an older version")
+	assert.Equal(t, []string{"observation, in full"}, parts(chainOf(list(), f)), "a chain that does not hold it")
 
 	f.Exchanges = []reports.Link{{Exchange: 5, Part: reports.SetUp}, {Exchange: 53, Part: reports.Act}, {Exchange: 54, Part: reports.Observation}}
 	l := list()
@@ -66,20 +65,6 @@ func TestTheScriptOfAFinding(t *testing.T) {
 	}
 	assert.Equal(t, "scripts/CP-LIST-3-"+f.ID+".sh", view().Script)
 	assert.Equal(t, "agentconform replay "+f.ID+" --config example.yaml", view().Replay)
-}
-
-func TestOperationFinder(t *testing.T) {
-	f := newOperationFinder([]reports.OperationCoverage{
-		{Operation: "list", Method: "GET", Path: "/threads"}, {Operation: "search", Method: "POST", Path: "/threads/search"},
-		{Operation: "change", Method: "POST", Path: "/threads/{id}"}, {Operation: "get", Method: "GET", Path: "/threads/{id}"}, {Operation: "runs", Method: "GET", Path: "/threads/{id}/runs"},
-	})
-	for address, want := range map[string]string{
-		"GET http://h/threads": "list", "GET http://h/agents/a/threads?limit=1": "list", "POST http://h/threads/search": "search", "POST http://h/threads/1": "change",
-		"GET http://h/threads/1": "get", "GET http://h/a/threads/1/runs/": "runs", "GET http://threads": "", "PUT http://h/threads": "", "GET http://h/ok": "", "GET %zz": "",
-	} {
-		method, url, _ := strings.Cut(address, " ")
-		assert.Equal(t, want, f.find(method, url), address)
-	}
 }
 
 func TestCoverageOf(t *testing.T) {
@@ -123,7 +108,7 @@ func TestScopeOf(t *testing.T) {
 	r := &reports.Result{Scope: reports.ScopePart, Suite: reports.Suite{Requirements: 6}, Requirements: []reports.Requirement{
 		q("A", reports.Passed, nil), q("B", reports.Skipped, &reports.Skip{Kind: reports.NotConfigured, Key: "k"}),
 		q("C", reports.Skipped, &reports.Skip{Kind: reports.NotApplicable, Key: "n"}), q("D", reports.Blocked, nil),
-	}, NotJudged: []reports.NotJudged{{ID: "B", Kind: reports.NotConfigured, Key: "k"}, {ID: "E", Kind: reports.OverBudget, Key: "max"}, {ID: "F", Kind: reports.OverBudget, Key: "max"}}}
+	}, NotJudged: []reports.NotJudged{{ID: "B", Kind: reports.NotConfigured, Key: "k"}, {ID: "C", Kind: reports.NotApplicable, Key: "n"}, {ID: "E", Kind: reports.OverBudget, Key: "max"}, {ID: "F", Kind: reports.OverBudget, Key: "max"}}}
 	labels := func(groups []skipGroup) (all []string) {
 		for _, g := range groups {
 			all = append(all, fmt.Sprintf("%s (%d)", g.Label, g.N))
@@ -138,15 +123,6 @@ func TestScopeOf(t *testing.T) {
 	assert.Equal(t, []requirementLink{{"E", false}, {"F", false}}, s.LeftOut[0].IDs)
 	assert.Equal(t, []requirementLink{{"B", true}}, s.LeftOut[1].IDs)
 	assert.Equal(t, []string{"not applicable: n (1)"}, labels(s.NotApplicable))
-
-	r.Scope, r.NotJudged = "", nil // a file of an older version
-	s = scopeOf(r)
-	assert.True(t, s.Partial)
-	assert.Equal(t, []string{"not configured: set k (1)", "not selected (2)"}, labels(s.LeftOut))
-	r.Suite.Requirements, r.Requirements = 1, r.Requirements[:1]
-	assert.False(t, scopeOf(r).Partial)
-	r.Scope = reports.ScopePart
-	assert.True(t, scopeOf(r).Partial, "what the result says comes first")
 }
 
 func TestProblemsComeFirst(t *testing.T) {

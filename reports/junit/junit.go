@@ -30,16 +30,11 @@ import (
 // Where none of these is red and the exit code is not 0 (nothing was judged, or a part where the whole is required) there
 // is one testcase "verdict" with an error. Write fails only where w does.
 func Write(w io.Writer, r *reports.Result) error {
-	doc := documentOf(r)
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return fmt.Errorf("writing JUnit XML: %w", err)
+	text, err := xml.MarshalIndent(documentOf(r), "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
 	}
-	enc := xml.NewEncoder(w)
-	enc.Indent("", "  ")
-	if err := enc.Encode(doc); err != nil {
-		return fmt.Errorf("writing JUnit XML: %w", err)
-	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
+	if err != nil {
 		return fmt.Errorf("writing JUnit XML: %w", err)
 	}
 	return nil
@@ -47,23 +42,23 @@ func Write(w io.Writer, r *reports.Result) error {
 
 // The library's structs know no properties of a testcase and no file: these do, and use the library's for the rest.
 type (
+	counts struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Skipped  int `xml:"skipped,attr"`
+	}
 	testsuites struct {
-		XMLName  xml.Name `xml:"testsuites"`
-		Name     string   `xml:"name,attr"`
-		Tests    int      `xml:"tests,attr"`
-		Failures int      `xml:"failures,attr"`
-		Errors   int      `xml:"errors,attr"`
-		Skipped  int      `xml:"skipped,attr"`
-		Time     string   `xml:"time,attr"`
-		Suites   []*testsuite
+		XMLName xml.Name `xml:"testsuites"`
+		Name    string   `xml:"name,attr"`
+		counts
+		Time   string `xml:"time,attr"`
+		Suites []*testsuite
 	}
 	testsuite struct {
-		XMLName    xml.Name         `xml:"testsuite"`
-		Name       string           `xml:"name,attr"`
-		Tests      int              `xml:"tests,attr"`
-		Failures   int              `xml:"failures,attr"`
-		Errors     int              `xml:"errors,attr"`
-		Skipped    int              `xml:"skipped,attr"`
+		XMLName xml.Name `xml:"testsuite"`
+		Name    string   `xml:"name,attr"`
+		counts
 		Time       string           `xml:"time,attr"`
 		Timestamp  string           `xml:"timestamp,attr"`
 		File       string           `xml:"file,attr,omitempty"`

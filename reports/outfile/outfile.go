@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // Modes of files: reports may be read by others, what holds credentials only by its owner.
@@ -32,12 +31,11 @@ func (r *Refused) Error() string {
 }
 
 // Write writes the file through write: into a temporary file in the same folder, which is then renamed. Where write or the
-// disk fails, the old file stays as it was and the temporary one is removed; one that a killed process left goes with the next write.
+// disk fails, the old file stays as it was and the temporary one is removed.
 func Write(path string, mode os.FileMode, write func(io.Writer) error) (err error) {
 	if _, err := replaceable(path); err != nil {
 		return err
 	}
-	sweep(path)
 	file, err := temporary(path)
 	if err != nil {
 		return err
@@ -64,25 +62,8 @@ func Write(path string, mode os.FileMode, write func(io.Writer) error) (err erro
 	return os.Rename(file.Name(), path)
 }
 
-// abandoned is how long nothing was written to a temporary file of a process that was killed. Writing one takes seconds.
-const abandoned = 10 * time.Minute
-
 func temporary(path string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-}
-
-// sweep removes the temporary files that killed processes have left of a file. What cannot be read or removed stays.
-func sweep(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // creating the new one tells if the folder cannot be used
-	for _, e := range entries {
-		digits, ours := strings.CutPrefix(e.Name(), "."+filepath.Base(path)+"-")
-		if !ours || digits == "" || strings.Trim(digits, "0123456789") != "" {
-			continue
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > abandoned {
-			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
-		}
-	}
 }
 
 // Text is Write for what is in memory.

@@ -11,8 +11,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Cleanup is what a run created at the target, by what became of it. Threads and runs of a file of an older version, which does not
-// say where they are, went with their deployments.
+// Cleanup is what a run created at the target, by what became of it.
 type Cleanup struct {
 	Created, Removed, Left []reports.LedgerEntry
 	Reasons                []string // why things are left, each with how many: "DELETE ...: status 405 (74 threads)"
@@ -25,9 +24,6 @@ func CleanupOf(r *reports.Result) Cleanup {
 	c := Cleanup{MS: r.Run.RemovalMS}
 	why := map[string][]reports.LedgerEntry{}
 	for _, e := range r.Ledger {
-		if e.Address == "" && e.Kind != "deployment" {
-			continue
-		}
 		c.Created = append(c.Created, e)
 		if e.Removed {
 			c.Removed = append(c.Removed, e)

@@ -14,15 +14,8 @@ type Fact struct{ Name, Value string }
 
 // Facts says what was judged, how much of it, by what, and with which verdict.
 func Facts(r *reports.Result) []Fact {
-	scope := r.Scope
-	if scope == "" { // a file of an older version
-		scope = reports.ScopeWhole
-		if !reports.Whole(r) {
-			scope = reports.ScopePart
-		}
-	}
 	facts := []Fact{
-		{"verdict", DisplayVerdictOf(r).String()}, {"scope", string(scope)}, {"supports", strings.Join(r.Target.Supports, ", ")}, {"claims", BrokenClaims(r)}, {"requirements", CountsOf(r).String()},
+		{"verdict", DisplayVerdictOf(r).String()}, {"scope", string(r.Scope)}, {"supports", strings.Join(r.Target.Supports, ", ")}, {"claims", BrokenClaims(r)}, {"requirements", CountsOf(r).String()},
 		{"target", Subjects(r)}, {"suite", r.Suite.Version}, {"commit", r.Suite.Commit}, {"interface", r.Suite.Interface},
 		{"digest", r.Suite.Digest}, {"run", r.Run.ID}, {"seed", fmt.Sprint(r.Run.Seed)}, {"stopped", r.Run.Stopped},
 	}

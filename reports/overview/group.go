@@ -16,7 +16,7 @@ type Group struct {
 }
 
 // ByCause groups requirements by their typed causes ([reports.SameCause]), the largest group first. A requirement
-// without a typed cause, as in files of older versions, is a separate group: code does not decide by its reason.
+// without a typed cause is a separate group: code does not decide by its reason.
 func ByCause(requirements []*reports.Requirement) []Group {
 	var groups []Group
 	for _, q := range requirements {

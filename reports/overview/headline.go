@@ -25,9 +25,6 @@ func FirstLine(r *reports.Result) string {
 //
 //	8 of 82 MUSTs failed; first CP-LIST-4: expected 20 of the 23 revisions, got 10; 1 of 21 SHOULDs failed
 func Headline(r *reports.Result) string {
-	if r.Scope == "" && r.Headline != "" && r.Verdict != reports.NonConformant {
-		return strings.TrimSuffix(r.Headline, ".") // a file of an older version has the whole line
-	}
 	parts := []string{stopped(r), numbers(r), firstCause(r), notWhole(r), BrokenClaims(r), NotClaimed(r), warnings(r), nextKey(r)}
 	parts = append(parts, delays(r)...)
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
@@ -122,7 +119,7 @@ func judgedIn(r *reports.Result) int {
 // firstCause names the gravest failure, or what kept most requirements from being judged. What the run has to say of the
 // target as a whole goes first: with a wrong address no single failure means anything.
 func firstCause(r *reports.Result) string {
-	if r.Headline != "" && r.Scope != "" {
+	if r.Headline != "" {
 		return safe.Ellipsis(strings.TrimSuffix(r.Headline, "."), maxHeadline)
 	}
 	o := Of(r)

@@ -83,5 +83,5 @@ func FailedStep(s *reports.Scenario) string {
 }
 
 // WhatIsWrong says in one line what was observed: "expected 404, got 200". Only where nothing was compared does it fall
-// back on the summary, which in files of older versions says how it should be.
+// back on the summary.
 func WhatIsWrong(f *reports.Finding) string { return cmp.Or(f.Observation(), f.Summary) }

@@ -82,7 +82,7 @@ func Markdown(w io.Writer, p *Proof) error {
 	}
 	b.WriteString("\n## Mutants\n\n| Requirement | Fault | Description | Killed | Failed | Finding | ms |\n| --- | --- | --- | --- | ---: | --- | ---: |\n")
 	for _, r := range p.rows(Fault) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d |\n", r.Fails, r.Name, safe.Markdown(r.Does), ok(r), r.Failures(), safe.Markdown(r.Shown), r.MS)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d |\n", r.Fails, r.Name, safe.Markdown(r.Does), ok(r), len(r.Red), safe.Markdown(r.Shown), r.MS)
 	}
 	if generated := p.rows(GeneratedMutant); len(generated) > 0 {
 		b.WriteString("\n## Generated mutants\n\n| Name | Description | Outcome | Changed | Failed | ms |\n| --- | --- | --- | ---: | --- | ---: |\n")

@@ -2,51 +2,61 @@ package proof
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// The summary of the figures.
-const (
-	wholeSentence      = scoreSentence + " over %d requirements" + failuresSentence + "; " + equivalentSentence + "; " + nullSentence
-	gateSentence       = scoreSentence + " over %d requirements, each by the scenarios of its requirement; " + equivalentSentence + "; " + nullSentence
-	scoreSentence      = "mutation score %d/%d"
-	failuresSentence   = " (failed requirements per mutant: median %d, maximum %d)"
-	equivalentSentence = "equivalent mutants reported conformant: %d/%d"
-	nullSentence       = "null implementations rejected: %d/%d"
-)
+// figures are the numbers of a self-test. Good counts the mutants that were killed, the equivalent mutants that were reported
+// conformant and the null implementations that were not.
+type figures struct {
+	all, good map[Kind]int
+	outcomes  map[Outcome]int // of generated mutants
+	failures  []int           // how many requirements failed, by mutant, in order
+}
 
-// part is the summary without the kinds that were not run.
-func (f Figures) part() string {
-	var parts []string
-	if f.Faults > 0 {
-		score := fmt.Sprintf(scoreSentence, f.Killed, f.Faults)
-		if !f.Gate {
-			score += fmt.Sprintf(failuresSentence, f.MedianFailures, f.MaxFailures)
+func (p *Proof) figures() figures {
+	f := figures{all: map[Kind]int{}, good: map[Kind]int{}, outcomes: map[Outcome]int{}}
+	for _, r := range p.Rows {
+		f.all[r.Kind]++
+		if r.Problem == "" {
+			f.good[r.Kind]++
 		}
-		parts = append(parts, score)
+		switch r.Kind {
+		case Fault:
+			f.failures = append(f.failures, len(r.Red))
+		case GeneratedMutant:
+			f.outcomes[r.Outcome()]++
+		}
 	}
-	if f.Equivalents > 0 {
-		parts = append(parts, fmt.Sprintf(equivalentSentence, f.Conformant, f.Equivalents))
+	slices.Sort(f.failures)
+	return f
+}
+
+// Sentence sums the self-test up. A partial run leaves out the kinds that were not run.
+func (p *Proof) Sentence() string {
+	f := p.figures()
+	var parts []string
+	add := func(kind Kind, format string, args ...any) {
+		if f.all[kind] > 0 {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
 	}
-	if f.Nulls > 0 {
-		parts = append(parts, fmt.Sprintf(nullSentence, f.Rejected, f.Nulls))
+	over, each := "", ", each by the scenarios of its requirement"
+	if p.Whole {
+		over = fmt.Sprintf(" over %d requirements", len(p.Requirements))
 	}
-	if f.Generated.All > 0 {
-		parts = append(parts, f.Generated.String())
+	if n := len(f.failures); !p.Gate && n > 0 {
+		each = fmt.Sprintf(" (failed requirements per mutant: median %d, maximum %d)", f.failures[n/2], f.failures[n-1])
 	}
+	add(Fault, "mutation score %d/%d%s%s", f.good[Fault], f.all[Fault], over, each)
+	add(Equivalent, "equivalent mutants reported conformant: %d/%d", f.good[Equivalent], f.all[Equivalent])
+	add(Null, "null implementations rejected: %d/%d", f.good[Null], f.all[Null])
+	add(GeneratedMutant, "generated mutants: %d, of which %d killed, %d equivalent, %d unproved, %d survived", f.all[GeneratedMutant],
+		f.outcomes[Killed], f.outcomes[Explained], f.outcomes[Unproved], f.outcomes[Survived])
 	if parts == nil {
 		return "no mutants were run"
 	}
 	return strings.Join(parts, "; ")
-}
-
-// String is the summary of a self-test with all kinds.
-func (f Figures) String() string {
-	if f.Gate {
-		return fmt.Sprintf(gateSentence, f.Killed, f.Faults, f.Requirements, f.Conformant, f.Equivalents, f.Rejected, f.Nulls)
-	}
-	return fmt.Sprintf(wholeSentence, f.Killed, f.Faults, f.Requirements, f.MedianFailures, f.MaxFailures,
-		f.Conformant, f.Equivalents, f.Rejected, f.Nulls)
 }
 
 // beyondTheGate says what a whole self-test shows more.

@@ -47,30 +47,6 @@ func (r Row) judgeGenerated() string {
 	return ""
 }
 
-// Generated counts generated mutants by outcome.
-type Generated struct{ All, Killed, Equivalent, Unproved, Survived int }
-
-func (g *Generated) add(r Row) {
-	g.All++
-	switch r.Outcome() {
-	case Killed:
-		g.Killed++
-	case Explained:
-		g.Equivalent++
-	case Unproved:
-		g.Unproved++
-	case Survived:
-		g.Survived++
-	}
-}
-
-// String gives the parts, and no percentage.
-func (g Generated) String() string {
-	return fmt.Sprintf(generatedSentence, g.All, g.Killed, g.Equivalent, g.Unproved, g.Survived)
-}
-
-const generatedSentence = "generated mutants: %d, of which %d killed, %d equivalent, %d unproved, %d survived"
-
 // wide names the generated mutants that more than three requirements show, with them: each is to be explained.
 func (p *Proof) wide() (all []string) {
 	for _, r := range p.rows(GeneratedMutant) {

@@ -73,16 +73,11 @@ type Row struct {
 	MS      int64    `json:"ms"`
 	// Attempts is 2 where the first one was undecided, 0 or 1 otherwise. The second one runs alone.
 	Attempts int `json:"attempts,omitempty"`
-	// Replayed is how many findings were replayed with the expected verdict against all four targets.
-	Replayed int `json:"replayed,omitempty"`
 	// Sites are the places in the code that judged the finding of Fails, where the build records them.
 	Sites []string `json:"sites,omitempty"`
 	// Cells are the verdicts of the requirements that did not pass, each with the scenarios that failed, where all scenarios were run.
 	Cells map[string]string `json:"cells,omitempty"`
 }
-
-// Failures is how many requirements failed.
-func (r Row) Failures() int { return len(r.Red) }
 
 // Undecided tells whether nothing is wrong but that the run did not judge what it should have: a busy machine may be the
 // reason.
@@ -198,59 +193,4 @@ func (p *Proof) Verdict() string {
 		return "self-test passed"
 	}
 	return "self-test failed (" + reports.Count(len(p.Problems), "problem") + ")"
-}
-
-// Sentence sums the self-test up. A partial run leaves out the kinds that were not run.
-func (p *Proof) Sentence() string {
-	figures := p.Figures()
-	if !p.Whole {
-		return figures.part()
-	}
-	if figures.Generated.All > 0 {
-		return figures.String() + "; " + figures.Generated.String()
-	}
-	return figures.String()
-}
-
-// Figures are the numbers of a self-test.
-type Figures struct {
-	Requirements int
-	// Killed of Faults is the mutation score.
-	Faults, Killed int
-	// Conformant counts the equivalent mutants that were reported conformant, Rejected the null implementations that were not.
-	Equivalents, Conformant, Nulls, Rejected int
-	// MedianFailures and MaxFailures tell how many requirements failed per mutant.
-	MedianFailures, MaxFailures int
-	Generated                   Generated
-	Gate                        bool // mutants were run against a part of the scenarios
-}
-
-// Figures counts the rows.
-func (p *Proof) Figures() Figures {
-	f := Figures{Requirements: len(p.Requirements), Gate: p.Gate}
-	var failures []int
-	for _, r := range p.Rows {
-		good := 0
-		if r.Problem == "" {
-			good = 1
-		}
-		switch r.Kind {
-		case Fault:
-			f.Faults++
-			f.Killed += good
-			failures = append(failures, r.Failures())
-		case Equivalent:
-			f.Equivalents++
-			f.Conformant += good
-		case Null:
-			f.Nulls++
-			f.Rejected += good
-		case GeneratedMutant:
-			f.Generated.add(r)
-		}
-	}
-	if slices.Sort(failures); len(failures) > 0 {
-		f.MedianFailures, f.MaxFailures = failures[len(failures)/2], failures[len(failures)-1]
-	}
-	return f
 }

@@ -93,7 +93,7 @@ func TestConclude(t *testing.T) {
 	p := sample()
 	assert.Len(t, p.Problems, 2, "the survived mutant, and the requirement without a fault")
 	assert.Contains(t, p.Problems[1], "CP-B-1 (SHOULD) has 0 faults, expected at least 1")
-	assert.Equal(t, proof.Figures{Requirements: 2, Faults: 2, Killed: 1, Equivalents: 1, Conformant: 1, Nulls: 1, Rejected: 1, MedianFailures: 1, MaxFailures: 1}, p.Figures())
+	assert.Equal(t, "mutation score 1/2 over 2 requirements (failed requirements per mutant: median 1, maximum 1); equivalent mutants reported conformant: 1/1; null implementations rejected: 1/1", p.Sentence())
 }
 
 func TestOneFaultOfAMustIsTooFew(t *testing.T) {

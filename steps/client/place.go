@@ -52,18 +52,12 @@ func placeOf(ip netip.Addr) place {
 	case carried.IsLoopback() && carried == ip.Unmap():
 		return loopback
 	case carried.IsLoopback(), carried.IsUnspecified(), carried.IsMulticast(),
-		in(carried, metadata), in(carried, reserved), isISATAP(carried):
+		in(carried, metadata), in(carried, reserved):
 		return never
 	case carried.IsPrivate(), carried.IsLinkLocalUnicast(), in(carried, special):
 		return private
 	}
 	return public
-}
-
-// isISATAP tells whether an address carries an IPv4 address as RFC 5214 has it, under any prefix.
-func isISATAP(ip netip.Addr) bool {
-	bytes := ip.As16()
-	return ip.Is6() && bytes[8]&^2 == 0 && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe
 }
 
 // bare is an address without zone, or the IPv4 address that it carries.

@@ -15,9 +15,9 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -82,7 +82,7 @@ type examiner struct {
 	agents    *agent.Agents
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
-	forecast  *forecast.Forecast
+	forecast  *suite.Forecast
 	route     client.Route
 	listed    *probe // the request for the threads, as the first user; nil where no agent server is configured
 	nobody    *probe // the same request without credentials
@@ -92,7 +92,7 @@ func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Cata
 	p := plane.New(t, nil, time.Time{})
 	return &examiner{Examination: &Examination{Total: len(catalogue.Requirements)}, target: t, plane: p,
 		agents: agent.New(t, p, maker, requestsAtOnce), catalogue: catalogue, oracle: oracle,
-		forecast: forecast.Foresee(t.Config, catalogue, forecast.Selection{})}
+		forecast: suite.Foresee(t.Config, catalogue, suite.Selection{})}
 }
 
 // Options say what an examination does beyond reading.
@@ -198,7 +198,7 @@ func (x *examiner) examineGaps() {
 		names := g.Named(x.catalogue)
 		switch {
 		case g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0:
-			found := (&forecast.Gap{Whole: g.Whole}).Named(x.catalogue) + ": " + g.Reason
+			found := (&suite.Gap{Whole: g.Whole}).Named(x.catalogue) + ": " + g.Reason
 			without = append(without, Check{Noted, "not applicable", found, ""})
 		case g.Skip.Kind == reports.NotApplicable:
 		case g.Skip.Kind == reports.NotClaimed:
@@ -211,7 +211,7 @@ func (x *examiner) examineGaps() {
 }
 
 // claimedOf says that a run is incomplete without the key, where supports claims what it would enable.
-func (x *examiner) claimedOf(g *forecast.Gap) string {
+func (x *examiner) claimedOf(g *suite.Gap) string {
 	var names []string
 	for _, q := range g.Whole {
 		if name := features.Claims(x.target.Config.Supports).Promised(q); name != "" && !slices.Contains(names, name) {

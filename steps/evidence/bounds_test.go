@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -40,11 +41,11 @@ func TestRecordedBodies(t *testing.T) {
 
 // TestViolationsOfAnOperationAreBounded: the names of fields may be new in each answer.
 func TestViolationsOfAnOperationAreBounded(t *testing.T) {
-	c := newContract()
+	c := New(nil, nil, nil, time.Time{})
 	for i := range 4 * maxViolations {
-		c.note(i, spec.Violation{Operation: "get-state", Status: 200, Keyword: "duplicate-key", Pointer: fmt.Sprintf("/k%dx", i)})
+		c.noteViolation(i, spec.Violation{Operation: "get-state", Status: 200, Keyword: "duplicate-key", Pointer: fmt.Sprintf("/k%dx", i)})
 	}
-	c.note(1, spec.Violation{Operation: "list-threads", Status: 200, Keyword: "json"})
+	c.noteViolation(1, spec.Violation{Operation: "list-threads", Status: 200, Keyword: "json"})
 	assert.Len(t, c.Violations("get-state"), maxViolations)
 	assert.Len(t, c.Violations("list-threads"), 1)
 }

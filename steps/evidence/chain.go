@@ -53,11 +53,11 @@ type Sent struct {
 }
 
 // SentBy returns the exchanges of the scenarios and fixtures, in the order in which they were sent.
-func (p *places) SentBy(names ...string) []Sent {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (c *Collector) SentBy(names ...string) []Sent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var all []Sent
-	for i, at := range p.all {
+	for i, at := range c.all {
 		if slices.Contains(names, at.scenario) {
 			all = append(all, Sent{i + 1, at.scenario, at.sent, cmp.Or(at.part, reports.SetUp), at.wrong})
 		}
@@ -67,19 +67,19 @@ func (p *places) SentBy(names ...string) []Sent {
 }
 
 // SentAs returns the exchange with this id as a precondition, which it is for whoever comes later.
-func (p *places) SentAs(id int) Sent {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	at := p.all[id-1]
+func (c *Collector) SentAs(id int) Sent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.all[id-1]
 	return Sent{id, at.scenario, at.sent, reports.SetUp, at.wrong}
 }
 
 // Sender returns the scenario or fixture that an exchange was made for, "" if there is no such exchange.
-func (p *places) Sender(id int) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if id < 1 || id > len(p.all) {
+func (c *Collector) Sender(id int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id < 1 || id > len(c.all) {
 		return ""
 	}
-	return p.all[id-1].scenario
+	return c.all[id-1].scenario
 }

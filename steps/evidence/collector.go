@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -11,39 +10,43 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Journal is where exchanges are written.
-type Journal interface {
-	Append(reports.Exchange) (int, error)
-}
-
-// Collector observes every exchange of a run. It may be used by many goroutines. What is learned of the exchanges is kept by subject:
-// each keeper has a lock of its own and answers questions about its subject.
+// Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
 	Words *Words
 
 	judge    judge
 	recorder recorder
-	journal  Journal
+	journal  reports.Recorder
 	start    time.Time
 
-	mu         sync.Mutex // held while an exchange gets its id and is taken under it
-	journalErr error
-	contract
+	mu sync.Mutex // for all below; held while an exchange gets its id and is noted under it
 	seen
-	trust
-	places
-	ownRequests
-	ownTokens
-	waits
+
+	// What the contract says against answers.
+	violations map[string]*Violation
+	order      []string       // keys of violations, first seen first
+	known      map[string]int // of these, by operation
+
+	// How credentials of the configuration were answered.
+	bySide     map[spec.Side]map[int]int // by status; not those to what is wrong on purpose
+	byExchange map[int]int               // statuses
+
+	// Where the exchanges belong.
+	all      []place // by exchange, in the order of their ids
+	sequence map[string]int
+
+	mistakes         []string // requests of the suite that break the contract, and not on purpose
+	given            givenIDs
+	ownToken         OwnToken // where callers' own tokens were seen
+	granted, refused int      // answers that asked the client to wait, by whether it did
 }
 
 // New returns a collector that writes to journal.
-func New(oracle *spec.Oracle, redact *client.Redactor, journal Journal, start time.Time) *Collector {
+func New(oracle *spec.Oracle, redact *client.Redactor, journal reports.Recorder, start time.Time) *Collector {
 	return &Collector{
 		Words: NewWords(nil), judge: newJudge(oracle), recorder: newRecorder(redact), journal: journal, start: start,
-		contract: newContract(), seen: newSeen(oracle, redact),
-		trust:  trust{bySide: map[spec.Side]map[int]int{}, byExchange: map[int]int{}},
-		places: places{sequence: map[string]int{}}, ownRequests: ownRequests{given: givenIDs{}},
+		seen: newSeen(oracle, redact), violations: map[string]*Violation{}, known: map[string]int{},
+		bySide: map[spec.Side]map[int]int{}, byExchange: map[int]int{}, sequence: map[string]int{}, given: givenIDs{},
 	}
 }
 
@@ -60,17 +63,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	o := c.observe(ctx, r, sent, a, cause)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id, err := c.journal.Append(o.Exchange)
-	if err != nil && c.journalErr == nil {
-		c.journalErr = fmt.Errorf("recording an exchange: %w", err)
-	}
+	id := c.journal.Append(o.Exchange)
 	c.take(id, o)
 	return id
-}
-
-// Err is the first failure to record an exchange.
-func (c *Collector) Err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.journalErr
 }

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -33,7 +33,6 @@ type seen struct {
 	oracle *spec.Oracle
 	redact *client.Redactor
 
-	mu           sync.Mutex
 	keptBytes    int // of bodies in errorAnswers
 	errorAnswers map[string][]*client.Answer
 	answers      map[answerKind]int
@@ -61,37 +60,35 @@ var enumPaths = map[string][]string{
 // sentEnums says, by operation, where in requests the values of those enumerations stand that only a client uses.
 var sentEnums = map[string]map[string]string{"create-run": {"CreateRun.multitask_strategy": "multitask_strategy"}}
 
-// note notes what one exchange touched, and what the contract says against its request.
-func (s *seen) note(id int, o *observed, against []spec.Violation) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// noteTouched notes what one exchange touched, and what the contract says against its request.
+func (c *Collector) noteTouched(id int, o *observed, against []spec.Violation) {
 	x := &o.Exchange
-	op, known := s.oracle.Find(o.Side, x.Method, o.Path)
-	if !known {
+	op := o.op
+	if !o.known {
 		op = spec.Operation{ID: x.Method + " " + o.Path, Side: o.Side}
 	}
-	if known {
-		s.coverParameters(op, o.Query)
+	if o.known {
+		c.coverParameters(op, o.Query)
 	}
 	for field, values := range o.Enums {
-		s.coverValues(field, values)
+		c.coverValues(field, values)
 	}
 	if !o.answered() {
 		return
 	}
 	kind := answerKind{o.Side, op.ID, x.Status, o.contentType()}
-	s.answers[kind]++
+	c.answers[kind]++
 	if o.asksToWait() || o.tooEarly() {
-		s.busy[kind]++ // obeyed, and counted with what asked to wait, or too early; no failure of the target
+		c.busy[kind]++ // obeyed, and counted with what asked to wait, or too early; no failure of the target
 		return
 	}
-	s.noteAnswer(op, id, o, against)
+	c.noteAnswer(op, id, o, against)
 	if x.Status >= 400 && o.answer != nil {
 		key := op.ID + " " + strconv.Itoa(x.Status)
 		size := len(o.answer.Body)
-		if len(s.errorAnswers[key]) < keptAnswers && size <= keptBody && s.keptBytes+size <= keptBodies {
-			s.errorAnswers[key] = append(s.errorAnswers[key], kept(o.answer, id))
-			s.keptBytes += size
+		if len(c.errorAnswers[key]) < keptAnswers && size <= keptBody && c.keptBytes+size <= keptBodies {
+			c.errorAnswers[key] = append(c.errorAnswers[key], kept(o.answer, id))
+			c.keptBytes += size
 		}
 	}
 }
@@ -103,67 +100,67 @@ func kept(a *client.Answer, id int) *client.Answer {
 	return &same
 }
 
-func (s *seen) coverParameters(op spec.Operation, sent string) {
+func (c *Collector) coverParameters(op spec.Operation, sent string) {
 	query, err := url.ParseQuery(sent)
 	if err != nil {
 		return
 	}
 	for name, values := range query {
 		key := parameter{op.ID, name}
-		if s.parameters[key] == nil {
-			s.parameters[key] = map[string]bool{}
+		if c.parameters[key] == nil {
+			c.parameters[key] = map[string]bool{}
 		}
 		for _, v := range values {
 			if _, err := uuid.Parse(v); err == nil {
 				v = "<uuid>"
 			}
-			s.parameters[key][s.redact.Text(v)] = true
+			c.parameters[key][c.redact.Text(v)] = true
 		}
 	}
 }
 
-func (s *seen) coverValues(field string, values []string) {
-	if s.enums[field] == nil {
-		s.enums[field] = map[string]bool{}
+func (c *Collector) coverValues(field string, values []string) {
+	if c.enums[field] == nil {
+		c.enums[field] = map[string]bool{}
 	}
 	for _, v := range values {
-		s.enums[field][v] = true
+		c.enums[field][v] = true
 	}
 }
 
 // ErrorAnswers returns the answers of an operation with a status, as far as they were kept.
-func (s *seen) ErrorAnswers(operation string, status int) []*client.Answer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.errorAnswers[operation+" "+strconv.Itoa(status)])
+func (c *Collector) ErrorAnswers(operation string, status int) []*client.Answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.errorAnswers[operation+" "+strconv.Itoa(status)])
 }
 
 // Answered counts the answers to an operation that the contract has something to say about: not those that only asked to
 // come back later, and no server errors.
-func (s *seen) Answered(operation string) int { return s.count(operation, 500) }
+func (c *Collector) Answered(operation string) int { return c.count(operation, 500) }
 
 // Succeeded counts the answers to an operation with a status of success.
-func (s *seen) Succeeded(operation string) int { return s.count(operation, 300) }
+func (c *Collector) Succeeded(operation string) int { return c.count(operation, 300) }
 
 // count counts the answers with a status below the one given.
-func (s *seen) count(operation string, below int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *Collector) count(operation string, below int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	n := 0
-	for kind, count := range s.answers {
+	for kind, count := range c.answers {
 		if kind.operation == operation && kind.status < below {
-			n += count - s.busy[kind]
+			n += count - c.busy[kind]
 		}
 	}
 	return n
 }
 
 // Statuses counts the answers of both sides by status, and how many had each content type.
-func (s *seen) Statuses() (statuses map[int]int, contentTypes map[string]int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *Collector) Statuses() (statuses map[int]int, contentTypes map[string]int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	statuses, contentTypes = map[int]int{}, map[string]int{}
-	for kind, count := range s.answers {
+	for kind, count := range c.answers {
 		statuses[kind.status] += count
 		contentTypes[kind.contentType] += count
 	}
@@ -171,8 +168,8 @@ func (s *seen) Statuses() (statuses map[int]int, contentTypes map[string]int) {
 }
 
 // Operation is the operation of the contract with the ID, one without an ID where there is none.
-func (s *seen) Operation(side spec.Side, id string) (found spec.Operation) {
-	for _, op := range s.oracle.Operations(side) {
+func (c *Collector) Operation(side spec.Side, id string) (found spec.Operation) {
+	for _, op := range c.oracle.Operations(side) {
 		if op.ID == id {
 			found = op
 		}
@@ -181,28 +178,28 @@ func (s *seen) Operation(side spec.Side, id string) (found spec.Operation) {
 }
 
 // Coverage returns what of the contract of the given sides the run has touched.
-func (s *seen) Coverage(sides ...spec.Side) reports.Coverage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	cover := reports.Coverage{Operations: []reports.OperationCoverage{}, Statuses: []reports.StatusCoverage{},
 		Parameters: []reports.ParameterCoverage{}, Enums: []reports.EnumCoverage{}}
 	for _, side := range sides {
-		for _, op := range s.oracle.Operations(side) {
-			statuses, total := s.statusCoverage(op)
+		for _, op := range c.oracle.Operations(side) {
+			statuses, total := c.statusCoverage(op)
 			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method, Path: op.Path, Exchanges: total})
 			cover.Statuses = append(cover.Statuses, statuses...)
 			for _, p := range op.Parameters {
-				if values := s.parameters[parameter{op.ID, p.Name}]; p.In == "query" {
-					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: sortedKeys(values)})
+				if values := c.parameters[parameter{op.ID, p.Name}]; p.In == "query" {
+					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: slices.Sorted(maps.Keys(values))})
 				}
 			}
 		}
 	}
-	enums := s.oracle.Enums()
+	enums := c.oracle.Enums()
 	for _, field := range slices.Sorted(maps.Keys(enums)) {
 		e := reports.EnumCoverage{Field: field, Seen: []string{}, Unseen: []string{}}
 		for _, v := range enums[field] {
-			if s.enums[field][v] {
+			if c.enums[field][v] {
 				e.Seen = append(e.Seen, v)
 			} else {
 				e.Unseen = append(e.Unseen, v)
@@ -213,13 +210,13 @@ func (s *seen) Coverage(sides ...spec.Side) reports.Coverage {
 	return cover
 }
 
-func (s *seen) statusCoverage(op spec.Operation) (list []reports.StatusCoverage, total int) {
+func (c *Collector) statusCoverage(op spec.Operation) (list []reports.StatusCoverage, total int) {
 	declared := map[string]bool{}
 	for _, r := range op.Responses {
 		declared[r.Status] = true
 	}
 	came := map[string]bool{}
-	for kind, count := range s.answers {
+	for kind, count := range c.answers {
 		if kind.operation != op.ID || kind.side != op.Side {
 			continue
 		}
@@ -236,16 +233,7 @@ func (s *seen) statusCoverage(op spec.Operation) (list []reports.StatusCoverage,
 		}
 	}
 	slices.SortFunc(list, func(a, b reports.StatusCoverage) int {
-		return cmp.Or(compareText(a.Status, b.Status), compareText(a.ContentType, b.ContentType))
+		return cmp.Or(strings.Compare(a.Status, b.Status), strings.Compare(a.ContentType, b.ContentType))
 	})
 	return list, total
-}
-
-func sortedKeys(set map[string]bool) []string {
-	keys := make([]string, 0, len(set))
-	for k := range set {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -43,20 +43,20 @@ type Failure struct {
 }
 
 // noteAnswer notes an answer that did not only ask to wait. The caller holds the lock.
-func (s *seen) noteAnswer(op spec.Operation, id int, o *observed, against []spec.Violation) {
+func (c *Collector) noteAnswer(op spec.Operation, id int, o *observed, against []spec.Violation) {
 	asked, status := askedOf(op, o, against), o.Exchange.Status
-	s.asked[askedKind{op.Side, asked}]++
+	c.asked[askedKind{op.Side, asked}]++
 	if status < http.StatusInternalServerError {
 		return
 	}
 	key := failureKind{asked, op.Side, op.ID, status}
-	f := s.failures[key]
+	f := c.failures[key]
 	if f == nil {
 		f = &Failure{Operation: op.ID, Status: status}
 		if a := o.answer; a != nil && len(a.Body) <= keptBody {
 			f.Answer = &client.Answer{Request: a.Request, Status: a.Status, Header: a.Header, Body: a.Body, ID: id}
 		}
-		s.failures[key] = f
+		c.failures[key] = f
 	}
 	f.Count++
 }
@@ -80,19 +80,19 @@ func askedOf(op spec.Operation, o *observed, against []spec.Violation) Asked {
 
 // ServerErrors returns how many answers of a side came to requests of the kinds, and those with a status of 500 and above, by
 // operation and status.
-func (s *seen) ServerErrors(side spec.Side, kinds ...Asked) (answers int, failures []Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, failures []Failure) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, asked := range kinds {
-		answers += s.asked[askedKind{side, asked}]
+		answers += c.asked[askedKind{side, asked}]
 	}
-	for key, f := range s.failures {
+	for key, f := range c.failures {
 		if key.side == side && slices.Contains(kinds, key.asked) {
 			failures = append(failures, *f)
 		}
 	}
 	slices.SortFunc(failures, func(a, b Failure) int {
-		return cmp.Or(compareText(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Count, b.Count))
+		return cmp.Or(strings.Compare(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Count, b.Count))
 	})
 	return answers, failures
 }

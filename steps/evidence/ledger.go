@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/agentconform/agentconform/reports"
@@ -104,8 +105,7 @@ const (
 	Run        = "run" // removed with its thread
 )
 
-// isRemovable tells whether a client can remove an entry. The threads of a ledger of an older version have no address: where it
-// is not known where something is, nothing is sent.
+// isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.
 func isRemovable(e reports.LedgerEntry) bool {
 	return e.Kind == Deployment || e.Kind == Thread && e.Address != ""
 }
@@ -174,7 +174,7 @@ func (l *Ledger) Entries() []reports.LedgerEntry {
 
 func sorted(all []reports.LedgerEntry) []reports.LedgerEntry {
 	slices.SortStableFunc(all, func(a, b reports.LedgerEntry) int {
-		return compareText(a.CreatedBy+" "+a.Kind, b.CreatedBy+" "+b.Kind)
+		return strings.Compare(a.CreatedBy+" "+a.Kind, b.CreatedBy+" "+b.Kind)
 	})
 	return all
 }

@@ -32,6 +32,8 @@ type observed struct {
 	Given []string            // ids that are no UUIDs, from the answer
 	Enums map[string][]string // values of enumerations of the interface, by field
 
+	op     spec.Operation
+	known  bool           // there is an operation for it
 	answer *client.Answer // nil where none came
 }
 
@@ -42,14 +44,18 @@ const keptBody = 64 << 10
 func (c *Collector) observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) *observed {
 	redact, judged := c.recorder.redact, judgedForm(r, a)
 	found := c.judge.answer(judged, a)
+	op, known := c.judge.oracle.Find(r.Side, r.Method, r.Path)
 	x := c.recorder.exchange(ctx, r, a, cause, found)
+	if known && !op.Field {
+		x.Operation = op.ID
+	}
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 	o := &observed{
 		Exchange: reports.Bounded(x), Order: attributed(ctx).order, Part: partOf(ctx), Sent: sent,
 		Side: r.Side, Path: redact.Text(r.Path), Query: redact.Text(r.Query),
 		Wrong: r.Wrong, Raised: r.Raised, Early: r.Early, Trusted: r.Trusted,
 		Found: c.recorder.violations(found), Against: c.recorder.violations(c.judge.oracle.JudgeRequest(judged)), Words: c.Words.of(r, a),
-		Enums: c.judge.enumsIn(judged, a), answer: a,
+		Enums: c.judge.enumsIn(op, judged, a), op: op, known: known, answer: a,
 	}
 	if a == nil {
 		return o
@@ -63,18 +69,18 @@ func (c *Collector) observe(ctx context.Context, r client.Request, sent time.Tim
 
 // take notes an exchange under its id. The caller holds the lock.
 func (c *Collector) take(id int, o *observed) {
-	c.places.note(id, o)
+	c.notePlace(id, o)
 	c.Words.note(id, o.Words)
 	for _, v := range o.Found {
-		c.contract.note(id, v)
+		c.noteViolation(id, v)
 	}
-	against := c.ownRequests.note(id, o)
-	c.seen.note(id, o, against)
+	against := c.noteOwnRequest(id, o)
+	c.noteTouched(id, o, against)
 	if o.OwnToken != nil {
-		c.ownTokens.note(id, *o.OwnToken)
+		c.noteOwnToken(id, *o.OwnToken)
 	}
 	if o.Trusted && o.answered() && !o.asksToWait() && !o.tooEarly() {
-		c.trust.note(id, o)
+		c.noteTrust(id, o)
 	}
 }
 

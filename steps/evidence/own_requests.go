@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
@@ -14,36 +13,27 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// ownRequests are the requests of the suite, which keep the contract unless they are wrong on purpose.
-type ownRequests struct {
-	mu       sync.Mutex
-	mistakes []string
-	given    givenIDs
-}
-
-// note notes what is wrong with a request of the suite, and the ids that its answer gives. It returns what the contract says against
-// the request.
-func (r *ownRequests) note(id int, o *observed) (against []spec.Violation) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// noteOwnRequest notes what is wrong with a request of the suite, and the ids that its answer gives. It returns what the
+// contract says against the request.
+func (c *Collector) noteOwnRequest(id int, o *observed) (against []spec.Violation) {
 	for _, given := range o.Given {
-		r.given[given] = true
+		c.given[given] = true
 	}
-	against = r.given.without(slices.Clone(o.Against), o.Path)
+	against = c.given.without(slices.Clone(o.Against), o.Path)
 	if o.Wrong { // on purpose
 		return against
 	}
 	for _, v := range against {
-		r.mistakes = append(r.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
+		c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
 	}
 	return against
 }
 
 // OwnMistakes returns what is wrong with our own requests.
-func (r *ownRequests) OwnMistakes() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.mistakes)
+func (c *Collector) OwnMistakes() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.mistakes)
 }
 
 // givenIDs are ids that are no UUIDs and that the target has given to what it created. A request that carries one is no mistake

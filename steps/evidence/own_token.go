@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -23,25 +22,18 @@ type OwnToken struct {
 	Pointer  string // JSON pointer into the body; empty where the body is no JSON
 }
 
-// ownTokens notes where callers' own tokens were seen.
-type ownTokens struct {
-	mu    sync.Mutex
-	found OwnToken
-}
-
-func (t *ownTokens) note(id int, pointer string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.found.Answers++; t.found.Answers == 1 {
-		t.found.Exchange, t.found.Pointer = id, pointer
+// noteOwnToken notes where a caller's own token was seen.
+func (c *Collector) noteOwnToken(id int, pointer string) {
+	if c.ownToken.Answers++; c.ownToken.Answers == 1 {
+		c.ownToken.Exchange, c.ownToken.Pointer = id, pointer
 	}
 }
 
 // OwnToken returns what was seen of the callers' own tokens.
-func (t *ownTokens) OwnToken() OwnToken {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.found
+func (c *Collector) OwnToken() OwnToken {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ownToken
 }
 
 // ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only those of the

@@ -2,7 +2,7 @@ package evidence
 
 import (
 	"slices"
-	"sync"
+	"strings"
 
 	"github.com/agentconform/agentconform/spec"
 )
@@ -14,24 +14,10 @@ type Violation struct {
 	Exchange int
 }
 
-// contract is what the contract says against answers.
-type contract struct {
-	mu         sync.Mutex
-	violations map[string]*Violation
-	order      []string       // keys of violations, first seen first
-	known      map[string]int // of these, by operation
-}
-
 // maxViolations bounds how many violations of one operation are told apart: names of fields may be the target's.
 const maxViolations = 256
 
-func newContract() contract {
-	return contract{violations: map[string]*Violation{}, known: map[string]int{}}
-}
-
-func (c *contract) note(id int, v spec.Violation) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *Collector) noteViolation(id int, v spec.Violation) {
 	key := v.Key()
 	if known := c.violations[key]; known != nil {
 		known.Count++
@@ -45,7 +31,7 @@ func (c *contract) note(id int, v spec.Violation) {
 }
 
 // Violations returns what the contract says against an operation's answers, in a stable order.
-func (c *contract) Violations(operation string) []Violation {
+func (c *Collector) Violations(operation string) []Violation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var found []Violation
@@ -54,6 +40,6 @@ func (c *contract) Violations(operation string) []Violation {
 			found = append(found, *v)
 		}
 	}
-	slices.SortFunc(found, func(a, b Violation) int { return compareText(a.Key(), b.Key()) })
+	slices.SortFunc(found, func(a, b Violation) int { return strings.Compare(a.Key(), b.Key()) })
 	return found
 }

@@ -1,8 +1,6 @@
 package invariants
 
 import (
-	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -15,18 +13,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Journal holds the exchanges of a run.
-type Journal interface {
-	All() iter.Seq2[reports.Exchange, error]
-}
-
 // Record is what a run has recorded, judged once for all invariants.
 type Record struct {
 	target  *target.Target
 	oracle  *spec.Oracle
-	journal Journal
+	journal reports.Exchanges
 	others  func() []Other
-	judged  func() (map[string]invariant, error)
+	judged  func() map[string]invariant
 }
 
 // Other is what a scenario that sends requests has come to.
@@ -36,9 +29,9 @@ type Other struct {
 }
 
 // NewRecord returns the record of a run. others tells what all scenarios that send requests have come to.
-func NewRecord(t *target.Target, oracle *spec.Oracle, journal Journal, others func() []Other) *Record {
+func NewRecord(t *target.Target, oracle *spec.Oracle, journal reports.Exchanges, others func() []Other) *Record {
 	r := &Record{target: t, oracle: oracle, journal: journal, others: others}
-	r.judged = sync.OnceValues(r.judge)
+	r.judged = sync.OnceValue(r.judge)
 	return r
 }
 
@@ -79,7 +72,7 @@ func all(t *target.Target, others func() []Other) map[string]invariant {
 }
 
 // judge has all invariants read the record.
-func (r *Record) judge() (map[string]invariant, error) {
+func (r *Record) judge() map[string]invariant {
 	rules := all(r.target, r.others)
 	reader := &reader{r.target, r.oracle, newCallers(r.target)}
 	check := func(rule invariant, s *seen) {
@@ -88,10 +81,7 @@ func (r *Record) judge() (map[string]invariant, error) {
 		}
 	}
 	for _, pass := range []func(invariant, *seen){invariant.note, check} {
-		for x, err := range r.journal.All() {
-			if err != nil {
-				return nil, fmt.Errorf("reading a recorded exchange: %w", err)
-			}
+		for x := range r.journal.All() {
 			if s := reader.read(&x); s != nil {
 				for _, rule := range rules {
 					pass(rule, s)
@@ -99,7 +89,7 @@ func (r *Record) judge() (map[string]invariant, error) {
 			}
 		}
 	}
-	return rules, nil
+	return rules
 }
 
 // outcome is the verdict of the invariant with the sentence. A violation that another requirement shows at the same place of the same
@@ -108,10 +98,7 @@ func (r *Record) judge() (map[string]invariant, error) {
 // run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has failed or is blocked among these blocks
 // the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
-	rules, err := r.judged()
-	if err != nil {
-		return 0, outcome.SuiteError("%v", err)
-	}
+	rules := r.judged()
 	judged, found := rules[sentence].result()
 	if len(found) == 0 && judged > 0 {
 		return judged, nil

@@ -3,6 +3,7 @@ package invariants
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -114,29 +115,17 @@ func (c *callers) of(side spec.Side, header map[string][]string) caller {
 	if len(carried) == 0 {
 		return caller{kind: noCredentials}
 	}
-	if sameHeader(carried, c.unknown[side]) {
+	if maps.EqualFunc(carried, c.unknown[side], slices.Equal) {
 		return caller{kind: unknownCredentials}
 	}
 	if side == spec.AgentServer {
 		for _, u := range c.users {
-			if sameHeader(carried, u.header) {
+			if maps.EqualFunc(carried, u.header, slices.Equal) {
 				return caller{name: u.key}
 			}
 		}
 	}
 	return caller{}
-}
-
-func sameHeader(a, b map[string][]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, values := range a {
-		if !slices.Equal(values, b[name]) {
-			return false
-		}
-	}
-	return true
 }
 
 // reader reads recorded exchanges.

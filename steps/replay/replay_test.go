@@ -37,7 +37,7 @@ func first(t *testing.T, c *features.Catalogue, id string, verdict reports.Verdi
 func earlier(exchanges []reports.Exchange, requirements ...reports.Requirement) *reports.Result {
 	journal := reports.NewMemory()
 	for _, x := range exchanges {
-		_, _ = journal.Append(x)
+		journal.Append(x)
 	}
 	return &reports.Result{Requirements: requirements, Exchanges: journal}
 }

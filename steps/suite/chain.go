@@ -69,8 +69,8 @@ type update struct {
 
 // updates lists the requests of the run that have changed a deployment.
 func (c chains) updates() (all []update) {
-	for x, err := range c.journal.All() {
-		if op, known := c.operation(x); err == nil && known && op.ID == updateDeployment && x.Status/100 == 2 {
+	for x := range c.journal.All() {
+		if op, known := c.operation(x); known && op.ID == updateDeployment && x.Status/100 == 2 {
 			all = append(all, update{x.ID, x.URL})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
+	"github.com/cucumber/godog/formatters"
 	messages "github.com/cucumber/messages/go/v21"
 
 	"github.com/agentconform/agentconform/features"
@@ -16,7 +17,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -119,7 +119,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		return ctx, godog.ErrSkip
 	}
 	e.sentences = common.NewRegistrar(r.forecast.Sentences, s)
-	forecast.Define(e.sentences, e.scene, r.target, r.plane, r.agents, r.invariants)
+	define(e.sentences, e.scene, r.target, r.plane, r.agents, r.invariants)
 	return ctx, nil
 }
 
@@ -235,3 +235,30 @@ const silent = "agentconform-silent"
 func init() {
 	godog.Format(silent, "prints nothing", func(string, io.Writer) godog.Formatter { return quiet{} })
 }
+
+// quiet is a formatter for godog that prints nothing.
+type quiet struct{}
+
+func (quiet) TestRunStarted() {}
+
+func (quiet) Feature(*messages.GherkinDocument, string, []byte) {}
+
+func (quiet) Pickle(*messages.Pickle) {}
+
+func (quiet) Summary() {}
+
+func (quiet) Defined(*messages.Pickle, *messages.PickleStep, *def) {}
+
+func (quiet) Passed(*messages.Pickle, *messages.PickleStep, *def) {}
+
+func (quiet) Skipped(*messages.Pickle, *messages.PickleStep, *def) {}
+
+func (quiet) Undefined(*messages.Pickle, *messages.PickleStep, *def) {}
+
+func (quiet) Pending(*messages.Pickle, *messages.PickleStep, *def) {}
+
+func (quiet) Failed(*messages.Pickle, *messages.PickleStep, *def, error) {}
+
+func (quiet) Ambiguous(*messages.Pickle, *messages.PickleStep, *def, error) {}
+
+type def = formatters.StepDefinition

@@ -12,6 +12,8 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -21,9 +23,6 @@ const specVersion = "0.1.0"
 
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
 func (r *run) result(selected []*features.Scenario, removal time.Duration) (*reports.Result, error) {
-	if err := r.target.Collector.Err(); err != nil {
-		return nil, err
-	}
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: specVersion, Requirements: len(r.Catalogue.Requirements),
@@ -198,4 +197,55 @@ func implementationOf(t *target.Target) reports.Implementation {
 		*text = t.Redact.Text(*text)
 	}
 	return about
+}
+
+// absent lists the requirements of the catalogue that were not selected, with the option that left them out.
+func absent(c *features.Catalogue, selected Selection, res *reports.Result) []reports.NotJudged {
+	var all []reports.NotJudged
+	for _, q := range c.Requirements {
+		if !slices.ContainsFunc(res.Requirements, func(had reports.Requirement) bool { return had.ID == q.ID }) {
+			all = append(all, reports.NotJudged{ID: q.ID, Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)})
+		}
+	}
+	return all
+}
+
+// notes are what is no failure and what a user wants to know all the same.
+func (r *run) notes() []reports.Note {
+	all := r.target.Notes()
+	if own := r.target.Collector.OwnToken(); own.Answers > 0 {
+		all = append(all, reports.Note{Kind: reports.NoteOwnToken, Count: own.Answers, Exchange: own.Exchange, Pointer: own.Pointer,
+			Text: "the answer contains the caller's own token in clear"})
+	}
+	entries := r.target.Ledger.Entries()
+	if found, remedy := r.target.Unfetched(); found != "" && slices.ContainsFunc(entries, func(e reports.LedgerEntry) bool { return e.Kind == "deployment" }) {
+		all = append(all, reports.Note{Kind: reports.NoteFixtures, Text: r.target.Redact.Excerpt(found + ": the target's builder does not reach them, or does not build from them; " + remedy)})
+	}
+	for _, e := range entries {
+		if e.Unremovable && e.Kind == evidence.Thread {
+			all = append(all, reports.Note{Kind: reports.NoteRemoval, Text: r.target.Redact.Excerpt("the agent server does not remove threads, those of this run stay: " + e.Reason)})
+			break
+		}
+	}
+	return all
+}
+
+// redacted is an entry of the ledger as it is reported.
+func redacted(t *target.Target, e reports.LedgerEntry) reports.LedgerEntry {
+	for _, text := range []*string{&e.ID, &e.Thread, &e.Deployment, &e.Address, &e.Reason} {
+		*text = t.Redact.Text(*text)
+	}
+	return e
+}
+
+// judgedApart are the outcomes of the scenarios that send requests: all of them have ended when the record is judged.
+func (r *run) judgedApart() (all []invariants.Other) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.Catalogue.Scenarios() {
+		if v := r.verdicts[s.Key()]; v != nil && v.outcome != nil && !r.forecast.JudgesRecord(s) {
+			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.outcome})
+		}
+	}
+	return all
 }

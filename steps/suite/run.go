@@ -14,7 +14,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/forecast"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -26,7 +25,7 @@ type Options struct {
 	Config    *config.Config
 	Catalogue *features.Catalogue
 	Oracle    *spec.Oracle // share one between runs: making one takes long
-	Select    forecast.Selection
+	Select    Selection
 
 	Concurrency int // requests in flight; DefaultConcurrency when 0
 	Strict      bool
@@ -57,7 +56,7 @@ type run struct {
 	maker      *shared.Maker
 	plane      *plane.Plane
 	agents     *agent.Agents
-	forecast   *forecast.Forecast
+	forecast   *Forecast
 	invariants *invariants.Record
 	start      time.Time
 	binding    func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
@@ -86,7 +85,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	binding, err := forecast.Binding(o.Catalogue, o.FailOn)
+	binding, err := Binding(o.Catalogue, o.FailOn)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +158,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker, o.Concurrency)
 	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
-		forecast: forecast.Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}
+		forecast: Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}
 	r.invariants = invariants.NewRecord(t, o.Oracle, o.Journal, r.judgedApart)
 	return r, nil
 }

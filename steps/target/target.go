@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
@@ -39,7 +40,7 @@ type Options struct {
 
 	// Evidence is kept where the oracle is given.
 	Oracle     *spec.Oracle
-	Journal    evidence.Journal
+	Journal    reports.Recorder
 	Start      time.Time
 	LedgerFile string // "": in memory only
 }

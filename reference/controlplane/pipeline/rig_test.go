@@ -45,12 +45,10 @@ func newRig(t *testing.T, configure func(*pipeline.Options, *toyRuntime)) *rig {
 	m, err := material()
 	require.NoError(t, err)
 	r := &rig{t: t, runtime: &toyRuntime{}, seen: map[string][]controlplane.Status{}, changed: make(chan struct{})}
-	r.repo = filepath.Join(t.TempDir(), "fixtures.git")
-	require.NoError(t, m.WriteRepository(r.repo))
-	registry, err := m.ServeRegistry("127.0.0.1:0")
+	host, err := m.Serve("127.0.0.1:0", "")
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, registry.Close()) })
-	r.registry = registry.Address()
+	t.Cleanup(func() { require.NoError(t, host.Close()) })
+	r.repo, r.registry = host.Place().RepoURL, host.Place().Registry
 	r.store, err = store.Open(filepath.Join(t.TempDir(), "store.db"), true)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.store.Close()) })

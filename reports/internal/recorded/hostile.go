@@ -80,8 +80,7 @@ func hostileExchanges(r *reports.Result, text string) *reports.Memory {
 			x.Response.Headers = map[string][]string{"X-Hostile": {text, text}, text: {"name"}}
 			x.URL += "?" + text
 			x.Problems = []string{text}
-			kept[old], err = memory.Append(x)
-			must(err)
+			kept[old] = memory.Append(x)
 		}
 		r.Findings[i].Exchange = kept[old]
 	}

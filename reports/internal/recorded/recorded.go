@@ -77,8 +77,7 @@ func Unreachable() *reports.Result {
 func Large(n int) *reports.Result {
 	r := Faulty()
 	var all []reports.Exchange
-	for x, err := range r.Exchanges.All() {
-		must(err)
+	for x := range r.Exchanges.All() {
 		all = append(all, x)
 	}
 	memory := reports.NewMemory(all...)
@@ -86,9 +85,7 @@ func Large(n int) *reports.Result {
 	for i := memory.Len(); i < n; i++ {
 		x := all[i%len(all)]
 		x.AtMS = int64(i * 3)
-		id, err := memory.Append(x)
-		must(err)
-		q.Scenarios[0].Exchanges = append(q.Scenarios[0].Exchanges, id)
+		q.Scenarios[0].Exchanges = append(q.Scenarios[0].Exchanges, memory.Append(x))
 	}
 	r.Exchanges = memory
 	reports.Tally(r)

@@ -55,11 +55,11 @@ func Sample() *reports.Result {
 				Operation: "get-deployment", Count: 1, Exchange: 3, Curl: "curl"},
 		},
 		Exchanges: reports.NewMemory(
-			exchange("fixture: a deployment", "POST", base+"/v2/deployments", `{"name":"d"}`, 201,
+			exchange("fixture: a deployment", "", "POST", base+"/v2/deployments", `{"name":"d"}`, 201,
 				`{"id":"d","latest_revision_id":"r"}`),
-			exchange("control_plane/list.feature:6 of CP-LIST-3", "GET", base+"/v2/deployments/d/revisions?limit=101", "", 200,
+			exchange("control_plane/list.feature:6 of CP-LIST-3", "list-revisions", "GET", base+"/v2/deployments/d/revisions?limit=101", "", 200,
 				`{"resources":[{"id":"r","updated_at":1773480413}],"offset":0}`),
-			exchange("control_plane/list.feature:5 of CP-GET-3", "GET", base+"/v2/deployments/x", "", 404, "<html>\n<body>"),
+			exchange("control_plane/list.feature:5 of CP-GET-3", "", "GET", base+"/v2/deployments/x", "", 404, "<html>\n<body>"),
 		),
 		Timeline: []reports.Transition{{Revision: "r", Status: "BUILDING", AtMS: 5}, {Revision: "r",
 			Status: "DEPLOYED", AtMS: 900}},
@@ -97,9 +97,9 @@ func Sample() *reports.Result {
 	return r
 }
 
-func exchange(scenario, method, url, body string, status int, answer string) reports.Exchange {
+func exchange(scenario, operation, method, url, body string, status int, answer string) reports.Exchange {
 	json := map[string][]string{"Content-Type": {"application/json"}}
-	return reports.Exchange{Scenario: scenario, Method: method, URL: url, Status: status, MS: 4, AtMS: 10,
+	return reports.Exchange{Scenario: scenario, Operation: operation, Method: method, URL: url, Status: status, MS: 4, AtMS: 10,
 		Curl:    "curl '" + url + "'",
 		Request: reports.Message{Headers: json, Body: body}, Response: reports.Message{Headers: json, Body: answer}}
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -50,7 +49,7 @@ func Results() map[string]*reports.Result {
 		"conformant":  recorded.Conformant(),
 		"faulty":      recorded.Faulty(),
 		"unreachable": recorded.Unreachable(),
-		"empty":       {Schema: reports.Schema, Verdict: reports.Incomplete},
+		"empty":       {Schema: reports.Schema, Scope: reports.ScopeWhole, Verdict: reports.Incomplete},
 	}
 }
 
@@ -133,26 +132,6 @@ func XML(t *testing.T, doc []byte) {
 		}
 		require.NoError(t, err)
 	}
-}
-
-// Unreadable is a store that claims to hold an exchange and cannot read it.
-type Unreadable struct{ *reports.Journal }
-
-// NewUnreadable returns a store that fails with "closed".
-func NewUnreadable(t *testing.T) Unreadable {
-	t.Helper()
-	journal, err := reports.NewJournal(t.TempDir())
-	require.NoError(t, err)
-	require.NoError(t, journal.Close())
-	return Unreadable{journal}
-}
-
-// Len claims one exchange.
-func (Unreadable) Len() int { return 1 }
-
-// All fails at the first exchange.
-func (u Unreadable) All() iter.Seq2[reports.Exchange, error] {
-	return func(yield func(reports.Exchange, error) bool) { yield(u.Get(1)) }
 }
 
 // Heap is the size of the heap after a collection, in bytes.

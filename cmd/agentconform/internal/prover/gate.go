@@ -3,7 +3,6 @@ package prover
 import (
 	"cmp"
 	"context"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/proof"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -49,28 +47,13 @@ func (p *prover) selection(t trial) steps.Selection {
 	return steps.Selection{Keys: keys}
 }
 
-// operation names the operation of the interface that an exchange with the reference was, "" where it was none.
-func (p *prover) operation(x reports.Exchange) string {
-	u, err := url.Parse(x.URL)
-	if err != nil {
-		return ""
-	}
-	side, path := spec.ControlPlane, u.Path
-	if below, ofAgent := strings.CutPrefix(path, "/agents/"); ofAgent {
-		_, path, _ = strings.Cut(below, "/")
-		side, path = spec.AgentServer, "/"+path
-	}
-	op, _ := p.oracle.Find(side, x.Method, path)
-	return op.ID
-}
-
 // learn keeps what the unmodified reference has shown.
 func (p *prover) learn(row proof.Row, result *reports.Result) {
 	senders := map[string][]string{}
 	sent := map[string]map[string]bool{} // operations by scenario
-	for x, err := range result.Exchanges.All() {
+	for x := range result.Exchanges.All() {
 		key, _, _ := strings.Cut(x.Scenario, " ")
-		if op := p.operation(x); op != "" && err == nil {
+		if op := x.Operation; op != "" {
 			if sent[key] == nil {
 				sent[key] = map[string]bool{}
 			}

@@ -1,16 +1,20 @@
-package forecast
+package suite
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/controlplane"
+	"github.com/agentconform/agentconform/steps/endtoend"
+	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -36,7 +40,7 @@ func Foresee(c *config.Config, catalogue *features.Catalogue, s Selection) *Fore
 	t := &target.Target{Config: c}
 	p := plane.New(t, nil, time.Time{})
 	f.target, f.plane = t, p
-	Define(common.NewRegistrar(f.Sentences, nil), &common.Scene{}, t, p, agent.New(t, p, nil, 1), nil)
+	define(common.NewRegistrar(f.Sentences, nil), &common.Scene{}, t, p, agent.New(t, p, nil, 1), nil)
 	return f
 }
 
@@ -107,95 +111,62 @@ func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 	return all
 }
 
-// Gap is a cause for which requirements are not judged, or not in all their scenarios.
-type Gap struct {
-	Skip   reports.Skip
-	Reason string                  // for people
-	Whole  []*features.Requirement // not judged at all
-	part   []*features.Requirement
-}
-
-// Gaps returns what the configuration leaves out of the scenarios, in their order, and how many requirements it lets
-// judge. A requirement that lacks several keys is listed with each.
-func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
-	for len(scenarios) > 0 {
-		q := scenarios[0].Requirement
-		end := slices.IndexFunc(scenarios, func(s *features.Scenario) bool { return s.Requirement != q })
-		if end < 0 {
-			end = len(scenarios)
-		}
-		found, free := map[*Gap]int{}, false // in how many scenarios
-		for _, s := range scenarios[:end] {
-			here := map[*Gap]bool{}
-			for _, o := range f.Lacking(s) {
-				at := slices.IndexFunc(gaps, func(g *Gap) bool { return g.Skip == *o.Skip })
-				if at < 0 {
-					at = len(gaps)
-					gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason})
-				}
-				here[gaps[at]] = true
-			}
-			for g := range here {
-				found[g]++
-			}
-			free = free || len(here) == 0
-		}
-		if free {
-			judged++
-		}
-		for g, n := range found {
-			if n == end {
-				g.Whole = append(g.Whole, q)
-			} else {
-				g.part = append(g.part, q)
-			}
-		}
-		scenarios = scenarios[end:]
+// Look asks the target what the configuration does not say: which deployments exist to read, if none can be
+// created, and whether the agent server refuses callers without credentials, if no user is configured. It only reads.
+// The error is that of the context.
+func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agents) error {
+	existing, err := p.FindExisting(ctx)
+	if err != nil {
+		return err
 	}
-	return gaps, judged
-}
-
-// Named names the requirements of the catalogue; those of a group that is there whole as --only takes them.
-func (g *Gap) Named(c *features.Catalogue) string {
-	var names []string
-	done := map[*features.Requirement]bool{}
-	for _, q := range g.Whole {
-		if done[q] {
-			continue
-		}
-		name, group := q.ID, []*features.Requirement{q}
-		for _, pattern := range groups(q.ID) {
-			if members := matching(c, pattern); len(members) > 2 && isSubset(members, g.Whole) {
-				name, group = pattern, members
-				break
-			}
-		}
-		for _, member := range group {
-			done[member] = true
-		}
-		names = append(names, name)
+	if existing != nil {
+		f.plane.Existing = existing
 	}
-	for _, q := range g.part {
-		names = append(names, q.ID+" in part")
+	status, err := agents.FindRefusal(ctx)
+	f.target.AgentRefuses(status)
+	clear(f.lacked)
+	return err
+}
+
+// locked skips a scenario that needs credentials of which none are configured.
+func (f *Forecast) locked(s *features.Scenario) *outcome.Outcome {
+	switch {
+	case s.Requirement.Profile != features.AgentServer:
+		if !f.config.HasCredentials() && f.NeedsCredentials(s) {
+			return outcome.Needs("credentials.api_key")
+		}
+	case f.config.AgentTarget != "" && f.target.AgentRefusal() != 0 && f.NeedsCredentials(s):
+		return outcome.Needs("users")
 	}
-	return strings.Join(names, ", ")
+	return nil
 }
 
-// groups are the patterns of the requirements beside one, the widest first: CP-* and CP-LIST-* for CP-LIST-3.
-func groups(id string) []string {
-	side, _, _ := strings.Cut(id, "-")
-	return []string{side + "-*", id[:strings.LastIndex(id, "-")+1] + "*"}
-}
-
-func matching(c *features.Catalogue, pattern string) (found []*features.Requirement) {
-	for _, q := range c.Requirements {
-		if matches(pattern, q.ID) {
-			found = append(found, q)
+// NeedsCredentials tells whether a scenario shows something only where its credentials are valid.
+func (f *Forecast) NeedsCredentials(s *features.Scenario) bool {
+	for _, step := range s.Steps {
+		if d := f.Sentences.Find(step.Text); d == nil || d.NeedsCredentials(step.Text) {
+			return true
 		}
 	}
-	return found
+	return false
 }
 
-func isSubset(some, all []*features.Requirement) bool {
-	return !slices.ContainsFunc(some, func(q *features.Requirement) bool { return !slices.Contains(all, q) })
+// JudgesRecord tells whether a scenario looks only at what the run has recorded. Such a scenario is judged also in a run
+// that was stopped: a recorded violation is a failure.
+func (f *Forecast) JudgesRecord(s *features.Scenario) bool {
+	return s.Is(features.TagLast) && f.OnRecord(s.Steps[len(s.Steps)-1].Text)
+}
+
+func (f *Forecast) OnRecord(sentence string) bool {
+	d := f.Sentences.Find(sentence)
+	return d != nil && d.OnRecord
+}
+
+// define registers every sentence for one scenario, with new worlds. The record is nil where there is no run.
+func define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents, record *invariants.Record) {
+	c := controlplane.Define(r, scene, t, p)
+	agentserver.Define(r, scene, t, p, agents)
+	endtoend.Define(r, t, p, agents, c)
+	common.DefineClosing(r, scene, t, p.Sources.CanCreate)
+	invariants.Define(r, t, record, p.Sources.CanCreate)
 }

@@ -1,13 +1,16 @@
-package forecast
+package suite
 
 import (
 	"errors"
 	"fmt"
+	"go/build/constraint"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
 )
 
 // Selection says which scenarios are run. What is not selected does not appear in the result; what is selected and
@@ -104,7 +107,7 @@ func (s Selection) skips(q *features.Requirement) bool {
 
 func checkIDs(c *features.Catalogue, flag string, ids []string) error {
 	for _, id := range ids {
-		if !anyRequirement(c, id) {
+		if len(matching(c, id)) == 0 {
 			return fmt.Errorf("%s %s: no requirement has this ID; agentconform list shows all", flag, id)
 		}
 	}
@@ -112,42 +115,32 @@ func checkIDs(c *features.Catalogue, flag string, ids []string) error {
 }
 
 func checkProfiles(profiles []string) error {
+	all := []string{features.ControlPlane, features.AgentServer, features.EndToEnd}
 	for _, p := range profiles {
-		switch p {
-		case features.ControlPlane, features.AgentServer, features.EndToEnd:
-		default:
-			return fmt.Errorf("--profile %s: give %s, %s or %s", p, features.ControlPlane, features.AgentServer, features.EndToEnd)
+		if !slices.Contains(all, p) {
+			return fmt.Errorf("--profile %s: give %s, %s or %s", p, all[0], all[1], all[2])
 		}
 	}
 	return nil
 }
 
-func anyRequirement(c *features.Catalogue, pattern string) bool {
-	for _, r := range c.Requirements {
-		if matches(pattern, r.ID) {
-			return true
+// matching are the requirements whose IDs match a pattern.
+func matching(c *features.Catalogue, pattern string) (found []*features.Requirement) {
+	for _, q := range c.Requirements {
+		if matches(pattern, q.ID) {
+			found = append(found, q)
 		}
 	}
-	return false
+	return found
 }
 
+// matchesAny tells whether an ID matches one of the patterns, or there is none.
 func matchesAny(patterns []string, id string) bool {
-	if len(patterns) == 0 {
-		return true
-	}
-	for _, p := range patterns {
-		if matches(p, id) {
-			return true
-		}
-	}
-	return false
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return matches(p, id) })
 }
 
 func matches(pattern, id string) bool {
-	if prefix, open := strings.CutSuffix(pattern, "*"); open {
-		return strings.HasPrefix(strings.ToUpper(id), strings.ToUpper(prefix))
-	}
-	return strings.EqualFold(pattern, id)
+	return reports.Among([]string{strings.ToUpper(pattern)}, strings.ToUpper(id))
 }
 
 // LeavesOut names the option that leaves the requirement out.
@@ -159,4 +152,37 @@ func (s Selection) LeavesOut(id string) string {
 		return "--tags"
 	}
 	return ""
+}
+
+// parseTags reads a tag expression: tags joined by "and", "or" and "not", with brackets. An empty one selects everything.
+// godog's filter has a smaller language, in which such an expression silently selects nothing; that of Go's build tags is the
+// same with other operators.
+func parseTags(expression string) (func(tags []string) bool, error) {
+	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(expression))
+	if len(words) == 0 {
+		return func([]string) bool { return true }, nil
+	}
+	operators, named := map[string]string{"and": "&&", "or": "||", "not": "!", "(": "(", ")": ")"}, []string{}
+	for i, word := range words {
+		operator := operators[strings.ToLower(word)]
+		switch {
+		case operator != "":
+			words[i] = operator
+		case !strings.HasPrefix(word, "@") || word == "@":
+			return nil, fmt.Errorf("%q is not a tag; tags begin with @, such as in \"@must and not @slow\"", word)
+		default:
+			words[i] = "t" + strconv.Itoa(len(named))
+			named = append(named, word)
+		}
+	}
+	parsed, err := constraint.Parse("//go:build " + strings.Join(words, " "))
+	if err != nil {
+		return nil, errors.New("it is not complete; give tags joined by and, or, not, such as \"@must and not @slow\"")
+	}
+	return func(tags []string) bool {
+		return parsed.Eval(func(name string) bool {
+			n, _ := strconv.Atoi(name[1:]) // as it was written above
+			return slices.ContainsFunc(tags, func(t string) bool { return strings.EqualFold(t, named[n]) })
+		})
+	}, nil
 }

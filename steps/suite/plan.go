@@ -1,0 +1,151 @@
+package suite
+
+import (
+	"maps"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+// Plan is what scenarios create at most.
+type Plan struct{ Deployments, Revisions int }
+
+// Plan says what the scenarios create, whatever the budget, by what the definitions of their sentences say. For a
+// scenario that ends early by the configuration only the sentences before are counted; what depends on answers is not
+// known yet.
+func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
+	var p Plan
+	paid := map[string]bool{}
+	for _, s := range scenarios {
+		if f.Applies(s) != nil {
+			continue
+		}
+		c := f.cost(s, paid)
+		p.Deployments += c.Deployments
+		p.Revisions += c.Deployments + c.Revisions
+	}
+	return p
+}
+
+// cost is what a scenario creates at most, beside the fixtures that are paid already. It notes those that it pays.
+func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.Cost) {
+	f.upToGap(s, func(d *common.Definition) {
+		for _, c := range d.Costs {
+			name := f.plane.Fixtures.Member(c.Fixture, f.Member(s))
+			if name != "" && paid[name] {
+				continue
+			}
+			paid[name] = name != ""
+			sum.Deployments += c.Deployments
+			sum.Revisions += c.Revisions
+		}
+	})
+	return sum
+}
+
+// upToGap visits the sentences of a scenario, up to the first for which the configuration lacks something.
+func (f *Forecast) upToGap(s *features.Scenario, visit func(*common.Definition)) {
+	for _, step := range s.Steps {
+		if len(f.lackedBy(step.Text)) > 0 {
+			return
+		}
+		if d := f.Sentences.Find(step.Text); d != nil {
+			visit(d)
+		}
+	}
+}
+
+// Spend gives out the deployments of max_deployments before the run, in the order of the features: a scenario that
+// needs more than are left is left out. Neither the seed nor the pace of the target decides.
+func (f *Forecast) Spend(scenarios []*features.Scenario) {
+	most := f.config.MaxDeployments
+	if most == 0 {
+		return
+	}
+	f.over = map[string]*outcome.Outcome{}
+	paid, left := map[string]bool{}, most
+	for _, s := range scenarios {
+		if f.Applies(s) != nil {
+			continue
+		}
+		with := maps.Clone(paid)
+		if cost := f.cost(s, with).Deployments; cost > left {
+			f.over[s.Key()] = outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)", most)
+		} else {
+			paid, left = with, left-cost
+		}
+	}
+}
+
+// Share spreads the scenarios that change a shared deployment over a few, as far as max_deployments allows: each holds
+// it alone, and who comes after one that has created a revision waits until that is built. It comes after
+// [Forecast.Spend].
+func (f *Forecast) Share(scenarios []*features.Scenario) {
+	var creating, others []*features.Scenario
+	for _, s := range scenarios {
+		changes, creates := f.changes(s)
+		switch {
+		case !changes || f.Applies(s) != nil:
+		case creates:
+			creating = append(creating, s)
+		default:
+			others = append(others, s)
+		}
+	}
+	size := min(plane.PoolSize, len(creating))
+	if most := f.config.MaxDeployments; most > 0 {
+		size = min(size, 1+most-f.Plan(scenarios).Deployments)
+	}
+	if size < 2 {
+		return
+	}
+	f.member = map[string]int{}
+	for i, s := range append(creating, others...) {
+		f.member[s.Key()] = i % size
+	}
+}
+
+// Member is which of the shared deployments that scenarios change this one changes, from 0.
+func (f *Forecast) Member(s *features.Scenario) int { return f.member[s.Key()] }
+
+// changes tells whether a scenario changes a shared deployment, and whether it creates a revision there.
+func (f *Forecast) changes(s *features.Scenario) (changes, creates bool) {
+	f.upToGap(s, func(d *common.Definition) {
+		for _, c := range d.Costs {
+			changes = changes || f.plane.Fixtures.Leases(c.Fixture)
+			creates = creates || changes && c.Fixture == "" && c.Revisions > 0
+		}
+	})
+	return changes, creates
+}
+
+// Preview is what a run would do, as far as that is known without a request: what answers would change is not in it.
+type Preview struct {
+	Plan
+	Scenarios, Requirements int    // that are selected
+	Judged                  int    // of these requirements, those that would be judged
+	Gaps                    []*Gap // what would be left out, and why
+}
+
+// PreviewOf returns what a run of the selection would do. It sends nothing.
+func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*Preview, error) {
+	selected, err := s.Apply(catalogue)
+	if err != nil {
+		return nil, err
+	}
+	f := Foresee(c, catalogue, s)
+	f.plane.AssumeExisting()
+	f.Spend(selected)
+	f.Share(selected)
+	p := &Preview{Plan: f.Plan(selected), Scenarios: len(selected)}
+	p.Gaps, p.Judged = f.Gaps(selected)
+	seen := map[*features.Requirement]bool{}
+	for _, scenario := range selected {
+		seen[scenario.Requirement] = true
+	}
+	p.Requirements = len(seen)
+	return p, nil
+}
