@@ -46,7 +46,7 @@ func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wan
 	}
 	last := "no time was left"
 	for again := range Attempts {
-		p, err := races{s}.begin(ctx, moment, s.agents.HoldFor(attempt+again, wanted))
+		p, err := races{s}.begin(ctx, moment, s.agents.Holding(attempt+again, wanted))
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +89,12 @@ func (as *Agents) HoldFor(attempt int, wanted time.Duration) time.Duration {
 	return max(as.Pace.Hold(attempt), min(wanted, as.LongestHold())).Round(time.Millisecond)
 }
 
+// Holding is the order of a run that waits as long as HoldFor says when it may start.
+func (as *Agents) Holding(attempt int, wanted time.Duration) Order {
+	hold := func() time.Duration { return as.HoldFor(attempt, wanted) }
+	return Order{Hold: hold(), paced: hold}
+}
+
 // LongestHold is the longest time that a run is told to wait.
 func (as *Agents) LongestHold() time.Duration {
 	return max(pace.MaxHold, as.target.Config.Timeouts.Run/2)
@@ -105,8 +111,8 @@ func Longer(hold, took time.Duration) time.Duration { return max(2*hold, 3*took)
 // measure. A new run that waits for the prior one takes longer the longer that is, so a run long enough unmasks it.
 func (p *Progress) TooShort() bool { return p.wanted > p.Order.Hold*3/2 }
 
-func (s races) begin(ctx context.Context, moment string, hold time.Duration) (*Progress, error) {
-	o := Order{Hold: hold, written: moment == HasStarted}
+func (s races) begin(ctx context.Context, moment string, o Order) (*Progress, error) {
+	o.written = moment == HasStarted
 	p, err := s.beginAlone(ctx, o)
 	if err != nil {
 		return nil, err
@@ -243,7 +249,7 @@ func statusOf(a *client.Answer) string {
 // which the interface does not define, as its own default.
 func (s races) queuesRuns(ctx context.Context) (bool, error) {
 	return s.agents.learned.enqueues.Get(ctx, s.agents.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
-		first, err := startAlone(ctx, s.Server, Order{Hold: s.agents.Pace.Hold(0)})
+		first, err := startAlone(ctx, s.Server, s.agents.Holding(0, 0))
 		if err != nil {
 			return false, err
 		}

@@ -33,6 +33,9 @@ func (s load) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Or
 	if err := s.takeTurns(ctx, place, 1); err != nil {
 		return nil, err
 	}
+	if o.paced != nil {
+		o.Hold = o.paced()
+	}
 	g, err := s.TryPost(ctx, who, t, o)
 	s.occupies(place, g)
 	return g, err

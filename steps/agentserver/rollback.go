@@ -176,7 +176,7 @@ func (w *rollbacks) aPendingJoin(ctx context.Context) error {
 		}
 		w.joined = w.server.JoinNow(ctx, w.prior.GraphRun)
 		w.scene.AtEnd(w.joined.Leave)
-		if err := w.joined.OrUntil(ctx, time.Now().Add(w.agents.Pace.Slack())); err != nil {
+		if err := w.joined.OrUntil(ctx, time.Now().Add(min(w.agents.Pace.Slack(), w.prior.Order.Hold/4))); err != nil {
 			return err
 		}
 		if w.joined.Over() && time.Now().Before(w.prior.Until) {
