@@ -36,7 +36,6 @@ type races struct{ *Server }
 // InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. It tries several times.
 // Later attempts give more time, and at least what is wanted after a lost race.
 func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wanted time.Duration) (*Progress, error) {
-	_, _ = s.SharedCompletedRun(ctx) // measures how fast runs are here; what is wrong with it is not this run's concern
 	if moment == pendingBehind {
 		if waits, err := (races{s}).queuesRuns(ctx); err != nil {
 			return nil, err

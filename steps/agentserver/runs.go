@@ -114,7 +114,6 @@ func (w *runs) userStartsLong(ctx context.Context) error {
 }
 
 func (w *runs) startLong(ctx context.Context, attempt int) error {
-	_, _ = w.server.SharedCompletedRun(ctx) // measures how fast runs are here
 	if err := w.aThread(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
