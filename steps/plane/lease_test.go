@@ -27,14 +27,14 @@ func TestWhoChangesADeploymentHoldsItAlone(t *testing.T) {
 				f.make = func(context.Context) (*Deployment, error) { return d, nil }
 			}
 		}
-		var holders []string
+		holders := make(chan string, 4)
 		change := func(ctx context.Context, who string, f *Fixture) {
 			go func() {
 				d, giveBack, err := p.Lease(ctx, f)
 				if err != nil {
 					return
 				}
-				holders = append(holders, who+" holds "+d.ID)
+				holders <- who + " holds " + d.ID
 				time.Sleep(time.Minute)
 				giveBack()
 			}()
@@ -46,12 +46,16 @@ func TestWhoChangesADeploymentHoldsItAlone(t *testing.T) {
 		change(impatient, "who gives up", fs.Changing)
 		change(t.Context(), "second", fs.Changing)
 		change(WithMember(t.Context(), 1), "third", fs.Leased)
-		require.Equal(t, []string{"first holds changing", "third holds changing-second"}, holders)
-		time.Sleep(59 * time.Second)
 		require.Len(t, holders, 2)
+		assert.Equal(t, "first holds changing", <-holders)
+		assert.Equal(t, "third holds changing-second", <-holders)
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		require.Empty(t, holders)
 		time.Sleep(2 * time.Second)
-		require.Len(t, holders, 3, "the first one gave it back")
-		assert.Equal(t, "second holds changing", holders[2])
+		synctest.Wait()
+		require.Len(t, holders, 1, "the first one gave it back")
+		assert.Equal(t, "second holds changing", <-holders)
 		time.Sleep(time.Minute)
 	})
 }
