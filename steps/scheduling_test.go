@@ -15,10 +15,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
@@ -106,6 +108,26 @@ func TestConcurrencyBoundsTheRequestsInFlight(t *testing.T) {
 	}
 	assert.True(t, changed["a deployment that accepts updates"])
 	assert.True(t, changed["a deployment that accepts updates 2"], "updates are spread over several deployments")
+}
+
+// TestRollbacksAtOnceAreInFlightTogether has one place for requests: the five rollbacks that are to arrive at the
+// same time take more.
+func TestRollbacksAtOnceAreInFlightTogether(t *testing.T) {
+	t.Parallel()
+	var flying, most atomic.Int64
+	c := agentConfig(t, when(at("POST", "/runs"), func(next http.Handler, w http.ResponseWriter, r *http.Request) {
+		if gjson.GetBytes(readBody(r), "multitask_strategy").String() == agent.RollbackStrategy {
+			if n := flying.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			defer flying.Add(-1)
+			time.Sleep(20 * time.Millisecond) // so that the others can come
+		}
+		next.ServeHTTP(w, r)
+	}))
+	res := judge(t, c, func(o *steps.Options) { o.Select.Only, o.Concurrency = []string{"AS-ROLLBACK-8"}, 1 })
+	assert.Equal(t, reports.Passed, res.Requirements[0].Verdict, res.Requirements[0].Reason)
+	assert.EqualValues(t, 5, most.Load())
 }
 
 // TestWhatSeveralReadFirstIsReadOnce has many scenarios need a deployment that can be retrieved: one read is for all of them.

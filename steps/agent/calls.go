@@ -138,9 +138,12 @@ func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, erro
 	return s.start(ctx, t, o, load{s}.postInTurn)
 }
 
+// poster sends the request that starts a run.
+type poster func(context.Context, target.Caller, *Thread, Order) (*GraphRun, error)
+
 // start starts a run by the thread's owner. On a thread that had a run before, a refusal may mean that this one is just
 // coming to its end: a moment later the thread is free.
-func (s *Server) start(ctx context.Context, t *Thread, o Order, post func(context.Context, target.Caller, *Thread, Order) (*GraphRun, error)) (*GraphRun, error) {
+func (s *Server) start(ctx context.Context, t *Thread, o Order, post poster) (*GraphRun, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		g, err := post(ctx, t.Owner, t, o)
 		if err != nil {

@@ -38,7 +38,6 @@ func (s *Server) Parallel(ctx context.Context) (int, error) {
 			s.agents.turns.SetPlaces(n)
 		}
 		if n > 0 && n <= min(s.agents.atOnce, mostBeside) { // more were not tried
-			s.agents.Pace.HasQueue()
 			s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: fmt.Sprintf("the agent server executes %s at a time, others are pending: the suite has no more in progress, whatever --concurrency says", reports.Count(n, "run"))})
 		}
 		return n, nil
@@ -77,7 +76,7 @@ func (s load) executes(ctx context.Context) (n int, err error) {
 // holdBeside is how long the runs wait in an attempt, from 0. Servers in the field start a run up to a second late: where the plain
 // run was late, the others wait so long that this is no reason for it.
 func (s load) holdBeside(attempt int, before beside) time.Duration {
-	hold := s.agents.Pace.ShortHold(attempt)
+	hold := s.agents.Pace.Hold(attempt) / 2
 	if before.silent() {
 		hold = max(hold, blockedHold)
 	}
@@ -145,8 +144,10 @@ func (s load) startBeside(ctx context.Context, waiting int, hold time.Duration) 
 // beside them has to end, too.
 func (s load) countExecuted(ctx context.Context, runs []*GraphRun, plain *GraphRun) (int, error) {
 	last := runs[len(runs)-1]
-	if err := client.Sleep(ctx, time.Until(last.NotOverBefore().Add(last.Order.Hold/2))); err != nil {
-		return 0, err
+	if len(runs) > 1 {
+		if err := client.Sleep(ctx, time.Until(last.NotOverBefore().Add(last.Order.Hold/2))); err != nil {
+			return 0, err
+		}
 	}
 	complete := 0
 	for _, g := range runs {

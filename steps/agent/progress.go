@@ -36,7 +36,6 @@ type races struct{ *Server }
 // InProgress starts a run on a new thread and returns at the moment, while it is surely in progress. It tries several times.
 // Later attempts give more time, and at least what is wanted after a lost race.
 func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wanted time.Duration) (*Progress, error) {
-	_, _ = s.SharedCompletedRun(ctx) // measures how fast runs are here; what is wrong with it is not this run's concern
 	if moment == pendingBehind {
 		if waits, err := (races{s}).queuesRuns(ctx); err != nil {
 			return nil, err
@@ -46,7 +45,7 @@ func (s *Server) InProgress(ctx context.Context, moment string, attempt int, wan
 	}
 	last := "no time was left"
 	for again := range Attempts {
-		p, err := races{s}.begin(ctx, moment, s.agents.HoldFor(attempt+again, wanted))
+		p, err := races{s}.begin(ctx, moment, s.agents.Holding(attempt+again, wanted))
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +88,12 @@ func (as *Agents) HoldFor(attempt int, wanted time.Duration) time.Duration {
 	return max(as.Pace.Hold(attempt), min(wanted, as.LongestHold())).Round(time.Millisecond)
 }
 
+// Holding is the order of a run that waits as long as HoldFor says when it may start.
+func (as *Agents) Holding(attempt int, wanted time.Duration) Order {
+	hold := func() time.Duration { return as.HoldFor(attempt, wanted) }
+	return Order{Hold: hold(), paced: hold}
+}
+
 // LongestHold is the longest time that a run is told to wait.
 func (as *Agents) LongestHold() time.Duration {
 	return max(pace.MaxHold, as.target.Config.Timeouts.Run/2)
@@ -105,8 +110,8 @@ func Longer(hold, took time.Duration) time.Duration { return max(2*hold, 3*took)
 // measure. A new run that waits for the prior one takes longer the longer that is, so a run long enough unmasks it.
 func (p *Progress) TooShort() bool { return p.wanted > p.Order.Hold*3/2 }
 
-func (s races) begin(ctx context.Context, moment string, hold time.Duration) (*Progress, error) {
-	o := Order{Hold: hold, written: moment == HasStarted}
+func (s races) begin(ctx context.Context, moment string, o Order) (*Progress, error) {
+	o.written = moment == HasStarted
 	p, err := s.beginAlone(ctx, o)
 	if err != nil {
 		return nil, err
@@ -243,7 +248,7 @@ func statusOf(a *client.Answer) string {
 // which the interface does not define, as its own default.
 func (s races) queuesRuns(ctx context.Context) (bool, error) {
 	return s.agents.learned.enqueues.Get(ctx, s.agents.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
-		first, err := startAlone(ctx, s.Server, Order{Hold: s.agents.Pace.Hold(0)})
+		first, err := startAlone(ctx, s.Server, s.agents.Holding(0, 0))
 		if err != nil {
 			return false, err
 		}

@@ -29,7 +29,7 @@ func (s *Server) RollbackActs(ctx context.Context) error {
 // too: what needs its answer asks for PlainRunsWork, or for the word Echo.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return s.agents.learned.completedRun.Get(ctx, s.agents.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
-		return completedRunOf(ctx, s, s.target.Owner())
+		return completedRunOf(ctx, s, s.target.Owner(), s.TryPost) // the first of all: how many may be in progress is not known
 	})
 }
 
@@ -40,16 +40,16 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 		return first, err
 	}
 	return s.agents.learned.othersRun.Get(ctx, s.agents.maker, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
-		return completedRunOf(ctx, s, *s.owner)
+		return completedRunOf(ctx, s, *s.owner, load{s}.postInTurn)
 	})
 }
 
-func completedRunOf(ctx context.Context, s *Server, who target.Caller) (*GraphRun, error) {
+func completedRunOf(ctx context.Context, s *Server, who target.Caller, post poster) (*GraphRun, error) {
 	t, err := s.NewThread(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	g, err := s.start(ctx, t, Order{}, s.TryPost)
+	g, err := s.start(ctx, t, Order{}, post)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (s *Server) JoinsAnswer(ctx context.Context) error {
 
 // PendingJoinsReturn says that a join on a run in progress is not answered even when the run completes (AS-RUN-4).
 func (s *Server) PendingJoinsReturn(ctx context.Context) error {
-	g, err := startAlone(ctx, s, Order{Hold: s.agents.Pace.Hold(0)})
+	g, err := startAlone(ctx, s, s.agents.Holding(0, 0))
 	if err != nil {
 		return err
 	}

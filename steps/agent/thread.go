@@ -40,12 +40,13 @@ type GraphRun struct {
 
 // Order says what a run is asked to do.
 type Order struct {
-	Words    string        // that steer the graph, besides those of the other fields
-	Hold     time.Duration // how long it stays in progress
-	written  bool          // it writes a first message before it waits
-	Strategy string        // multitask_strategy
-	Before   []string      // human messages that come before the one that steers
-	Text     string        // in place of a unique text
+	Words    string               // that steer the graph, besides those of the other fields
+	Hold     time.Duration        // how long it stays in progress
+	paced    func() time.Duration // says it once more when the run may start: the pace may be another one by then
+	written  bool                 // it writes a first message before it waits
+	Strategy string               // multitask_strategy
+	Before   []string             // human messages that come before the one that steers
+	Text     string               // in place of a unique text
 }
 
 // raises tells whether the graph is told to raise an error.

@@ -63,7 +63,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 			return nil, err
 		}
 	}
-	if complete && g.plain() && (waiting.Over() || s.agents.Pace.Turnaround() == 0) { // with a join the time is exact
+	if complete && s.judged && g.plain() && (waiting.Over() || s.agents.Pace.Turnaround() == 0) { // with a join the time is exact
 		s.agents.Pace.Turned(time.Since(g.Answer.Sent))
 	}
 	return state, waiting.surelyOver(ctx, s.agents, early)

@@ -159,7 +159,7 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 // startsBehind starts a run on the thread that is pending until the server has nothing else to execute.
 func (w *rollbacks) startsBehind(t *agent.Thread, hold time.Duration) func(context.Context) (*agent.GraphRun, error) {
 	return func(ctx context.Context) (*agent.GraphRun, error) {
-		g, err := w.server.TryPost(ctx, t.Owner, t, agent.Order{Hold: hold})
+		g, err := w.server.StartBehind(ctx, t, agent.Order{Hold: hold})
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func (w *rollbacks) aPendingJoin(ctx context.Context) error {
 		}
 		w.joined = w.server.JoinNow(ctx, w.prior.GraphRun)
 		w.scene.AtEnd(w.joined.Leave)
-		if err := w.joined.OrUntil(ctx, time.Now().Add(w.agents.Pace.Slack())); err != nil {
+		if err := w.joined.OrUntil(ctx, time.Now().Add(min(w.agents.Pace.Slack(), w.prior.Order.Hold/4))); err != nil {
 			return err
 		}
 		if w.joined.Over() && time.Now().Before(w.prior.Until) {

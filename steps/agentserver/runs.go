@@ -84,7 +84,9 @@ func (w *runs) aFailingRun(ctx context.Context) error {
 	if err := w.aThread(ctx); err != nil {
 		return err
 	}
-	g, err := w.server.Start(ctx, w.thread, agent.Order{Words: "fail", Hold: w.agents.Pace.Hold(0)})
+	o := w.agents.Holding(0, 0)
+	o.Words = "fail"
+	g, err := w.server.Start(ctx, w.thread, o)
 	w.current = g
 	return err
 }
@@ -112,11 +114,10 @@ func (w *runs) userStartsLong(ctx context.Context) error {
 }
 
 func (w *runs) startLong(ctx context.Context, attempt int) error {
-	_, _ = w.server.SharedCompletedRun(ctx) // measures how fast runs are here
 	if err := w.aThread(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	g, err := w.server.Post(ctx, w.owner(), w.thread, agent.Order{Hold: max(w.agents.Pace.Hold(attempt), w.wanted)})
+	g, err := w.server.Post(ctx, w.owner(), w.thread, w.agents.Holding(attempt, w.wanted))
 	if err != nil {
 		return err
 	}

@@ -3,17 +3,16 @@
 package pace
 
 import (
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 // Runs that wait are given times that a slow target cannot miss by its slowness alone: at least MinHold, and many
-// times what answers took lately. A scenario that lost its race tries again with twice the time.
+// times what answers took lately, but for single slow ones. A scenario that lost its race tries again with twice the time.
 const (
-	// MinHold is the least time that a run is told to wait where a judgement depends on it.
-	MinHold   = 400 * time.Millisecond
-	shortHold = 150 * time.Millisecond
+	// MinHold is the least time that a run is told to wait.
+	MinHold = 400 * time.Millisecond
 	// MaxHold bounds the time that a run is told to wait because of the pace.
 	MaxHold = 10 * time.Second
 	// perAnswer is how many times as long as an answer it is.
@@ -22,21 +21,12 @@ const (
 
 // Pace is how fast the target answers, as this run of the suite has seen it lately. Its zero value is ready for use, by many goroutines.
 type Pace struct {
-	answers     ring         // that had nothing to wait for
-	turnarounds ring         // of runs that were told nothing to wait for, from their creation to their answer
-	queued      atomic.Int64 // where the target has a queue: the longest turnaround that is not taken for the time in it
+	answers     ring // that had nothing to wait for
+	turnarounds ring // of runs that were told nothing to wait for, from their creation to their answer
 }
 
-// Turned adds how long a run took that was told nothing to wait for, unless it is the time in the queue of the target: the longer runs wait there, the longer others would
-// be told to wait.
-func (p *Pace) Turned(d time.Duration) {
-	if most := time.Duration(p.queued.Load()); most == 0 || d <= most {
-		p.turnarounds.add(d)
-	}
-}
-
-// HasQueue says that the target has a queue. What was seen before was seen without one.
-func (p *Pace) HasQueue() { p.queued.Store(int64(2 * max(p.turnarounds.worst(), 10*time.Millisecond))) }
+// Turned adds how long a run took that was told nothing to wait for, and was not in the queue of the target.
+func (p *Pace) Turned(d time.Duration) { p.turnarounds.add(d) }
 
 // ring keeps the last of many durations. Its zero value is ready for use.
 type ring struct {
@@ -61,6 +51,17 @@ func (r *ring) worst() (longest time.Duration) {
 	return longest
 }
 
+// usual is how long three of four took at most: a moment in which the target was busy, or the suite, is no measure.
+func (r *ring) usual() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := min(r.n, len(r.last))
+	if n == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(r.last[:n]))[(n-1)*3/4]
+}
+
 // Answered adds how long an answer took that had nothing to wait for.
 func (p *Pace) Answered(took time.Duration) { p.answers.add(took) }
 
@@ -70,17 +71,9 @@ func (p *Pace) Turnaround() time.Duration { return p.turnarounds.worst() }
 // Slowest is how long an answer took, at worst.
 func (p *Pace) Slowest() time.Duration { return p.answers.worst() }
 
-// HoldAt is how long a run is told to wait at a target that answers in that time.
-func HoldAt(answer time.Duration) time.Duration { return min(max(MinHold, perAnswer*answer), MaxHold) }
-
 // Hold is how long a run is told to wait in the attempt, from 0.
-func (p *Pace) Hold(attempt int) time.Duration { return p.holdAtLeast(MinHold, attempt) }
-
-// ShortHold is Hold where no judgement depends on it.
-func (p *Pace) ShortHold(attempt int) time.Duration { return p.holdAtLeast(shortHold, attempt) }
-
-func (p *Pace) holdAtLeast(least time.Duration, attempt int) time.Duration {
-	d := max(least, perAnswer*p.Slowest(), 3*p.turnarounds.worst()) << attempt
+func (p *Pace) Hold(attempt int) time.Duration {
+	d := max(MinHold, perAnswer*p.answers.usual(), 3*p.turnarounds.usual()) << attempt
 	return min(d, MaxHold).Round(time.Millisecond)
 }
 
