@@ -316,6 +316,7 @@ func (l *loader) assigning(at, rest string) (a act, err error) {
 	if err != nil {
 		return a, err
 	}
+	l.made = append(l.made, p.String())
 	v := parseValue(text)
 	places := append(v.places, p)
 	if p.is("kept", "common") {

@@ -64,6 +64,7 @@ func (t *texts) UnmarshalYAML(node *yaml.Node) error {
 type loader struct {
 	document   *Document
 	operations []string // of the change
+	made       []string // places that the change makes
 	keys       int
 	afterwards bool // a condition looks at the answer
 }
@@ -182,8 +183,8 @@ func (l *loader) operation(id string) error {
 // place reads a place, which some operation of the change must have.
 func (l *loader) place(text string) (place, error) {
 	p, err := parsePlace(text)
-	if err != nil {
-		return nil, err
+	if err != nil || slices.ContainsFunc(l.made, func(at string) bool { return strings.HasPrefix(text, at) }) {
+		return p, err
 	}
 	return p, l.document.check(p, l.operations)
 }
