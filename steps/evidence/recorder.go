@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/agentconform/agentconform/reports"
@@ -103,7 +104,8 @@ func (w *recorder) body(body []byte) reports.Message {
 	if len(body) > limit+longestSeen {
 		text = text[:max(0, len(text)-longestSeen)]
 	}
-	return reports.Message{Body: safe.Prefix(text, limit), Size: len(body), SHA256: hex.EncodeToString(sum[:])}
+	// A part of a text keeps all of it in memory.
+	return reports.Message{Body: strings.Clone(safe.Prefix(text, limit)), Size: len(body), SHA256: hex.EncodeToString(sum[:])}
 }
 
 // curl is the command that sends the request of an exchange again.
