@@ -90,11 +90,11 @@ axe:
 nightly-race:
 	$(GO) test -race -vet=off -parallel 4 -timeout 40m ./...
 
-# The self-test with all scenarios against every server, and all mutants that are derived from the contract.
+# The self-test with all scenarios against every server, the replay of every finding, and all mutants that are derived from the contract.
 # Some of these survive: .ci/survivors.txt lists what the suite does not see yet.
 proof: build
 	@mkdir -p $(OUT)
-	$(BIN) prove --whole --all --out $(OUT)/proof >$(OUT)/proof.txt 2>$(OUT)/proof.log || grep '^self-test failed' $(OUT)/proof.txt
+	$(BIN) prove --whole --all --replay --out $(OUT)/proof >$(OUT)/proof.txt 2>$(OUT)/proof.log || grep '^self-test failed' $(OUT)/proof.txt
 	@sed -n 's/^PROBLEM  \([a-z]* [^:]*\):.*/\1/p' $(OUT)/proof.txt | sort > $(OUT)/survivors.txt
 	@new=$$(comm -13 .ci/survivors.txt $(OUT)/survivors.txt); \
 		[ -z "$$new" ] || { echo "not in .ci/survivors.txt:"; grep -F "$$new" $(OUT)/proof.txt; exit 1; }

@@ -17,9 +17,12 @@ import (
 const softMemory = 3 << 30
 
 type proveFlags struct {
-	only             []string
-	out              string
-	list, whole, all bool
+	only   []string
+	out    string
+	list   bool
+	replay bool
+	whole  bool
+	all    bool
 }
 
 func newProve(io streams) *cobra.Command {
@@ -43,7 +46,7 @@ The results are written to proof.json and proof.md.
 
 Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 		Example: `  agentconform prove
-  agentconform prove --whole                          everything about all mutants, some minutes
+  agentconform prove --whole --replay                 everything about all mutants, a quarter of an hour
   agentconform prove --list
   agentconform prove --only CP-LIST-3 --out proof
   agentconform prove --only access                    all generated mutants that skip a check of credentials
@@ -56,6 +59,7 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 	flags.StringVar(&f.out, "out", "agentconform-proof", "`folder` for proof.json and proof.md")
 	flags.BoolVar(&f.whole, "whole", false, "run all scenarios against each mutant")
 	flags.BoolVar(&f.all, "all", false, "also try all generated mutants, which are derived from the contract, each until its first failure")
+	flags.BoolVar(&f.replay, "replay", false, "also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
 	flags.BoolVar(&f.list, "list", false, "list the faults, mutants and null implementations, and exit")
 	return c
 }
@@ -71,7 +75,7 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(softMemory))
 	result, err := prover.Run(c.Context(), prover.Options{
-		Only: f.only, Whole: f.whole, All: f.all, Version: suiteVersion(), Describe: describe,
+		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,
 		Done: func(row proof.Row, done, total int) {
 			state := "ok"
 			if problem := row.Problem; problem != "" {
@@ -98,10 +102,25 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	if err := proof.Console(io.out, result); err != nil {
 		return err
 	}
+	if f.replay {
+		fmt.Fprintln(io.out, replayed(result))
+	}
 	if len(result.Problems) > 0 {
 		return failed(exitNonConformant)
 	}
 	return nil
+}
+
+// replayed sums up the replays.
+func replayed(p *proof.Proof) string {
+	findings, faults := 0, 0
+	for _, r := range p.Rows {
+		if r.Replayed > 0 {
+			faults++
+		}
+		findings += r.Replayed
+	}
+	return fmt.Sprintf("replay: %d findings of %d faults still fail against the faulty server, pass against the reference, and are inconclusive at a closed port or with wrong credentials", findings, faults)
 }
 
 func listDeviations(io streams) error {

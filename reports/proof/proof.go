@@ -73,6 +73,8 @@ type Row struct {
 	MS      int64    `json:"ms"`
 	// Attempts is 2 where the first one was undecided, 0 or 1 otherwise. The second one runs alone.
 	Attempts int `json:"attempts,omitempty"`
+	// Replayed is how many findings were replayed with the expected verdict against all four targets.
+	Replayed int `json:"replayed,omitempty"`
 	// Sites are the places in the code that judged the finding of Fails, where the build records them.
 	Sites []string `json:"sites,omitempty"`
 	// Cells are the verdicts of the requirements that did not pass, each with the scenarios that failed, where all scenarios were run.

@@ -28,6 +28,7 @@ type Options struct {
 	Only    []string // names of faults, equivalent mutants and null implementations, or IDs of requirements; empty: all
 	Whole   bool     // run all scenarios against each mutant; else the gate (see [prover.selection])
 	All     bool     // also try all generated mutants, each until its first failure
+	Replay  bool     // replay the findings of each fault against four targets
 	Version string
 	// Describe completes the configuration of a run against a reference.
 	Describe func(*config.Config, *reference.Server)
@@ -45,6 +46,7 @@ type prover struct {
 	Options
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
+	pristine  map[string]*config.Config // unmodified references by edition; for replays
 
 	mu sync.Mutex
 	// Of the unmodified reference, by edition: how many requirements passed, and which scenarios sent which operation.
@@ -57,6 +59,7 @@ type trial struct {
 	row       proof.Row
 	slow      bool // started first, so that it does not run alone at the end
 	last      bool // started when the others have ended
+	once      bool // the fault occurs once per server
 	elsewhere bool // only scenarios of other requirements meet the fault
 	start     func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 	// place and layer are of an equivalent mutant that the gate may try together with others.
@@ -86,6 +89,11 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	for _, r := range p.catalogue.Requirements {
 		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title})
 	}
+	stop, err := p.startPristine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
 	result.Rows = p.run(ctx, trials)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the self-test was interrupted: %w", context.Cause(ctx))
@@ -113,7 +121,7 @@ func (p *prover) trials() ([]trial, error) {
 	}
 	for _, f := range faults.All() {
 		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply)
-		t.slow, t.elsewhere = f.Hangs, f.Elsewhere
+		t.slow, t.once, t.elsewhere = f.Hangs, f.Once, f.Elsewhere
 		all = append(all, t)
 	}
 	generated, err := p.generated()
@@ -268,6 +276,9 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 	row.Problem = row.Judge(level)
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, t, row)
+	}
+	if p.Replay && row.Kind == proof.Fault && row.Problem == "" && !t.elsewhere {
+		row.Replayed, row.Problem = p.replay(ctx, t, &cfg, result)
 	}
 	return row
 }
