@@ -79,11 +79,10 @@ func (s setups) refused() []wrongSetup {
 // elsewhere are set-ups with something else at the address.
 func (s setups) elsewhere() []wrongSetup {
 	plane := s.server.ControlPlaneURL()
-	const elsewhere = `no credentials .*expected 401 or 403, got 404; CP-AUTH-1 may fail; check target: is it the base URL, with its path prefix\?$`
 	return []wrongSetup{
-		{name: "path too long", change: at(plane + "/api"), says: elsewhere},
-		{name: "path with the version", change: at(plane + "/v2"), says: elsewhere},
-		{name: "the agent server", change: at(s.server.AgentURL()), says: elsewhere},
+		{name: "path too long", change: at(plane + "/api"), code: 3, says: `control plane .* status 404, with and without credentials: .*; set target to ` + plane + `$`},
+		{name: "path with the version", change: at(plane + "/v2"), code: 3, says: `; set target to ` + plane + `$`},
+		{name: "the agent server", change: at(s.server.AgentURL()), code: 3, says: `; set target to ` + plane + `$`},
 		{name: "path missing", change: s.behind(below("/platform"), nil, func(c *config.Config) {}), code: 3, says: `control plane .*got status 404 with 404 page not found; check target: is it the base URL, with its path prefix\?$`},
 		{name: "a web site", change: s.behind(answering(200, "Content-Type", "text/html", "<html>"), nil, nil), code: 3, says: `HTML page; check target: is it the base URL, with its path prefix\?$`},
 		{name: "redirect to another host", change: s.behind(answering(301, "Location", "https://moved.example/", ""), nil, nil), code: 3, says: `redirect to "https://moved.example/"; if that is the target, set target to`},
@@ -117,7 +116,7 @@ func (s setups) agents() []wrongSetup {
 	try := []string{"--try"}
 	return []wrongSetup{
 		{name: "agent server of another server", change: with(func(c *config.Config) { c.AgentTarget = plane }), code: 3, says: `agent server .* status 404, with and without credentials: nothing of the interface is served there; check agent_target`},
-		{name: "agent path too long", change: with(func(c *config.Config) { c.AgentTarget = agent + "/more" }), code: 3, says: `agent server .* nothing of the interface is served there; check agent_target: is it the base URL, with its path prefix\?$`},
+		{name: "agent path too long", change: with(func(c *config.Config) { c.AgentTarget = agent + "/more" }), code: 3, says: `agent server .* nothing of the interface is served there; set agent_target to ` + agent + `$`},
 		{name: "agent path too short", change: with(func(c *config.Config) { c.AgentTarget = plane + "/agents" }), code: 3, says: `; check agent_target: is it the base URL, with its path prefix\?$`},
 		{name: "token of the first user", change: with(func(c *config.Config) { c.Users[0].Token = "a-token-that-is-wrong" }), code: 3, says: `agent server .* status 401 .*; check AGENTCONFORM_USERS_0_TOKEN`},
 		{name: "token of the second user", change: with(func(c *config.Config) { c.Users[1].Token = "a-token-that-is-wrong" }), code: 3, says: `users.1 .* status 401 .*; check AGENTCONFORM_USERS_1_TOKEN`},

@@ -24,9 +24,10 @@ func TestExamineThePath(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ at, configured, remedy string }{
-		"too long":  {"/platform", "/platform/ui/home", "check %s: is it the base URL"},
-		"too short": {"/api", "", "check %s: is it the base URL"},
+		"too long":  {"/platform", "/platform/ui/home", "set %s to http://127.0.0.1:[0-9]+/platform$"},
+		"too short": {"/api", "", "set %s to http://127.0.0.1:[0-9]+/api$"},
 		"right":     {"/x", "/x", "^(ok|note): "},
+		"nowhere":   {"/somewhere/else", "/x", "check %s: is it the base URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

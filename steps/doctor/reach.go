@@ -137,7 +137,7 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 		x.add(Fine, without, fmt.Sprintf("%sstatus %d", same, nobody.answer.Status), "")
 	default:
 		x.add(Noted, without, fmt.Sprintf("%sexpected 401 or 403, got %d; CP-AUTH-1 may fail", same, nobody.answer.Status),
-			baseAddress("target"))
+			baseAddress("target", ""))
 	}
 	for _, p := range singles {
 		if !x.refused(p) {

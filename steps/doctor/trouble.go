@@ -29,6 +29,14 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal s
 	is := func(state State, remedy, format string, args ...any) Check {
 		return Check{State: state, Found: p.called() + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
 	}
+	elsewhere := func() string {
+		if less == Problem {
+			if found := x.guarded(ctx, nobody); found != base {
+				return found
+			}
+		}
+		return ""
+	}
 	var busy *client.Busy
 	switch proxy := x.route.ProxyOf(base); {
 	case errors.As(p.err, &busy):
@@ -57,22 +65,29 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal s
 		}
 		return is(Problem, refusal, "status %d with the configured credentials", a.Status)
 	case isPage(a):
-		return is(less, baseAddress(key), "expected JSON, got status %d with an HTML page", a.Status)
+		return is(less, baseAddress(key, elsewhere()), "expected JSON, got status %d with an HTML page", a.Status)
 	case !a.IsJSON():
-		return is(less, baseAddress(key), "expected JSON, got %s", x.seen(a))
-	case p.request.Side == spec.AgentServer && target.NotServed(a) && nobody.answer != nil &&
-		nobody.answer.Status == a.Status && !x.guarded(ctx, nobody):
+		return is(less, baseAddress(key, elsewhere()), "expected JSON, got %s", x.seen(a))
+	case target.NotServed(a) && nobody.answer != nil && nobody.answer.Status == a.Status:
+		found := x.guarded(ctx, nobody)
+		if found == base || found == "" && p.request.Side == spec.ControlPlane {
+			break // an agent server that lists no threads, or a control plane that demands no credentials
+		}
 		const without = "status %d, with and without credentials: nothing of the interface is served there"
-		return is(Problem, baseAddress(key), without, a.Status)
+		return is(Problem, baseAddress(key, found), without, a.Status)
 	}
 	return Check{State: Fine}
 }
 
 const rateLimit = "wait, or lift the target's rate limit for the tests"
 
-// baseAddress is the remedy where something else answers at the configured address.
-func baseAddress(key string) string {
-	return "check " + key + ": is it the base URL, with its path prefix?"
+// baseAddress is the remedy where something else answers at the configured address, with the right one where that was
+// found.
+func baseAddress(key, found string) string {
+	if found == "" {
+		return "check " + key + ": is it the base URL, with its path prefix?"
+	}
+	return "set " + key + " to " + found
 }
 
 func isPage(a *client.Answer) bool {
@@ -80,13 +95,34 @@ func isPage(a *client.Answer) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "text/html") || bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<"))
 }
 
-// guarded tells whether an agent server refuses a request without credentials that asks for no list of threads: not every
-// one lists them.
-func (x *examiner) guarded(ctx context.Context, nobody *probe) bool {
-	p := &probe{request: nobody.request}
-	p.request.Method, p.request.Path, p.request.Body = http.MethodGet, agent.StatePath(target.UnknownID()), nil
-	x.sendAll(ctx, p)
-	return x.refused(p) && !target.NotServed(p.answer)
+// guarded is the base address on the same host, the configured one first, at which a request without credentials is
+// refused for that; "" where there is none.
+func (x *examiner) guarded(ctx context.Context, nobody *probe) string {
+	const most = 5
+	bases := []string{nobody.request.Base}
+	for rest := bases[0]; len(bases) < most; bases = append(bases, rest) {
+		at := strings.LastIndexByte(rest, '/')
+		if at < strings.Index(rest, "://")+len("://") {
+			break
+		}
+		rest = rest[:at]
+	}
+	var probes []*probe
+	for _, base := range append(bases, bases[0]+"/api") {
+		p := &probe{request: nobody.request}
+		p.request.Base = base
+		if p.request.Side == spec.AgentServer { // where threads need not be listed
+			p.request.Method, p.request.Path, p.request.Body = http.MethodGet, agent.StatePath(target.UnknownID()), nil
+		}
+		probes = append(probes, p)
+	}
+	x.sendAll(ctx, probes...)
+	for _, p := range probes {
+		if x.refused(p) && !target.NotServed(p.answer) {
+			return p.request.Base
+		}
+	}
+	return ""
 }
 
 // baseOf is the base address that a redirect of a probe leads to.
