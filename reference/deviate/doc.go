@@ -1,54 +1,77 @@
 // Package deviate makes a server deviate from the interface as rows of a table say: what a fault or an equivalent
 // mutant does is data.
 //
-// A row tells when a server deviates and what it does then. First stands the operation of the OpenAPI documents (several
-// with "or", control-plane or agent-server for those of a half, or all), then conditions. The files of rows are YAML:
+// A row tells when a server deviates and what it does then. First stands the operation of the OpenAPI documents: several
+// with "or"; "control-plane" or "agent-server" for all that the interface has of a half, with "every" before it also for vendor
+// extensions; or "all". Then conditions follow. The files of rows are YAML lists:
 //
-//	[
-//	  fault:  limit-is-capped-at-20
-//	  breaks: a limit above 20 is reduced to 20
-//	  fails:  CP-LIST-2
-//	  when:   [list-revisions, query.limit > 20, query.limit <= 100]
-//	  do:     query.limit = 20
-//	]
+//	fault: limit-is-capped-at-20
+//	breaks: a limit above 20 is reduced to 20
+//	fails: CP-LIST-2
+//	when: [list-revisions, query.limit > 20, query.limit <= 100]
+//	do: query.limit = 20
 //
 // A row that changes several things in turn has a list "changes" of such "when" and "do". What differs between servers and
 // breaks nothing has "equivalent" and "differs" in place of "fault" and "breaks".
 //
 // # Places
 //
-// A place begins with what it is a part of: method, query, header, path (its parameters, or all of it), request (the JSON
-// that was sent), status, answer (the JSON that is answered), each (its rows, or itself), answer-header, body (the answer
-// as a text). Members follow with dots; of a list * is each item, 2 one, -1 the last, 10- all from there on, [type=tool]
-// those with such a member, [=limit] those that are equal.
+// A place begins with what it is a part of. A row may change:
 //
-// Some are looked up with the credentials of the request: deployment, latest (its latest revision), revisions, thread,
-// state, run; before is the deployment as it was before the request. kept is what the row keeps for an object (deployment
-// or thread), common what it keeps for all. owner has the credentials of who owns the object, home is the thread in which
-// the run of the path was created (or the deployment of a revision), clock is the time, fresh-id a new UUID. Beside a place, was is its own value and
-// its.name that of a neighbour.
+//	method, query, header, path (its parameters, or all of it), request (the JSON that was sent)
+//	status, answer (the JSON that is answered), each (its rows, or itself), answer-header, body (the answer as a text)
+//	kept (what the row keeps for an object: a deployment or thread), common (what it keeps for all)
+//
+// and read, with the credentials of the request:
+//
+//	deployment, latest (its latest revision), revisions, thread, state, run
+//	before (the deployment as it was before the request)
+//	sent (the request as a text), url (its path, with that of the server)
+//	owner (the credentials of who owns the object, by header)
+//	home (the thread in which the run of the path was created, or the deployment of a revision)
+//	clock (the time), fresh-id (a new UUID)
+//	was (beside a place: its own value), its (its neighbours)
+//
+// Members follow with dots; of a list * is each item, 2 one, -1 the last, 10- all from there on, [type=tool] those with such
+// a member, [=limit] those that are equal. A member must be one that the documents know, but for "new".
 //
 // # Conditions
 //
-//	PLACE = VALUE, also != < > <= >= starts ends has alike almost matches
-//	PLACE is KIND (absent, present, null, empty, filled, text, number, integer, list, object)
+//	PLACE = VALUE, also != < > <= >= starts ends has alike (in any case) almost (but for the last character) matches
+//	PLACE is absent, present (not null), null, empty, filled, text, number, integer, list, object
+//	status = 2xx
 //	count PLACE = N
-//	caller WHO (anonymous, owner, first, ...)
+//	caller anonymous, without-credentials (also empty ones), bearer-alone, tenant-alone, empty-token, token,
+//	       first (who made the first object), owner (of the object), maker (the owner of home)
 //	known PARAMETER (a request with that id has succeeded)
-//	after OPERATION (of the same object)
-//	nth N, every N, first N (of the exchanges of an object that met all conditions before it)
+//	after OPERATION (it has succeeded with the same object)
+//	nth N, every N, first N (of the exchanges of an object that met all conditions before it; of all with "of all")
 //	not CONDITION
 //
 // # Changes
 //
-//	PLACE = VALUE (?= where there is none yet)
+//	PLACE = VALUE, PLACE ?= VALUE (where there is none), new PLACE = VALUE (a member that the documents do not have)
 //	drop PLACE
-//	VERB PLACE [VALUE], such as: add query.offset 1
-//	refuse STATUS TEXT, plain TEXT
-//	as owner, unserved, beside, twice, hang, delay 2s
+//	refuse STATUS DETAIL, plain TEXT
+//	as owner (nothing where none is known), unserved, beside, twice, hang, delay 2s
 //
-// A value is YAML; <PLACE> in it is what stands there, <PLACE|0> with what it is where nothing does. Changes of the request
-// are made before it is served. Where a condition looks at the answer, the request is served as it came first, and once
-// more with the changes; with beside the first answer counts. Where no condition looks at the status, answers that succeed
-// are changed.
+// Verbs change what stands at a place:
+//
+//	another, null, text, number PLACE           add, round PLACE N
+//	count, reverse, rotate PLACE                first, last PLACE N; append PLACE VALUE; except PLACE NAME VALUE
+//	upper, lower PLACE                          without, trim, up-to, up-to-last, behind-last PLACE TEXT; at-most PLACE N
+//	replace PLACE WORD TEXT                     shift PLACE DURATION; epoch PLACE (a time as seconds)
+//	only PLACE NAMES; rename PLACE FROM TO      stale, late (the value before), foreign (of another object), sometimes
+//
+// A value that begins with [ { or a quote, a number, true, false and null are YAML; others are texts. <PLACE> in a value is
+// what stands there, <PLACE|0> with what it is where nothing does.
+//
+// # In which order
+//
+// Changes of the request are made before it is served. Where a condition looks at the answer, the request is served as it
+// came first, and once more with the changes; with beside the first answer counts. Where no condition looks at the status,
+// answers that succeed are changed.
+//
+// Beside these a row has also (further requirements that fail, each with the reason), edition, hangs, once, elsewhere, and
+// place (of an equivalent mutant): see package faults.
 package deviate

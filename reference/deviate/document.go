@@ -62,6 +62,23 @@ func (d *Document) Operations() (all []Operation) {
 	return all
 }
 
+// named are the operations with an ID, the interface's own of a half ("control-plane"), every one of a half with vendor extensions
+// ("every control-plane"), or all.
+func (d *Document) named(name string) (ids []string, err error) {
+	half, every := strings.CutPrefix(name, "every ")
+	for _, side := range spec.Sides() {
+		for _, op := range d.oracle.Operations(side) {
+			if op.ID == name || name == "all" || half == string(side) && (every || !op.Field) {
+				ids = append(ids, op.ID)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		err = fmt.Errorf("no document has an operation %q", name)
+	}
+	return ids, err
+}
+
 // places lists the places that a schema names ("resources.*.id"), outer ones first, without the value itself.
 func places(schema *openapi3.Schema) (all []string) {
 	if schema == nil {
@@ -114,11 +131,8 @@ func (d *Document) check(p place, operations []string) error {
 	for len(names) > 0 && isItem.MatchString(names[0]) {
 		names = names[1:]
 	}
-	if len(names) == 0 || !p.is("query", "path", "request", "answer", "each") {
+	if len(names) == 0 || !p.is(append(lookedUp, "query", "path", "request", "answer", "each")...) {
 		return nil
-	}
-	if len(operations) == 0 {
-		operations = slices.Collect(maps.Keys(d.operations))
 	}
 	for _, id := range operations {
 		op := d.operations[id]

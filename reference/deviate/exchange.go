@@ -77,6 +77,8 @@ func (x *exchange) load(root string) {
 	}
 	if part := x.part(root); part != nil {
 		x.parts[root] = part
+	} else if root == "request" && strings.TrimSpace(string(x.sent)) == "null" {
+		x.parts[root] = nil
 	}
 }
 
@@ -89,8 +91,14 @@ func (x *exchange) part(root string) any {
 	case "path":
 		return x.parameters()
 	case "request":
-		body, _ := decoded(x.sent)
-		return body
+		if body, ok := decoded(x.sent); ok {
+			return body
+		}
+		return nil
+	case "sent":
+		return string(x.sent)
+	case "url":
+		return x.r.URL.Path
 	case "clock":
 		return time.Now().UTC().Format(time.RFC3339Nano)
 	case "owner":
@@ -196,6 +204,7 @@ func (x *exchange) answered(a *answer) {
 	x.parts["status"] = json.Number(strconv.Itoa(a.status))
 	x.parts["answer-header"], x.parts["body"] = firsts(a.header), string(a.body)
 	delete(x.parts, "answer")
+	delete(x.parts, "each")
 	if body, ok := decoded(a.body); ok {
 		x.parts["answer"], x.parts["each"] = body, objectsIn(body)
 	}
@@ -289,6 +298,7 @@ func (x *exchange) send(w http.ResponseWriter) {
 
 func (a *answer) send(w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.header)
+	w.Header().Del("Content-Length")
 	if a.status != http.StatusNoContent {
 		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
 	}
@@ -333,7 +343,11 @@ func write[V ~map[string][]string](all V, now map[string]any) (changed bool) {
 func decoded(text []byte) (value any, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	return value, decoder.Decode(&value) == nil
+	if decoder.Decode(&value) != nil {
+		return nil, false
+	}
+	_, err := decoder.Token()
+	return value, err == io.EOF
 }
 
 func encoded(value any) []byte {

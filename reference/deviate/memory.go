@@ -1,7 +1,6 @@
 package deviate
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -41,7 +40,7 @@ func (m *memory) learn(x *exchange) {
 	if m.owners[object] == nil {
 		m.owners[object] = who
 	}
-	if x.r.Method == http.MethodPost && len(x.ids()) == 0 && m.first[x.op.Side] == nil {
+	if made := object != x.prefix() && len(x.ids()) == 0; made && m.first[x.op.Side] == nil {
 		m.first[x.op.Side] = who
 	}
 	m.done[x.op.ID+" "+object] = true
@@ -57,10 +56,9 @@ func (m *memory) learn(x *exchange) {
 	for name, id := range x.ids() {
 		m.ids[id] = true
 		key := x.requestOf(name)
-		m.served[key] = append(m.served[key], id)
-	}
-	if deployment := x.ids()["deployment_id"]; deployment != "" {
-		m.done[x.op.ID+" "+deployment] = true
+		if !slices.Contains(m.served[key], id) {
+			m.served[key] = append(m.served[key], id)
+		}
 	}
 }
 
@@ -137,8 +135,10 @@ func (m *memory) count(key string) int {
 func (m *memory) keptFor(object string) map[string]any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := map[string]any{}
-	maps.Copy(all, m.kept[object])
+	all, _ := copied(m.kept[object]).(map[string]any)
+	if all == nil {
+		return map[string]any{}
+	}
 	return all
 }
 

@@ -15,37 +15,37 @@ type past struct {
 }
 
 // recalls are the verbs that show a value of before, or of somebody else.
-var recalls = map[string]func(p *past, s slot) bool{
-	"stale": func(p *past, s slot) bool {
-		before, changed := p.saw(s.owner, s.value())
-		return changed && put(s, before)
+var recalls = map[string]func(p *past, s slot){
+	"stale": func(p *past, s slot) {
+		if before, changed := p.saw(s.owner, s.value()); changed {
+			s.set(copied(before))
+		}
 	},
-	"late": func(p *past, s slot) bool {
-		before, changed := p.saw(s.owner, s.value())
-		return changed && p.once(s.owner) && put(s, before)
+	"late": func(p *past, s slot) {
+		if before, changed := p.saw(s.owner, s.value()); changed && p.once(s.owner) {
+			s.set(copied(before))
+		}
 	},
-	"foreign": func(p *past, s slot) bool {
+	"foreign": func(p *past, s slot) {
 		p.saw(s.owner, s.value())
-		other, found := p.ofAnother(s.owner, s.value())
-		return found && put(s, other)
+		if other, found := p.ofAnother(s.owner, s.value()); found {
+			s.set(copied(other))
+		}
 	},
-	"sometimes": func(p *past, s slot) bool {
+	"sometimes": func(p *past, s slot) {
 		p.mu.Lock()
 		p.calls++
 		due := p.calls%4 == 0
 		p.mu.Unlock()
-		return due && put(s, another(s.value()))
+		if due {
+			s.set(another(s.value()))
+		}
 	},
-}
-
-func put(s slot, value any) bool {
-	same := reflect.DeepEqual(s.value(), value)
-	s.set(value)
-	return !same
 }
 
 // saw enters a value. It returns the one before it, and whether there is one.
 func (p *past) saw(owner string, value any) (before any, changed bool) {
+	value = copied(value)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.values[owner]

@@ -19,8 +19,12 @@ var (
 	lookedUp    = []string{"deployment", "latest", "revisions", "thread", "state", "run", "before"}
 	memoryRoots = []string{"kept", "common"}
 	ownRoots    = []string{"was", "its"}
-	otherRoots  = []string{"request", "answer", "each", "body", "status", "clock", "fresh-id", "home", "owner", "method"}
-	roots       = slices.Concat(textRoots, lookedUp, memoryRoots, ownRoots, otherRoots)
+	otherRoots  = []string{"sent", "url", "clock", "fresh-id", "home", "owner"}
+
+	requestRoots = []string{"method", "query", "header", "path", "request"}
+	answerRoots  = []string{"status", "answer", "each", "answer-header", "body"}
+	writtenRoots = slices.Concat(requestRoots, answerRoots)
+	roots        = slices.Concat(writtenRoots, lookedUp, memoryRoots, ownRoots, otherRoots)
 )
 
 var segments = regexp.MustCompile(`\[[^\]]*\]|[^.]+`)
@@ -36,7 +40,7 @@ func parsePlace(text string) (place, error) {
 func (p place) is(roots ...string) bool { return slices.Contains(roots, p[0]) }
 
 // afterwards tells whether the place is known only when the request has been served.
-func (p place) afterwards() bool { return p.is("answer", "each", "answer-header", "body", "status") }
+func (p place) afterwards() bool { return p.is(answerRoots...) }
 
 func (p place) String() string { return strings.Join(p, ".") }
 
@@ -131,14 +135,32 @@ type value struct {
 
 var placeIn = regexp.MustCompile(`<([a-z][^<>\s|]*)(?:\|([^<>]*))?>`)
 
-// parseValue reads YAML, or a text where it is none.
-func parseValue(text string) (v value) {
-	if yaml.Unmarshal([]byte(text), &v.constant) != nil {
-		v.constant = text
+// yamlBegins are the beginnings of values that are YAML; others are texts, as they stand.
+var yamlBegins = regexp.MustCompile(`^([\[{"']|-?\d+(\.\d+)?$|(true|false|null)$)`)
+
+// value reads a value, with the places in it.
+func (l *loader) value(text string) (v value, err error) {
+	v = l.text(text)
+	if yamlBegins.MatchString(text) {
+		if err := yaml.Unmarshal([]byte(text), &v.constant); err != nil {
+			return v, fmt.Errorf("%q is no value: %w", text, err)
+		}
+		v.constant = copied(v.constant)
 	}
-	v.constant = copied(v.constant)
 	for _, found := range placeIn.FindAllStringSubmatch(text, -1) {
-		if p, err := parsePlace(found[1]); err == nil { // else it is a text such as <h1>
+		_, err := l.place(found[1])
+		if err != nil && strings.Contains(found[1], ".") { // else it is a text such as <h1>
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// text is a value that is a text, whatever it begins with.
+func (l *loader) text(text string) (v value) {
+	v.constant = text
+	for _, found := range placeIn.FindAllStringSubmatch(text, -1) {
+		if p, err := parsePlace(found[1]); err == nil {
 			v.places = append(v.places, p)
 		}
 	}

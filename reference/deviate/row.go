@@ -64,7 +64,7 @@ func (t *texts) UnmarshalYAML(node *yaml.Node) error {
 type loader struct {
 	document   *Document
 	operations []string // of the change
-	made       []string // places that the change makes
+	made       []string // places that are new
 	keys       int
 	afterwards bool // a condition looks at the answer
 }
@@ -111,11 +111,11 @@ func load(d *Document, node *yaml.Node) (*Row, error) {
 	if err := decoder.Decode(row); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if len(row.Do) > 0 {
-		row.Changes = append([]Change{row.Change}, row.Changes...)
+	if err := row.check(); err != nil {
+		return nil, err
 	}
-	if len(row.Changes) == 0 {
-		return nil, fmt.Errorf("%s%s does nothing", row.Name, row.Equivalent)
+	if len(row.When) > 0 {
+		row.Changes = []Change{row.Change}
 	}
 	l := &loader{document: d}
 	for i := range row.Changes {
@@ -126,27 +126,33 @@ func load(d *Document, node *yaml.Node) (*Row, error) {
 	return row, nil
 }
 
+// check tells what a row lacks, or has too much.
+func (row *Row) check() error {
+	equivalent := row.Equivalent != ""
+	switch {
+	case equivalent == (row.Name != ""):
+		return errors.New("a row has a name, in fault or equivalent")
+	case equivalent && (row.Differs == "" || row.Breaks+row.Fails != "" || row.Hangs || row.Once || row.Elsewhere):
+		return fmt.Errorf("%s: an equivalent mutant has differs, and none of breaks, fails, hangs, once, elsewhere", row.Equivalent)
+	case !equivalent && (row.Breaks == "" || row.Fails == "" || row.Differs+row.Place != ""):
+		return fmt.Errorf("%s: a fault has breaks and fails, and none of differs, place", row.Name)
+	case len(row.When) > 0 && len(row.Changes) > 0 || len(row.When)+len(row.Changes) == 0:
+		return fmt.Errorf("%s%s: it has when and do, or changes", row.Name, row.Equivalent)
+	}
+	return nil
+}
+
 func (l *loader) change(c *Change) error {
-	l.afterwards, l.operations = false, nil
+	l.afterwards, l.operations, l.made = false, nil, nil
 	if len(c.When) == 0 {
 		return errors.New(`it does not say when: the first is an operation, or "all"`)
 	}
 	for id := range strings.SplitSeq(c.When[0], " or ") {
-		if id == "all" {
-			continue
-		}
-		if side := spec.Side(id); slices.Contains(spec.Sides(), side) {
-			for _, op := range l.document.Operations() {
-				if op.Side == side {
-					l.operations = append(l.operations, op.ID)
-				}
-			}
-			continue
-		}
-		if err := l.operation(id); err != nil {
+		some, err := l.document.named(id)
+		if err != nil {
 			return err
 		}
-		l.operations = append(l.operations, id)
+		l.operations = append(l.operations, some...)
 	}
 	c.operations = l.operations
 	for _, text := range c.When[1:] {
@@ -161,6 +167,9 @@ func (l *loader) change(c *Change) error {
 			c.early = append(c.early, parsed)
 		}
 	}
+	if len(c.Do) == 0 {
+		return errors.New("it does nothing")
+	}
 	for _, text := range c.Do {
 		parsed, err := l.act(text, &c.flags)
 		if err != nil {
@@ -173,17 +182,11 @@ func (l *loader) change(c *Change) error {
 	return nil
 }
 
-func (l *loader) operation(id string) error {
-	if _, known := l.document.operations[id]; !known {
-		return fmt.Errorf("no document has an operation %q", id)
-	}
-	return nil
-}
-
 // place reads a place, which some operation of the change must have.
 func (l *loader) place(text string) (place, error) {
 	p, err := parsePlace(text)
-	if err != nil || slices.ContainsFunc(l.made, func(at string) bool { return strings.HasPrefix(text, at) }) {
+	made := func(at string) bool { return text == at || strings.HasPrefix(text, at+".") }
+	if err != nil || slices.ContainsFunc(l.made, made) {
 		return p, err
 	}
 	return p, l.document.check(p, l.operations)
@@ -275,8 +278,10 @@ func (c *Change) serve(x *exchange) {
 	x.answer = nil
 	c.apply(x, false)
 	x.answered(c.exchange(x, first))
-	for _, keep := range x.later {
-		keep()
+	if c.anyStatus || x.answer.status < 300 {
+		for _, keep := range x.later {
+			keep()
+		}
 	}
 	c.apply(x, true)
 }

@@ -32,6 +32,7 @@ func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(server)
 			r.Out.Host = server.Host
+			r.Out.Header.Del("Accept-Encoding") // rows read what is answered
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, fmt.Sprintf("%s does not answer: %v", server.Redacted(), err), http.StatusBadGateway)

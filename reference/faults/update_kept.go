@@ -1,7 +1,5 @@
 package faults
 
-import ()
-
 func keptAsIs() []Fault {
 	return []Fault{
 		{

@@ -36,7 +36,7 @@ var parameterChanges = []rule{
 	{name: "zero-is-absent", does: "is ignored if it is 0", when: "PLACE = 0", do: "drop PLACE", fits: isInteger},
 	{name: "invalid-is-ignored", does: "is ignored if it is invalid", when: "not PLACE is integer", do: "drop PLACE", fits: isInteger},
 	{name: "first-only", does: "is read up to its first comma", do: `up-to PLACE ","`, fits: isList},
-	{name: "last-only", does: "is read from its last comma on", do: `after PLACE ","`, fits: isList},
+	{name: "last-only", does: "is read from its last comma on", do: `behind-last PLACE ","`, fits: isList},
 	{name: "true-is-false", does: "is turned into false where it is true", when: "PLACE = true", do: "PLACE = false", fits: isBoolean},
 	{name: "false-is-true", does: "is turned into true where it is false", when: "PLACE = false", do: "PLACE = true", fits: isBoolean},
 	{name: "false-is-absent", does: "is ignored where it is false", when: "PLACE = false", do: "drop PLACE", fits: isBoolean},
