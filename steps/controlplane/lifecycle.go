@@ -124,7 +124,11 @@ func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 	}
 	w.Revision = latest
 	w.Plane.ExpectsFailure(latest)
-	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, latest, w.Plane.Statuses.Done)
+	if w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, latest, w.Plane.Statuses.Done); err != nil {
+		return err
+	}
+	// What the deployment shows while its latest revision has failed is for the invariants.
+	_, err = w.Do(ctx, w.Target.ToControlPlane(target.TheClient, "GET", plane.DeploymentPath(w.Deployment.ID), nil))
 	return err
 }
 
