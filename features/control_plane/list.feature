@@ -203,7 +203,7 @@ Feature: Listing the revisions of a deployment
     "Comma-separated list of revision status values to filter by"
 
     Scenario Outline: The status filter "<value>" returns an empty list, or is refused with 4xx
-      Given an existing deployment
+      Given a DEPLOYED deployment
       When the client filters its revisions by status "<value>"
       Then the list is empty, or the request is refused with 4xx
 
@@ -213,7 +213,7 @@ Feature: Listing the revisions of a deployment
         | deployed-ish |
 
     Scenario Outline: A status filter that <what> a NUL character returns an empty list, or is refused with 4xx
-      Given an existing deployment
+      Given a DEPLOYED deployment
       When the client filters its revisions by a status that <what> a NUL character
       Then the list is empty, or the request is refused with 4xx
 
