@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 
+	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/messages"
@@ -17,6 +18,7 @@ type disguise struct {
 	*World
 	answers []*client.Answer
 	plain   []client.Request // the same ones without a disguise
+	listed  bool             // the list of threads without a disguise shows the thread
 	owner   string           // the requirement that fails where these are served too
 }
 
@@ -58,6 +60,13 @@ func (w *disguise) reads(ctx context.Context, name string, claim http.Header, wr
 	}
 	for _, path := range paths {
 		w.plain = append(w.plain, w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil))
+		if path == agent.ThreadsPath { // it may be a page, from which newer threads push this one out: it is read before
+			before, err := w.target.Client.Do(ctx, w.plain[len(w.plain)-1])
+			if err != nil {
+				return err
+			}
+			w.listed = w.shows(before)
+		}
 		request := w.target.ToAgent(w.server.Base, who, http.MethodGet, written(path), nil)
 		request.Trusted, request.Renew, request.Wrong = false, nil, true // nothing but what it shows is judged
 		maps.Copy(request.Header, claim)
@@ -76,7 +85,7 @@ func (w *disguise) showsNothing(ctx context.Context) error {
 		if w.shows(a) {
 			return outcome.Unless(ctx, nothingOfTheRun(a), func(ctx context.Context) error {
 				plain, err := w.target.Client.Do(ctx, w.plain[i])
-				if err == nil && w.shows(plain) {
+				if err == nil && (w.shows(plain) || w.listed && w.plain[i].Path == agent.ThreadsPath) {
 					return nothingOfTheRun(plain).ByRequirement(w.owner)
 				}
 				return err
