@@ -100,42 +100,6 @@ func (a *Answer) Get(path string) gjson.Result {
 	return gjson.GetBytes(a.Body, path)
 }
 
-// NoAnswer says that a request was not answered.
-type NoAnswer struct {
-	Request Request
-	Cause   string // "no answer within 10s", "connection refused"
-	Remedy  string // may be empty
-	Timeout bool   // the target took the request and let the time pass
-	Closed  bool   // the target took the request and closed the connection
-	Stage   Stage  // at which it failed
-	ID      int
-
-	err error
-}
-
-// Unwrap returns the network error, to tell a certificate error from a refused connection.
-func (e *NoAnswer) Unwrap() error { return e.err }
-
-func (e *NoAnswer) Error() string {
-	return e.Request.Method + " " + e.Request.Path + ": " + e.Message()
-}
-
-// Reason is why a request was not answered, without its method and path.
-func Reason(err error) string {
-	if none, is := errors.AsType[*NoAnswer](err); is {
-		return none.Message()
-	}
-	return err.Error()
-}
-
-// Message is the cause, and what to do about it.
-func (e *NoAnswer) Message() string {
-	if e.Remedy == "" {
-		return e.Cause
-	}
-	return e.Cause + "; " + e.Remedy
-}
-
 // Observer gets every exchange, with the time at which it was sent, and returns the id under which it was recorded.
 // The answer is nil if there was none; cause then says why.
 type Observer func(ctx context.Context, r Request, sent time.Time, a *Answer, cause string) int
