@@ -33,8 +33,8 @@ Feature: What is true of every answer of the control plane
     "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
     revision."
     Judged on GET of a revision and on lists, against the POST or PATCH that created the revision; where that sent nothing
-    for a field, reads are compared with each other. A PATCH is left out where another one of the deployment was under
-    way.
+    for a field, and for repo_commit_sha, reads with a final status are compared with each other. A PATCH is left out where
+    another one of the deployment was under way.
 
     Scenario: No read of a revision shows another source_revision_config than was sent for it
       Given deployments that this run has created

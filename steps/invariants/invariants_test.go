@@ -254,6 +254,13 @@ func TestReadsOfARevisionShowWhatWasSent(t *testing.T) {
 		"in a list": {func(h *history) {
 			h.plane(target.TheClient, "GET", path, "", 200, `{"resources":[`+revision(two, `"next"`, `"agent.json"`)+`],"offset":0}`)
 		}, "/resources/*/source_revision_config/repo_ref"},
+		"another commit in a list": {func(h *history) {
+			of := func(commit string) string {
+				return strings.Replace(revision(two, `"main"`, `"agent.json"`), `"repo_ref"`, `"repo_commit_sha":"`+commit+`","repo_ref"`, 1)
+			}
+			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, of("0a1b2c3d4e"))
+			h.plane(target.TheClient, "GET", path, "", 200, `{"resources":[`+of("0a1b2c3")+`,`+of("ffffffffff")+`],"offset":0}`)
+		}, "/resources/*/source_revision_config/repo_commit_sha"},
 		"what was not sent appears later": {func(h *history) {
 			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
 			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `null`))
@@ -340,6 +347,8 @@ func TestSpellingsOfTheSameValue(t *testing.T) {
 		{"repo_ref", "main", "Main", false},
 		{"graph_config_path", "./a/agent.json", "a/agent.json", true},
 		{"graph_config_path", "a/agent.json", "b/agent.json", false},
+		{"repo_commit_sha", "0a1b2c3d4e", "0a1b2c3", true},
+		{"repo_commit_sha", "0a1b2c3d4e", "0a", false},
 		{"image_uri", "busybox", "docker.io/library/busybox:latest", true},
 		{"image_uri", "Registry.test/a:1", "https://registry.test/a:1", true},
 		{"image_uri", "registry.test/a:1", "registry.test/a:2", false},

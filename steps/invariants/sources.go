@@ -22,7 +22,7 @@ func (r *sources) check(s *seen) {
 		if !of.IsObject() {
 			continue
 		}
-		for _, field := range fieldsSet {
+		for _, field := range fieldsAll {
 			got, is := readOf(of.Get(field), s.id)
 			if !is {
 				continue

@@ -208,6 +208,7 @@ var tolerated = map[string]struct {
 }{
 	"graph_config_path": {"a path may be shown in its shortest form", func(sent, shown string) bool { return path.Clean(sent) == path.Clean(shown) }},
 	"image_uri":         {"a registry's address, the default tag and the digest may be filled in, and the host may be in lower case", sameImage},
+	"repo_commit_sha":   {"a commit id may be shortened", func(one, other string) bool { return len(other) >= 7 && strings.HasPrefix(one, other) }},
 }
 
 var (
