@@ -225,9 +225,8 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		return errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
 	} else if err := f.wait.await(ctx, cfg, func(format string, args ...any) { f.tell(io, format, args...) }); err != nil {
 		return err
-	} else {
-		defer limitMemory(f.concurrency)()
 	}
+	defer limitMemory(f.concurrency)()
 	served, stop, err := startFixtures(cfg)
 	if err != nil {
 		return err

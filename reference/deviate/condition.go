@@ -80,7 +80,7 @@ func (l *loader) condition(text string) (c condition, err error) {
 		}
 		return condition{holds: who}, nil
 	case "after":
-		_, err := l.document.named(rest)
+		_, err := Documents().named(rest)
 		return condition{holds: func(x *exchange) bool { return x.seen.after(x, rest) }}, err
 	case "known":
 		_, err := l.place("path." + rest)
@@ -138,7 +138,7 @@ func (l *loader) comparing(at, rest string) (c condition, err error) {
 		return condition{func(x *exchange) bool { return kind(x.at(p, slot{})) }, p.afterwards(), []place{p}}, nil
 	}
 	if rest == "= 2xx" && p.is("status") {
-		return condition{func(x *exchange) bool { return x.answer.status < 300 }, true, []place{p}}, nil
+		return condition{func(x *exchange) bool { return x.answer.Status < 300 }, true, []place{p}}, nil
 	}
 	v, err := l.value(text)
 	if err != nil {

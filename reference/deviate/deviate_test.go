@@ -16,13 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func document(t *testing.T) *Document {
-	t.Helper()
-	d, err := Read()
-	require.NoError(t, err)
-	return d
-}
-
 // server answers lists with what it was asked, refuses who sends no key, and knows one deployment.
 func server(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
@@ -60,7 +53,6 @@ func asks(t *testing.T, handler http.Handler, requests ...string) string {
 }
 
 func TestRows(t *testing.T) {
-	d := document(t)
 	const list = `200 {"resources":[{"id":"r2","status":"DEPLOYED"},{"id":"r1","status":"BUILDING"}],"offset":2,"detail":%q}`
 	for _, c := range []struct {
 		when, do []string
@@ -94,7 +86,7 @@ func TestRows(t *testing.T) {
 		{[]string{"get-deployment"}, []string{"stale answer.updated_at", "sometimes answer.updated_at", "only answer id updated_at"}, "GET /d1 k|GET /d1 k|GET /d1 k|GET /d1 k", `200 {"id":"d1"}`},
 		{[]string{"get-deployment"}, []string{"foreign path.deployment_id", "only answer id"}, "GET /d1 k|GET /d2 k", `200 {"id":"d1"}`},
 	} {
-		row, err := New(d, "row", c.when, c.do)
+		row, err := New("row", c.when, c.do)
 		require.NoError(t, err, c.do)
 		count := &Count{}
 		assert.Equal(t, c.want, asks(t, row.Around(http.HandlerFunc(server), count), strings.Split(c.requests, "|")...), "%s %s", c.when, c.do)
@@ -105,7 +97,7 @@ func TestRows(t *testing.T) {
 
 // TestMemory shows what a row with several changes keeps between requests.
 func TestMemory(t *testing.T) {
-	rows, err := Load(document(t), "rows.yaml", []byte(`
+	rows, err := Load("rows.yaml", []byte(`
 - fault: source-can-be-changed
   breaks: an update changes source
   fails: CP-UPDATE-5
@@ -122,7 +114,6 @@ func TestMemory(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	d := document(t)
 	for text, want := range map[string]string{
 		`when: [list-revisions], do: [explode query.limit]`:          `do explode query.limit: unknown change "explode"`,
 		`when: list-revision, do: drop query.limit`:                  `no document has an operation "list-revision"`,
@@ -151,12 +142,12 @@ func TestMistakes(t *testing.T) {
 		`when: get-deployment, do: kept = 1`:                         `do kept = 1: kept: a name is missing, or too much`,
 		`when: get-deployment, do: header.x-api-key = 1`:             `do header.x-api-key = 1: the name of the header is written X-Api-Key`,
 	} {
-		_, err := Load(d, "rows.yaml", []byte("\n- {fault: a, breaks: b, fails: C, "+text+"}"))
+		_, err := Load("rows.yaml", []byte("\n- {fault: a, breaks: b, fails: C, "+text+"}"))
 		require.Error(t, err, text)
 		assert.Contains(t, err.Error(), "rows.yaml:2: ")
 		assert.Contains(t, err.Error(), want)
 	}
-	_, err := Load(d, "rows.yaml", []byte("- {fault: a, equivalent: b, when: all, do: hang}"))
+	_, err := Load("rows.yaml", []byte("- {fault: a, equivalent: b, when: all, do: hang}"))
 	require.EqualError(t, err, "rows.yaml:1: a row has a name, in fault or equivalent")
 }
 

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -25,8 +26,16 @@ type Operation struct {
 	declared *openapi3.Operation
 }
 
-// Read reads the documents.
-func Read() (*Document, error) {
+// Documents are both documents, read once.
+var Documents = sync.OnceValue(func() *Document {
+	d, err := read()
+	if err != nil {
+		panic(err) // they are embedded, and tests compile them
+	}
+	return d
+})
+
+func read() (*Document, error) {
 	oracle, err := spec.New()
 	if err != nil {
 		return nil, err

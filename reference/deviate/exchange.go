@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"time"
@@ -24,33 +22,17 @@ type exchange struct {
 	next   http.Handler
 	seen   *memory
 	sent   []byte
-	answer *answer
+	answer *Answer
 	parts  map[string]any // by root, as far as they were asked for
 	later  []func()       // what is kept when the exchange is over
 
 	changed bool // the server or the client got something else than without the row
 }
 
-// answer is what a server answers, before it is sent.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
 func newExchange(r *http.Request, op spec.Operation, next http.Handler, seen *memory) *exchange {
 	x := &exchange{r: r.Clone(r.Context()), op: op, next: next, seen: seen, parts: map[string]any{}}
 	x.sent, _ = io.ReadAll(r.Body)
 	return x
-}
-
-// half tells which half a request is for, and its path there. Agent servers are below /agents/<name>.
-func half(r *http.Request) (spec.Side, string) {
-	if rest, is := strings.CutPrefix(r.URL.Path, "/agents/"); is {
-		_, path, _ := strings.Cut(rest, "/")
-		return spec.AgentServer, "/" + path
-	}
-	return spec.ControlPlane, r.URL.Path
 }
 
 // at returns the first value at a place, and whether it is there.
@@ -139,8 +121,8 @@ func (x *exchange) lookUp(root string) any {
 	r.Method, r.Body, r.ContentLength = http.MethodGet, http.NoBody, 0
 	path, r.URL.RawQuery, _ = strings.Cut(path, "?")
 	r.URL.Path, r.URL.RawPath = x.prefix()+path, ""
-	if a := capture(x.next, r); a.status < 300 {
-		body, _ := decoded(a.body)
+	if a := Capture(x.next, r); a.Status < 300 {
+		body, _ := decoded(a.Body)
 		return body
 	}
 	return nil
@@ -183,7 +165,7 @@ func (x *exchange) prefix() string {
 func (x *exchange) object() string {
 	id := x.ids()
 	if x.answer != nil && len(id) == 0 {
-		body, _ := decoded(x.answer.body)
+		body, _ := decoded(x.answer.Body)
 		made, _ := body.(map[string]any)
 		return x.prefix() + textOf(made["id"]) + textOf(made["thread_id"])
 	}
@@ -199,13 +181,13 @@ func (x *exchange) target() string {
 }
 
 // answered enters an answer.
-func (x *exchange) answered(a *answer) {
+func (x *exchange) answered(a *Answer) {
 	x.answer = a
-	x.parts["status"] = json.Number(strconv.Itoa(a.status))
-	x.parts["answer-header"], x.parts["body"] = firsts(a.header), string(a.body)
+	x.parts["status"] = json.Number(strconv.Itoa(a.Status))
+	x.parts["answer-header"], x.parts["body"] = firsts(a.Header), string(a.Body)
 	delete(x.parts, "answer")
 	delete(x.parts, "each")
-	if body, ok := decoded(a.body); ok {
+	if body, ok := decoded(a.Body); ok {
 		x.parts["answer"], x.parts["each"] = body, objectsIn(body)
 	}
 	delete(x.parts, "kept")
@@ -280,37 +262,20 @@ func waitFor(ctx context.Context, d time.Duration) {
 // send sends the answer with what was changed in its parts.
 func (x *exchange) send(w http.ResponseWriter) {
 	a := x.answer
-	if status, err := strconv.Atoi(textOf(x.parts["status"])); err == nil && status != a.status {
-		a.status, x.changed = status, true
+	if status, err := strconv.Atoi(textOf(x.parts["status"])); err == nil && status != a.Status {
+		a.Status, x.changed = status, true
 	}
 	if h, is := x.parts["answer-header"].(map[string]any); is {
-		x.changed = write(a.header, h) || x.changed
+		x.changed = write(a.Header, h) || x.changed
 	}
 	body, has := x.parts["answer"]
-	before, was := decoded(a.body)
-	if raw := textOf(x.parts["body"]); raw != string(a.body) {
-		a.body, x.changed = []byte(raw), true
+	before, was := decoded(a.Body)
+	if raw := textOf(x.parts["body"]); raw != string(a.Body) {
+		a.Body, x.changed = []byte(raw), true
 	} else if has && (!was || !bytes.Equal(encoded(before), encoded(body))) {
-		a.body, x.changed = encoded(body), true
+		a.Body, x.changed = encoded(body), true
 	}
-	a.send(w)
-}
-
-func (a *answer) send(w http.ResponseWriter) {
-	maps.Copy(w.Header(), a.header)
-	w.Header().Del("Content-Length")
-	if a.status != http.StatusNoContent {
-		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
-	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // the client may be gone
-}
-
-// capture returns an answer without sending it.
-func capture(next http.Handler, r *http.Request) *answer {
-	w := httptest.NewRecorder()
-	next.ServeHTTP(w, r)
-	return &answer{w.Code, w.Header(), w.Body.Bytes()}
+	a.Send(w)
 }
 
 // firsts are the first values by name.

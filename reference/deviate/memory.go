@@ -33,7 +33,7 @@ func newMemory() *memory {
 // learn enters an exchange that succeeded.
 func (m *memory) learn(x *exchange) {
 	who, object := credentialsOf(x.r), x.object()
-	body, _ := decoded(x.answer.body)
+	body, _ := decoded(x.answer.Body)
 	made, _ := body.(map[string]any)
 	m.mu.Lock()
 	defer m.mu.Unlock()

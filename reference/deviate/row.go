@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 
 	"go.yaml.in/yaml/v4"
-
-	"github.com/agentconform/agentconform/spec"
 )
 
 // Row is a fault or an equivalent mutant.
@@ -30,8 +28,6 @@ type Row struct {
 	Elsewhere  bool              `yaml:"elsewhere"`
 	Changes    []Change          `yaml:"changes"`
 	Change     `yaml:",inline"`
-
-	document *Document
 }
 
 // Change is what a row changes of some operations.
@@ -62,7 +58,6 @@ func (t *texts) UnmarshalYAML(node *yaml.Node) error {
 
 // loader reads one change.
 type loader struct {
-	document   *Document
 	operations []string // of the change
 	made       []string // places that are new
 	keys       int
@@ -75,23 +70,23 @@ func (l *loader) newKey() string {
 }
 
 // New makes a row of one change.
-func New(d *Document, name string, when, do []string) (*Row, error) {
-	row := &Row{Name: name, Changes: []Change{{When: when, Do: do}}, document: d}
-	if err := (&loader{document: d}).change(&row.Changes[0]); err != nil {
+func New(name string, when, do []string) (*Row, error) {
+	row := &Row{Name: name, Changes: []Change{{When: when, Do: do}}}
+	if err := (&loader{}).change(&row.Changes[0]); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return row, nil
 }
 
 // Load reads the rows of a file. The error names the file and the line.
-func Load(d *Document, name string, text []byte) ([]*Row, error) {
+func Load(name string, text []byte) ([]*Row, error) {
 	var nodes []yaml.Node
 	if err := yaml.Unmarshal(text, &nodes); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var rows []*Row
 	for i := range nodes {
-		row, err := load(d, &nodes[i])
+		row, err := load(&nodes[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, nodes[i].Line, err)
 		}
@@ -100,12 +95,12 @@ func Load(d *Document, name string, text []byte) ([]*Row, error) {
 	return rows, nil
 }
 
-func load(d *Document, node *yaml.Node) (*Row, error) {
+func load(node *yaml.Node) (*Row, error) {
 	text, err := yaml.Marshal(node)
 	if err != nil {
 		return nil, err
 	}
-	row := &Row{document: d}
+	row := &Row{}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(row); err != nil && !errors.Is(err, io.EOF) {
@@ -117,7 +112,7 @@ func load(d *Document, node *yaml.Node) (*Row, error) {
 	if len(row.When) > 0 {
 		row.Changes = []Change{row.Change}
 	}
-	l := &loader{document: d}
+	l := &loader{}
 	for i := range row.Changes {
 		if err := l.change(&row.Changes[i]); err != nil {
 			return nil, fmt.Errorf("%s%s: %w", row.Name, row.Equivalent, err)
@@ -148,7 +143,7 @@ func (l *loader) change(c *Change) error {
 		return errors.New(`it does not say when: the first is an operation, or "all"`)
 	}
 	for id := range strings.SplitSeq(c.When[0], " or ") {
-		some, err := l.document.named(id)
+		some, err := Documents().named(id)
 		if err != nil {
 			return err
 		}
@@ -189,7 +184,7 @@ func (l *loader) place(text string) (place, error) {
 	if err != nil || slices.ContainsFunc(l.made, made) {
 		return p, err
 	}
-	return p, l.document.check(p, l.operations)
+	return p, Documents().check(p, l.operations)
 }
 
 // Count is how many exchanges a row has changed.
@@ -201,35 +196,33 @@ func (c *Count) Exchanges() int64 { return c.n.Load() }
 // Around puts the row around a server, with a memory of its own.
 func (row *Row) Around(next http.Handler, count *Count) http.Handler {
 	seen := newMemory()
-	handler := learning(row.document.oracle, seen, next)
+	handler := learning(seen, next)
 	for i := range row.Changes {
-		handler = row.Changes[i].around(row.document.oracle, seen, handler, count)
+		handler = row.Changes[i].around(seen, handler, count)
 	}
 	return handler
 }
 
 // learning enters every exchange that succeeds in the memory.
-func learning(oracle *spec.Oracle, seen *memory, next http.Handler) http.Handler {
+func learning(seen *memory, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		side, path := half(r)
-		op, known := oracle.Find(side, r.Method, path)
+		op, known := operationOf(r)
 		if !known {
 			next.ServeHTTP(w, r)
 			return
 		}
 		x := newExchange(r, op, next, seen)
-		x.answer = capture(next, x.original())
-		if x.answer.status < 300 {
+		x.answer = Capture(next, x.original())
+		if x.answer.Status < 300 {
 			seen.learn(x)
 		}
-		x.answer.send(w)
+		x.answer.Send(w)
 	})
 }
 
-func (c *Change) around(oracle *spec.Oracle, seen *memory, next http.Handler, count *Count) http.Handler {
+func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		side, path := half(r)
-		op, known := oracle.Find(side, r.Method, path)
+		op, known := operationOf(r)
 		if !known || len(c.operations) > 0 && !slices.Contains(c.operations, op.ID) {
 			next.ServeHTTP(w, r)
 			return
@@ -249,16 +242,16 @@ func (c *Change) around(oracle *spec.Oracle, seen *memory, next http.Handler, co
 func (c *Change) serve(x *exchange) {
 	for _, condition := range c.early {
 		if !condition.holds(x) {
-			x.answered(capture(x.next, x.original()))
+			x.answered(Capture(x.next, x.original()))
 			return
 		}
 	}
 	if c.remembers("before") {
 		x.load("before")
 	}
-	first := (*answer)(nil)
+	first := (*Answer)(nil)
 	if len(c.late) > 0 {
-		first = capture(x.next, x.original())
+		first = Capture(x.next, x.original())
 		x.answered(first)
 		for _, condition := range c.late {
 			if !condition.holds(x) {
@@ -271,14 +264,14 @@ func (c *Change) serve(x *exchange) {
 	}
 	if c.flags.asOwner && len(x.seen.owner(x)) == 0 {
 		if first == nil {
-			x.answered(capture(x.next, x.original()))
+			x.answered(Capture(x.next, x.original()))
 		}
 		return
 	}
 	x.answer = nil
 	c.apply(x, false)
 	x.answered(c.exchange(x, first))
-	if c.anyStatus || x.answer.status < 300 {
+	if c.anyStatus || x.answer.Status < 300 {
 		for _, keep := range x.later {
 			keep()
 		}
@@ -287,26 +280,26 @@ func (c *Change) serve(x *exchange) {
 }
 
 // exchange serves the request as the flags say.
-func (c *Change) exchange(x *exchange, first *answer) *answer {
+func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 	again := first == nil || c.flags.asOwner || c.flags.beside || c.flags.twice ||
 		slices.ContainsFunc(c.acts, func(a act) bool { return a.request })
 	switch {
 	case c.flags.unserved:
 		x.changed = true
-		return &answer{status: http.StatusOK, header: http.Header{}}
+		return &Answer{Status: http.StatusOK, Header: http.Header{}}
 	case !again:
 		return first
 	}
 	x.changed = x.changed || c.flags.twice || c.flags.asOwner
 	if c.flags.twice {
-		capture(x.next, x.request())
+		Capture(x.next, x.request())
 	}
-	changed := capture(x.next, x.request())
+	changed := Capture(x.next, x.request())
 	if !c.flags.beside {
 		return changed
 	}
 	if first == nil {
-		first = capture(x.next, x.original())
+		first = Capture(x.next, x.original())
 	}
 	return first
 }
@@ -326,7 +319,7 @@ func (c *Change) wait(x *exchange) bool {
 }
 
 func (c *Change) apply(x *exchange, afterwards bool) {
-	if afterwards && !c.anyStatus && !c.flags.unserved && x.answer.status >= 300 {
+	if afterwards && !c.anyStatus && !c.flags.unserved && x.answer.Status >= 300 {
 		return
 	}
 	for _, a := range c.acts {

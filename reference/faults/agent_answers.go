@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // agentRevisions returns the faults between an update and the agent server.
@@ -43,17 +44,17 @@ func agentRevisions() []Fault {
 		{
 			Name: "updated-deployment-has-another-address", Breaks: "custom_url is the address of another agent server after an update", Fails: "E2E-1",
 			Apply: remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				a := capture(next, r)
+				a := deviate.Capture(next, r)
 				switch {
-				case updateDeployment.is(r) && a.status < 300:
+				case updateDeployment.is(r) && a.Status < 300:
 					m.mark(deploymentOf(r), true)
 				case getDeployment.is(r) && m.marked(deploymentOf(r)) != nil:
-					a.edit(func(d map[string]any) {
+					a.Edit(func(d map[string]any) {
 						config := object(d["source_config"])
 						config["custom_url"] = strings.Replace(text(config, "custom_url"), deploymentOf(r), builtinAgent, 1)
 					})
 				}
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 	}

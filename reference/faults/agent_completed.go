@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // agentCompleted returns the faults of a rollback on a thread whose runs have completed.
@@ -29,11 +30,11 @@ func agentCompleted() []Fault {
 		{
 			Name: "rollback-hides-completed-runs", Breaks: "get run returns 404 for completed runs after a rollback; their messages remain", Fails: "AS-ROLLBACK-6",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				a := capture(next, r)
-				if getRun.is(r) && text(a.object(), "multitask_strategy") != "rollback" && len(d.rollbacks(threadOf(r))) > 0 {
-					a.refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
+				a := deviate.Capture(next, r)
+				if getRun.is(r) && text(a.Object(), "multitask_strategy") != "rollback" && len(d.rollbacks(threadOf(r))) > 0 {
+					a.Refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
 				}
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 		{
@@ -49,9 +50,9 @@ func agentCompleted() []Fault {
 					next.ServeHTTP(w, r)
 					return
 				}
-				if thread := do(next, r, http.MethodGet, threadPath(r, threadOf(r))); text(thread.object(), "status") == "idle" {
-					thread.refuse(http.StatusConflict, "There is nothing to roll back")
-					thread.send(w)
+				if thread := do(next, r, http.MethodGet, threadPath(r, threadOf(r))); text(thread.Object(), "status") == "idle" {
+					thread.Refuse(http.StatusConflict, "There is nothing to roll back")
+					thread.Send(w)
 					return
 				}
 				next.ServeHTTP(w, r)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // agentConcurrent returns the faults that need several runs with rollback on one thread.
@@ -22,11 +24,11 @@ func agentConcurrent() []Fault {
 		{
 			Name: "chain-leaves-nothing", Breaks: "the last of several runs with rollback is deleted with the runs before it", Fails: "AS-ROLLBACK-8",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				a := capture(next, r)
-				if chain := d.rollbacks(threadOf(r)); getRun.is(r) && a.status == http.StatusOK && len(chain) > 1 {
-					a.refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
+				a := deviate.Capture(next, r)
+				if chain := d.rollbacks(threadOf(r)); getRun.is(r) && a.Status == http.StatusOK && len(chain) > 1 {
+					a.Refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
 				}
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 		{
@@ -60,13 +62,13 @@ func (c *races) watch(w http.ResponseWriter, r *http.Request, next http.Handler)
 	}
 	c.enter(threadOf(r), 1)
 	pause(r, raceWindow)
-	a := capture(next, r)
+	a := deviate.Capture(next, r)
 	if c.enter(threadOf(r), 0) > 1 {
-		c.mark(text(a.object(), "run_id"))
+		c.mark(text(a.Object(), "run_id"))
 	}
 	pause(r, raceWindow)
 	c.enter(threadOf(r), -1)
-	a.send(w)
+	a.Send(w)
 }
 
 func (c *races) enter(thread string, n int) int {
@@ -102,9 +104,9 @@ func lastButOne(d *directory, w http.ResponseWriter, r *http.Request, next http.
 	case before.id:
 		r = withPath(r, threadPath(r, threadOf(r))+"/runs/"+last.id)
 	}
-	a := capture(next, r)
+	a := deviate.Capture(next, r)
 	if getState.is(r) {
-		a.body = bytes.ReplaceAll(a.body, []byte(last.said), []byte(before.said))
+		a.Body = bytes.ReplaceAll(a.Body, []byte(last.said), []byte(before.said))
 	}
-	a.send(w)
+	a.Send(w)
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // directory records the threads and runs that a layer has seen.
@@ -36,11 +38,11 @@ func (d *directory) watching(next http.Handler) http.Handler {
 			return
 		}
 		sent := bodyOf(r)
-		a := capture(next, r)
-		if a.status < 300 {
-			d.learn(r, sent, a.object())
+		a := deviate.Capture(next, r)
+		if a.Status < 300 {
+			d.learn(r, sent, a.Object())
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 
@@ -121,25 +123,25 @@ func (d *directory) known(thread string) bool {
 
 // servedAsOwner serves requests that the reference refuses with the status as if they came from the owner.
 func servedAsOwner(status int, who func(*http.Request) bool, ops ...operation) Layer {
-	return ownerActs(status, who, ops, func(_, asOwner *answer) *answer { return asOwner })
+	return ownerActs(status, who, ops, func(_, asOwner *deviate.Answer) *deviate.Answer { return asOwner })
 }
 
-func ownerActs(status int, who func(*http.Request) bool, ops []operation, choose func(refusal, asOwner *answer) *answer) Layer {
+func ownerActs(status int, who func(*http.Request) bool, ops []operation, choose func(refusal, asOwner *deviate.Answer) *deviate.Answer) Layer {
 	return ownerActsFor(status, func(_ *directory, r *http.Request) bool { return who(r) }, ops, choose)
 }
 
-func ownerActsFor(status int, who func(*directory, *http.Request) bool, ops []operation, choose func(refusal, asOwner *answer) *answer) Layer {
+func ownerActsFor(status int, who func(*directory, *http.Request) bool, ops []operation, choose func(refusal, asOwner *deviate.Answer) *deviate.Answer) Layer {
 	return directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !oneOf(ops, r) || !who(d, r) {
 			next.ServeHTTP(w, r)
 			return
 		}
 		sent := readBody(r)
-		a := capture(next, r)
-		if owner := d.owner(r); a.status == status && owner != "" {
-			a = choose(a, capture(next, resent(r, owner, sent)))
+		a := deviate.Capture(next, r)
+		if owner := d.owner(r); a.Status == status && owner != "" {
+			a = choose(a, deviate.Capture(next, resent(r, owner, sent)))
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 
@@ -152,8 +154,8 @@ func resent(r *http.Request, authorization string, body []byte) *http.Request {
 }
 
 // do sends an additional request to the reference on behalf of the caller.
-func do(next http.Handler, r *http.Request, method, path string) *answer {
+func do(next http.Handler, r *http.Request, method, path string) *deviate.Answer {
 	other := withPath(r, path)
 	other.Method, other.URL.RawQuery, other.Body, other.ContentLength = method, "", http.NoBody, 0
-	return capture(next, other)
+	return deviate.Capture(next, other)
 }

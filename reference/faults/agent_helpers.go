@@ -1,9 +1,7 @@
 package faults
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/agentconform/agentconform/reference"
@@ -113,17 +111,6 @@ type authenticator func(context.Context, agentserver.Request) (agentserver.User,
 
 func (f authenticator) Authenticate(ctx context.Context, r agentserver.Request) (agentserver.User, error) {
 	return f(ctx, r)
-}
-
-// array returns the JSON array in the body, nil if there is none.
-func (a *answer) array() []any {
-	var list []any
-	decoder := json.NewDecoder(bytes.NewReader(a.body))
-	decoder.UseNumber()
-	if decoder.Decode(&list) != nil {
-		return nil
-	}
-	return list
 }
 
 // Kinds of callers.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 func agentJoins() []Fault {
@@ -26,12 +27,12 @@ func agentJoins() []Fault {
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, _ bool) {
 				ctx, cancel := context.WithTimeout(r.Context(), 800*time.Millisecond)
 				defer cancel()
-				a := capture(next, r.WithContext(ctx))
+				a := deviate.Capture(next, r.WithContext(ctx))
 				if ctx.Err() != nil {
-					a.status = http.StatusOK
-					a.json(map[string]any{})
+					a.Status = http.StatusOK
+					a.JSON(map[string]any{})
 				}
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 		{
@@ -40,23 +41,25 @@ func agentJoins() []Fault {
 		},
 		{
 			Name: "foreign-join-is-an-empty-object", Breaks: "join of another user's run returns 200 with an empty object at once", Fails: "AS-RUN-9",
-			Apply: onForeignJoin(false, func(a *answer, _ func()) { a.json(map[string]any{}) }),
+			Apply: onForeignJoin(false, func(a *deviate.Answer, _ func()) { a.JSON(map[string]any{}) }),
 		},
 		{
 			Name: "foreign-join-is-an-error-object", Breaks: "join of another user's run returns 200 with an error object at once", Fails: "AS-RUN-9",
-			Apply: onForeignJoin(false, func(a *answer, _ func()) { a.json(map[string]any{"__error__": map[string]any{"error": "NotFound"}}) }),
+			Apply: onForeignJoin(false, func(a *deviate.Answer, _ func()) {
+				a.JSON(map[string]any{"__error__": map[string]any{"error": "NotFound"}})
+			}),
 		},
 	}
 }
 
 // onForeignJoin answers joins of other users' runs with 200 in place of 404, under threads of the caller only or under any. await
 // returns when the run is over.
-func onForeignJoin(underOwn bool, change func(a *answer, await func())) Layer {
+func onForeignJoin(underOwn bool, change func(a *deviate.Answer, await func())) Layer {
 	return directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		onUnfound(joinRun, w, r, next, func(a *answer) {
+		onUnfound(joinRun, w, r, next, func(a *deviate.Answer) {
 			caller, thread := r.Header.Get("Authorization"), d.threadOfRun(runOf(r))
 			if owner := d.ownerOf(thread); owner != "" && owner != caller && (!underOwn || d.owner(r) == caller) {
-				a.status = http.StatusOK
+				a.Status = http.StatusOK
 				change(a, func() {
 					do(next, resent(r, owner, nil), http.MethodGet, threadPath(r, thread)+"/runs/"+runOf(r)+"/join")
 				})
@@ -73,11 +76,11 @@ func onJoin(join func(w http.ResponseWriter, r *http.Request, next http.Handler,
 			return
 		}
 		run := do(next, r, http.MethodGet, threadPath(r, threadOf(r))+"/runs/"+runOf(r))
-		if run.status != http.StatusOK {
+		if run.Status != http.StatusOK {
 			next.ServeHTTP(w, r)
 			return
 		}
-		status := text(run.object(), "status")
+		status := text(run.Object(), "status")
 		join(w, r, next, status != "pending" && status != "running")
 	})
 }
@@ -97,12 +100,12 @@ func laggingState() Layer {
 	return fresh(func() Layer {
 		var mu sync.Mutex
 		cached := map[string][]byte{}
-		return onStatus(getState, http.StatusOK, func(r *http.Request, a *answer) {
+		return onStatus(getState, http.StatusOK, func(r *http.Request, a *deviate.Answer) {
 			mu.Lock()
 			defer mu.Unlock()
-			fresh := a.body
-			if a.body = cached[threadOf(r)]; a.body == nil {
-				a.body = []byte(`{"values":{}}`)
+			fresh := a.Body
+			if a.Body = cached[threadOf(r)]; a.Body == nil {
+				a.Body = []byte(`{"values":{}}`)
 			}
 			cached[threadOf(r)] = fresh
 		})
@@ -120,13 +123,13 @@ func earlyAnswer() Layer {
 					return
 				}
 				joined.Store(threadOf(r), true)
-				do(next, r, http.MethodGet, threadPath(r, threadOf(r))).send(w)
+				do(next, r, http.MethodGet, threadPath(r, threadOf(r))).Send(w)
 			}),
-			onStatus(getState, http.StatusOK, func(r *http.Request, a *answer) {
+			onStatus(getState, http.StatusOK, func(r *http.Request, a *deviate.Answer) {
 				if _, found := joined.Load(threadOf(r)); !found {
 					return
 				}
-				a.edit(func(s map[string]any) {
+				a.Edit(func(s map[string]any) {
 					values := object(s["values"])
 					if all := items(values["messages"]); len(all) > 0 && onlyWaits(all[len(all)-1]) {
 						values["messages"] = append(all, map[string]any{"type": "ai", "content": text(all[len(all)-1], "content")})

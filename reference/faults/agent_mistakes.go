@@ -3,6 +3,8 @@ package faults
 import (
 	"net/http"
 	"sync"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // conformanceGraph is the graph of the reference's deployments.
@@ -41,12 +43,12 @@ func blockedThreads() Layer {
 				next.ServeHTTP(w, r)
 				return
 			}
-			a := capture(next, r)
-			if a.status < 300 {
-				do(next, r, http.MethodDelete, r.URL.Path+"/"+text(a.object(), "run_id"))
-				a.refuse(http.StatusConflict, "The thread is busy")
+			a := deviate.Capture(next, r)
+			if a.Status < 300 {
+				do(next, r, http.MethodDelete, r.URL.Path+"/"+text(a.Object(), "run_id"))
+				a.Refuse(http.StatusConflict, "The thread is busy")
 			}
-			a.send(w)
+			a.Send(w)
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // agentOtherThreads returns the faults where a rollback affects other threads.
@@ -16,9 +17,9 @@ func agentOtherThreads() []Fault {
 			Name: "rollback-deletes-abandoned-runs", Breaks: "rollback also deletes earlier runs in progress on other threads, unless a client has joined them", Fails: "AS-ROLLBACK-7",
 			Apply: fresh(func() Layer {
 				o := newOtherRuns()
-				return compose(around(o.watch), agentStoring(o.wrap), onStatus(getRun, http.StatusOK, func(r *http.Request, a *answer) {
+				return compose(around(o.watch), agentStoring(o.wrap), onStatus(getRun, http.StatusOK, func(r *http.Request, a *deviate.Answer) {
 					if o.affected(runOf(r)) {
-						a.refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
+						a.Refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
 					}
 				}))
 			}),
@@ -155,22 +156,22 @@ func agentPendingJoins() []Fault {
 		{
 			Name: "join-on-a-rolled-back-run-hangs", Breaks: "a pending join on a rolled-back run never returns", Fails: "AS-ROLLBACK-9",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				a := capture(next, r)
-				if !over && a.status == http.StatusNotFound {
+				a := deviate.Capture(next, r)
+				if !over && a.Status == http.StatusNotFound {
 					<-r.Context().Done()
 				}
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 		{
 			Name: "join-on-a-rolled-back-run-polls-forever", Breaks: "a pending join on a rolled-back run polls forever for a run with that id", Fails: "AS-ROLLBACK-9",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				a := capture(next, r)
-				for !over && a.status == http.StatusNotFound && r.Context().Err() == nil {
+				a := deviate.Capture(next, r)
+				for !over && a.Status == http.StatusNotFound && r.Context().Err() == nil {
 					pause(r, raceWindow)
-					a = capture(next, r)
+					a = deviate.Capture(next, r)
 				}
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/agentconform/agentconform/reference/agentserver"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // agentForeignThreads returns the faults in access to other users' threads.
@@ -13,15 +14,15 @@ func agentForeignThreads() []Fault {
 		{
 			Name: "foreign-join-waits", Breaks: "join of another user's run, under a thread of the caller, returns 200 with an empty object when the run ends",
 			Fails: "AS-AUTHZ-1", Also: map[string]string{"AS-RUN-9": "the join of another user's run is answered with 200"},
-			Apply: onForeignJoin(true, func(a *answer, await func()) {
+			Apply: onForeignJoin(true, func(a *deviate.Answer, await func()) {
 				await()
-				a.json(map[string]any{})
+				a.JSON(map[string]any{})
 			}),
 		},
 		{
 			Name: "foreign-join-tells-the-status", Breaks: "join of another user's run, under a thread of the caller, returns 200 with the status of the run at once",
 			Fails: "AS-AUTHZ-1",
-			Apply: onForeignJoin(true, func(a *answer, _ func()) { a.json(map[string]any{"status": "success"}) }),
+			Apply: onForeignJoin(true, func(a *deviate.Answer, _ func()) { a.JSON(map[string]any{"status": "success"}) }),
 		},
 	}
 }
@@ -75,22 +76,22 @@ func foundByID(d *directory, w http.ResponseWriter, r *http.Request, next http.H
 		next.ServeHTTP(w, r)
 		return
 	}
-	a := capture(next, r)
-	if a.status != http.StatusOK {
-		a.send(w)
+	a := deviate.Capture(next, r)
+	if a.Status != http.StatusOK {
+		a.Send(w)
 		return
 	}
 	rows := []any{}
 	for _, id := range ids {
 		thread := withPath(r, threadPath(r, id.(string)))
 		thread.Method = http.MethodGet
-		found := capture(next, resent(thread, d.owner(thread), nil))
-		if found.status == http.StatusOK {
-			rows = append(rows, found.object())
+		found := deviate.Capture(next, resent(thread, d.owner(thread), nil))
+		if found.Status == http.StatusOK {
+			rows = append(rows, found.Object())
 		}
 	}
-	a.json(rows)
-	a.send(w)
+	a.JSON(rows)
+	a.Send(w)
 }
 
 // agentMetadata returns the faults in the metadata of new threads, and in the access of studio users.

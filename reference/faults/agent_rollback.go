@@ -59,7 +59,7 @@ func agentStrategies() []Fault {
 // inheritedInput gives a run with rollback the input of the run in progress.
 func inheritedInput(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if run := bodyOf(r); createRun.is(r) && run["multitask_strategy"] == "rollback" {
-		thread := do(next, r, http.MethodGet, threadPath(r, threadOf(r))).object()
+		thread := do(next, r, http.MethodGet, threadPath(r, threadOf(r))).Object()
 		if prior := d.latest(threadOf(r)); text(thread, "status") == "busy" && prior != nil {
 			editBody(r, func(run map[string]any) { run["input"] = prior["input"] })
 		}

@@ -3,6 +3,8 @@ package faults
 import (
 	"net/http"
 	"strings"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 func agentRuns() []Fault {
@@ -14,11 +16,11 @@ func agentRuns() []Fault {
 					next.ServeHTTP(w, r)
 					return
 				}
-				a := capture(next, r)
-				if id := text(a.object(), "run_id"); id != "" && a.status < 300 {
+				a := deviate.Capture(next, r)
+				if id := text(a.Object(), "run_id"); id != "" && a.Status < 300 {
 					do(next, r, http.MethodGet, r.URL.Path+"/"+id+"/join")
 				}
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 		{
@@ -31,28 +33,28 @@ func agentRuns() []Fault {
 				sent := readBody(r)
 				made := withPath(r, strings.TrimSuffix(threadPath(r, ""), "/"))
 				setBody(made, []byte("{}"))
-				a := capture(next, made)
-				if a.status == http.StatusOK {
-					run := withPath(r, threadPath(r, text(a.object(), "thread_id"))+"/runs")
+				a := deviate.Capture(next, made)
+				if a.Status == http.StatusOK {
+					run := withPath(r, threadPath(r, text(a.Object(), "thread_id"))+"/runs")
 					setBody(run, sent)
-					a = capture(next, run)
-					a.edit(func(run map[string]any) { run["thread_id"] = threadOf(r) })
+					a = deviate.Capture(next, run)
+					a.Edit(func(run map[string]any) { run["thread_id"] = threadOf(r) })
 				}
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 	}
 }
 
 // onUnfound changes the 404 of an operation on a run.
-func onUnfound(op operation, w http.ResponseWriter, r *http.Request, next http.Handler, change func(a *answer)) {
+func onUnfound(op operation, w http.ResponseWriter, r *http.Request, next http.Handler, change func(a *deviate.Answer)) {
 	if !op.is(r) {
 		next.ServeHTTP(w, r)
 		return
 	}
-	a := capture(next, r)
-	if a.status == http.StatusNotFound {
+	a := deviate.Capture(next, r)
+	if a.Status == http.StatusNotFound {
 		change(a)
 	}
-	a.send(w)
+	a.Send(w)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 func agentThreads() []Fault {
@@ -31,14 +32,14 @@ func oneThreadEach() Layer {
 	return fresh(func() Layer {
 		var mu sync.Mutex
 		first := map[string][]byte{}
-		return onStatus(createThread, http.StatusOK, func(r *http.Request, a *answer) {
+		return onStatus(createThread, http.StatusOK, func(r *http.Request, a *deviate.Answer) {
 			mu.Lock()
 			defer mu.Unlock()
 			key := segment(r, 2) + " " + r.Header.Get("Authorization")
 			if first[key] == nil {
-				first[key] = a.body
+				first[key] = a.Body
 			}
-			a.body = first[key]
+			a.Body = first[key]
 		})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 func credentials() []Fault {
@@ -27,13 +28,13 @@ func servingUnauthenticated(who func(*http.Request) bool, ops ...operation) Laye
 			return
 		}
 		readBody(r)
-		a := capture(next, r)
-		if a.status == http.StatusUnauthorized {
+		a := deviate.Capture(next, r)
+		if a.Status == http.StatusUnauthorized {
 			m.asOwner(r)
 			readBody(r)
-			a = capture(next, r)
+			a = deviate.Capture(next, r)
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 
@@ -45,13 +46,13 @@ func refusedButDone(who func(*http.Request) bool, op operation) Layer {
 			return
 		}
 		text := readBody(r)
-		a := capture(next, r)
-		if a.status == http.StatusUnauthorized {
+		a := deviate.Capture(next, r)
+		if a.Status == http.StatusUnauthorized {
 			m.asOwner(r)
 			setBody(r, text)
-			capture(next, r)
+			deviate.Capture(next, r)
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // sameInContract is the reason if a requirement and the contract check the same field.
@@ -32,38 +34,38 @@ func otherIDs() Layer {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := capture(next, withPath(r, otherID.ReplaceAllString(r.URL.Path, "$1-$2-$3-$4-$5")))
-		if a.status < 300 && !strings.Contains(r.URL.Path, "/revisions") {
+		a := deviate.Capture(next, withPath(r, otherID.ReplaceAllString(r.URL.Path, "$1-$2-$3-$4-$5")))
+		if a.Status < 300 && !strings.Contains(r.URL.Path, "/revisions") {
 			show := func(d map[string]any) {
 				if id := text(d, "id"); id != "" {
 					d["id"] = "id_" + strings.ReplaceAll(id, "-", "")
 				}
 			}
-			a.edit(func(o map[string]any) {
+			a.Edit(func(o map[string]any) {
 				show(o)
 				for _, row := range items(o["resources"]) {
 					show(row)
 				}
 			})
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 
 // untilUpdated changes the answers of an operation on deployments that were not updated, or on their agent servers.
 func untilUpdated(o operation, change func(object map[string]any)) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		a := capture(next, r)
+		a := deviate.Capture(next, r)
 		id := deploymentOf(r)
 		if getState.is(r) {
 			id = segment(r, 2)
 		}
 		switch {
-		case updateDeployment.is(r) && a.status < 300:
+		case updateDeployment.is(r) && a.Status < 300:
 			m.mark(id, true)
-		case o.is(r) && a.status == http.StatusOK && m.marked(id) == nil:
-			a.edit(change)
+		case o.is(r) && a.Status == http.StatusOK && m.marked(id) == nil:
+			a.Edit(change)
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }

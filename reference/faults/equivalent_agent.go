@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // otherAgents differ where the interface leaves the agent server a choice.
@@ -55,8 +56,8 @@ func otherAgents() []EquivalentMutant {
 }
 
 // pageOfABusyUser shows about half of the threads, chosen by their ids, and makes a page of ten with what others have created.
-func pageOfABusyUser(_ *http.Request, a *answer) {
-	list, ok := decodedValue(a.body).([]any)
+func pageOfABusyUser(_ *http.Request, a *deviate.Answer) {
+	list, ok := deviate.Value(a.Body).([]any)
 	if !ok || len(list) == 0 {
 		return
 	}
@@ -70,7 +71,7 @@ func pageOfABusyUser(_ *http.Request, a *answer) {
 		others["thread_id"] = uuid.NewString()
 		page = append(page, others)
 	}
-	a.json(page[:10])
+	a.JSON(page[:10])
 }
 
 // startingLate lets each run wait before it starts, one more than the other.

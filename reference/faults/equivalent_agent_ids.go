@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // numberedIDs shows the ids of threads and runs as numbers.
@@ -25,11 +27,11 @@ func numberedIDs() Layer {
 			if searchThreads.is(r) {
 				editBody(r, n.search)
 			}
-			a := capture(next, r)
-			if value := decodedValue(a.body); value != nil {
-				a.body, _ = json.Marshal(n.shown(value)) // it was decoded from JSON
+			a := deviate.Capture(next, r)
+			if value := deviate.Value(a.Body); value != nil {
+				a.Body, _ = json.Marshal(n.shown(value)) // it was decoded from JSON
 			}
-			a.send(w)
+			a.Send(w)
 		})
 	})
 }

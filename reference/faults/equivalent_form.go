@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // forms differ in how the same answers are encoded.
@@ -29,8 +31,8 @@ func forms() []EquivalentMutant {
 		},
 		{
 			Name: "ids-in-capitals", Place: "control plane ids", Differs: "the control plane returns UUIDs in upper case",
-			Apply: onPlane(func(a *answer) {
-				a.edit(eachObject(func(o map[string]any) {
+			Apply: onPlane(func(a *deviate.Answer) {
+				a.Edit(eachObject(func(o map[string]any) {
 					for _, key := range []string{"id", "latest_revision_id", "active_revision_id"} {
 						if id := text(o, key); id != "" {
 							o[key] = strings.ToUpper(id)
@@ -41,40 +43,40 @@ func forms() []EquivalentMutant {
 		},
 		{
 			Name: "no-nulls", Place: "nulls", Differs: "the control plane omits fields that are null",
-			Apply: onPlane(func(a *answer) {
-				a.edit(eachObject(func(o map[string]any) { maps.DeleteFunc(o, func(_ string, v any) bool { return v == nil }) }))
+			Apply: onPlane(func(a *deviate.Answer) {
+				a.Edit(eachObject(func(o map[string]any) { maps.DeleteFunc(o, func(_ string, v any) bool { return v == nil }) }))
 			}),
 		},
 		{
 			Name: "keys-in-another-order", Place: "order of keys", Differs: "the keys of JSON objects are in reverse order",
-			Apply: onEveryJSON(func(a *answer) {
-				a.body = backwards(decodedValue(a.body))
+			Apply: onEveryJSON(func(a *deviate.Answer) {
+				a.Body = backwards(deviate.Value(a.Body))
 			}),
 		},
 		{
 			Name: "pretty-printed", Place: "white space", Differs: "JSON is indented and ends with a newline",
-			Apply: onEveryJSON(func(a *answer) {
+			Apply: onEveryJSON(func(a *deviate.Answer) {
 				var b bytes.Buffer
-				if json.Indent(&b, a.body, "\t", "    ") == nil {
-					a.body = append(b.Bytes(), "\r\n"...)
+				if json.Indent(&b, a.Body, "\t", "    ") == nil {
+					a.Body = append(b.Bytes(), "\r\n"...)
 				}
 			}),
 		},
 		{
 			Name: "escaped-characters", Place: "escapes", Differs: "JSON strings contain unnecessary escapes",
-			Apply: onEveryJSON(func(a *answer) {
-				a.body = []byte(strings.NewReplacer("-", `\u002d`, "/", `\/`, "é", `\u00e9`).Replace(string(a.body)))
+			Apply: onEveryJSON(func(a *deviate.Answer) {
+				a.Body = []byte(strings.NewReplacer("-", `\u002d`, "/", `\/`, "é", `\u00e9`).Replace(string(a.Body)))
 			}),
 		},
 		{
 			Name: "charset-in-odd-case", Place: "content type", Differs: "Content-Type is Application/JSON; Charset=UTF-8",
-			Apply: onEveryJSON(func(a *answer) { a.header.Set("Content-Type", "Application/JSON; Charset=UTF-8") }),
+			Apply: onEveryJSON(func(a *deviate.Answer) { a.Header.Set("Content-Type", "Application/JSON; Charset=UTF-8") }),
 		},
 		{
 			Name: "problems-are-problem-json", Place: "content type", Differs: "errors have Content-Type application/problem+json",
-			Apply: onEveryJSON(func(a *answer) {
-				if a.status >= 400 {
-					a.header.Set("Content-Type", "application/problem+json")
+			Apply: onEveryJSON(func(a *deviate.Answer) {
+				if a.Status >= 400 {
+					a.Header.Set("Content-Type", "application/problem+json")
 				}
 			}),
 		},
@@ -82,33 +84,33 @@ func forms() []EquivalentMutant {
 }
 
 // onEvery changes all answers of the control plane and of agent servers.
-func onEvery(change func(r *http.Request, a *answer)) Layer {
+func onEvery(change func(r *http.Request, a *deviate.Answer)) Layer {
 	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		a := capture(next, r)
+		a := deviate.Capture(next, r)
 		change(r, a)
-		a.send(w)
+		a.Send(w)
 	})
 }
 
-func onEveryJSON(change func(a *answer)) Layer {
-	return onEvery(func(_ *http.Request, a *answer) {
-		if strings.HasPrefix(a.header.Get("Content-Type"), "application/json") && len(a.body) > 0 {
+func onEveryJSON(change func(a *deviate.Answer)) Layer {
+	return onEvery(func(_ *http.Request, a *deviate.Answer) {
+		if strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") && len(a.Body) > 0 {
 			change(a)
 		}
 	})
 }
 
 func onEveryObject(change func(o map[string]any)) Layer {
-	return onEveryJSON(func(a *answer) {
-		value := decodedValue(a.body)
+	return onEveryJSON(func(a *deviate.Answer) {
+		value := deviate.Value(a.Body)
 		walk(value, change)
-		a.json(value)
+		a.JSON(value)
 	})
 }
 
 // onPlane changes all answers of the control plane.
-func onPlane(change func(a *answer)) Layer {
-	return onEvery(func(r *http.Request, a *answer) {
+func onPlane(change func(a *deviate.Answer)) Layer {
+	return onEvery(func(r *http.Request, a *deviate.Answer) {
 		if isPlane(r) {
 			change(a)
 		}

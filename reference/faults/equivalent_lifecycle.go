@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // otherLifecycles differ in the way from CREATING to DEPLOYED.
@@ -39,13 +40,13 @@ func otherLifecycles() []EquivalentMutant {
 					next.ServeHTTP(w, r)
 					return
 				}
-				a := capture(next, r)
-				if created, err := time.Parse(time.RFC3339Nano, text(a.object(), "created_at")); err == nil && m.count(revisionOf(r)) == 1 {
-					a.edit(func(revision map[string]any) {
+				a := deviate.Capture(next, r)
+				if created, err := time.Parse(time.RFC3339Nano, text(a.Object(), "created_at")); err == nil && m.count(revisionOf(r)) == 1 {
+					a.Edit(func(revision map[string]any) {
 						revision["created_at"] = created.Add(321 * time.Nanosecond).Format(time.RFC3339Nano)
 					})
 				}
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 		{
@@ -96,15 +97,15 @@ func addressAfter(while time.Duration) Layer {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := capture(next, r)
+		a := deviate.Capture(next, r)
 		from, up := m.marked(deploymentOf(r)).(time.Time)
 		switch {
-		case getRevision.is(r) && !up && text(a.object(), "status") == string(controlplane.Deployed):
+		case getRevision.is(r) && !up && text(a.Object(), "status") == string(controlplane.Deployed):
 			m.mark(deploymentOf(r), time.Now().Add(while))
-		case getDeployment.is(r) && a.status == http.StatusOK && (!up || time.Now().Before(from)):
-			a.edit(func(o map[string]any) { delete(object(o["source_config"]), "custom_url") })
+		case getDeployment.is(r) && a.Status == http.StatusOK && (!up || time.Now().Before(from)):
+			a.Edit(func(o map[string]any) { delete(object(o["source_config"]), "custom_url") })
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 
@@ -127,11 +128,11 @@ func servingAfter(while time.Duration) Layer {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := capture(next, r)
-		if _, known := m.marked(deploymentOf(r)).(time.Time); !known && text(a.object(), "status") == string(controlplane.Deployed) {
+		a := deviate.Capture(next, r)
+		if _, known := m.marked(deploymentOf(r)).(time.Time); !known && text(a.Object(), "status") == string(controlplane.Deployed) {
 			m.mark(deploymentOf(r), time.Now().Add(while))
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 
@@ -142,14 +143,14 @@ func delayedCreations(while time.Duration) Layer {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := capture(next, r)
-		if createDeployment.is(r) && a.status < 300 {
-			m.mark(text(a.object(), "id"), time.Now().Add(while))
+		a := deviate.Capture(next, r)
+		if createDeployment.is(r) && a.Status < 300 {
+			m.mark(text(a.Object(), "id"), time.Now().Add(while))
 		}
 		if until, known := m.marked(deploymentOf(r)).(time.Time); known && r.Method == http.MethodGet && time.Now().Before(until) {
-			a.refuse(http.StatusNotFound, "Deployment ID "+deploymentOf(r)+" not found.")
+			a.Refuse(http.StatusNotFound, "Deployment ID "+deploymentOf(r)+" not found.")
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 
@@ -165,15 +166,15 @@ func delayedUpdates(while time.Duration, accepted bool) Layer {
 	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if updateDeployment.is(r) && len(asksFor(r)) > 0 {
 			before := lookAtDeployment(next, r)
-			a := capture(next, r)
-			if a.status == http.StatusOK {
-				m.mark(deploymentOf(r), pendingUpdate{time.Now().Add(while), before, text(a.object(), "latest_revision_id")})
+			a := deviate.Capture(next, r)
+			if a.Status == http.StatusOK {
+				m.mark(deploymentOf(r), pendingUpdate{time.Now().Add(while), before, text(a.Object(), "latest_revision_id")})
 				if accepted {
-					a.status = http.StatusAccepted
-					a.json(map[string]any{})
+					a.Status = http.StatusAccepted
+					a.JSON(map[string]any{})
 				}
 			}
-			a.send(w)
+			a.Send(w)
 			return
 		}
 		hidden, _ := m.marked(deploymentOf(r)).(pendingUpdate)
@@ -181,22 +182,22 @@ func delayedUpdates(while time.Duration, accepted bool) Layer {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := capture(next, r)
-		if a.status == http.StatusOK {
+		a := deviate.Capture(next, r)
+		if a.Status == http.StatusOK {
 			hidden.hide(r, a)
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 
-func (u pendingUpdate) hide(r *http.Request, a *answer) {
+func (u pendingUpdate) hide(r *http.Request, a *deviate.Answer) {
 	switch {
 	case getDeployment.is(r):
-		a.json(u.before)
+		a.JSON(u.before)
 	case getRevision.is(r) && revisionOf(r) == u.latest:
-		a.refuse(http.StatusNotFound, "Revision ID "+u.latest+" not found.")
+		a.Refuse(http.StatusNotFound, "Revision ID "+u.latest+" not found.")
 	case listRevisions.is(r):
-		a.edit(func(list map[string]any) {
+		a.Edit(func(list map[string]any) {
 			rows, _ := list["resources"].([]any)
 			list["resources"] = slices.DeleteFunc(rows, func(row any) bool { return text(object(row), "id") == u.latest })
 		})

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // otherStatuses differ in HTTP statuses that the interface leaves open.
@@ -15,9 +17,9 @@ func otherStatuses() []EquivalentMutant {
 				if updateDeployment.is(r) {
 					path := "/v2/deployments/" + deploymentOf(r) + "/revisions/" + text(lookAtDeployment(next, r), "latest_revision_id")
 					if status := text(look(next, r, path, ""), "status"); status != "" && status != "DEPLOYED" && !strings.HasSuffix(status, "_FAILED") {
-						a := answer{header: http.Header{}}
-						a.refuse(http.StatusConflict, "The latest revision is "+status+".")
-						a.send(w)
+						a := deviate.Answer{Header: http.Header{}}
+						a.Refuse(http.StatusConflict, "The latest revision is "+status+".")
+						a.Send(w)
 						return
 					}
 				}
@@ -32,9 +34,9 @@ func otherContents() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
 			Name: "other-words", Place: "error texts", Differs: "error details and messages are worded differently",
-			Apply: onPlane(func(a *answer) {
-				a.edit(func(o map[string]any) {
-					if detail := text(o, "detail"); detail != "" && a.status == http.StatusNotFound {
+			Apply: onPlane(func(a *deviate.Answer) {
+				a.Edit(func(o map[string]any) {
+					if detail := text(o, "detail"); detail != "" && a.Status == http.StatusNotFound {
 						o["detail"] = "Nicht da: «" + strings.TrimSuffix(strings.TrimPrefix(detail, "Deployment ID "), " not found.") + "»"
 					}
 					for _, problem := range items(o["detail"]) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // transports differ in how the same answers are sent.
@@ -20,33 +21,33 @@ func transports() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
 			Name: "more-headers", Place: "headers", Differs: "answers also have cookie, cache, rate-limit and CORS headers",
-			Apply: onEvery(func(r *http.Request, a *answer) {
+			Apply: onEvery(func(r *http.Request, a *deviate.Answer) {
 				for name, value := range map[string]string{
 					"Set-Cookie": "session=1; Path=/; HttpOnly", "Cache-Control": "no-store", "Etag": `W/"1"`, "Server": "other/1.0",
 					"Access-Control-Allow-Origin": "*", "X-Ratelimit-Remaining": "0", "Strict-Transport-Security": "max-age=1",
 					"Link": "<" + r.URL.Path + ">; rel=self",
 				} {
-					a.header.Set(name, value)
+					a.Header.Set(name, value)
 				}
 			}),
 		},
 		{
 			Name: "connections-close", Place: "connection", Differs: "the connection is closed after every answer",
-			Apply: onEvery(func(_ *http.Request, a *answer) { a.header.Set("Connection", "close") }),
+			Apply: onEvery(func(_ *http.Request, a *deviate.Answer) { a.Header.Set("Connection", "close") }),
 		},
 		{
 			Name: "gzip", Place: "coding", Differs: "bodies are compressed with gzip if the client accepts it",
-			Apply: onEvery(func(r *http.Request, a *answer) {
-				if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || len(a.body) == 0 {
+			Apply: onEvery(func(r *http.Request, a *deviate.Answer) {
+				if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || len(a.Body) == 0 {
 					return
 				}
 				var b bytes.Buffer
 				z := gzip.NewWriter(&b)
-				_, _ = z.Write(a.body) // into memory
+				_, _ = z.Write(a.Body) // into memory
 				_ = z.Close()
-				a.body = b.Bytes()
-				a.header.Set("Content-Encoding", "gzip")
-				a.header.Add("Vary", "Accept-Encoding")
+				a.Body = b.Bytes()
+				a.Header.Set("Content-Encoding", "gzip")
+				a.Header.Add("Vary", "Accept-Encoding")
 			}),
 		},
 		{
@@ -79,11 +80,11 @@ func transports() []EquivalentMutant {
 // inPieces sends bodies in the given number of pieces.
 func inPieces(pieces int, gap time.Duration) Layer {
 	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		a := capture(next, r)
-		maps.Copy(w.Header(), a.header)
-		w.WriteHeader(a.status)
-		size := max(1, len(a.body)/pieces)
-		for body := a.body; len(body) > 0; {
+		a := deviate.Capture(next, r)
+		maps.Copy(w.Header(), a.Header)
+		w.WriteHeader(a.Status)
+		size := max(1, len(a.Body)/pieces)
+		for body := a.Body; len(body) > 0; {
 			n := min(size, len(body))
 			if _, err := w.Write(body[:n]); err != nil || http.NewResponseController(w).Flush() != nil {
 				return

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/fixtures"
 )
 
@@ -46,11 +47,11 @@ func branchCalled(name string) Layer {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := capture(next, r)
-		if a.status < 300 {
-			a.edit(eachObject(rename))
+		a := deviate.Capture(next, r)
+		if a.Status < 300 {
+			a.Edit(eachObject(rename))
 		}
-		a.send(w)
+		a.Send(w)
 	}))
 }
 
@@ -84,9 +85,9 @@ func speaking(words map[string]string) Layer {
 		if createDeployment.is(r) || updateDeployment.is(r) {
 			editBody(r, eachObject(respell(ours)))
 		}
-		a := capture(next, r)
-		a.edit(eachObject(respell(words)))
-		a.send(w)
+		a := deviate.Capture(next, r)
+		a.Edit(eachObject(respell(words)))
+		a.Send(w)
 	}))
 }
 

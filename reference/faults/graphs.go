@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // BrokenGraph is a conformance graph that breaks a line of its contract (reference/graphs/CONTRACT.md), on a server that keeps
@@ -74,7 +75,7 @@ func endingLate(while time.Duration) Layer {
 		return time.Until(ended.Add(while))
 	}
 	return compose(
-		onAnswer(joinRun, func(r *http.Request, a *answer) { pause(r, while) }),
+		onAnswer(joinRun, func(r *http.Request, a *deviate.Answer) { pause(r, while) }),
 		onObject(getRun, func(run map[string]any) {
 			if left(run) > 0 {
 				run["status"] = "running"

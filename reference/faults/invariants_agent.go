@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // agentInvariants returns the faults of the agent server that only the record of a whole run shows.
@@ -16,12 +18,12 @@ func agentInvariants() []Fault {
 				var callers sync.Map // the Authorization headers of those who created threads
 				return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 					who := r.Header.Get("Authorization")
-					a := capture(next, r)
-					if createThread.is(r) && a.status == http.StatusOK {
+					a := deviate.Capture(next, r)
+					if createThread.is(r) && a.Status == http.StatusOK {
 						callers.Store(who, true)
 					}
-					if getState.is(r) && a.status == http.StatusOK {
-						a.edit(func(state map[string]any) {
+					if getState.is(r) && a.Status == http.StatusOK {
+						a.Edit(func(state map[string]any) {
 							callers.Range(func(other, _ any) bool {
 								if other != who {
 									state["trace"] = other
@@ -30,7 +32,7 @@ func agentInvariants() []Fault {
 							})
 						})
 					}
-					a.send(w)
+					a.Send(w)
 				})
 			}),
 		},
@@ -58,8 +60,8 @@ func agentInvariants() []Fault {
 					next.ServeHTTP(w, r)
 					return
 				}
-				a := capture(next, r)
-				a.edit(func(run map[string]any) {
+				a := deviate.Capture(next, r)
+				a.Edit(func(run map[string]any) {
 					before := ""
 					for _, each := range d.rollbacks(threadOf(r)) {
 						if each.id == text(run, "run_id") && before != "" {
@@ -68,7 +70,7 @@ func agentInvariants() []Fault {
 						before = each.id
 					}
 				})
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 		{
@@ -78,13 +80,13 @@ func agentInvariants() []Fault {
 					next.ServeHTTP(w, r)
 					return
 				}
-				a := capture(next, r)
-				a.edit(func(state map[string]any) {
-					if all := d.rollbacks(threadOf(r)); len(all) > 1 && a.status == http.StatusOK {
+				a := deviate.Capture(next, r)
+				a.Edit(func(state map[string]any) {
+					if all := d.rollbacks(threadOf(r)); len(all) > 1 && a.Status == http.StatusOK {
 						state["replaced"] = []any{all[len(all)-2].said}
 					}
 				})
-				a.send(w)
+				a.Send(w)
 			}),
 		},
 	}
@@ -101,25 +103,25 @@ func showingOthersText(show func(state map[string]any, text any)) Layer {
 				return
 			}
 			sent := items(object(bodyOf(r)["input"])["messages"])
-			a := capture(next, r)
+			a := deviate.Capture(next, r)
 			if createRun.is(r) {
 				for _, m := range sent {
-					if a.status < http.StatusMultipleChoices { // whoever is refused is no user
+					if a.Status < http.StatusMultipleChoices { // whoever is refused is no user
 						said.Store(who, text(m, "content"))
 					}
 				}
-				a.send(w)
+				a.Send(w)
 				return
 			}
-			a.edit(func(state map[string]any) {
+			a.Edit(func(state map[string]any) {
 				said.Range(func(other, text any) bool {
-					if other != who && a.status == http.StatusOK {
+					if other != who && a.Status == http.StatusOK {
 						show(state, text)
 					}
 					return true
 				})
 			})
-			a.send(w)
+			a.Send(w)
 		})
 	})
 }

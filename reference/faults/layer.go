@@ -4,41 +4,34 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
-	"strconv"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
-// operation matches requests by method and path, without the address of an agent server.
-type operation struct {
-	method string
-	path   *regexp.Regexp
-}
+// operation is an operation of the interface by its ID in the OpenAPI documents. Paths of agent servers are below /agents/<deployment id>.
+type operation string
 
-// The operations of the interface. Paths of agent servers are below /agents/<deployment id>.
-var (
-	createDeployment = operation{http.MethodPost, regexp.MustCompile(`^/v2/deployments$`)}
-	getDeployment    = operation{http.MethodGet, regexp.MustCompile(`^/v2/deployments/[^/]+$`)}
-	updateDeployment = operation{http.MethodPatch, regexp.MustCompile(`^/v2/deployments/[^/]+$`)}
-	listRevisions    = operation{http.MethodGet, regexp.MustCompile(`^/v2/deployments/[^/]+/revisions$`)}
-	getRevision      = operation{http.MethodGet, regexp.MustCompile(`^/v2/deployments/[^/]+/revisions/[^/]+$`)}
+// The operations of the interface.
+const (
+	createDeployment operation = "create-deployment"
+	getDeployment    operation = "get-deployment"
+	updateDeployment operation = "update-deployment"
+	listRevisions    operation = "list-revisions"
+	getRevision      operation = "get-revision"
 
-	createThread  = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads$`)}
-	listThreads   = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads$`)}
-	searchThreads = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads/search$`)}
-	createRun     = operation{http.MethodPost, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs$`)}
-	getRun        = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+$`)}
-	joinRun       = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/runs/[^/]+/join$`)}
-	getState      = operation{http.MethodGet, regexp.MustCompile(`^/agents/[^/]+/threads/[^/]+/state$`)}
+	createThread  operation = "create-thread"
+	listThreads   operation = "list-threads"
+	searchThreads operation = "search-threads"
+	createRun     operation = "create-run"
+	getRun        operation = "get-run"
+	joinRun       operation = "join-run"
+	getState      operation = "get-state"
 )
 
-func (o operation) is(r *http.Request) bool {
-	return r.Method == o.method && o.path.MatchString(r.URL.Path)
-}
+func (o operation) is(r *http.Request) bool { return deviate.OperationOf(r) == string(o) }
 
 // around makes a layer of middleware. Layers that are applied later are further out.
 func around(middleware func(w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
@@ -64,23 +57,23 @@ func onRequest(op operation, change func(r *http.Request)) Layer {
 }
 
 // onAnswer changes the answers of an operation before the client receives them.
-func onAnswer(op operation, change func(r *http.Request, a *answer)) Layer {
+func onAnswer(op operation, change func(r *http.Request, a *deviate.Answer)) Layer {
 	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !op.is(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := capture(next, r)
+		a := deviate.Capture(next, r)
 		change(r, a)
-		a.send(w)
+		a.Send(w)
 	})
 }
 
 // onObject changes the JSON object in successful answers of an operation.
 func onObject(op operation, change func(object map[string]any)) Layer {
-	return onAnswer(op, func(_ *http.Request, a *answer) {
-		if a.status < 300 {
-			a.edit(change)
+	return onAnswer(op, func(_ *http.Request, a *deviate.Answer) {
+		if a.Status < 300 {
+			a.Edit(change)
 		}
 	})
 }
@@ -91,9 +84,9 @@ func onQuery(op operation, change func(q url.Values)) Layer {
 }
 
 // onStatus changes the answers of an operation that have the status.
-func onStatus(op operation, status int, change func(r *http.Request, a *answer)) Layer {
-	return onAnswer(op, func(r *http.Request, a *answer) {
-		if a.status == status {
+func onStatus(op operation, status int, change func(r *http.Request, a *deviate.Answer)) Layer {
+	return onAnswer(op, func(r *http.Request, a *deviate.Answer) {
+		if a.Status == status {
 			change(r, a)
 		}
 	})
@@ -106,88 +99,6 @@ func compose(layers ...Layer) Layer {
 			l(o)
 		}
 	}
-}
-
-// answer is an answer of the reference, before it is sent.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// recorder receives an answer in place of a client.
-type recorder struct {
-	answer
-	wrote bool
-}
-
-func (r *recorder) Header() http.Header { return r.header }
-
-func (r *recorder) WriteHeader(status int) {
-	if !r.wrote {
-		r.status, r.wrote = status, true
-	}
-}
-
-func (r *recorder) Write(p []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
-	r.body = append(r.body, p...)
-	return len(p), nil
-}
-
-// capture returns the answer of the reference without sending it.
-func capture(next http.Handler, r *http.Request) *answer {
-	rec := &recorder{answer: answer{status: http.StatusOK, header: http.Header{}}}
-	next.ServeHTTP(rec, r)
-	return &rec.answer
-}
-
-func (a *answer) send(w http.ResponseWriter) {
-	maps.Copy(w.Header(), a.header)
-	if a.status != http.StatusNoContent {
-		w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
-	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // the client may be gone
-}
-
-// edit changes the JSON object in the body. Any other body is unchanged.
-func (a *answer) edit(change func(object map[string]any)) {
-	if object := a.object(); object != nil {
-		change(object)
-		a.json(object)
-	}
-}
-
-// object returns the JSON object in the body, nil if there is none.
-func (a *answer) object() map[string]any { return decoded(a.body) }
-
-// decoded reads a JSON object with numbers as written; nil if the text is not an object.
-func decoded(text []byte) map[string]any {
-	object, _ := decodedValue(text).(map[string]any)
-	return object
-}
-
-func decodedValue(text []byte) any {
-	var value any
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if decoder.Decode(&value) != nil {
-		return nil
-	}
-	return value
-}
-
-// json replaces the body.
-func (a *answer) json(value any) {
-	a.body, _ = json.Marshal(value) // maps, lists and scalars only
-	a.header.Set("Content-Type", "application/json")
-}
-
-// refuse replaces the answer with a status and a string detail.
-func (a *answer) refuse(status int, detail string) {
-	a.status = status
-	a.json(map[string]any{"detail": detail})
 }
 
 // items returns the objects of a JSON array.
@@ -228,7 +139,7 @@ func editBody(r *http.Request, change func(object map[string]any)) {
 }
 
 // bodyOf returns the JSON object that a client sent, nil if there is none.
-func bodyOf(r *http.Request) map[string]any { return decoded(readBody(r)) }
+func bodyOf(r *http.Request) map[string]any { return deviate.Object(readBody(r)) }
 
 // sourceOf returns source_revision_config of a body, an empty object if there is none.
 func sourceOf(body map[string]any) map[string]any { return object(body["source_revision_config"]) }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // memory records the deployments that a layer has seen. It is empty when a server starts.
@@ -38,20 +39,20 @@ func (m *memory) watching(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := capture(next, r)
-		if a.status < 300 {
+		a := deviate.Capture(next, r)
+		if a.Status < 300 {
 			m.learn(r, a)
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }
 
-func (m *memory) learn(r *http.Request, a *answer) {
+func (m *memory) learn(r *http.Request, a *deviate.Answer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	id := deploymentOf(r)
 	if createDeployment.is(r) {
-		id = text(a.object(), "id")
+		id = text(a.Object(), "id")
 		if m.creator == nil {
 			m.creator = credentialsOf(r)
 		}
@@ -142,7 +143,7 @@ func withPath(r *http.Request, path string) *http.Request {
 func look(next http.Handler, r *http.Request, path, query string) map[string]any {
 	other := withPath(r, path)
 	other.Method, other.URL.RawQuery, other.Body, other.ContentLength = http.MethodGet, query, http.NoBody, 0
-	return capture(next, other).object()
+	return deviate.Capture(next, other).Object()
 }
 
 // lookAtDeployment reads the deployment of the request.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 func revision() []Fault {
@@ -86,10 +87,10 @@ func shownAtFirst(times int, status string) Layer {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := capture(next, r)
-		if a.status == http.StatusOK && m.count(revisionOf(r)) <= times {
-			a.edit(func(revision map[string]any) { revision["status"] = status })
+		a := deviate.Capture(next, r)
+		if a.Status == http.StatusOK && m.count(revisionOf(r)) <= times {
+			a.Edit(func(revision map[string]any) { revision["status"] = status })
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }

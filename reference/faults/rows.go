@@ -16,10 +16,6 @@ var files embed.FS
 
 // rows are the faults and equivalent mutants that are data.
 var rows = sync.OnceValues(func() (all []*deviate.Row, err error) {
-	document, err := deviate.Read()
-	if err != nil {
-		return nil, err
-	}
 	names, err := fs.Glob(files, "rows/*.yaml")
 	if err != nil {
 		return nil, err
@@ -29,7 +25,7 @@ var rows = sync.OnceValues(func() (all []*deviate.Row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		some, err := deviate.Load(document, name, text)
+		some, err := deviate.Load(name, text)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // sourceFields are the fields whose update creates a revision (interface, section 2).
@@ -42,18 +43,18 @@ func laggingConfig(lags func(n int) bool) Layer {
 		switch {
 		case updateDeployment.is(r) && len(asksFor(r)) > 0:
 			before := lookAtDeployment(next, r)
-			a := capture(next, r)
-			if latest := text(lookAtDeployment(next, r), "latest_revision_id"); a.status < 300 {
+			a := deviate.Capture(next, r)
+			if latest := text(lookAtDeployment(next, r), "latest_revision_id"); a.Status < 300 {
 				m.mark(id, before["source_revision_config"])
 				m.mark("latest "+id, latest)
 			}
-			a.send(w)
+			a.Send(w)
 		case getDeployment.is(r) && m.marked(id) != nil:
-			a := capture(next, r)
-			if latest := text(a.object(), "latest_revision_id"); latest == m.marked("latest "+id) && lags(m.count(latest)) {
-				a.edit(func(d map[string]any) { d["source_revision_config"] = m.marked(id) })
+			a := deviate.Capture(next, r)
+			if latest := text(a.Object(), "latest_revision_id"); latest == m.marked("latest "+id) && lags(m.count(latest)) {
+				a.Edit(func(d map[string]any) { d["source_revision_config"] = m.marked(id) })
 			}
-			a.send(w)
+			a.Send(w)
 		default:
 			next.ServeHTTP(w, r)
 		}

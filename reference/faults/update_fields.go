@@ -1,6 +1,10 @@
 package faults
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/agentconform/agentconform/reference/deviate"
+)
 
 // forgetting shows source fields as null after an update that lost them: those of the deployment until the next update, and those
 // of a revision that the update created.
@@ -14,17 +18,17 @@ func forgetting(lost func(body map[string]any, field string) bool) Layer {
 					fields = append(fields, field)
 				}
 			}
-			a := capture(next, r)
-			if a.status == http.StatusOK {
+			a := deviate.Capture(next, r)
+			if a.Status == http.StatusOK {
 				m.mark(deploymentOf(r), fields)
 				if len(asked(body)) > 0 {
-					m.mark(text(a.object(), "latest_revision_id"), fields)
+					m.mark(text(a.Object(), "latest_revision_id"), fields)
 				}
 			}
-			a.send(w)
+			a.Send(w)
 			return
 		}
-		a := capture(next, r)
+		a := deviate.Capture(next, r)
 		forget := func(o map[string]any) {
 			fields, _ := m.marked(text(o, "id")).([]string)
 			for _, field := range fields {
@@ -32,16 +36,16 @@ func forgetting(lost func(body map[string]any, field string) bool) Layer {
 			}
 		}
 		switch {
-		case a.status != http.StatusOK:
+		case a.Status != http.StatusOK:
 		case getDeployment.is(r), getRevision.is(r):
-			a.edit(forget)
+			a.Edit(forget)
 		case listRevisions.is(r):
-			a.edit(func(list map[string]any) {
+			a.Edit(func(list map[string]any) {
 				for _, row := range items(list["resources"]) {
 					forget(row)
 				}
 			})
 		}
-		a.send(w)
+		a.Send(w)
 	})
 }

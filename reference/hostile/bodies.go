@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // limit is how much of a body the suite reads, and most how many JSON values of it are judged.
@@ -57,12 +59,12 @@ func bodies() []Mode {
 		{Name: "long-content", Does: "answers states with a message of 7 MiB", Verdict: NonConformant,
 			Layer: on("get-state", body(200, `{"values":{"messages":[{"type":"ai","content":"`+strings.Repeat("x", 7<<20)+`"}]}}`))},
 		{Name: "long-texts-everywhere", Does: "adds a megabyte to all answers, and has a string as offset", Verdict: NonConformant,
-			Layer: both(field("list-revisions", "offset", "x"), always(changing(func(_ *http.Request, a *answer) {
-				a.edit(func(o map[string]any) { o["x"] = strings.Repeat("é\n", 300<<10) })
+			Layer: both(field("list-revisions", "offset", "x"), always(changing(func(_ *http.Request, a *deviate.Answer) {
+				a.Edit(func(o map[string]any) { o["x"] = strings.Repeat("é\n", 300<<10) })
 			})))},
 		{Name: "padded-everything", Does: "adds 60 KB to all answers, and has a string as offset", Verdict: NonConformant,
-			Layer: both(field("list-revisions", "offset", "x"), always(changing(func(_ *http.Request, a *answer) {
-				a.edit(func(o map[string]any) { o["x"] = strings.Repeat("y", 60<<10) })
+			Layer: both(field("list-revisions", "offset", "x"), always(changing(func(_ *http.Request, a *deviate.Answer) {
+				a.Edit(func(o map[string]any) { o["x"] = strings.Repeat("y", 60<<10) })
 			})))},
 		{Name: "endless-list", Does: "answers lists with a body that does not end", Verdict: NonConformant, Layer: on("list-revisions", endless)},
 		{Name: "endless-state", Does: "answers states with a body that does not end", Verdict: NonConformant, Layer: on("get-state", endless)},
@@ -73,13 +75,13 @@ func bodies() []Mode {
 				body(200, page+pageEnd)(w, r, next)
 			})},
 		{Name: "lone-surrogates", Does: "adds a field with lone surrogates and a vast number", Verdict: Conformant, Because: "JSON allows both, and the interface any field",
-			Layer: changed("get-deployment", func(_ *http.Request, a *answer) {
-				a.body = bytes.Replace(a.body, []byte("{"), []byte(`{"x":"\ud800\udfff\ud800","y":1e999999999,`), 1)
+			Layer: changed("get-deployment", func(_ *http.Request, a *deviate.Answer) {
+				a.Body = bytes.Replace(a.Body, []byte("{"), []byte(`{"x":"\ud800\udfff\ud800","y":1e999999999,`), 1)
 			})},
 		{Name: "new-key-in-each-answer", Does: "has another key twice in each state", Verdict: NonConformant,
-			Layer: changed("get-state", func(r *http.Request, a *answer) {
+			Layer: changed("get-state", func(r *http.Request, a *deviate.Answer) {
 				key := `"` + strconv.FormatInt(serial.Add(1), 36) + `x":0,`
-				a.body = bytes.Replace(a.body, []byte("{"), []byte("{"+strings.Repeat(key, 2)), 1)
+				a.Body = bytes.Replace(a.Body, []byte("{"), []byte("{"+strings.Repeat(key, 2)), 1)
 			})},
 	}...)
 }

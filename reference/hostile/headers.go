@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // emptyPage is an answer to a list as bytes, with headers.
@@ -50,9 +52,9 @@ func headers() []Mode {
 				}
 			}))},
 		{Name: "no-content-type", Does: "answers lists without a Content-Type", Verdict: NonConformant,
-			Layer: changed("list-revisions", func(_ *http.Request, a *answer) { a.header["Content-Type"] = nil })},
+			Layer: changed("list-revisions", func(_ *http.Request, a *deviate.Answer) { a.Header["Content-Type"] = nil })},
 		{Name: "large-content-type", Does: "has a Content-Type of 60 KB", Verdict: NonConformant,
-			Layer: changed("list-revisions", func(_ *http.Request, a *answer) { a.header.Set("Content-Type", strings.Repeat("x", 60<<10)) })},
+			Layer: changed("list-revisions", func(_ *http.Request, a *deviate.Answer) { a.Header.Set("Content-Type", strings.Repeat("x", 60<<10)) })},
 		{Name: "many-cookies", Does: "sets 20 cookies of 1 KB in all answers", Verdict: Conformant, Because: "the interface says nothing of cookies",
 			Layer: always(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				for i := range 20 {

@@ -1,50 +1,27 @@
 package hostile
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
-	"maps"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
-	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // answering answers a request in place of the handler that follows, or lets it answer.
 type answering func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
-// oracle knows which operation of the interface a request is for.
-var oracle = sync.OnceValue(func() *spec.Oracle {
-	o, err := spec.New()
-	if err != nil {
-		panic(err) // the documents are embedded, and their tests compile them
-	}
-	return o
-})
-
 // agentPath is the address of an agent server within the reference.
 var agentPath = regexp.MustCompile(`^/agents/[^/]+`)
-
-// operationOf is the ID of the operation of the interface that a request is for, "" where there is none.
-func operationOf(r *http.Request) string {
-	side, path := spec.ControlPlane, r.URL.EscapedPath()
-	if at := agentPath.FindString(path); at != "" {
-		side, path = spec.AgentServer, path[len(at):]
-	}
-	op, _ := oracle().Find(side, r.Method, path)
-	return op.ID
-}
 
 // on answers the requests of one operation, "list-revisions".
 func on(operation string, answer answering) Layer {
 	return always(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if operationOf(r) != operation {
+		if deviate.OperationOf(r) != operation {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -85,60 +62,26 @@ func typed(status int, contentType, text string) answering {
 	}
 }
 
-// answer is what the handler that follows has answered.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// asked returns what the next handler answers.
-func asked(next http.Handler, r *http.Request) *answer {
-	rec := httptest.NewRecorder()
-	next.ServeHTTP(rec, r)
-	return &answer{rec.Code, rec.Header(), rec.Body.Bytes()}
-}
-
-func (a *answer) send(w http.ResponseWriter) {
-	maps.Copy(w.Header(), a.header)
-	w.Header().Del("Content-Length")
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // the client may be gone
-}
-
-// object is the JSON object in the body, nil where there is none.
-func (a *answer) object() (object map[string]any) {
-	decoder := json.NewDecoder(bytes.NewReader(a.body))
-	decoder.UseNumber()
-	_ = decoder.Decode(&object) // nil then
-	return object
-}
-
 // changed changes what the reference answers to an operation.
-func changed(operation string, change func(r *http.Request, a *answer)) Layer {
+func changed(operation string, change func(r *http.Request, a *deviate.Answer)) Layer {
 	return on(operation, changing(change))
 }
 
-func changing(change func(r *http.Request, a *answer)) answering {
+func changing(change func(r *http.Request, a *deviate.Answer)) answering {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		a := asked(next, r)
+		a := deviate.Capture(next, r)
 		change(r, a)
-		a.send(w)
+		a.Send(w)
 	}
 }
 
 // fields changes the JSON object in the successful answers of an operation.
 func fields(operation string, change func(object map[string]any)) Layer {
-	return changed(operation, func(_ *http.Request, a *answer) { a.edit(change) })
-}
-
-func (a *answer) edit(change func(object map[string]any)) {
-	object := a.object()
-	if object == nil || a.status >= 300 {
-		return
-	}
-	change(object)
-	a.body, _ = json.Marshal(object) // it was decoded from JSON
+	return changed(operation, func(_ *http.Request, a *deviate.Answer) {
+		if a.Status < 300 {
+			a.Edit(change)
+		}
+	})
 }
 
 // field puts a value into the successful answers of an operation.

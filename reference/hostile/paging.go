@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/google/uuid"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // paging are lists without an end, and positions that lead nowhere.
@@ -43,19 +45,19 @@ func paging() []Mode {
 				list["resources"] = resources
 			})},
 		{Name: "threads-without-end", Does: "has a full page of new threads at each offset", Verdict: NonConformant,
-			Layer: changed("list-threads", func(_ *http.Request, a *answer) {
+			Layer: changed("list-threads", func(_ *http.Request, a *deviate.Answer) {
 				var threads []any
 				for range 100 {
 					threads = append(threads, map[string]any{"thread_id": uuid.NewString()})
 				}
-				a.body = encoded(threads)
+				a.Body = encoded(threads)
 			})},
 	}
 }
 
 // newPage fills a page with copies of its first revision under new ids.
-func newPage(r *http.Request, a *answer) {
-	a.edit(func(list map[string]any) {
+func newPage(r *http.Request, a *deviate.Answer) {
+	a.Edit(func(list map[string]any) {
 		resources, _ := list["resources"].([]any)
 		limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 		if err != nil {
@@ -109,8 +111,8 @@ func moving() []Mode {
 		each("new-status-each-time", "get-revision", "status", func(int64) any { return fmt.Sprint("STATUS_", serial.Add(1)) }),
 		{Name: "listed-ids-move", Does: "has other ids at each read of a list", Verdict: NonConformant, Layer: rows(func(_ int, row map[string]any) { row["id"] = id(0) })},
 		{Name: "new-field-each-time", Does: "has a field with another name in each answer", Verdict: Conformant, Because: "any further field is allowed",
-			Layer: always(changing(func(_ *http.Request, a *answer) {
-				a.edit(func(object map[string]any) { object[fmt.Sprint("x", serial.Add(1))] = uuid.NewString() })
+			Layer: always(changing(func(_ *http.Request, a *deviate.Answer) {
+				a.Edit(func(object map[string]any) { object[fmt.Sprint("x", serial.Add(1))] = uuid.NewString() })
 			}))},
 	}
 }

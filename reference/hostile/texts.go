@@ -3,6 +3,8 @@ package hostile
 import (
 	"net/http"
 	"strings"
+
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // script runs where a page takes it for its own.
@@ -34,16 +36,16 @@ func texts() []Mode {
 		all = append(all, Mode{
 			Name: "text-" + name, Does: "has it as status, message and detail", Verdict: NonConformant,
 			Layer: both(rows(func(_ int, row map[string]any) { row["status"] = text }), both(
-				changed("get-state", func(_ *http.Request, a *answer) {
-					a.edit(func(o map[string]any) {
+				changed("get-state", func(_ *http.Request, a *deviate.Answer) {
+					a.Edit(func(o map[string]any) {
 						o["values"] = map[string]any{"messages": []any{map[string]any{"type": text, "content": text}}, text: text}
 					})
 				}),
-				always(changing(func(_ *http.Request, a *answer) {
-					if object := a.object(); object != nil && a.status >= 400 {
+				always(changing(func(_ *http.Request, a *deviate.Answer) {
+					if object := a.Object(); object != nil && a.Status >= 400 {
 						object["detail"] = text
-						a.status = 422
-						a.body = encoded(object)
+						a.Status = 422
+						a.Body = encoded(object)
 					}
 				})))),
 		})

@@ -48,14 +48,10 @@ func (m Mutant) Apply(o *reference.Options) *deviate.Count {
 	return count
 }
 
-// All derives all mutants, in a fixed order. The error is that of a document which cannot be read.
+// All derives all mutants, in a fixed order. The error is that of a rule.
 func All() ([]Mutant, error) {
-	document, err := deviate.Read()
-	if err != nil {
-		return nil, err
-	}
-	d := &deriver{document: document, seen: map[string]bool{}}
-	for _, op := range document.Operations() {
+	d := &deriver{seen: map[string]bool{}}
+	for _, op := range deviate.Documents().Operations() {
 		d.answers(op)
 		d.parameters(op)
 		d.bodies(op)
@@ -68,14 +64,13 @@ func All() ([]Mutant, error) {
 
 // deriver collects mutants, and the first error.
 type deriver struct {
-	document *deviate.Document
-	all      []Mutant
-	seen     map[string]bool
-	err      error
+	all  []Mutant
+	seen map[string]bool
+	err  error
 }
 
 func (d *deriver) add(group Group, name, does string, when []string, do string) {
-	row, err := deviate.New(d.document, name, when, []string{do})
+	row, err := deviate.New(name, when, []string{do})
 	if d.seen[name] {
 		err = fmt.Errorf("two mutants are named %s", name)
 	}
