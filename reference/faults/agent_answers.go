@@ -20,21 +20,6 @@ func agentRevisions() []Fault {
 			}),
 		},
 		{
-			Name: "five-words-are-not-answered", Breaks: "a run with an input of five words gets no answer", Fails: "E2E-1",
-			Also:  map[string]string{"AS-STATE-2": "one of its inputs also has five words"},
-			Apply: onMessages(fiveUnanswered),
-		},
-		{
-			Name: "first-revision-answers-no-five-words", Breaks: "a run with an input of five words gets no answer until the deployment is updated", Fails: "E2E-1",
-			Also: map[string]string{"AS-STATE-2": "one of its inputs also has five words"},
-			Apply: untilUpdated(getState, func(s map[string]any) {
-				values := object(s["values"])
-				if all := items(values["messages"]); len(all) > 0 {
-					values["messages"] = fiveUnanswered(all)
-				}
-			}),
-		},
-		{
 			Name: "update-takes-the-agent-server-down", Breaks: "the agent server is down after an update is DEPLOYED", Fails: "E2E-1",
 			Apply: redeploying(func(r *updatedRuntime, _ context.Context, id string, _ controlplane.Build, _ map[string]string) error {
 				r.down.Store(id, true)

@@ -24,16 +24,6 @@ func agentUsers() []Fault {
 			})),
 		},
 		{
-			Name: "graph-sees-the-developer", Breaks: "the graph receives the owner of the deployment instead of the caller", Fails: "AS-AUTH-6",
-			Apply: changingGraphUser(forEveryUser(asDeveloper)),
-		},
-		{
-			Name: "graph-sees-nobody", Breaks: "the configuration that the graph receives has no graph_auth_user", Fails: "AS-AUTH-6",
-			Apply: agentOptions(func(o *agentserver.Options) {
-				o.GraphConfig = func(configurable map[string]any) { delete(configurable, "graph_auth_user") }
-			}),
-		},
-		{
 			Name: "number-in-a-field-becomes-text", Breaks: "the graph receives a string for each custom field that is a number", Fails: "AS-AUTH-6",
 			Apply: changingGraphUser(forEveryUser(func(u agentserver.User) map[string]any {
 				fields := maps.Clone(u.Fields)
@@ -44,13 +34,6 @@ func agentUsers() []Fault {
 				}
 				return fields
 			})),
-		},
-		{
-			Name: "first-user-is-cached", Breaks: "the graph receives the first user's object for every caller", Fails: "AS-AUTH-7",
-			Apply: changingGraphUser(func() func(agentserver.User) map[string]any {
-				first := firstValue[map[string]any]{}
-				return func(u agentserver.User) map[string]any { return first.keep(u.Fields) }
-			}),
 		},
 		{
 			Name: "first-role-is-cached", Breaks: "the graph receives the caller's identity with the custom fields of the first user", Fails: "AS-AUTH-7",
@@ -64,11 +47,6 @@ func agentUsers() []Fault {
 			}),
 		},
 	}
-}
-
-// asDeveloper is the owner of the deployment, whoever the caller is.
-func asDeveloper(agentserver.User) map[string]any {
-	return map[string]any{"identity": "owner", "role": "developer"}
 }
 
 // firstValue keeps the first value it receives.

@@ -19,15 +19,6 @@ func agentCompleted() []Fault {
 			Apply: deletingCompleted(func(completed []threads.Run, _ bool) []threads.Run { return completed }),
 		},
 		{
-			Name: "rollback-deletes-the-last-run", Breaks: "a run with rollback on an idle thread deletes the last completed run", Fails: "AS-ROLLBACK-6",
-			Apply: deletingCompleted(func(completed []threads.Run, busy bool) []threads.Run {
-				if busy || len(completed) == 0 {
-					return nil
-				}
-				return completed[:1]
-			}),
-		},
-		{
 			Name: "rollback-hides-completed-runs", Breaks: "get run returns 404 for completed runs after a rollback; their messages remain", Fails: "AS-ROLLBACK-6",
 			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
 				a := deviate.Capture(next, r)

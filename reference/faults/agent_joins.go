@@ -43,12 +43,6 @@ func agentJoins() []Fault {
 			Name: "foreign-join-is-an-empty-object", Breaks: "join of another user's run returns 200 with an empty object at once", Fails: "AS-RUN-9",
 			Apply: onForeignJoin(false, func(a *deviate.Answer, _ func()) { a.JSON(map[string]any{}) }),
 		},
-		{
-			Name: "foreign-join-is-an-error-object", Breaks: "join of another user's run returns 200 with an error object at once", Fails: "AS-RUN-9",
-			Apply: onForeignJoin(false, func(a *deviate.Answer, _ func()) {
-				a.JSON(map[string]any{"__error__": map[string]any{"error": "NotFound"}})
-			}),
-		},
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
@@ -14,15 +13,6 @@ import (
 // that continue after their rollback.
 func agentLateStates() []Fault {
 	return []Fault{
-		{
-			Name: "late-state-rollback-is-rejected", Breaks: "the state shows a run's messages only when it ends; a run with rollback gets 409 while another run is in progress", Fails: "AS-ROLLBACK-1",
-			Apply: compose(stateAtEnd(), strategy("rollback", agentserver.Strategies()["reject"])),
-		},
-		{
-			Name: "late-state-keeps-the-input", Breaks: "the state shows a run's messages only when it ends; the input of a rolled-back run remains", Fails: "AS-ROLLBACK-3",
-			Also:  remainsInAll("the input"),
-			Apply: compose(stateAtEnd(), leaking(leak{messages: remainingMessages(every, func(t tombstone) []threads.Message { return t.input })})),
-		},
 		{
 			Name: "late-state-is-flushed-after-the-deletion", Breaks: "the state shows a run's messages only when it ends; a rolled-back run writes its messages when it stops, after its deletion", Fails: "AS-ROLLBACK-3",
 			Also:  remainsInAll("what a run had written"),

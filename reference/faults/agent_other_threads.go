@@ -154,16 +154,6 @@ func (s discardingStore) State(ctx context.Context, thread string) ([]threads.Me
 func agentPendingJoins() []Fault {
 	return []Fault{
 		{
-			Name: "join-on-a-rolled-back-run-hangs", Breaks: "a pending join on a rolled-back run never returns", Fails: "AS-ROLLBACK-9",
-			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				a := deviate.Capture(next, r)
-				if !over && a.Status == http.StatusNotFound {
-					<-r.Context().Done()
-				}
-				a.Send(w)
-			}),
-		},
-		{
 			Name: "join-on-a-rolled-back-run-polls-forever", Breaks: "a pending join on a rolled-back run polls forever for a run with that id", Fails: "AS-ROLLBACK-9",
 			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
 				a := deviate.Capture(next, r)

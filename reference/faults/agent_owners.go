@@ -19,11 +19,6 @@ func agentForeignThreads() []Fault {
 				a.JSON(map[string]any{})
 			}),
 		},
-		{
-			Name: "foreign-join-tells-the-status", Breaks: "join of another user's run, under a thread of the caller, returns 200 with the status of the run at once",
-			Fails: "AS-AUTHZ-1",
-			Apply: onForeignJoin(true, func(a *deviate.Answer, _ func()) { a.JSON(map[string]any{"status": "success"}) }),
-		},
 	}
 }
 
@@ -34,14 +29,6 @@ func agentListings() []Fault {
 			Name: "search-filter-replaces-the-owner", Breaks: "a search with metadata ignores the owner filter", Fails: "AS-AUTHZ-3",
 			Apply: searching(func(metadata map[string]any, d *agentserver.Decision) {
 				if len(metadata) > 0 {
-					d.Filter = nil
-				}
-			}),
-		},
-		{
-			Name: "list-is-everybodys", Breaks: "a list or search without metadata returns the threads of all users", Fails: "AS-AUTHZ-3",
-			Apply: searching(func(metadata map[string]any, d *agentserver.Decision) {
-				if len(metadata) == 0 {
 					d.Filter = nil
 				}
 			}),
@@ -113,10 +100,6 @@ func agentMetadata() []Fault {
 			}),
 		},
 		{
-			Name: "studio-user-is-filtered", Breaks: "a studio user is treated as a regular user", Fails: "AS-AUTHZ-5",
-			Apply: authorizing(func(a *agentserver.Access) { a.User.Studio = false }, nil),
-		},
-		{
 			Name: "studio-user-lists-nothing", Breaks: "list threads treats a studio user as a regular user", Fails: "AS-AUTHZ-5",
 			Apply: authorizing(func(a *agentserver.Access) { a.User.Studio = a.User.Studio && a.Action != "search" }, nil),
 		},
@@ -129,4 +112,23 @@ func creatingThreads(change func(metadata map[string]any, d *agentserver.Decisio
 			change(object(a.Value["metadata"]), d)
 		}
 	})
+}
+
+// agentAuthBypass returns the faults that bypass authentication in one place.
+func agentAuthBypass() []Fault {
+	return []Fault{
+		{
+			Name: "search-for-nothing-is-everybodys", Breaks: "a search without metadata also returns the threads of the first user", Fails: "AS-AUTHZ-3",
+			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+				sent, body := bodyOf(r), readBody(r)
+				a := deviate.Capture(next, r)
+				if searchThreads.is(r) && a.Status == http.StatusOK && sent["metadata"] == nil && sent["ids"] == nil {
+					mine, _ := deviate.Value(a.Body).([]any)
+					first, _ := deviate.Value(deviate.Capture(next, resent(r, d.owner(r), body)).Body).([]any)
+					a.JSON(append(mine, first...))
+				}
+				a.Send(w)
+			}),
+		},
+	}
 }

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/agentconform/agentconform/reference/agentserver"
@@ -25,10 +24,6 @@ func agentStrategies() []Fault {
 			Apply: onSentRun(func(run map[string]any) { delete(run, "multitask_strategy") }),
 		},
 		{
-			Name: "new-run-inherits-the-input", Breaks: "a run with rollback starts with the input of the run that it replaces", Fails: "AS-ROLLBACK-1", Hangs: true,
-			Apply: directed(inheritedInput),
-		},
-		{
 			Name: "rollback-is-interrupt", Breaks: "rollback interrupts the prior run; the run and its messages remain", Fails: "AS-ROLLBACK-2",
 			Also: map[string]string{
 				"AS-ROLLBACK-3": "neither the run nor its messages are deleted", "AS-ROLLBACK-4": "neither is deleted later",
@@ -36,35 +31,7 @@ func agentStrategies() []Fault {
 			},
 			Apply: strategy("rollback", agentserver.Strategies()["interrupt"]),
 		},
-		{
-			Name: "rollback-deletes-pending-runs-only", Breaks: "rollback deletes only pending runs and interrupts running ones", Fails: "AS-ROLLBACK-2",
-			Also: map[string]string{
-				"AS-ROLLBACK-3": "neither a running run nor its messages are deleted", "AS-ROLLBACK-4": "neither is deleted later",
-				"AS-ROLLBACK-5": "of two runs, the running one remains", "AS-ROLLBACK-8": "the running runs of a sequence of rollbacks remain",
-			},
-			Apply: strategy("rollback", func(unfinished []threads.Run) (plan threads.Plan) {
-				for _, r := range unfinished {
-					if r.Status == threads.StatusPending {
-						plan.Delete = append(plan.Delete, r.ID)
-					} else {
-						plan.Interrupt = append(plan.Interrupt, r.ID)
-					}
-				}
-				return plan
-			}),
-		},
 	}
-}
-
-// inheritedInput gives a run with rollback the input of the run in progress.
-func inheritedInput(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if run := bodyOf(r); createRun.is(r) && run["multitask_strategy"] == "rollback" {
-		thread := do(next, r, http.MethodGet, threadPath(r, threadOf(r))).Object()
-		if prior := d.latest(threadOf(r)); text(thread, "status") == "busy" && prior != nil {
-			editBody(r, func(run map[string]any) { run["input"] = prior["input"] })
-		}
-	}
-	next.ServeHTTP(w, r)
 }
 
 // agentRemains returns the faults where parts of the prior run remain.
@@ -75,11 +42,6 @@ func agentRemains() []Fault {
 			Name: "rolled-back-run-is-marked", Breaks: "rollback deletes the messages of the prior run and only marks the run as interrupted", Fails: "AS-ROLLBACK-2",
 			Also:  remainsInAll("the run"),
 			Apply: leaking(leak{run: remainingRunAs(threads.StatusInterrupted, every)}),
-		},
-		{
-			Name: "rolled-back-run-stays-in-a-cache", Breaks: "get run still returns the rolled-back run, as in progress, from a cache", Fails: "AS-ROLLBACK-2",
-			Also:  remainsInAll("the run"),
-			Apply: leaking(leak{run: remainingRun(every)}),
 		},
 		{
 			Name: "rolled-back-messages-stay", Breaks: "the prior run is deleted, but its messages remain in the state", Fails: "AS-ROLLBACK-3",
@@ -103,10 +65,6 @@ func agentRemains() []Fault {
 			Apply: leaking(leak{run: remainingRun(waited)}),
 		},
 		{
-			Name: "waiting-run-comes-back", Breaks: "a rolled-back queued run is found again, with status success, when the run before it would have completed", Fails: "AS-ROLLBACK-5",
-			Apply: leaking(leak{run: remainingRunAs(threads.StatusSuccess, func(t tombstone) bool { return waited(t) && time.Now().After(t.due()) })}),
-		},
-		{
 			Name: "waiting-run-leaves-its-input", Breaks: "a message of a rolled-back queued run remains in the state", Fails: "AS-ROLLBACK-5",
 			Apply: leaking(leak{messages: remainingMessages(waited, leftoverMessage)}),
 		},
@@ -127,10 +85,6 @@ func agentRemains() []Fault {
 				}
 				return plan
 			}),
-		},
-		{
-			Name: "run-without-output-stays", Breaks: "rollback does not delete a prior run that has no output yet", Fails: "AS-ROLLBACK-5",
-			Apply: leaking(leak{run: remainingRun(func(t tombstone) bool { return !t.hasOutput() && t.run.Strategy != "rollback" })}),
 		},
 	}
 }

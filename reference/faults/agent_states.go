@@ -2,25 +2,10 @@ package faults
 
 import (
 	"slices"
-	"strings"
 )
 
 func agentStates() []Fault {
 	return []Fault{
-		{
-			Name: "input-is-reversed", Breaks: "several input messages are shown in reverse order", Fails: "AS-STATE-2",
-			Apply: onMessages(func(all []map[string]any) []map[string]any {
-				for from := 0; from < len(all); from++ {
-					to := from
-					for to < len(all) && all[to]["type"] == "human" {
-						to++
-					}
-					slices.Reverse(all[from:to])
-					from = to
-				}
-				return all
-			}),
-		},
 		{
 			Name: "first-input-is-answered", Breaks: "of several input messages, the first is answered instead of the last", Fails: "AS-STATE-2",
 			Apply: onMessages(func(all []map[string]any) []map[string]any {
@@ -35,13 +20,6 @@ func agentStates() []Fault {
 			Name: "second-run-replaces-the-first", Breaks: "the state contains only the messages of the last run", Fails: "AS-STATE-3",
 			Apply: onMessages(lastExchange),
 		},
-		{
-			Name: "second-run-comes-first", Breaks: "messages of the last run come before those of earlier runs", Fails: "AS-STATE-3",
-			Apply: onMessages(func(all []map[string]any) []map[string]any {
-				last := lastExchange(slices.Clone(all))
-				return append(last, all[:len(all)-len(last)]...)
-			}),
-		},
 	}
 }
 
@@ -53,15 +31,6 @@ func onMessages(change func(all []map[string]any) []map[string]any) Layer {
 			values["messages"] = change(all)
 		}
 	})
-}
-
-// fiveUnanswered removes the answer to a last input of five words.
-func fiveUnanswered(all []map[string]any) []map[string]any {
-	last := lastExchange(all)
-	if len(strings.Fields(text(last[0], "content"))) == 5 {
-		return all[:len(all)-len(last)+1]
-	}
-	return all
 }
 
 func onEachMessage(change func(m map[string]any)) Layer {

@@ -17,10 +17,6 @@ func agentThreads() []Fault {
 			Apply: oneThreadEach(),
 		},
 		{
-			Name: "threads-without-runs-are-not-listed", Breaks: "threads without runs are missing from list threads", Fails: "AS-THREAD-2", Hangs: true,
-			Apply: agentStoring(func(s threads.Store) threads.Store { return usedThreads{s} }),
-		},
-		{
 			Name: "list-lags-behind", Breaks: "threads created in the last minute are missing from list threads", Fails: "AS-THREAD-2", Hangs: true,
 			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, time.Minute} }),
 		},
@@ -42,20 +38,6 @@ func oneThreadEach() Layer {
 			a.Body = first[key]
 		})
 	})
-}
-
-// usedThreads lists only threads that have runs.
-type usedThreads struct{ threads.Store }
-
-func (s usedThreads) Threads(ctx context.Context, match func(threads.Thread) bool) ([]threads.Thread, error) {
-	all, err := s.Store.Threads(ctx, match)
-	var used []threads.Thread
-	for _, t := range all {
-		if runs, _ := s.Runs(ctx, t.ID); len(runs) > 0 {
-			used = append(used, t)
-		}
-	}
-	return used, err
 }
 
 // oldThreads lists only threads of at least the given age.

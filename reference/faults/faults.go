@@ -9,6 +9,9 @@ import (
 	"github.com/agentconform/agentconform/reference"
 )
 
+// selfHosted is the edition of the reference that takes images.
+const selfHosted = "self-hosted"
+
 // Fault is a deliberate deviation that breaks a requirement. The reference with one fault is a mutant.
 type Fault struct {
 	Name   string // "limit-101-is-served"
@@ -78,4 +81,27 @@ func Find(names ...string) (layers []Layer, edition string, err error) {
 		layers, edition = append(layers, v.Apply), cmp.Or(v.Edition, edition)
 	}
 	return layers, edition, nil
+}
+
+func controlPlane() []Fault {
+	return slices.Concat(
+		credentials(), revision(), lifecycle(),
+		newRevisions(), keptAsIs(), filters(), planeInvariants(),
+	)
+}
+
+func agentServer() []Fault {
+	return slices.Concat(
+		agentThreads(), agentRuns(), agentMistakes(), agentJoins(), agentStates(), agentTexts(),
+		agentStrategies(), agentRemains(), agentReappearances(), agentLateStates(), agentCompleted(), agentConcurrent(), agentOtherThreads(), agentPendingJoins(),
+		disguised(), agentAuthBypass(), agentUsers(), agentForeignThreads(), agentListings(), agentMetadata(), agentDirections(),
+		agentRevisions(), agentInvariants(),
+	)
+}
+
+// equivalentMutants are in the order in which several may stand around one server: what is said, then how it is encoded, then how
+// it is sent.
+func equivalentMutants() []EquivalentMutant {
+	_, all := written()
+	return slices.Concat(all, otherStatuses(), otherContents(), otherLifecycles(), otherAgents(), forms(), disguisesIgnored(), transports(), waits(), otherWords())
 }

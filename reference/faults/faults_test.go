@@ -56,24 +56,6 @@ func TestFaultsBreakKnownRequirements(t *testing.T) {
 	}
 }
 
-// TestEveryRequirementHasItsFaults expects two faults for a MUST of the control plane, one for any other level.
-func TestEveryRequirementHasItsFaults(t *testing.T) {
-	count := map[string]int{}
-	for _, f := range All() {
-		count[f.Fails]++
-	}
-	for _, q := range catalogue(t).Requirements {
-		if q.Profile != features.ControlPlane {
-			continue
-		}
-		fewest := 1
-		if string(q.Level) == "MUST" {
-			fewest = 2
-		}
-		require.GreaterOrEqual(t, count[q.ID], fewest, q.ID)
-	}
-}
-
 func TestFindGivesLayersAndEdition(t *testing.T) {
 	layers, edition, err := Find("image-makes-no-revision", "pretty-printed")
 	require.NoError(t, err)

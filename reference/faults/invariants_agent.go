@@ -1,9 +1,7 @@
 package faults
 
 import (
-	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/agentconform/agentconform/reference/deviate"
@@ -40,18 +38,6 @@ func agentInvariants() []Fault {
 			Name: "state-shows-what-others-said", Breaks: "get state has a field with the last text that another user sent", Fails: "AS-INVARIANT-4",
 			Elsewhere: true,
 			Apply:     showingOthersText(func(state map[string]any, text any) { state["recent"] = text }),
-		},
-		{
-			Name: "state-ends-with-what-others-said", Breaks: "the state of a run that reports its caller ends with the last message of another user, and the graph receives the deployment's owner",
-			Fails: "AS-INVARIANT-4", Also: map[string]string{"AS-AUTH-6": "the run does not report its caller"},
-			Elsewhere: true,
-			Apply: compose(showingOthersText(func(state map[string]any, text any) {
-				values := object(state["values"])
-				all, _ := values["messages"].([]any)
-				if messages := items(values["messages"]); len(messages) > 0 && strings.Contains(fmt.Sprint(messages[0]["content"]), "whoami") {
-					values["messages"] = append(all, map[string]any{"type": "human", "content": text})
-				}
-			}), changingGraphUser(forEveryUser(asDeveloper))),
 		},
 		{
 			Name: "run-names-the-one-it-replaced", Breaks: "get run of a completed run with rollback has a field with the id of the run that it replaced", Fails: "AS-INVARIANT-5",

@@ -94,3 +94,14 @@ func shownAtFirst(times int, status string) Layer {
 		a.Send(w)
 	})
 }
+
+// planeInvariants returns the faults of the control plane that only the record of a whole run shows.
+func planeInvariants() []Fault {
+	return []Fault{
+		{
+			Name: "created-is-unknown-at-first", Breaks: "reads of a new deployment return 404 for half a second", Fails: "CP-INVARIANT-8",
+			Hangs: true,
+			Apply: delayedCreations(500 * time.Millisecond),
+		},
+	}
+}

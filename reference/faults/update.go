@@ -25,40 +25,7 @@ func newRevisions() []Fault {
 				}
 			}),
 		},
-		{
-			Name: "config-lags-now-and-then", Breaks: "every third answer after an update has the new latest_revision_id with the previous source_revision_config", Fails: "CP-UPDATE-9",
-			Apply: laggingConfig(func(n int) bool { return n%3 == 0 }),
-		},
-		{
-			Name: "config-lags-at-first", Breaks: "the first answer after an update has the new latest_revision_id with the previous source_revision_config", Fails: "CP-UPDATE-9",
-			Apply: laggingConfig(func(n int) bool { return n == 1 }),
-		},
 	}
-}
-
-// laggingConfig shows the configuration from before the last update in some answers after it, counted from 1.
-func laggingConfig(lags func(n int) bool) Layer {
-	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-		id := deploymentOf(r)
-		switch {
-		case updateDeployment.is(r) && len(asksFor(r)) > 0:
-			before := lookAtDeployment(next, r)
-			a := deviate.Capture(next, r)
-			if latest := text(lookAtDeployment(next, r), "latest_revision_id"); a.Status < 300 {
-				m.mark(id, before["source_revision_config"])
-				m.mark("latest "+id, latest)
-			}
-			a.Send(w)
-		case getDeployment.is(r) && m.marked(id) != nil:
-			a := deviate.Capture(next, r)
-			if latest := text(a.Object(), "latest_revision_id"); latest == m.marked("latest "+id) && lags(m.count(latest)) {
-				a.Edit(func(d map[string]any) { d["source_revision_config"] = m.marked(id) })
-			}
-			a.Send(w)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
 }
 
 // asksFor returns the source fields of an update that are non-empty strings.
@@ -67,4 +34,66 @@ func asksFor(r *http.Request) []string { return asked(bodyOf(r)) }
 func asked(body map[string]any) []string {
 	source := sourceOf(body)
 	return slices.DeleteFunc(slices.Clone(sourceFields), func(field string) bool { return text(source, field) == "" })
+}
+
+func keptAsIs() []Fault {
+	return []Fault{
+		{
+			Name: "null-clears-a-field", Breaks: "an update with repo_ref, graph_config_path or image_uri null shows it as null", Fails: "CP-UPDATE-12",
+			Apply: forgetting(func(body map[string]any, field string) bool {
+				value, named := sourceOf(body)[field]
+				return named && value == nil
+			}),
+		},
+		{
+			Name: "update-clears-what-it-does-not-name", Breaks: "an update with a source field shows the other source fields of the new revision as null", Fails: "CP-UPDATE-12",
+			Apply: forgetting(func(body map[string]any, field string) bool {
+				return len(asked(body)) > 0 && sourceOf(body)[field] == nil
+			}),
+		},
+	}
+}
+
+// forgetting shows source fields as null after an update that lost them: those of the deployment until the next update, and those
+// of a revision that the update created.
+func forgetting(lost func(body map[string]any, field string) bool) Layer {
+	return remembering(func(m *memory, w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if updateDeployment.is(r) {
+			var fields []string
+			body := bodyOf(r)
+			for _, field := range sourceFields {
+				if body != nil && lost(body, field) {
+					fields = append(fields, field)
+				}
+			}
+			a := deviate.Capture(next, r)
+			if a.Status == http.StatusOK {
+				m.mark(deploymentOf(r), fields)
+				if len(asked(body)) > 0 {
+					m.mark(text(a.Object(), "latest_revision_id"), fields)
+				}
+			}
+			a.Send(w)
+			return
+		}
+		a := deviate.Capture(next, r)
+		forget := func(o map[string]any) {
+			fields, _ := m.marked(text(o, "id")).([]string)
+			for _, field := range fields {
+				sourceOf(o)[field] = nil
+			}
+		}
+		switch {
+		case a.Status != http.StatusOK:
+		case getDeployment.is(r), getRevision.is(r):
+			a.Edit(forget)
+		case listRevisions.is(r):
+			a.Edit(func(list map[string]any) {
+				for _, row := range items(list["resources"]) {
+					forget(row)
+				}
+			})
+		}
+		a.Send(w)
+	})
 }
