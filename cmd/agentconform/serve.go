@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reference/mutants"
 	"github.com/agentconform/agentconform/reports/outfile"
@@ -161,7 +162,7 @@ func deviations(names []string) (layers []faults.Layer, edition string, err erro
 		if err != nil {
 			return nil, "", err
 		}
-		layers = append(layers, func(o *reference.Options) { m.Apply(o) })
+		layers = append(layers, faults.Around(m.Row, &deviate.Count{}))
 	}
 	others, edition, err := faults.Find(declared...)
 	return append(others, layers...), edition, err

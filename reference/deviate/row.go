@@ -28,6 +28,8 @@ type Row struct {
 	Elsewhere  bool              `yaml:"elsewhere"`
 	Changes    []Change          `yaml:"changes"`
 	Change     `yaml:",inline"`
+
+	Where string `yaml:"-"` // file and line
 }
 
 // Change is what a row changes of some operations.
@@ -90,6 +92,7 @@ func Load(name string, text []byte) ([]*Row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, nodes[i].Line, err)
 		}
+		row.Where = fmt.Sprintf("%s:%d", name, nodes[i].Line)
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -290,11 +293,12 @@ func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 	case !again:
 		return first
 	}
-	x.changed = x.changed || c.flags.twice || c.flags.asOwner
 	if c.flags.twice {
 		Capture(x.next, x.request())
 	}
 	changed := Capture(x.next, x.request())
+	asBefore := first != nil && changed.Status == first.Status && bytes.Equal(changed.Body, first.Body)
+	x.changed = x.changed || c.flags.twice || c.flags.asOwner && !asBefore
 	if !c.flags.beside {
 		return changed
 	}
@@ -307,6 +311,7 @@ func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 // wait is for answers that come late or never. It tells whether one comes.
 func (c *Change) wait(x *exchange) bool {
 	ctx := x.r.Context()
+	x.changed = c.flags.hang || c.flags.delay > 0
 	if c.flags.hang {
 		<-ctx.Done()
 		x.answer = nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // selfHosted is the edition of the reference that takes images.
@@ -28,6 +29,7 @@ type Fault struct {
 	// Elsewhere marks a fault that only scenarios of other requirements meet, or many requests together. The gate runs all of the half,
 	// and findings are not replayed: a few scenarios alone may not meet it.
 	Elsewhere bool
+	Row       *deviate.Row // nil where the fault reaches inside the reference
 	Apply     Layer
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 func catalogue(t *testing.T) *features.Catalogue {
@@ -38,6 +39,16 @@ func TestNamesAreWellFormedAndUnique(t *testing.T) {
 	for _, i := range NullImplementations() {
 		check(i.Name, i.Is)
 	}
+}
+
+func TestMistakesInRowsAreToldWithTheirPlace(t *testing.T) {
+	row := deviate.Row{Name: "a", Fails: "CP-LIST-2", Where: "rows/x.yaml:1"}
+	same, unknown, also := row, row, row
+	same.Where, unknown.Fails, also.Also = "rows/y.yaml:2", "CP-LIST-999", map[string]string{"CP-NONE-1": "why"}
+	require.NoError(t, check([]*deviate.Row{&row}))
+	require.EqualError(t, check([]*deviate.Row{&row, &same}), "rows/y.yaml:2: a is the name of the row at rows/x.yaml:1 too")
+	require.EqualError(t, check([]*deviate.Row{&unknown}), "rows/x.yaml:1: a fails CP-LIST-999, which is not a requirement")
+	require.EqualError(t, check([]*deviate.Row{&also}), "rows/x.yaml:1: a fails CP-NONE-1, which is not a requirement")
 }
 
 func TestFaultsBreakKnownRequirements(t *testing.T) {

@@ -4,9 +4,12 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/deviate"
 )
@@ -31,8 +34,30 @@ var rows = sync.OnceValues(func() (all []*deviate.Row, err error) {
 		}
 		all = append(all, some...)
 	}
-	return all, nil
+	return all, check(all)
 })
+
+// check tells of a name that two rows have, and of a requirement that does not exist.
+func check(all []*deviate.Row) error {
+	catalogue, err := features.Load()
+	if err != nil {
+		return err
+	}
+	named := map[string]string{}
+	for _, row := range all {
+		name := row.Name + row.Equivalent
+		if at, twice := named[name]; twice {
+			return fmt.Errorf("%s: %s is the name of the row at %s too", row.Where, name, at)
+		}
+		named[name] = row.Where
+		for _, id := range slices.Concat([]string{row.Fails}, slices.Sorted(maps.Keys(row.Also))) {
+			if id != "" && catalogue.Find(id) == nil {
+				return fmt.Errorf("%s: %s fails %s, which is not a requirement", row.Where, name, id)
+			}
+		}
+	}
+	return nil
+}
 
 // written returns the faults and the equivalent mutants that are rows.
 func written() (broken []Fault, equivalent []EquivalentMutant) {
@@ -44,26 +69,27 @@ func written() (broken []Fault, equivalent []EquivalentMutant) {
 		if row.Equivalent != "" {
 			equivalent = append(equivalent, EquivalentMutant{
 				Name: row.Equivalent, Differs: row.Differs, Place: row.Place, Edition: row.Edition,
-				Also: row.Also, Apply: layerOf(row),
+				Also: row.Also, Apply: Around(row, &deviate.Count{}),
 			})
 			continue
 		}
 		broken = append(broken, Fault{
 			Name: row.Name, Breaks: row.Breaks, Fails: row.Fails, Also: row.Also, Edition: row.Edition,
-			Hangs: row.Hangs, Once: row.Once, Elsewhere: row.Elsewhere, Apply: layerOf(row),
+			Hangs: row.Hangs, Once: row.Once, Elsewhere: row.Elsewhere, Row: row, Apply: Around(row, &deviate.Count{}),
 		})
 	}
 	return broken, equivalent
 }
 
-func layerOf(row *deviate.Row) Layer {
+// Around is the layer of a row, which counts the exchanges that it changes.
+func Around(row *deviate.Row, count *deviate.Count) Layer {
 	return func(o *reference.Options) {
 		inner := o.WrapHTTP
 		o.WrapHTTP = func(next http.Handler) http.Handler {
 			if inner != nil {
 				next = inner(next)
 			}
-			return row.Around(next, &deviate.Count{})
+			return row.Around(next, count)
 		}
 	}
 }

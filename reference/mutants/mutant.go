@@ -2,10 +2,8 @@ package mutants
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 
-	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/deviate"
 )
 
@@ -33,19 +31,7 @@ type Mutant struct {
 	// Allowed says why a client may be answered like this; empty where the suite must kill the mutant.
 	Allowed string
 
-	row *deviate.Row
-}
-
-// Apply puts the mutant around everything that the options serve.
-func (m Mutant) Apply(o *reference.Options) *deviate.Count {
-	count, inner := &deviate.Count{}, o.WrapHTTP
-	o.WrapHTTP = func(next http.Handler) http.Handler {
-		if inner != nil {
-			next = inner(next)
-		}
-		return m.row.Around(next, count)
-	}
-	return count
+	Row *deviate.Row
 }
 
 // All derives all mutants, in a fixed order. The error is that of a rule.
@@ -79,7 +65,7 @@ func (d *deriver) add(group Group, name, does string, when []string, do string) 
 	}
 	d.seen[name] = true
 	d.all = append(d.all, Mutant{
-		Name: name, Group: group, Does: does, Control: controls[name], Allowed: allowed(name), row: row,
+		Name: name, Group: group, Does: does, Control: controls[name], Allowed: allowed(name), Row: row,
 	})
 }
 

@@ -84,8 +84,8 @@ func Markdown(w io.Writer, p *Proof) error {
 	for _, r := range p.rows(Fault) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d |\n", r.Fails, r.Name, safe.Markdown(r.Does), ok(r), len(r.Red), safe.Markdown(r.Shown), r.MS)
 	}
-	if generated := p.rows(GeneratedMutant); len(generated) > 0 {
-		b.WriteString("\n## Generated mutants\n\n| Name | Description | Outcome | Changed | Failed | ms |\n| --- | --- | --- | ---: | --- | ---: |\n")
+	if generated := slices.Concat(p.rows(Proxied), p.rows(GeneratedMutant)); len(generated) > 0 {
+		b.WriteString("\n## Mutants of the independent server, and generated mutants\n\n| Name | Description | Outcome | Changed | Failed | ms |\n| --- | --- | --- | ---: | --- | ---: |\n")
 		for _, r := range generated {
 			fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %d |\n", r.Name, safe.Markdown(r.Does+allowedBecause(r)), cmp.Or(safe.Markdown(r.Problem), string(r.Outcome())), r.Changed, list(r.Red), r.MS)
 		}

@@ -23,6 +23,8 @@ const (
 	Fault      Kind = "fault"      // a mutant: must be killed by the requirement that the fault breaks
 	Equivalent Kind = "equivalent" // an equivalent mutant: must be conformant, and fail no SHOULD that it does not declare
 	Null       Kind = "null"       // a null implementation: must not be conformant
+	// Proxied is a mutant of the independent server: the requirement that the fault breaks must kill it, where the fault changes anything.
+	Proxied Kind = "proxied"
 	// GeneratedMutant is derived from the contract: any requirement must kill it, unless the interface allows what it does.
 	GeneratedMutant Kind = "generated"
 )
@@ -54,10 +56,12 @@ type Row struct {
 	Edition string            `json:"edition,omitempty"`
 	Fails   string            `json:"fails,omitempty"` // the requirement that must kill the mutant
 	Also    map[string]string `json:"also,omitempty"`  // further requirements that inevitably fail, with the reason
-	// Group, Changed, Allowed and Control are of generated mutants: the rule, how many exchanges it changed, why the interface allows
-	// that, and whether it must be killed for anything to count.
+	// Counted tells whether Changed was counted: how many exchanges the mutant has changed.
+	Counted bool  `json:"counted,omitempty"`
+	Changed int64 `json:"changed,omitempty"`
+	// Group, Allowed and Control are of generated mutants: the rule (of a proxied one the server), why the interface allows what it does, and whether it must be killed
+	// for anything to count.
 	Group    string             `json:"group,omitempty"`
-	Changed  int64              `json:"changed,omitempty"`
 	Allowed  string             `json:"allowed,omitempty"`
 	Control  bool               `json:"control,omitempty"`
 	Verdict  reports.Conclusion `json:"verdict"`
@@ -89,7 +93,7 @@ func (r Row) Undecided() bool {
 		return len(r.undeclared()) == 0 && r.Verdict == reports.Incomplete
 	case Fault:
 		return slices.Contains(r.Open, r.Fails) && len(r.undeclared()) == 0
-	case GeneratedMutant:
+	case Proxied, GeneratedMutant:
 		return r.Outcome() == Survived && r.Verdict == reports.Incomplete
 	}
 	return false
@@ -116,7 +120,7 @@ func (r Row) Judge(level reports.Level) string {
 		}
 	case Fault:
 		return r.judgeFault(level)
-	case GeneratedMutant:
+	case Proxied, GeneratedMutant:
 		return r.judgeGenerated()
 	}
 	return ""
@@ -128,6 +132,9 @@ func (r Row) judgeFault(level reports.Level) string {
 			return fmt.Sprintf("mutant survived %s: blocked or inconclusive, expected failed; failed: %s", r.Fails, list(r.Red))
 		}
 		return fmt.Sprintf("mutant survived %s; failed: %s", r.Fails, list(r.Red))
+	}
+	if r.Counted && r.Changed == 0 {
+		return r.unchanged()
 	}
 	if red := r.undeclared(); len(red) > 0 {
 		return fmt.Sprintf("%s failed too, which the fault does not declare; failed: %s", red[0], list(r.Red))

@@ -37,12 +37,15 @@ func TestJudge(t *testing.T) {
 		"failed reference":             {proof.Row{Kind: proof.Pristine, Verdict: reports.NonConformant, Red: []string{"CP-A-1"}}, "false positive: CP-A-1 failed"},
 		"generated, killed":            {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Red: []string{"CP-A-1"}}, ""},
 		"generated, equivalent":        {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why"}, ""},
-		"generated, unproved":          {proof.Row{Kind: proof.GeneratedMutant}, ""},
+		"generated, not reached":       {proof.Row{Kind: proof.GeneratedMutant}, ""},
 		"generated, survived":          {proof.Row{Kind: proof.GeneratedMutant, Changed: 2, Open: []string{"CP-A-1"}}, "survived 2 exchanges that it changed; blocked or inconclusive: CP-A-1"},
 		"generated, allowed, killed":   {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why", Red: []string{"CP-A-1"}}, "allowed (why), but CP-A-1 failed"},
 		"generated, killed by nothing": {proof.Row{Kind: proof.GeneratedMutant, Red: []string{"CP-A-1"}}, "it changed nothing, and CP-A-1 failed"},
+		"killed, but nothing changed":  {fault(func(r *proof.Row) { r.Counted = true }), "it changed nothing, and CP-A-1 failed"},
+		"proxied, another failed":      {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1", Changed: 1, Red: []string{"CP-B-1"}}, "survived 1 exchange"},
+		"proxied, not reached":         {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1"}, ""},
 		"control, survived":            {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Control: true}, "nothing of this self-test counts"},
-		"control, unproved":            {proof.Row{Kind: proof.GeneratedMutant, Control: true}, "nothing of this self-test counts"},
+		"control, not reached":         {proof.Row{Kind: proof.GeneratedMutant, Control: true}, "nothing of this self-test counts"},
 		"control, killed":              {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Control: true, Red: []string{"CP-A-1"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,6 +97,14 @@ func TestConclude(t *testing.T) {
 	assert.Len(t, p.Problems, 2, "the survived mutant, and the requirement without a fault")
 	assert.Contains(t, p.Problems[1], "CP-B-1 (SHOULD) has 0 faults, expected at least 1")
 	assert.Equal(t, "mutation score 1/2 over 2 requirements (failed requirements per mutant: median 1, maximum 1); equivalent mutants reported conformant: 1/1; null implementations rejected: 1/1", p.Sentence())
+}
+
+func TestTheScoreHasParts(t *testing.T) {
+	p := sample()
+	p.Rows = append(p.Rows[:2], proof.Row{Kind: proof.Proxied, Fails: "CP-A-1"},
+		proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Red: []string{"CP-A-1"}}, proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why"})
+	assert.Equal(t, "mutation score 2/3 over 2 requirements (failed requirements per mutant: median 1, maximum 1): declared 1 killed, 1 survived; "+
+		"before the independent server 1 not reached; derived 1 killed, 1 equivalent", p.Sentence())
 }
 
 func TestOneFaultOfAMustIsTooFew(t *testing.T) {

@@ -2,9 +2,15 @@ package prover
 
 import (
 	"context"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
 
+	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/deviate"
+	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reference/mutants"
 	"github.com/agentconform/agentconform/reports/proof"
 	"github.com/agentconform/agentconform/steps/config"
@@ -28,24 +34,73 @@ func (p *prover) generated() ([]trial, error) {
 
 // derived is a trial of a generated mutant in an edition of the reference.
 func (p *prover) derived(m mutants.Mutant, edition string) trial {
-	var count *deviate.Count
-	t := trial{row: proof.Row{Kind: proof.GeneratedMutant, Name: m.Name, Does: m.Does, Group: string(m.Group), Allowed: m.Allowed, Control: m.Control, Edition: edition}}
-	t.changed = func() int64 { return count.Exchanges() }
-	t.start = func(ctx context.Context, cfg *config.Config) (func(), error) {
-		options := reference.Options{Edition: edition}
-		count = m.Apply(&options)
-		server, err := reference.Start(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		p.Describe(cfg, server)
-		return func() { _ = server.Close() }, nil // its data is temporary
-	}
+	layer, changed := counted(m.Row)
+	t := p.reference(proof.Row{Kind: proof.GeneratedMutant, Name: m.Name, Does: m.Does, Group: string(m.Group), Allowed: m.Allowed, Control: m.Control, Edition: edition}, layer)
+	t.changed = changed
 	if edition == config.Cloud { // not all of the interface is in one edition
 		other := p.derived(m, config.SelfHosted)
 		t.other = &other
 	}
 	return t
+}
+
+// counted is the layer of a row, and how many exchanges it has changed around the server that was started last.
+func counted(row *deviate.Row) (faults.Layer, func() int64) {
+	var count *deviate.Count
+	layer := func(o *reference.Options) {
+		count = &deviate.Count{}
+		faults.Around(row, count)(o)
+	}
+	return layer, func() int64 { return count.Exchanges() }
+}
+
+// oneOf is of how many rows one also stands before the independent server.
+const oneOf = 10
+
+// proxied are trials of rows before the independent server, always the same: that a fault is seen must not hang on the reference.
+func (p *prover) proxied() (trials []trial) {
+	rows := slices.DeleteFunc(faults.All(), func(f faults.Fault) bool { return f.Row == nil || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere })
+	for i := 0; i < len(rows); i += oneOf {
+		f := rows[i]
+		layer, changed := counted(f.Row)
+		row := proof.Row{Kind: proof.Proxied, Group: "independent-server", Name: "independent-server/" + f.Name, Does: f.Breaks, Fails: f.Fails}
+		trials = append(trials, trial{row: row, changed: changed, start: func(_ context.Context, cfg *config.Config) (func(), error) {
+			return startBefore(layer, strings.HasPrefix(f.Fails, "AS-"), cfg)
+		}})
+	}
+	return trials
+}
+
+// startBefore starts the independent server with a layer before one half.
+func startBefore(layer faults.Layer, agent bool, cfg *config.Config) (stop func(), err error) {
+	server := independent.Start(independent.Options{})
+	defer func() {
+		if err != nil {
+			server.Close()
+		}
+	}()
+	if err := server.Configure(cfg); err != nil {
+		return nil, err
+	}
+	address, target, path := server.ControlURL, &cfg.Target, ""
+	if agent {
+		address, target, path = server.AgentURL, &cfg.AgentTarget, faults.ProxiedAgent
+	}
+	at, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	handler, err := faults.Before(at, layer)
+	if err != nil {
+		return nil, err
+	}
+	host := httptest.NewServer(handler)
+	*target = host.URL + path
+	return func() {
+		host.CloseClientConnections()
+		host.Close()
+		server.Close()
+	}, nil
 }
 
 // elsewhere tries a mutant that was not killed, and is not explained, in the other edition of the reference too. What shows more counts.
@@ -54,7 +109,7 @@ func (p *prover) elsewhere(ctx context.Context, t trial, row proof.Row) proof.Ro
 		return row
 	}
 	other := p.try(ctx, *t.other)
-	if other.Outcome() == proof.Unproved {
+	if other.Outcome() == proof.NotReached {
 		return row
 	}
 	if other.Outcome() == proof.Survived && row.Outcome() == proof.Survived {

@@ -2,7 +2,6 @@
 package prover
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http/httptest"
@@ -65,7 +64,7 @@ type trial struct {
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
 	layer faults.Layer
-	// changed is how many exchanges a generated mutant has changed; nil for others.
+	// changed is how many exchanges a row has changed; nil where that is not counted.
 	changed func() int64
 	other   *trial // in the other edition; nil where one edition says everything
 }
@@ -120,9 +119,17 @@ func (p *prover) trials() ([]trial, error) {
 		all = append(all, p.null(i))
 	}
 	for _, f := range faults.All() {
-		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, f.Apply)
+		layer, changed := f.Apply, (func() int64)(nil)
+		if f.Row != nil {
+			layer, changed = counted(f.Row)
+		}
+		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, layer)
+		t.changed = changed
 		t.slow, t.once, t.elsewhere = f.Hangs, f.Once, f.Elsewhere
 		all = append(all, t)
+	}
+	if p.Whole {
+		all = append(all, p.proxied()...)
 	}
 	generated, err := p.generated()
 	if err != nil {
@@ -146,7 +153,7 @@ func selected(all []trial, only []string) ([]trial, error) {
 		}
 	}
 	return slices.DeleteFunc(all, func(t trial) bool {
-		isNamed := slices.Contains(only, t.row.Name) || slices.Contains(only, cmp.Or(t.row.Fails, t.row.Group, t.row.Name))
+		isNamed := slices.ContainsFunc(only, func(name string) bool { return name == t.row.Name || name == t.row.Fails || name == t.row.Group })
 		return !isNamed && t.row.Kind != proof.Pristine && (t.row.Kind != proof.Equivalent || !byID)
 	}), nil
 }
@@ -267,7 +274,7 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 		p.learn(row, result)
 	}
 	if t.changed != nil {
-		row.Changed = t.changed()
+		row.Counted, row.Changed = true, t.changed()
 	}
 	level := reports.Level("")
 	if q := p.catalogue.Find(row.Fails); q != nil {
