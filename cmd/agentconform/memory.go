@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"os"
 	"runtime/debug"
 )
 
@@ -14,13 +15,16 @@ const (
 )
 
 // limitMemory makes a run, above all one that judges large answers, collect garbage soon, and returns what undoes that. It is no hard
-// limit, and GOMEMLIMIT takes precedence.
+// limit, and GOMEMLIMIT and GOGC take precedence.
 func limitMemory(concurrency int) (undo func()) {
 	before := debug.SetMemoryLimit(-1) // only asks
 	if before != math.MaxInt64 {
 		return func() {}
 	}
 	debug.SetMemoryLimit(memoryOfRun + int64(concurrency)*memoryOfRequest)
+	if os.Getenv("GOGC") != "" {
+		return func() { debug.SetMemoryLimit(before) }
+	}
 	percent := debug.SetGCPercent(garbage)
 	return func() {
 		debug.SetMemoryLimit(before)

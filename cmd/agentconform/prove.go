@@ -38,7 +38,7 @@ func newProve(io streams) *cobra.Command {
 - with --all, generated mutants: each member of each answer dropped, changed, of another object or out of date, each
   parameter and each member of a request ignored or changed, each check of credentials skipped. Any requirement must kill them,
   unless the interface allows what they do. One that changed no exchange is not reached;
-- with --whole, every tenth mutant that acts on HTTP alone before a server that shares no code with the reference.
+- with --whole, one of ten mutants that are rows before a server that shares no code with the reference.
 Without --whole this is the gate, which takes a minute: a mutant is run against the scenarios of the requirement that must kill it,
 and equivalent mutants that change different places are tried together. With --whole each server is run against all scenarios:
 a mutant that fails a requirement that its fault does not declare has survived, too.

@@ -58,8 +58,8 @@
 // Verbs change what stands at a place:
 //
 //	another, null, text, number PLACE           add, round PLACE N
-//	count, reverse, rotate PLACE                first, last PLACE N; append PLACE VALUE; except PLACE NAME VALUE
-//	upper, lower PLACE                          without, trim, up-to, up-to-last, behind-last PLACE TEXT; at-most PLACE N
+//	count, reverse PLACE                        first PLACE N; append PLACE VALUE; except PLACE NAME VALUE
+//	upper PLACE                                 without, trim, up-to, behind-last PLACE TEXT; at-most PLACE N
 //	replace PLACE WORD TEXT                     shift PLACE DURATION; epoch PLACE (a time as seconds)
 //	only PLACE NAMES; rename PLACE FROM TO      stale, late (the value before), foreign (of another object), sometimes
 //

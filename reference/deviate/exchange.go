@@ -27,6 +27,16 @@ type exchange struct {
 	later  []func()       // what is kept when the exchange is over
 
 	changed bool // the server or the client got something else than without the row
+	counted bool
+	count   *Count
+}
+
+// tally counts the exchange if it was changed: before the client may know, who reads the count when it has its answers.
+func (x *exchange) tally() {
+	if x.changed && !x.counted {
+		x.counted = true
+		x.count.n.Add(1)
+	}
 }
 
 func newExchange(r *http.Request, op spec.Operation, next http.Handler, seen *memory) *exchange {
@@ -275,6 +285,7 @@ func (x *exchange) send(w http.ResponseWriter) {
 	} else if has && (!was || !bytes.Equal(encoded(before), encoded(body))) {
 		a.Body, x.changed = encoded(body), true
 	}
+	x.tally()
 	a.Send(w)
 }
 

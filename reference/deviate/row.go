@@ -231,12 +231,10 @@ func (c *Change) around(seen *memory, next http.Handler, count *Count) http.Hand
 			return
 		}
 		x := newExchange(r, op, next, seen)
+		x.count = count
 		c.serve(x)
 		if x.answer != nil {
 			x.send(w)
-		}
-		if x.changed {
-			count.n.Add(1)
 		}
 	})
 }
@@ -312,6 +310,7 @@ func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 func (c *Change) wait(x *exchange) bool {
 	ctx := x.r.Context()
 	x.changed = c.flags.hang || c.flags.delay > 0
+	x.tally()
 	if c.flags.hang {
 		<-ctx.Done()
 		x.answer = nil

@@ -26,18 +26,14 @@ var verbs = map[string]verb{
 
 	"count":   listed(false, func(all []any, _ any) any { return json.Number(strconv.Itoa(len(all))) }),
 	"first":   listed(true, func(all []any, n any) any { return all[:min(intOf(n), len(all))] }),
-	"last":    listed(true, func(all []any, n any) any { return all[len(all)-min(intOf(n), len(all)):] }),
 	"append":  listed(true, func(all []any, item any) any { return append(slices.Clone(all), item) }),
 	"reverse": {change: func(v, _ any) any { return reversed(v) }},                 // a list, or each part of an id
-	"rotate":  listed(false, func(all []any, _ any) any { return rotated(all) }),   // the first item becomes the last
 	"except":  listed(true, func(all []any, w any) any { return without(all, w) }), // except PLACE NAME VALUE: items without such a member
 
 	"upper":       texted(false, func(s, _ string) string { return strings.ToUpper(s) }),
-	"lower":       texted(false, func(s, _ string) string { return strings.ToLower(s) }),
 	"without":     texted(true, func(s, what string) string { return strings.ReplaceAll(s, what, "") }),
 	"trim":        texted(true, func(s, end string) string { return strings.TrimSuffix(strings.TrimSpace(s), end) }),
 	"up-to":       texted(true, func(s, end string) string { s, _, _ = strings.Cut(s, end); return s }),
-	"up-to-last":  texted(true, func(s, end string) string { return s[:lastOf(s, end, len(s))] }),
 	"behind-last": texted(true, func(s, begin string) string { return s[lastOf(s, begin, -len(begin))+len(begin):] }),
 	"at-most":     texted(true, func(s, n string) string { r := []rune(s); return string(r[:min(intOf(n), len(r))]) }),
 	"replace": texted(true, func(s, words string) string { // replace PLACE WORD TEXT: the first such word
@@ -122,13 +118,6 @@ func lastOf(s, text string, none int) int {
 		return at
 	}
 	return none
-}
-
-func rotated(all []any) []any {
-	if len(all) == 0 {
-		return all
-	}
-	return slices.Concat(all[1:], all[:1])
 }
 
 func without(all []any, which any) []any {

@@ -3,12 +3,10 @@ package faults
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"sync"
 
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
-	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // agentCompleted returns the faults of a rollback on a thread whose runs have completed.
@@ -16,17 +14,7 @@ func agentCompleted() []Fault {
 	return []Fault{
 		{
 			Name: "rollback-deletes-completed-runs", Breaks: "a run with rollback deletes all completed runs of the thread", Fails: "AS-ROLLBACK-6",
-			Apply: deletingCompleted(func(completed []threads.Run, _ bool) []threads.Run { return completed }),
-		},
-		{
-			Name: "rollback-hides-completed-runs", Breaks: "get run returns 404 for completed runs after a rollback; their messages remain", Fails: "AS-ROLLBACK-6",
-			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				a := deviate.Capture(next, r)
-				if getRun.is(r) && text(a.Object(), "multitask_strategy") != "rollback" && len(d.rollbacks(threadOf(r))) > 0 {
-					a.Refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
-				}
-				a.Send(w)
-			}),
+			Apply: agentStoring(func(s threads.Store) threads.Store { return deletingStore{s} }),
 		},
 		{
 			Name: "rollback-clears-the-state", Breaks: "a run with rollback removes all earlier messages from the state; the completed runs remain", Fails: "AS-ROLLBACK-6",
@@ -34,33 +22,11 @@ func agentCompleted() []Fault {
 				return &clearedStore{Store: s, hidden: map[string][]string{}}
 			}),
 		},
-		{
-			Name: "rollback-of-nothing-is-refused", Breaks: "a run with rollback gets 409 if all earlier runs of the thread have completed", Fails: "AS-ROLLBACK-6",
-			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				if !createRun.is(r) || d.latest(threadOf(r)) == nil || bodyOf(r)["multitask_strategy"] != "rollback" {
-					next.ServeHTTP(w, r)
-					return
-				}
-				if thread := do(next, r, http.MethodGet, threadPath(r, threadOf(r))); text(thread.Object(), "status") == "idle" {
-					thread.Refuse(http.StatusConflict, "There is nothing to roll back")
-					thread.Send(w)
-					return
-				}
-				next.ServeHTTP(w, r)
-			}),
-		},
 	}
 }
 
-// deletingCompleted deletes completed runs of a thread, newest first, when a run with rollback is created on it.
-func deletingCompleted(choose func(completed []threads.Run, busy bool) []threads.Run) Layer {
-	return agentStoring(func(s threads.Store) threads.Store { return deletingStore{s, choose} })
-}
-
-type deletingStore struct {
-	threads.Store
-	choose func(completed []threads.Run, busy bool) []threads.Run
-}
+// deletingStore deletes the completed runs of a thread when a run with rollback is created on it.
+type deletingStore struct{ threads.Store }
 
 func (s deletingStore) BeginRun(ctx context.Context, r threads.Run, decide threads.Strategy) (threads.Plan, error) {
 	if r.Strategy == "rollback" {
@@ -68,8 +34,7 @@ func (s deletingStore) BeginRun(ctx context.Context, r threads.Run, decide threa
 		if err != nil {
 			return threads.Plan{}, err
 		}
-		busy := slices.ContainsFunc(all, threads.Run.Unfinished)
-		for _, c := range s.choose(slices.DeleteFunc(all, threads.Run.Unfinished), busy) {
+		for _, c := range slices.DeleteFunc(all, threads.Run.Unfinished) {
 			if err := s.DeleteRun(ctx, c.ThreadID, c.ID); err != nil && !errors.Is(err, threads.ErrNotFound) {
 				return threads.Plan{}, err
 			}

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bytes"
 	"net/http"
 	"sync"
 	"time"
@@ -20,20 +19,6 @@ func agentConcurrent() []Fault {
 		{
 			Name: "chain-leaves-messages", Breaks: "a run with rollback that is rolled back itself leaves a message in the state", Fails: "AS-ROLLBACK-8",
 			Apply: leaking(leak{messages: remainingMessages(chained, leftoverMessage)}),
-		},
-		{
-			Name: "chain-leaves-nothing", Breaks: "the last of several runs with rollback is deleted with the runs before it", Fails: "AS-ROLLBACK-8",
-			Apply: directed(func(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-				a := deviate.Capture(next, r)
-				if chain := d.rollbacks(threadOf(r)); getRun.is(r) && a.Status == http.StatusOK && len(chain) > 1 {
-					a.Refuse(http.StatusNotFound, "Run "+runOf(r)+" not found")
-				}
-				a.Send(w)
-			}),
-		},
-		{
-			Name: "chain-leaves-the-last-but-one", Breaks: "of several runs with rollback, the last is deleted and the one before it remains", Fails: "AS-ROLLBACK-8",
-			Apply: directed(lastButOne),
 		},
 		{
 			Name: "racing-rollbacks-leave-several", Breaks: "several of the runs with rollback that are created concurrently remain", Fails: "AS-ROLLBACK-8",
@@ -88,25 +73,4 @@ func (c *races) has(run string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.raced[run]
-}
-
-// lastButOne swaps the last run with rollback and the one before it, and shows the state of the latter.
-func lastButOne(d *directory, w http.ResponseWriter, r *http.Request, next http.Handler) {
-	chain := d.rollbacks(threadOf(r))
-	if len(chain) < 2 || !getRun.is(r) && !getState.is(r) {
-		next.ServeHTTP(w, r)
-		return
-	}
-	last, before := chain[len(chain)-1], chain[len(chain)-2]
-	switch runOf(r) {
-	case last.id:
-		r = withPath(r, threadPath(r, threadOf(r))+"/runs/"+before.id)
-	case before.id:
-		r = withPath(r, threadPath(r, threadOf(r))+"/runs/"+last.id)
-	}
-	a := deviate.Capture(next, r)
-	if getState.is(r) {
-		a.Body = bytes.ReplaceAll(a.Body, []byte(last.said), []byte(before.said))
-	}
-	a.Send(w)
 }

@@ -3,10 +3,12 @@ package faults
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // The operations of an agent server.
@@ -113,4 +115,13 @@ func (f authenticator) Authenticate(ctx context.Context, r agentserver.Request) 
 	return f(ctx, r)
 }
 
-// Kinds of callers.
+func oneOf(ops []operation, r *http.Request) bool {
+	return slices.ContainsFunc(ops, func(op operation) bool { return op.is(r) })
+}
+
+// do sends an additional request to the reference on behalf of the caller.
+func do(next http.Handler, r *http.Request, method, path string) *deviate.Answer {
+	other := withPath(r, path)
+	other.Method, other.URL.RawQuery, other.Body, other.ContentLength = method, "", http.NoBody, 0
+	return deviate.Capture(next, other)
+}

@@ -19,11 +19,6 @@ func agentStrategies() []Fault {
 			Apply: strategy("rollback", agentserver.Strategies()["reject"]),
 		},
 		{
-			Name: "strategy-is-ignored", Breaks: "every multitask_strategy is accepted and ignored", Fails: "AS-ROLLBACK-1", Hangs: true,
-			Also:  map[string]string{"AS-RUN-7": "an unknown multitask_strategy is ignored too"},
-			Apply: onSentRun(func(run map[string]any) { delete(run, "multitask_strategy") }),
-		},
-		{
 			Name: "rollback-is-interrupt", Breaks: "rollback interrupts the prior run; the run and its messages remain", Fails: "AS-ROLLBACK-2",
 			Also: map[string]string{
 				"AS-ROLLBACK-3": "neither the run nor its messages are deleted", "AS-ROLLBACK-4": "neither is deleted later",

@@ -11,19 +11,19 @@ func disguised() []Fault {
 	return []Fault{
 		{
 			Name: "slash-at-the-end-is-open", Breaks: "the control plane serves a path with a slash at its end without credentials", Fails: "CP-AUTH-7",
-			Apply: compose(servingUnauthenticated(wasRespelled, getDeployment, listRevisions, getRevision), respelling(true, slashAtTheEnd)),
+			Apply: compose(respelledAsOwner("get-deployment or list-revisions or get-revision"), respelling(true, slashAtTheEnd)),
 		},
 		{
 			Name: "path-parameter-is-open", Breaks: "list revisions serves a path with a parameter without credentials", Fails: "CP-AUTH-7",
-			Apply: compose(servingUnauthenticated(wasRespelled, listRevisions), respelling(true, pathParameter)),
+			Apply: compose(respelledAsOwner("list-revisions"), respelling(true, pathParameter)),
 		},
 		{
 			Name: "capital-letters-are-open", Breaks: "the agent server serves a path in capital letters without credentials", Fails: "AS-AUTH-8",
-			Apply: compose(servedAsOwner(http.StatusUnauthorized, wasRespelled, agentOperations...), respelling(true, capitalLetters)),
+			Apply: compose(respelledAsOwner("agent-server"), respelling(true, capitalLetters)),
 		},
 		{
 			Name: "doubled-slash-lists-threads", Breaks: "list threads serves a path with a doubled slash without credentials", Fails: "AS-AUTH-8",
-			Apply: compose(servedAsOwner(http.StatusUnauthorized, wasRespelled, listThreads), respelling(true, doubledSlash)),
+			Apply: compose(respelledAsOwner("list-threads"), respelling(true, doubledSlash)),
 		},
 	}
 }
@@ -77,8 +77,7 @@ func respelling(mark bool, plain ...func(path string) string) Layer {
 	})
 }
 
-func wasRespelled(r *http.Request) bool { return claims("X-Was-Respelled")(r) && anonymous(r) }
-
-func claims(header string) func(r *http.Request) bool {
-	return func(r *http.Request) bool { return r.Header.Get(header) != "" }
+// respelledAsOwner serves marked requests without credentials as if they were the owner's.
+func respelledAsOwner(operations string) Layer {
+	return changing([]string{operations, "header.X-Was-Respelled is present", "caller without-credentials", "status = 401"}, "as owner")
 }

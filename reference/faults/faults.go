@@ -29,7 +29,7 @@ type Fault struct {
 	// Elsewhere marks a fault that only scenarios of other requirements meet, or many requests together. The gate runs all of the half,
 	// and findings are not replayed: a few scenarios alone may not meet it.
 	Elsewhere bool
-	Row       *deviate.Row // nil where the fault reaches inside the reference
+	Row       *deviate.Row // nil where the fault is written in Go
 	Apply     Layer
 }
 
@@ -87,17 +87,17 @@ func Find(names ...string) (layers []Layer, edition string, err error) {
 
 func controlPlane() []Fault {
 	return slices.Concat(
-		credentials(), revision(), lifecycle(),
+		revision(), lifecycle(),
 		newRevisions(), keptAsIs(), filters(), planeInvariants(),
 	)
 }
 
 func agentServer() []Fault {
 	return slices.Concat(
-		agentThreads(), agentRuns(), agentMistakes(), agentJoins(), agentStates(), agentTexts(),
+		agentThreads(), agentRuns(), agentJoins(), agentStates(),
 		agentStrategies(), agentRemains(), agentReappearances(), agentLateStates(), agentCompleted(), agentConcurrent(), agentOtherThreads(), agentPendingJoins(),
-		disguised(), agentAuthBypass(), agentUsers(), agentForeignThreads(), agentListings(), agentMetadata(), agentDirections(),
-		agentRevisions(), agentInvariants(),
+		disguised(), agentUsers(), agentListings(), agentMetadata(), agentDirections(),
+		agentRevisions(),
 	)
 }
 

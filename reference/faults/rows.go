@@ -81,6 +81,15 @@ func written() (broken []Fault, equivalent []EquivalentMutant) {
 	return broken, equivalent
 }
 
+// changing is the layer of a row of one change, for what is composed with layers.
+func changing(when []string, do ...string) Layer {
+	row, err := deviate.New("layer", when, do)
+	if err != nil {
+		panic(err) // it is a part of the program, and a test reads it
+	}
+	return Around(row, &deviate.Count{})
+}
+
 // Around is the layer of a row, which counts the exchanges that it changes.
 func Around(row *deviate.Row, count *deviate.Count) Layer {
 	return func(o *reference.Options) {

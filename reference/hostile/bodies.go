@@ -60,11 +60,11 @@ func bodies() []Mode {
 			Layer: on("get-state", body(200, `{"values":{"messages":[{"type":"ai","content":"`+strings.Repeat("x", 7<<20)+`"}]}}`))},
 		{Name: "long-texts-everywhere", Does: "adds a megabyte to all answers, and has a string as offset", Verdict: NonConformant,
 			Layer: both(field("list-revisions", "offset", "x"), always(changing(func(_ *http.Request, a *deviate.Answer) {
-				a.Edit(func(o map[string]any) { o["x"] = strings.Repeat("é\n", 300<<10) })
+				edit(a, func(o map[string]any) { o["x"] = strings.Repeat("é\n", 300<<10) })
 			})))},
 		{Name: "padded-everything", Does: "adds 60 KB to all answers, and has a string as offset", Verdict: NonConformant,
 			Layer: both(field("list-revisions", "offset", "x"), always(changing(func(_ *http.Request, a *deviate.Answer) {
-				a.Edit(func(o map[string]any) { o["x"] = strings.Repeat("y", 60<<10) })
+				edit(a, func(o map[string]any) { o["x"] = strings.Repeat("y", 60<<10) })
 			})))},
 		{Name: "endless-list", Does: "answers lists with a body that does not end", Verdict: NonConformant, Layer: on("list-revisions", endless)},
 		{Name: "endless-state", Does: "answers states with a body that does not end", Verdict: NonConformant, Layer: on("get-state", endless)},

@@ -3,6 +3,7 @@ package hostile
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"regexp"
@@ -71,17 +72,23 @@ func changing(change func(r *http.Request, a *deviate.Answer)) answering {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		a := deviate.Capture(next, r)
 		change(r, a)
-		a.Send(w)
+		maps.Copy(w.Header(), a.Header)
+		w.Header().Del("Content-Length") // what is long is chunked
+		w.WriteHeader(a.Status)
+		_, _ = w.Write(a.Body) // the client may be gone
 	}
 }
 
 // fields changes the JSON object in the successful answers of an operation.
 func fields(operation string, change func(object map[string]any)) Layer {
-	return changed(operation, func(_ *http.Request, a *deviate.Answer) {
-		if a.Status < 300 {
-			a.Edit(change)
-		}
-	})
+	return changed(operation, func(_ *http.Request, a *deviate.Answer) { edit(a, change) })
+}
+
+// edit changes the JSON object of an answer that succeeds.
+func edit(a *deviate.Answer, change func(object map[string]any)) {
+	if a.Status < http.StatusMultipleChoices {
+		a.Edit(change)
+	}
 }
 
 // field puts a value into the successful answers of an operation.

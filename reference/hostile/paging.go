@@ -57,7 +57,7 @@ func paging() []Mode {
 
 // newPage fills a page with copies of its first revision under new ids.
 func newPage(r *http.Request, a *deviate.Answer) {
-	a.Edit(func(list map[string]any) {
+	edit(a, func(list map[string]any) {
 		resources, _ := list["resources"].([]any)
 		limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 		if err != nil {
@@ -112,7 +112,7 @@ func moving() []Mode {
 		{Name: "listed-ids-move", Does: "has other ids at each read of a list", Verdict: NonConformant, Layer: rows(func(_ int, row map[string]any) { row["id"] = id(0) })},
 		{Name: "new-field-each-time", Does: "has a field with another name in each answer", Verdict: Conformant, Because: "any further field is allowed",
 			Layer: always(changing(func(_ *http.Request, a *deviate.Answer) {
-				a.Edit(func(object map[string]any) { object[fmt.Sprint("x", serial.Add(1))] = uuid.NewString() })
+				edit(a, func(object map[string]any) { object[fmt.Sprint("x", serial.Add(1))] = uuid.NewString() })
 			}))},
 	}
 }

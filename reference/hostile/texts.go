@@ -37,7 +37,7 @@ func texts() []Mode {
 			Name: "text-" + name, Does: "has it as status, message and detail", Verdict: NonConformant,
 			Layer: both(rows(func(_ int, row map[string]any) { row["status"] = text }), both(
 				changed("get-state", func(_ *http.Request, a *deviate.Answer) {
-					a.Edit(func(o map[string]any) {
+					edit(a, func(o map[string]any) {
 						o["values"] = map[string]any{"messages": []any{map[string]any{"type": text, "content": text}}, text: text}
 					})
 				}),

@@ -72,9 +72,9 @@ func (p *Proof) Sentence() string {
 	if p.Whole {
 		over = fmt.Sprintf(" over %d requirements", len(p.Requirements))
 	}
-	if n := len(f.failures); p.Gate && n > 0 {
+	if n := len(f.failures); p.Gate && n > 0 && f.all[GeneratedMutant] == 0 {
 		each = ", each by the scenarios of its requirement"
-	} else if n > 0 {
+	} else if n > 0 && !p.Gate {
 		each = fmt.Sprintf(" (failed requirements per mutant: median %d, maximum %d)", f.failures[n/2], f.failures[n-1])
 	}
 	if killed, of, kinds := f.score(); f.all[Fault]+f.all[Proxied]+f.all[GeneratedMutant] > 0 {

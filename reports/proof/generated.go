@@ -8,7 +8,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Outcome is what a run shows of a generated mutant.
+// Outcome is what a run shows of a mutant.
 type Outcome string
 
 // The outcomes of mutants.
@@ -26,7 +26,7 @@ func (r Row) Outcome() Outcome {
 		return Killed
 	case r.Kind == Fault:
 		return Survived
-	case r.Changed == 0:
+	case r.Counted && r.Changed == 0:
 		return NotReached
 	case r.Allowed != "":
 		return Explained

@@ -93,7 +93,9 @@ func (r Row) Undecided() bool {
 		return len(r.undeclared()) == 0 && r.Verdict == reports.Incomplete
 	case Fault:
 		return slices.Contains(r.Open, r.Fails) && len(r.undeclared()) == 0
-	case Proxied, GeneratedMutant:
+	case Proxied:
+		return slices.Contains(r.Open, r.Fails)
+	case GeneratedMutant:
 		return r.Outcome() == Survived && r.Verdict == reports.Incomplete
 	}
 	return false
@@ -182,6 +184,9 @@ func (p *Proof) Conclude() {
 		if row.Problem != "" {
 			p.Problems = append(p.Problems, fmt.Sprintf("%s %s: %s", row.Kind, row.Name, row.Problem))
 		}
+	}
+	if f := p.figures(); f.all[Proxied] > 0 && f.outcomes[Proxied][Killed] == 0 {
+		p.Problems = append(p.Problems, "no mutant of the independent server was killed: nothing is shown by them")
 	}
 	if !p.Whole {
 		return

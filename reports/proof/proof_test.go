@@ -37,13 +37,13 @@ func TestJudge(t *testing.T) {
 		"failed reference":             {proof.Row{Kind: proof.Pristine, Verdict: reports.NonConformant, Red: []string{"CP-A-1"}}, "false positive: CP-A-1 failed"},
 		"generated, killed":            {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Red: []string{"CP-A-1"}}, ""},
 		"generated, equivalent":        {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why"}, ""},
-		"generated, not reached":       {proof.Row{Kind: proof.GeneratedMutant}, ""},
+		"generated, not reached":       {proof.Row{Kind: proof.GeneratedMutant, Counted: true}, ""},
 		"generated, survived":          {proof.Row{Kind: proof.GeneratedMutant, Changed: 2, Open: []string{"CP-A-1"}}, "survived 2 exchanges that it changed; blocked or inconclusive: CP-A-1"},
 		"generated, allowed, killed":   {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why", Red: []string{"CP-A-1"}}, "allowed (why), but CP-A-1 failed"},
 		"generated, killed by nothing": {proof.Row{Kind: proof.GeneratedMutant, Red: []string{"CP-A-1"}}, "it changed nothing, and CP-A-1 failed"},
 		"killed, but nothing changed":  {fault(func(r *proof.Row) { r.Counted = true }), "it changed nothing, and CP-A-1 failed"},
 		"proxied, another failed":      {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1", Changed: 1, Red: []string{"CP-B-1"}}, "survived 1 exchange"},
-		"proxied, not reached":         {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1"}, ""},
+		"proxied, not reached":         {proof.Row{Kind: proof.Proxied, Fails: "CP-A-1", Counted: true}, ""},
 		"control, survived":            {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Control: true}, "nothing of this self-test counts"},
 		"control, not reached":         {proof.Row{Kind: proof.GeneratedMutant, Control: true}, "nothing of this self-test counts"},
 		"control, killed":              {proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Control: true, Red: []string{"CP-A-1"}}, ""},
@@ -82,6 +82,7 @@ func TestARowIsUndecidedWhereNothingWrongFailed(t *testing.T) {
 		"fault that could not be judged":        {proof.Row{Kind: proof.Fault, Fails: "A", Open: []string{"A"}}, true},
 		"fault, and what it declares failed":    {proof.Row{Kind: proof.Fault, Fails: "A", Open: []string{"A"}, Red: []string{"B"}, Also: map[string]string{"B": "why"}}, true},
 		"fault, and another requirement failed": {proof.Row{Kind: proof.Fault, Fails: "A", Open: []string{"A"}, Red: []string{"B"}}, false},
+		"proxied fault that was not judged":     {proof.Row{Kind: proof.Proxied, Fails: "A", Open: []string{"A"}, Red: []string{"B"}, Verdict: reports.NonConformant}, true},
 		"fault that was judged and survived":    {proof.Row{Kind: proof.Fault, Fails: "A", Open: []string{"B"}}, false},
 		"incomplete equivalent mutant":          {proof.Row{Kind: proof.Equivalent, Verdict: reports.Incomplete}, true},
 		"false positive":                        {proof.Row{Kind: proof.Equivalent, Verdict: reports.NonConformant, Red: []string{"A"}}, false},
@@ -101,7 +102,7 @@ func TestConclude(t *testing.T) {
 
 func TestTheScoreHasParts(t *testing.T) {
 	p := sample()
-	p.Rows = append(p.Rows[:2], proof.Row{Kind: proof.Proxied, Fails: "CP-A-1"},
+	p.Rows = append(p.Rows[:2], proof.Row{Kind: proof.Proxied, Fails: "CP-A-1", Counted: true},
 		proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Red: []string{"CP-A-1"}}, proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why"})
 	assert.Equal(t, "mutation score 2/3 over 2 requirements (failed requirements per mutant: median 1, maximum 1): declared 1 killed, 1 survived; "+
 		"before the independent server 1 not reached; derived 1 killed, 1 equivalent", p.Sentence())

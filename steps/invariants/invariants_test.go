@@ -259,8 +259,14 @@ func TestReadsOfARevisionShowWhatWasSent(t *testing.T) {
 				return strings.Replace(revision(two, `"main"`, `"agent.json"`), `"repo_ref"`, `"repo_commit_sha":"`+commit+`","repo_ref"`, 1)
 			}
 			h.plane(target.TheClient, "GET", path+"/"+two, "", 200, of("0a1b2c3d4e"))
-			h.plane(target.TheClient, "GET", path, "", 200, `{"resources":[`+of("0a1b2c3")+`,`+of("ffffffffff")+`],"offset":0}`)
+			h.plane(target.TheClient, "GET", path, "", 200, `{"resources":[`+of("ffffffffff")+`],"offset":0}`)
 		}, "/resources/*/source_revision_config/repo_commit_sha"},
+		"the commit, shortened, or not known yet": {func(h *history) {
+			for _, commit := range []string{"pending", "0a1b2c3d4e", "0A1B2C3", "pending"} {
+				row := strings.Replace(revision(two, `"main"`, `"agent.json"`), `"repo_ref"`, `"repo_commit_sha":"`+commit+`","repo_ref"`, 1)
+				h.plane(target.TheClient, "GET", path, "", 200, `{"resources":[`+row+`],"offset":0}`)
+			}
+		}, ""},
 		"what was not sent appears later": {func(h *history) {
 			h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, toNext, 200, patched)
 			h.plane(target.TheClient, "GET", path+"/"+three, "", 200, revision(three, `"next"`, `null`))

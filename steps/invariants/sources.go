@@ -24,7 +24,7 @@ func (r *sources) check(s *seen) {
 		}
 		for _, field := range fieldsAll {
 			got, is := readOf(of.Get(field), s.id)
-			if !is {
+			if !is || field == commit && !aCommit.MatchString(got.value) {
 				continue
 			}
 			if sent := r.sentFor(id, field); sent != "" {
@@ -46,7 +46,10 @@ func (r *sources) check(s *seen) {
 // none was.
 func (r *revisions) firstValue(revision, field string) *read {
 	values, sent := r.shown[revision][field], r.sentFor(revision, field) != ""
-	if i := slices.IndexFunc(values, func(v read) bool { return (sent || v.settled) && !v.null }); i >= 0 {
+	known := func(v read) bool {
+		return (sent || v.settled) && !v.null && (field != commit || aCommit.MatchString(v.value))
+	}
+	if i := slices.IndexFunc(values, known); i >= 0 {
 		return &values[i]
 	}
 	return nil

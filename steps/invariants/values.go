@@ -13,11 +13,14 @@ import (
 )
 
 // sourceConfig is the object that holds the fields of a source; its fields are those that a request sets.
-const sourceConfig = "source_revision_config"
+const (
+	sourceConfig = "source_revision_config"
+	commit       = "repo_commit_sha" // the server's own
+)
 
 var (
 	fieldsSet = []string{"repo_ref", "graph_config_path", "image_uri"}
-	fieldsAll = append(slices.Clone(fieldsSet), "repo_commit_sha")
+	fieldsAll = append(slices.Clone(fieldsSet), commit)
 )
 
 // revisions is what the requests of a run have set for its revisions, and what reads of them have shown. A request that creates a
@@ -208,13 +211,16 @@ var tolerated = map[string]struct {
 }{
 	"graph_config_path": {"a path may be shown in its shortest form", func(sent, shown string) bool { return path.Clean(sent) == path.Clean(shown) }},
 	"image_uri":         {"a registry's address, the default tag and the digest may be filled in, and the host may be in lower case", sameImage},
-	"repo_commit_sha":   {"a commit id may be shortened", func(one, other string) bool { return len(other) >= 7 && strings.HasPrefix(one, other) }},
+	"repo_commit_sha": {"a commit id may be shortened", func(one, other string) bool {
+		return len(other) >= 7 && strings.HasPrefix(strings.ToLower(one), strings.ToLower(other))
+	}},
 }
 
 var (
 	masks     = regexp.MustCompile(`\*{2,}|<redacted>|\[redacted\]`) // secrets within a value may be masked
 	aURL      = regexp.MustCompile(`^(?:https?|docker|oci)://`)
 	aRegistry = regexp.MustCompile(`^(?:index\.)?docker\.io/(?:library/)?`)
+	aCommit   = regexp.MustCompile(`(?i)^[0-9a-f]{7,64}$`) // anything else in its place is a text until it is known
 	aDigest   = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
 )
 

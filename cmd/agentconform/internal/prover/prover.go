@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -128,7 +129,8 @@ func (p *prover) trials() ([]trial, error) {
 		t.slow, t.once, t.elsewhere = f.Hangs, f.Once, f.Elsewhere
 		all = append(all, t)
 	}
-	if p.Whole {
+	named := slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, "independent-server") })
+	if p.Whole || named {
 		all = append(all, p.proxied()...)
 	}
 	generated, err := p.generated()
