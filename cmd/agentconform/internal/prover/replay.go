@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
@@ -74,7 +76,9 @@ func (p *prover) replay(ctx context.Context, t trial, faulty *config.Config, res
 		{"the reference", pristine, reports.Passed},
 		{"the faulty server", faulty, reports.Failed},
 	} {
-		answers, _, err := replay.Judge(ctx, p.options(at.cfg), result, findings)
+		o := p.options(at.cfg)
+		o.ID = uuid.NewString()[:8] // several replay against one reference, and each removes what has its name
+		answers, _, err := replay.Judge(ctx, o, result, findings)
 		if err != nil {
 			return 0, "replay: " + err.Error()
 		}
