@@ -46,7 +46,7 @@ type Requirement struct {
 	Title       string
 	Quote       string   // the sentence of the interface that it judges, " ... " for what is left out; or ""
 	Description string   // without the quote
-	Needs       string   // of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
+	Needs       string   // keys of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
 	Sections    []string // of the interface
 	Profile     string
 	Subject     string // "isolation", "security", "rollback", "form", or "" for everything between
@@ -66,6 +66,7 @@ type Scenario struct {
 	URI         string
 	Line        int // of the scenario, or of the row of its examples
 	Tags        []string
+	Terms       Terms // by its tags
 	Steps       []Step
 }
 
@@ -189,7 +190,10 @@ func (c *Catalogue) add(uri string, content []byte) error {
 	file := File{URI: uri, Description: unindent(doc.Feature.Description), Content: content}
 	names := map[string]int{}
 	for _, pickle := range gherkin.Pickles(*doc, uri, newID) {
-		s := p.scenario(pickle)
+		s, err := p.scenario(pickle)
+		if err != nil {
+			return err
+		}
 		if line, twice := names[s.Name]; twice {
 			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: name a column of the examples in it", uri, s.Line, s.Name, line)
 		}
@@ -201,6 +205,7 @@ func (c *Catalogue) add(uri string, content []byte) error {
 		if len(r.Scenarios) == 0 {
 			return fmt.Errorf("%s:%d: %s has no scenario: write one, or look for a misspelt keyword", uri, r.Line, r.ID)
 		}
+		r.Needs = r.needs()
 	}
 	c.Files = append(c.Files, file)
 	c.Requirements = append(c.Requirements, requirements...)

@@ -15,7 +15,6 @@ import (
 var (
 	idTag      = regexp.MustCompile(`^@((?:CP|AS|E2E)-[A-Za-z0-9-]+)$`)
 	sectionTag = regexp.MustCompile(`^@section-([0-9.]+)$`)
-	needsLine  = regexp.MustCompile(`(?m)^Requires ((?:.|\n)+?) in the configuration\.$`)
 	levels     = map[string]reports.Level{"@must": reports.Must, "@should": reports.Should, "@may": reports.May}
 )
 
@@ -68,9 +67,6 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 		URI:         p.uri,
 		Line:        int(rule.Location.Line),
 	}
-	if m := needsLine.FindStringSubmatch(r.Description); m != nil {
-		r.Needs = strings.ReplaceAll(m[1], "\n", " ")
-	}
 	for _, tag := range rule.Tags {
 		if m := idTag.FindStringSubmatch(tag.Name); m != nil {
 			r.ID = m[1]
@@ -80,8 +76,6 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 			r.Level = level
 		} else if slices.Contains(Subjects, tag.Name) {
 			r.Subject = strings.TrimPrefix(tag.Name, "@")
-		} else if tag.Name != TagLast && tag.Name != TagSlow {
-			return nil, fmt.Errorf("%s:%d: rule tag %s is none of an ID, a level, a section, %s, %s and %s", p.uri, r.Line, tag.Name, strings.Join(Subjects, ", "), TagLast, TagSlow)
 		}
 	}
 	if r.ID == "" || r.Level == "" || len(r.Sections) == 0 || r.Profile == "" {
@@ -135,7 +129,7 @@ func (p *parser) noteSteps(steps []*messages.Step) {
 	}
 }
 
-func (p *parser) scenario(pickle *messages.Pickle) *Scenario {
+func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 	s := &Scenario{
 		Requirement: p.owner[pickle.AstNodeIds[0]],
 		Name:        pickle.Name,
@@ -144,6 +138,13 @@ func (p *parser) scenario(pickle *messages.Pickle) *Scenario {
 	}
 	for _, tag := range pickle.Tags {
 		s.Tags = append(s.Tags, tag.Name)
+		known, err := s.Terms.take(tag.Name)
+		if err == nil && !known && !describes(tag.Name) {
+			err = fmt.Errorf("tag %s is unknown", tag.Name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", p.uri, s.Line, err)
+		}
 	}
 	for _, step := range pickle.Steps {
 		source := p.steps[step.AstNodeIds[0]]
@@ -153,7 +154,13 @@ func (p *parser) scenario(pickle *messages.Pickle) *Scenario {
 			Line:    int(source.Location.Line),
 		})
 	}
-	return s
+	return s, nil
+}
+
+// describes tells whether a tag describes a requirement, or says when it is judged.
+func describes(tag string) bool {
+	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || levels[tag] != "" || slices.Contains(Subjects, tag) ||
+		slices.Contains([]string{"@" + ControlPlane, "@" + AgentServer, "@" + EndToEnd, TagLast, TagSlow}, tag)
 }
 
 // cutQuote splits the quote of the interface, with which a description may begin, from what follows it. The quote ends

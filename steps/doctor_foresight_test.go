@@ -33,7 +33,7 @@ func TestAnExaminationForeseesWhatARunSkips(t *testing.T) {
 		}, []string{"alternatives.image_uri", "alternatives.broken_image_uri", "users.1", "agent.studio_headers", "create.refused"}},
 		"as little as possible": {config.Cloud, func(c *config.Config, agent string) {
 			*c = bare(t, c, agent)
-		}, []string{"edition", "credentials.tenant_id", "credentials.bearer", "other_tenant.api_key", "users", "agent.rejected_detail", "users.0.fields",
+		}, []string{"edition", "credentials.tenant_id", "credentials.bearer", "other_tenant.api_key", "users", "agent.rejected_detail",
 			"alternatives.repo_ref", "alternatives.tag_ref", "alternatives.graph_config_path", "alternatives.broken_ref",
 			"alternatives.commits"}},
 	} {
@@ -94,7 +94,7 @@ func assertPlan(t *testing.T, c *config.Config, selected suite.Selection, res *r
 	deployments, revisions := created(t, res)
 	scenarios, err := selected.Apply(catalogue)
 	require.NoError(t, err)
-	f := suite.Foresee(c, catalogue, selected)
+	f := suite.Foresee(c, selected)
 	f.Share(scenarios)
 	plan := f.Plan(scenarios)
 	most, mostRevisions := plan.Deployments, plan.Revisions
@@ -131,7 +131,7 @@ func created(t *testing.T, res *reports.Result) (deployments, revisions int) {
 
 // foreseen returns why each scenario would be skipped, by its place, as far as the configuration tells before a run.
 func foreseen(c *config.Config, catalogue *features.Catalogue) map[string]string {
-	forecast, all := suite.Foresee(c, catalogue, suite.Selection{}), map[string]string{}
+	forecast, all := suite.Foresee(c, suite.Selection{}), map[string]string{}
 	for _, s := range catalogue.Scenarios() {
 		if lacking := forecast.Lacking(s); len(lacking) > 0 {
 			all[s.Key()] = lacking[0].Reason

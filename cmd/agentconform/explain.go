@@ -141,6 +141,9 @@ func (e explanation) write(b *strings.Builder) {
 	if e.Description != "" {
 		fmt.Fprintf(b, "\n%s\n", indented(e.Description))
 	}
+	if e.Requires != "" {
+		fmt.Fprintf(b, "\nNeeds in the configuration: %s\n", e.Requires)
+	}
 	fmt.Fprintf(b, "\nClaimed in the key supports by: %s\n", e.claimedBy())
 	b.WriteString("\nInterface (spec/INTERFACE.md):\n")
 	for _, s := range e.Interface {

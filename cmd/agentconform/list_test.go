@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,15 +14,15 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestListNamesKeysThatExist holds the keys in the features to those of the configuration.
-func TestListNamesKeysThatExist(t *testing.T) {
+// TestTagsNameKeysThatExist holds the keys in the tags of the features to those of the configuration.
+func TestTagsNameKeysThatExist(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
-	reference, key := config.Reference(), regexp.MustCompile(`[a-z]+(?:_[a-z]+)*(?:\.[a-z_]+)+`)
-	for _, r := range catalogue.Requirements {
-		for _, name := range key.FindAllString(r.Needs, -1) {
-			for part := range strings.SplitSeq(name, ".") {
-				assert.Regexp(t, `(?m)^ *`+part+`:`, reference, "%s needs %s", r.ID, name)
+	reference, free := config.Reference(), regexp.MustCompile(`=.*|(create\.body)\..*|\.\d+`)
+	for _, s := range catalogue.Scenarios() {
+		for _, key := range slices.Concat(s.Terms.Needs...) {
+			for part := range strings.SplitSeq(free.ReplaceAllString(key, "$1"), ".") {
+				assert.Regexp(t, `(?m)^ *`+part+`:`, reference, "%s needs %s", s.Key(), key)
 			}
 		}
 	}

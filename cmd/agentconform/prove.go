@@ -134,6 +134,9 @@ func listDeviations(io streams) error {
 	for _, d := range faults.All() {
 		fmt.Fprintf(t, "fault\t%s\t%s\t%s\n", d.Name, d.Fails, d.Breaks)
 	}
+	for _, d := range prover.BeforeIndependent() {
+		fmt.Fprintf(t, "fault\tindependent-server/%s\t%s\t%s\n", d.Name, d.Fails, d.Breaks)
+	}
 	for _, d := range faults.EquivalentMutants() {
 		fmt.Fprintf(t, "equivalent\t%s\t\t%s\n", d.Name, d.Differs)
 	}

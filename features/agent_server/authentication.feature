@@ -1,4 +1,5 @@
 @agent-server @security
+@shares:agent-server
 Feature: Authentication at the agent server
   A custom authentication handler checks every request to the agent server. It refuses a caller with a status and a
   detail of its choice, or passes the user to the graph.
@@ -10,35 +11,45 @@ Feature: Authentication at the agent server
     Given a deployed agent server
 
   @AS-AUTH-1 @must @section-5 @section-7
+  @needs:users
   Rule: Without credentials every agent-server route is refused with the status of the authentication handler, 401 by default
     "When the handler is configured, requests must carry the authorization information of the chosen scheme. ... Status
     and detail chosen by the handler; 401 is the shown case"
     The status is the handler's choice (agent.rejected_status). Judged for existing and for unknown threads, and after
     an update of the deployment too.
-    Requires users in the configuration.
 
+    @anonymous
     Scenario Outline: Without credentials the request to <operation> is refused
       Given a completed run, or an unknown one
       When a caller without credentials tries to <operation>
       Then the caller is refused with the status of the authentication handler
 
+      @writes
       Examples:
         | operation                                        |
         | create a thread                                  |
+        | start a run                                      |
+
+      Examples:
+        | operation                                        |
         | list the threads                                 |
         | list the threads with the other listing endpoint |
-        | start a run                                      |
         | retrieve a run                                   |
         | join a run                                       |
         | read the state                                   |
 
+      @writes
       Examples: unknown threads
         | operation                           |
         | start a run of an unknown thread    |
+
+      Examples: unknown threads
+        | operation                           |
         | retrieve a run of an unknown thread |
         | join a run of an unknown thread     |
         | read the state of an unknown thread |
 
+    @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
     Scenario Outline: After an update of the deployment, without credentials, the request to <operation> is refused
       Given the agent server of a deployment that was updated
       And a thread of the user
@@ -53,6 +64,7 @@ Feature: Authentication at the agent server
         | read the state   |
 
   @AS-AUTH-2 @must @section-5 @section-7
+  @needs:users
   Rule: Every agent-server route refuses an unknown token, an empty token and another scheme with the status of the authentication handler
     "The handler receives the request (headers and so on), validates the caller ... Custom handler rejects credentials
     ... Status and detail chosen by the handler; 401 is the shown case"
@@ -60,94 +72,122 @@ Feature: Authentication at the agent server
     its last character, with another last character, and with upper and lower case exchanged. Where separate_credentials is true, so are the credentials of the control
     plane, each sent alone as the control plane takes it, to addresses that the configuration names. The status is that
     of agent.rejected_status, 401 by default.
-    Requires users in the configuration.
 
     Scenario Outline: With <credentials> the request to <operation> is refused
       Given a completed run, or an unknown one
       When a caller with <credentials> tries to <operation>
       Then the caller is refused with the status of the authentication handler
 
+      @anonymous @writes
       Examples:
         | credentials      | operation                                        |
         | an unknown token | create a thread                                  |
+        | an unknown token | start a run                                      |
+        | an empty token   | create a thread                                  |
+        | an empty token   | start a run                                      |
+        | another scheme   | create a thread                                  |
+        | another scheme   | start a run                                      |
+
+      @anonymous
+      Examples:
+        | credentials      | operation                                        |
         | an unknown token | list the threads                                 |
         | an unknown token | list the threads with the other listing endpoint |
-        | an unknown token | start a run                                      |
         | an unknown token | retrieve a run                                   |
         | an unknown token | join a run                                       |
         | an unknown token | read the state                                   |
-        | an empty token   | create a thread                                  |
         | an empty token   | list the threads                                 |
         | an empty token   | list the threads with the other listing endpoint |
-        | an empty token   | start a run                                      |
         | an empty token   | retrieve a run                                   |
         | an empty token   | join a run                                       |
         | an empty token   | read the state                                   |
-        | another scheme   | create a thread                                  |
         | another scheme   | list the threads                                 |
         | another scheme   | list the threads with the other listing endpoint |
-        | another scheme   | start a run                                      |
         | another scheme   | retrieve a run                                   |
         | another scheme   | join a run                                       |
         | another scheme   | read the state                                   |
 
+      @writes
       Examples: near misses of the token
         | credentials                             | operation        |
         | a token that has one more character     | create a thread  |
-        | a token that has one more character     | list the threads |
         | a token that has one more character     | start a run      |
+        | a token that lacks its last character   | create a thread  |
+        | a token that lacks its last character   | start a run      |
+        | a token that has another last character | create a thread  |
+        | a token that has another last character | start a run      |
+        | a token in the other case               | create a thread  |
+        | a token in the other case               | start a run      |
+
+      Examples: near misses of the token
+        | credentials                             | operation        |
+        | a token that has one more character     | list the threads |
         | a token that has one more character     | read the state   |
         | a token that has one more character     | retrieve a run   |
         | a token that has one more character     | join a run       |
-        | a token that lacks its last character   | create a thread  |
         | a token that lacks its last character   | list the threads |
-        | a token that lacks its last character   | start a run      |
         | a token that lacks its last character   | read the state   |
         | a token that lacks its last character   | retrieve a run   |
         | a token that lacks its last character   | join a run       |
-        | a token that has another last character | create a thread  |
         | a token that has another last character | list the threads |
-        | a token that has another last character | start a run      |
         | a token that has another last character | read the state   |
         | a token that has another last character | retrieve a run   |
         | a token that has another last character | join a run       |
-        | a token in the other case               | create a thread  |
         | a token in the other case               | list the threads |
-        | a token in the other case               | start a run      |
         | a token in the other case               | read the state   |
         | a token in the other case               | retrieve a run   |
         | a token in the other case               | join a run       |
 
+      @needs:separate_credentials @needs:credentials.api_key @writes
       Examples: credentials of the control plane
         | credentials                           | operation        |
         | the API key of the control plane      | create a thread  |
-        | the API key of the control plane      | list the threads |
         | the API key of the control plane      | start a run      |
+
+      @needs:separate_credentials @needs:credentials.api_key
+      Examples: credentials of the control plane
+        | credentials                           | operation        |
+        | the API key of the control plane      | list the threads |
         | the API key of the control plane      | read the state   |
         | the API key of the control plane      | retrieve a run   |
         | the API key of the control plane      | join a run       |
+
+      @needs:separate_credentials @needs:credentials.tenant_id @needs:tenant_id_alone=true @writes
+      Examples: credentials of the control plane
+        | credentials                           | operation        |
         | the tenant ID of the control plane    | create a thread  |
-        | the tenant ID of the control plane    | list the threads |
         | the tenant ID of the control plane    | start a run      |
+
+      @needs:separate_credentials @needs:credentials.tenant_id @needs:tenant_id_alone=true
+      Examples: credentials of the control plane
+        | credentials                           | operation        |
+        | the tenant ID of the control plane    | list the threads |
         | the tenant ID of the control plane    | read the state   |
         | the tenant ID of the control plane    | retrieve a run   |
         | the tenant ID of the control plane    | join a run       |
+
+      @needs:separate_credentials @needs:credentials.bearer @writes
+      Examples: credentials of the control plane
+        | credentials                           | operation        |
         | the bearer token of the control plane | create a thread  |
-        | the bearer token of the control plane | list the threads |
         | the bearer token of the control plane | start a run      |
+
+      @needs:separate_credentials @needs:credentials.bearer
+      Examples: credentials of the control plane
+        | credentials                           | operation        |
+        | the bearer token of the control plane | list the threads |
         | the bearer token of the control plane | read the state   |
         | the bearer token of the control plane | retrieve a run   |
         | the bearer token of the control plane | join a run       |
 
   @AS-AUTH-3 @must @section-5 @section-7
+  @anonymous @needs:agent.rejected_detail @needs:users
   Rule: A refusal by the authentication handler carries the detail of the handler
     "It can reject a request by raising an HTTP error, for example status 401 with a detail message for an invalid key."
     Clients look for it as the string detail of a JSON object. Another form passes and is noted.
-    Requires users and agent.rejected_detail in the configuration.
 
     Scenario Outline: The refusal of <caller> carries the detail of the handler
-      Given a configured detail of the authentication handler
-      And a completed run, or an unknown one
+      Given a completed run, or an unknown one
       When <caller> tries to read the state
       Then the refusal carries the detail
 
@@ -157,11 +197,11 @@ Feature: Authentication at the agent server
         | a caller with an unknown token |
 
   @AS-AUTH-4 @must @section-5 @slow
+  @needs:users @writes
   Rule: A request without valid credentials creates no thread and no run, and rolls back no run
     "When the handler is configured, requests must carry the authorization information of the chosen scheme."
     Judged without credentials and with an unknown token. A thread that was created all the same is searched for in
     the user's list, so this part applies only where the list shows the metadata of threads.
-    Requires users in the configuration.
 
     Scenario Outline: A run that <caller> was refused was not created
       Given a completed run on a new thread
@@ -197,13 +237,14 @@ Feature: Authentication at the agent server
         | a caller with an unknown token |
 
   @AS-AUTH-5 @must @section-5
+  @needs:users
   Rule: With a valid token every agent-server route is served with a 2xx status
     "The handler receives the request (headers and so on), validates the caller, and returns an object with at least
     identity and any custom fields."
     Only a refusal of the valid token fails here. Any other error status belongs to the requirement of that operation,
     and blocks the scenario.
-    Requires users in the configuration.
 
+    @writes
     Scenario Outline: With a valid token the request to <operation> is answered with 2xx
       Given a completed run
       When the user tries to <operation>
@@ -222,28 +263,29 @@ Feature: Authentication at the agent server
       Then the request is answered with 2xx
 
   @AS-AUTH-6 @must @section-2 @section-5
+  @writes
   Rule: The graph receives the identity and the custom fields of the authenticated user in graph_auth_user
     "After authentication the returned user object is placed in config["configurable"]["graph_auth_user"]; graph nodes
     read custom fields from it."
     The conformance graph reads them from config.configurable.graph_auth_user. The custom fields are judged as far as
     users.fields names them, with their JSON types. A field that is null may be missing: the interface does not distinguish
     the two.
-    Requires users in the configuration.
 
+    @needs:users
     Scenario: The identity of the user reaches the graph
       When the user starts a run that reports its caller
       Then the run reports the identity of the user
 
+    @needs:users.0.fields
     Scenario: The custom fields of the user reach the graph
-      Given a user with custom fields
       When the user starts a run that reports its caller
       Then the run reports the custom fields of the user
 
   @AS-AUTH-7 @must @section-5 @slow
+  @needs:users.1 @writes
   Rule: Each run receives the user of its own request in graph_auth_user, with two users in turn and at once
     "After authentication the returned user object is placed in config["configurable"]["graph_auth_user"]; graph nodes
     read custom fields from it."
-    Requires two users in the configuration.
 
     Scenario Outline: The runs of two users, <when> and the <first> user first, report their own caller
       Given the user is the <first> configured user
@@ -258,11 +300,11 @@ Feature: Authentication at the agent server
         | second | all at once |
 
   @AS-AUTH-8 @should @section-5
+  @needs:users @writes
   Rule: Without credentials another spelling of a path shows nothing of a run
     "When the handler is configured, requests must carry the authorization information of the chosen scheme."
     Each GET of the interface is sent with a slash at the end of its path, with a doubled slash, in capital letters and with
     a path parameter. The interface names no such path: what else is answered is not judged.
-    Requires users in the configuration.
 
     Scenario Outline: Paths with <spelling> show nothing of a run to a caller without credentials
       Given a completed run

@@ -1,4 +1,5 @@
 @agent-server @security
+@shares:agent-server
 Feature: Authorization at the agent server
   Authorization handlers return a filter that restricts access, typically to the owner of a thread. The filter is
   merged into the metadata of what is created.
@@ -9,13 +10,13 @@ Feature: Authorization at the agent server
     Given a deployed agent server
 
   @AS-AUTHZ-1 @must @section-5 @isolation
+  @needs:users.1 @writes
   Rule: GET of the state and of a run of another user's thread is answered with an HTTP error status, and a join tells nothing of the run
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     A join that is answered at once with 2xx and holds nothing of the run passes here and fails AS-RUN-9: no body, null, an
     empty object, `__error__` alone, or what the join of an unknown run is answered with. One that waits for the run fails.
     Judged in both directions: threads of the first user and of the second.
-    Requires two users in the configuration.
 
     Scenario Outline: The request of another user to <operation> of the <owner> user is answered with an HTTP error status
       Given the user is the <owner> configured user
@@ -68,12 +69,12 @@ Feature: Authorization at the agent server
         | second | join the run under a thread of their own |
 
   @AS-AUTHZ-2 @must @section-5 @slow
+  @needs:users.1 @writes
   Rule: Starting a run on another user's thread is answered with an HTTP error status and leaves the thread unchanged
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     Judged with and without rollback. With rollback, a run in progress of the thread's owner must complete.
     Judged in both directions: threads of the first user and of the second.
-    Requires two users in the configuration.
 
     Scenario Outline: The request of another user to start <run> on a thread of the <owner> user is answered with an HTTP error status
       Given the user is the <owner> configured user
@@ -113,6 +114,7 @@ Feature: Authorization at the agent server
         | second |
 
   @AS-AUTHZ-3 @must @section-5 @isolation
+  @needs:users.1 @writes
   Rule: A listing of threads returns only the caller's threads, whatever filter is sent
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
@@ -120,7 +122,6 @@ Feature: Authorization at the agent server
     threads, and the other user as owner. A filter may be refused with a 4xx. The listing endpoint that is not
     configured is judged too, where the target serves it.
     Judged in both directions: the lists of the first user and of the second.
-    Requires two users in the configuration.
 
     Scenario Outline: A list with <filter> returns no threads of the <owner> user to another user
       Given the user is the <owner> configured user
@@ -163,20 +164,25 @@ Feature: Authorization at the agent server
         | second |
 
   @AS-AUTHZ-4 @should @section-5
+  @writes
   Rule: The metadata of a new thread names the caller as owner, whatever owner was sent, and keeps the other keys sent
     "A typical filter is {owner: <identity>} and it is also merged into the payload metadata."
     The filter of the authorization handler is the typical one, owner with the identity of the caller. Where two users are
     configured, both are judged as the caller.
-    Requires users in the configuration.
 
     Scenario Outline: The metadata of a new thread of the <owner> user names the caller as owner
       Given the user is the <owner> configured user
       When the user creates a thread
       Then its metadata names the user as owner
 
+      @needs:users
       Examples:
         | owner  |
         | first  |
+
+      @needs:users.1
+      Examples:
+        | owner  |
         | second |
 
     Scenario Outline: The metadata of a new thread of the <owner> user names the caller as owner where another owner was sent
@@ -184,24 +190,30 @@ Feature: Authorization at the agent server
       When the user creates a thread that names another owner
       Then its metadata names the user as owner
 
+      @needs:users
       Examples:
         | owner  |
         | first  |
+
+      @needs:users.1
+      Examples:
+        | owner  |
         | second |
 
+    @needs:users
     Scenario: The metadata of a new thread keeps the other keys sent
       When the user creates a thread with metadata
       Then its metadata holds the keys that were sent
       And its metadata names the user as owner
 
   @AS-AUTHZ-6 @should @section-5
+  @needs:users.1 @writes
   Rule: A vendor extension that serves a thread to its owner answers other users and callers without credentials with an HTTP error status
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     The operations are those of the contract that are marked as vendor extensions and name a thread; only who is served is
     judged. An answer of 2xx that an unknown thread gets too, and that holds nothing of the thread, may be given.
     Judged in both directions: threads of the first user and of the second.
-    Requires two users in the configuration.
 
     Scenario Outline: <operation> of a thread of the <owner> user serves nobody else
       Given the user is the <owner> configured user
@@ -260,24 +272,29 @@ Feature: Authorization at the agent server
         | second |
 
   @AS-AUTHZ-7 @should @section-5
+  @writes
   Rule: No header that a caller may choose gives access to another user's thread
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     Each GET of the interface is sent by another user and without credentials, with headers that servers behind a proxy
     believe. Headers that the configuration names are left out.
-    Requires two users in the configuration.
 
     Scenario Outline: With <headers> <caller> is shown nothing of a user's run
       Given a completed run
       When <caller> reads the run with <headers>
       Then no answer shows anything of the run
 
+      @needs:users.1
       Examples:
         | caller                       | headers                                              |
         | the other user               | headers that name the user                           |
         | the other user               | headers that claim a studio user or an administrator |
         | the other user               | headers that override the path                       |
         | the other user               | a header that overrides the method                   |
+
+      @needs:users
+      Examples:
+        | caller                       | headers                                              |
         | a caller without credentials | headers that name the user                           |
         | a caller without credentials | headers that claim a studio user or an administrator |
         | a caller without credentials | headers that claim a request of this machine         |
@@ -285,9 +302,9 @@ Feature: Authorization at the agent server
         | a caller without credentials | a header that overrides the method                   |
 
   @AS-AUTHZ-5 @may @section-5
+  @needs:users @needs:agent.studio_headers @writes
   Rule: A studio user can list and read other users' threads and runs where the authorization handler returns an empty filter
     "Returning an empty filter for such users permits developer access"
-    Requires users and agent.studio_headers in the configuration.
 
     Scenario Outline: The request of a studio user to <operation> of a user is answered with 2xx
       Given a completed run

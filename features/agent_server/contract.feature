@@ -1,4 +1,5 @@
 @agent-server @form
+@shares:agent-server @record
 Feature: Contract of the agent server
   Every answer that the suite has received is compared with the OpenAPI document of the agent server, which allows any
   value where the interface specifies none.
@@ -11,6 +12,7 @@ Feature: Contract of the agent server
     Given a deployed agent server
 
   @AS-CONTRACT-create-thread @must @section-2 @section-4 @last
+  @anonymous @writes
   Rule: Every answer to POST /threads matches the OpenAPI contract
     "POST /threads ... Thread with thread_id"
 
@@ -20,6 +22,7 @@ Feature: Contract of the agent server
       Then all answers match the contract
 
   @AS-CONTRACT-create-run @must @section-2 @section-4 @last
+  @anonymous @writes
   Rule: Every answer to POST /threads/{thread_id}/runs matches the OpenAPI contract
     "POST /threads/{thread_id}/runs ... Run with run_id"
 
@@ -29,6 +32,7 @@ Feature: Contract of the agent server
       Then all answers match the contract
 
   @AS-CONTRACT-join-run @must @section-2 @section-4 @last
+  @anonymous
   Rule: Every answer to GET /threads/{thread_id}/runs/{run_id}/join matches the OpenAPI contract
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
 
@@ -38,6 +42,7 @@ Feature: Contract of the agent server
       Then all answers match the contract
 
   @AS-CONTRACT-get-run @must @section-2 @section-4 @last
+  @anonymous
   Rule: Every answer to GET /threads/{thread_id}/runs/{run_id} matches the OpenAPI contract
     "GET /threads/{thread_id}/runs/{run_id} ... The run; fails with an HTTP error status when the run was rolled back
     and deleted"
@@ -48,6 +53,7 @@ Feature: Contract of the agent server
       Then all answers match the contract
 
   @AS-CONTRACT-get-state @must @section-2 @section-4 @last
+  @anonymous
   Rule: Every answer to GET /threads/{thread_id}/state matches the OpenAPI contract
     "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
     human, ai, tool) and content."
@@ -58,6 +64,7 @@ Feature: Contract of the agent server
       Then all answers match the contract
 
   @AS-CONTRACT-list-threads @must @section-2 @section-4 @last
+  @anonymous
   Rule: Every answer to GET /threads, or POST /threads/search, matches the OpenAPI contract
     "GET /threads ... List of threads; used as the example of an authenticated request"
     Applies to the endpoint that lists the threads of this target (agent.listing, or the one that is served).

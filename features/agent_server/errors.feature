@@ -1,4 +1,5 @@
 @agent-server @form
+@shares:agent-server @record
 Feature: Server errors of the agent server
   Statuses of 500 or above, judged on all answers that the suite has received.
 
@@ -9,6 +10,7 @@ Feature: Server errors of the agent server
     Given a deployed agent server
 
   @AS-ERROR-1 @must @section-4 @section-7 @last
+  @anonymous
   Rule: The agent server answers no request that keeps the contract with a status of 500 or above
     "Thread with thread_id ... Run with run_id ... Responds when the run completes ... The run ... State with
     values.messages ... List of threads"
@@ -22,6 +24,7 @@ Feature: Server errors of the agent server
       Then none has a status of 500 or above
 
   @AS-ERROR-2 @should @section-4 @section-7 @last
+  @writes
   Rule: The agent server answers no request that breaks the contract with a status of 500 or above
     Judged on all answers that the suite has received: a body that is not valid JSON, or does not match the contract. So
     are operations beyond the interface. The interface does not say how such requests are answered.

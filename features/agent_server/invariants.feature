@@ -1,4 +1,5 @@
 @agent-server
+@shares:agent-server @record
 Feature: What is true of every answer of the agent server
   Judged on all exchanges of a run, without requests of their own. Where a requirement that tells the same has failed, the
   rule here is left to it. A status of 500 or above is judged by the requirements about server errors.
@@ -10,39 +11,40 @@ Feature: What is true of every answer of the agent server
     Given a deployed agent server
 
   @AS-INVARIANT-1 @must @section-2 @section-4 @last
+  @writes
   Rule: Every answer about a run has the run_id that the request asked for
     "Run: has run_id. ... GET /threads/{thread_id}/runs/{run_id} ... The run"
 
     Scenario: No answer of the agent server has another id than its request
-      Given threads and runs that this run has created
       When all exchanges of this run are read
       Then each answer of the agent server has the id of its request
 
   @AS-INVARIANT-2 @must @section-5 @section-7 @last @security
+  @needs:users
   Rule: Every refusal by the authentication handler has its status and detail
     "Custom handler rejects credentials ... Status and detail chosen by the handler; 401 is the shown case"
     Judged on requests of the interface that keep the contract and have no credentials or an unknown token. The detail is
     judged where agent.rejected_detail is configured.
 
     Scenario: Each refusal of a caller without valid credentials is that of the handler
-      Given users of the agent server
-      And an agent server that answered in this run
+      Given an agent server that answered in this run
       When all exchanges of this run are read
       Then each refusal of the authentication handler has its status and detail
 
   @AS-INVARIANT-3 @must @section-5 @last @security
+  @needs:users
   Rule: No request to the agent server without credentials or with an unknown token is answered with 2xx
     "When the handler is configured, requests must carry the authorization information of the chosen scheme."
     Judged on the operations of the interface, where users are configured: without an authentication handler an agent
     server may be open.
 
     Scenario: No request without valid credentials was served by the agent server
-      Given users of the agent server
-      And an agent server that answered in this run
+      Given an agent server that answered in this run
       When all exchanges of this run are read
       Then no agent-server request without valid credentials was answered with 2xx
 
   @AS-INVARIANT-4 @must @section-5 @last @security @isolation
+  @needs:users.1 @writes
   Rule: No answer to one caller holds a thread_id, a run_id or a text of another user
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
@@ -51,12 +53,11 @@ Feature: What is true of every answer of the agent server
     12 characters are not judged, but for the values of thread_id.
 
     Scenario: Nothing of one user was in an answer to another
-      Given two users of the agent server
-      And threads and runs that this run has created
       When all exchanges of this run are read
       Then no answer to one caller holds an id or a text of another user
 
   @AS-INVARIANT-5 @must @section-3 @last @rollback
+  @writes
   Rule: No answer to a request that was sent after the new run of a rollback had completed holds the prior run's id or text
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted."
     Judged on answers with 2xx to the operations of the interface, for ids and texts of at least 12 characters, and for
@@ -64,11 +65,11 @@ Feature: What is true of every answer of the agent server
     answer.
 
     Scenario: Nothing of a run that was rolled back was in a later answer
-      Given threads and runs that this run has created
       When all exchanges of this run are read
       Then no answer after a rollback holds the id or the text of the prior run
 
   @AS-INVARIANT-6 @should @section-7 @last @security
+  @anonymous
   Rule: No refusal of the agent server holds a stack trace
 
     Scenario: No answer of the agent server with 4xx holds a stack trace

@@ -1,4 +1,5 @@
 @agent-server @rollback
+@shares:agent-server
 Feature: Rolling back a run in progress
   A new run with multitask_strategy rollback replaces a run in progress on the same thread: the prior run is
   interrupted and deleted from storage, and the new run starts with its own input. A run is in progress until it has had
@@ -16,6 +17,7 @@ Feature: Rolling back a run in progress
     Given a deployed agent server
 
   @AS-ROLLBACK-1 @must @section-3 @section-4 @slow
+  @writes
   Rule: A run with multitask_strategy rollback is accepted while another is in progress, and completes with its own input without waiting
     "a new run is created on the same thread with multitask_strategy = rollback ... The new run starts with the new
     input."
@@ -29,6 +31,7 @@ Feature: Rolling back a run in progress
       And it completes before the natural end of the prior run
 
   @AS-ROLLBACK-2 @must @section-3 @section-4 @section-7 @slow
+  @writes
   Rule: A run in progress that was rolled back can no longer be retrieved: GET is answered with an HTTP error status
     "The prior run is interrupted and completely deleted from storage ... Fetching a run that was removed by rollback
     ... An HTTP error status"
@@ -40,6 +43,7 @@ Feature: Rolling back a run in progress
       Then the prior run can no longer be retrieved
 
   @AS-ROLLBACK-3 @must @section-3 @slow
+  @writes
   Rule: After a run in progress was rolled back, the thread state holds the messages of the new run only
     "Thread state read after the new run completes ... Contains data only from the new run."
     No message of the prior run may remain: neither its input nor what it had already written. That its messages are
@@ -56,6 +60,7 @@ Feature: Rolling back a run in progress
       Then the state holds no message of the prior run
 
   @AS-ROLLBACK-4 @must @section-3 @section-4 @section-7 @slow
+  @writes
   Rule: A rolled-back run does not reappear after its natural end, neither under GET nor in the thread state
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted. ... Contains data only
     from the new run."
@@ -68,6 +73,7 @@ Feature: Rolling back a run in progress
       And the state holds the messages of the new run only
 
   @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
+  @writes
   Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state
     "The prior run is interrupted and completely deleted from storage ... Contains data only from the new run. ... fails
     with an HTTP error status when the run was rolled back and deleted"
@@ -89,6 +95,7 @@ Feature: Rolling back a run in progress
         | while it was pending behind another run |
 
   @AS-ROLLBACK-6 @must @section-3
+  @writes
   Rule: With no run in progress, a run with multitask_strategy rollback keeps the thread's completed runs and their messages
     "prior run is still in progress ... The prior run is interrupted and completely deleted from storage"
     Applies where plain runs keep the messages of earlier runs too (AS-STATE-3).
@@ -100,6 +107,7 @@ Feature: Rolling back a run in progress
       And the state holds the messages of the user's runs only
 
   @AS-ROLLBACK-7 @must @section-3 @slow
+  @writes
   Rule: A rollback leaves the runs of other threads unchanged, both completed ones and ones in progress
     "a new run is created on the same thread with multitask_strategy = rollback ... The prior run is interrupted and
     completely deleted from storage"
@@ -112,6 +120,7 @@ Feature: Rolling back a run in progress
       And they complete with their own messages
 
   @AS-ROLLBACK-8 @must @section-3 @slow
+  @writes
   Rule: After several rollbacks on a thread one run is left, the last one if sent in sequence, and the state holds its messages only
     "The prior run is interrupted and completely deleted from storage ... Thread state read after the new run completes
     ... Contains data only from the new run."
@@ -129,6 +138,7 @@ Feature: Rolling back a run in progress
       And the state holds the messages of that run only
 
   @AS-ROLLBACK-9 @should @section-3 @slow
+  @writes
   Rule: A pending join on a run that is rolled back returns
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted."
     Any answer or a closed connection counts, within timeouts.request after the new run has completed.

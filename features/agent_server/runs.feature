@@ -1,4 +1,5 @@
 @agent-server
+@shares:agent-server
 Feature: Runs
   A run executes a graph on a thread. The run continues after it was accepted, and a client joins it to learn when
   it has completed.
@@ -9,6 +10,7 @@ Feature: Runs
     Given a deployed agent server
 
   @AS-RUN-1 @must @section-2 @section-4 @slow
+  @writes
   Rule: POST /threads/{thread_id}/runs answers with a run_id while the run is still in progress
     "POST /threads/{thread_id}/runs ... Run with run_id ... GET /threads/{thread_id}/runs/{run_id}/join ... Responds
     when the run completes"
@@ -23,6 +25,7 @@ Feature: Runs
       Then the answer comes before the end of the run
 
   @AS-RUN-2 @must @section-4
+  @writes
   Rule: GET of a run returns the run with the run_id asked for, whether in progress or completed
     "GET /threads/{thread_id}/runs/{run_id} ... The run"
 
@@ -37,6 +40,7 @@ Feature: Runs
       Then the answer has the "run_id" of that run
 
   @AS-RUN-3 @must @section-4 @section-7 @form
+  @writes
   Rule: GET of an unknown run, and GET or POST of a run on an unknown thread, are answered with an HTTP error status
     "GET /threads/{thread_id}/runs/{run_id} ... The run; fails with an HTTP error status when the run was rolled back
     and deleted"
@@ -56,6 +60,7 @@ Feature: Runs
       Then the request is answered with an HTTP error status
 
   @AS-RUN-4 @must @section-4 @slow
+  @writes
   Rule: The join of a run is answered when the run has completed, and not before
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
     After the join the state holds the input and the answer of the run. A run whose graph raised an error has
@@ -82,6 +87,7 @@ Feature: Runs
       Then the join is answered with any status
 
   @AS-RUN-5 @must @section-4
+  @writes
   Rule: The join of a completed run is answered at once
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
     At once is within one second, or longer where the target is slow in general.
@@ -92,6 +98,7 @@ Feature: Runs
       Then the join is answered with 2xx at once
 
   @AS-RUN-6 @should @section-4 @form
+  @writes
   Rule: A run with an unknown assistant_id is refused with a 4xx, leaves no messages in the state, and the thread stays usable
     "assistant_id (string, the name of a deployed graph)"
 
@@ -107,6 +114,7 @@ Feature: Runs
       Then the state holds the messages of the user's runs only
 
   @AS-RUN-7 @should @section-4 @form
+  @writes
   Rule: A run request with a malformed body or an unknown multitask_strategy is refused with a 4xx
     "JSON: assistant_id (string, the name of a deployed graph), input (object; messages: array of objects with role and
     content), optional multitask_strategy (string; rollback is the value defined here)"
@@ -128,6 +136,7 @@ Feature: Runs
         | an unknown multitask_strategy   |
 
   @AS-RUN-8 @should @section-4
+  @writes
   Rule: GET of a run under another thread of the user is answered with an HTTP error status
     "GET /threads/{thread_id}/runs/{run_id} ... The run"
 
@@ -138,6 +147,7 @@ Feature: Runs
       Then the request is answered with an HTTP error status
 
   @AS-RUN-9 @should @section-4
+  @writes
   Rule: The join of an unknown run, or of a run of another thread or user, is answered with an HTTP error status
     The interface shows no such join. A client that joins by mistake waits for nothing, and takes the answer for the end of its run.
     Runs of another user are judged where two users are configured.
@@ -158,6 +168,7 @@ Feature: Runs
         | an unknown |
         | the other  |
 
+    @needs:users.1
     Scenario Outline: With a run of the <owner> user, another user who tries to <join> is answered with an HTTP error status
       Given the user is the <owner> configured user
       And a completed run

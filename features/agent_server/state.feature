@@ -1,4 +1,5 @@
 @agent-server
+@shares:agent-server
 Feature: The state of a thread
   The state of a thread holds the messages of its runs: the input as human messages, the answers of the graph as ai
   messages, and the results of tools as tool messages.
@@ -7,6 +8,7 @@ Feature: The state of a thread
     Given a deployed agent server
 
   @AS-STATE-1 @must @section-2 @section-4
+  @writes
   Rule: After a run the thread state has values.messages, an array of objects with type and content
     "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
     human, ai, tool) and content."
@@ -19,6 +21,7 @@ Feature: The state of a thread
       And each message has a "type" and a "content"
 
   @AS-STATE-2 @must @section-2 @section-4
+  @writes
   Rule: After a run the state holds the input as human messages in order, tool results as tool, and the answer as the last ai message
     "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
     human, ai, tool) and content."
@@ -61,6 +64,7 @@ Feature: The state of a thread
       Then the messages of the state have the types "human, tool, ai"
 
   @AS-STATE-3 @should @section-2
+  @writes
   Rule: A second run on a thread adds its messages after those of the first run
 
     Scenario: The state holds the messages of both runs, in order

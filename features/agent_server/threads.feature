@@ -1,4 +1,5 @@
 @agent-server
+@shares:agent-server
 Feature: Threads
   A thread holds the runs of a graph and the resulting state.
 
@@ -9,6 +10,7 @@ Feature: Threads
     Given a deployed agent server
 
   @AS-THREAD-1 @must @section-2 @section-4
+  @writes
   Rule: POST /threads with an empty object answers with a thread_id, and two new threads have distinct ids
     "POST /threads ... JSON object (may be empty) ... Thread with thread_id"
 
@@ -21,6 +23,7 @@ Feature: Threads
       Then their ids are distinct
 
   @AS-THREAD-2 @must @section-4
+  @writes
   Rule: The list of threads is an array that contains the caller's new thread
     "GET /threads ... List of threads"
     The listing endpoint is configurable (agent.listing): GET /threads, or POST /threads/search. If it is not configured,

@@ -5,6 +5,7 @@ Feature: Authentication at the control plane
   A conforming target may refuse with 401 or 403, with any body.
 
   @CP-AUTH-1 @must @section-5
+  @anonymous @reads:0 @shares:another
   Rule: Without credentials every control-plane operation is refused with 401 or 403
     "Send header X-Api-Key with a valid API key: <API_KEY>."
     The body of the refusal is not judged.
@@ -14,15 +15,20 @@ Feature: Authentication at the control plane
       When a client without credentials tries to <operation>
       Then the request is refused with 401 or 403
 
+      @writes
       Examples:
         | operation             |
         | create a deployment   |
-        | retrieve a deployment |
         | update a deployment   |
+
+      Examples:
+        | operation             |
+        | retrieve a deployment |
         | list its revisions    |
         | retrieve a revision   |
 
   @CP-AUTH-2 @must @section-5
+  @reads:0 @shares:another
   Rule: With an unknown, empty or whitespace credential every control-plane operation is refused with 401 or 403
     "Send header X-Api-Key with a valid API key: <API_KEY>."
     Judged with each scheme: API keys always, bearer tokens where credentials.bearer is configured, tenant IDs where
@@ -36,111 +42,146 @@ Feature: Authentication at the control plane
       When a client with an API key that is <key> tries to <operation>
       Then the request is refused with 401 or 403
 
+      @anonymous @writes
       Examples:
         | key        | operation             |
         | unknown    | create a deployment   |
-        | unknown    | retrieve a deployment |
         | unknown    | update a deployment   |
+        | empty      | create a deployment   |
+        | empty      | update a deployment   |
+        | whitespace | create a deployment   |
+        | whitespace | update a deployment   |
+
+      @anonymous
+      Examples:
+        | key        | operation             |
+        | unknown    | retrieve a deployment |
         | unknown    | list its revisions    |
         | unknown    | retrieve a revision   |
-        | empty      | create a deployment   |
         | empty      | retrieve a deployment |
-        | empty      | update a deployment   |
         | empty      | list its revisions    |
         | empty      | retrieve a revision   |
-        | whitespace | create a deployment   |
         | whitespace | retrieve a deployment |
-        | whitespace | update a deployment   |
         | whitespace | list its revisions    |
         | whitespace | retrieve a revision   |
 
+      @needs:credentials.api_key @writes
       Examples: near misses of the configured key
         | key                           | operation             |
         | one character too long        | create a deployment   |
-        | one character too long        | retrieve a deployment |
         | one character too long        | update a deployment   |
+        | one character too short       | create a deployment   |
+        | one character too short       | update a deployment   |
+        | changed in its last character | create a deployment   |
+        | changed in its last character | update a deployment   |
+        | in another case               | create a deployment   |
+        | in another case               | update a deployment   |
+
+      @needs:credentials.api_key
+      Examples: near misses of the configured key
+        | key                           | operation             |
+        | one character too long        | retrieve a deployment |
         | one character too long        | list its revisions    |
         | one character too long        | retrieve a revision   |
-        | one character too short       | create a deployment   |
         | one character too short       | retrieve a deployment |
-        | one character too short       | update a deployment   |
         | one character too short       | list its revisions    |
         | one character too short       | retrieve a revision   |
-        | changed in its last character | create a deployment   |
         | changed in its last character | retrieve a deployment |
-        | changed in its last character | update a deployment   |
         | changed in its last character | list its revisions    |
         | changed in its last character | retrieve a revision   |
-        | in another case               | create a deployment   |
         | in another case               | retrieve a deployment |
-        | in another case               | update a deployment   |
         | in another case               | list its revisions    |
         | in another case               | retrieve a revision   |
 
+    @anonymous
     Scenario Outline: With a <credential> that is <kind> the request to <operation> is refused with 401 or 403
       Given an existing deployment, or an unknown id
       When a client with a <credential> that is <kind> tries to <operation>
       Then the request is refused with 401 or 403
 
+      @needs:credentials.bearer @writes
       Examples:
         | credential   | kind       | operation             |
         | bearer token | unknown    | create a deployment   |
-        | bearer token | unknown    | retrieve a deployment |
         | bearer token | unknown    | update a deployment   |
+        | bearer token | empty      | create a deployment   |
+        | bearer token | empty      | update a deployment   |
+        | bearer token | whitespace | create a deployment   |
+        | bearer token | whitespace | update a deployment   |
+
+      @needs:credentials.bearer
+      Examples:
+        | credential   | kind       | operation             |
+        | bearer token | unknown    | retrieve a deployment |
         | bearer token | unknown    | list its revisions    |
         | bearer token | unknown    | retrieve a revision   |
-        | bearer token | empty      | create a deployment   |
         | bearer token | empty      | retrieve a deployment |
-        | bearer token | empty      | update a deployment   |
         | bearer token | empty      | list its revisions    |
         | bearer token | empty      | retrieve a revision   |
-        | bearer token | whitespace | create a deployment   |
         | bearer token | whitespace | retrieve a deployment |
-        | bearer token | whitespace | update a deployment   |
         | bearer token | whitespace | list its revisions    |
         | bearer token | whitespace | retrieve a revision   |
+
+      @needs:credentials.tenant_id @needs:tenant_id_alone=true @writes
+      Examples:
+        | credential   | kind       | operation             |
         | tenant ID    | unknown    | create a deployment   |
-        | tenant ID    | unknown    | retrieve a deployment |
         | tenant ID    | unknown    | update a deployment   |
+        | tenant ID    | empty      | create a deployment   |
+        | tenant ID    | empty      | update a deployment   |
+        | tenant ID    | whitespace | create a deployment   |
+        | tenant ID    | whitespace | update a deployment   |
+
+      @needs:credentials.tenant_id @needs:tenant_id_alone=true
+      Examples:
+        | credential   | kind       | operation             |
+        | tenant ID    | unknown    | retrieve a deployment |
         | tenant ID    | unknown    | list its revisions    |
         | tenant ID    | unknown    | retrieve a revision   |
-        | tenant ID    | empty      | create a deployment   |
         | tenant ID    | empty      | retrieve a deployment |
-        | tenant ID    | empty      | update a deployment   |
         | tenant ID    | empty      | list its revisions    |
         | tenant ID    | empty      | retrieve a revision   |
-        | tenant ID    | whitespace | create a deployment   |
         | tenant ID    | whitespace | retrieve a deployment |
-        | tenant ID    | whitespace | update a deployment   |
         | tenant ID    | whitespace | list its revisions    |
         | tenant ID    | whitespace | retrieve a revision   |
 
+    @writes
     Scenario Outline: With a <credential> that is <mistake> every request is refused with 401 or 403
       Given an existing deployment, or an unknown id
       When a client tries each operation with a <credential> that is <mistake>
       Then each request is refused with 401 or 403
 
+      @needs:credentials.bearer
       Examples: near misses of the configured credential
         | credential   | mistake                       |
         | bearer token | one character too long        |
         | bearer token | one character too short       |
         | bearer token | changed in its last character |
         | bearer token | in another case               |
+
+      @needs:credentials.tenant_id @needs:tenant_id_alone=true
+      Examples: near misses of the configured credential
+        | credential   | mistake                       |
         | tenant ID    | one character too long        |
         | tenant ID    | one character too short       |
         | tenant ID    | changed in its last character |
         | tenant ID    | in another case               |
 
+    @needs:separate_credentials @needs:users.0.token
     Scenario Outline: With the token of a user of the agent server the request to <operation> is refused with 401 or 403
       Given an existing deployment, or an unknown id
       When a client with the token of a user of the agent server tries to <operation>
       Then the request is refused with 401 or 403
 
+      @writes
       Examples:
         | operation             |
         | create a deployment   |
-        | retrieve a deployment |
         | update a deployment   |
+
+      Examples:
+        | operation             |
+        | retrieve a deployment |
         | list its revisions    |
         | retrieve a revision   |
 
@@ -151,6 +192,7 @@ Feature: Authentication at the control plane
     for by its name, so this half applies only where the target can list its deployments, which the interface does not
     require.
 
+    @shares:changing
     Scenario Outline: An update request with <credentials> creates no revision
       Given a deployment that no other scenario changes
       When a client with <credentials> tries to update its source
@@ -161,6 +203,7 @@ Feature: Authentication at the control plane
         | no credentials     |
         | an unknown API key |
 
+    @needs:create.body.name @writes
     Scenario Outline: A create request with <credentials> creates no deployment
       Given a target that can list its deployments
       When a client with <credentials> tries to create a deployment with a unique name
@@ -172,38 +215,71 @@ Feature: Authentication at the control plane
         | an unknown API key |
 
   @CP-AUTH-4 @must @section-4 @section-5
+  @reads @shares:another
   Rule: Each declared scheme (API Key, Tenant ID, Bearer Auth) with a configured credential gives access to every operation
     "Security: any of the three schemes in section 5. ... Declared security schemes for operations: API Key, Tenant ID,
     Bearer Auth."
     The tenant ID is sent together with the API key, unless tenant_id_alone is true. The header names of Tenant ID and
     Bearer Auth are configurable (credential_headers).
-    Requires credentials.api_key, credentials.tenant_id or credentials.bearer in the configuration.
 
     Scenario Outline: With the scheme <scheme> the request to <operation> is answered with 2xx
-      Given a credential for the scheme <scheme>
-      And another existing deployment
+      Given another existing deployment
       When a client with the scheme <scheme> tries to <operation>
       Then the request is answered with 2xx
 
+      @needs:credentials.api_key @creates:1
       Examples:
         | scheme      | operation             |
         | API Key     | create a deployment   |
+
+      @needs:credentials.api_key
+      Examples:
+        | scheme      | operation             |
         | API Key     | retrieve a deployment |
-        | API Key     | update a deployment   |
         | API Key     | list its revisions    |
         | API Key     | retrieve a revision   |
+
+      @needs:credentials.api_key @needs:create.body @writes
+      Examples:
+        | scheme      | operation             |
+        | API Key     | update a deployment   |
+
+      @needs:credentials.tenant_id @needs:credentials.api_key|tenant_id_alone=true @creates:1
+      Examples:
+        | scheme      | operation             |
         | Tenant ID   | create a deployment   |
+
+      @needs:credentials.tenant_id @needs:credentials.api_key|tenant_id_alone=true
+      Examples:
+        | scheme      | operation             |
         | Tenant ID   | retrieve a deployment |
-        | Tenant ID   | update a deployment   |
         | Tenant ID   | list its revisions    |
         | Tenant ID   | retrieve a revision   |
+
+      @needs:credentials.tenant_id @needs:credentials.api_key|tenant_id_alone=true @needs:create.body @writes
+      Examples:
+        | scheme      | operation             |
+        | Tenant ID   | update a deployment   |
+
+      @needs:credentials.bearer @creates:1
+      Examples:
+        | scheme      | operation             |
         | Bearer Auth | create a deployment   |
+
+      @needs:credentials.bearer
+      Examples:
+        | scheme      | operation             |
         | Bearer Auth | retrieve a deployment |
-        | Bearer Auth | update a deployment   |
         | Bearer Auth | list its revisions    |
         | Bearer Auth | retrieve a revision   |
 
+      @needs:credentials.bearer @needs:create.body @writes
+      Examples:
+        | scheme      | operation             |
+        | Bearer Auth | update a deployment   |
+
   @CP-AUTH-5 @should @section-5
+  @reads @shares:deployment
   Rule: Without valid credentials, GET of an existing and of an unknown deployment is refused with identical status codes
     A refusal must not reveal whether a deployment exists. The interface implies this, but does not state it.
 
@@ -218,14 +294,14 @@ Feature: Authentication at the control plane
         | an unknown API key |
 
   @CP-AUTH-6 @should @section-5
+  @needs:other_tenant.api_key|other_tenant.tenant_id|other_tenant.bearer
   Rule: With another tenant's credentials, requests for a deployment get the status of an unknown one, and PATCH creates no revision
     The status must be that of an unknown deployment, and the body must not hold the revision. The interface implies
     the isolation of tenants, but does not state it.
-    Requires other_tenant.api_key in the configuration.
 
+    @reads @shares:deployment
     Scenario Outline: The request of another tenant to <operation> is answered as for an unknown deployment
-      Given credentials of another tenant
-      And an existing deployment
+      Given an existing deployment
       When the other tenant tries to <operation>
       Then the answer has the status for an unknown deployment
 
@@ -235,14 +311,15 @@ Feature: Authentication at the control plane
         | list its revisions    |
         | retrieve a revision   |
 
+    @shares:changing
     Scenario: An update request of another tenant creates no revision
-      Given credentials of another tenant
-      And a deployment that no other scenario changes
+      Given a deployment that no other scenario changes
       When the other tenant tries to update its source
       Then no revision was created
       And the answer has the status for an unknown deployment
 
   @CP-AUTH-7 @should @section-5
+  @reads @shares:deployment
   Rule: Without credentials another spelling of a path shows nothing of a deployment
     "Send header X-Api-Key with a valid API key: <API_KEY>."
     Each GET of the interface is sent with a slash at the end of its path, with a doubled slash, in capital letters and with
@@ -261,6 +338,7 @@ Feature: Authentication at the control plane
         | a path parameter   |
 
   @CP-AUTH-8 @should @section-5
+  @reads @shares:deployment
   Rule: No header that a client may choose is taken for credentials
     "Send header X-Api-Key with a valid API key: <API_KEY>."
     Each GET of the interface is sent without credentials, with headers that servers behind a proxy believe. Headers that

@@ -1,4 +1,5 @@
 @control-plane @form
+@record
 Feature: Contract of the control plane
   Every answer that the suite has received is compared with the OpenAPI document of the control plane: the status is
   declared, and content type and body match the schema, formats included.
@@ -8,6 +9,7 @@ Feature: Contract of the control plane
   precision; take 80 ms and more for every answer, with jitter.
 
   @CP-CONTRACT-create-deployment @must @section-2 @section-4 @last
+  @anonymous @writes
   Rule: Every answer to POST /v2/deployments matches the OpenAPI contract
     "Create a deployment; the response contains id and latest_revision_id."
 
@@ -17,6 +19,7 @@ Feature: Contract of the control plane
       Then all answers match the contract
 
   @CP-CONTRACT-get-deployment @must @section-2 @section-4 @last
+  @anonymous
   Rule: Every answer to GET /v2/deployments/{deployment_id} matches the OpenAPI contract
     "Known fields: id (deployment id), latest_revision_id, source, source_revision_config, and a source_config object
     containing build_on_push (boolean)."
@@ -27,6 +30,7 @@ Feature: Contract of the control plane
       Then all answers match the contract
 
   @CP-CONTRACT-update-deployment @must @section-2 @section-4 @last
+  @anonymous @writes
   Rule: Every answer to PATCH /v2/deployments/{deployment_id} matches the OpenAPI contract
     "Known fields: id (deployment id), latest_revision_id, source, source_revision_config, and a source_config object
     containing build_on_push (boolean)."
@@ -37,6 +41,7 @@ Feature: Contract of the control plane
       Then all answers match the contract
 
   @CP-CONTRACT-list-revisions @must @section-2 @section-4 @last
+  @anonymous
   Rule: Every answer to GET /v2/deployments/{deployment_id}/revisions matches the OpenAPI contract
     "200 ... RevisionsList ... 404 ... JSON object with detail string saying that the deployment id was not found ...
     422 ... HTTPValidationError"
@@ -47,6 +52,7 @@ Feature: Contract of the control plane
       Then all answers match the contract
 
   @CP-CONTRACT-get-revision @must @section-2 @section-4 @last
+  @anonymous
   Rule: Every answer to GET /v2/deployments/{deployment_id}/revisions/{revision_id} matches the OpenAPI contract
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 

@@ -6,6 +6,7 @@ Feature: Creating a deployment
   A conforming target may answer with 200, 201 or 202.
 
   @CP-CREATE-1 @must @section-1 @section-2 @section-4
+  @creates:1
   Rule: POST /v2/deployments answers 200, 201 or 202 with an object whose id and latest_revision_id are UUID strings
     "the response body carries the deployment id and latest_revision_id, the id of the latest (and first) revision."
 
@@ -15,6 +16,7 @@ Feature: Creating a deployment
       And the fields "id" and "latest_revision_id" are UUID strings
 
   @CP-CREATE-2 @must @section-1 @section-4
+  @shares:deployment
   Rule: The latest_revision_id of a new deployment names its first and only revision, which can be retrieved and is listed
     "the response body carries the deployment id and latest_revision_id, the id of the latest (and first) revision."
     The list of revisions must hold this revision and no other.
@@ -26,6 +28,7 @@ Feature: Creating a deployment
       And the list contains only that revision
 
   @CP-CREATE-3 @must @section-2
+  @shares:deployment
   Rule: A new deployment and its first revision show the source and source_revision_config of the create request
     "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
     revision."
@@ -45,6 +48,7 @@ Feature: Creating a deployment
       And the "source_revision_config" of the revision holds the values of the create request
 
   @CP-CREATE-4 @should @section-7 @form
+  @writes
   Rule: An invalid create request is refused with 422 and an HTTPValidationError, and creates no deployment
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     Covers a missing or unknown source; a wrong JSON type of source, source_config, source_revision_config,
@@ -61,50 +65,52 @@ Feature: Creating a deployment
         | no source                          |
         | an unknown source                  |
         | a number as source                 |
-        | an array as source_config          |
-        | a string as source_revision_config |
-        | a number as repo_ref or image_uri  |
         | an array in place of the object    |
         | a string in place of the object    |
         | a body that is not valid JSON      |
         | no body                            |
 
+      @needs:create.body
+      Examples:
+        | mistake                            |
+        | an array as source_config          |
+        | a string as source_revision_config |
+        | a number as repo_ref or image_uri  |
+
   @CP-CREATE-5 @must @section-2
+  @needs:alternatives.tag_ref @creates:1
   Rule: A deployment created from a repo_ref under refs/tags/ never has build_on_push true, and is accepted with build_on_push false
     "When a tag is used, source_config.build_on_push must be false (tags are immutable)."
     Where the request asks for build_on_push true, or leaves it to the default, the target may refuse the request with
     a 4xx, or accept it and show build_on_push false. Applies to the source git_host.
-    Requires alternatives.tag_ref in the configuration.
 
     Scenario: A deployment created from a tag with build_on_push true is refused, or has build_on_push false
-      Given a tag to build from
       When the client creates a deployment from the tag with build_on_push true
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
     Scenario: A deployment created from a tag without build_on_push is refused, or has build_on_push false
-      Given a tag to build from
       When the client creates a deployment from the tag with build_on_push absent
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
+    @shares:deployment
     Scenario: A deployment created from a tag with build_on_push false is accepted
-      Given a tag to build from
-      And a new deployment with a retrievable revision
+      Given a new deployment with a retrievable revision
       When the client creates a deployment from the tag with build_on_push false
       Then the request is answered with 200, 201 or 202
 
   @CP-CREATE-6 @must @section-2 @form
+  @needs:edition @needs:create.refused @writes
   Rule: The source git_host is refused with a 4xx on a self-hosted target, and external_container on a cloud target
     "git_host is available only for cloud SaaS deployments; external_container only for self-hosted deployments."
     The refused request must create no deployment.
-    Requires edition and create.refused in the configuration.
 
     Scenario: A source of the other edition is refused with 4xx
-      Given a source that only the other edition offers
-      When the client tries to create a deployment from that source
+      When the client tries to create a deployment from a source that only the other edition offers
       Then the request is refused with 4xx
       And no deployment was created
 
   @CP-CREATE-7 @should @section-2
+  @creates:1
   Rule: A create request cannot set read-only fields: they are ignored, or the request is refused with a 4xx
     "id ... Read-only. ... created_at ... Read-only. ... updated_at ... Read-only. ... status ... Read-only. ...
     repo_commit_sha ... Read-only commit SHA used."

@@ -6,6 +6,7 @@ Feature: Error answers of the control plane
   429, or with 503 and Retry-After, which the suite obeys and counts.
 
   @CP-ERROR-1 @must @section-4 @section-7 @last
+  @record
   Rule: Every 404 of the list of revisions is a JSON object with a string detail
     "404 ... JSON object with detail string saying that the deployment id was not found"
     Judged on all answers of this kind that the suite has received.
@@ -21,11 +22,13 @@ Feature: Error answers of the control plane
     The form is judged on all answers of this kind that the suite has received: detail is an array with at least one
     item, and each item has loc (an array of strings and integers), msg (a string) and type (a string).
 
+    @record
     Scenario: Every 422 of the list of revisions in this run is an HTTPValidationError
       Given a list of revisions that was answered with 422 in this run
       When all such answers are read
       Then each is an HTTPValidationError
 
+    @reads @shares:deployment
     Scenario: An error about two invalid parameters names both
       Given an existing deployment
       And an invalid limit and an invalid offset that are each refused by name
@@ -33,6 +36,7 @@ Feature: Error answers of the control plane
       Then the request is refused with 422 and an error that names "limit" and "offset"
 
   @CP-ERROR-3 @must @section-4 @section-7 @last
+  @anonymous @record
   Rule: The control plane answers no request that keeps the contract or has an invalid parameter with a status of 500 or above
     "Create a deployment; the response contains id and latest_revision_id. ... Retrieve a deployment. ... Invalid
     request parameters ... 422, HTTPValidationError"
@@ -46,6 +50,7 @@ Feature: Error answers of the control plane
       Then none has a status of 500 or above
 
   @CP-ERROR-4 @should @section-4 @section-7 @last
+  @anonymous @writes @record
   Rule: The control plane answers no request with an invalid body with a status of 500 or above
     Judged on all answers that the suite has received: a body that is not valid JSON, or does not match the contract. So
     are operations beyond the interface. The interface does not say how such requests are answered.

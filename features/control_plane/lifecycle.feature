@@ -13,29 +13,33 @@ Feature: Deployment status and polling
     CREATE_FAILED, BUILD_FAILED and DEPLOY_FAILED. An unknown status fails at once; polling continues while the status
     still changes.
 
+    @shares:deployment
     Scenario: A new deployment reaches DEPLOYED in the configured time
       Given a new deployment with a retrievable revision
       When the client polls its latest revision
       Then the revision reaches DEPLOYED
 
+    @shares:deployment
     Scenario: Every status of a new deployment up to DEPLOYED is one of the thirteen
       Given a new deployment with a retrievable revision
       When the client polls its latest revision and stops at the first unknown status
       Then every status seen is one of the thirteen
 
     @last
+    @needs:create.body @record
     Scenario: Every revision status in this run is one of the thirteen
       Given a new revision whose status was seen in this run
       When all answers to "get-revision" are compared with the contract
       Then no answer has an unknown status
 
     @last
+    @needs:create.body @record
     Scenario: No deployment of this run that was waited for stayed without reaching DEPLOYED
-      Given deployments that this run has created
       When all exchanges of this run are read
       Then no deployment that this run has waited for stayed without reaching DEPLOYED
 
   @CP-POLL-2 @should @section-3 @last
+  @needs:create.body @reads @shares:deployment
   Rule: A DEPLOYED revision stays DEPLOYED while no later revision exists
     "The only stated fact is that a client polls until status is DEPLOYED."
     The revision is read several times, after all other scenarios have ended.
@@ -46,10 +50,10 @@ Feature: Deployment status and polling
       Then the revision is DEPLOYED each time
 
   @CP-POLL-3 @must @section-2 @section-4
+  @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
   Rule: The list of revisions and GET of each revision agree on status, source, source_revision_config and created_at
     "resources ... array of Revision ... Retrieve one revision (a Revision, with status)."
     Judged once the revisions have settled, that is when their statuses no longer change. updated_at is not compared.
-    Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: Every settled revision has the same values in the list and under GET
       Given a deployment that was updated to another source
@@ -57,14 +61,13 @@ Feature: Deployment status and polling
       Then the list and the retrieved revisions agree
 
   @CP-POLL-4 @should @section-3
+  @needs:alternatives.broken_ref|alternatives.broken_image_uri @creates:1/1
   Rule: A revision whose source cannot be built ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED, never in DEPLOYED
     "Revision status values (exactly): ... CREATE_FAILED, BUILD_FAILED, DEPLOY_FAILED, DEPLOYED"
     Polling stops at once at each of these four. Where the target refuses the broken source with a 4xx, no revision
     exists and the requirement does not apply.
-    Requires alternatives.broken_ref or alternatives.broken_image_uri in the configuration.
 
     Scenario: A revision with a broken source is never DEPLOYED
-      Given a source that cannot be built
-      And a DEPLOYED deployment created for this scenario
-      When the client updates the deployment to the broken source and polls its latest revision
+      Given a DEPLOYED deployment created for this scenario
+      When the client updates the deployment to a source that cannot be built, and polls its latest revision
       Then the revision ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED

@@ -6,6 +6,7 @@ Feature: Listing the revisions of a deployment
   an empty list or with a 4xx.
 
   @CP-LIST-1 @must @section-2 @section-4
+  @reads @shares:deployment
   Rule: The list of revisions is an object whose resources is an array, never null, and whose offset is an integer
     "resources array of Revision yes ... offset integer yes"
 
@@ -22,6 +23,7 @@ Feature: Listing the revisions of a deployment
       Then the list has an array "resources" and an integer "offset"
 
   @CP-LIST-2 @must @section-4 @section-8
+  @reads:revisions=1 @shares:history
   Rule: A limit from 1 to 100 is accepted and returns that many revisions, or all where there are fewer
     "limit is 1 to 100, default 20"
 
@@ -39,6 +41,7 @@ Feature: Listing the revisions of a deployment
         | 100   |
 
   @CP-LIST-3 @must @section-4 @section-7 @section-8 @form
+  @reads @shares:deployment
   Rule: A limit outside 1 to 100, or one that is not an integer, is refused with 422 and an error that names limit
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type) ... limit is 1 to 100,
     default 20"
@@ -62,6 +65,7 @@ Feature: Listing the revisions of a deployment
         | ten   |
 
   @CP-LIST-4 @must @section-4 @section-8
+  @reads:revisions=21 @shares:history
   Rule: Without limit, exactly 20 revisions are returned where there are more, with and without a status filter
     "limit is 1 to 100, default 20"
 
@@ -79,6 +83,7 @@ Feature: Listing the revisions of a deployment
       And it holds exactly 20 revisions
 
   @CP-LIST-5 @must @section-4 @section-7 @section-8 @form
+  @reads @shares:deployment
   Rule: An offset that is negative or not an integer is refused with 422 and an error that names offset
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type) ... offset is at least 0,
     default 0."
@@ -96,6 +101,7 @@ Feature: Listing the revisions of a deployment
         | ten   |
 
   @CP-LIST-6 @must @section-4
+  @shares:history
   Rule: Paging by limit and computed offsets returns every revision exactly once, whatever the page size
     "Lists all revisions of a deployment. ... limit ... maximum resources returned ... offset ... >= 0; pagination
     offset"
@@ -106,20 +112,39 @@ Feature: Listing the revisions of a deployment
       When the client pages through its revisions, <size> at a time, by computed offsets
       Then every revision was returned exactly once
 
+      @reads:revisions=2
       Examples:
         | size |
         | 1    |
+
+      @reads:revisions=3
+      Examples:
+        | size |
         | 2    |
+
+      @reads:revisions=8
+      Examples:
+        | size |
         | 7    |
+
+      @reads:revisions=21
+      Examples:
+        | size |
         | 20   |
+
+      @reads:revisions=51
+      Examples:
+        | size |
         | 50   |
 
+    @reads:revisions=4
     Scenario: Pages that do not begin at a multiple of their size return every revision exactly once
       Given a deployment whose revisions are known
       When the client pages through its revisions, each page larger than the one before, by computed offsets
       Then every revision was returned exactly once
 
   @CP-LIST-7 @must @section-2
+  @shares:history
   Rule: Passing the returned offset to the next request fetches the next page, until every revision was returned once
     "Pagination offset; pass it to later requests to fetch the next page."
 
@@ -129,10 +154,19 @@ Feature: Listing the revisions of a deployment
       When the client pages through its revisions, <size> at a time, by the returned offsets
       Then every revision was returned exactly once
 
+      @reads:revisions=2
       Examples:
         | size |
         | 1    |
+
+      @reads:revisions=8
+      Examples:
+        | size |
         | 7    |
+
+      @reads:revisions=21
+      Examples:
+        | size |
         | 20   |
 
   @CP-LIST-8 @must @section-4 @section-8 @form
@@ -140,6 +174,7 @@ Feature: Listing the revisions of a deployment
     "offset is at least 0, default 0."
     An offset of 2147483647 or more may also be refused with a 4xx. The offset that an empty page returns is not judged.
 
+    @reads:revisions=1 @shares:history
     Scenario Outline: The list from <place> is empty
       Given a deployment whose revisions are known
       When the client lists its revisions from <place>
@@ -152,6 +187,7 @@ Feature: Listing the revisions of a deployment
         | one past the end |
         | far past the end |
 
+    @reads @shares:deployment
     Scenario Outline: The offset <value> returns an empty list, or is refused with 4xx
       Given an existing deployment
       When the client lists its revisions with offset "<value>"
@@ -168,6 +204,7 @@ Feature: Listing the revisions of a deployment
         | 99999999999999999999999 |
 
   @CP-LIST-9 @must @section-4
+  @reads:settled=1 @shares:history
   Rule: Filtering by one status returns exactly the revisions with this status, for each of the thirteen statuses
     "Comma-separated list of revision status values to filter by"
     The lists are compared with the statuses under GET of each revision. A status that no revision
@@ -184,14 +221,17 @@ Feature: Listing the revisions of a deployment
       Then each list holds exactly the revisions with that status
 
   @CP-LIST-10 @must @section-4
+  @shares:history
   Rule: Filtering by several comma-separated statuses returns their union, and filters apply before paging
     "Comma-separated list of revision status values to filter by"
 
+    @reads:settled=1
     Scenario: Filtering by two statuses returns the revisions with either
       Given a deployment whose revisions have settled
       When the client filters its revisions by pairs of statuses
       Then each list is the union of the lists of its two statuses
 
+    @reads:settled=2 @reads:revisions=6
     Scenario: The pages of a filtered list return exactly the filtered revisions
       Given a deployment whose revisions have settled in different statuses
       And paging through its revisions by computed offsets works
@@ -199,6 +239,7 @@ Feature: Listing the revisions of a deployment
       Then the pages hold exactly the filtered revisions
 
   @CP-LIST-11 @should @section-4 @form
+  @reads @shares:deployment
   Rule: Filtering by a status that does not exist returns an empty list or is refused with a 4xx
     "Comma-separated list of revision status values to filter by"
 
@@ -223,6 +264,7 @@ Feature: Listing the revisions of a deployment
         | ends in |
 
   @CP-LIST-12 @must @section-4 @section-7 @form
+  @reads @shares:deployment
   Rule: The parameter remote_reconciled accepts true and false; a non-boolean is refused with 422 and an error that names it
     "remote_reconciled ... boolean or null ... Invalid request parameters ... 422, HTTPValidationError (detail array of
     loc, msg, type)"
@@ -250,6 +292,7 @@ Feature: Listing the revisions of a deployment
         | tru   |
 
   @CP-LIST-17 @must @section-4
+  @reads:settled=1 @shares:history
   Rule: No settled revision is listed both with remote_reconciled true and with remote_reconciled false
     "remote_reconciled ... boolean or null ... Filters by remote-reconciled revisions"
     Settled revisions are those whose status no longer changes. Which revisions each value returns is not judged.
@@ -284,6 +327,7 @@ Feature: Listing the revisions of a deployment
         | 00000000-0000-0000-0000-00000000000g |
 
   @CP-LIST-15 @should @section-4
+  @needs:create.body @reads:revisions=21 @shares:history
   Rule: The list of revisions is ordered from the newest to the oldest at every read
     The interface states no order. Clients rely on this one, hence the level.
 
@@ -293,6 +337,7 @@ Feature: Listing the revisions of a deployment
       Then both times the revisions are ordered from the newest to the oldest
 
   @CP-LIST-16 @should @section-2
+  @reads:revisions=1 @shares:history
   Rule: Every revision in the list of a deployment has the source of the deployment
     "source ... Cannot be changed after the deployment is created."
 
@@ -302,6 +347,7 @@ Feature: Listing the revisions of a deployment
       Then each revision has the "source" of the deployment
 
   @CP-LIST-18 @must @section-4 @section-8
+  @reads:settled=1 @shares:history
   Rule: Limit, offset and filters hold beside each other: a page is the part of the filtered list that limit and offset name
     "limit ... maximum resources returned ... offset ... pagination offset ... status ... Comma-separated list of
     revision status values to filter by"
@@ -333,6 +379,7 @@ Feature: Listing the revisions of a deployment
       Then each list holds the revisions that both filters keep
 
   @CP-LIST-19 @must @section-4 @section-7 @section-8 @form
+  @reads @shares:deployment
   Rule: An invalid parameter is refused with 422 and an error that names it, whatever valid parameters stand beside it
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     The values are derived from the contract, and the same as those that are refused alone.

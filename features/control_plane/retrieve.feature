@@ -3,15 +3,18 @@ Feature: Retrieving a deployment
   A client retrieves a deployment by its id.
 
   @CP-GET-1 @must @section-1 @section-2 @section-4
+  @shares:deployment
   Rule: GET of a deployment returns the deployment asked for, with the id, source and latest_revision_id of its creation
     "Retrieve it with GET /v2/deployments/{deployment_id}. ... Known fields: id (deployment id), latest_revision_id,
     source, source_revision_config"
 
+    @reads
     Scenario: A deployment has the id, source and latest_revision_id of its creation
       Given an existing deployment
       When the client retrieves the deployment
       Then the deployment has the "id", "source" and "latest_revision_id" of its creation
 
+    @reads:2 @shares:another
     Scenario: Each of two deployments is returned under its own id
       Given two deployments
       When the client retrieves both deployments
@@ -34,10 +37,12 @@ Feature: Retrieving a deployment
       When the client retrieves an unknown deployment
       Then the request is answered with 404 and a string "detail"
 
+    @writes
     Scenario: PATCH of an unknown deployment is answered with 404
       When the client updates an unknown deployment
       Then the request is answered with 404 and a string "detail"
 
+    @reads @shares:deployment
     Scenario: GET of an unknown revision is answered with 404
       Given an existing deployment
       When the client retrieves an unknown revision of it

@@ -9,17 +9,20 @@ Feature: Retrieving one revision
     The required fields are id, created_at, updated_at, status, source and source_revision_config. Their types and
     formats are judged by CP-CONTRACT-get-revision.
 
+    @reads @shares:deployment
     Scenario: A revision has every required field
       Given an existing deployment
       When the client retrieves its latest revision
       Then the revision has every required field, and none is null
 
+    @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
     Scenario: Each of two revisions is returned under its own id
       Given a deployment that was updated to another source
       When the client retrieves both its revisions
       Then each answer is the revision that was asked for
 
   @CP-REV-2 @must @section-4 @form
+  @reads @shares:deployment
   Rule: GET of an unknown revision of an existing deployment is refused with a 4xx
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
@@ -29,6 +32,7 @@ Feature: Retrieving one revision
       Then the request is refused with 4xx
 
   @CP-REV-3 @should @section-4 @form
+  @reads:2 @shares:deployment @shares:another
   Rule: GET of a revision under a deployment that it does not belong to is refused with a 4xx
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 
@@ -38,11 +42,11 @@ Feature: Retrieving one revision
       Then the request is refused with 4xx
 
   @CP-REV-4 @must @section-2
+  @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
   Rule: The created_at of a revision never changes, and updated_at is never before created_at
     "created_at ... date-time ... Read-only. ... updated_at ... date-time ... Read-only."
     Each read is compared with the first one, which may show the revision while it was still being built. Times that
     differ in precision only are equal.
-    Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: The created_at of a revision is that of its first read
       Given a deployment that was updated to another source
@@ -55,10 +59,10 @@ Feature: Retrieving one revision
       Then no "updated_at" is before "created_at"
 
   @CP-REV-5 @must @section-2
+  @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
   Rule: A PATCH leaves the source_revision_config of earlier revisions unchanged
     "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
     revision."
-    Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: An update leaves the source_revision_config of the first revision unchanged
       Given a deployment that was updated to another source
@@ -66,17 +70,19 @@ Feature: Retrieving one revision
       Then the "source_revision_config" of the revision is unchanged
 
   @CP-REV-6 @should @section-2
+  @needs:alternatives.commits
   Rule: The repo_commit_sha of a DEPLOYED git_host revision is the commit id that its repo_ref points to
     "repo_commit_sha ... Read-only commit SHA used."
     The expected commit id of each ref is that of alternatives.commits.
-    Requires alternatives.commits in the configuration.
 
+    @reads @shares:deployment
     Scenario: The revision shows the commit id of its ref
       Given a ref whose commit id is known
       And a DEPLOYED deployment
       When the client retrieves its latest revision
       Then the "repo_commit_sha" of the revision is the commit id of its ref
 
+    @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
     Scenario: The revision of a second ref shows the commit id of that ref
       Given a second ref whose commit id is known
       And a deployment that was updated to another source

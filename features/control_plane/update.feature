@@ -6,92 +6,95 @@ Feature: Updating a deployment
   fields, or ignore these fields.
 
   @CP-UPDATE-1 @must @section-2 @section-4
+  @needs:create.body.source=git_host
   Rule: PATCH with a non-null repo_ref creates exactly one revision, and latest_revision_id names that revision
     "repo_ref ... On PATCH, a non-null value triggers creation of a new revision."
     Judged with a new value, with the current value, and together with graph_config_path, which must create one
     revision in total; and on each update of a run that only prepares another test.
-    Requires a create.body with the source git_host in the configuration.
 
+    @needs:alternatives.repo_ref @shares:changing @creates:0/1
     Scenario: Updating repo_ref creates one revision, and latest_revision_id names it
-      Given a second ref to build from
-      And a deployment that accepts updates
+      Given a deployment that accepts updates
       When the client updates "repo_ref"
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @shares:changing @creates:0/1
     Scenario: Updating repo_ref to its current value creates one revision
-      Given a source that has a "repo_ref"
-      And a deployment that accepts updates
+      Given a deployment that accepts updates
       When the client updates "repo_ref" to its current value
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @needs:alternatives.repo_ref|create.body.source_revision_config.repo_ref
+    @needs:alternatives.graph_config_path|create.body.source_revision_config.graph_config_path
+    @shares:changing @creates:0/1
     Scenario: Updating repo_ref and graph_config_path in one request creates one revision, not two
-      Given a "repo_ref" and a "graph_config_path" to build from
-      And a deployment that accepts updates
+      Given a deployment that accepts updates
       When the client updates "repo_ref" and "graph_config_path" in one request
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
     @last
+    @record
     Scenario: No update of repo_ref in a run is served without creating a revision
-      Given a source that has a "repo_ref"
       When all exchanges of this run are read
       Then no update of "repo_ref" in this run was served and created no revision
 
   @CP-UPDATE-2 @must @section-2 @section-4
+  @needs:create.body.source=git_host
   Rule: PATCH with a non-null graph_config_path creates exactly one revision, and latest_revision_id names that revision
     "graph_config_path ... On PATCH, a non-null value triggers creation of a new revision."
     Judged with a new value and with the current value, and on each update of a run that only prepares another test.
-    Requires a create.body with the source git_host in the configuration.
 
+    @needs:alternatives.graph_config_path @shares:changing @creates:0/1
     Scenario: Updating graph_config_path creates one revision, and latest_revision_id names it
-      Given a second graph configuration file
-      And a deployment that accepts updates
+      Given a deployment that accepts updates
       When the client updates "graph_config_path"
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @shares:changing @creates:0/1
     Scenario: Updating graph_config_path to its current value creates one revision
-      Given a source that has a "graph_config_path"
-      And a deployment that accepts updates
+      Given a deployment that accepts updates
       When the client updates "graph_config_path" to its current value
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
     @last
+    @record
     Scenario: No update of graph_config_path in a run is served without creating a revision
-      Given a source that has a "graph_config_path"
       When all exchanges of this run are read
       Then no update of "graph_config_path" in this run was served and created no revision
 
   @CP-UPDATE-3 @must @section-2 @section-4
+  @needs:create.body.source=external_container
   Rule: PATCH with a non-null image_uri creates exactly one revision, and latest_revision_id names that revision
     "image_uri ... On PATCH, a non-null value triggers creation of a new revision."
     Judged with a new value and with the current value, and on each update of a run that only prepares another test.
-    Requires a create.body with the source external_container in the configuration.
 
+    @needs:alternatives.image_uri @shares:changing @creates:0/1
     Scenario: Updating image_uri creates one revision, and latest_revision_id names it
-      Given a second image
-      And a deployment that accepts updates
+      Given a deployment that accepts updates
       When the client updates "image_uri"
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @shares:changing @creates:0/1
     Scenario: Updating image_uri to its current value creates one revision
-      Given a source that has an "image_uri"
-      And a deployment that accepts updates
+      Given a deployment that accepts updates
       When the client updates "image_uri" to its current value
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
     @last
+    @record
     Scenario: No update of image_uri in a run is served without creating a revision
-      Given a source that has an "image_uri"
       When all exchanges of this run are read
       Then no update of "image_uri" in this run was served and created no revision
 
   @CP-UPDATE-4 @must @section-2 @section-4
+  @shares:changing
   Rule: PATCH in which repo_ref, graph_config_path and image_uri are null or absent creates no revision
     "Update a deployment; non-null repo_ref, graph_config_path or image_uri in the source revision config creates a new
     revision."
@@ -115,6 +118,7 @@ Feature: Updating a deployment
         | an empty source_revision_config |
 
   @CP-UPDATE-5 @must @section-2 @last
+  @shares:changing
   Rule: PATCH cannot change the source of a deployment: GET still shows the source of the creation
     "source ... Cannot be changed after the deployment is created."
     The status of the answer to PATCH is not judged. It comes last: a deployment whose source has changed may take no other
@@ -126,6 +130,7 @@ Feature: Updating a deployment
       Then a GET of the deployment shows the "source" of the create request
 
   @CP-UPDATE-6 @must @section-4 @form
+  @writes
   Rule: PATCH of an unknown deployment is refused with a 4xx
     "PATCH /v2/deployments/{deployment_id} ... Update a deployment"
 
@@ -134,6 +139,7 @@ Feature: Updating a deployment
       Then the request is refused with 4xx
 
   @CP-UPDATE-7 @should @section-2
+  @shares:changing
   Rule: PATCH cannot set read-only fields of a deployment or of its latest revision
     "id ... Read-only. ... created_at ... Read-only. ... updated_at ... Read-only. ... status ... Read-only. ...
     repo_commit_sha ... Read-only commit SHA used."
@@ -146,30 +152,30 @@ Feature: Updating a deployment
       Then the read-only fields are unchanged
 
   @CP-UPDATE-8 @must @section-2
+  @needs:alternatives.tag_ref
   Rule: No PATCH leaves a deployment with build_on_push true and a repo_ref under refs/tags/
     "When a tag is used, source_config.build_on_push must be false (tags are immutable)."
     Judged against the stored values: one of the two is stored and PATCH sends the other. The target may refuse the
     request with a 4xx, or accept it and show build_on_push false. Applies to the source git_host.
-    Requires alternatives.tag_ref in the configuration.
 
+    @creates:1/1
     Scenario: A deployment with build_on_push true and an update to a tag never has both
-      Given a tag to build from
-      And a deployment created for this scenario with build_on_push true
+      Given a deployment created for this scenario with build_on_push true
       When the client updates "repo_ref" to the tag
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
+    @creates:1
     Scenario: A deployment from a tag and an update to build_on_push true never has both
-      Given a tag to build from
-      And a deployment created for this scenario from the tag
+      Given a deployment created for this scenario from the tag
       When the client updates build_on_push to true
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
 
   @CP-UPDATE-9 @must @section-2
+  @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
   Rule: The source_revision_config of a deployment always belongs to the revision that its latest_revision_id names
     "For a Deployment resource the values refer to its latest revision; for a Revision resource they refer to that
     revision."
     Judged on every answer that names the new revision, the first one after the PATCH included.
-    Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: A deployment that names the new revision shows the values of the update
       Given a deployment that was updated to another source
@@ -177,10 +183,10 @@ Feature: Updating a deployment
       Then whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update
 
   @CP-UPDATE-10 @must @section-1 @section-3
+  @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
   Rule: A revision that a PATCH has created reaches DEPLOYED in the configured time
     "Poll GET /v2/deployments/{deployment_id}/revisions/{latest_revision_id} until the revision status is DEPLOYED."
     The time is timeouts.poll.
-    Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
     Scenario: Polling the new revision reaches DEPLOYED
       Given a deployment that was updated to another source
@@ -191,14 +197,14 @@ Feature: Updating a deployment
   Rule: PATCH leaves every field unchanged that it does not name, or names as null
     The fields repo_ref, graph_config_path, image_uri and build_on_push are compared where they had a value. An update that
     is refused shows nothing: its scenario is not applicable.
-    Requires alternatives.repo_ref or alternatives.image_uri in the configuration.
 
+    @needs:create.body.source=git_host @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
     Scenario: A new revision keeps the source fields that the update does not name
-      Given a source that has a "graph_config_path"
-      And a deployment that was updated to another source
+      Given a deployment that was updated to another source
       When the client retrieves its latest revision
       Then the revision has the values of the first revision in the fields that the update does not name
 
+    @shares:changing
     Scenario Outline: A deployment keeps its source and build_on_push after an update with <fields>
       Given a deployment that accepts updates
       When the client sends an update with <fields>
@@ -215,6 +221,7 @@ Feature: Updating a deployment
         | an empty source_revision_config |
 
   @CP-UPDATE-11 @should @section-7 @form
+  @shares:changing
   Rule: An invalid PATCH is refused with 422 and an HTTPValidationError, and creates no revision
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     Covers a wrong JSON type of source_config, source_revision_config, repo_ref or image_uri, and a body that is
@@ -235,6 +242,7 @@ Feature: Updating a deployment
         | a body that is not valid JSON      |
 
   @CP-UPDATE-13 @should @section-2 @section-4
+  @shares:changing
   Rule: A PATCH that keeps the contract and sets no source field is answered with 2xx
     "All fields are string or null. ... Update a deployment; non-null repo_ref, graph_config_path or image_uri in the
     source revision config creates a new revision."

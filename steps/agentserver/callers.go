@@ -39,43 +39,21 @@ type callers struct {
 }
 
 // define holds the sentences about authentication (sections 5 and 7).
-func (w *callers) define(r *common.Registrar) {
-	r.Given(`a configured detail of the authentication handler`, w.aConfiguredDetail, common.Needs(common.Whatever(w.aConfiguredDetail)), common.WithoutCredentials())
-	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor, common.WithoutCredentials())
-	r.Configured(`a user with custom fields`, w.aUserWithFields)
-	r.Given(`a run in progress on a new thread`, w.anOwnRunInProgress, common.Writes())
-	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun, common.Needs(w.aConfiguredCaller), common.Writes())
-	r.When(anyAttempt, w.callerTries, common.Needs(w.aConfiguredCaller), common.WithoutCredentials(target.HasNoValidCredentials), common.Writes(isWrite))
-	r.When(`the user starts a run that reports its caller`, w.userAsksWho, common.Needs(common.Whatever(w.aConfiguredUser)), common.Writes())
-	r.When(twoUsersAsk, w.usersAskWho, common.Needs(common.Whatever(w.aConfiguredOtherUser)), common.Writes())
+func (w *callers) define(r *common.Definitions) {
+	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
+	r.Given(`a run in progress on a new thread`, w.anOwnRunInProgress)
+	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun)
+	r.When(anyAttempt, w.callerTries)
+	r.When(`the user starts a run that reports its caller`, w.userAsksWho)
+	r.When(twoUsersAsk, w.usersAskWho)
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal carries the detail`, w.refusalCarriesDetail)
-	r.When(whileInProgress, w.otherJoinsInTime, common.Needs(func(string) error { return w.aConfiguredOtherUser() }), common.Writes())
+	r.When(whileInProgress, w.otherJoinsInTime)
 	r.Then(`the answer holds nothing of the run`, w.holdsNothingOfRun)
 	r.Then(`the join is refused, or answered before the end of the run`, w.joinDoesNotWait)
 	r.Then(`the join of another user's run is answered with an HTTP error status`, w.joinIsRefused)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
-}
-
-// isWrite tells whether what a sentence has a caller try would change something at the agent server if it were served.
-func isWrite(sentence string) bool {
-	_, operation, _ := strings.Cut(sentence, " tries to ")
-	return strings.HasPrefix(operation, "create ") || strings.HasPrefix(operation, "start ")
-}
-
-func (w *callers) aConfiguredDetail() error {
-	if w.target.Config.Agent.RejectedDetail == "" {
-		return outcome.Needs("agent.rejected_detail")
-	}
-	return nil
-}
-
-func (w *callers) aUserWithFields() error {
-	if who, err := w.target.Caller(target.TheUser); err != nil || len(who.User.Fields) == 0 {
-		return outcome.Needs("users.0.fields")
-	}
-	return nil
 }
 
 // aRunToAskFor is an unknown one where the run only reads, or no user is configured and the agent server refuses callers without

@@ -18,8 +18,8 @@ type concurrent struct {
 }
 
 // define holds the sentences about several runs that want to take each other's place (section 3).
-func (w *concurrent) define(r *common.Registrar) {
-	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent, common.Writes())
+func (w *concurrent) define(r *common.Definitions) {
+	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
 	r.Then(`the state holds the messages of that run only`, w.stateHoldsLeft)
 }

@@ -37,8 +37,8 @@ type attempted struct {
 }
 
 // define holds the sentences about vendor extensions (section 5, items 2 and 6).
-func (w *extensions) define(r *common.Registrar) {
-	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.allTry, common.Needs(func(string) error { return w.aConfiguredOtherUser() }), common.Writes())
+func (w *extensions) define(r *common.Definitions) {
+	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.allTry)
 	r.Then(`it serves the user at most`, w.servesUserAtMost)
 	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
 }

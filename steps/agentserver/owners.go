@@ -26,18 +26,18 @@ type owners struct {
 }
 
 // define holds the sentences about what users may see and change (section 5, items 6 and 7).
-func (w *owners) define(r *common.Registrar) {
-	r.Given(`a list of threads that shows their metadata`, w.aListWithMetadata, common.Needs(common.Whatever(w.aConfiguredUser)), common.Writes())
-	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread, common.Needs(w.aConfiguredCaller), common.Writes())
+func (w *owners) define(r *common.Definitions) {
+	r.Given(`a list of threads that shows their metadata`, w.aListWithMetadata)
+	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread)
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
-	r.Given(`a thread of each of two users`, w.aThreadEach, common.Needs(common.Whatever(w.aConfiguredOtherUser)), common.Writes())
+	r.Given(`a thread of each of two users`, w.aThreadEach)
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
-	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther, common.Writes())
-	r.When(`the user creates a thread with metadata`, w.userCreatesWithMetadata, common.Writes())
+	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
+	r.When(`the user creates a thread with metadata`, w.userCreatesWithMetadata)
 	r.Then(`the list does not hold that thread`, w.listLacksMarked)
 	r.Then(`the list holds no thread of the user`, w.listHoldsNoForeign)
 	r.Then(`the list holds the thread of the other user`, w.listHoldsOwn)
-	r.Then(`its metadata names the user as owner`, w.metadataNamesOwner, common.Needs(common.Whatever(w.aConfiguredUser)))
+	r.Then(`its metadata names the user as owner`, w.metadataNamesOwner)
 	r.Then(`its metadata holds the keys that were sent`, w.metadataHoldsGiven)
 }
 

@@ -25,18 +25,18 @@ type rollbacks struct {
 }
 
 // define holds the sentences about runs that are rolled back (sections 3 and 7).
-func (w *rollbacks) define(r *common.Registrar) {
-	r.Given(`a run in progress that has started`, w.aStartedRun, common.Writes())
-	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun, common.Writes())
-	r.Given(`a run that was rolled back after the state had shown its first message`, w.aRolledBackRunThatWasSeen, common.Writes())
-	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps, common.Writes())
-	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere, common.Writes())
+func (w *rollbacks) define(r *common.Definitions) {
+	r.Given(`a run in progress that has started`, w.aStartedRun)
+	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun)
+	r.Given(`a run that was rolled back after the state had shown its first message`, w.aRolledBackRunThatWasSeen)
+	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
+	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
 	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
-	r.When(`the user starts another run with rollback`, w.userReplaces, common.Writes())
-	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack, common.Writes())
+	r.When(`the user starts another run with rollback`, w.userReplaces)
+	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
 	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, w.userLooks)
 	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
-	r.When(`the user's next run on the thread, with rollback, completes`, w.nextRollbackCompletes, common.Writes())
+	r.When(`the user's next run on the thread, with rollback, completes`, w.nextRollbackCompletes)
 	r.Then(`the new run is accepted`, w.newRunAccepted)
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
 	r.Then(`the prior run can no longer be retrieved`, w.priorNotRetrievable)

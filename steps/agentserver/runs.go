@@ -27,19 +27,19 @@ func (w *runs) userStartsLongerAndJoins(ctx context.Context) error {
 type runs struct{ *World }
 
 // define holds the sentences about runs and joins (sections 4 and 7).
-func (w *runs) define(r *common.Registrar) {
-	r.Given(`a completed run`, w.aCompletedRun, common.Writes())
-	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun, common.Writes())
-	r.Given(`a run in progress`, w.aRunInProgress, common.Writes())
-	r.Given(`a run whose graph raises an error`, w.aFailingRun, common.Writes())
-	r.When(`the user starts a run`, w.userStarts, common.Writes())
-	r.When(`the user starts a long run`, w.userStartsLong, common.Writes())
-	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins, common.Writes())
-	r.When(`the user starts a longer run, and joins it`, w.userStartsLongerAndJoins, common.Writes())
-	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread, common.Writes())
-	r.When(`the user tries to start a run of an unknown assistant_id`, w.userStartsUnknownGraph, common.Writes())
-	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake, common.Writes())
-	r.When(`the user's next run on the thread completes`, w.nextRunCompletes, common.Writes())
+func (w *runs) define(r *common.Definitions) {
+	r.Given(`a completed run`, w.aCompletedRun)
+	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun)
+	r.Given(`a run in progress`, w.aRunInProgress)
+	r.Given(`a run whose graph raises an error`, w.aFailingRun)
+	r.When(`the user starts a run`, w.userStarts)
+	r.When(`the user starts a long run`, w.userStartsLong)
+	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins)
+	r.When(`the user starts a longer run, and joins it`, w.userStartsLongerAndJoins)
+	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread)
+	r.When(`the user tries to start a run of an unknown assistant_id`, w.userStartsUnknownGraph)
+	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
+	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
 	r.When(`the user retrieves the run`, w.userRetrievesRun)
 	r.When(`the user retrieves an unknown run of the thread`, w.userRetrievesUnknownRun)
 	r.When(`the user retrieves the run under (an unknown|the other) thread`, w.userRetrievesRunElsewhere)

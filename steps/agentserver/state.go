@@ -18,10 +18,10 @@ import (
 type states struct{ *World }
 
 // define holds the sentences about the messages of a thread (section 2).
-func (w *states) define(r *common.Registrar) {
+func (w *states) define(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
-	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages, common.Writes())
-	r.When(`a run of the user that calls a tool has completed`, w.runWithTool, common.Writes())
+	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages)
+	r.When(`a run of the user that calls a tool has completed`, w.runWithTool)
 	r.Then(`the state has a non-empty array "values.messages"`, w.stateHasMessages)
 	r.Then(`each message has a "type" and a "content"`, w.messagesHaveForm)
 	r.Then(`the messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)

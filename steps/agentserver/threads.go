@@ -14,12 +14,12 @@ import (
 type threads struct{ *World }
 
 // define holds the sentences about threads and their list (section 4).
-func (w *threads) define(r *common.Registrar) {
-	r.Given(`a thread of the user`, w.aThread, common.Writes())
-	r.Given(`another thread of the user`, w.anotherThread, common.Writes())
-	r.When(`the user creates a thread`, w.userCreatesThread, common.Writes())
-	r.When(`the user creates two threads`, w.userCreatesTwoThreads, common.Writes())
-	r.When(`(the user|a studio user) lists the threads`, w.callerLists, common.Needs(w.aListingCaller))
+func (w *threads) define(r *common.Definitions) {
+	r.Given(`a thread of the user`, w.aThread)
+	r.Given(`another thread of the user`, w.anotherThread)
+	r.When(`the user creates a thread`, w.userCreatesThread)
+	r.When(`the user creates two threads`, w.userCreatesTwoThreads)
+	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
 	r.Then(`the answer holds a "thread_id"`, w.answerHoldsThread)
 	r.Then(`their ids are distinct`, w.threadsDiffer)
 	r.Then(`the list holds the thread`, w.listHoldsThread)
@@ -40,14 +40,6 @@ func (w *threads) userCreatesTwoThreads(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// aListingCaller skips where the configuration lacks the caller. The user is always there: without users it is whoever asks.
-func (w *threads) aListingCaller(name string) error {
-	if name == target.TheUser {
-		return nil
-	}
-	return w.aConfiguredCaller(name)
 }
 
 func (w *threads) callerLists(ctx context.Context, name string) error {

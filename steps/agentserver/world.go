@@ -52,12 +52,11 @@ type attempt struct {
 }
 
 // Define registers the sentences about the agent server for one scenario.
-func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
+func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
 	w := &World{scene: scene, target: t, plane: p, agents: agents, listed: threadlist.New(scene, t)}
-	r.Given(`a deployed agent server`, w.aDeployedAgentServer, w.usesDeployment(), common.WithoutCredentials())
-	r.Given(`the user is the (first|second) configured user`, w.theUserIs, common.Needs(w.aConfiguredOrder), common.WithoutCredentials())
-	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer,
-		common.Needs(common.Whatever(w.aConfiguredUpdate)), common.Uses(p.Fixtures.Updated))
+	r.Given(`a deployed agent server`, w.aDeployedAgentServer)
+	r.Given(`the user is the (first|second) configured user`, w.theUserIs)
+	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer)
 	(&threads{World: w}).define(r)
 	(&runs{World: w}).define(r)
 	(&states{World: w}).define(r)
@@ -69,18 +68,10 @@ func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane
 	(&extensions{World: w}).define(r)
 }
 
-// usesDeployment declares that the agent server is that of a shared deployment, unless the configuration names one.
-func (w *World) usesDeployment() common.Property {
-	if w.target.Config.AgentTarget != "" || w.target.Config.Target == "" {
-		return common.Uses()
-	}
-	if w.target.Config.ReadOnly {
-		return common.Needs(common.Whatever(func() error { return w.plane.Existing.Named() }))
-	}
-	return common.Uses(w.plane.Fixtures.Deployed)
-}
-
 func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {
+	if w.scene.Stopped {
+		return nil
+	}
 	w.server, err = w.agents.AgentServer(ctx)
 	return err
 }
@@ -96,13 +87,6 @@ func (w *World) theUserIs(ctx context.Context, order string) error {
 		return err
 	}
 	w.server = w.server.OwnedBy(user)
-	return nil
-}
-
-func (w *World) aConfiguredOrder(order string) error {
-	if order == "second" {
-		return w.aConfiguredOtherUser()
-	}
 	return nil
 }
 
@@ -126,32 +110,9 @@ func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, er
 	return who, outcome.AsPrecondition(err)
 }
 
-// aConfiguredCaller and its like skip where the configuration lacks the caller.
-func (w *World) aConfiguredCaller(name string) error {
-	_, err := w.target.Caller(name)
-	return err
-}
-
-func (w *World) aConfiguredUser() error { return w.aConfiguredCaller(target.TheUser) }
-
-func (w *World) aConfiguredOtherUser() error { return w.aConfiguredCaller(target.TheOtherUser) }
-
-func (w *World) aConfiguredUpdate() error {
-	if w.target.Config.Target == "" {
-		return outcome.Needs("target", ", the base URL of a control plane")
-	}
-	if err := w.aConfiguredUser(); err != nil {
-		return err
-	}
-	return w.plane.Sources.Second()
-}
-
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
 // of that is DEPLOYED.
 func (w *World) anUpdatedAgentServer(ctx context.Context) error {
-	if err := w.aConfiguredUpdate(); err != nil {
-		return err
-	}
 	d, err := w.plane.Shared(ctx, w.plane.Fixtures.Updated)
 	if err != nil {
 		return err

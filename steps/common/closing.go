@@ -28,9 +28,8 @@ const (
 
 // closing judges, when all other scenarios have ended, what they have seen.
 type closing struct {
-	scene     *Scene
-	target    *target.Target
-	canCreate func() error // says what is missing for creating deployments
+	scene  *Scene
+	target *target.Target
 
 	answers   []*client.Answer
 	side      spec.Side
@@ -38,28 +37,28 @@ type closing struct {
 	operation string
 }
 
-// DefineClosing registers the sentences about all answers of a run for one scenario, and what both halves judge. canCreate says what is missing for creating deployments.
-func DefineClosing(r *Registrar, scene *Scene, t *target.Target, canCreate func() error) {
+// DefineClosing registers the sentences about all answers of a run for one scenario, and what both halves judge.
+func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`the request is answered with 2xx`, scene.isServed)
 	r.Then(`the request is refused with 4xx`, scene.Refused)
-	(&closing{scene: scene, target: t, canCreate: canCreate}).define(r)
+	(&closing{scene: scene, target: t}).define(r)
 }
 
 // define holds the sentences about refusals and about all answers of a run (sections 2, 4 and 7).
-func (w *closing) define(r *Registrar) {
-	r.Given(`a list of revisions that was answered with 404 in this run`, w.aListNotFound, OnRecord)
-	r.Given(`a list of revisions that was answered with 422 in this run`, w.aListRefused, OnRecord)
-	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered, OnRecord, WithoutCredentials())
-	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen, Needs(w.isAsked), OnRecord, WithoutCredentials())
-	r.Given(`a new revision whose status was seen in this run`, w.aStatusSeen, Needs(Whatever(w.canCreate)), OnRecord)
-	r.When(`all such answers are read`, func() error { return nil }, OnRecord)
-	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|break the contract in another way|break the contract) are read`, w.answersAreRead, OnRecord, Needs(w.invalidBodies), WithoutCredentials(refusalsShow))
-	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil }, OnRecord, WithoutCredentials())
-	r.Then(`each is JSON with a string "detail"`, w.eachHasDetail, OnRecord)
-	r.Then(`each is an HTTPValidationError`, w.eachIsValidationError, OnRecord)
-	r.Then(`none has a status of 500 or above`, w.noServerError, OnRecord)
-	r.Then(`all answers match the contract`, w.contractIsKept, OnRecord)
-	r.Then(`no answer has an unknown status`, w.everyStatusKnown, OnRecord)
+func (w *closing) define(r *Definitions) {
+	r.Given(`a list of revisions that was answered with 404 in this run`, w.aListNotFound)
+	r.Given(`a list of revisions that was answered with 422 in this run`, w.aListRefused)
+	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered)
+	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen)
+	r.Given(`a new revision whose status was seen in this run`, w.aStatusSeen)
+	r.When(`all such answers are read`, func() error { return nil })
+	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|break the contract in another way|break the contract) are read`, w.answersAreRead)
+	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil })
+	r.Then(`each is JSON with a string "detail"`, w.eachHasDetail)
+	r.Then(`each is an HTTPValidationError`, w.eachIsValidationError)
+	r.Then(`none has a status of 500 or above`, w.noServerError)
+	r.Then(`all answers match the contract`, w.contractIsKept)
+	r.Then(`no answer has an unknown status`, w.everyStatusKnown)
 }
 
 func (w *closing) aListNotFound() error { return w.errorsOf(http.StatusNotFound) }
@@ -82,24 +81,9 @@ func (w *closing) aSideThatAnswered(side string) error {
 	return nil
 }
 
-// invalidBodies skips the answers to them in a run that only reads: it sends none.
-func (w *closing) invalidBodies(asked string) error {
-	if w.target.Config.ReadOnly && strings.HasPrefix(asked, "break the contract") {
-		return outcome.ReadOnly()
-	}
-	return nil
-}
-
-// refusalsShow tells whether a run without credentials has such answers: it sends a control plane an invalid body, and an agent
-// server nothing that breaks the contract.
-func refusalsShow(asked string) bool { return asked != "break the contract" }
-
 // answersAreRead chooses the requests whose answers are judged. Section 7 says how invalid parameters are answered, and nothing of
 // any other request that breaks the contract.
 func (w *closing) answersAreRead(asked string) error {
-	if err := w.invalidBodies(asked); err != nil {
-		return err
-	}
 	w.asked = map[string][]evidence.Asked{
 		"keep the contract": {evidence.Kept}, "keep the contract or have an invalid parameter": {evidence.Kept, evidence.Parameter},
 		"break the contract": {evidence.Parameter, evidence.Broken}, "break the contract in another way": {evidence.Broken},
@@ -123,20 +107,15 @@ func (w *closing) anAnswerSeen(operation string) error {
 
 // aStatusSeen needs a revision of this run: what others have deployed shows nothing of the way there.
 func (w *closing) aStatusSeen() error {
-	if err := w.canCreate(); err != nil {
-		return err
-	}
 	if w.operation = getRevision; w.target.Collector.Succeeded(w.operation) == 0 {
 		return outcome.Inconclusive("no GET of a revision was answered with 200 in this run")
 	}
 	return nil
 }
 
-// isAsked skips the listing endpoint that is not used, and what a run that only reads does not ask for.
+// isAsked skips the listing endpoint that is not used.
 func (w *closing) isAsked(operation string) error {
 	switch searches := w.target.Searches(); {
-	case w.target.Config.ReadOnly && (strings.HasPrefix(operation, "create-") || strings.HasPrefix(operation, "update-")):
-		return outcome.ReadOnly()
 	case operation == "list-threads" && searches:
 		return outcome.Inapplicable("a second endpoint that lists threads", "GET /threads is not tested: threads are listed with POST /threads/search")
 	case operation == "search-threads" && !searches:

@@ -13,6 +13,7 @@ import (
 type Scene struct {
 	Scenario *features.Scenario // nil until it is known which one it is
 	Answer   *client.Answer     // the last one, of whichever half
+	Stopped  bool               // the run was stopped, and only what it has recorded is judged
 
 	remark string
 	undo   []func()

@@ -25,23 +25,21 @@ type access struct {
 }
 
 // define holds the sentences about credentials (section 5).
-func (w *access) define(r *common.Registrar) {
-	r.Given(`another existing deployment`, w.anotherExistingDeployment, w.Reads(w.Readable(1), w.Plane.Fixtures.Existing))
-	r.Given(`an existing deployment, or an unknown id`, w.AnIDToAskFor, w.usesExisting(), common.WithoutCredentials())
-	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments, common.Needs(common.Whatever(w.ANamedTemplate)))
-	r.Given(`a credential for the scheme (API Key|Tenant ID|Bearer Auth)`, w.aCredentialForScheme, common.Needs(w.aCredentialForScheme))
-	r.Configured(`credentials of another tenant`, w.aCredentialOfAnotherTenant)
-	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries, common.WithoutCredentials(), common.Writes(isWrite))
-	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|one character too short|changed in its last character|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries, common.Needs(w.aNearMiss), common.WithoutCredentials(isNoNearMiss), common.Writes(isWrite))
+func (w *access) define(r *common.Definitions) {
+	r.Given(`another existing deployment`, w.anotherExistingDeployment)
+	r.Given(`an existing deployment, or an unknown id`, w.AnIDToAskFor)
+	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments)
+	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries)
+	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|one character too short|changed in its last character|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries)
 	(&foreign{access: w}).define(r)
 	(&disguise{World: w.World}).define(r)
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries, common.Creates(1, 0), w.Creatable())
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries, w.Creatable(), common.Writes())
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries)
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
 	r.When(`the other tenant tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.otherTenantTries)
-	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates, common.Writes())
-	r.When(`the other tenant tries to update its source`, w.otherTenantUpdates, common.Writes())
-	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a unique name`, w.unauthorizedCreates, common.Writes())
+	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates)
+	r.When(`the other tenant tries to update its source`, w.otherTenantUpdates)
+	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a unique name`, w.unauthorizedCreates)
 	r.When(`a client with (no credentials|an unknown API key) retrieves it and an unknown deployment`, w.unauthorizedRetrievesBoth)
 	r.Then(`the request is refused with 401 or 403`, w.refusedForCredentials)
 	r.Then(`both requests are refused with the same status`, w.sameStatus)
@@ -49,46 +47,16 @@ func (w *access) define(r *common.Registrar) {
 	r.Then(`no deployment with that name is listed`, w.noDeploymentWithName)
 }
 
-// isWrite tells whether what a sentence has somebody try would change the target if it were served.
-func isWrite(sentence string) bool {
-	return strings.HasSuffix(sentence, "create a deployment") || strings.HasSuffix(sentence, "update a deployment")
-}
-
 func (w *access) anotherExistingDeployment(ctx context.Context) error {
-	return w.Read(ctx, w.Plane.Fixtures.Existing, w.Plane.Existing.Readable(1))
-}
-
-// usesExisting declares the shared deployment where that can be created.
-func (w *access) usesExisting() common.Property {
-	if w.CanCreate() != nil {
-		return common.Uses()
-	}
-	return common.Uses(w.Plane.Fixtures.Existing)
+	return w.Read(ctx, w.Plane.Fixtures.Existing)
 }
 
 func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
-	if err := w.ANamedTemplate(); err != nil {
-		return err
-	}
 	_, supported, err := w.Plane.ListDeployments(ctx, w.Target.Name("none"))
 	if err == nil && !supported {
 		return outcome.Inapplicable("GET /v2/deployments", "the target does not list deployments (the interface does not require it), so a deployment that was created in spite of the refusal cannot be found")
 	}
 	return err
-}
-
-func (w *access) aCredentialForScheme(scheme string) error {
-	if value, key := w.Target.Credential(scheme); value == "" {
-		return outcome.Needs(key)
-	}
-	return nil
-}
-
-func (w *access) aCredentialOfAnotherTenant() error {
-	if len(w.Target.Credentials(target.AnotherTenant)) == 0 {
-		return outcome.Needs("other_tenant.api_key")
-	}
-	return nil
 }
 
 // try has the asker do one of the five operations of the interface to the deployment.
@@ -144,26 +112,18 @@ func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string)
 	return w.try(ctx, target.WrongKey(kind), operation)
 }
 
-func isNoNearMiss(kind string) bool { return !target.IsNearMiss(kind) }
-
 // aNearMiss needs a valid key to make one from.
 func (w *access) aNearMiss(kind string) error { return w.aNearMissOf(target.SchemeAPIKey, kind) }
 
 func (w *access) aNearMissOf(scheme, kind string) error {
-	value, key := w.Target.Credential(scheme)
-	switch near := target.IsNearMiss(kind); {
-	case near && value == "":
-		return outcome.Needs(key)
-	case near && !w.Target.MakesMistake(scheme, kind):
+	_, key := w.Target.Credential(scheme)
+	if target.IsNearMiss(kind) && !w.Target.MakesMistake(scheme, kind) {
 		return outcome.Inapplicable(key, "the "+scheme+" is the same with this mistake: it is too short, or has no letters that have a case")
 	}
 	return nil
 }
 
 func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
-	if missing := w.CanCreate(); missing != nil && (operation == "create a deployment" || operation == "update a deployment") {
-		return missing
-	}
 	w.operation = operation
 	w.Scene.JudgeServed(w.schemeOpens)
 	err := w.try(ctx, target.Asker(scheme), operation)
@@ -234,7 +194,7 @@ func (w *access) schemeOpens(ctx context.Context) error {
 		return err
 	}
 	if w.refusedForCredentials() != nil {
-		ctx = plane.WithAllowance(ctx, "the request with all credentials", plane.Cost{Deployments: 1}) // the one that was not served
+		ctx = plane.WithAllowance(ctx, "the request with all credentials", plane.Cost{Deployments: 1}, nil) // the one that was not served
 		if err := w.try(ctx, target.TheClient, w.operation); err != nil {
 			return err
 		}

@@ -23,39 +23,17 @@ type creation struct {
 }
 
 // define holds the sentences about creating a deployment (sections 1, 2 and 7).
-func (w *creation) define(r *common.Registrar) {
-	r.Given(`a new deployment`, w.ANewDeployment, common.Uses(w.Plane.Fixtures.Created))
-	r.Given(`a source that only the other edition offers`, w.aForeignSource, common.Needs(common.Whatever(w.anEdition), common.Whatever(w.aRefusedBody)))
-	r.When(`the client creates a deployment`, w.clientCreates, common.Creates(1, 0), w.Creatable())
-	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake, common.Needs(w.aBodyForMistake), common.Writes())
-	r.When(`the client tries to create a deployment from that source`, w.clientCreatesFromForeignSource, common.Writes())
-	r.When(`the client sends a create request with read-only fields`, w.clientCreatesWithReadOnly, common.Creates(1, 0), w.Creatable())
+func (w *creation) define(r *common.Definitions) {
+	r.Given(`a new deployment`, w.ANewDeployment)
+	r.When(`the client creates a deployment`, w.clientCreates)
+	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
+	r.When(`the client tries to create a deployment from a source that only the other edition offers`, w.clientCreatesFromForeignSource)
+	r.When(`the client sends a create request with read-only fields`, w.clientCreatesWithReadOnly)
 	r.Then(`the request is answered with 200, 201 or 202`, w.creationSucceeds)
 	r.Then(`the fields "id" and "latest_revision_id" are UUID strings`, w.answerHoldsIDs)
 	r.Then(`the request is refused with 422 and an HTTPValidationError, or with another 4xx`, w.refusedAsInvalid)
 	r.Then(`no deployment was created`, w.nothingWasCreated)
 	r.Then(`the request is refused with 4xx, or the read-only fields are ignored`, w.refusedOrOwnReadOnly)
-}
-
-func (w *creation) aForeignSource() error {
-	if err := w.anEdition(); err != nil {
-		return err
-	}
-	return w.aRefusedBody()
-}
-
-func (w *creation) anEdition() error {
-	if w.Target.Config.Edition == "" {
-		return outcome.Needs("edition")
-	}
-	return nil
-}
-
-func (w *creation) aRefusedBody() error {
-	if len(w.Target.Config.Create.Refused) == 0 {
-		return outcome.Needs("create.refused")
-	}
-	return nil
 }
 
 func (w *creation) clientCreates(ctx context.Context) error { return w.CreatesWith(ctx, "new", nil) }
@@ -77,21 +55,9 @@ func (w *creation) clientCreatesWithReadOnly(ctx context.Context) error {
 	return w.CreatesWith(ctx, "readonly", changes)
 }
 
-// aBodyForMistake skips where a mistake has to stand in a body that is right otherwise, and none is configured.
-func (w *creation) aBodyForMistake(mistake string) error {
-	switch mistake {
-	case "an array as source_config", "a string as source_revision_config", "a number as repo_ref or image_uri":
-		return w.CanCreate()
-	}
-	return nil
-}
-
 func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string) error {
-	if err := w.aBodyForMistake(mistake); err != nil {
-		return err
-	}
 	name := w.Target.Name("mistake")
-	if w.ANamedTemplate() == nil {
+	if _, named := w.Target.Config.Create.Body["name"]; named && w.CanCreate() == nil {
 		w.name = name
 	}
 	request := w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, w.Plane.Sources.WithMistake(mistake, name))

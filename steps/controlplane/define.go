@@ -9,7 +9,7 @@ import (
 )
 
 // Define registers the sentences about the control plane for one scenario.
-func Define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane) *scenario.World {
+func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane) *scenario.World {
 	w := scenario.New(scene, t, p)
 	(&access{World: w}).define(r)
 	created := &creation{World: w}

@@ -20,11 +20,9 @@ type disguise struct {
 }
 
 // define holds these sentences (section 5).
-func (w *disguise) define(r *common.Registrar) {
-	r.When(`a client without credentials reads it by paths with (a slash at the end|a doubled slash|capital letters|a path parameter)`, w.readsRespelled,
-		common.WithoutCredentials())
-	r.When(`a client without credentials reads it with (headers that [a-z ]+|a header that overrides the method)`, w.readsClaiming,
-		common.WithoutCredentials())
+func (w *disguise) define(r *common.Definitions) {
+	r.When(`a client without credentials reads it by paths with (a slash at the end|a doubled slash|capital letters|a path parameter)`, w.readsRespelled)
+	r.When(`a client without credentials reads it with (headers that [a-z ]+|a header that overrides the method)`, w.readsClaiming)
 	r.Then(`no answer shows anything of the deployment`, w.showsNothing)
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -24,56 +23,20 @@ type attempt struct {
 }
 
 // define holds the sentences about bearer tokens, tenant IDs and the tokens of users (section 5).
-func (w *foreign) define(r *common.Registrar) {
+func (w *foreign) define(r *common.Definitions) {
 	const operations = ` tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`
-	r.When(`a client with a bearer token that is (unknown|empty|whitespace)`+operations, w.clientWithBearerTries,
-		common.Needs(common.Whatever(w.aBearer)), common.WithoutCredentials(), common.Writes(isWrite))
-	r.When(`a client with a tenant ID that is (unknown|empty|whitespace)`+operations, w.clientWithTenantTries,
-		common.Needs(common.Whatever(w.aTenantAlone)), common.WithoutCredentials(), common.Writes(isWrite))
-	r.When(`a client tries each operation with a ((?:bearer token|tenant ID) that is (?:one character too long|one character too short|changed in its last character|in another case))`,
-		w.clientWithNearMissTriesAll, common.Needs(w.aNearMissAlone), common.Writes())
+	r.When(`a client with a bearer token that is (unknown|empty|whitespace)`+operations, w.clientWithBearerTries)
+	r.When(`a client with a tenant ID that is (unknown|empty|whitespace)`+operations, w.clientWithTenantTries)
+	r.When(`a client tries each operation with a ((?:bearer token|tenant ID) that is (?:one character too long|one character too short|changed in its last character|in another case))`, w.clientWithNearMissTriesAll)
 	r.Then(`each request is refused with 401 or 403`, w.eachRefused)
-	r.When(`a client with the token of a user of the agent server`+operations, w.clientWithUsersTokenTries,
-		common.Needs(common.Whatever(w.aSeparateToken)), common.Writes(isWrite))
-}
-
-func (w *foreign) aBearer() error { return w.aCredentialForScheme(target.SchemeBearer) }
-
-// aTenantAlone needs a tenant ID that is accepted alone: where it accompanies a key, the key decides.
-func (w *foreign) aTenantAlone() error {
-	if err := w.aCredentialForScheme(target.SchemeTenantID); err != nil {
-		return err
-	}
-	if !w.Target.Config.TenantIDAlone {
-		return outcome.Inapplicable("tenant_id_alone", "the tenant ID is accepted with the API key only, and a valid key beside another wrong credential is not judged")
-	}
-	return nil
-}
-
-// aSeparateToken needs a token of a user that the configuration says is none of the control plane.
-func (w *foreign) aSeparateToken() error {
-	switch c := w.Target.Config; {
-	case !c.SeparateCredentials:
-		return outcome.Needs("separate_credentials")
-	case len(c.Users) == 0:
-		return outcome.Needs("users")
-	case c.Users[0].Token == "":
-		return outcome.Needs("users.0.token")
-	}
-	return nil
+	r.When(`a client with the token of a user of the agent server`+operations, w.clientWithUsersTokenTries)
 }
 
 func (w *foreign) clientWithBearerTries(ctx context.Context, kind, operation string) error {
-	if err := w.aBearer(); err != nil {
-		return err
-	}
 	return w.try(ctx, target.WrongBearer(kind), operation)
 }
 
 func (w *foreign) clientWithTenantTries(ctx context.Context, kind, operation string) error {
-	if err := w.aTenantAlone(); err != nil {
-		return err
-	}
 	return w.try(ctx, target.WrongTenant(kind), operation)
 }
 
@@ -82,9 +45,6 @@ func (w *foreign) aNearMissAlone(wrong string) error {
 	credential, kind, _ := strings.Cut(wrong, " that is ")
 	scheme := target.SchemeBearer
 	if credential == "tenant ID" {
-		if err := w.aTenantAlone(); err != nil {
-			return err
-		}
 		scheme = target.SchemeTenantID
 	}
 	return w.aNearMissOf(scheme, kind)
@@ -114,8 +74,5 @@ func (w *foreign) eachRefused() error {
 }
 
 func (w *foreign) clientWithUsersTokenTries(ctx context.Context, operation string) error {
-	if err := w.aSeparateToken(); err != nil {
-		return err
-	}
 	return w.try(ctx, target.UsersToken, operation)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // defineKeeping holds the sentences about the fields that an update does not name (section 2).
-func (w *update) defineKeeping(r *common.Registrar) {
+func (w *update) defineKeeping(r *common.Definitions) {
 	r.Then(`the revision has the values of the first revision in the fields that the update does not name`, w.otherFieldsKept)
 	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
 }

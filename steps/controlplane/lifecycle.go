@@ -23,15 +23,14 @@ type lifecycle struct {
 }
 
 // define holds the sentences about the way of a revision to DEPLOYED (sections 1 and 3).
-func (w *lifecycle) define(r *common.Registrar) {
-	r.Given(`a new deployment with a retrievable revision`, w.ACreatedDeployment, common.Uses(w.Plane.Fixtures.Created))
-	r.Given(`a DEPLOYED deployment created for this scenario`, w.anOwnDeployment, common.Creates(1, 0), w.Creatable())
-	r.Configured(`a source that cannot be built`, w.Creating(w.aBrokenSource))
+func (w *lifecycle) define(r *common.Definitions) {
+	r.Given(`a new deployment with a retrievable revision`, w.ACreatedDeployment)
+	r.Given(`a DEPLOYED deployment created for this scenario`, w.anOwnDeployment)
 	r.When(`the client polls its latest revision`, w.clientPolls)
 	r.When(`the client polls its latest revision and stops at the first unknown status`, w.clientPollsUpToUnknown)
-	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes, w.Creatable())
+	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
 	r.When(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
-	r.When(`the client updates the deployment to the broken source and polls its latest revision`, w.clientUpdatesToBroken, common.Creates(0, 1))
+	r.When(`the client updates the deployment to a source that cannot be built, and polls its latest revision`, w.clientUpdatesToBroken)
 	r.Then(`the revision reaches DEPLOYED`, w.reachesDeployed)
 	r.Then(`every status seen is one of the thirteen`, w.everyStatusKnown)
 	r.Then(`the revision is DEPLOYED each time`, w.deployedEachTime)
@@ -42,13 +41,6 @@ func (w *lifecycle) define(r *common.Registrar) {
 func (w *lifecycle) anOwnDeployment(ctx context.Context) (err error) {
 	w.Deployment, err = w.Plane.CreateDeployed(ctx, "own")
 	return err
-}
-
-func (w *lifecycle) aBrokenSource() error {
-	if change, key := w.Plane.Sources.Broken(); change == nil {
-		return outcome.Needs(key)
-	}
-	return nil
 }
 
 func (w *lifecycle) clientPolls(ctx context.Context) (err error) {

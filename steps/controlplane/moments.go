@@ -10,7 +10,7 @@ import (
 )
 
 // defineMoments holds the sentences that compare what was seen at one moment with what is seen at another.
-func (w *retrieval) defineMoments(r *common.Registrar) {
+func (w *retrieval) defineMoments(r *common.Definitions) {
 	r.Then(`each has the "created_at" of its first read`, func() error { return w.Plane.CreatedAsAtFirst(w.Answers) })
 	r.When(`the client retrieves the deployment several times`, w.clientRetrievesOften)
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`, w.configFollowsLatest)

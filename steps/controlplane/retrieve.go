@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -26,13 +25,13 @@ type retrieval struct {
 }
 
 // define holds the sentences about retrieving deployments and revisions (sections 1, 2, 4 and 7).
-func (w *retrieval) define(r *common.Registrar) {
-	r.Given(`an existing deployment`, w.anExistingDeployment, w.Reads(w.Readable(1), w.Plane.Fixtures.Created))
-	r.Given(`a DEPLOYED deployment`, w.aDeployedDeployment, w.Reads(w.Readable(1), w.Plane.Fixtures.Deployed))
-	r.Given(`two deployments`, w.twoDeployments, w.Reads(w.Readable(2), w.Plane.Fixtures.Created, w.Plane.Fixtures.Existing))
-	r.Given(`a deployment that was updated to another source`, w.anUpdatedDeployment, common.Needs(common.Whatever(w.Plane.Sources.Second)), common.Uses(w.Plane.Fixtures.Updated))
-	r.Configured(`a ref whose commit id is known`, w.Creating(w.aKnownCommit))
-	r.Configured(`a second ref whose commit id is known`, w.Creating(w.aSecondKnownCommit))
+func (w *retrieval) define(r *common.Definitions) {
+	r.Given(`an existing deployment`, w.anExistingDeployment)
+	r.Given(`a DEPLOYED deployment`, w.aDeployedDeployment)
+	r.Given(`two deployments`, w.twoDeployments)
+	r.Given(`a deployment that was updated to another source`, w.anUpdatedDeployment)
+	r.Given(`a ref whose commit id is known`, w.aKnownCommit)
+	r.Given(`a second ref whose commit id is known`, w.aSecondKnownCommit)
 	r.When(`the client retrieves the deployment`, w.ClientRetrieves)
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
 	r.When(`the client retrieves an unknown deployment`, w.clientRetrievesUnknown)
@@ -58,19 +57,19 @@ func (w *retrieval) define(r *common.Registrar) {
 }
 
 func (w *retrieval) aDeployedDeployment(ctx context.Context) error {
-	return w.Read(ctx, w.Plane.Fixtures.Deployed, w.Plane.Existing.Readable(1))
+	return w.Read(ctx, w.Plane.Fixtures.Deployed)
 }
 
 // anExistingDeployment need not be up: it is read, whatever becomes of its revision.
 func (w *retrieval) anExistingDeployment(ctx context.Context) error {
-	if err := w.Read(ctx, w.Plane.Fixtures.Created, w.Plane.Existing.Readable(1)); err != nil || w.Deployment.Found {
+	if err := w.Read(ctx, w.Plane.Fixtures.Created); err != nil || w.Deployment.Found {
 		return err
 	}
 	return w.FirstCanBeRetrieved(ctx)
 }
 
 func (w *retrieval) twoDeployments(ctx context.Context) (err error) {
-	if err = w.Read(ctx, w.Plane.Fixtures.Created, w.Plane.Existing.Readable(2)); err != nil {
+	if err = w.Read(ctx, w.Plane.Fixtures.Created); err != nil {
 		return err
 	}
 	if w.Deployment.Found {
@@ -99,9 +98,6 @@ func (w *retrieval) aSecondKnownCommit() error {
 }
 
 func (w *retrieval) knownCommit(ref string) error {
-	if w.Target.Config.Source() != config.GitHost {
-		return outcome.Inapplicable("commits", "the target's deployments come from %s, which has no commits", w.Target.Config.Source())
-	}
 	commit := w.Target.Config.Alternatives.Commits[ref]
 	if commit == "" {
 		return outcome.Needs("alternatives.commits", " with the commit id of each ref")

@@ -14,20 +14,9 @@ import (
 )
 
 // defineTag holds the sentences about the rule that a tag and build_on_push exclude each other (section 2).
-func (w *creation) defineTag(r *common.Registrar) {
-	r.Configured(`a tag to build from`, w.Creating(w.aTag))
-	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`, w.clientCreatesFromTag, common.Creates(1, 0), w.Creatable())
+func (w *creation) defineTag(r *common.Definitions) {
+	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`, w.clientCreatesFromTag)
 	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`, w.refusedOrNoBuildOnPush)
-}
-
-func (w *creation) aTag() error {
-	if w.Target.Config.Source() != config.GitHost {
-		return outcome.Inapplicable("refs/tags", "the target's deployments come from %s, which has no tags", w.Target.Config.Source())
-	}
-	if w.Target.Config.Alternatives.TagRef == "" {
-		return outcome.Needs("alternatives.tag_ref")
-	}
-	return nil
 }
 
 func (w *creation) clientCreatesFromTag(ctx context.Context, how string) error {

@@ -22,30 +22,24 @@ type update struct {
 	*scenario.World
 	before *plane.Snapshot // how the deployment was before the client acted
 	kind   string          // of the update that the client sent
-	value  string          // that the client is to send
 }
 
 // define holds the sentences about updating a deployment (sections 1, 2 and 4).
-func (w *update) define(r *common.Registrar) {
-	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates, common.Uses(w.Plane.Fixtures.Leased))
-	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself, common.Uses(w.Plane.Fixtures.Changing))
-	r.Configured(`a second ref to build from`, w.Creating(w.aSecondRef))
-	r.Configured(`a second graph configuration file`, w.Creating(w.aSecondGraphConfig))
-	r.Configured(`a second image`, w.Creating(w.aSecondImage))
-	r.Given(`a source that has (?:a|an) "(repo_ref|graph_config_path|image_uri)"`, w.aSourceThatHas, common.Needs(w.aSourceThatHas))
-	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush, common.Creates(1, 0), w.Creatable())
-	r.Given(`a deployment created for this scenario from the tag`, w.anOwnFromTag, common.Creates(1, 0), w.Creatable())
-	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField, common.Creates(0, 1))
-	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`, w.clientUpdatesToCurrent, common.Creates(0, 1))
-	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`, w.clientUpdatesNothing, common.Writes())
-	r.Configured(`a "repo_ref" and a "graph_config_path" to build from`, w.Creating(w.aSourceForBoth))
-	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth, common.Creates(0, 1))
-	r.When(`the client tries to change its source`, w.clientChangesSource, common.Writes())
-	r.When(`the client updates an unknown deployment`, w.clientUpdatesUnknown, common.Writes())
-	r.When(`the client tries to set the read-only fields in an update`, w.clientUpdatesReadOnly, common.Writes())
-	r.When(`the client tries to update the deployment with (.+)`, w.clientUpdatesWithMistake, common.Writes())
-	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag, common.Creates(0, 1))
-	r.When(`the client updates build_on_push to true`, w.clientUpdatesToBuildOnPush, common.Writes())
+func (w *update) define(r *common.Definitions) {
+	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates)
+	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself)
+	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush)
+	r.Given(`a deployment created for this scenario from the tag`, w.anOwnFromTag)
+	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
+	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`, w.clientUpdatesToCurrent)
+	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`, w.clientUpdatesNothing)
+	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth)
+	r.When(`the client tries to change its source`, w.clientChangesSource)
+	r.When(`the client updates an unknown deployment`, w.clientUpdatesUnknown)
+	r.When(`the client tries to set the read-only fields in an update`, w.clientUpdatesReadOnly)
+	r.When(`the client tries to update the deployment with (.+)`, w.clientUpdatesWithMistake)
+	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
+	r.When(`the client updates build_on_push to true`, w.clientUpdatesToBuildOnPush)
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
 	r.Then(`the "latest_revision_id" of the deployment names that revision`, w.namesItLatest)
 	r.Then(`no revision was created`, w.noRevisionCreated)
@@ -92,43 +86,6 @@ func (w *update) remember(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *update) alternative(source, field, value string) error {
-	if w.Target.Config.Source() != source {
-		return outcome.Inapplicable(field, "deployments from %s have no %s", w.Target.Config.Source(), field)
-	}
-	if value == "" {
-		return outcome.Needs("alternatives." + field)
-	}
-	w.value = value
-	return nil
-}
-
-func (w *update) aSecondRef() error {
-	return w.alternative(config.GitHost, "repo_ref", w.Target.Config.Alternatives.RepoRef)
-}
-
-func (w *update) aSecondGraphConfig() error {
-	return w.alternative(config.GitHost, "graph_config_path", w.Target.Config.Alternatives.GraphConfigPath)
-}
-
-func (w *update) aSecondImage() error {
-	return w.alternative(config.ExternalContainer, "image_uri", w.Target.Config.Alternatives.ImageURI)
-}
-
-func (w *update) aSourceThatHas(field string) error {
-	if err := w.CanCreate(); err != nil {
-		return err
-	}
-	source := config.GitHost
-	if field == "image_uri" {
-		source = config.ExternalContainer
-	}
-	if w.Target.Config.Source() != source {
-		return outcome.Inapplicable(field, "deployments from %s have no %s", w.Target.Config.Source(), field)
-	}
-	return nil
-}
-
 func (w *update) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
 	w.Deployment, err = w.Plane.Create(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
 	if err != nil {
@@ -160,7 +117,9 @@ func (w *update) patch(ctx context.Context, body any, wrong bool) error {
 }
 
 func (w *update) clientUpdatesField(ctx context.Context, field string) error {
-	return w.patchSource(ctx, map[string]any{field: w.value}, "")
+	a := w.Target.Config.Alternatives
+	value := map[string]string{"repo_ref": a.RepoRef, "graph_config_path": a.GraphConfigPath, "image_uri": a.ImageURI}[field]
+	return w.patchSource(ctx, map[string]any{field: value}, "")
 }
 
 // patchSource sends an update that is to make a revision. The manner belongs to its kind.
@@ -170,19 +129,6 @@ func (w *update) patchSource(ctx context.Context, change map[string]any, manner 
 	}
 	w.kind = plane.KindOf(change) + manner
 	return w.patch(ctx, plane.SourceUpdate(change), false)
-}
-
-// aSourceForBoth needs a value for each field: a second one, or that of the template.
-func (w *update) aSourceForBoth() error {
-	if w.Target.Config.Source() != config.GitHost {
-		return outcome.Inapplicable("repo_ref and graph_config_path", "repo_ref and graph_config_path do not apply to deployments from %s", w.Target.Config.Source())
-	}
-	for _, field := range plane.SourceFields {
-		if w.Plane.Sources.ValueOf(field) == "" {
-			return outcome.Needs("alternatives." + field)
-		}
-	}
-	return nil
 }
 
 func (w *update) clientUpdatesBoth(ctx context.Context) error {

@@ -92,7 +92,7 @@ func newExaminer(t *target.Target, maker *shared.Maker, catalogue *features.Cata
 	p := plane.New(t, nil, time.Time{})
 	return &examiner{Examination: &Examination{Total: len(catalogue.Requirements)}, target: t, plane: p,
 		agents: agent.New(t, p, maker, requestsAtOnce), catalogue: catalogue, oracle: oracle,
-		forecast: suite.Foresee(t.Config, catalogue, suite.Selection{})}
+		forecast: suite.Foresee(t.Config, suite.Selection{})}
 }
 
 // Options say what an examination does beyond reading.

@@ -280,7 +280,7 @@ func TestExaminePlan(t *testing.T) {
 	assert.Contains(t, e.on("other_tenant.api_key"), "CP-AUTH-6")
 	assert.Contains(t, e.on("credentials.bearer"), "CP-AUTH-4 in part")
 	assert.Contains(t, e.on("users"), "AS-AUTHZ-*")
-	assert.Equal(t, "note: CP-UPDATE-3: not applicable: deployments from git_host have no image_uri; ", e.on("not applicable"))
+	assert.Equal(t, "note: CP-UPDATE-3: not applicable: deployments are created from git_host, and not from external_container; ", e.on("not applicable"))
 }
 
 func TestConclusion(t *testing.T) {

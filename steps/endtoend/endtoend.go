@@ -28,12 +28,11 @@ type World struct {
 }
 
 // Define registers the sentences about a deployment and its agent server together for one scenario (section 1).
-func Define(r *common.Registrar, t *target.Target, p *plane.Plane, agents *agent.Agents, c *scenario.World) {
+func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *agent.Agents, c *scenario.World) {
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
-	r.Configured(`a second source, whose graph answers differently`, w.plane.Sources.Second)
-	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated, common.Creates(0, 1))
-	r.When(`the user calls its agent server`, w.userCallsDeployment, common.Writes())
-	r.When(`the user calls its agent server again`, w.userCallsUntilNew, common.Writes())
+	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated)
+	r.When(`the user calls its agent server`, w.userCallsDeployment)
+	r.When(`the user calls its agent server again`, w.userCallsUntilNew)
 	r.Then(`the agent server answers`, w.agentAnswers)
 	r.Then(`the answer comes from the new revision`, w.answerIsNew)
 }

@@ -56,47 +56,18 @@ var advisory = map[string]bool{asBefore: true, staysDeployed: true, planeTraces:
 type world struct {
 	target *target.Target
 	record *Record
-
-	canCreate func() error
 }
 
-// Define registers the sentences for one scenario. The record is nil where there is no run. canCreate says what is missing for creating deployments.
-func Define(r *common.Registrar, t *target.Target, record *Record, canCreate func() error) {
-	w := &world{t, record, canCreate}
-	r.Configured(`users of the agent server`, w.users)
-	r.Configured(`two users of the agent server`, w.twoUsers)
-	r.Given(`threads and runs that this run has created`, w.mayWrite, common.Needs(common.Whatever(w.mayWrite)), common.OnRecord)
-	r.Given(`deployments that this run has created`, w.canCreate, common.Needs(common.Whatever(w.canCreate)), common.OnRecord)
-	r.When(`all exchanges of this run are read`, func() error { return nil }, common.OnRecord, common.WithoutCredentials())
-	r.Then(`(each answer of the (?:control plane|agent server) has the id of its request)`, w.holds, common.OnRecord)
-	r.Then(`(no (?:control-plane|agent-server) request without valid credentials was answered with 2xx)`, w.holds, common.OnRecord)
+// Define registers the sentences for one scenario.
+func Define(r *common.Definitions, t *target.Target, record *Record) {
+	w := &world{t, record}
+	r.When(`all exchanges of this run are read`, func() error { return nil })
+	r.Then(`(each answer of the (?:control plane|agent server) has the id of its request)`, w.holds)
+	r.Then(`(no (?:control-plane|agent-server) request without valid credentials was answered with 2xx)`, w.holds)
 	for _, sentence := range []string{handlerRefuses, asSent, asNamed, asBefore, staysDeployed, revisionOfRef, revisionOfPath,
 		revisionOfImage, reachDeployed, readsFollow, planeTraces, agentTraces, apart, rolledBack} {
-		r.Then(`(`+sentence+`)`, w.holds, common.OnRecord)
+		r.Then(`(`+sentence+`)`, w.holds)
 	}
-}
-
-// users are what an agent server needs to have an authentication handler for sure: without it may be open.
-func (w *world) users() error {
-	if len(w.target.Config.Users) == 0 {
-		return outcome.Needs("users")
-	}
-	return nil
-}
-
-func (w *world) twoUsers() error {
-	if len(w.target.Config.Users) < 2 {
-		return outcome.Needs("users.1", " (add a second user under users)")
-	}
-	return nil
-}
-
-// mayWrite skips what only answers to requests that write can show.
-func (w *world) mayWrite() error {
-	if w.target.Config.ReadOnly {
-		return outcome.ReadOnly()
-	}
-	return nil
 }
 
 // holds judges an invariant. Where no answer could have shown a violation there is no evidence.

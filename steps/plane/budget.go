@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"slices"
 
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -37,16 +38,16 @@ func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
 	return nil
 }
 
-// mayUse holds the use of a shared deployment to what was declared for the sentence.
+// mayUse holds the use of a shared deployment to the tags of the scenario.
 func mayUse(ctx context.Context, f *Fixture) error {
 	a, _ := ctx.Value(allowanceKey{}).(*allowance)
-	if a == nil || a.fixtures[f.Name] {
+	if a == nil || slices.Contains(a.shares, f.Shared) {
 		return nil
 	}
-	return outcome.SuiteError("%q uses the fixture %q without declaring it: declare it where it is registered", a.what, f.Name)
+	return outcome.SuiteError("%q uses %s without the tag @shares:%s", a.what, f.Name, f.Shared)
 }
 
-// spend holds a creation to what was declared for the sentence or the fixture that it is for.
+// spend holds a creation to the tags of the scenario, or to the cost of the shared deployment that it is for.
 func spend(ctx context.Context, what string, part func(*allowance) *int) error {
 	a, _ := ctx.Value(allowanceKey{}).(*allowance)
 	if a == nil {
@@ -56,7 +57,7 @@ func spend(ctx context.Context, what string, part func(*allowance) *int) error {
 	defer a.mu.Unlock()
 	left := part(a)
 	if *left--; *left < 0 {
-		return outcome.SuiteError("%q creates a %s without declaring it: declare it where it is registered", a.what, what)
+		return outcome.SuiteError("%q creates a %s more than its tag @creates says", a.what, what)
 	}
 	return nil
 }

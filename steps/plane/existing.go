@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -46,7 +47,7 @@ func (p *Plane) FindExisting(ctx context.Context) (*Existing, error) {
 		return nil, nil
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: existing deployments", 0)
-	e := noneExisting(p)
+	e := NoneExisting(c)
 	if c.Existing.Deployment != "" {
 		e.readNamed(ctx, p, c.Existing)
 		if ctx.Err() != nil {
@@ -172,20 +173,32 @@ func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) (answe
 	return err == nil
 }
 
-// AssumeExisting has the deployment that the configuration names stand for one that can be read, with a long history: what can be
+// Assume has the deployment that the configuration names stand for one that can be read, with a long history: what can be
 // known of a run without asking the target.
-func (p *Plane) AssumeExisting() {
-	named := p.target.Config.Existing.Deployment
-	if named == "" || p.Sources.CanCreate() == nil {
+func (e *Existing) Assume() {
+	named := e.sources.config.Existing.Deployment
+	if named == "" || e.sources.CanCreate() == nil {
 		return
 	}
-	d := &Deployment{ID: named, Revisions: make([]string, longestOfExisting), Found: true}
-	p.Existing.found, p.Existing.listed = []*Deployment{d}, true
-	p.Existing.statuses = map[string]bool{"DEPLOYED": true, "BUILD_FAILED": true}
+	e.found, e.listed = []*Deployment{{ID: named, Revisions: make([]string, longestOfExisting), Found: true}}, true
+	e.statuses = map[string]bool{"DEPLOYED": true, "BUILD_FAILED": true}
 }
 
-func noneExisting(p *Plane) *Existing {
-	return &Existing{ids: map[string]bool{}, sources: p.Sources, settled: p.Statuses.settled}
+// NoneExisting is what is known before a target was asked.
+func NoneExisting(c *config.Config) *Existing {
+	return &Existing{ids: map[string]bool{}, sources: SourcesOf(c), settled: statusesOfContract().settled}
+}
+
+// Serves skips what reads deployments where none can be created, and those that were there before do not do.
+func (e *Existing) Serves(r features.Reads) error {
+	err := e.Readable(r.Deployments)
+	if err == nil && r.Revisions > 0 {
+		err = e.ReadableHistory(r.Revisions)
+	}
+	if err == nil && r.Settled > 0 {
+		err = e.ReadableStatuses(r.Settled)
+	}
+	return err
 }
 
 // Deployments returns two deployments that were there before the run, as far as there are any.
@@ -248,14 +261,6 @@ func (e *Existing) ReadableHistory(n int) error {
 		return e.tooShort(err, n)
 	}
 	return nil
-}
-
-// LongerThan skips where an existing deployment has too few revisions for more than one page of the size.
-func (e *Existing) LongerThan(size int) error {
-	if e.sources.CanCreate() == nil {
-		return nil
-	}
-	return e.ReadableHistory(size + 1)
 }
 
 func (e *Existing) tooShort(err error, n int) error {

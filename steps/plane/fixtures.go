@@ -11,14 +11,21 @@ import (
 
 // Fixture is a deployment that scenarios share: made once, by the first that needs it.
 type Fixture struct {
-	Name  string
-	Cost  Cost          // of making it, beside that of the fixture below it
-	Lacks func() error  // skips where deployments cannot be created
-	below *Fixture      // the fixture that it is made from, if there is one
-	pool  []*Fixture    // those that are like this one, itself the first; each is changed by other scenarios
-	lease chan struct{} // holds a token while nobody changes the deployment
-	value shared.Value[*Deployment]
-	make  func(ctx context.Context) (*Deployment, error)
+	Name   string
+	Shared string        // in the tags of the features: @shares:history
+	lacks  func() error  // skips where deployments cannot be created
+	pool   []*Fixture    // those that are like this one, itself the first; each is changed by other scenarios
+	lease  chan struct{} // holds a token while nobody changes the deployment
+	value  shared.Value[*Deployment]
+	make   func(ctx context.Context) (*Deployment, error)
+}
+
+// Changing is the shared deployment that scenarios change in turn, in the tags of the features.
+const Changing = "changing"
+
+// SharedCost is what a shared deployment costs, by its name in the tags of the features.
+func SharedCost(name string) Cost {
+	return Cost{Deployments: 1, Revisions: map[string]int{"updated": 1, "history": longHistory - 1}[name]}
 }
 
 // Fixtures are the deployments that scenarios share. At a real target each takes minutes.
@@ -33,15 +40,14 @@ type Fixtures struct {
 }
 
 func (p *Plane) newFixtures() *Fixtures {
-	made := func(name string, cost Cost, makeIt func(ctx context.Context) (*Deployment, error)) *Fixture {
-		f := &Fixture{Name: name, Cost: cost, Lacks: p.Sources.CanCreate, make: makeIt, lease: make(chan struct{}, 1)}
+	made := func(name, shared string, makeIt func(ctx context.Context) (*Deployment, error)) *Fixture {
+		f := &Fixture{Name: name, Shared: shared, lacks: p.Sources.CanCreate, make: makeIt, lease: make(chan struct{}, 1)}
 		f.lease <- struct{}{}
 		return f
 	}
-	one := Cost{Deployments: 1}
 	f := &Fixtures{}
-	f.Created = made("a deployment", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "shared", nil) })
-	f.Deployed = made("a DEPLOYED deployment", Cost{}, func(ctx context.Context) (*Deployment, error) {
+	f.Created = made("a deployment", "deployment", func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "shared", nil) })
+	f.Deployed = made("a DEPLOYED deployment", "deployment", func(ctx context.Context) (*Deployment, error) {
 		d, err := p.Shared(ctx, f.Created)
 		if err != nil {
 			return nil, err
@@ -49,13 +55,12 @@ func (p *Plane) newFixtures() *Fixtures {
 		up := *d // the other fixture's is read by those who do not wait
 		return &up, p.reachDeployed(ctx, &up)
 	})
-	f.Deployed.below = f.Created
-	f.Existing = made("another existing deployment", one, func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "another", nil) })
+	f.Existing = made("another existing deployment", "another", func(ctx context.Context) (*Deployment, error) { return p.Create(ctx, "another", nil) })
 	for n := range PoolSize {
-		changing := made(numbered("a deployment that one scenario changes at a time", n), one, func(ctx context.Context) (*Deployment, error) {
+		changing := made(numbered("a deployment that one scenario changes at a time", n), Changing, func(ctx context.Context) (*Deployment, error) {
 			return p.Create(ctx, poolNames[n], nil)
 		})
-		leased := made(numbered("a deployment that accepts updates", n), Cost{}, func(ctx context.Context) (*Deployment, error) {
+		leased := made(numbered("a deployment that accepts updates", n), Changing, func(ctx context.Context) (*Deployment, error) {
 			d, err := p.Shared(ctx, changing)
 			if err != nil {
 				return nil, err
@@ -63,14 +68,14 @@ func (p *Plane) newFixtures() *Fixtures {
 			up := *d // others change it already
 			return d, p.reachDeployed(ctx, &up)
 		})
-		leased.below, leased.lease = changing, changing.lease
+		leased.lease = changing.lease
 		if n == 0 {
 			f.Changing, f.Leased = changing, leased
 		}
 		f.Changing.pool, f.Leased.pool = append(f.Changing.pool, changing), append(f.Leased.pool, leased)
 	}
-	f.Updated = made("a deployment that was updated", Cost{Deployments: 1, Revisions: 1}, p.makeUpdated)
-	f.Long = made("a deployment with a long history", Cost{Deployments: 1, Revisions: longHistory - 1}, p.makeLong)
+	f.Updated = made("a deployment that was updated", "updated", p.makeUpdated)
+	f.Long = made("a deployment with a long history", "history", p.makeLong)
 	return f
 }
 
@@ -88,14 +93,9 @@ func numbered(name string, n int) string {
 	return fmt.Sprintf("%s %d", name, n+1)
 }
 
-// Leases tells whether scenarios change a fixture of the name in turn.
-func (fs *Fixtures) Leases(name string) bool {
-	return name == fs.Changing.Name || name == fs.Leased.Name
-}
-
-// Member is the name of the fixture that is used in place of one that scenarios change in turn, from 0. Other names stay.
-func (fs *Fixtures) Member(name string, n int) string {
-	if fs.Leases(name) {
+// MemberName is the name of the shared deployment that is used in place of the one that scenarios change in turn, from 0. Other names stay.
+func MemberName(name string, n int) string {
+	if name == Changing {
 		return numbered(name, n)
 	}
 	return name
@@ -110,16 +110,6 @@ func WithMember(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, memberKey{}, n)
 }
 
-// Needed is the cost of a sentence that needs the fixture: its own, and that of the one below it.
-func (f *Fixture) Needed() []Cost {
-	own := f.Cost
-	own.Fixture = f.Name
-	if f.below == nil {
-		return []Cost{own}
-	}
-	return append(f.below.Needed(), own)
-}
-
 // Shared returns the fixture's deployment, made by whoever comes first.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	if err := mayUse(ctx, f); err != nil {
@@ -129,7 +119,7 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 }
 
 func (p *Plane) made(ctx context.Context, f *Fixture) (*Deployment, error) {
-	if err := f.Lacks(); err != nil {
+	if err := f.lacks(); err != nil {
 		return nil, err
 	}
 	d, err := f.value.Get(ctx, p.maker, f.Name, f.build)
@@ -141,11 +131,7 @@ func (p *Plane) made(ctx context.Context, f *Fixture) (*Deployment, error) {
 
 // build makes the fixture with what it may create.
 func (f *Fixture) build(ctx context.Context) (*Deployment, error) {
-	costs := []Cost{f.Cost}
-	if f.below != nil {
-		costs = append(costs, f.below.Needed()...)
-	}
-	return f.make(WithAllowance(ctx, f.Name, costs...))
+	return f.make(WithAllowance(ctx, f.Name, SharedCost(f.Shared), []string{f.Shared}))
 }
 
 // Lease returns the deployment of the fixture, or of the member of its pool that the context names. Nobody else changes it until it is

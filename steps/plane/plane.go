@@ -35,11 +35,11 @@ type Plane struct {
 // the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
-		Sources: Sources{t.Config}, Statuses: statusesOfContract(), target: t, maker: maker, reader: reader{t},
+		Sources: SourcesOf(t.Config), Statuses: statusesOfContract(), target: t, maker: maker, reader: reader{t},
 		timeline: timeline{start: start, seen: map[string]bool{}}, reads: reads{of: map[string]Read{}}, looks: looks{at: map[string]*look{}},
 		waits: newWaits(), noRevisionFor: map[string]bool{},
 	}
-	p.Existing = noneExisting(p)
+	p.Existing = NoneExisting(t.Config)
 	p.Fixtures = p.newFixtures()
 	return p
 }
@@ -47,33 +47,23 @@ func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 // allowanceKey is for the allowance in a context.
 type allowanceKey struct{}
 
-// allowance is what a step may still create.
+// allowance is what a scenario, or the making of a shared deployment, may still create.
 type allowance struct {
-	what     string
-	fixtures map[string]bool
+	what   string
+	shares []string
 
 	mu                     sync.Mutex
 	deployments, revisions int
 }
 
-// WithAllowance returns a context in which at most the costs may be created: those that are declared for a sentence, or
-// for a fixture. What goes beyond is a mistake of the suite, since the plan of the run does not know of it.
-func WithAllowance(ctx context.Context, what string, costs ...Cost) context.Context {
-	a := &allowance{what: what, fixtures: map[string]bool{}}
-	for _, c := range costs {
-		if c.Fixture != "" {
-			a.fixtures[c.Fixture] = true
-			continue
-		}
-		a.deployments += c.Deployments
-		a.revisions += c.Revisions
-	}
-	return context.WithValue(ctx, allowanceKey{}, a)
+// WithAllowance returns a context in which at most the cost may be created, and the shared deployments with these names used. What
+// goes beyond is a mistake of the suite, since the plan of the run does not know of it.
+func WithAllowance(ctx context.Context, what string, c Cost, shares []string) context.Context {
+	return context.WithValue(ctx, allowanceKey{}, &allowance{what: what, shares: shares, deployments: c.Deployments, revisions: c.Revisions})
 }
 
-// Cost is what a sentence or a fixture creates at most.
+// Cost is what is created at most.
 type Cost struct {
-	Fixture     string // the shared deployment that it needs, whose cost is paid once in a run
 	Deployments int
 	Revisions   int // beside the first one of each deployment
 }

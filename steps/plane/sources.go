@@ -10,6 +10,9 @@ import (
 // Sources are what deployments are made from, as the configuration tells.
 type Sources struct{ config *config.Config }
 
+// SourcesOf are those of a configuration.
+func SourcesOf(c *config.Config) Sources { return Sources{c} }
+
 // CanCreate skips where the configuration lacks what a deployment is created with, or the run only reads.
 func (s Sources) CanCreate() error {
 	switch {

@@ -84,7 +84,7 @@ func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	switch {
 	case o == nil || o.Verdict == reports.Passed:
-		return !s.Is(features.TagLast) && r.forecast.NeedsCredentials(s)
+		return !s.Is(features.TagLast) && !s.Terms.Anonymous
 	case o.Verdict == reports.Blocked || o.Verdict == reports.Inconclusive:
 		return true
 	case o.Verdict != reports.Failed || s.Is(features.TagLast):

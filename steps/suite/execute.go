@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"time"
 
@@ -14,9 +13,13 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agentserver"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/controlplane"
+	"github.com/agentconform/agentconform/steps/endtoend"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -43,12 +46,11 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: chosen, scene: &common.Scene{}}
+			e := &execution{run: r, chosen: chosen, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
 			sc.Before(e.before)
 			sc.StepContext().Before(e.beforeStep)
 			sc.StepContext().After(e.afterStep)
 			sc.After(e.after)
-			sc.Step(everySentence, e.execute)
 		},
 		Options: &godog.Options{
 			Format:          silent,
@@ -93,14 +95,13 @@ func (r *run) missing(scenarios []*features.Scenario) error {
 
 // execution is one scenario that godog executes.
 type execution struct {
-	run    *run
-	chosen map[string]*features.Scenario
-	scene  *common.Scene
+	run         *run
+	chosen      map[string]*features.Scenario
+	definitions common.Definer
+	scene       *common.Scene
 
-	sentences *common.Registrar
-	kind      common.Kind // of the present step
-	step      int
-	verdict   *verdict
+	step    int // the present one
+	verdict *verdict
 }
 
 // before finds out which scenario this is. One that is not selected ends here and is not in the result.
@@ -113,57 +114,47 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	e.scene.Scenario = s
 	r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
 	ctx = client.WithUrgency(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)))
-	ctx = plane.WithMember(ctx, r.forecast.Member(s))
 	if o := r.preclude(ctx, s); o != nil {
 		e.end(o, "")
 		return ctx, godog.ErrSkip
 	}
-	e.sentences = common.NewRegistrar(r.forecast.Sentences, s)
-	define(e.sentences, e.scene, r.target, r.plane, r.agents, r.invariants)
+	cost := plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}
+	ctx = plane.WithMember(plane.WithAllowance(ctx, s.Name, cost, r.forecast.shared(s)), r.forecast.Member(s))
+	r.define(common.DefinitionsFor(s.Steps, e.definitions, r.expressions), e.scene)
 	return ctx, nil
+}
+
+// define has the definitions of all sentences taken for one scenario, with new worlds.
+func (r *run) define(d *common.Definitions, scene *common.Scene) {
+	c := controlplane.Define(d, scene, r.target, r.plane)
+	agentserver.Define(d, scene, r.target, r.plane, r.agents)
+	endtoend.Define(d, r.target, r.plane, r.agents, c)
+	common.DefineClosing(d, scene, r.target)
+	invariants.Define(d, r.target, r.invariants)
 }
 
 // preclude says why a scenario is not run.
 func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outcome {
-	if o := r.forecast.Applies(s); o != nil {
-		return o
-	}
-	if ctx.Err() != nil && !r.forecast.JudgesRecord(s) {
+	lacking := r.forecast.Lacking(s)
+	switch {
+	case r.forecast.leftOut(s) != nil:
+	case ctx.Err() != nil && !s.Terms.Record:
 		return outcome.Inconclusive("not run: %v", context.Cause(ctx)).By(reports.ByRun, "ended")
-	}
-	if r.unreachable != "" {
+	case r.unreachable != "":
 		return outcome.Blocked("%s", r.unreachable).By(reports.ByTarget, r.target.Address())
+	}
+	if len(lacking) > 0 {
+		return lacking[0]
 	}
 	return nil
 }
 
-// everySentence matches the text of any step.
-var everySentence = regexp.MustCompile(`(?s)^(.*)$`)
+// parts are those of the exchanges that a sentence sends, by its kind.
+var parts = map[messages.PickleStepType]reports.Part{messages.PickleStepType_CONTEXT: reports.SetUp, messages.PickleStepType_ACTION: reports.Act,
+	messages.PickleStepType_OUTCOME: reports.Observation}
 
-// execute executes the present step.
-func (e *execution) execute(ctx context.Context, sentence string) error {
-	if e.run.cut && !e.run.forecast.OnRecord(sentence) {
-		return nil // a precondition that only a request could show; what is judged was recorded before
-	}
-	err := e.sentences.Call(ctx, e.kind, sentence)
-	if e.kind == common.Given {
-		return err
-	}
-	return outcome.Unmuted(err)
-}
-
-// parts are those of the exchanges that a sentence of the kind sends.
-var parts = map[common.Kind]reports.Part{common.Given: reports.SetUp, common.When: reports.Act, common.Then: reports.Observation}
-
-// beforeStep lets a step create what its definition says, and no more.
 func (e *execution) beforeStep(ctx context.Context, step *godog.Step) (context.Context, error) {
-	e.kind = map[messages.PickleStepType]common.Kind{messages.PickleStepType_CONTEXT: common.Given,
-		messages.PickleStepType_ACTION: common.When, messages.PickleStepType_OUTCOME: common.Then}[step.Type]
-	ctx = evidence.WithPart(ctx, parts[e.kind])
-	if d := e.run.forecast.Sentences.Find(step.Text); d != nil {
-		ctx = d.Allow(ctx)
-	}
-	return ctx, nil
+	return evidence.WithPart(ctx, parts[step.Type]), nil
 }
 
 func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godog.StepResultStatus, err error) (context.Context, error) {
@@ -174,7 +165,7 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 	case status == godog.StepUndefined || status == godog.StepAmbiguous:
 		e.end(outcome.SuiteError("no single definition for %q", step.Text), step.Text)
 	case err != nil:
-		o := outcome.Judge(ctx, e.kind == common.Given, step.Text, err)
+		o := outcome.Judge(ctx, step.Type == messages.PickleStepType_CONTEXT, step.Text, err)
 		if e.run.cut && o.IsBy(reports.ByObservation) {
 			o = e.run.notAllSeen()
 		}

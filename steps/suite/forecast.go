@@ -5,110 +5,29 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/agentserver"
-	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/controlplane"
-	"github.com/agentconform/agentconform/steps/endtoend"
-	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Forecast is what can be known of a run before it begins, from the configuration and the definitions of the sentences.
+// Forecast is what can be known of a run before it begins, from the configuration and the tags of the features.
 type Forecast struct {
 	config    *config.Config
-	catalogue *features.Catalogue
 	selection Selection
-	Sentences *common.Definitions
-	lacked    map[string][]*outcome.Outcome // by sentence
-	over      map[string]*outcome.Outcome   // scenarios that the budget leaves out, by key
-	member    map[string]int                // which deployment of a pool a scenario changes, by key
-	target    *target.Target
-	plane     *plane.Plane
+	sources   plane.Sources
+	existing  *plane.Existing
+	refuses   bool                        // the agent server refuses callers without credentials
+	over      map[string]*outcome.Outcome // scenarios that the budget leaves out, by key
+	member    map[string]int              // which of the shared deployments that scenarios change a scenario changes, by key
 }
 
-// Foresee asks the definitions, without executing any.
-func Foresee(c *config.Config, catalogue *features.Catalogue, s Selection) *Forecast {
-	f := &Forecast{config: c, catalogue: catalogue, selection: s, lacked: map[string][]*outcome.Outcome{},
-		Sentences: common.NewDefinitions()}
-	t := &target.Target{Config: c}
-	p := plane.New(t, nil, time.Time{})
-	f.target, f.plane = t, p
-	define(common.NewRegistrar(f.Sentences, nil), &common.Scene{}, t, p, agent.New(t, p, nil, 1), nil)
-	return f
-}
-
-// Applies says why a scenario is not run: it is not selected, its part of the interface is not claimed or has no address, it writes in
-// a run that only reads, or the budget is spent on others.
-func (f *Forecast) Applies(s *features.Scenario) *outcome.Outcome {
-	if f.selection.skips(s.Requirement) {
-		return outcome.NotSelected("--skip", "not selected: skipped with --skip")
-	}
-	profile := s.Requirement.Profile
-	if chosen := f.selection.Profiles; len(chosen) > 0 && !slices.Contains(chosen, profile) {
-		return outcome.NotSelected("--profile", "not selected: the run is limited to --profile %s", strings.Join(chosen, ","))
-	}
-	if word := features.Claims(f.config.Supports).Lacks(s.Requirement); word != "" {
-		return outcome.NotClaimed(word)
-	}
-	if profile != features.AgentServer && f.config.Target == "" {
-		return outcome.Needs("target", " (the URL of a control plane)")
-	}
-	if o := f.locked(s); o != nil {
-		return o
-	}
-	if f.config.ReadOnly && f.writes(s) {
-		return outcome.ReadOnly()
-	}
-	if o := f.over[s.Key()]; o != nil {
-		return o
-	}
-	return nil
-}
-
-// writes tells whether a sentence of the scenario may change the target.
-func (f *Forecast) writes(s *features.Scenario) bool {
-	return slices.ContainsFunc(s.Steps, func(step features.Step) bool {
-		d := f.Sentences.Find(step.Text)
-		return d != nil && d.Writes(step.Text)
-	})
-}
-
-// lackedBy returns the outcomes that the sentence would have because the configuration lacks something.
-func (f *Forecast) lackedBy(sentence string) []*outcome.Outcome {
-	if found, asked := f.lacked[sentence]; asked {
-		return found
-	}
-	var found []*outcome.Outcome
-	if d := f.Sentences.Find(sentence); d != nil {
-		for _, err := range d.Lacks(sentence) {
-			var o *outcome.Outcome
-			if errors.As(err, &o) {
-				found = append(found, o)
-			}
-		}
-	}
-	f.lacked[sentence] = found
-	return found
-}
-
-// Lacking returns the outcomes, one of which the scenario would have, the first one first; none where the
-// configuration has all that it needs.
-func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
-	if o := f.Applies(s); o != nil {
-		return []*outcome.Outcome{o}
-	}
-	var all []*outcome.Outcome
-	for _, step := range s.Steps {
-		all = append(all, f.lackedBy(step.Text)...)
-	}
-	return all
+// Foresee knows nothing of the target yet.
+func Foresee(c *config.Config, s Selection) *Forecast {
+	return &Forecast{config: c, selection: s, sources: plane.SourcesOf(c), existing: plane.NoneExisting(c)}
 }
 
 // Look asks the target what the configuration does not say: which deployments exist to read, if none can be
@@ -120,53 +39,152 @@ func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agent
 		return err
 	}
 	if existing != nil {
-		f.plane.Existing = existing
+		f.existing = existing
 	}
 	status, err := agents.FindRefusal(ctx)
-	f.target.AgentRefuses(status)
-	clear(f.lacked)
+	f.refuses = status != 0
 	return err
+}
+
+// Lacking returns the outcomes, one of which the scenario has in a run, the first one first; none where it is run. It is not
+// selected, its part of the interface is not claimed or has no address, it writes in a run that only reads, the budget is spent on others,
+// or the configuration lacks something.
+func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
+	if o := f.leftOut(s); o != nil {
+		return []*outcome.Outcome{o}
+	}
+	return f.lacks(s)
+}
+
+func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
+	if f.selection.skips(s.Requirement) {
+		return outcome.NotSelected("--skip", "not selected: skipped with --skip")
+	}
+	profile := s.Requirement.Profile
+	if chosen := f.selection.Profiles; len(chosen) > 0 && !slices.Contains(chosen, profile) {
+		return outcome.NotSelected("--profile", "not selected: the run is limited to --profile %s", strings.Join(chosen, ","))
+	}
+	if word := features.Claims(f.config.Supports).Lacks(s.Requirement); word != "" {
+		return outcome.NotClaimed(word)
+	}
+	if f.config.Target == "" && (profile != features.AgentServer || len(f.shared(s)) > 0) {
+		return outcome.Needs("target", " (the URL of a control plane)")
+	}
+	if o := f.locked(s); o != nil {
+		return o
+	}
+	if f.config.ReadOnly && writes(s) {
+		return outcome.ReadOnly()
+	}
+	return f.over[s.Key()]
 }
 
 // locked skips a scenario that needs credentials of which none are configured.
 func (f *Forecast) locked(s *features.Scenario) *outcome.Outcome {
 	switch {
-	case s.Requirement.Profile != features.AgentServer:
-		if !f.config.HasCredentials() && f.NeedsCredentials(s) {
-			return outcome.Needs("credentials.api_key")
-		}
-	case f.config.AgentTarget != "" && f.target.AgentRefusal() != 0 && f.NeedsCredentials(s):
+	case s.Terms.Anonymous:
+	case s.Requirement.Profile != features.AgentServer && !f.config.HasCredentials():
+		return outcome.Needs("credentials.api_key")
+	case s.Requirement.Profile == features.AgentServer && f.config.AgentTarget != "" && f.refuses:
 		return outcome.Needs("users")
 	}
 	return nil
 }
 
-// NeedsCredentials tells whether a scenario shows something only where its credentials are valid.
-func (f *Forecast) NeedsCredentials(s *features.Scenario) bool {
-	for _, step := range s.Steps {
-		if d := f.Sentences.Find(step.Text); d == nil || d.NeedsCredentials(step.Text) {
-			return true
+// writes tells whether a scenario may change the target, whatever the configuration.
+func writes(s *features.Scenario) bool {
+	t := s.Terms
+	shares := slices.ContainsFunc(t.Shares, func(name string) bool { return name != features.AgentServer })
+	return t.Writes || t.Creates() || shares && t.Reads == nil
+}
+
+// lacks returns the outcomes that skip a scenario because the configuration, or what there is to read, lacks something.
+func (f *Forecast) lacks(s *features.Scenario) (all []*outcome.Outcome) {
+	add := func(err error) {
+		var o *outcome.Outcome
+		if errors.As(err, &o) && !slices.ContainsFunc(all, func(had *outcome.Outcome) bool { return *had.Skip == *o.Skip }) {
+			all = append(all, o)
 		}
 	}
-	return false
+	t := s.Terms
+	if t.Creates() || t.Reads == nil && len(f.shared(s)) > 0 {
+		add(f.sources.CanCreate())
+	}
+	for _, keys := range t.Needs {
+		add(f.needs(keys, t.Anonymous))
+	}
+	if t.Reads != nil {
+		add(f.existing.Serves(*t.Reads))
+	}
+	if slices.Contains(t.Shares, features.AgentServer) && f.config.AgentTarget == "" && f.config.ReadOnly && f.config.Target != "" {
+		add(f.existing.Named())
+	}
+	return all
 }
 
-// JudgesRecord tells whether a scenario looks only at what the run has recorded. Such a scenario is judged also in a run
-// that was stopped: a recorded violation is a failure.
-func (f *Forecast) JudgesRecord(s *features.Scenario) bool {
-	return s.Is(features.TagLast) && f.OnRecord(s.Steps[len(s.Steps)-1].Text)
+// shared are the shared deployments that a scenario has made where nobody has before it: none where it reads one that was there.
+func (f *Forecast) shared(s *features.Scenario) (names []string) {
+	canCreate := f.sources.CanCreate() == nil
+	for _, name := range s.Terms.Shares {
+		switch {
+		case name != features.AgentServer && (s.Terms.Reads == nil || canCreate):
+			names = append(names, name)
+		case name == features.AgentServer && f.config.AgentTarget == "" && f.config.Target != "" && !f.config.ReadOnly:
+			names = append(names, "deployment")
+		}
+	}
+	return names
 }
 
-func (f *Forecast) OnRecord(sentence string) bool {
-	d := f.Sentences.Find(sentence)
-	return d != nil && d.OnRecord
+// needs skips what needs one of the keys. Of those that belong to another source than that of the configuration none is told where
+// there is another one.
+func (f *Forecast) needs(keys []string, anonymous bool) error {
+	var told *outcome.Outcome
+	for _, key := range keys {
+		var o *outcome.Outcome
+		if !errors.As(f.needsKey(key, anonymous), &o) {
+			return nil
+		}
+		if told == nil || told.Skip.Kind == reports.NotApplicable {
+			told = o
+		}
+	}
+	return told
 }
 
-// define registers every sentence for one scenario, with new worlds. The record is nil where there is no run.
-func define(r *common.Registrar, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents, record *invariants.Record) {
-	c := controlplane.Define(r, scene, t, p)
-	agentserver.Define(r, scene, t, p, agents)
-	endtoend.Define(r, t, p, agents, c)
-	common.DefineClosing(r, scene, t, p.Sources.CanCreate)
-	invariants.Define(r, t, record, p.Sources.CanCreate)
+// sourceOf is the source to which an alternative belongs.
+var sourceOf = map[string]string{
+	"repo_ref": config.GitHost, "tag_ref": config.GitHost, "graph_config_path": config.GitHost, "broken_ref": config.GitHost, "commits": config.GitHost,
+	"image_uri": config.ExternalContainer, "broken_image_uri": config.ExternalContainer,
+}
+
+// hints follow a key that is not set.
+var hints = map[string]string{
+	"users.1": " (add a second user under users)", "alternatives.commits": " with the commit id of each ref",
+}
+
+func (f *Forecast) needsKey(key string, anonymous bool) error {
+	key, want, valued := strings.Cut(key, "=")
+	alternative, isAlternative := strings.CutPrefix(key, "alternatives.")
+	if isAlternative || strings.HasPrefix(key, "create.body") {
+		if err := f.sources.CanCreate(); err != nil {
+			return err
+		}
+	}
+	source := f.config.Source()
+	switch {
+	case isAlternative && sourceOf[alternative] != source:
+		return outcome.Inapplicable("create.body.source", "deployments from %s have no %s", source, alternative)
+	case key == "create.body.source" && want != source:
+		return outcome.Inapplicable(key, "deployments are created from %s, and not from %s", source, want)
+	case valued && key != "create.body.source" && want == "true" && !f.config.Has(key):
+		return outcome.Inapplicable(key, "%s is not true", key)
+	case valued || f.config.Has(key):
+		return nil
+	case key == "users" && anonymous && f.refuses:
+		return nil
+	case strings.HasPrefix(key, "users.") && !f.config.Has("users"):
+		return outcome.Needs("users")
+	}
+	return outcome.Needs(key, hints[key])
 }

@@ -2,9 +2,9 @@ package suite
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -13,16 +13,11 @@ import (
 // Plan is what scenarios create at most.
 type Plan struct{ Deployments, Revisions int }
 
-// Plan says what the scenarios create, whatever the budget, by what the definitions of their sentences say. For a
-// scenario that ends early by the configuration only the sentences before are counted; what depends on answers is not
-// known yet.
+// Plan says what the scenarios create, whatever the budget, by their tags. What depends on answers is not known yet.
 func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
 	var p Plan
 	paid := map[string]bool{}
 	for _, s := range scenarios {
-		if f.Applies(s) != nil {
-			continue
-		}
 		c := f.cost(s, paid)
 		p.Deployments += c.Deployments
 		p.Revisions += c.Deployments + c.Revisions
@@ -30,32 +25,21 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
 	return p
 }
 
-// cost is what a scenario creates at most, beside the fixtures that are paid already. It notes those that it pays.
+// cost is what a scenario creates at most, beside the shared deployments that are paid already. It notes those that it pays.
 func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.Cost) {
-	f.upToGap(s, func(d *common.Definition) {
-		for _, c := range d.Costs {
-			name := f.plane.Fixtures.Member(c.Fixture, f.Member(s))
-			if name != "" && paid[name] {
-				continue
-			}
-			paid[name] = name != ""
-			sum.Deployments += c.Deployments
-			sum.Revisions += c.Revisions
-		}
-	})
-	return sum
-}
-
-// upToGap visits the sentences of a scenario, up to the first for which the configuration lacks something.
-func (f *Forecast) upToGap(s *features.Scenario, visit func(*common.Definition)) {
-	for _, step := range s.Steps {
-		if len(f.lackedBy(step.Text)) > 0 {
-			return
-		}
-		if d := f.Sentences.Find(step.Text); d != nil {
-			visit(d)
+	if len(f.Lacking(s)) > 0 {
+		return sum
+	}
+	sum = plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}
+	for _, name := range f.shared(s) {
+		member := plane.MemberName(name, f.Member(s))
+		if !paid[member] {
+			paid[member] = true
+			sum.Deployments += plane.SharedCost(name).Deployments
+			sum.Revisions += plane.SharedCost(name).Revisions
 		}
 	}
+	return sum
 }
 
 // Spend gives out the deployments of max_deployments before the run, in the order of the features: a scenario that
@@ -68,9 +52,6 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	f.over = map[string]*outcome.Outcome{}
 	paid, left := map[string]bool{}, most
 	for _, s := range scenarios {
-		if f.Applies(s) != nil {
-			continue
-		}
 		with := maps.Clone(paid)
 		if cost := f.cost(s, with).Deployments; cost > left {
 			f.over[s.Key()] = outcome.OverBudget("max_deployments", "the budget is used up: raise max_deployments (now %d)", most)
@@ -86,10 +67,9 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 func (f *Forecast) Share(scenarios []*features.Scenario) {
 	var creating, others []*features.Scenario
 	for _, s := range scenarios {
-		changes, creates := f.changes(s)
 		switch {
-		case !changes || f.Applies(s) != nil:
-		case creates:
+		case !slices.Contains(s.Terms.Shares, plane.Changing) || len(f.Lacking(s)) > 0:
+		case s.Terms.Revisions > 0:
 			creating = append(creating, s)
 		default:
 			others = append(others, s)
@@ -111,17 +91,6 @@ func (f *Forecast) Share(scenarios []*features.Scenario) {
 // Member is which of the shared deployments that scenarios change this one changes, from 0.
 func (f *Forecast) Member(s *features.Scenario) int { return f.member[s.Key()] }
 
-// changes tells whether a scenario changes a shared deployment, and whether it creates a revision there.
-func (f *Forecast) changes(s *features.Scenario) (changes, creates bool) {
-	f.upToGap(s, func(d *common.Definition) {
-		for _, c := range d.Costs {
-			changes = changes || f.plane.Fixtures.Leases(c.Fixture)
-			creates = creates || changes && c.Fixture == "" && c.Revisions > 0
-		}
-	})
-	return changes, creates
-}
-
 // Preview is what a run would do, as far as that is known without a request: what answers would change is not in it.
 type Preview struct {
 	Plan
@@ -136,8 +105,8 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 	if err != nil {
 		return nil, err
 	}
-	f := Foresee(c, catalogue, s)
-	f.plane.AssumeExisting()
+	f := Foresee(c, s)
+	f.existing.Assume()
 	f.Spend(selected)
 	f.Share(selected)
 	p := &Preview{Plan: f.Plan(selected), Scenarios: len(selected)}

@@ -183,7 +183,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	}
 	key := v.Key
 	if key == "" {
-		key = r.forecast.Sentences.Pattern(sentence)
+		key = r.expressions.Pattern(sentence)
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Requirement, f.Operation, f.Pointer, key}, "\n")))
 	f.ID = hex.EncodeToString(sum[:6])
@@ -243,7 +243,7 @@ func (r *run) judgedApart() (all []invariants.Other) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.Catalogue.Scenarios() {
-		if v := r.verdicts[s.Key()]; v != nil && v.outcome != nil && !r.forecast.JudgesRecord(s) {
+		if v := r.verdicts[s.Key()]; v != nil && v.outcome != nil && !s.Terms.Record {
 			all = append(all, invariants.Other{Requirement: s.Requirement, Outcome: v.outcome})
 		}
 	}

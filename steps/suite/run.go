@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/invariants"
@@ -59,7 +60,9 @@ type run struct {
 	forecast   *Forecast
 	invariants *invariants.Record
 	start      time.Time
-	binding    func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
+
+	expressions *common.Expressions
+	binding     func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
 
 	obstacles
 
@@ -158,7 +161,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	p := plane.New(t, maker, start)
 	agents := agent.New(t, p, maker, o.Concurrency)
 	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
-		forecast: Foresee(o.Config, o.Catalogue, o.Select), start: start, verdicts: map[string]*verdict{}}
+		forecast: Foresee(o.Config, o.Select), start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}}
 	r.invariants = invariants.NewRecord(t, o.Oracle, o.Journal, r.judgedApart)
 	return r, nil
 }

@@ -44,7 +44,7 @@ func (r *run) phases(all []*features.Scenario) (asking [][]*features.Scenario, r
 	var first, last []*features.Scenario
 	for _, s := range all {
 		switch {
-		case r.forecast.JudgesRecord(s):
+		case s.Terms.Record:
 			record = append(record, s)
 		case s.Is(features.TagLast):
 			last = append(last, s)

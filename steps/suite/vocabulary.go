@@ -52,7 +52,7 @@ func (r *run) blockUnknownWords(selected []*features.Scenario) {
 // Then.
 func (r *run) doubtfulWords(s *features.Scenario, v outcome.Violation) []string {
 	words := r.target.Collector.Words
-	if r.forecast.JudgesRecord(s) {
+	if s.Terms.Record {
 		return words.Doubtful(v.Words...)
 	}
 	doubtful := words.DoubtfulIn(v.Exchange)

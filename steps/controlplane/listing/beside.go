@@ -33,10 +33,9 @@ type page struct {
 	answer        *client.Answer
 }
 
-func (w *beside) define(r *common.Registrar) {
+func (w *beside) define(r *common.Definitions) {
 	r.When(`the client lists its revisions with (no filter), beside each limit and each offset`, w.clientListsParts)
-	r.When(`the client lists its revisions with (remote_reconciled (?:true|false)|(?:a status that occurs|a status that does not occur|all statuses)(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`,
-		w.clientListsParts)
+	r.When(`the client lists its revisions with (remote_reconciled (?:true|false)|(?:a status that occurs|a status that does not occur|all statuses)(?: and remote_reconciled (?:true|false))?), beside each limit and each offset`, w.clientListsParts)
 	r.Then(`each page is the part of that list that its limit and offset name`, w.eachIsItsPart)
 }
 

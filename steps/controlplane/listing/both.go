@@ -23,7 +23,7 @@ type both struct {
 	answers   map[[2]string]*client.Answer
 }
 
-func (w *both) define(r *common.Registrar) {
+func (w *both) define(r *common.Definitions) {
 	r.When(`the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs`, w.clientListsWithBoth)
 	r.Then(`each list holds the revisions that both filters keep`, w.listsAreIntersections)
 }

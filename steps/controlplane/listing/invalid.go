@@ -28,7 +28,7 @@ type try struct {
 	answer    *client.Answer
 }
 
-func (w *invalidBeside) define(r *common.Registrar) {
+func (w *invalidBeside) define(r *common.Definitions) {
 	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), beside valid values of the other parameters`, w.clientListsInvalid)
 	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
 }

@@ -18,7 +18,7 @@ type lists struct {
 }
 
 // Define registers the sentences about lists of revisions for one scenario.
-func Define(r *common.Registrar, w *scenario.World) {
+func Define(r *common.Definitions, w *scenario.World) {
 	l := &lists{World: w}
 	(&paging{lists: l}).define(r)
 	f := &filtering{lists: l}
@@ -37,16 +37,13 @@ type wholeList struct {
 }
 
 func (w *lists) aLongHistory(ctx context.Context) error {
-	return w.Read(ctx, w.Plane.Fixtures.Long, w.Plane.Existing.ReadableHistory(moreThanDefault))
+	return w.Read(ctx, w.Plane.Fixtures.Long)
 }
 
 // aKnownHistory is a long one where it can be created, else that of the existing deployment.
 func (w *lists) aKnownHistory(ctx context.Context) error {
-	return w.Read(ctx, w.Plane.Fixtures.Long, w.Plane.Existing.ReadableHistory(1))
+	return w.Read(ctx, w.Plane.Fixtures.Long)
 }
-
-// moreThanDefault is a number of revisions that the default limit of a list cuts (section 8).
-const moreThanDefault = 21
 
 // listWhole reads all revisions with the statuses, or all there are, and remembers the list.
 func (w *lists) listWhole(ctx context.Context, statuses string) error {

@@ -17,7 +17,7 @@ type reconciling struct {
 	answers              [2]*client.Answer // the first pages with true and with false
 }
 
-func (w *reconciling) define(r *common.Registrar) {
+func (w *reconciling) define(r *common.Definitions) {
 	r.When(`the client lists all its revisions with remote_reconciled true, with false, and with true again`, w.clientListsWithBoth)
 	r.Then(`no revision is in the list with false and in both lists with true`, w.shareNone)
 }

@@ -43,17 +43,6 @@ func (w *World) Do(ctx context.Context, r client.Request) (*client.Answer, error
 	return a, nil
 }
 
-// ANamedTemplate skips where deployments cannot be identified by a name in the list of all.
-func (w *World) ANamedTemplate() error {
-	if err := w.CanCreate(); err != nil {
-		return err
-	}
-	if _, named := w.Target.Config.Create.Body["name"]; !named {
-		return outcome.Needs("create.body.name")
-	}
-	return nil
-}
-
 // Served wants the last answer to have a status of success.
 func (w *World) Served() error {
 	a, err := w.Scene.Last()

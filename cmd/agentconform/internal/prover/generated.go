@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/interop/independent"
@@ -66,12 +67,7 @@ func (p *prover) proxied() (trials []trial) {
 			return startBefore(func(*reference.Options) {}, half == "agent-server", cfg)
 		}})
 	}
-	for _, f := range faults.All() {
-		chosen := fnv.New32a()
-		_, _ = chosen.Write([]byte(f.Name)) // it returns no error
-		if chosen.Sum32()%oneOf != 0 || f.Row == nil || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere || strings.HasPrefix(f.Fails, "E2E-") {
-			continue
-		}
+	for _, f := range BeforeIndependent() {
 		layer, changed := counted(f.Row)
 		row := proof.Row{Kind: proof.Proxied, Group: "independent-server", Name: "independent-server/" + f.Name, Does: f.Breaks, Fails: f.Fails}
 		trials = append(trials, trial{row: row, changed: changed, start: func(_ context.Context, cfg *config.Config) (func(), error) {
@@ -79,6 +75,15 @@ func (p *prover) proxied() (trials []trial) {
 		}})
 	}
 	return trials
+}
+
+// BeforeIndependent are the faults that also stand before the independent server.
+func BeforeIndependent() []faults.Fault {
+	return slices.DeleteFunc(faults.All(), func(f faults.Fault) bool {
+		chosen := fnv.New32a()
+		_, _ = chosen.Write([]byte(f.Name)) // it returns no error
+		return chosen.Sum32()%oneOf != 0 || f.Row == nil || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere || strings.HasPrefix(f.Fails, "E2E-")
+	})
 }
 
 // startBefore starts the independent server with a layer before one half.

@@ -1,0 +1,117 @@
+package common
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Expressions are those of the step definitions, compiled once for all scenarios of a run.
+type Expressions struct {
+	mu       sync.Mutex
+	compiled map[string]*expression
+	patterns map[string]string // by sentence
+}
+
+// expression is one that sentences match as a whole.
+type expression struct {
+	prefix string // of its sentences
+	whole  *regexp.Regexp
+}
+
+// NewExpressions returns none yet.
+func NewExpressions() *Expressions {
+	return &Expressions{compiled: map[string]*expression{}, patterns: map[string]string{}}
+}
+
+// Pattern returns the pattern that a sentence of the run has matched: what stays the same when its values differ.
+func (x *Expressions) Pattern(sentence string) string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.patterns[sentence]
+}
+
+// Unused are the patterns that no sentence has matched.
+func (x *Expressions) Unused() (patterns []string) {
+	for pattern := range x.compiled {
+		if !slices.Contains(slices.Collect(maps.Values(x.patterns)), pattern) {
+			patterns = append(patterns, pattern)
+		}
+	}
+	return patterns
+}
+
+// matching returns the expression of a pattern, nil where none of the sentences matches it.
+func (x *Expressions) matching(pattern string, sentences []features.Step) *regexp.Regexp {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e := x.compiled[pattern]
+	if e == nil {
+		e = &expression{literal(pattern), regexp.MustCompile("^(?:" + pattern + ")$")}
+		x.compiled[pattern] = e
+	}
+	for _, s := range sentences {
+		if strings.HasPrefix(s.Text, e.prefix) && (x.patterns[s.Text] == pattern || e.whole.MatchString(s.Text)) {
+			x.patterns[s.Text] = pattern
+			return e.whole
+		}
+	}
+	return nil
+}
+
+// literal is what every sentence of a pattern begins with.
+func literal(pattern string) string {
+	if strings.Contains(strings.SplitN(pattern, "(", 2)[0], "|") {
+		return "" // one of several sentences
+	}
+	if i := strings.IndexAny(pattern, `([\.*+?|{^$`); i >= 0 {
+		return pattern[:max(i-1, 0)] // what follows a character may make it optional
+	}
+	return pattern
+}
+
+// Definer takes step definitions: godog's [godog.ScenarioContext].
+type Definer interface {
+	Given(expression, function any)
+	When(expression, function any)
+	Then(expression, function any)
+}
+
+// Definitions has godog take the definitions that one scenario needs. Matching each sentence with all of them, as godog does, would
+// take a third of the time of a run.
+type Definitions struct {
+	to          Definer
+	expressions *Expressions
+	sentences   []features.Step
+}
+
+// DefinitionsFor are those of the scenario that says the sentences.
+func DefinitionsFor(sentences []features.Step, to Definer, x *Expressions) *Definitions {
+	return &Definitions{to, x, sentences}
+}
+
+// Given defines a precondition.
+func (d *Definitions) Given(pattern string, function any) {
+	if e := d.expressions.matching(pattern, d.sentences); e != nil {
+		d.to.Given(e, function)
+	}
+}
+
+// When defines an act.
+func (d *Definitions) When(pattern string, function any) {
+	if e := d.expressions.matching(pattern, d.sentences); e != nil {
+		d.to.When(e, outcome.Mutable(function))
+	}
+}
+
+// Then defines a judgement.
+func (d *Definitions) Then(pattern string, function any) {
+	if e := d.expressions.matching(pattern, d.sentences); e != nil {
+		d.to.Then(e, outcome.Mutable(function))
+	}
+}
