@@ -121,7 +121,7 @@ func TestRollbacksAtOnceAreInFlightTogether(t *testing.T) {
 				most.Store(n)
 			}
 			defer flying.Add(-1)
-			time.Sleep(20 * time.Millisecond) // so that the others can come
+			time.Sleep(200 * time.Millisecond) // so that the others can come
 		}
 		next.ServeHTTP(w, r)
 	}))

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
+	"strings"
 )
 
 // Origin says where content comes from: a ref of a repository, or an image.
@@ -69,7 +70,10 @@ var errNowhere = errors.New("no repository and no image to build from; set sourc
 // redacted shows a URL without the password it may hold.
 func redacted(raw string) string {
 	if u, err := url.Parse(raw); err == nil {
-		return u.Redacted()
+		text := u.Redacted()
+		if !strings.Contains(strings.TrimPrefix(text, u.Scheme+"://"), "://") { // else there may be another password in it
+			return text
+		}
 	}
 	return "(an address that cannot be read)"
 }
