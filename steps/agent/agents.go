@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/agent/pace"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -19,7 +18,7 @@ import (
 
 // Agents are the agent servers of a target, as one run knows them. It may be used by many goroutines.
 type Agents struct {
-	Pace pace.Pace // how fast they answer
+	Pace Pace // how fast they answer
 
 	target *target.Target
 	plane  *plane.Plane

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/agent/pace"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -96,7 +95,7 @@ func (as *Agents) Holding(attempt int, wanted time.Duration) Order {
 
 // LongestHold is the longest time that a run is told to wait.
 func (as *Agents) LongestHold() time.Duration {
-	return max(pace.MaxHold, as.target.Config.Timeouts.Run/2)
+	return max(MaxHold, as.target.Config.Timeouts.Run/2)
 }
 
 // AfterLoss is how long the next run in progress should take, where a race against this one was just lost. What has

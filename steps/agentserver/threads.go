@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/agentserver/threadlist"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -51,7 +50,7 @@ func (w *threads) callerLists(ctx context.Context, name string) error {
 		}
 	}
 	if w.thread == nil {
-		return w.listed.ReadUntil(ctx, w.server, who, nil, threadlist.Showing(nil))
+		return w.listed.ReadUntil(ctx, w.server, who, nil, showing(nil))
 	}
 	var err error
 	w.thread, err = w.listed.ReadNewest(ctx, w.server, who, w.thread, w.newThread)

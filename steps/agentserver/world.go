@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/agentserver/threadlist"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -30,7 +29,7 @@ type World struct {
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
 	second  bool              // "the user" is the second configured user, and "the other user" the first
-	listed  *threadlist.List  // the last list of threads
+	listed  *threadList       // the last list of threads
 	contest
 	attempt
 }
@@ -53,7 +52,7 @@ type attempt struct {
 
 // Define registers the sentences about the agent server for one scenario.
 func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
-	w := &World{scene: scene, target: t, plane: p, agents: agents, listed: threadlist.New(scene, t)}
+	w := &World{scene: scene, target: t, plane: p, agents: agents, listed: newThreadList(scene, t)}
 	r.Given(`a deployed agent server`, w.aDeployedAgentServer)
 	r.Given(`the user is the (first|second) configured user`, w.theUserIs)
 	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer)
@@ -246,7 +245,7 @@ func (w *World) listHoldsThread(ctx context.Context) error {
 		return nil
 	}
 	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "%s", w.listed)
-	if !threadlist.Is(w.scene.Answer) {
+	if !isThreadList(w.scene.Answer) {
 		wrong = outcome.Violated(w.scene.Answer, "an array of threads", "%s", outcome.Seen(w.scene.Answer))
 	}
 	wrong = wrong.Hinting(w.listingHint()).Comparing(w.scene.Answer, w.thread.Answer)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -18,7 +17,7 @@ import (
 
 // creation holds the sentences about creating deployments.
 type creation struct {
-	*scenario.World
+	*World
 	name string // of the deployment that was to be refused, where the template has one
 }
 

@@ -2,15 +2,13 @@ package controlplane
 
 import (
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/controlplane/listing"
-	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
 // Define registers the sentences about the control plane for one scenario.
-func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane) *scenario.World {
-	w := scenario.New(scene, t, p)
+func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane) *World {
+	w := newWorld(scene, t, p)
 	(&access{World: w}).define(r)
 	created := &creation{World: w}
 	created.define(r)
@@ -22,6 +20,6 @@ func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *pla
 	updated := &update{World: w}
 	updated.define(r)
 	updated.defineKeeping(r)
-	listing.Define(r, w)
+	defineListing(r, w)
 	return w
 }

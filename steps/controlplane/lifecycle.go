@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -18,7 +17,7 @@ import (
 
 // lifecycle holds the sentences about the way of a revision to its end.
 type lifecycle struct {
-	*scenario.World
+	*World
 	polled *plane.History
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -20,7 +19,7 @@ func pointerOf(path string) string { return strings.ReplaceAll(path, ".", "/") }
 
 // retrieval holds the sentences about reading deployments and revisions.
 type retrieval struct {
-	*scenario.World
+	*World
 	commit string // that the ref points to
 }
 

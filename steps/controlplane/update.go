@@ -11,7 +11,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -19,7 +18,7 @@ import (
 
 // update holds the sentences about updating deployments.
 type update struct {
-	*scenario.World
+	*World
 	before *plane.Snapshot // how the deployment was before the client acted
 	kind   string          // of the update that the client sent
 }

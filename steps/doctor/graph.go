@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/agent/removal"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -74,7 +73,7 @@ func (x *examiner) removeThreads(ctx context.Context) {
 	all := reports.Count(len(threads), "thread")
 	var mu sync.Mutex
 	left, why := 0, ""
-	removal.Threads(ctx, x.target, threads, func(_ reports.LedgerEntry, how removal.Result) {
+	agent.RemoveThreads(ctx, x.target, threads, func(_ reports.LedgerEntry, how agent.Removal) {
 		mu.Lock()
 		defer mu.Unlock()
 		if how.Problem != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/controlplane/scenario"
+	"github.com/agentconform/agentconform/steps/controlplane"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -20,7 +20,7 @@ type World struct {
 	target       *target.Target
 	plane        *plane.Plane
 	agents       *agent.Agents
-	controlPlane *scenario.World
+	controlPlane *controlplane.World
 
 	answer  *client.Answer  // the last one of the agent server
 	current *agent.GraphRun // the last run
@@ -28,7 +28,7 @@ type World struct {
 }
 
 // Define registers the sentences about a deployment and its agent server together for one scenario (section 1).
-func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *agent.Agents, c *scenario.World) {
+func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *agent.Agents, c *controlplane.World) {
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
 	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated)
 	r.When(`the user calls its agent server`, w.userCallsDeployment)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/agent/removal"
+	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -44,14 +44,14 @@ func (r *run) clean(ctx context.Context) {
 func (r *run) keep(reason string) {
 	for _, kind := range []string{evidence.Deployment, evidence.Thread} {
 		for _, e := range r.target.Ledger.Left(kind) {
-			r.noteRemoval(e, removal.Result{Problem: reason})
+			r.noteRemoval(e, agent.Removal{Problem: reason})
 		}
 	}
 }
 
 // noteRemoval notes how the removal ended. If the line cannot be written, the ledger lists something that is removed already,
 // which does no harm.
-func (r *run) noteRemoval(e reports.LedgerEntry, how removal.Result) {
+func (r *run) noteRemoval(e reports.LedgerEntry, how agent.Removal) {
 	if how.Problem == "" {
 		_ = r.target.Ledger.Removed(e)
 		return
@@ -64,8 +64,8 @@ func (r *run) noteRemoval(e reports.LedgerEntry, how removal.Result) {
 type remover struct {
 	target *target.Target
 	plane  *plane.Plane
-	report func(reports.LedgerEntry, removal.Result) // called by many goroutines
-	named  map[string]string                         // by deployment: the agent server that the control plane names; empty: none
+	report func(reports.LedgerEntry, agent.Removal) // called by many goroutines
+	named  map[string]string                        // by deployment: the agent server that the control plane names; empty: none
 }
 
 // deployments removes deployments of the configured control plane.
@@ -77,7 +77,7 @@ func (x *remover) deployments(ctx context.Context, all []reports.LedgerEntry) {
 			if problem == "" {
 				problem = x.plane.Remove(ctx, e.ID)
 			}
-			x.report(e, removal.Result{Problem: problem})
+			x.report(e, agent.Removal{Problem: problem})
 		})
 	}
 	wait.Wait()
@@ -88,11 +88,11 @@ func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
 	all = slices.DeleteFunc(all, func(e reports.LedgerEntry) bool {
 		down := x.target.Client.Down.Cause(e.Address)
 		if down != "" {
-			x.report(e, removal.Result{Problem: down})
+			x.report(e, agent.Removal{Problem: down})
 		}
 		return down != ""
 	})
-	removal.Threads(ctx, x.target, all, x.report)
+	agent.RemoveThreads(ctx, x.target, all, x.report)
 }
 
 // Clean removes what earlier runs left at the target, and reports each with its problem, which is empty if it was removed.
@@ -113,7 +113,7 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	for _, e := range left {
 		entries[e.LedgerEntry] = e
 	}
-	x := &remover{target: t, plane: p, named: map[string]string{}, report: func(e reports.LedgerEntry, how removal.Result) {
+	x := &remover{target: t, plane: p, named: map[string]string{}, report: func(e reports.LedgerEntry, how agent.Removal) {
 		mu.Lock()
 		defer mu.Unlock()
 		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && how.Problem == ""
@@ -123,7 +123,7 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	for _, e := range left {
 		switch {
 		case Elsewhere(c, e):
-			x.report(e.LedgerEntry, removal.Result{Problem: "it is not at the configured target"})
+			x.report(e.LedgerEntry, agent.Removal{Problem: "it is not at the configured target"})
 		case e.Kind == evidence.Deployment:
 			deployments = append(deployments, e.LedgerEntry)
 		default:
@@ -134,9 +134,9 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	var allowed []reports.LedgerEntry
 	for _, e := range threads {
 		if gone[e.Deployment] {
-			x.report(e, removal.Result{}) // with its deployment
+			x.report(e, agent.Removal{}) // with its deployment
 		} else if problem := x.refused(ctx, e); problem != "" {
-			x.report(e, removal.Result{Problem: problem})
+			x.report(e, agent.Removal{Problem: problem})
 		} else {
 			allowed = append(allowed, e)
 		}

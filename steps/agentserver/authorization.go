@@ -7,7 +7,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/agentserver/threadlist"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -169,7 +168,7 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 		w.owned.others, err = w.listed.ReadNewest(ctx, w.server, other, w.owned.others, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, other) })
 		return err
 	}
-	return w.listed.ReadUntil(ctx, w.server, other, f, threadlist.Showing(w.owned.others))
+	return w.listed.ReadUntil(ctx, w.server, other, f, showing(w.owned.others))
 }
 
 // searchOperation looks whether the target has the search operation beside its list: only that takes filters.
@@ -258,7 +257,7 @@ func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	if found := w.scene.Answer.Get("metadata"); found.IsObject() {
 		return found, nil
 	}
-	if err := w.listed.ReadUntil(ctx, w.server, who, nil, threadlist.Showing(w.thread)); err != nil {
+	if err := w.listed.ReadUntil(ctx, w.server, who, nil, showing(w.thread)); err != nil {
 		return gjson.Result{}, err
 	}
 	for _, row := range w.listed.Rows.All() {
@@ -300,7 +299,7 @@ func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		err := w.listed.ReadOther(ctx, w.server, w.owner())
-		return err == nil && (w.listed.Rows.Holds(w.owned.users.ID) || !threadlist.Is(w.scene.Answer)), err
+		return err == nil && (w.listed.Rows.Holds(w.owned.users.ID) || !isThreadList(w.scene.Answer)), err
 	})
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -15,7 +14,7 @@ import (
 
 // disguise holds the sentences about requests that are written so that a server may take them for those of somebody else.
 type disguise struct {
-	*scenario.World
+	*World
 	plain []string // the paths of the interface for which the answers were asked
 }
 

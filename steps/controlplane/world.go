@@ -1,4 +1,4 @@
-package scenario
+package controlplane
 
 import (
 	"context"
@@ -25,8 +25,8 @@ type World struct {
 	AskedIDs   []string          // the ids of what these answers were asked for
 }
 
-// New returns the world of one scenario, in which nothing has been sent yet.
-func New(scene *common.Scene, t *target.Target, p *plane.Plane) *World {
+// newWorld returns the world of one scenario, in which nothing has been sent yet.
+func newWorld(scene *common.Scene, t *target.Target, p *plane.Plane) *World {
 	return &World{Scene: scene, Target: t, Plane: p}
 }
 

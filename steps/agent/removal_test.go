@@ -1,4 +1,4 @@
-package removal
+package agent
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func TestThreads(t *testing.T) {
 			}
 			var mu sync.Mutex
 			gone, never, reported := 0, 0, map[string]bool{}
-			Threads(context.Background(), tt, all, func(e reports.LedgerEntry, r Result) {
+			RemoveThreads(context.Background(), tt, all, func(e reports.LedgerEntry, r Removal) {
 				mu.Lock()
 				defer mu.Unlock()
 				assert.False(t, reported[e.ID], "each once")

@@ -1,6 +1,4 @@
-// Package pace measures how fast a target answers, and says from that how long runs are told to wait and how long the suite
-// waits for what should happen. It sends nothing.
-package pace
+package agent
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package listing
+package controlplane
 
 import (
 	"context"
@@ -8,17 +8,16 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 )
 
 // lists is what the sentences about lists of revisions know in one scenario.
 type lists struct {
-	*scenario.World
+	*World
 	whole []wholeList // that the last act read
 }
 
-// Define registers the sentences about lists of revisions for one scenario.
-func Define(r *common.Definitions, w *scenario.World) {
+// defineListing registers the sentences about lists of revisions for one scenario.
+func defineListing(r *common.Definitions, w *World) {
 	l := &lists{World: w}
 	(&paging{lists: l}).define(r)
 	f := &filtering{lists: l}

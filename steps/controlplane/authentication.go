@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/controlplane/scenario"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -17,7 +16,7 @@ import (
 
 // access holds the sentences about authentication at the control plane.
 type access struct {
-	*scenario.World
+	*World
 	asker     target.Asker // who sent the request
 	operation string       // what for
 	name      string       // of the deployment that was to be refused

@@ -1,6 +1,4 @@
-// Package threadlist reads lists of threads for the sentences about the agent server, until they show what a sentence looks for: a
-// list may learn of new threads late, and one without parameters may be a page of the newest threads.
-package threadlist
+package agentserver
 
 import (
 	"context"
@@ -21,8 +19,8 @@ const (
 	mostNewest = 20
 )
 
-// List is what a scenario knows of the threads that a caller has listed last. The answer is that of the scene.
-type List struct {
+// threadList is what a scenario knows of the threads that a caller has listed last. The answer is that of the scene.
+type threadList struct {
 	Rows agent.Listing
 	Who  target.Caller
 
@@ -30,35 +28,37 @@ type List struct {
 	target *target.Target
 }
 
-// New returns a list that was not read yet. Its answers become those of the scene.
-func New(scene *common.Scene, t *target.Target) *List { return &List{scene: scene, target: t} }
+// newThreadList returns one that was not read yet. Its answers become those of the scene.
+func newThreadList(scene *common.Scene, t *target.Target) *threadList {
+	return &threadList{scene: scene, target: t}
+}
 
-// Is tells whether an answer is a list.
-func Is(a *client.Answer) bool { return a.OK() && a.IsArray() }
+// isThreadList tells whether an answer is a list.
+func isThreadList(a *client.Answer) bool { return a.OK() && a.IsArray() }
 
 // Read lists the threads of who once. Without a filter that is done in the way that the target has.
-func (l *List) Read(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter) (err error) {
+func (l *threadList) Read(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter) (err error) {
 	l.Who = who
 	l.Rows, l.scene.Answer, err = s.List(ctx, who, f)
 	return err
 }
 
 // ReadUntil reads again and again until what was to be seen is there, or the time is over. What is no list is not asked again.
-func (l *List) ReadUntil(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter, seen func(agent.Listing) bool) error {
+func (l *threadList) ReadUntil(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter, seen func(agent.Listing) bool) error {
 	return l.target.RetryFor(ctx, l.target.Config.Timeouts.Request, func() (bool, error) {
 		err := l.Read(ctx, s, who, f)
-		return err == nil && (seen(l.Rows) || !Is(l.scene.Answer)), err
+		return err == nil && (seen(l.Rows) || !isThreadList(l.scene.Answer)), err
 	})
 }
 
-// Showing is for ReadUntil: the list shows the thread. Any does where there is none.
-func Showing(t *agent.Thread) func(agent.Listing) bool {
+// showing is for ReadUntil: the list shows the thread. Any does where there is none.
+func showing(t *agent.Thread) func(agent.Listing) bool {
 	return func(rows agent.Listing) bool { return t == nil || rows.Holds(t.ID) }
 }
 
 // ReadNewest lists the threads of who until it shows the thread, or one that another has made since, where the list may be a page.
 // It returns the one that was shown, else the first.
-func (l *List) ReadNewest(ctx context.Context, s *agent.Server, who target.Caller, first *agent.Thread, another func(context.Context) (*agent.Thread, error)) (*agent.Thread, error) {
+func (l *threadList) ReadNewest(ctx context.Context, s *agent.Server, who target.Caller, first *agent.Thread, another func(context.Context) (*agent.Thread, error)) (*agent.Thread, error) {
 	made, shown := []*agent.Thread{first}, first
 	l.Rows = nil
 	look := func() (bool, error) {
@@ -78,7 +78,7 @@ func (l *List) ReadNewest(ctx context.Context, s *agent.Server, who target.Calle
 				return true, nil
 			}
 		}
-		return !Is(l.scene.Answer), nil
+		return !isThreadList(l.scene.Answer), nil
 	}
 	// The first list may have waited so long for others that its time is over: a newer thread is tried all the same.
 	if done, err := look(); done || err != nil {
@@ -90,7 +90,7 @@ func (l *List) ReadNewest(ctx context.Context, s *agent.Server, who target.Calle
 
 // ReadOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only one. The error
 // skips a scenario where it does not.
-func (l *List) ReadOther(ctx context.Context, s *agent.Server, who target.Caller) error {
+func (l *threadList) ReadOther(ctx context.Context, s *agent.Server, who target.Caller) error {
 	if l.target.AgentRefusal() != 0 {
 		return outcome.Needs("users")
 	}
@@ -109,7 +109,7 @@ func (l *List) ReadOther(ctx context.Context, s *agent.Server, who target.Caller
 }
 
 // Marked tells whether the list shows a thread with the mark in its metadata.
-func (l *List) Marked(mark string) bool {
+func (l *threadList) Marked(mark string) bool {
 	for _, row := range l.Rows.All() {
 		if row.Get("metadata."+target.MarkKey).String() == mark {
 			return true
@@ -119,6 +119,6 @@ func (l *List) Marked(mark string) bool {
 }
 
 // String describes a list that lacks the thread that was looked for.
-func (l *List) String() string {
+func (l *threadList) String() string {
 	return fmt.Sprintf("a list of %s without it", reports.Count(l.Rows.Len(), "thread"))
 }
