@@ -23,7 +23,7 @@ func located(raw string) error {
 	case err != nil:
 		return errors.New("repo_url is not a URL; use https://… or http://…")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("repo_url has an unsupported scheme; use https://… or http://…")
+		return fmt.Errorf("repo_url %s has an unsupported scheme; use https://… or http://…", redacted(raw))
 	}
 	return nil
 }
