@@ -25,12 +25,12 @@ Feature: Authentication at the agent server
       Then the caller is refused with the status of the authentication handler
 
       @writes
-      Examples:
+      Examples: requests that write
         | operation                                        |
         | create a thread                                  |
         | start a run                                      |
 
-      Examples:
+      Examples: requests that read
         | operation                                        |
         | list the threads                                 |
         | list the threads with the other listing endpoint |
@@ -39,11 +39,11 @@ Feature: Authentication at the agent server
         | read the state                                   |
 
       @writes
-      Examples: unknown threads
+      Examples: unknown threads, requests that write
         | operation                           |
         | start a run of an unknown thread    |
 
-      Examples: unknown threads
+      Examples: unknown threads, requests that read
         | operation                           |
         | retrieve a run of an unknown thread |
         | join a run of an unknown thread     |
@@ -79,7 +79,7 @@ Feature: Authentication at the agent server
       Then the caller is refused with the status of the authentication handler
 
       @anonymous @writes
-      Examples:
+      Examples: requests that write
         | credentials      | operation                                        |
         | an unknown token | create a thread                                  |
         | an unknown token | start a run                                      |
@@ -89,7 +89,7 @@ Feature: Authentication at the agent server
         | another scheme   | start a run                                      |
 
       @anonymous
-      Examples:
+      Examples: requests that read
         | credentials      | operation                                        |
         | an unknown token | list the threads                                 |
         | an unknown token | list the threads with the other listing endpoint |
@@ -108,7 +108,7 @@ Feature: Authentication at the agent server
         | another scheme   | read the state                                   |
 
       @writes
-      Examples: near misses of the token
+      Examples: near misses of the token, requests that write
         | credentials                             | operation        |
         | a token that has one more character     | create a thread  |
         | a token that has one more character     | start a run      |
@@ -119,7 +119,7 @@ Feature: Authentication at the agent server
         | a token in the other case               | create a thread  |
         | a token in the other case               | start a run      |
 
-      Examples: near misses of the token
+      Examples: near misses of the token, requests that read
         | credentials                             | operation        |
         | a token that has one more character     | list the threads |
         | a token that has one more character     | read the state   |
@@ -139,13 +139,13 @@ Feature: Authentication at the agent server
         | a token in the other case               | join a run       |
 
       @needs:separate_credentials @needs:credentials.api_key @writes
-      Examples: credentials of the control plane
+      Examples: credentials of the control plane, API key, requests that write
         | credentials                           | operation        |
         | the API key of the control plane      | create a thread  |
         | the API key of the control plane      | start a run      |
 
       @needs:separate_credentials @needs:credentials.api_key
-      Examples: credentials of the control plane
+      Examples: credentials of the control plane, API key, requests that read
         | credentials                           | operation        |
         | the API key of the control plane      | list the threads |
         | the API key of the control plane      | read the state   |
@@ -153,13 +153,13 @@ Feature: Authentication at the agent server
         | the API key of the control plane      | join a run       |
 
       @needs:separate_credentials @needs:credentials.tenant_id @needs:tenant_id_alone=true @writes
-      Examples: credentials of the control plane
+      Examples: credentials of the control plane, tenant ID, requests that write
         | credentials                           | operation        |
         | the tenant ID of the control plane    | create a thread  |
         | the tenant ID of the control plane    | start a run      |
 
       @needs:separate_credentials @needs:credentials.tenant_id @needs:tenant_id_alone=true
-      Examples: credentials of the control plane
+      Examples: credentials of the control plane, tenant ID, requests that read
         | credentials                           | operation        |
         | the tenant ID of the control plane    | list the threads |
         | the tenant ID of the control plane    | read the state   |
@@ -167,13 +167,13 @@ Feature: Authentication at the agent server
         | the tenant ID of the control plane    | join a run       |
 
       @needs:separate_credentials @needs:credentials.bearer @writes
-      Examples: credentials of the control plane
+      Examples: credentials of the control plane, bearer token, requests that write
         | credentials                           | operation        |
         | the bearer token of the control plane | create a thread  |
         | the bearer token of the control plane | start a run      |
 
       @needs:separate_credentials @needs:credentials.bearer
-      Examples: credentials of the control plane
+      Examples: credentials of the control plane, bearer token, requests that read
         | credentials                           | operation        |
         | the bearer token of the control plane | list the threads |
         | the bearer token of the control plane | read the state   |

@@ -16,12 +16,12 @@ Feature: Authentication at the control plane
       Then the request is refused with 401 or 403
 
       @writes
-      Examples:
+      Examples: requests that write
         | operation             |
         | create a deployment   |
         | update a deployment   |
 
-      Examples:
+      Examples: requests that read
         | operation             |
         | retrieve a deployment |
         | list its revisions    |
@@ -43,7 +43,7 @@ Feature: Authentication at the control plane
       Then the request is refused with 401 or 403
 
       @anonymous @writes
-      Examples:
+      Examples: requests that write
         | key        | operation             |
         | unknown    | create a deployment   |
         | unknown    | update a deployment   |
@@ -53,7 +53,7 @@ Feature: Authentication at the control plane
         | whitespace | update a deployment   |
 
       @anonymous
-      Examples:
+      Examples: requests that read
         | key        | operation             |
         | unknown    | retrieve a deployment |
         | unknown    | list its revisions    |
@@ -66,7 +66,7 @@ Feature: Authentication at the control plane
         | whitespace | retrieve a revision   |
 
       @needs:credentials.api_key @writes
-      Examples: near misses of the configured key
+      Examples: near misses of the configured key, requests that write
         | key                           | operation             |
         | one character too long        | create a deployment   |
         | one character too long        | update a deployment   |
@@ -78,7 +78,7 @@ Feature: Authentication at the control plane
         | in another case               | update a deployment   |
 
       @needs:credentials.api_key
-      Examples: near misses of the configured key
+      Examples: near misses of the configured key, requests that read
         | key                           | operation             |
         | one character too long        | retrieve a deployment |
         | one character too long        | list its revisions    |
@@ -100,7 +100,7 @@ Feature: Authentication at the control plane
       Then the request is refused with 401 or 403
 
       @needs:credentials.bearer @writes
-      Examples:
+      Examples: bearer token, requests that write
         | credential   | kind       | operation             |
         | bearer token | unknown    | create a deployment   |
         | bearer token | unknown    | update a deployment   |
@@ -110,7 +110,7 @@ Feature: Authentication at the control plane
         | bearer token | whitespace | update a deployment   |
 
       @needs:credentials.bearer
-      Examples:
+      Examples: bearer token, requests that read
         | credential   | kind       | operation             |
         | bearer token | unknown    | retrieve a deployment |
         | bearer token | unknown    | list its revisions    |
@@ -123,7 +123,7 @@ Feature: Authentication at the control plane
         | bearer token | whitespace | retrieve a revision   |
 
       @needs:credentials.tenant_id @needs:tenant_id_alone=true @writes
-      Examples:
+      Examples: tenant ID, requests that write
         | credential   | kind       | operation             |
         | tenant ID    | unknown    | create a deployment   |
         | tenant ID    | unknown    | update a deployment   |
@@ -133,7 +133,7 @@ Feature: Authentication at the control plane
         | tenant ID    | whitespace | update a deployment   |
 
       @needs:credentials.tenant_id @needs:tenant_id_alone=true
-      Examples:
+      Examples: tenant ID, requests that read
         | credential   | kind       | operation             |
         | tenant ID    | unknown    | retrieve a deployment |
         | tenant ID    | unknown    | list its revisions    |
@@ -152,7 +152,7 @@ Feature: Authentication at the control plane
       Then each request is refused with 401 or 403
 
       @needs:credentials.bearer
-      Examples: near misses of the configured credential
+      Examples: near misses of the configured credential, bearer token
         | credential   | mistake                       |
         | bearer token | one character too long        |
         | bearer token | one character too short       |
@@ -160,7 +160,7 @@ Feature: Authentication at the control plane
         | bearer token | in another case               |
 
       @needs:credentials.tenant_id @needs:tenant_id_alone=true
-      Examples: near misses of the configured credential
+      Examples: near misses of the configured credential, tenant ID
         | credential   | mistake                       |
         | tenant ID    | one character too long        |
         | tenant ID    | one character too short       |
@@ -174,12 +174,12 @@ Feature: Authentication at the control plane
       Then the request is refused with 401 or 403
 
       @writes
-      Examples:
+      Examples: requests that write
         | operation             |
         | create a deployment   |
         | update a deployment   |
 
-      Examples:
+      Examples: requests that read
         | operation             |
         | retrieve a deployment |
         | list its revisions    |
@@ -228,53 +228,53 @@ Feature: Authentication at the control plane
       Then the request is answered with 2xx
 
       @needs:credentials.api_key @creates:1
-      Examples:
+      Examples: API key, creation
         | scheme      | operation             |
         | API Key     | create a deployment   |
 
       @needs:credentials.api_key
-      Examples:
+      Examples: API key, requests that read
         | scheme      | operation             |
         | API Key     | retrieve a deployment |
         | API Key     | list its revisions    |
         | API Key     | retrieve a revision   |
 
       @needs:credentials.api_key @needs:create.body @writes
-      Examples:
+      Examples: API key, requests that write
         | scheme      | operation             |
         | API Key     | update a deployment   |
 
       @needs:credentials.tenant_id @needs:credentials.api_key|tenant_id_alone=true @creates:1
-      Examples:
+      Examples: tenant ID, creation
         | scheme      | operation             |
         | Tenant ID   | create a deployment   |
 
       @needs:credentials.tenant_id @needs:credentials.api_key|tenant_id_alone=true
-      Examples:
+      Examples: tenant ID, requests that read
         | scheme      | operation             |
         | Tenant ID   | retrieve a deployment |
         | Tenant ID   | list its revisions    |
         | Tenant ID   | retrieve a revision   |
 
       @needs:credentials.tenant_id @needs:credentials.api_key|tenant_id_alone=true @needs:create.body @writes
-      Examples:
+      Examples: tenant ID, requests that write
         | scheme      | operation             |
         | Tenant ID   | update a deployment   |
 
       @needs:credentials.bearer @creates:1
-      Examples:
+      Examples: bearer token, creation
         | scheme      | operation             |
         | Bearer Auth | create a deployment   |
 
       @needs:credentials.bearer
-      Examples:
+      Examples: bearer token, requests that read
         | scheme      | operation             |
         | Bearer Auth | retrieve a deployment |
         | Bearer Auth | list its revisions    |
         | Bearer Auth | retrieve a revision   |
 
       @needs:credentials.bearer @needs:create.body @writes
-      Examples:
+      Examples: bearer token, requests that write
         | scheme      | operation             |
         | Bearer Auth | update a deployment   |
 
