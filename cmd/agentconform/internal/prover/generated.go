@@ -69,7 +69,7 @@ func (p *prover) proxied() (trials []trial) {
 	for _, f := range faults.All() {
 		chosen := fnv.New32a()
 		_, _ = chosen.Write([]byte(f.Name)) // it returns no error
-		if chosen.Sum32()%oneOf != 0 || f.Row == nil || f.Edition != "" || f.Hangs || f.Once || f.Elsewhere || strings.HasPrefix(f.Fails, "E2E-") {
+		if chosen.Sum32()%oneOf != 0 || f.Row == nil || f.Edition != "" || f.Row.Pace > 0 || f.Hangs || f.Once || f.Elsewhere || strings.HasPrefix(f.Fails, "E2E-") {
 			continue
 		}
 		layer, changed := counted(f.Row)
