@@ -23,7 +23,7 @@ func otherServers() []EquivalentMutant {
 	return []EquivalentMutant{
 		{
 			Name: "statuses-are-skipped", Place: "revision status",
-			Differs: "a revision is QUEUED until its final status, CREATE_FAILED instead of BUILD_FAILED, and UNKNOWN once another is the latest",
+			Differs: "a revision is QUEUED until its final status, CREATE_FAILED for BUILD_FAILED, UNKNOWN if not the latest",
 			Apply:   listing(fewStatuses),
 		},
 		{Name: "ids-are-numbers", Differs: "thread_id and run_id are numbers", Apply: numberedIDs()},
@@ -37,8 +37,9 @@ func otherServers() []EquivalentMutant {
 			Apply:   agentOptions(func(o *agentserver.Options) { o.Workers = 1 }),
 		},
 		{
-			Name: "three-runs-at-a-time", Queues: true, Differs: "the agent server executes three runs at a time; other runs are pending",
-			Apply: agentOptions(func(o *agentserver.Options) { o.Workers = 3 }),
+			Name: "three-runs-at-a-time", Queues: true,
+			Differs: "the agent server executes three runs at a time; other runs are pending",
+			Apply:   agentOptions(func(o *agentserver.Options) { o.Workers = 3 }),
 		},
 		{
 			Name: "runs-start-late", Queues: true,
