@@ -26,13 +26,14 @@ type flags struct {
 	twice    bool // it arrives twice
 	asOwner  bool // with the credentials of the owner
 	hang     bool // no answer
+	close    bool // no answer, and no connection any more
 	delay    time.Duration
 }
 
 // act reads one change.
 func (l *loader) act(text string, f *flags) (a act, err error) {
 	word, rest, _ := strings.Cut(text, " ")
-	flag := map[string]*bool{"unserved": &f.unserved, "beside": &f.beside, "twice": &f.twice, "hang": &f.hang}[word]
+	flag := map[string]*bool{"unserved": &f.unserved, "beside": &f.beside, "twice": &f.twice, "hang": &f.hang, "close": &f.close}[word]
 	_, known := verbs[word]
 	switch {
 	case flag != nil && rest == "":

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // condition tells whether an exchange deviates.
@@ -81,7 +82,15 @@ func (l *loader) condition(text string) (c condition, err error) {
 		return condition{holds: who}, nil
 	case "after":
 		_, err := Documents().named(rest)
-		return condition{holds: func(x *exchange) bool { return x.seen.after(x, rest) }}, err
+		return condition{holds: func(x *exchange) bool { return !x.seen.doneAt(x, rest).IsZero() }}, err
+	case "within":
+		span, operation, _ := strings.Cut(rest, " of ")
+		d, err := time.ParseDuration(span)
+		if err != nil {
+			return c, err
+		}
+		_, err = Documents().named(operation)
+		return condition{holds: func(x *exchange) bool { return time.Since(x.seen.doneAt(x, operation)) < d }}, err
 	case "known":
 		_, err := l.place("path." + rest)
 		return condition{holds: func(x *exchange) bool { return x.seen.known(x.ids()[rest]) }}, err

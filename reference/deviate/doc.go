@@ -44,7 +44,7 @@
 //	caller anonymous, without-credentials (also empty ones), bearer-alone, tenant-alone, empty-token, token,
 //	       first (who made the first object), owner (of the object), maker (the owner of home)
 //	known PARAMETER (a request with that id has succeeded)
-//	after OPERATION (it has succeeded with the same object)
+//	after OPERATION (it has succeeded with the same object); within 60ms of OPERATION (since then)
 //	nth N, every N, first N (of the exchanges of an object that met all conditions before it; of all with "of all")
 //	not CONDITION
 //
@@ -53,14 +53,14 @@
 //	PLACE = VALUE, PLACE ?= VALUE (where there is none), new PLACE = VALUE (a member that the documents do not have)
 //	drop PLACE
 //	refuse STATUS DETAIL, plain TEXT
-//	as owner (nothing where none is known), unserved, beside, twice, hang, delay 2s
+//	as owner (nothing where none is known), unserved, beside, twice, hang, close (the connection), delay 2s
 //
 // Verbs change what stands at a place:
 //
 //	another, null, text, number PLACE           add, round PLACE N
 //	count, reverse PLACE                        first PLACE N; append PLACE VALUE; except PLACE NAME VALUE
 //	upper PLACE                                 without, trim, up-to, behind-last PLACE TEXT; at-most PLACE N
-//	replace PLACE WORD TEXT                     shift PLACE DURATION; epoch PLACE (a time as seconds)
+//	replace PLACE WORD TEXT                     shift PLACE DURATION; epoch, date PLACE (a time as seconds, as in headers)
 //	only PLACE NAMES; rename PLACE FROM TO      stale, late (the value before), foreign (of another object), sometimes
 //
 // A value that begins with [ { or a quote, a number, true, false and null are YAML; others are texts. <PLACE> in a value is
@@ -72,6 +72,6 @@
 // came first, and once more with the changes; with beside the first answer counts. Where no condition looks at the status,
 // answers that succeed are changed.
 //
-// Beside these a row has also (further requirements that fail, each with the reason), edition, hangs, once, elsewhere, and
-// place (of an equivalent mutant): see package faults.
+// Beside these a row has also (further requirements that fail, each with the reason), edition, pace (how long a revision stays in
+// each status), hangs, once, elsewhere, and place (of an equivalent mutant): see package faults.
 package deviate

@@ -48,6 +48,8 @@ func newExchange(r *http.Request, op spec.Operation, next http.Handler, seen *me
 // at returns the first value at a place, and whether it is there.
 func (x *exchange) at(p place, beside slot) (value any, has bool) {
 	switch {
+	case p.is("fresh-id"):
+		return uuid.NewString(), true
 	case p.is("was", "its"):
 		beside := map[string]any{"was": beside.value(), "its": beside.object}
 		for _, s := range slots(beside, p, "") {
@@ -102,8 +104,6 @@ func (x *exchange) part(root string) any {
 			return home
 		}
 		return nil
-	case "fresh-id":
-		return uuid.NewString()
 	case "kept":
 		return x.seen.keptFor(x.object())
 	case "common":

@@ -3,7 +3,9 @@ package deviate
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/agentconform/agentconform/spec"
 )
@@ -13,7 +15,7 @@ type memory struct {
 	mu     sync.Mutex
 	first  map[spec.Side]http.Header // the credentials of the first creation
 	owners map[string]http.Header    // by object: the credentials that created it, or had access to it first
-	done   map[string]bool           // by operation and object
+	done   map[string]time.Time      // last, by operation and object
 	ids    map[string]bool           // that were in a path, or made
 	homes  map[string]string         // threads by run, deployments by revision
 	counts map[string]int
@@ -24,7 +26,7 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
-		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]bool{},
+		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]time.Time{},
 		ids: map[string]bool{}, homes: map[string]string{}, counts: map[string]int{},
 		kept: map[string]map[string]any{}, past: map[string]*past{}, served: map[string][]string{},
 	}
@@ -43,7 +45,7 @@ func (m *memory) learn(x *exchange) {
 	if made := object != x.prefix() && len(x.ids()) == 0; made && m.first[x.op.Side] == nil {
 		m.first[x.op.Side] = who
 	}
-	m.done[x.op.ID+" "+object] = true
+	m.done[x.op.ID+" "+object] = time.Now()
 	if x.op.ID == "get-revision" {
 		m.homes[x.ids()["revision_id"]] = x.ids()["deployment_id"]
 	}
@@ -113,16 +115,15 @@ func (m *memory) ownerOf(object string) http.Header {
 	return m.owners[object]
 }
 
-// after tells whether an operation of the object, or of the deployment whose agent server it is, has succeeded.
-func (m *memory) after(x *exchange, operation string) bool {
+// doneAt is when an operation of the object, or of the deployment whose agent server it is, has succeeded last.
+func (m *memory) doneAt(x *exchange, operation string) time.Time {
 	object := x.object()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.done[operation+" "+object] {
-		return true
+	if at, done := m.done[operation+" "+object]; done {
+		return at
 	}
-	prefix := x.prefix()
-	return len(prefix) > len("/agents/") && m.done[operation+" "+prefix[len("/agents/"):]]
+	return m.done[operation+" "+strings.TrimPrefix(x.prefix(), "/agents/")]
 }
 
 func (m *memory) count(key string) int {

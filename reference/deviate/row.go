@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -23,6 +24,7 @@ type Row struct {
 	Also       map[string]string `yaml:"also"`       // further requirements, each with the reason
 	Edition    string            `yaml:"edition"`
 	Place      string            `yaml:"place"` // what an equivalent mutant changes, in a few words
+	Pace       time.Duration     `yaml:"pace"`  // how long a revision stays in each status
 	Hangs      bool              `yaml:"hangs"`
 	Once       bool              `yaml:"once"`
 	Elsewhere  bool              `yaml:"elsewhere"`
@@ -309,8 +311,11 @@ func (c *Change) exchange(x *exchange, first *Answer) *Answer {
 // wait is for answers that come late or never. It tells whether one comes.
 func (c *Change) wait(x *exchange) bool {
 	ctx := x.r.Context()
-	x.changed = c.flags.hang || c.flags.delay > 0
+	x.changed = c.flags.hang || c.flags.close || c.flags.delay > 0
 	x.tally()
+	if c.flags.close {
+		panic(http.ErrAbortHandler)
+	}
 	if c.flags.hang {
 		<-ctx.Done()
 		x.answer = nil

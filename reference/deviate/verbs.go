@@ -2,6 +2,7 @@ package deviate
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,7 @@ var verbs = map[string]verb{
 		d, _ := time.ParseDuration(textOf(by))
 		return at.Add(d).Format(time.RFC3339Nano)
 	}),
+	"date":  timed(false, func(at time.Time, _ any) any { return at.UTC().Format(http.TimeFormat) }),
 	"epoch": timed(false, func(at time.Time, _ any) any { return json.Number(strconv.FormatInt(at.Unix(), 10)) }),
 
 	"only": {argument: true, change: func(v, names any) any { // the members with these names
@@ -60,9 +62,10 @@ var verbs = map[string]verb{
 		return kept
 	}},
 	"rename": {argument: true, change: func(v, names any) any { // rename PLACE FROM TO: a member
-		if object, is := v.(map[string]any); is {
-			from, to, _ := strings.Cut(textOf(names), " ")
-			object[to] = object[from]
+		from, to, _ := strings.Cut(textOf(names), " ")
+		object, _ := v.(map[string]any)
+		if value, has := object[from]; has {
+			object[to] = value
 			delete(object, from)
 		}
 		return v

@@ -3,16 +3,12 @@ package faults
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/deviate"
 )
-
-// The operations of an agent server.
-var agentOperations = []operation{createThread, listThreads, searchThreads, createRun, getRun, joinRun, getState}
 
 // Parts of an agent server's paths: /agents/{deployment}/threads/{thread}/runs/{run}.
 
@@ -113,10 +109,6 @@ type authenticator func(context.Context, agentserver.Request) (agentserver.User,
 
 func (f authenticator) Authenticate(ctx context.Context, r agentserver.Request) (agentserver.User, error) {
 	return f(ctx, r)
-}
-
-func oneOf(ops []operation, r *http.Request) bool {
-	return slices.ContainsFunc(ops, func(op operation) bool { return op.is(r) })
 }
 
 // do sends an additional request to the reference on behalf of the caller.

@@ -5,8 +5,7 @@
 // An [EquivalentMutant] differs from the reference but conforms: a failure there is a false positive. A
 // [NullImplementation] implements nothing: it must never be reported as conformant.
 //
-// Each fault is a small function around the unmodified reference, a mistake as engineers make it: a value is clamped
-// instead of refused, an index is off by one, only the first value is used, a check is missing on one route. Most are HTTP
-// layers; where a layer is not enough, a part of the reference is wrapped (see [reference.Options]). The reference does not
-// know this package.
+// Each is a mistake as engineers make it: a value is clamped instead of refused, an index is off by one, only the first value
+// is used, a check is missing on one route. Most are rows (see package deviate); what rows cannot say is a small function
+// around the unmodified reference, or around a part of it (see [reference.Options]). The reference does not know this package.
 package faults

@@ -54,13 +54,17 @@ type Layer func(*reference.Options)
 // All returns all faults, sorted by requirement and name.
 func All() []Fault {
 	all, _ := written()
-	all = slices.Concat(all, controlPlane(), agentServer())
+	all = slices.Concat(all, filters(), agentServer())
 	slices.SortFunc(all, func(a, b Fault) int { return strings.Compare(a.Fails+" "+a.Name, b.Fails+" "+b.Name) })
 	return all
 }
 
-// EquivalentMutants returns all equivalent mutants, in the order in which several may stand around one server.
-func EquivalentMutants() []EquivalentMutant { return equivalentMutants() }
+// EquivalentMutants returns all equivalent mutants, in the order in which several may stand around one server: what is said,
+// then how it is written, then how it is sent.
+func EquivalentMutants() []EquivalentMutant {
+	_, all := written()
+	return slices.Concat(all, otherServers(), disguisesIgnored(), transports())
+}
 
 // Find returns the layers of the named faults, equivalent mutants and broken graphs, and the edition they need: that of the last one that
 // needs one, or "" if none does.
@@ -85,13 +89,6 @@ func Find(names ...string) (layers []Layer, edition string, err error) {
 	return layers, edition, nil
 }
 
-func controlPlane() []Fault {
-	return slices.Concat(
-		revision(), lifecycle(),
-		newRevisions(), keptAsIs(), filters(), planeInvariants(),
-	)
-}
-
 func agentServer() []Fault {
 	return slices.Concat(
 		agentThreads(), agentRuns(), agentJoins(), agentStates(),
@@ -99,11 +96,4 @@ func agentServer() []Fault {
 		disguised(), agentUsers(), agentListings(), agentMetadata(), agentDirections(),
 		agentRevisions(),
 	)
-}
-
-// equivalentMutants are in the order in which several may stand around one server: what is said, then how it is encoded, then how
-// it is sent.
-func equivalentMutants() []EquivalentMutant {
-	_, all := written()
-	return slices.Concat(all, otherStatuses(), otherContents(), otherLifecycles(), otherAgents(), forms(), disguisesIgnored(), transports(), waits(), otherWords())
 }

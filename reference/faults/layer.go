@@ -2,10 +2,8 @@ package faults
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/deviate"
@@ -16,19 +14,11 @@ type operation string
 
 // The operations of the interface.
 const (
-	createDeployment operation = "create-deployment"
-	getDeployment    operation = "get-deployment"
-	updateDeployment operation = "update-deployment"
-	listRevisions    operation = "list-revisions"
-	getRevision      operation = "get-revision"
-
-	createThread  operation = "create-thread"
-	listThreads   operation = "list-threads"
-	searchThreads operation = "search-threads"
-	createRun     operation = "create-run"
-	getRun        operation = "get-run"
-	joinRun       operation = "join-run"
-	getState      operation = "get-state"
+	createThread operation = "create-thread"
+	createRun    operation = "create-run"
+	getRun       operation = "get-run"
+	joinRun      operation = "join-run"
+	getState     operation = "get-state"
 )
 
 func (o operation) is(r *http.Request) bool { return deviate.OperationOf(r) == string(o) }
@@ -36,24 +26,18 @@ func (o operation) is(r *http.Request) bool { return deviate.OperationOf(r) == s
 // around makes a layer of middleware. Layers that are applied later are further out.
 func around(middleware func(w http.ResponseWriter, r *http.Request, next http.Handler)) Layer {
 	return func(o *reference.Options) {
-		inner := o.WrapHTTP
-		o.WrapHTTP = func(next http.Handler) http.Handler {
-			if inner != nil {
-				next = inner(next)
-			}
+		o.WrapHTTP = outside(o.WrapHTTP, func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { middleware(w, r, next) })
-		}
+		})
 	}
 }
 
-// onRequest changes the requests of an operation before the reference receives them.
-func onRequest(op operation, change func(r *http.Request)) Layer {
-	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if op.is(r) {
-			change(r)
-		}
-		next.ServeHTTP(w, r)
-	})
+// outside wraps what another wrapper returns, if there is another.
+func outside[T any](inner, wrap func(T) T) func(T) T {
+	if inner == nil {
+		return wrap
+	}
+	return func(part T) T { return wrap(inner(part)) }
 }
 
 // onAnswer changes the answers of an operation before the client receives them.
@@ -76,11 +60,6 @@ func onObject(op operation, change func(object map[string]any)) Layer {
 			a.Edit(change)
 		}
 	})
-}
-
-// onQuery changes the query of an operation's requests.
-func onQuery(op operation, change func(q url.Values)) Layer {
-	return onRequest(op, func(r *http.Request) { editQuery(r, change) })
 }
 
 // onStatus changes the answers of an operation that have the status.
@@ -127,22 +106,8 @@ func text(object map[string]any, key string) string {
 	return s
 }
 
-// editBody changes the JSON object that a client sent.
-func editBody(r *http.Request, change func(object map[string]any)) {
-	body := bodyOf(r)
-	if body == nil {
-		return
-	}
-	change(body)
-	text, _ := json.Marshal(body) // it was decoded from JSON
-	setBody(r, text)
-}
-
 // bodyOf returns the JSON object that a client sent, nil if there is none.
 func bodyOf(r *http.Request) map[string]any { return deviate.Object(readBody(r)) }
-
-// sourceOf returns source_revision_config of a body, an empty object if there is none.
-func sourceOf(body map[string]any) map[string]any { return object(body["source_revision_config"]) }
 
 // readBody reads the request body and leaves it readable.
 func readBody(r *http.Request) []byte {
@@ -154,11 +119,4 @@ func readBody(r *http.Request) []byte {
 func setBody(r *http.Request, text []byte) {
 	r.Body = io.NopCloser(bytes.NewReader(text))
 	r.ContentLength = int64(len(text))
-}
-
-// editQuery changes the query of a request.
-func editQuery(r *http.Request, change func(q url.Values)) {
-	q := r.URL.Query()
-	change(q)
-	r.URL.RawQuery = q.Encode()
 }

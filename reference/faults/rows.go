@@ -93,12 +93,7 @@ func changing(when []string, do ...string) Layer {
 // Around is the layer of a row, which counts the exchanges that it changes.
 func Around(row *deviate.Row, count *deviate.Count) Layer {
 	return func(o *reference.Options) {
-		inner := o.WrapHTTP
-		o.WrapHTTP = func(next http.Handler) http.Handler {
-			if inner != nil {
-				next = inner(next)
-			}
-			return row.Around(next, count)
-		}
+		o.Pace = max(o.Pace, row.Pace)
+		o.WrapHTTP = outside(o.WrapHTTP, func(next http.Handler) http.Handler { return row.Around(next, count) })
 	}
 }
