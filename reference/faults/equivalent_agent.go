@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reference/agentserver"
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/google/uuid"
 )
@@ -23,10 +22,6 @@ import (
 func otherAgents() []EquivalentMutant {
 	return []EquivalentMutant{
 		{Name: "ids-are-numbers", Differs: "thread_id and run_id are numbers", Apply: numberedIDs()},
-		{
-			Name: "threads-are-listed-late", Differs: "a new thread appears in lists after 300 ms",
-			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, 300 * time.Millisecond} }),
-		},
 		{
 			Name: "one-run-at-a-time", Queues: true, Differs: "the agent server executes one run at a time; runs of all threads wait for each other",
 			Apply: agentOptions(func(o *agentserver.Options) { o.Workers = 1 }),
@@ -40,20 +35,14 @@ func otherAgents() []EquivalentMutant {
 			Apply: agentOptions(func(o *agentserver.Options) { o.Workers, o.GraphConfig = 10, startingLate(o.GraphConfig) }),
 		},
 		{
-			Name: "state-is-written-at-the-end", Differs: "the state shows the messages of a run only when the run ends",
-			Apply: stateAtEnd(),
-		},
-		{
 			Name: "list-is-a-page-of-a-busy-user", Place: "thread list", Differs: "list threads returns ten threads; those of other clients push every second new one out",
 			Apply: onStatus(listThreads, http.StatusOK, pageOfABusyUser),
 		},
 		{
 			Name: "null-field-is-left-out", Place: "graph user", Differs: "the graph receives the user object without the custom fields that are null",
-			Apply: changingGraphUser(forEveryUser(func(u agentserver.User) map[string]any {
-				fields := maps.Clone(u.Fields)
+			Apply: graphUsers(func(fields map[string]any) {
 				maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil })
-				return fields
-			})),
+			}),
 		},
 	}
 }
@@ -93,7 +82,7 @@ func numberedIDs() Layer {
 	return fresh(func() Layer {
 		n := &numbering{numbers: map[string]int{}, ids: map[string]string{}}
 		return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-			if !oneOf(agentOperations, r) {
+			if !slices.ContainsFunc(agentOperations, func(op operation) bool { return op.is(r) }) {
 				next.ServeHTTP(w, r)
 				return
 			}

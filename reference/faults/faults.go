@@ -93,12 +93,7 @@ func controlPlane() []Fault {
 }
 
 func agentServer() []Fault {
-	return slices.Concat(
-		agentThreads(), agentRuns(), agentJoins(), agentStates(),
-		agentStrategies(), agentRemains(), agentReappearances(), agentLateStates(), agentCompleted(), agentConcurrent(), agentOtherThreads(), agentPendingJoins(),
-		disguised(), agentUsers(), agentListings(), agentMetadata(), agentDirections(),
-		agentRevisions(),
-	)
+	return slices.Concat(disguised(), agentRollbacks(), agentUsers(), agentListings())
 }
 
 // equivalentMutants are in the order in which several may stand around one server: what is said, then how it is encoded, then how

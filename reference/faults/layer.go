@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/deviate"
@@ -161,4 +162,14 @@ func editQuery(r *http.Request, change func(q url.Values)) {
 	q := r.URL.Query()
 	change(q)
 	r.URL.RawQuery = q.Encode()
+}
+
+// pause waits, but not longer than the client.
+func pause(r *http.Request, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
 }
