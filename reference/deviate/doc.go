@@ -24,12 +24,12 @@
 //
 // and read, with the credentials of the request:
 //
-//	deployment, latest (its latest revision), revisions, thread, state, run
+//	deployment, latest (its latest revision), revisions, threads, thread, state, run
 //	before (the deployment as it was before the request)
 //	sent (the request as a text), url (its path, with that of the server)
 //	owner (the credentials of who owns the object, by header)
 //	home (the thread in which the run of the path was created, or the deployment of a revision)
-//	clock (the time), fresh-id (a new UUID)
+//	clock (the time), end (when a run ends that is created now, as its input says), fresh-id (a new UUID)
 //	was (beside a place: its own value), its (its neighbours)
 //
 // Members follow with dots; of a list * is each item, 2 one, -1 the last, 10- all from there on, [type=tool] those with such
@@ -37,7 +37,7 @@
 //
 // # Conditions
 //
-//	PLACE = VALUE, also != < > <= >= starts ends has alike (in any case) almost (but for the last character) matches
+//	PLACE = VALUE, also != < > <= >= (of numbers and times) starts ends has alike (in any case) almost (but for the last character) matches
 //	PLACE is absent, present (not null), null, empty, filled, text, number, integer, list, object
 //	status = 2xx
 //	count PLACE = N
@@ -58,7 +58,7 @@
 // Verbs change what stands at a place:
 //
 //	another, null, text, number PLACE           add, round PLACE N
-//	count, reverse PLACE                        first PLACE N; append PLACE VALUE; except PLACE NAME VALUE
+//	count, reverse PLACE                        first PLACE N; append, prepend PLACE VALUE; except PLACE NAME VALUE; older PLACE AGE
 //	upper PLACE                                 without, trim, up-to, behind-last PLACE TEXT; at-most PLACE N
 //	replace PLACE WORD TEXT                     shift PLACE DURATION; epoch, date PLACE (a time as seconds, as in headers)
 //	only PLACE NAMES; rename PLACE FROM TO      stale, late (the value before), foreign (of another object), sometimes

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +105,8 @@ func (x *exchange) part(root string) any {
 			return home
 		}
 		return nil
+	case "end":
+		return x.end()
 	case "kept":
 		return x.seen.keptFor(x.object())
 	case "common":
@@ -120,7 +123,7 @@ func (x *exchange) lookUp(root string) any {
 	path := map[string]string{
 		"deployment": "/v2/deployments/" + id["deployment_id"], "before": "/v2/deployments/" + id["deployment_id"],
 		"revisions": "/v2/deployments/" + id["deployment_id"] + "/revisions?limit=100",
-		"thread":    "/threads/" + id["thread_id"], "state": "/threads/" + id["thread_id"] + "/state",
+		"threads":   "/threads?limit=1000", "thread": "/threads/" + id["thread_id"], "state": "/threads/" + id["thread_id"] + "/state",
 		"run": "/threads/" + id["thread_id"] + "/runs/" + id["run_id"],
 	}[root]
 	if root == "latest" {
@@ -136,6 +139,17 @@ func (x *exchange) lookUp(root string) any {
 		return body
 	}
 	return nil
+}
+
+var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
+
+// end is when a run ends that is created now, by the words of the conformance graph.
+func (x *exchange) end() string {
+	at := time.Now().UTC()
+	for _, found := range waits.FindAllSubmatch(x.sent, -1) {
+		at = at.Add(time.Duration(intOf(string(found[1]))) * time.Millisecond)
+	}
+	return at.Format(time.RFC3339Nano)
 }
 
 // parameters are those in the path.
@@ -346,7 +360,11 @@ func textOf(value any) string {
 	return string(encoded(value))
 }
 
+// numberOf is a number, or a time in milliseconds.
 func numberOf(value any) (float64, bool) {
+	if at, err := time.Parse(time.RFC3339Nano, textOf(value)); err == nil {
+		return float64(at.UnixMilli()), true
+	}
 	n, err := strconv.ParseFloat(textOf(value), 64)
 	return n, err == nil
 }

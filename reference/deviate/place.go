@@ -16,10 +16,10 @@ type place []string
 // The roots, by what they hold.
 var (
 	textRoots   = []string{"query", "header", "path", "answer-header"} // texts by name
-	lookedUp    = []string{"deployment", "latest", "revisions", "thread", "state", "run", "before"}
+	lookedUp    = []string{"deployment", "latest", "revisions", "threads", "thread", "state", "run", "before"}
 	memoryRoots = []string{"kept", "common"}
 	ownRoots    = []string{"was", "its"}
-	otherRoots  = []string{"sent", "url", "clock", "fresh-id", "home", "owner"}
+	otherRoots  = []string{"sent", "url", "clock", "end", "fresh-id", "home", "owner"}
 
 	requestRoots = []string{"method", "query", "header", "path", "request"}
 	answerRoots  = []string{"status", "answer", "each", "answer-header", "body"}

@@ -25,9 +25,23 @@ var verbs = map[string]verb{
 	"add":     numbered(func(n, by int) int { return n + by }),
 	"round":   numbered(func(n, to int) int { return n / max(to, 1) * max(to, 1) }), // down to a multiple
 
-	"count":   listed(false, func(all []any, _ any) any { return json.Number(strconv.Itoa(len(all))) }),
-	"first":   listed(true, func(all []any, n any) any { return all[:min(intOf(n), len(all))] }),
-	"append":  listed(true, func(all []any, item any) any { return append(slices.Clone(all), item) }),
+	"count":  listed(false, func(all []any, _ any) any { return json.Number(strconv.Itoa(len(all))) }),
+	"first":  listed(true, func(all []any, n any) any { return all[:min(intOf(n), len(all))] }),
+	"append": listed(true, func(all []any, item any) any { return append(slices.Clone(all), item) }),
+	"prepend": listed(true, func(all []any, item any) any { // an item, or several
+		if some, are := item.([]any); are {
+			return slices.Concat(some, all)
+		}
+		return append([]any{item}, all...)
+	}),
+	"older": listed(true, func(all []any, age any) any { // older PLACE AGE: items that were created so long ago
+		least, _ := time.ParseDuration(textOf(age))
+		return slices.DeleteFunc(slices.Clone(all), func(item any) bool {
+			object, _ := item.(map[string]any)
+			created, err := time.Parse(time.RFC3339Nano, textOf(object["created_at"]))
+			return err == nil && time.Since(created) < least
+		})
+	}),
 	"reverse": {change: func(v, _ any) any { return reversed(v) }},                 // a list, or each part of an id
 	"except":  listed(true, func(all []any, w any) any { return without(all, w) }), // except PLACE NAME VALUE: items without such a member
 

@@ -2,279 +2,156 @@ package faults
 
 import (
 	"context"
-	"net/http"
-	"slices"
-	"strings"
+	"encoding/json"
+	"maps"
 	"sync"
-	"time"
 
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
-	"github.com/agentconform/agentconform/reference/controlplane"
-	"github.com/agentconform/agentconform/reference/deviate"
+	"github.com/agentconform/agentconform/reference/script"
 )
 
-func agentThreads() []Fault {
-	return []Fault{
-		{
-			Name: "one-thread-per-user", Breaks: "create thread returns the user's existing thread instead of a new one", Fails: "AS-THREAD-1",
-			Apply: oneThreadEach(),
-		},
-		{
-			Name: "list-lags-behind", Breaks: "threads created in the last minute are missing from list threads", Fails: "AS-THREAD-2", Hangs: true,
-			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, time.Minute} }),
-		},
-	}
-}
-
-// oneThreadEach answers create thread with the caller's first thread.
-func oneThreadEach() Layer {
-	return fresh(func() Layer {
-		var mu sync.Mutex
-		first := map[string][]byte{}
-		return onStatus(createThread, http.StatusOK, func(r *http.Request, a *deviate.Answer) {
-			mu.Lock()
-			defer mu.Unlock()
-			key := segment(r, 2) + " " + r.Header.Get("Authorization")
-			if first[key] == nil {
-				first[key] = a.Body
+// agentOptions adds a change to the options of agent servers.
+func agentOptions(change func(*agentserver.Options)) Layer {
+	return func(o *reference.Options) {
+		inner := o.WrapAgent
+		o.WrapAgent = func(opts *agentserver.Options) {
+			if inner != nil {
+				inner(opts)
 			}
-			a.Body = first[key]
-		})
-	})
+			change(opts)
+		}
+	}
 }
 
-// oldThreads lists only threads of at least the given age.
-type oldThreads struct {
-	threads.Store
-	age time.Duration
-}
-
-func (s oldThreads) Threads(ctx context.Context, match func(threads.Thread) bool) ([]threads.Thread, error) {
-	return s.Store.Threads(ctx, func(t threads.Thread) bool { return time.Since(t.CreatedAt) > s.age && match(t) })
-}
-
-func agentRuns() []Fault {
+func agentRollbacks() []Fault {
 	return []Fault{
 		{
-			Name: "run-is-answered-when-it-is-over", Breaks: "create run returns only after the run has completed", Fails: "AS-RUN-1", Hangs: true,
-			Apply: around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-				if !createRun.is(r) {
-					next.ServeHTTP(w, r)
-					return
-				}
-				a := deviate.Capture(next, r)
-				if id := text(a.Object(), "run_id"); id != "" && a.Status < 300 {
-					do(next, r, http.MethodGet, r.URL.Path+"/"+id+"/join")
-				}
-				a.Send(w)
-			}),
-		},
-	}
-}
-
-func agentJoins() []Fault {
-	return []Fault{
-		{
-			Name: "join-waits-for-the-answer-only", Breaks: "join returns, and the state shows the answer, before the run has completed", Fails: "AS-RUN-4",
-			Apply: earlyAnswer(),
-		},
-		{
-			Name: "some-runs-never-start", Breaks: "a run whose graph is going to raise stays pending, while other runs start", Fails: "AS-RUN-4", Hangs: true,
-			Apply: agentStoring(func(s threads.Store) threads.Store { return lostRuns{s} }),
-		},
-		{
-			Name: "join-is-capped", Breaks: "join returns after 800 ms, even if the run is in progress", Fails: "AS-RUN-4",
-			Apply: onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, _ bool) {
-				ctx, cancel := context.WithTimeout(r.Context(), 800*time.Millisecond)
-				defer cancel()
-				a := deviate.Capture(next, r.WithContext(ctx))
-				if ctx.Err() != nil {
-					a.Status = http.StatusOK
-					a.JSON(map[string]any{})
-				}
-				a.Send(w)
-			}),
-		},
-		{
-			Name: "state-lags-behind-join", Breaks: "get state returns the result of the previous read, from a cache", Fails: "AS-RUN-4",
-			Apply: laggingState(),
-		},
-	}
-}
-
-// onJoin replaces join for runs that the caller may access; over reports whether the run has completed.
-func onJoin(join func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool)) Layer {
-	return around(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if !joinRun.is(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		run := do(next, r, http.MethodGet, threadPath(r, threadOf(r))+"/runs/"+runOf(r))
-		if run.Status != http.StatusOK {
-			next.ServeHTTP(w, r)
-			return
-		}
-		status := text(run.Object(), "status")
-		join(w, r, next, status != "pending" && status != "running")
-	})
-}
-
-// pause waits, but not longer than the client.
-func pause(r *http.Request, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.Context().Done():
-	}
-}
-
-// laggingState answers get state with the result of the previous read.
-func laggingState() Layer {
-	return fresh(func() Layer {
-		var mu sync.Mutex
-		cached := map[string][]byte{}
-		return onStatus(getState, http.StatusOK, func(r *http.Request, a *deviate.Answer) {
-			mu.Lock()
-			defer mu.Unlock()
-			fresh := a.Body
-			if a.Body = cached[threadOf(r)]; a.Body == nil {
-				a.Body = []byte(`{"values":{}}`)
-			}
-			cached[threadOf(r)] = fresh
-		})
-	})
-}
-
-// earlyAnswer answers joins at once, and shows the expected answer in the state of a joined thread.
-func earlyAnswer() Layer {
-	return fresh(func() Layer {
-		var joined sync.Map // by thread
-		return compose(
-			onJoin(func(w http.ResponseWriter, r *http.Request, next http.Handler, over bool) {
-				if over {
-					next.ServeHTTP(w, r)
-					return
-				}
-				joined.Store(threadOf(r), true)
-				do(next, r, http.MethodGet, threadPath(r, threadOf(r))).Send(w)
-			}),
-			onStatus(getState, http.StatusOK, func(r *http.Request, a *deviate.Answer) {
-				if _, found := joined.Load(threadOf(r)); !found {
-					return
-				}
-				a.Edit(func(s map[string]any) {
-					values := object(s["values"])
-					if all := items(values["messages"]); len(all) > 0 && onlyWaits(all[len(all)-1]) {
-						values["messages"] = append(all, map[string]any{"type": "ai", "content": text(all[len(all)-1], "content")})
+			Name: "rollback-deletes-the-last-only", Breaks: "of a running and a queued run, rollback deletes only the queued one", Fails: "AS-ROLLBACK-5",
+			Apply: agentOptions(func(o *agentserver.Options) {
+				o.Strategies = map[string]threads.Strategy{"rollback": func(unfinished []threads.Run) (plan threads.Plan) {
+					for _, r := range unfinished[max(0, len(unfinished)-1):] {
+						plan.Delete = append(plan.Delete, r.ID)
 					}
+					return plan
+				}}
+			}),
+		},
+	}
+}
+
+// agentUsers returns the faults in the user object that the graph receives.
+func agentUsers() []Fault {
+	return []Fault{
+		{
+			Name: "graph-sees-no-custom-fields", Breaks: "the graph receives the user's identity without the custom fields", Fails: "AS-AUTH-6",
+			Apply: graphUsers(func(fields map[string]any) {
+				maps.DeleteFunc(fields, func(name string, _ any) bool { return name != "identity" })
+			}),
+		},
+		{
+			Name: "graph-sees-no-identity", Breaks: "the graph receives the user's custom fields without the identity", Fails: "AS-AUTH-6",
+			Apply: graphUsers(func(fields map[string]any) { delete(fields, "identity") }),
+		},
+		{
+			Name: "number-in-a-field-becomes-text", Breaks: "the graph receives a string for each custom field that is a number", Fails: "AS-AUTH-6",
+			Apply: graphUsers(func(fields map[string]any) {
+				for name, value := range fields {
+					if number, is := value.(json.Number); is {
+						fields[name] = number.String()
+					}
+				}
+			}),
+		},
+		{
+			Name: "first-role-is-cached", Breaks: "the graph receives the caller's identity with the custom fields of the first user", Fails: "AS-AUTH-7",
+			Apply: fresh(func() Layer {
+				first := firstValue[map[string]any]{}
+				return graphUsers(func(fields map[string]any) {
+					identity := fields["identity"]
+					cached := first.keep(maps.Clone(fields))
+					clear(fields)
+					maps.Copy(fields, cached)
+					fields["identity"] = identity
 				})
 			}),
-		)
-	})
-}
-
-// onlyWaits reports whether a message makes the graph wait and then repeat it.
-func onlyWaits(m map[string]any) bool {
-	said := text(m, "content")
-	return m["type"] == "human" && strings.HasPrefix(said, "wait=") && !strings.Contains(said, "whoami") && !strings.Contains(said, "fail")
-}
-
-// lostRuns never starts runs that are going to fail.
-type lostRuns struct{ threads.Store }
-
-func (s lostRuns) StartRun(ctx context.Context, thread, run string, input []threads.Message) ([]threads.Message, error) {
-	for _, m := range input {
-		if said, _ := m.Fields()["content"].(string); slices.Contains(strings.Fields(said), "fail") {
-			<-ctx.Done()
-			return nil, context.Cause(ctx)
-		}
-	}
-	return s.Store.StartRun(ctx, thread, run, input)
-}
-
-func agentStates() []Fault {
-	return []Fault{
-		{
-			Name: "first-input-is-answered", Breaks: "of several input messages, the first is answered instead of the last", Fails: "AS-STATE-2",
-			Apply: onMessages(func(all []map[string]any) []map[string]any {
-				last := lastExchange(slices.Clone(all))
-				if len(last) > 2 && last[1]["type"] == "human" {
-					last[len(last)-1]["content"] = last[0]["content"]
-				}
-				return all
-			}),
-		},
-		{
-			Name: "second-run-replaces-the-first", Breaks: "the state contains only the messages of the last run", Fails: "AS-STATE-3",
-			Apply: onMessages(lastExchange),
 		},
 	}
 }
 
-// onMessages changes the messages of a state, if there are any.
-func onMessages(change func(all []map[string]any) []map[string]any) Layer {
-	return onObject(getState, func(s map[string]any) {
-		values := object(s["values"])
-		if all := items(values["messages"]); len(all) > 0 {
-			values["messages"] = change(all)
+// graphUsers changes the fields of the user objects that graphs receive.
+func graphUsers(change func(fields map[string]any)) Layer {
+	return agentOptions(func(o *agentserver.Options) {
+		inner := o.GraphConfig
+		o.GraphConfig = func(configurable map[string]any) {
+			if inner != nil {
+				inner(configurable)
+			}
+			if user, is := configurable["graph_auth_user"].(*script.Record); is {
+				value, _ := script.ToGo(user) // it was made of JSON
+				fields := object(value)
+				change(fields)
+				configurable["graph_auth_user"], _ = script.NewRecord(user.Kind(), fields)
+			}
 		}
 	})
 }
 
-// lastExchange returns the last consecutive human messages and all that follows.
-func lastExchange(all []map[string]any) []map[string]any {
-	at := len(all) - 1
-	for at > 0 && all[at]["type"] != "human" {
-		at--
-	}
-	for at > 0 && all[at-1]["type"] == "human" {
-		at--
-	}
-	return all[at:]
+// firstValue keeps the first value it receives.
+type firstValue[T any] struct {
+	once  sync.Once
+	value T
 }
 
-// agentRevisions returns the faults between an update and the agent server.
-func agentRevisions() []Fault {
+func (k *firstValue[T]) keep(v T) T {
+	k.once.Do(func() { k.value = v })
+	return k.value
+}
+
+// agentListings returns the faults in whose threads are listed.
+func agentListings() []Fault {
 	return []Fault{
 		{
-			Name: "update-never-reaches-the-agent-server", Breaks: "the agent server still runs the first revision after an update is DEPLOYED", Fails: "E2E-1",
-			Apply: redeploying(func(r *updatedRuntime, ctx context.Context, id string, b controlplane.Build, env map[string]string) error {
-				return nil
-			}),
+			Name: "first-user-lists-everything", Breaks: "list threads and search threads return the threads of all users to the first user", Fails: "AS-AUTHZ-3",
+			Apply: unfiltered(func(first bool, _ map[string]any) bool { return first }),
 		},
 		{
-			Name: "update-takes-the-agent-server-down", Breaks: "the agent server is down after an update is DEPLOYED", Fails: "E2E-1",
-			Apply: redeploying(func(r *updatedRuntime, _ context.Context, id string, _ controlplane.Build, _ map[string]string) error {
-				r.down.Store(id, true)
-				return nil
-			}),
+			Name: "search-filter-replaces-the-owner", Breaks: "a search with metadata ignores the owner filter", Fails: "AS-AUTHZ-3",
+			Apply: unfiltered(func(_ bool, metadata map[string]any) bool { return len(metadata) > 0 }),
+		},
+		{
+			Name: "searched-owner-wins", Breaks: "a search with an owner in the metadata ignores the owner filter", Fails: "AS-AUTHZ-3",
+			Apply: unfiltered(func(_ bool, metadata map[string]any) bool { return metadata["owner"] != nil }),
 		},
 	}
 }
 
-// redeploying replaces what happens when a revision replaces another one.
-func redeploying(again func(r *updatedRuntime, ctx context.Context, id string, b controlplane.Build, env map[string]string) error) Layer {
-	return running(func(r controlplane.Runtime) controlplane.Runtime { return &updatedRuntime{Runtime: r, again: again} })
+// unfiltered leaves the authorization handler's filter out of lists, by the metadata that are searched for, and whether the user
+// is the first who had access.
+func unfiltered(which func(first bool, metadata map[string]any) bool) Layer {
+	return agentOptions(func(o *agentserver.Options) {
+		inner := o.WrapAuthorizer
+		o.WrapAuthorizer = func(next agentserver.Authorizer) agentserver.Authorizer {
+			if inner != nil {
+				next = inner(next)
+			}
+			return &unfilteredLists{Authorizer: next, which: which}
+		}
+	})
 }
 
-type updatedRuntime struct {
-	controlplane.Runtime
-	again     func(r *updatedRuntime, ctx context.Context, id string, b controlplane.Build, env map[string]string) error
-	had, down sync.Map // by deployment
+type unfilteredLists struct {
+	agentserver.Authorizer
+	which func(first bool, metadata map[string]any) bool
+	first firstValue[string] // an identity
 }
 
-func (r *updatedRuntime) Deploy(ctx context.Context, id string, b controlplane.Build, env map[string]string) error {
-	if _, had := r.had.LoadOrStore(id, true); had {
-		return r.again(r, ctx, id, b, env)
+func (u *unfilteredLists) Authorize(ctx context.Context, a agentserver.Access) (agentserver.Decision, error) {
+	d, err := u.Authorizer.Authorize(ctx, a)
+	first := u.first.keep(a.User.Identity) == a.User.Identity
+	if a.Action == "search" && u.which(first, object(a.Value["metadata"])) {
+		d.Filter = nil
 	}
-	return r.Runtime.Deploy(ctx, id, b, env)
-}
-
-// Handler returns nil if the agent server is down.
-func (r *updatedRuntime) Handler(id string) http.Handler {
-	if _, down := r.down.Load(id); down {
-		return nil
-	}
-	return r.Runtime.Handler(id)
+	return d, err
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/agentserver"
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/fixtures"
@@ -27,10 +26,6 @@ func otherServers() []EquivalentMutant {
 			Apply:   listing(fewStatuses),
 		},
 		{Name: "ids-are-numbers", Differs: "thread_id and run_id are numbers", Apply: numberedIDs()},
-		{
-			Name: "threads-are-listed-late", Differs: "a new thread appears in lists after 300 ms",
-			Apply: agentStoring(func(s threads.Store) threads.Store { return oldThreads{s, 300 * time.Millisecond} }),
-		},
 		{
 			Name: "one-run-at-a-time", Queues: true,
 			Differs: "the agent server executes one run at a time; runs of all threads wait for each other",
@@ -47,17 +42,11 @@ func otherServers() []EquivalentMutant {
 			Apply:   agentOptions(func(o *agentserver.Options) { o.Workers, o.GraphConfig = 10, startingLate(o.GraphConfig) }),
 		},
 		{
-			Name: "state-is-written-at-the-end", Differs: "the state shows the messages of a run only when the run ends",
-			Apply: stateAtEnd(),
-		},
-		{
 			Name: "null-field-is-left-out", Place: "graph user",
 			Differs: "the graph receives the user object without the custom fields that are null",
-			Apply: changingGraphUser(forEveryUser(func(u agentserver.User) map[string]any {
-				fields := maps.Clone(u.Fields)
+			Apply: graphUsers(func(fields map[string]any) {
 				maps.DeleteFunc(fields, func(_ string, value any) bool { return value == nil })
-				return fields
-			})),
+			}),
 		},
 		{
 			Name: "branded-words", Apply: compose(branchCalled("git_host"), speaking(branded)),

@@ -90,10 +90,5 @@ func Find(names ...string) (layers []Layer, edition string, err error) {
 }
 
 func agentServer() []Fault {
-	return slices.Concat(
-		agentThreads(), agentRuns(), agentJoins(), agentStates(),
-		agentStrategies(), agentRemains(), agentReappearances(), agentLateStates(), agentCompleted(), agentConcurrent(), agentOtherThreads(), agentPendingJoins(),
-		disguised(), agentUsers(), agentListings(), agentMetadata(), agentDirections(),
-		agentRevisions(),
-	)
+	return slices.Concat(disguised(), agentRollbacks(), agentUsers(), agentListings())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/deviate"
@@ -62,15 +63,6 @@ func onObject(op operation, change func(object map[string]any)) Layer {
 	})
 }
 
-// onStatus changes the answers of an operation that have the status.
-func onStatus(op operation, status int, change func(r *http.Request, a *deviate.Answer)) Layer {
-	return onAnswer(op, func(r *http.Request, a *deviate.Answer) {
-		if a.Status == status {
-			change(r, a)
-		}
-	})
-}
-
 // compose applies several layers.
 func compose(layers ...Layer) Layer {
 	return func(o *reference.Options) {
@@ -78,18 +70,6 @@ func compose(layers ...Layer) Layer {
 			l(o)
 		}
 	}
-}
-
-// items returns the objects of a JSON array.
-func items(value any) []map[string]any {
-	list, _ := value.([]any)
-	var objects []map[string]any
-	for _, item := range list {
-		if object, ok := item.(map[string]any); ok {
-			objects = append(objects, object)
-		}
-	}
-	return objects
 }
 
 // object returns the value as a JSON object, an empty one if it is not an object.
@@ -106,9 +86,6 @@ func text(object map[string]any, key string) string {
 	return s
 }
 
-// bodyOf returns the JSON object that a client sent, nil if there is none.
-func bodyOf(r *http.Request) map[string]any { return deviate.Object(readBody(r)) }
-
 // readBody reads the request body and leaves it readable.
 func readBody(r *http.Request) []byte {
 	text, _ := io.ReadAll(r.Body)
@@ -119,4 +96,14 @@ func readBody(r *http.Request) []byte {
 func setBody(r *http.Request, text []byte) {
 	r.Body = io.NopCloser(bytes.NewReader(text))
 	r.ContentLength = int64(len(text))
+}
+
+// pause waits, but not longer than the client.
+func pause(r *http.Request, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
 }

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/agentconform/agentconform/reference"
@@ -38,13 +37,6 @@ func (m *memory) marked(key string) any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.marks[key]
-}
-
-func segment(r *http.Request, n int) string {
-	if parts := strings.Split(r.URL.Path, "/"); n < len(parts) {
-		return parts[n]
-	}
-	return ""
 }
 
 // withPath returns the request with another path.

@@ -30,11 +30,6 @@ func listing(choose choice) Layer {
 	}
 }
 
-// running wraps the runtime of the reference.
-func running(wrap func(controlplane.Runtime) controlplane.Runtime) Layer {
-	return func(o *reference.Options) { o.WrapRuntime = outside(o.WrapRuntime, wrap) }
-}
-
 type listStore struct {
 	controlplane.Store
 	choose choice
