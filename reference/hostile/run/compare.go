@@ -89,8 +89,8 @@ func (b *bench) compared(m hostile.Mode, r *row, used usage, console []byte, fil
 	if r.Removal > longestRemoval {
 		say("%.1f s until what was created was removed, at most %d s", r.Removal, longestRemoval)
 	}
-	if bound := max(b.megabytes, m.Megabytes); r.Megabytes > bound {
-		say("%d MB, at most %d MB", r.Megabytes, bound)
+	if r.Megabytes > b.megabytes {
+		say("%d MB, at most %d MB", r.Megabytes, b.megabytes)
 	}
 	return wrong
 }
