@@ -48,12 +48,8 @@ func fronts() map[string]front {
 // serve serves HTTP/1.1.
 func serve(ctx context.Context, l net.Listener, handler http.Handler) {
 	server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { _ = server.Serve(l) }() // ends with the server
-	<-ctx.Done()
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_ = server.Shutdown(patience) // what is in flight is answered
-	_ = server.Close()
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	_ = server.Serve(l) // until it is closed
 }
 
 func overTLS(config *tls.Config) front {
@@ -88,22 +84,31 @@ type stop struct {
 
 // serve serves some requests, refuses connections, and comes back after a time, if at all.
 func (s stop) serve(ctx context.Context, l net.Listener, handler http.Handler) {
-	alive, stops := context.WithCancel(ctx)
-	defer stops()
 	var seen atomic.Int64
-	serve(alive, l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	stopped := make(chan struct{})
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if seen.Add(1) == s.After {
-			stops()
+			close(stopped)
 		}
 		handler.ServeHTTP(w, r)
-	}))
-	if s.For == 0 {
+	})}
+	defer server.Close()
+	go func() { _ = server.Serve(l) }() // until the listener is closed
+	select {
+	case <-ctx.Done():
 		return
+	case <-stopped:
 	}
-	time.Sleep(s.For) // the time is the mode
-	if again, err := net.Listen("tcp", l.Addr().String()); err == nil {
-		serve(ctx, again, handler)
+	patience, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = server.Shutdown(patience) // what is in flight is answered
+	if s.For > 0 {
+		time.Sleep(s.For) // the time is the mode
+		if again, err := net.Listen("tcp", l.Addr().String()); err == nil {
+			serve(ctx, again, handler)
+		}
 	}
+	<-ctx.Done()
 }
 
 // certificate makes a certificate that no authority has signed.
