@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Instead lets a handler answer, in place of the one that follows, the requests that meet conditions, which look at requests
-// only. "all", and "every" with a half, are also met by requests that the documents do not know.
+// Instead lets a handler answer, in place of the one that follows, the requests that meet conditions, which look at
+// requests only. "all", and "every" with a half, are also met by requests that the documents do not know.
 func Instead(when []string, answer, next http.Handler) (http.Handler, error) {
 	c := Change{When: when, Do: texts{"unserved"}}
 	if err := (&loader{}).change(&c); err != nil {
