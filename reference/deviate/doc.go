@@ -64,7 +64,7 @@
 //	only PLACE NAMES; rename PLACE FROM TO      stale, late (the value before), foreign (of another object), sometimes
 //
 // A value that begins with [ { or a quote, a number, true, false and null are YAML; others are texts. <PLACE> in a value is
-// what stands there, <PLACE|0> with what it is where nothing does.
+// what stands there, <PLACE|0> with what it is where nothing does. "20 of VALUE" is a list of 20 such values.
 //
 // # In which order
 //

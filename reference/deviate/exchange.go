@@ -67,7 +67,7 @@ func (x *exchange) at(p place, beside slot) (value any, has bool) {
 
 // load makes the part of a root, where it is not there yet.
 func (x *exchange) load(root string) {
-	if _, has := x.parts[root]; has {
+	if _, has := x.parts[root]; has && root != "fresh-id" { // which is new at each use
 		return
 	}
 	if part := x.part(root); part != nil {

@@ -140,6 +140,9 @@ var yamlBegins = regexp.MustCompile(`^([\[{"']|-?\d+(\.\d+)?$|(true|false|null)$
 
 // value reads a value, with the places in it.
 func (l *loader) value(text string) (v value, err error) {
+	if found := manyOf.FindStringSubmatch(text); found != nil {
+		return l.many(found[1], found[2])
+	}
 	v = l.text(text)
 	if yamlBegins.MatchString(text) {
 		if err := yaml.Unmarshal([]byte(text), &v.constant); err != nil {
@@ -214,6 +217,9 @@ func filled(value any, with func(found []string) (any, bool)) any {
 
 // copied makes a value of its own, with numbers as JSON has them.
 func copied(value any) any {
+	if _, is := value.(string); is { // it may be long, and is the same
+		return value
+	}
 	out, _ := decoded(encoded(value))
 	return out
 }

@@ -76,10 +76,18 @@ func (l *loader) newKey() string {
 // New makes a row of one change.
 func New(name string, when, do []string) (*Row, error) {
 	row := &Row{Name: name, Changes: []Change{{When: when, Do: do}}}
-	if err := (&loader{}).change(&row.Changes[0]); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	return row, row.Read()
+}
+
+// Read reads the texts of the row's changes, before the row stands around a server.
+func (row *Row) Read() error {
+	l := &loader{}
+	for i := range row.Changes {
+		if err := l.change(&row.Changes[i]); err != nil {
+			return fmt.Errorf("%s%s: %w", row.Name, row.Equivalent, err)
+		}
 	}
-	return row, nil
+	return nil
 }
 
 // Load reads the rows of a file. The error names the file and the line.
@@ -117,13 +125,7 @@ func load(node *yaml.Node) (*Row, error) {
 	if len(row.When) > 0 {
 		row.Changes = []Change{row.Change}
 	}
-	l := &loader{}
-	for i := range row.Changes {
-		if err := l.change(&row.Changes[i]); err != nil {
-			return nil, fmt.Errorf("%s%s: %w", row.Name, row.Equivalent, err)
-		}
-	}
-	return row, nil
+	return row, row.Read()
 }
 
 // check tells what a row lacks, or has too much.

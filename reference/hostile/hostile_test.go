@@ -3,6 +3,7 @@ package hostile
 import (
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"regexp"
 	"testing"
@@ -30,8 +31,10 @@ func TestEveryRowIsComplete(t *testing.T) {
 		assert.Regexp(t, `^[a-z].*[^.]$`, m.Does, m.Name)
 		assert.Contains(t, []Verdict{Conformant, NonConformant, Incomplete}, m.Verdict, m.Name)
 		assert.False(t, m.Verdict != NonConformant && m.Because == "", "%s: say why the verdict is %q", m.Name, m.Verdict)
-		assert.True(t, m.Layer != nil || m.Front != nil, "%s: it is the reference", m.Name)
 		assert.False(t, groups[m.Name] > 0, "%s: a group has this name", m.Name)
+		_, err := m.around(http.NotFoundHandler())
+		assert.NoError(t, err, m.Name)
+		assert.Contains(t, fronts(), m.Front, m.Name)
 	}
 }
 

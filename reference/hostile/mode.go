@@ -1,10 +1,19 @@
 package hostile
 
 import (
-	"net"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/agentconform/agentconform/reference/deviate"
+	"github.com/agentconform/agentconform/reference/faults"
 )
 
 // Verdict is the verdict of a run, as result.json has it.
@@ -24,43 +33,135 @@ func (v Verdict) Exit() int {
 
 // Mode is one way in which a target is hostile.
 type Mode struct {
-	Name    string // "millions-of-empty-objects"
-	Group   string // what is hostile: "bodies"
-	Does    string // what the target does, as a main clause
-	Verdict Verdict
+	Name    string  `yaml:"-"`     // "nested-objects"
+	Group   string  `yaml:"group"` // what is hostile: "bodies"
+	Does    string  `yaml:"does"`  // what the target does, as a main clause
+	Verdict Verdict `yaml:"verdict"`
 	// Because says why this verdict is right where another one could be, too. Empty where the interface decides.
-	Because string
-	// Layer stands around everything that the reference serves.
-	Layer Layer
-	// Front, where it is not nil, serves the handler (the reference within Layer) at the listener until that is closed. By default
-	// that is plain HTTP/1.1.
-	Front Front
-	// TLS says that Front speaks TLS: the addresses of the target begin with https.
-	TLS bool
-	// Config changes the configuration of the run, by the keys of its file.
-	Config func(keys map[string]any)
-	// Seconds, in addition to --timeout, and Megabytes bound the run. 0: those of the whole table.
-	Seconds, Megabytes int
+	Because string `yaml:"because"`
+	// Seconds bound the run in addition to --timeout. 0: the bound of the whole table.
+	Seconds int `yaml:"seconds"`
+	// TLS says that the addresses of the target begin with https.
+	TLS bool `yaml:"tls"`
+	// Config are further keys of the configuration of the run.
+	Config map[string]any `yaml:"config"`
+
+	Changes        []deviate.Change `yaml:"changes"`
+	deviate.Change `yaml:",inline"`
+	Value          yaml.Node `yaml:"value"` // stands in Do as {value}
+	Answer         answer    `yaml:",inline"`
+	Front          string    `yaml:"front"`
+	Stops          stop      `yaml:"stops"`
+
+	null http.Handler // in place of the reference
 }
 
-// Layer stands around a handler.
-type Layer func(next http.Handler) http.Handler
+// row is what some modes have in common.
+type row struct {
+	Parts  []any `yaml:"parts"` // have names elsewhere in the file
+	Mode   `yaml:",inline"`
+	Modes  map[string]yaml.Node `yaml:"modes"`
+	Values map[string]yaml.Node `yaml:"values"`
+}
 
-// Front serves a handler at a listener until the listener is closed.
-type Front func(l net.Listener, handler http.Handler)
+//go:embed hostile.yaml
+var file []byte
 
 // All returns the table, sorted by group and name.
 func All() []Mode {
-	var all []Mode
-	for group, modes := range map[string][]Mode{
-		"bodies": bodies(), "headers": headers(), "framing": framing(), "redirects": redirects(), "tls": secure(), "timing": timing(), "ids": ids(),
-		"texts": texts(), "paging": paging(), "moving": moving(), "rates": rates(), "clocks": clocks(), "deaths": deaths(), "halves": halves(), "nulls": nulls(),
-	} {
-		for _, m := range modes {
-			m.Group = group
-			all = append(all, m)
+	var rows []row
+	if err := yaml.Load(file, &rows, yaml.WithKnownFields()); err != nil {
+		panic(fmt.Sprintf("hostile.yaml: %v", err)) // it is a part of the program, and a test reads it
+	}
+	all := nulls()
+	for _, row := range rows {
+		for name, own := range row.Modes {
+			m := row.Mode
+			m.Verdict = cmp.Or(m.Verdict, NonConformant)
+			if err := own.Load(&m, yaml.WithKnownFields()); err != nil {
+				panic(fmt.Sprintf("hostile.yaml: %s: %v", name, err))
+			}
+			m.Name = name
+			if len(row.Values) == 0 {
+				all = append(all, m)
+			}
+			for of, value := range row.Values {
+				m.Name, m.Value = name+"-"+of, value
+				all = append(all, m)
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b Mode) int { return strings.Compare(a.Group+" "+a.Name, b.Group+" "+b.Name) })
 	return all
+}
+
+// nulls are servers that implement nothing.
+func nulls() (all []Mode) {
+	for _, n := range faults.NullImplementations() {
+		m := Mode{Group: "nulls", Name: n.Name, Does: n.Is, Verdict: NonConformant, null: n.Handler()}
+		if m.Because = undecided[n.Name]; m.Because != "" {
+			m.Verdict = Incomplete
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// undecided says of null implementations why nothing can be said against them.
+var undecided = map[string]string{
+	"everything-is-unauthorized": "credentials that are refused everywhere may be wrong",
+	"everything-is-rate-limited": "nothing was judged",
+	"slow-body":                  "no answer came",
+}
+
+// around puts the mode around the reference.
+func (m *Mode) around(next http.Handler) (http.Handler, error) {
+	if m.null != nil {
+		return m.null, nil
+	}
+	changes := m.Changes
+	if len(m.Do) > 0 {
+		changes = append(slices.Clone(changes), m.Change)
+	}
+	row := &deviate.Row{Name: m.Name}
+	for _, c := range changes {
+		changed := deviate.Change{When: c.When}
+		for _, do := range c.Do {
+			text, err := m.filled(do)
+			if err != nil {
+				return nil, err
+			}
+			changed.Do = append(changed.Do, text)
+		}
+		row.Changes = append(row.Changes, changed)
+	}
+	if err := row.Read(); err != nil {
+		return nil, err
+	}
+	next = row.Around(next, &deviate.Count{})
+	if len(m.When) == 0 || len(m.Do) > 0 {
+		return next, nil
+	}
+	return deviate.Instead(m.When, m.Answer.instead(next), next)
+}
+
+// filled is a change with the value of the mode, as YAML, in its place.
+func (m *Mode) filled(do string) (string, error) {
+	if !strings.Contains(do, "{value}") {
+		return do, nil
+	}
+	var value any
+	var err error
+	if m.Value.Tag == "!text" {
+		var t text
+		err = m.Value.Decode(&t)
+		value = t.String()
+	} else {
+		err = m.Value.Decode(&value)
+	}
+	if s, is := value.(string); is {
+		return strings.ReplaceAll(do, "{value}", strconv.QuoteToASCII(s)), err
+	}
+	written, _ := json.Marshal(value) // read from YAML
+	return strings.ReplaceAll(do, "{value}", string(written)), err
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/agentconform/agentconform/reference/hostile"
 )
@@ -16,10 +15,13 @@ import (
 // command is what systems of CI obey at the beginning of a line.
 var command = regexp.MustCompile(`(?m)^\s*(::[a-z-]+|##\[[a-z]+\]|##vso\[|##teamcity\[).*$`)
 
+// control is what a terminal obeys, or shows elsewhere.
+var control = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{61c}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}]`)
+
 // compared says what is wrong with a run.
-func (b *bench) compared(m hostile.Mode, r *row, used usage, console []byte, file string) (wrong []string) {
+func (b *bench) compared(m hostile.Mode, r *row, console []byte, folder string) (wrong []string) {
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	if used.Killed {
+	if r.Killed {
 		say("killed: the run did not end within %s of its --timeout", killedAfter)
 	}
 	for _, sign := range []string{"panic:", "goroutine ", "fatal error:", "runtime error"} {
@@ -27,19 +29,16 @@ func (b *bench) compared(m hostile.Mode, r *row, used usage, console []byte, fil
 			say("the console has %q", sign)
 		}
 	}
-	for _, c := range string(console) {
-		if c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)) {
-			say("the console has the control character %U", c)
-			break
-		}
+	if c := control.Find(console); c != nil {
+		say("the console has the control character %q", c)
 	}
 	if command.Match(console) {
 		say("the console has a line that is a command of CI: %.60q", command.Find(console))
 	}
-	if page, err := os.ReadFile(filepath.Join(filepath.Dir(file), "index.html")); err == nil && bytes.Contains(page, []byte("<script>alert(")) {
+	if page, err := os.ReadFile(filepath.Join(folder, "index.html")); err == nil && bytes.Contains(page, []byte("<script>alert(")) {
 		say("the page has a script of the target")
 	}
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(filepath.Join(folder, "result.json"))
 	var result struct {
 		Schema   string `json:"schema"`
 		Verdict  string `json:"verdict"`
@@ -89,8 +88,8 @@ func (b *bench) compared(m hostile.Mode, r *row, used usage, console []byte, fil
 	if r.Removal > longestRemoval {
 		say("%.1f s until what was created was removed, at most %d s", r.Removal, longestRemoval)
 	}
-	if bound := max(b.megabytes, m.Megabytes); r.Megabytes > bound {
-		say("%d MB, at most %d MB", r.Megabytes, bound)
+	if r.Megabytes > b.megabytes {
+		say("%d MB, at most %d MB", r.Megabytes, b.megabytes)
 	}
 	return wrong
 }

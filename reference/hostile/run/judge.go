@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/agentconform/agentconform/reference/hostile"
@@ -23,97 +26,106 @@ type bench struct {
 
 // row is what one run has shown.
 type row struct {
-	Name      string   `json:"name"`
-	Group     string   `json:"group"`
-	Does      string   `json:"does"`
-	Verdict   string   `json:"verdict"`
-	Exit      int      `json:"exit"`
-	Seconds   float64  `json:"seconds"`
-	Removal   float64  `json:"removal,omitempty"` // seconds of these in which the suite removed what it had created, which has a bound of its own
-	CPU       float64  `json:"cpu"`               // seconds
-	Megabytes int      `json:"megabytes"`
-	Wrong     []string `json:"wrong,omitempty"`
-	Alone     bool     `json:"alone,omitempty"` // it was late beside other runs, and is measured once more without them
+	Name    string  `json:"name"`
+	Group   string  `json:"group"`
+	Does    string  `json:"does"`
+	Verdict string  `json:"verdict"`
+	Removal float64 `json:"removal,omitempty"` // seconds in which the suite removed what it had created, which has a bound of its own
+	usage
+	Wrong []string `json:"wrong,omitempty"`
+	Alone bool     `json:"alone,omitempty"` // it was late beside other runs, and is measured once more without them
 
 	late bool
 }
 
+// usage is what a program has used.
+type usage struct {
+	Exit      int     `json:"exit"`
+	Seconds   float64 `json:"seconds"`
+	CPU       float64 `json:"cpu"` // seconds
+	Megabytes int     `json:"megabytes"`
+	Killed    bool    `json:"killed,omitempty"` // it did not end in time
+}
+
+func (r row) wrong() bool { return len(r.Wrong) > 0 }
+
 // longestRemoval is the bound, in seconds, of removing what a run has created, and a second in which what is going on ends.
 const longestRemoval = 31
 
-// killedAfter is the time beyond the bound after which a run is killed: it hangs.
+// killedAfter is the time beyond --timeout after which a run is killed: it hangs.
 const killedAfter = 60 * time.Second
 
-// judge serves a mode and judges it.
+// judge serves a mode, judges it, and prints the row.
 func (b *bench) judge(ctx context.Context, m hostile.Mode) row {
 	r := row{Name: m.Name, Group: m.Group, Does: m.Does}
-	if err := b.run(ctx, m, &r); err != nil {
-		r.Wrong = append(r.Wrong, err.Error())
+	folder := filepath.Join(b.out, m.Name)
+	if console, err := b.run(ctx, m, folder, &r.usage); err != nil {
+		r.Wrong = []string{err.Error()}
+	} else {
+		r.Wrong = b.compared(m, &r, console, folder)
 	}
+	fmt.Println(r.line())
 	return r
 }
 
-func (b *bench) run(ctx context.Context, m hostile.Mode, r *row) error {
-	folder := filepath.Join(b.out, m.Name)
-	if err := os.RemoveAll(folder); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
+// run runs the binary against a mode, below a process that measures it, and returns what it printed.
+func (b *bench) run(ctx context.Context, m hostile.Mode, folder string, used *usage) ([]byte, error) {
+	self, err := os.Executable()
+	if err := errors.Join(err, os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+		return nil, err
 	}
 	server, err := hostile.Start(ctx, m)
 	if err != nil {
-		return fmt.Errorf("starting the server: %w", err)
+		return nil, fmt.Errorf("starting the server: %w", err)
 	}
 	defer server.Close()
-	keys, err := json.Marshal(server.Config)
-	if err != nil {
-		return err
-	}
+	keys, _ := json.Marshal(server.Config)         // texts, lists and maps only
 	config := filepath.Join(folder, "config.yaml") // JSON is YAML
 	if err := os.WriteFile(config, keys, 0o600); err != nil {
-		return err
-	}
-	used, console, err := b.execute(ctx, folder, config)
-	if err != nil {
-		return err
-	}
-	r.Exit, r.Seconds, r.CPU, r.Megabytes = used.Exit, used.Seconds, used.CPU, int(used.Bytes>>20)
-	r.Wrong = b.compared(m, r, used, console, filepath.Join(folder, "result.json"))
-	return nil
-}
-
-// execute runs the binary below a process that measures it, and returns what it printed.
-func (b *bench) execute(ctx context.Context, folder, config string) (used usage, console []byte, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return used, nil, err
+		return nil, err
 	}
 	measured := filepath.Join(folder, "usage.json")
 	c := exec.CommandContext(ctx, self, measureCommand, measured, (b.timeout + killedAfter).String(),
 		b.bin, "run", "--config", config, "--out", folder, "--timeout", b.timeout.String(), "--format", "plain")
-	c.Env = environment()
-	console, err = c.CombinedOutput()
-	if err != nil {
-		return used, console, fmt.Errorf("measuring the run: %w: %s", err, console)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "console.txt"), console, 0o644); err != nil {
-		return used, console, err
-	}
-	text, err := os.ReadFile(measured)
-	if err != nil {
-		return used, console, err
-	}
-	return used, console, json.Unmarshal(text, &used)
-}
-
-// environment is that of a user: without what the Makefile sets for compilers.
-func environment() []string {
-	var kept []string
-	for _, v := range os.Environ() {
+	for _, v := range os.Environ() { // that of a user: without what the Makefile sets for compilers
 		if !strings.HasPrefix(v, "GOGC=") && !strings.HasPrefix(v, "AGENTCONFORM_") {
-			kept = append(kept, v)
+			c.Env = append(c.Env, v)
 		}
 	}
-	return kept
+	console, err := c.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("measuring the run: %w: %s", err, console)
+	}
+	text, err := os.ReadFile(measured)
+	return console, errors.Join(err, json.Unmarshal(text, used), os.WriteFile(filepath.Join(folder, "console.txt"), console, 0o644))
+}
+
+// measureCommand makes this program measure another one. A process of its own is needed: on Linux the peak of a child begins with
+// that of the process that has started it, and this one serves large answers.
+const measureCommand = "measure"
+
+// measure runs a program with its arguments for at most a time, and writes what it has used into a file.
+func measure(file, most string, program []string) error {
+	limit, err := time.ParseDuration(most)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	c := exec.CommandContext(ctx, program[0], program[1:]...)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	start := time.Now()
+	if err := c.Run(); c.ProcessState == nil {
+		return err
+	}
+	used := usage{Exit: c.ProcessState.ExitCode(), Seconds: time.Since(start).Seconds(), Killed: ctx.Err() != nil}
+	used.CPU = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
+	if r, known := c.ProcessState.SysUsage().(*syscall.Rusage); known {
+		used.Megabytes = int(r.Maxrss >> 10)
+		if runtime.GOOS == "darwin" { // which counts bytes
+			used.Megabytes >>= 10
+		}
+	}
+	text, err := json.Marshal(used)
+	return errors.Join(err, os.WriteFile(file, text, 0o644))
 }

@@ -12,16 +12,22 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/agentconform/agentconform/reference/hostile"
 )
 
 func main() {
-	if len(os.Args) > 2 && os.Args[1] == measureCommand {
-		measure(os.Args[2:])
+	if len(os.Args) > 4 && os.Args[1] == measureCommand {
+		if err := measure(os.Args[2], os.Args[3], os.Args[4:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -52,18 +58,16 @@ func main() {
 		os.Exit(2)
 	}
 	fmt.Println(summary(rows))
-	for _, r := range rows {
-		if len(r.Wrong) > 0 {
-			os.Exit(1)
-		}
+	if slices.ContainsFunc(rows, row.wrong) {
+		os.Exit(1)
 	}
 }
 
 // selected are the modes with the names or of the groups, and of these a sample: every nth of the table, so that each group is in it.
-func selected(all []hostile.Mode, only string, sample, rotate int) ([]hostile.Mode, error) {
-	var chosen []hostile.Mode
+func selected(all []hostile.Mode, only string, sample, rotate int) (chosen []hostile.Mode, err error) {
+	names := strings.Split(only, ",")
 	for _, m := range all {
-		if only == "" || named(m, strings.Split(only, ",")) {
+		if only == "" || slices.Contains(names, m.Name) || slices.Contains(names, m.Group) {
 			chosen = append(chosen, m)
 		}
 	}
@@ -80,39 +84,23 @@ func selected(all []hostile.Mode, only string, sample, rotate int) ([]hostile.Mo
 	return some, nil
 }
 
-func named(m hostile.Mode, names []string) bool {
-	for _, n := range names {
-		if n == m.Name || n == m.Group {
-			return true
-		}
-	}
-	return false
-}
-
-// all judges the modes, some at a time, and returns the rows in the order of the table. The bound of time is that of a run which has the
-// machine for itself: a run that was late beside another is measured once more, alone.
+// all judges the modes, some at a time, and returns the rows in the order of the table. The bound of time is that of a run which has
+// the machine for itself: a run that was late beside another is measured once more, alone.
 func (b *bench) all(ctx context.Context, modes []hostile.Mode) []row {
 	rows := make([]row, len(modes))
-	next := make(chan int)
-	var jobs sync.WaitGroup
-	for range b.jobs {
-		jobs.Go(func() {
-			for i := range next {
-				rows[i] = b.judge(ctx, modes[i])
-				fmt.Println(rows[i].line())
-			}
+	var jobs errgroup.Group
+	jobs.SetLimit(b.jobs)
+	for i, m := range modes {
+		jobs.Go(func() error {
+			rows[i] = b.judge(ctx, m)
+			return nil
 		})
 	}
-	for i := range modes {
-		next <- i
-	}
-	close(next)
-	jobs.Wait()
+	_ = jobs.Wait() // what is wrong is in the rows
 	for i, m := range modes {
 		if rows[i].late && b.jobs > 1 {
 			rows[i] = b.judge(ctx, m)
 			rows[i].Alone = true
-			fmt.Println(rows[i].line())
 		}
 	}
 	return rows

@@ -38,7 +38,7 @@ func TestSamplesCoverTheTable(t *testing.T) {
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	b := bench{timeout: time.Second, seconds: 2, megabytes: 100}
 	m := hostile.Mode{Verdict: hostile.NonConformant}
-	good := row{Exit: 1, Seconds: 2.9, Megabytes: 100}
+	good := row{usage: usage{Exit: 1, Seconds: 2.9, Megabytes: 100}}
 	for name, c := range map[string]struct {
 		r       row
 		console string
@@ -47,9 +47,9 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}{
 		"as it should be":        {good, "fine\n", `{"verdict":"non-conformant"}`, 0},
 		"another verdict":        {good, "", `{"verdict":"conformant"}`, 1},
-		"another exit code":      {row{Exit: 0}, "", `{"verdict":"non-conformant"}`, 1},
-		"too slow":               {row{Exit: 1, Seconds: 3.1}, "", `{"verdict":"non-conformant"}`, 1},
-		"too large":              {row{Exit: 1, Megabytes: 101}, "", `{"verdict":"non-conformant"}`, 1},
+		"another exit code":      {row{usage: usage{Exit: 0}}, "", `{"verdict":"non-conformant"}`, 1},
+		"too slow":               {row{usage: usage{Exit: 1, Seconds: 3.1}}, "", `{"verdict":"non-conformant"}`, 1},
+		"too large":              {row{usage: usage{Exit: 1, Megabytes: 101}}, "", `{"verdict":"non-conformant"}`, 1},
 		"no result":              {good, "", `{`, 2},
 		"a panic":                {good, "panic: x", `{"verdict":"non-conformant"}`, 1},
 		"an escape sequence":     {good, "\x1b[2J", `{"verdict":"non-conformant"}`, 1},
@@ -58,9 +58,9 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		"an error of the suite":  {good, "", `{"verdict":"non-conformant","requirements":[{"scenarios":[{"blocked_by":[{"kind":"suite"}]}]}]}`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "result.json")
-			require.NoError(t, os.WriteFile(file, []byte(c.result), 0o644))
-			assert.Len(t, b.compared(m, &c.r, usage{}, []byte(c.console), file), c.want)
+			folder := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "result.json"), []byte(c.result), 0o644))
+			assert.Len(t, b.compared(m, &c.r, []byte(c.console), folder), c.want)
 		})
 	}
 }

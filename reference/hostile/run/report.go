@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -26,22 +28,17 @@ func (r *row) line() string {
 
 // summary says in one line how the runs ended.
 func summary(rows []row) string {
-	var slowest, largest row
-	wrong, alone := 0, 0
+	var wrong, alone int
 	for _, r := range rows {
-		if len(r.Wrong) > 0 {
+		if r.wrong() {
 			wrong++
 		}
 		if r.Alone {
 			alone++
 		}
-		if r.Seconds > slowest.Seconds {
-			slowest = r
-		}
-		if r.Megabytes > largest.Megabytes {
-			largest = r
-		}
 	}
+	slowest := slices.MaxFunc(rows, func(a, b row) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	largest := slices.MaxFunc(rows, func(a, b row) int { return cmp.Compare(a.Megabytes, b.Megabytes) })
 	return fmt.Sprintf("%d hostile modes, %d wrong, %d measured once more alone; slowest %s with %.1f s, largest %s with %d MB",
 		len(rows), wrong, alone, slowest.Name, slowest.Seconds, largest.Name, largest.Megabytes)
 }
