@@ -93,7 +93,7 @@ func controlPlane() []Fault {
 }
 
 func agentServer() []Fault {
-	return slices.Concat(disguised(), agentRollbacks(), agentUsers(), agentListings())
+	return slices.Concat(disguised(), agentRollbacks(), agentUsers(), agentListings(), agentRevisions())
 }
 
 // equivalentMutants are in the order in which several may stand around one server: what is said, then how it is encoded, then how
