@@ -9,6 +9,7 @@ import (
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/agentserver/threads"
+	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/script"
 )
 
@@ -39,6 +40,29 @@ func agentRollbacks() []Fault {
 			}),
 		},
 	}
+}
+
+// agentRevisions returns the fault between an update and the agent server.
+func agentRevisions() []Fault {
+	return []Fault{
+		{
+			Name: "update-never-reaches-the-agent-server", Breaks: "the agent server still runs the first revision after an update is DEPLOYED", Fails: "E2E-1",
+			Apply: running(func(r controlplane.Runtime) controlplane.Runtime { return &firstBuilds{Runtime: r} }),
+		},
+	}
+}
+
+// firstBuilds deploys only the first build of each deployment.
+type firstBuilds struct {
+	controlplane.Runtime
+	had sync.Map // by deployment
+}
+
+func (f *firstBuilds) Deploy(ctx context.Context, id string, b controlplane.Build, env map[string]string) error {
+	if _, had := f.had.LoadOrStore(id, true); had {
+		return nil
+	}
+	return f.Runtime.Deploy(ctx, id, b, env)
 }
 
 // agentUsers returns the faults in the user object that the graph receives.

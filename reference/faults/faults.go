@@ -90,5 +90,5 @@ func Find(names ...string) (layers []Layer, edition string, err error) {
 }
 
 func agentServer() []Fault {
-	return slices.Concat(disguised(), agentRollbacks(), agentUsers(), agentListings())
+	return slices.Concat(disguised(), agentRollbacks(), agentUsers(), agentListings(), agentRevisions())
 }
