@@ -47,7 +47,9 @@ func agentRevisions() []Fault {
 	return []Fault{
 		{
 			Name: "update-never-reaches-the-agent-server", Breaks: "the agent server still runs the first revision after an update is DEPLOYED", Fails: "E2E-1",
-			Apply: running(func(r controlplane.Runtime) controlplane.Runtime { return &firstBuilds{Runtime: r} }),
+			Apply: func(o *reference.Options) {
+				o.WrapRuntime = outside(o.WrapRuntime, func(r controlplane.Runtime) controlplane.Runtime { return &firstBuilds{Runtime: r} })
+			},
 		},
 	}
 }
