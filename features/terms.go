@@ -10,15 +10,19 @@ import (
 
 // Terms are what a scenario needs and what it does at the target, by the tags of its feature, its rule, itself and its examples:
 //
-//	@needs:KEY|KEY          one of these keys of the configuration; KEY=VALUE must have the value
+//	@needs:KEY|KEY          one of these keys of the configuration; KEY=true must be true, create.body.source=VALUE be that source
 //	@anonymous              no valid credentials are needed
-//	@shares:NAME            a shared deployment: deployment, another, changing, updated, history; or the agent-server
+//	@shares:NAME            what scenarios share, see [Shared]
 //	@reads, @reads:N        of the shared deployments so many that were there before the run will do; 0: an unknown id, too
 //	@reads:revisions=N      one with so many revisions will do
 //	@reads:settled=N        one whose revisions have settled, in so many statuses, will do
 //	@creates:N/M            so many deployments, and revisions beside the first of each, for itself alone
-//	@writes                 it sends what may create, change or remove something, or must be refused
-//	@record                 it judges what the run has recorded, and sends nothing
+//	@writes                 it sends a POST, PATCH or DELETE, also one that must be refused, or judges the answers to these; not needed
+//	                        with @creates, or with a shared deployment and no @reads
+//	@record                 it judges what the run has recorded, and sends nothing itself
+//
+// What only the target can show is no matter of tags, and neither is whether a credential can have a certain mistake, or commits
+// has the ref: the run finds that out.
 type Terms struct {
 	Needs                  [][]string
 	Anonymous              bool
@@ -32,8 +36,12 @@ type Terms struct {
 // Reads is what deployments that were there before a run must have for scenarios that only read them.
 type Reads struct{ Deployments, Revisions, Settled int }
 
-// Shared are the names of what scenarios share.
+// Shared are what scenarios share: a deployment that nobody changes, another one, one that scenarios change in turn, one that was
+// updated to another source, one with more than 20 revisions, and the agent server.
 var Shared = []string{"deployment", "another", "changing", "updated", "history", AgentServer}
+
+// valueOfKey is a key, with a value where it must have one.
+var valueOfKey = regexp.MustCompile(`^(create\.body\.source=.+|[^=]+(=true)?)$`)
 
 // Creates tells whether a scenario creates deployments or revisions for itself.
 func (t Terms) Creates() bool { return t.Deployments+t.Revisions > 0 }
@@ -44,8 +52,8 @@ var numbers = regexp.MustCompile(`^(?:(revisions|settled)=)?(\d+)(?:/(\d+))?$`)
 func (t *Terms) take(tag string) (known bool, err error) {
 	name, value, valued := strings.Cut(tag, ":")
 	n := numbers.FindStringSubmatch(value)
-	switch wrong := fmt.Errorf("tag %s: its value is missing, too much or unknown", tag); {
-	case name == "@needs" && value != "":
+	switch wrong := fmt.Errorf("tag %s: its value is missing, too much or unknown; see features.Terms", tag); {
+	case name == "@needs" && !slices.ContainsFunc(strings.Split(value, "|"), func(key string) bool { return !valueOfKey.MatchString(key) }):
 		t.Needs = append(t.Needs, strings.Split(value, "|"))
 	case name == "@shares" && slices.Contains(Shared, value):
 		t.Shares = append(t.Shares, value)
@@ -83,13 +91,45 @@ func (t *Terms) reads() *Reads {
 // needs are the keys that all scenarios of a requirement need beyond those with which a deployment is created, for people.
 func (r *Requirement) needs() string {
 	var all []string
-	for _, keys := range r.Scenarios[0].Terms.Needs {
-		everywhere := !slices.ContainsFunc(r.Scenarios, func(s *Scenario) bool {
-			return !slices.ContainsFunc(s.Terms.Needs, func(other []string) bool { return slices.Equal(keys, other) })
-		})
-		if everywhere && keys[0] != "create.body" {
-			all = append(all, strings.Join(keys, " or "))
+	for _, s := range r.Scenarios {
+		for _, keys := range s.Terms.Needs {
+			for _, each := range [][]string{keys, parent(keys)} {
+				words := inWords(each)
+				if words != "" && !slices.Contains(all, words) && !slices.ContainsFunc(r.Scenarios, func(s *Scenario) bool { return !s.Terms.need(each) }) {
+					all = append(all, words)
+				}
+			}
 		}
 	}
-	return strings.Join(all, ", ")
+	if slices.Contains(all, "two users") {
+		all = slices.DeleteFunc(all, func(words string) bool { return words == "users" })
+	}
+	return strings.Join(all, " and ")
+}
+
+// need tells whether the terms hold a need, or one that includes it: users.1 includes users.
+func (t Terms) need(keys []string) bool {
+	return slices.ContainsFunc(t.Needs, func(have []string) bool { return slices.Equal(have, keys) || slices.Equal(parent(have), keys) })
+}
+
+// parent is the list that an item is of, nil where the keys are something else.
+func parent(keys []string) []string {
+	if strings.HasPrefix(keys[0], "users.") {
+		return []string{"users"}
+	}
+	return nil
+}
+
+func inWords(keys []string) string {
+	text := strings.Join(keys, " or ")
+	source, is := strings.CutPrefix(text, "create.body.source=")
+	switch {
+	case is:
+		return "a create.body with the source " + source
+	case text == "users.1":
+		return "two users"
+	case text == "create.body":
+		return ""
+	}
+	return text
 }

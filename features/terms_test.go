@@ -9,13 +9,13 @@ import (
 
 func TestTerms(t *testing.T) {
 	var got Terms
-	for _, tag := range []string{"@needs:a|b.c", "@needs:d=e", "@anonymous", "@shares:history", "@shares:agent-server", "@reads:revisions=21",
+	for _, tag := range []string{"@needs:a|b.c", "@needs:d=true", "@anonymous", "@shares:history", "@shares:agent-server", "@reads:revisions=21",
 		"@reads:settled=2", "@creates:1/2", "@writes", "@record"} {
 		known, err := got.take(tag)
 		require.NoError(t, err, tag)
 		assert.True(t, known, tag)
 	}
-	assert.Equal(t, Terms{Needs: [][]string{{"a", "b.c"}, {"d=e"}}, Anonymous: true, Shares: []string{"history", "agent-server"},
+	assert.Equal(t, Terms{Needs: [][]string{{"a", "b.c"}, {"d=true"}}, Anonymous: true, Shares: []string{"history", "agent-server"},
 		Reads: &Reads{Revisions: 21, Settled: 2}, Deployments: 1, Revisions: 2, Writes: true, Record: true}, got)
 	for tag, reads := range map[string]Reads{"@reads": {Deployments: 1}, "@reads:0": {}, "@reads:2": {Deployments: 2}} {
 		var got Terms
@@ -23,7 +23,7 @@ func TestTerms(t *testing.T) {
 		require.NoError(t, err, tag)
 		assert.Equal(t, &reads, got.Reads, tag)
 	}
-	for _, tag := range []string{"@reads:one", "@reads:1/2", "@reads:", "@creates", "@creates:revisions=1", "@shares"} {
+	for _, tag := range []string{"@reads:one", "@reads:1/2", "@reads:", "@creates", "@creates:revisions=1", "@shares", "@needs:d=e", "@needs:"} {
 		known, err := (&Terms{}).take(tag)
 		assert.True(t, known, tag)
 		assert.Error(t, err, tag)

@@ -105,7 +105,7 @@ func TestAReadOnlyRunOfADeploymentThatIsNotThere(t *testing.T) {
 	assert.Empty(t, v.writes())
 }
 
-// TestWhatAReadOnlyRunLeavesOutWrites holds what is declared of sentences to what they send: a scenario that is left
+// TestWhatAReadOnlyRunLeavesOutWrites holds the tags to what scenarios send: a scenario that is left
 // out for --read-only has sent a write in a whole run, or uses what was created for it. The other way is held by the
 // client, which sends no write in a run that only reads.
 func TestWhatAReadOnlyRunLeavesOutWrites(t *testing.T) {

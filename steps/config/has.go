@@ -34,6 +34,9 @@ func (c *Config) value(key string) reflect.Value {
 			return reflect.Value{}
 		}
 	}
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
 	return v
 }
 

@@ -111,7 +111,7 @@ func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string)
 	return w.try(ctx, target.WrongKey(kind), operation)
 }
 
-// aNearMiss needs a valid key to make one from.
+// aNearMiss skips where the mistake changes nothing in the key.
 func (w *access) aNearMiss(kind string) error { return w.aNearMissOf(target.SchemeAPIKey, kind) }
 
 func (w *access) aNearMissOf(scheme, kind string) error {

@@ -40,7 +40,7 @@ func (w *foreign) clientWithTenantTries(ctx context.Context, kind, operation str
 	return w.try(ctx, target.WrongTenant(kind), operation)
 }
 
-// aNearMissAlone needs a credential of the kind that is accepted alone.
+// aNearMissAlone skips where the mistake changes nothing in the credential.
 func (w *foreign) aNearMissAlone(wrong string) error {
 	credential, kind, _ := strings.Cut(wrong, " that is ")
 	scheme := target.SchemeBearer

@@ -57,7 +57,7 @@ func spend(ctx context.Context, what string, part func(*allowance) *int) error {
 	defer a.mu.Unlock()
 	left := part(a)
 	if *left--; *left < 0 {
-		return outcome.SuiteError("%q creates a %s more than its tag @creates says", a.what, what)
+		return outcome.SuiteError("%q creates one %s more than its tag @creates, or SharedCost, says", a.what, what)
 	}
 	return nil
 }

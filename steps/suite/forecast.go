@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -116,7 +117,8 @@ func (f *Forecast) lacks(s *features.Scenario) (all []*outcome.Outcome) {
 	if t.Reads != nil {
 		add(f.existing.Serves(*t.Reads))
 	}
-	if slices.Contains(t.Shares, features.AgentServer) && f.config.AgentTarget == "" && f.config.ReadOnly && f.config.Target != "" {
+	byName := f.config.ReadOnly && f.config.AgentTarget == "" && f.config.Target != ""
+	if byName && !t.Record && slices.Contains(t.Shares, features.AgentServer) {
 		add(f.existing.Named())
 	}
 	return all
@@ -145,17 +147,25 @@ func (f *Forecast) needs(keys []string, anonymous bool) error {
 		if !errors.As(f.needsKey(key, anonymous), &o) {
 			return nil
 		}
-		if told == nil || told.Skip.Kind == reports.NotApplicable {
+		name, isTrue := strings.CutSuffix(key, "=true")
+		switch {
+		case told == nil || told.Skip.Kind == reports.NotApplicable:
 			told = o
+		case isTrue:
+			told = outcome.Needs(told.Skip.Key, ", or "+name+" to true")
 		}
 	}
 	return told
 }
 
-// sourceOf is the source to which an alternative belongs.
-var sourceOf = map[string]string{
-	"repo_ref": config.GitHost, "tag_ref": config.GitHost, "graph_config_path": config.GitHost, "broken_ref": config.GitHost, "commits": config.GitHost,
-	"image_uri": config.ExternalContainer, "broken_image_uri": config.ExternalContainer,
+// ofRepository are the alternatives that deployments from a repository have, in words; those from an image have the others.
+var ofRepository = map[string]string{
+	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path", "broken_ref": "repo_ref", "commits": "commits",
+}
+
+// untrue says what follows where a key is not true.
+var untrue = map[string]string{
+	"tenant_id_alone": "the tenant ID is accepted with the API key only, and a valid key beside another wrong credential is not judged",
 }
 
 // hints follow a key that is not set.
@@ -173,12 +183,12 @@ func (f *Forecast) needsKey(key string, anonymous bool) error {
 	}
 	source := f.config.Source()
 	switch {
-	case isAlternative && sourceOf[alternative] != source:
-		return outcome.Inapplicable("create.body.source", "deployments from %s have no %s", source, alternative)
+	case isAlternative && (ofRepository[alternative] != "") != (source == config.GitHost):
+		return outcome.Inapplicable("create.body.source", "deployments from %s have no %s", source, cmp.Or(ofRepository[alternative], "image_uri"))
 	case key == "create.body.source" && want != source:
 		return outcome.Inapplicable(key, "deployments are created from %s, and not from %s", source, want)
-	case valued && key != "create.body.source" && want == "true" && !f.config.Has(key):
-		return outcome.Inapplicable(key, "%s is not true", key)
+	case valued && key != "create.body.source" && !f.config.Has(key):
+		return outcome.Inapplicable(key, "%s", untrue[key])
 	case valued || f.config.Has(key):
 		return nil
 	case key == "users" && anonymous && f.refuses:
