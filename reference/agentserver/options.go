@@ -32,10 +32,8 @@ type Options struct {
 	// requests of the visual development environment (X-Auth-Scheme: studio) are accepted with one.
 	APIKeyOwner func(key string) (identity string, ok bool)
 
-	// Decorators around the collaborators: they see everything that passes, and may change it.
-	WrapStore         func(threads.Store) threads.Store
-	WrapAuthenticator func(Authenticator) Authenticator
-	WrapAuthorizer    func(Authorizer) Authorizer
+	// WrapAuthorizer decorates the authorization handler: it sees everything that passes, and may change it.
+	WrapAuthorizer func(Authorizer) Authorizer
 	// GraphConfig changes what graphs get under "configurable".
 	GraphConfig func(configurable map[string]any)
 }
@@ -51,12 +49,6 @@ func (o Options) withDefaults() Options {
 	o.MaxRuns = cmp.Or(o.MaxRuns, 20_000)
 	o.MaxState = cmp.Or(o.MaxState, 16<<20)
 	o.Owner = cmp.Or(o.Owner, "owner")
-	if o.WrapStore == nil {
-		o.WrapStore = func(s threads.Store) threads.Store { return s }
-	}
-	if o.WrapAuthenticator == nil {
-		o.WrapAuthenticator = func(a Authenticator) Authenticator { return a }
-	}
 	if o.WrapAuthorizer == nil {
 		o.WrapAuthorizer = func(a Authorizer) Authorizer { return a }
 	}

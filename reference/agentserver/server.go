@@ -48,12 +48,12 @@ func New(app *App, db threads.DB, bucket string, env map[string]string, opts Opt
 		return nil, err
 	}
 	bolt.MaxThreads, bolt.MaxRuns = cmp.Or(opts.KeptThreads, bolt.MaxThreads), cmp.Or(opts.KeptRuns, bolt.MaxRuns)
-	s := &Server{opts: opts, bolt: bolt, store: opts.WrapStore(bolt)}
+	s := &Server{opts: opts, bolt: bolt, store: bolt}
 	if _, err := bolt.EndUnfinished(context.Background(), stopped); err != nil {
 		return nil, fmt.Errorf("ending the runs that were in progress: %w", err)
 	}
 	s.rev.Store(newRevision(app, env, opts))
-	s.auth = opts.WrapAuthenticator(currentAuth{s})
+	s.auth = currentAuth{s}
 	s.authz = opts.WrapAuthorizer(currentAuth{s})
 	s.engine = newEngine(s.store, opts)
 	s.mux = s.routes()
