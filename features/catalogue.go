@@ -48,6 +48,7 @@ type Requirement struct {
 	Description string   // without the quote
 	Needs       string   // keys of the configuration, for being judged at all: "alternatives.tag_ref"; "" where it needs nothing special
 	Sections    []string // of the interface
+	After       []string // IDs of requirements whose failure explains one of this, by the tags @after:ID
 	Profile     string
 	Subject     string // "isolation", "security", "rollback", "form", or "" for everything between
 	Feature     string
@@ -129,7 +130,43 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 		}
 		seen[r.ID] = r
 	}
-	return c, errors.Join(problems...)
+	return c, errors.Join(append(problems, c.checkCauses()...)...)
+}
+
+// checkCauses refuses tags @after that would hide something: of a requirement that there is not, of one that binds less, in a
+// circle, and of a leak between users, which is told as what it is.
+func (c *Catalogue) checkCauses() (problems []error) {
+	var explains func(cause, id string, past int) bool
+	explains = func(cause, id string, past int) bool {
+		q := c.Find(id)
+		return q != nil && past <= len(c.Requirements) && slices.ContainsFunc(q.After, func(a string) bool {
+			return a == cause || explains(cause, a, past+1)
+		})
+	}
+	for _, r := range c.Requirements {
+		for _, id := range r.After {
+			wrong := ""
+			switch cause := c.Find(id); {
+			case cause == nil:
+				wrong = "there is no such requirement"
+			case binding(cause.Level) < binding(r.Level):
+				wrong = fmt.Sprintf("a %s cannot explain a %s", cause.Level, r.Level)
+			case r.Subject == "isolation":
+				wrong = "a leak between users is never explained by another failure"
+			case explains(r.ID, id, 0):
+				wrong = "each would explain the other"
+			}
+			if wrong != "" {
+				problems = append(problems, fmt.Errorf("%s:%d: %s: tag @after:%s: %s", r.URI, r.Line, r.ID, id, wrong))
+			}
+		}
+	}
+	return problems
+}
+
+// binding orders levels: a MUST binds more than a SHOULD.
+func binding(l reports.Level) int {
+	return slices.Index([]reports.Level{reports.May, reports.Should, reports.Must}, l)
 }
 
 // sort puts the parts of the interface into its own order; within a part the files stay in that of their names.

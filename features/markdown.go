@@ -47,6 +47,12 @@ func Markdown(w io.Writer, c *Catalogue) error {
 	for _, g := range grouped(c, func(r *Requirement) string { return r.Needs }) {
 		fmt.Fprintf(&b, "| %s | %s |\n", marked(g.text), strings.Join(g.ids, ", "))
 	}
+	b.WriteString("\n## Which failures explain others\n\n| a failure of | is explained by one of |\n| --- | --- |\n")
+	for _, r := range c.Requirements {
+		if len(r.After) > 0 {
+			fmt.Fprintf(&b, "| %s | %s |\n", r.ID, strings.Join(r.After, ", "))
+		}
+	}
 	b.WriteString("\n## Excluded, with the reason\n\n| subject | section | reason |\n| --- | --- | --- |\n")
 	for _, e := range excluded {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", marked(e.Subject), e.Section, marked(e.Reason))

@@ -15,6 +15,7 @@ import (
 var (
 	idTag      = regexp.MustCompile(`^@((?:CP|AS|E2E)-[A-Za-z0-9-]+)$`)
 	sectionTag = regexp.MustCompile(`^@section-([0-9.]+)$`)
+	afterTag   = regexp.MustCompile(`^@after:((?:CP|AS|E2E)-[A-Za-z0-9-]+)$`)
 	levels     = map[string]reports.Level{"@must": reports.Must, "@should": reports.Should, "@may": reports.May}
 )
 
@@ -72,6 +73,8 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 			r.ID = m[1]
 		} else if m := sectionTag.FindStringSubmatch(tag.Name); m != nil {
 			r.Sections = append(r.Sections, m[1])
+		} else if m := afterTag.FindStringSubmatch(tag.Name); m != nil {
+			r.After = append(r.After, m[1])
 		} else if level, ok := levels[tag.Name]; ok {
 			r.Level = level
 		} else if slices.Contains(Subjects, tag.Name) {
@@ -159,7 +162,7 @@ func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 
 // describes tells whether a tag describes a requirement, or says when it is judged.
 func describes(tag string) bool {
-	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || levels[tag] != "" || slices.Contains(Subjects, tag) ||
+	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || afterTag.MatchString(tag) || levels[tag] != "" || slices.Contains(Subjects, tag) ||
 		slices.Contains([]string{"@" + ControlPlane, "@" + AgentServer, "@" + EndToEnd, TagLast, TagSlow}, tag)
 }
 

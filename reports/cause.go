@@ -84,6 +84,31 @@ func SameCause(a, b *Requirement) bool {
 	return a.Skip == nil && b.Skip == nil && len(a.BlockedBy) > 0 && slices.Equal(a.BlockedBy, b.BlockedBy)
 }
 
+// Causes are the failures that explain the one of q and that no other explains: q itself where nothing explains it.
+func Causes(r *Result, q *Requirement) []*Requirement {
+	var causes []*Requirement
+	seen := map[string]bool{}
+	var follow func(q *Requirement)
+	follow = func(q *Requirement) {
+		if seen[q.ID] {
+			return
+		}
+		seen[q.ID] = true
+		explained := false
+		for i := range r.Requirements {
+			if cause := &r.Requirements[i]; slices.Contains(q.ExplainedBy, cause.ID) {
+				explained = true
+				follow(cause)
+			}
+		}
+		if !explained {
+			causes = append(causes, q)
+		}
+	}
+	follow(q)
+	return causes
+}
+
 // Among tells whether an ID is in a list of IDs. A star at the end of one stands for any rest: "CP-AUTH-*".
 func Among(ids []string, id string) bool {
 	return slices.ContainsFunc(ids, func(each string) bool {

@@ -87,21 +87,23 @@ type Counts struct {
 
 // Requirement is one Rule of a feature and what was learned of it: the worst of its scenarios.
 type Requirement struct {
-	ID          string     `json:"id"`
-	Level       Level      `json:"level"`
-	Binding     bool       `json:"binding,omitempty"` // counts as MUST whatever its level: run.fail_on matches its tags
-	Title       string     `json:"title"`             // the sentence of the Rule
-	Quote       string     `json:"quote,omitempty"`   // the sentence of the interface that it judges
-	Description string     `json:"description"`       // the Rule's prose, may be empty
-	Section     string     `json:"section"`           // of the interface, "4, 8"
-	Profile     string     `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
-	Feature     string     `json:"feature"`           // title of the feature
-	Subject     string     `json:"subject,omitempty"` // what a violation puts at risk: "isolation", "security", "rollback", "form", or "" for the rest
-	Claimed     string     `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
-	Verdict     Verdict    `json:"verdict"`
-	Reason      string     `json:"reason"`               // of the worst scenario
-	Skip        *Skip      `json:"skip,omitempty"`       // where it was skipped: why
-	BlockedBy   []Blocker  `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
+	ID          string    `json:"id"`
+	Level       Level     `json:"level"`
+	Binding     bool      `json:"binding,omitempty"` // counts as MUST whatever its level: run.fail_on matches its tags
+	Title       string    `json:"title"`             // the sentence of the Rule
+	Quote       string    `json:"quote,omitempty"`   // the sentence of the interface that it judges
+	Description string    `json:"description"`       // the Rule's prose, may be empty
+	Section     string    `json:"section"`           // of the interface, "4, 8"
+	Profile     string    `json:"profile"`           // "control-plane", "agent-server" or "end-to-end"
+	Feature     string    `json:"feature"`           // title of the feature
+	Subject     string    `json:"subject,omitempty"` // what a violation puts at risk: "isolation", "security", "rollback", "form", or "" for the rest
+	Claimed     string    `json:"claimed,omitempty"` // capability, where the target claims it so that it has to be judged
+	Verdict     Verdict   `json:"verdict"`
+	Reason      string    `json:"reason"`               // of the worst scenario
+	Skip        *Skip     `json:"skip,omitempty"`       // where it was skipped: why
+	BlockedBy   []Blocker `json:"blocked_by,omitempty"` // where it is blocked or inconclusive: by what
+	// ExplainedBy are the requirements whose failure explains that this one failed, too. They may be explained themselves.
+	ExplainedBy []string   `json:"explained_by,omitempty"`
 	Scenarios   []Scenario `json:"scenarios"`
 	Known       *Known     `json:"known,omitempty"` // set where the baseline covers all that is wrong with it
 }
@@ -146,6 +148,8 @@ type Finding struct {
 	Operation   string `json:"operation"`      // operation id of the contract, "" when no single one is at fault
 	Pointer     string `json:"pointer"`        // JSON pointer into the answer's body, "" when it is not about one place
 	Count       int    `json:"count"`
+	Judged      int    `json:"judged,omitempty"`    // 2 where its scenario was judged twice
+	Seen        int    `json:"seen,omitempty"`      // in how many of these it was seen
 	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0 when there is none
 	Exchanges   []Link `json:"exchanges,omitempty"` // all that led to it, the fixture's included, in the order in which they were sent
 	Compared    string `json:"compared,omitempty"`  // what was compared with what, where the expected value came from an earlier exchange

@@ -60,6 +60,7 @@ type explanation struct {
 	Interface   []explainSection `json:"interface"`
 	URI         string           `json:"uri"`
 	Line        int              `json:"line"`
+	After       []string         `json:"after,omitempty"` // requirements whose failure explains one of this
 	Faults      []explainFault   `json:"faults"`
 }
 
@@ -87,7 +88,7 @@ func explain(ids []string) ([]explanation, error) {
 			return nil, fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id, meant(nearestIDs(catalogue, id)))
 		}
 		e := explanation{listed: listedOf(r), Quote: r.Quote, Description: r.Description, Requires: r.Needs,
-			URI: r.URI, Line: r.Line, Faults: []explainFault{}}
+			URI: r.URI, Line: r.Line, After: r.After, Faults: []explainFault{}}
 		if c := features.CapabilityOf(r.ID); c != nil {
 			e.Capability, e.Core = c.Name, c.Core
 		}
@@ -143,6 +144,9 @@ func (e explanation) write(b *strings.Builder) {
 	}
 	if e.Requires != "" {
 		fmt.Fprintf(b, "\nNeeds in the configuration: %s\n", e.Requires)
+	}
+	if len(e.After) > 0 {
+		fmt.Fprintf(b, "\nExplained by a failure of: %s\n", strings.Join(e.After, ", "))
 	}
 	fmt.Fprintf(b, "\nClaimed in the key supports by: %s\n", e.claimedBy())
 	b.WriteString("\nInterface (spec/INTERFACE.md):\n")

@@ -63,7 +63,7 @@ Feature: Authentication at the agent server
         | start a run      |
         | read the state   |
 
-  @AS-AUTH-2 @must @section-5 @section-7
+  @AS-AUTH-2 @must @section-5 @section-7 @after:AS-AUTH-1
   @needs:users
   Rule: Every agent-server route refuses an unknown token, an empty token and another scheme with the status of the authentication handler
     "The handler receives the request (headers and so on), validates the caller ... Custom handler rejects credentials
@@ -299,7 +299,7 @@ Feature: Authentication at the agent server
         | second | in turn     |
         | second | all at once |
 
-  @AS-AUTH-8 @should @section-5
+  @AS-AUTH-8 @should @section-5 @after:AS-AUTH-1
   @needs:users @writes
   Rule: Without credentials another spelling of a path shows nothing of a run
     "When the handler is configured, requests must carry the authorization information of the chosen scheme."

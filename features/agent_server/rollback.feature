@@ -42,7 +42,7 @@ Feature: Rolling back a run in progress
       When the user retrieves the prior run and reads the state, once the new run has completed
       Then the prior run can no longer be retrieved
 
-  @AS-ROLLBACK-3 @must @section-3 @slow
+  @AS-ROLLBACK-3 @must @section-3 @slow @after:AS-ROLLBACK-2
   @writes
   Rule: After a run in progress was rolled back, the thread state holds the messages of the new run only
     "Thread state read after the new run completes ... Contains data only from the new run."
@@ -59,7 +59,7 @@ Feature: Rolling back a run in progress
       When the user retrieves the prior run and reads the state, once the new run has completed
       Then the state holds no message of the prior run
 
-  @AS-ROLLBACK-4 @must @section-3 @section-4 @section-7 @slow
+  @AS-ROLLBACK-4 @must @section-3 @section-4 @section-7 @slow @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
   @writes
   Rule: A rolled-back run does not reappear after its natural end, neither under GET nor in the thread state
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted. ... Contains data only
@@ -72,7 +72,7 @@ Feature: Rolling back a run in progress
       Then the prior run can no longer be retrieved
       And the state holds the messages of the new run only
 
-  @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
+  @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow @after:AS-ROLLBACK-1
   @writes
   Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state
     "The prior run is interrupted and completely deleted from storage ... Contains data only from the new run. ... fails
@@ -119,7 +119,7 @@ Feature: Rolling back a run in progress
       Then the runs on the other threads can be retrieved
       And they complete with their own messages
 
-  @AS-ROLLBACK-8 @must @section-3 @slow
+  @AS-ROLLBACK-8 @must @section-3 @slow @after:AS-ROLLBACK-1 @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
   @writes
   Rule: After several rollbacks on a thread one run is left, the last one if sent in sequence, and the state holds its messages only
     "The prior run is interrupted and completely deleted from storage ... Thread state read after the new run completes
@@ -137,7 +137,7 @@ Feature: Rolling back a run in progress
       Then exactly one of these runs can be retrieved
       And the state holds the messages of that run only
 
-  @AS-ROLLBACK-9 @should @section-3 @slow
+  @AS-ROLLBACK-9 @should @section-3 @slow @after:AS-RUN-4
   @writes
   Rule: A pending join on a run that is rolled back returns
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted."

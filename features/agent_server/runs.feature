@@ -113,7 +113,7 @@ Feature: Runs
       And the user's next run on the thread completes
       Then the state holds the messages of the user's runs only
 
-  @AS-RUN-7 @should @section-4 @form
+  @AS-RUN-7 @should @section-4 @form @after:AS-ERROR-2
   @writes
   Rule: A run request with a malformed body or an unknown multitask_strategy is refused with a 4xx
     "JSON: assistant_id (string, the name of a deployed graph), input (object; messages: array of objects with role and
@@ -146,7 +146,7 @@ Feature: Runs
       When the user retrieves the run under the other thread
       Then the request is answered with an HTTP error status
 
-  @AS-RUN-9 @should @section-4
+  @AS-RUN-9 @should @section-4 @after:AS-AUTHZ-1
   @writes
   Rule: The join of an unknown run, or of a run of another thread or user, is answered with an HTTP error status
     The interface shows no such join. A client that joins by mistake waits for nothing, and takes the answer for the end of its run.

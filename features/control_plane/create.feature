@@ -47,7 +47,7 @@ Feature: Creating a deployment
       Then the "source" of the revision is that of the create request
       And the "source_revision_config" of the revision holds the values of the create request
 
-  @CP-CREATE-4 @should @section-7 @form
+  @CP-CREATE-4 @should @section-7 @form @after:CP-ERROR-4
   @writes
   Rule: An invalid create request is refused with 422 and an HTTPValidationError, and creates no deployment
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"

@@ -100,7 +100,7 @@ Feature: Listing the revisions of a deployment
         |       |
         | ten   |
 
-  @CP-LIST-6 @must @section-4
+  @CP-LIST-6 @must @section-4 @after:CP-LIST-2
   @shares:history
   Rule: Paging by limit and computed offsets returns every revision exactly once, whatever the page size
     "Lists all revisions of a deployment. ... limit ... maximum resources returned ... offset ... >= 0; pagination
@@ -347,6 +347,7 @@ Feature: Listing the revisions of a deployment
       Then each revision has the "source" of the deployment
 
   @CP-LIST-18 @must @section-4 @section-8
+  @after:CP-LIST-2 @after:CP-LIST-4 @after:CP-LIST-6 @after:CP-LIST-8 @after:CP-LIST-9 @after:CP-LIST-10 @after:CP-LIST-12
   @reads:settled=1 @shares:history
   Rule: Limit, offset and filters hold beside each other: a page is the part of the filtered list that limit and offset name
     "limit ... maximum resources returned ... offset ... pagination offset ... status ... Comma-separated list of
@@ -378,7 +379,7 @@ Feature: Listing the revisions of a deployment
       When the client lists its revisions with each value of remote_reconciled, alone and beside each status that occurs
       Then each list holds the revisions that both filters keep
 
-  @CP-LIST-19 @must @section-4 @section-7 @section-8 @form
+  @CP-LIST-19 @must @section-4 @section-7 @section-8 @form @after:CP-LIST-3 @after:CP-LIST-5 @after:CP-LIST-12
   @reads @shares:deployment
   Rule: An invalid parameter is refused with 422 and an error that names it, whatever valid parameters stand beside it
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"

@@ -28,7 +28,7 @@ Feature: Retrieving a deployment
       When the client retrieves an unknown deployment
       Then the request is refused with 4xx
 
-  @CP-GET-4 @should @section-4 @section-7 @form
+  @CP-GET-4 @should @section-4 @section-7 @form @after:CP-GET-2 @after:CP-REV-2 @after:CP-UPDATE-6
   Rule: GET and PATCH of an unknown deployment, and GET of an unknown revision, are answered with 404 and a string detail
     "404 ... JSON object with detail string saying that the deployment id was not found"
     The interface shows this answer for the list of revisions only.

@@ -220,7 +220,7 @@ Feature: Updating a deployment
         | the three source fields null    |
         | an empty source_revision_config |
 
-  @CP-UPDATE-11 @should @section-7 @form
+  @CP-UPDATE-11 @should @section-7 @form @after:CP-ERROR-4
   @shares:changing
   Rule: An invalid PATCH is refused with 422 and an HTTPValidationError, and creates no revision
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"

@@ -72,6 +72,6 @@
 // came first, and once more with the changes; with beside the first answer counts. Where no condition looks at the status,
 // answers that succeed are changed.
 //
-// Beside these a row has also (further requirements that fail, each with the reason), edition, pace (how long a revision stays in
+// Beside these a row has also (further requirements that fail and that no failure explains, each with the reason), edition, pace (how long a revision stays in
 // each status), hangs, once, elsewhere, and place (of an equivalent mutant): see package faults.
 package deviate

@@ -18,7 +18,7 @@ type Fault struct {
 	Name   string // "limit-101-is-served"
 	Breaks string // what a client observes, in a sentence
 	Fails  string // ID of the requirement that must kill the mutant
-	// Also lists further requirements that inevitably fail, each with the reason.
+	// Also lists further requirements that inevitably fail and that no failure explains, each with the reason.
 	Also map[string]string
 	// Edition of the reference that has the fault; cloud if empty.
 	Edition string

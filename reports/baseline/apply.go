@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -80,16 +81,22 @@ func (j *judge) cover(e Entry, q *reports.Requirement, flaky bool, where string)
 	j.a.Unmatched = append(j.a.Unmatched, where+": the requirement fails, but not with this finding; remove the entry, or correct its finding")
 }
 
-// requirements sorts all that is wrong into known, flaky and new.
+// requirements sorts all that is wrong into known, flaky and new. What a known failure explains is known with it.
 func (j *judge) requirements() {
+	for i := range j.r.Requirements {
+		q := &j.r.Requirements[i]
+		findings := findingsOf(j.r, q.ID)
+		if q.Verdict.Problem() && !j.marked[q] && len(findings) > 0 && !slices.ContainsFunc(findings, func(f *reports.Finding) bool { return f.Known == nil }) {
+			q.Known = findings[0].Known // each of its findings is known
+		}
+	}
 	for i := range j.r.Requirements {
 		q := &j.r.Requirements[i]
 		if !q.Verdict.Problem() {
 			continue
 		}
-		findings := findingsOf(j.r, q.ID)
-		if !j.marked[q] && len(findings) > 0 && !slices.ContainsFunc(findings, func(f *reports.Finding) bool { return f.Known == nil }) {
-			q.Known = findings[0].Known // each of its findings is known
+		for _, cause := range reports.Causes(j.r, q) {
+			q.Known = cmp.Or(q.Known, cause.Known)
 		}
 		switch {
 		case q.Known != nil && q.Known.Flaky:
@@ -97,7 +104,7 @@ func (j *judge) requirements() {
 		case q.Known != nil:
 			j.a.Known++
 		case q.Decides(j.r.Run.Strict):
-			j.a.New = append(j.a.New, j.newFailure(q, findings))
+			j.a.New = append(j.a.New, j.newFailure(q, findingsOf(j.r, q.ID)))
 		}
 	}
 }

@@ -124,6 +124,18 @@ func TestAnEntryForOneFindingLeavesTheOthersNew(t *testing.T) {
 	assert.Equal(t, []string{"new failure, not in the baseline: CP-LIST-3: limit 0 was taken too (f-second)"}, r.Baseline.New)
 }
 
+func TestAKnownCauseCoversWhatItExplains(t *testing.T) {
+	r := recorded.Faulty()
+	entry := "  - {requirement: AS-ROLLBACK-4, reason: r, owner: o}\n"
+	require.Contains(t, allKnown, entry)
+	without := strings.Replace(allKnown, entry, "", 1)
+	recorded.Requirement(r, "AS-ROLLBACK-4").ExplainedBy = nil
+	assert.False(t, applied(r, parse(t, without)))
+	r = recorded.Faulty()
+	recorded.Requirement(r, "AS-ROLLBACK-4").ExplainedBy = []string{"AS-ROLLBACK-3"}
+	assert.True(t, applied(r, parse(t, without)), "%v", r.Baseline.New)
+}
+
 func TestARunOfAPartLeavesOtherEntriesIdle(t *testing.T) {
 	r := recorded.Conformant()
 	r.Requirements = r.Requirements[:3]

@@ -75,7 +75,7 @@ func (p *Proof) Sentence() string {
 	if n := len(f.failures); p.Gate && n > 0 && f.all[GeneratedMutant] == 0 {
 		each = ", each by the scenarios of its requirement"
 	} else if n > 0 && !p.Gate {
-		each = fmt.Sprintf(" (failed requirements per mutant: median %d, maximum %d)", f.failures[n/2], f.failures[n-1])
+		each = fmt.Sprintf(" (causes per mutant: median %d, maximum %d)", f.failures[n/2], f.failures[n-1])
 	}
 	if killed, of, kinds := f.score(); f.all[Fault]+f.all[Proxied]+f.all[GeneratedMutant] > 0 {
 		parts = append(parts, fmt.Sprintf("mutation score %d/%d%s%s%s", killed, of, over, each, kinds))

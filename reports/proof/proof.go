@@ -46,6 +46,7 @@ type Requirement struct {
 	ID    string        `json:"id"`
 	Level reports.Level `json:"level"`
 	Title string        `json:"title"`
+	After []string      `json:"after,omitempty"` // whose failure explains one of this
 }
 
 // Row is one run of the suite against one server.
@@ -68,7 +69,9 @@ type Row struct {
 	Narrow   bool               `json:"narrow,omitempty"`   // only the scenarios of the requirement that must kill the mutant were run
 	Together int                `json:"together,omitempty"` // so many equivalent mutants were tried at once
 	Passed   int                `json:"passed"`             // how many requirements passed
-	Red      []string           `json:"red"`                // requirements that failed
+	Red      []string           `json:"red"`                // requirements that failed, and no other failure explains
+	// Explained are the requirements that failed and which failures explain them.
+	Explained map[string][]string `json:"explained,omitempty"`
 	// Beside are invariants that failed beside the requirement that the fault breaks: they are judged on all exchanges.
 	Beside  []string `json:"beside,omitempty"`
 	Open    []string `json:"open"` // blocked or inconclusive
@@ -191,11 +194,27 @@ func (p *Proof) Conclude() {
 	if !p.Whole {
 		return
 	}
+	if !p.Gate {
+		p.Problems = append(p.Problems, p.unshown()...)
+	}
 	for _, q := range p.Requirements {
 		if n := faults[q.ID]; n < Fewest(q.Level) {
 			p.Problems = append(p.Problems, fmt.Sprintf("%s (%s) has %s, expected at least %d", q.ID, q.Level, reports.Count(n, "fault"), Fewest(q.Level)))
 		}
 	}
+}
+
+// unshown are the explanations of failures that no fault has shown: they may hide a second cause, and explain nothing.
+func (p *Proof) unshown() (problems []string) {
+	for _, q := range p.Requirements {
+		for _, id := range q.After {
+			shows := func(r Row) bool { return r.Kind == Fault && r.Fails == id && slices.Contains(r.Explained[q.ID], id) }
+			if !slices.ContainsFunc(p.Rows, shows) {
+				problems = append(problems, fmt.Sprintf("@after:%s of %s: no fault of %s makes both fail", id, q.ID, id))
+			}
+		}
+	}
+	return problems
 }
 
 // Verdict says whether the self-test passed.

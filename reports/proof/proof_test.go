@@ -97,14 +97,14 @@ func TestConclude(t *testing.T) {
 	p := sample()
 	assert.Len(t, p.Problems, 2, "the survived mutant, and the requirement without a fault")
 	assert.Contains(t, p.Problems[1], "CP-B-1 (SHOULD) has 0 faults, expected at least 1")
-	assert.Equal(t, "mutation score 1/2 over 2 requirements (failed requirements per mutant: median 1, maximum 1); equivalent mutants reported conformant: 1/1; null implementations rejected: 1/1", p.Sentence())
+	assert.Equal(t, "mutation score 1/2 over 2 requirements (causes per mutant: median 1, maximum 1); equivalent mutants reported conformant: 1/1; null implementations rejected: 1/1", p.Sentence())
 }
 
 func TestTheScoreHasParts(t *testing.T) {
 	p := sample()
 	p.Rows = append(p.Rows[:2], proof.Row{Kind: proof.Proxied, Fails: "CP-A-1", Counted: true},
 		proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Red: []string{"CP-A-1"}}, proof.Row{Kind: proof.GeneratedMutant, Changed: 1, Allowed: "why"})
-	assert.Equal(t, "mutation score 2/3 over 2 requirements (failed requirements per mutant: median 1, maximum 1): declared 1 killed, 1 survived; "+
+	assert.Equal(t, "mutation score 2/3 over 2 requirements (causes per mutant: median 1, maximum 1): declared 1 killed, 1 survived; "+
 		"before the independent server 1 not reached; derived 1 killed, 1 equivalent", p.Sentence())
 }
 
@@ -117,6 +117,17 @@ func TestOneFaultOfAMustIsTooFew(t *testing.T) {
 	p.Requirements = p.Requirements[:1]
 	p.Conclude()
 	assert.Equal(t, "self-test passed", p.Verdict())
+}
+
+// TestAnExplanationNeedsAFaultThatShowsIt where all scenarios were run.
+func TestAnExplanationNeedsAFaultThatShowsIt(t *testing.T) {
+	p := sample()
+	p.Requirements[1].After = []string{"CP-A-1"}
+	p.Conclude()
+	assert.Contains(t, p.Problems, "@after:CP-A-1 of CP-B-1: no fault of CP-A-1 makes both fail")
+	p.Rows[0].Explained = map[string][]string{"CP-B-1": {"CP-A-1"}}
+	p.Conclude()
+	assert.NotContains(t, strings.Join(p.Problems, " "), "@after")
 }
 
 // TestAGateSaysWhatItLeavesOut: of failures beside the requirement that must kill a mutant it knows nothing.
@@ -156,7 +167,7 @@ func TestAPartialRunLeavesOutTheRest(t *testing.T) {
 	p.Conclude()
 	var console strings.Builder
 	require.NoError(t, proof.Console(&console, p))
-	assert.Contains(t, console.String(), "self-test passed (partial run) in 0s: mutation score 1/1 (failed requirements per mutant: median 1, maximum 1)\n")
+	assert.Contains(t, console.String(), "self-test passed (partial run) in 0s: mutation score 1/1 (causes per mutant: median 1, maximum 1)\n")
 
 	p.Rows = nil
 	assert.Equal(t, "no mutants were run", p.Sentence())

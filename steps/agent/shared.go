@@ -86,23 +86,6 @@ func (s *Server) JoinsAnswer(ctx context.Context) error {
 	return outcome.AsPrecondition(err)
 }
 
-// PendingJoinsReturn says that a join on a run in progress is not answered even when the run completes (AS-RUN-4).
-func (s *Server) PendingJoinsReturn(ctx context.Context) error {
-	g, err := startAlone(ctx, s, s.agents.Holding(0, 0))
-	if err != nil {
-		return err
-	}
-	j := s.JoinNow(ctx, g)
-	defer j.Leave()
-	if err := j.OrUntil(ctx, g.Answered().Add(g.Order.Hold+s.agents.Pace.Patience())); err != nil {
-		return err
-	}
-	if !j.Over() {
-		return outcome.Blocked("joins on runs in progress are not answered when these complete (AS-RUN-4)").ByRequirement("AS-RUN-4")
-	}
-	return nil
-}
-
 // OtherIsLetIn makes sure that the other user is served what is their own: who is not let in at all is refused for
 // that, and not for whose thread it is.
 func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {

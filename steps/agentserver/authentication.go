@@ -84,7 +84,7 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 	if err != nil {
 		return err
 	}
-	w.attempted, w.operation = name, operation
+	w.attempted = name
 	w.scene.JudgeServed(w.isServed)
 	t, g := w.thread, w.current
 	operation, unknown := strings.CutSuffix(operation, " of an unknown thread")
@@ -187,24 +187,7 @@ func validIsServed(a *client.Answer) error {
 	return nil
 }
 
-// refusedByHandler is blocked for credentials of the control plane where even a request without any is not refused so.
-func (w *callers) refusedByHandler(ctx context.Context) error {
-	wrong := w.refusedWithStatus()
-	if wrong == nil || !target.WithPlanesCredential(w.attempted) {
-		return wrong
-	}
-	a, attempted := w.scene.Answer, w.attempted
-	err := outcome.Unless(ctx, wrong, func(ctx context.Context) error {
-		if err := w.callerTries(ctx, target.NoCredentials, w.operation); err != nil {
-			return err
-		}
-		return w.refusedWithStatus()
-	})
-	w.scene.Answer, w.attempted = a, attempted
-	return err
-}
-
-func (w *callers) refusedWithStatus() error {
+func (w *callers) refusedByHandler() error {
 	a, status := w.scene.Answer, w.target.Config.Agent.RejectedStatus
 	if seen := w.target.AgentRefusal(); seen != 0 {
 		status = seen // the handler's choice

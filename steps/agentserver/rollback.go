@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -83,9 +82,6 @@ func (w *rollbacks) userRollsBack(ctx context.Context, moment string) error {
 		return outcome.AsPrecondition(err)
 	}
 	rb, err := w.server.RollBack(ctx, moment)
-	if outcome.Is(err, reports.Failed) {
-		return outcome.Unless(ctx, err, w.server.RollbackActs)
-	}
 	if err == nil {
 		w.speakOfRollback(rb)
 	}
@@ -344,6 +340,5 @@ func (w *rollbacks) joinReturns(ctx context.Context) error {
 		}
 		return nil
 	}
-	wrong := outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)
-	return outcome.Unless(ctx, wrong, w.server.PendingJoinsReturn)
+	return outcome.Violated(w.rolled.Next.Answer, "the join on the prior run to return", "no answer within %s after the new run completed", limit)
 }

@@ -45,7 +45,7 @@ func (w *concurrent) startsInTurn(ctx context.Context) error {
 		hold, start := w.agents.HoldFor(attempt+1, w.wanted), time.Now()
 		var err error
 		if q, err = w.server.StartInTurn(ctx, w.thread, hold); err != nil {
-			return outcome.Unless(ctx, err, w.server.RollbackActs)
+			return err
 		}
 		if w.started = q.Runs; q.InProgress && q.Prompt {
 			return nil
@@ -71,7 +71,7 @@ func (w *concurrent) startsAtOnce(ctx context.Context) error {
 		start := time.Now()
 		var err error
 		if w.started, err = w.server.StartAtOnce(ctx, w.thread, o); err != nil {
-			return outcome.Unless(ctx, err, w.server.RollbackActs)
+			return err
 		}
 		if agent.EachInProgress(w.started) {
 			return w.awaitAny(ctx)
@@ -132,7 +132,7 @@ func (w *concurrent) oneRunLeft(ctx context.Context, which string) error {
 	case len(w.left) == 0:
 		return outcome.Violated(last, "exactly one run that can be retrieved", "none of %d", len(w.started))
 	case len(w.left) > 1:
-		return outcome.Unless(ctx, outcome.Violated(w.scene.Answer, "exactly one run that can be retrieved", "%d of %d", len(w.left), len(w.started)), w.server.RollbackActs)
+		return outcome.Violated(w.scene.Answer, "exactly one run that can be retrieved", "%d of %d", len(w.left), len(w.started))
 	case which == "only the last" && w.left[0] != newest:
 		return outcome.Violated(w.scene.Answer, "the run "+newest.ID, "the run %s", w.left[0].ID).Comparing(w.scene.Answer, newest.Answer)
 	}
@@ -151,5 +151,5 @@ func (w *concurrent) stateHoldsLeft(ctx context.Context) error {
 			return nil
 		}
 	}
-	return outcome.Unless(ctx, wrong, w.server.RollbackActs)
+	return wrong
 }

@@ -44,7 +44,6 @@ type contest struct {
 // attempt is a request of a caller who may be refused.
 type attempt struct {
 	attempted string // who, as the sentence names them
-	operation string // what they tried
 	foreign   string // what a run was to say that was to be refused
 	who       target.Caller
 	joins     *agent.GraphRun // as it was joined

@@ -30,6 +30,8 @@ type Request struct {
 	Timeout time.Duration
 	// Wrong says that the request breaks the contract on purpose. Any other request that does is an error of the suite.
 	Wrong bool
+	// Caller says who sends it.
+	Caller Caller
 	// Waits says that the answer may take as long as a run of the graph: the request takes no place of those in flight.
 	Waits bool
 	// Raised says that the request is about a run whose graph was told to raise an error.
@@ -42,6 +44,22 @@ type Request struct {
 	// have refused them, and whether they have changed: then the request is sent once more.
 	Renew func(a *Answer) (header http.Header, changed bool)
 }
+
+// Caller is who sends a request, as far as the configuration knows.
+type Caller struct {
+	Name string // key of the configuration that holds the credentials, such as users.0; or a name of ours
+	Kind CallerKind
+}
+
+// CallerKind tells callers apart by what their credentials are.
+type CallerKind int
+
+// The kinds of callers.
+const (
+	SomeCredentials    CallerKind = iota // that may be valid
+	NoCredentials                        // the request has no header that could carry any
+	UnknownCredentials                   // only the value that no target knows
+)
 
 // Answer is what came back. Body is with the interface's names for neutral words; the recorded exchange has it as it
 // was received.

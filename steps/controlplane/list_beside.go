@@ -24,7 +24,6 @@ type beside struct {
 	all       []gjson.Result // that the filter keeps, in the order of the whole list
 	first     *client.Answer // its first page
 	pages     []page
-	owners    map[string]error // what was found of other requirements, by ID
 }
 
 // page is one case: what was asked for, and how it was answered.
@@ -57,9 +56,6 @@ func (w *beside) clientListsParts(ctx context.Context, filter string) error {
 		return err
 	}
 	if !w.first.OK() {
-		if err := w.owner(ctx, page{limit: number("limit", 50), offset: number("offset", 0)}); err != nil {
-			return err
-		}
 		return outcome.Violated(w.first, "status 2xx", "%s", outcome.Seen(w.first))
 	}
 	limits, offsets := w.limits(), w.offsets(len(w.all))
@@ -118,35 +114,22 @@ func (w *beside) mostFrequent(known map[string][]string) string {
 	return slices.MaxFunc(w.Plane.Statuses.Known(), func(a, b string) int { return len(known[a]) - len(known[b]) })
 }
 
-// eachIsItsPart compares each page with the part of the whole list, as a set. A page of which a part of the query is wrong alone is left out: the
-// requirement about that part tells of it. It blocks where no other page is left.
+// eachIsItsPart compares each page with the part of the whole list, as a set.
 func (w *beside) eachIsItsPart(ctx context.Context) error {
 	var wrong *outcome.Outcome
-	var owned error
-	right := false
 	for _, p := range w.pages {
-		problem := differs(p, w.all, w.first, w.filter)
-		if problem == nil {
-			right = true
-			continue
-		}
-		if err := w.owner(ctx, p); err != nil {
-			owned = err
-			continue
-		}
-		if wrong == nil {
+		switch problem := differs(p, w.all, w.first, w.filter); {
+		case problem == nil:
+		case wrong == nil:
 			wrong = problem
-			continue
+		default:
+			wrong.Violations[0].Count++
 		}
-		wrong.Violations[0].Count++
 	}
-	switch {
-	case wrong != nil:
-		return w.UnlessChanged(ctx, wrong)
-	case right:
+	if wrong == nil {
 		return nil
 	}
-	return owned
+	return w.UnlessChanged(ctx, wrong)
 }
 
 // differs tells what a page holds in place of its part of the whole list, or nothing.
@@ -188,4 +171,8 @@ func and(filter string) string {
 // join joins the parts of a query that are there.
 func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
+}
+
+func sameIDs(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }

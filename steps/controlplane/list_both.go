@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -90,9 +89,6 @@ func (w *both) listsAreIntersections(ctx context.Context) error {
 			want := slices.DeleteFunc(slices.Clone(alone[0]), func(id string) bool { return !slices.Contains(w.statuses[status], id) })
 			compared += len(w.statuses[status])
 			if got := w.together[key]; !slices.Equal(got, want) {
-				if broken, err := (&beside{lists: w.lists, filtering: w.filtering}).broken(ctx, "CP-LIST-9"); broken != nil || err != nil {
-					return cmp.Or(err, broken)
-				}
 				return w.UnlessChanged(ctx, outcome.Violated(a, strconv.Itoa(len(want))+" revisions with status "+status+" and remote_reconciled "+reconciled, "%d", len(got)).At("/resources").Comparing(a, w.Scene.Answer))
 			}
 		}

@@ -74,49 +74,21 @@ func validBeside(parameter string, row []int, turn int) (parts []string) {
 	return parts
 }
 
-// eachIsRefusedNaming leaves out the cases of values that are not refused alone either: the requirement about the parameter tells of them. It
-// blocks where no other case is left.
-func (w *invalidBeside) eachIsRefusedNaming(ctx context.Context, parameter string) error {
+func (w *invalidBeside) eachIsRefusedNaming(parameter string) error {
 	var wrong *outcome.Outcome
-	var owned error
-	right := false
 	for _, t := range w.tried {
-		if common.RefusedNaming(t.answer, parameter) == nil {
-			right = true
-			continue
-		}
-		if err := w.owner(ctx, t); err != nil {
-			owned = err
-			continue
-		}
-		if wrong != nil {
+		switch {
+		case common.RefusedNaming(t.answer, parameter) == nil:
+		case wrong != nil:
 			wrong.Violations[0].Count++
-			continue
+		default:
+			wanted := fmt.Sprintf("status 422 with an error that names %s: %[1]s=%s (%s) beside %s",
+				parameter, t.invalid.Value, t.invalid.Why, strings.Join(t.beside, " and "))
+			wrong = outcome.Violated(t.answer, wanted, "%s", outcome.Seen(t.answer))
 		}
-		wanted := fmt.Sprintf("status 422 with an error that names %s: %[1]s=%s (%s) beside %s",
-			parameter, t.invalid.Value, t.invalid.Why, strings.Join(t.beside, " and "))
-		wrong = outcome.Violated(t.answer, wanted, "%s", outcome.Seen(t.answer))
 	}
-	switch {
-	case wrong != nil:
-		return wrong
-	case right:
+	if wrong == nil {
 		return nil
 	}
-	return owned
-}
-
-// owner blocks where values of the parameter are not refused alone either, or the valid ones are not served without it.
-func (w *invalidBeside) owner(ctx context.Context, t try) error {
-	err := w.refusedAlone(ctx, t.parameter, func(a *client.Answer) error { return common.RefusedNaming(a, t.parameter) })
-	if err != nil {
-		return err
-	}
-	if err := w.List(ctx, strings.Join(t.beside, "&"), false); err != nil {
-		return err
-	}
-	if a := w.Scene.Answer; !a.OK() {
-		return outcome.Blocked("the list with %s is not served: %s", strings.Join(t.beside, " and "), outcome.Seen(a)).ByRequirement("CP-LIST-18")
-	}
-	return nil
+	return wrong
 }

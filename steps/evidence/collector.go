@@ -22,14 +22,13 @@ type Collector struct {
 	mu sync.Mutex // for all below; held while an exchange gets its id and is noted under it
 	seen
 
+	observations  []Observation
+	observedBytes int // of their bodies
+
 	// What the contract says against answers.
 	violations map[string]*Violation
 	order      []string       // keys of violations, first seen first
 	known      map[string]int // of these, by operation
-
-	// How credentials of the configuration were answered.
-	bySide     map[spec.Side]map[int]int // by status; not those to what is wrong on purpose
-	byExchange map[int]int               // statuses
 
 	// Where the exchanges belong.
 	all      []place // by exchange, in the order of their ids
@@ -45,8 +44,7 @@ type Collector struct {
 func New(oracle *spec.Oracle, redact *client.Redactor, journal reports.Recorder, start time.Time) *Collector {
 	return &Collector{
 		Words: NewWords(nil), judge: newJudge(oracle), recorder: newRecorder(redact), journal: journal, start: start,
-		seen: newSeen(oracle, redact), violations: map[string]*Violation{}, known: map[string]int{},
-		bySide: map[spec.Side]map[int]int{}, byExchange: map[int]int{}, sequence: map[string]int{}, given: givenIDs{},
+		seen: newSeen(oracle, redact), violations: map[string]*Violation{}, known: map[string]int{}, sequence: map[string]int{}, given: givenIDs{},
 	}
 }
 

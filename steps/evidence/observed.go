@@ -32,9 +32,10 @@ type observed struct {
 	Given []string            // ids that are no UUIDs, from the answer
 	Enums map[string][]string // values of enumerations of the interface, by field
 
-	op     spec.Operation
-	known  bool           // there is an operation for it
-	answer *client.Answer // nil where none came
+	request client.Request
+	op      spec.Operation
+	known   bool           // there is an operation for it
+	answer  *client.Answer // nil where none came
 }
 
 // keptBody bounds the body of an answer that is kept.
@@ -55,7 +56,7 @@ func (c *Collector) observe(ctx context.Context, r client.Request, sent time.Tim
 		Side: r.Side, Path: redact.Text(r.Path), Query: redact.Text(r.Query),
 		Wrong: r.Wrong, Raised: r.Raised, Early: r.Early, Trusted: r.Trusted,
 		Found: c.recorder.violations(found), Against: c.recorder.violations(c.judge.oracle.JudgeRequest(judged)), Words: c.Words.of(r, a),
-		Enums: c.judge.enumsIn(op, judged, a), op: op, known: known, answer: a,
+		Enums: c.judge.enumsIn(op, judged, a), request: r, op: op, known: known, answer: a,
 	}
 	if a == nil {
 		return o
@@ -70,6 +71,7 @@ func (c *Collector) observe(ctx context.Context, r client.Request, sent time.Tim
 // take notes an exchange under its id. The caller holds the lock.
 func (c *Collector) take(id int, o *observed) {
 	c.notePlace(id, o)
+	c.observations = append(c.observations, c.observation(id, o)) // ids are counted from one
 	c.Words.note(id, o.Words)
 	for _, v := range o.Found {
 		c.noteViolation(id, v)
@@ -78,9 +80,6 @@ func (c *Collector) take(id int, o *observed) {
 	c.noteTouched(id, o, against)
 	if o.OwnToken != nil {
 		c.noteOwnToken(id, *o.OwnToken)
-	}
-	if o.Trusted && o.answered() && !o.asksToWait() && !o.tooEarly() {
-		c.noteTrust(id, o)
 	}
 }
 

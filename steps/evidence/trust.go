@@ -1,37 +1,19 @@
 package evidence
 
-import (
-	"maps"
+import "github.com/agentconform/agentconform/spec"
 
-	"github.com/agentconform/agentconform/spec"
-)
-
-// noteTrust notes an answer to credentials of the configuration. What is wrong with a request on purpose may be refused
+// Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on purpose may be refused
 // before the credentials are looked at: it does not count.
-func (c *Collector) noteTrust(id int, o *observed) {
-	status := o.Exchange.Status
-	c.byExchange[id] = status
-	if o.Wrong {
-		return
-	}
-	if c.bySide[o.Side] == nil {
-		c.bySide[o.Side] = map[int]int{}
-	}
-	c.bySide[o.Side][status]++
-}
-
-// Trusted counts the answers of a side to credentials of the configuration, by status.
 func (c *Collector) Trusted(side spec.Side) map[int]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return maps.Clone(c.bySide[side])
-}
-
-// TrustedStatus is the status of the exchange where it was made with credentials of the configuration, else 0.
-func (c *Collector) TrustedStatus(exchange int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.byExchange[exchange]
+	all := map[int]int{}
+	for _, o := range c.observations {
+		if o.Trusted && o.Side == side && !o.Wrong {
+			all[o.Status]++
+		}
+	}
+	return all
 }
 
 // Waited notes an answer that asked the client to wait, and whether it did.

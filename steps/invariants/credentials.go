@@ -19,12 +19,12 @@ type closed struct {
 func (r *closed) note(*seen) {}
 
 func (r *closed) check(s *seen) {
-	if s.side != r.side || !s.ofInterface() || s.caller.kind == someCredentials {
+	if s.Side != r.side || !s.ofInterface() || s.Caller.Kind == client.SomeCredentials {
 		return
 	}
 	r.judged++
 	if s.ok() {
-		r.violated(s, "", "a request without valid credentials was served", "status 401 or 403", fmt.Sprintf("status %d", s.status))
+		r.violated(s, "", "a request without valid credentials was served", "status 401 or 403", fmt.Sprintf("status %d", s.Status))
 	}
 }
 
@@ -39,14 +39,14 @@ func (r *refusals) note(*seen) {}
 
 // check looks at requests that are refused for their credentials alone: what breaks the contract may be refused for that.
 func (r *refusals) check(s *seen) {
-	if s.side != spec.AgentServer || !s.ofInterface() || s.caller.kind == someCredentials || s.wrong || s.status/100 != 4 {
+	if s.Side != spec.AgentServer || !s.ofInterface() || s.Caller.Kind == client.SomeCredentials || s.Wrong || s.Status/100 != 4 {
 		return
 	}
 	r.judged++
 	switch {
-	case s.status != r.status:
-		r.violated(s, "", "a refusal has another status than the authentication handler gives", fmt.Sprintf("status %d", r.status), fmt.Sprintf("status %d", s.status))
-	case r.detail != "" && !messages.ContainsText(&client.Answer{Body: []byte(s.exchange.Response.Body)}, r.detail):
+	case s.Status != r.status:
+		r.violated(s, "", "a refusal has another status than the authentication handler gives", fmt.Sprintf("status %d", r.status), fmt.Sprintf("status %d", s.Status))
+	case r.detail != "" && !messages.ContainsText(&client.Answer{Body: []byte(s.Answer)}, r.detail):
 		r.violated(s, "/detail", "a refusal lacks the detail of the authentication handler", fmt.Sprintf("the detail %q", r.detail), actualDetail(s))
 	}
 }
@@ -55,5 +55,5 @@ func actualDetail(s *seen) string {
 	if detail := s.answer.Get("detail"); detail.Type == gjson.String {
 		return fmt.Sprintf("the detail %q", detail.Str)
 	}
-	return fmt.Sprintf("a body of %d bytes without it", len(s.exchange.Response.Body))
+	return fmt.Sprintf("a body of %d bytes without it", len(s.Answer))
 }

@@ -28,7 +28,7 @@ func (r *unchanged) check(s *seen) {
 			continue
 		}
 		for _, field := range fieldsSet {
-			got, is := readOf(of.Get(field), s.id)
+			got, is := readOf(of.Get(field), s.ID)
 			earlier := r.firstValue(before, field)
 			if !is || u.fields[field] != "" || earlier == nil {
 				continue
@@ -77,12 +77,12 @@ type stays struct {
 }
 
 func (r *stays) note(s *seen) {
-	if s.side != spec.ControlPlane || !s.ok() {
+	if s.Side != spec.ControlPlane || !s.ok() {
 		return
 	}
 	for id, revision := range shownIn(s) {
-		if at, known := r.deployed[id]; isDeployed(revision.Get("status").Str) && (!known || s.ended.Before(at)) {
-			r.deployed[id] = s.ended
+		if at, known := r.deployed[id]; isDeployed(revision.Get("status").Str) && (!known || s.Ended.Before(at)) {
+			r.deployed[id] = s.Ended
 		}
 	}
 }
@@ -95,10 +95,10 @@ func (r *stays) check(s *seen) {
 	for id, revision := range shownIn(s) {
 		at, known := r.deployed[id]
 		status := revision.Get("status").Str
-		if !known || !slices.Contains(spec.RevisionStatuses(), strings.ToUpper(status)) || !s.sent.After(at) || !r.isLatest(id, s.ended) {
+		if !known || !slices.Contains(spec.RevisionStatuses(), strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
 			continue
 		}
-		if !isDeployed(status) && !s.sent.After(at.Add(r.patience)) { // it may show what was before
+		if !isDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
 			continue
 		}
 		r.judged++
@@ -112,7 +112,7 @@ func (r *stays) check(s *seen) {
 func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED") }
 
 func statusIn(s *seen) string {
-	if s.op.ID == "list-revisions" {
+	if s.Op.ID == "list-revisions" {
 		return "/resources/*/status"
 	}
 	return "/status"

@@ -21,9 +21,9 @@ type effects struct {
 }
 
 func (r *effects) note(s *seen) {
-	creates := r.field == "" && s.op.ID == "create-deployment"
-	updates := r.field != "" && s.op.ID == "update-deployment" && s.request.Get(sourceConfig+"."+r.field).Type == gjson.String
-	if s.ok() && !s.wrong && (creates || updates) {
+	creates := r.field == "" && s.Op.ID == "create-deployment"
+	updates := r.field != "" && s.Op.ID == "update-deployment" && s.request.Get(sourceConfig+"."+r.field).Type == gjson.String
+	if s.ok() && !s.Wrong && (creates || updates) {
 		r.served++
 	}
 }

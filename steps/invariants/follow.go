@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -25,8 +26,8 @@ type follow struct {
 
 // naming is when something was there, and for which credentials.
 type naming struct {
-	at          time.Time
-	credentials string
+	at time.Time
+	by client.Caller
 }
 
 func newFollow(patience time.Duration) *follow {
@@ -35,21 +36,21 @@ func newFollow(patience time.Duration) *follow {
 }
 
 func (r *follow) note(s *seen) {
-	deployment := s.path["deployment_id"]
+	deployment := s.In("deployment_id")
 	switch {
-	case s.side != spec.ControlPlane:
+	case s.Side != spec.ControlPlane:
 		return
-	case s.op.Method == http.MethodDelete:
+	case s.Op.Method == http.MethodDelete:
 		r.deleted[deployment] = struct{}{}
 		return
-	case s.op.ID == "create-deployment" && s.ok() && s.status != http.StatusAccepted:
+	case s.Op.ID == "create-deployment" && s.ok() && s.Status != http.StatusAccepted:
 		r.names(s, s.answer.Get("id").Str)
-	case s.op.ID == "update-deployment" && s.status/100 != 4:
+	case s.Op.ID == "update-deployment" && s.Status/100 != 4:
 		r.updates[deployment] = append(r.updates[deployment], s)
-	case s.op.ID == "get-deployment" && s.ok():
+	case s.Op.ID == "get-deployment" && s.ok():
 		r.reads[deployment] = append(r.reads[deployment], s)
 	}
-	if s.ok() && s.status != http.StatusAccepted {
+	if s.ok() && s.Status != http.StatusAccepted {
 		of := deployment
 		if of == "" {
 			of = s.answer.Get("id").Str
@@ -61,32 +62,32 @@ func (r *follow) note(s *seen) {
 }
 
 func (r *follow) names(s *seen, id string) {
-	if first, known := r.known[id]; id != "" && (!known || s.ended.Before(first.at)) {
-		r.known[id] = naming{s.ended, s.credentials}
+	if first, known := r.known[id]; id != "" && (!known || s.Ended.Before(first.at)) {
+		r.known[id] = naming{s.Ended, s.Caller}
 	}
 }
 
 func (r *follow) check(s *seen) {
-	if s.side != spec.ControlPlane || s.op.Method != http.MethodGet || s.wrong {
+	if s.Side != spec.ControlPlane || s.Op.Method != http.MethodGet || s.Wrong {
 		return
 	}
-	deployment, asked := s.path["deployment_id"], s.path["deployment_id"]
-	if revision := s.path["revision_id"]; revision != "" {
+	deployment, asked := s.In("deployment_id"), s.In("deployment_id")
+	if revision := s.In("revision_id"); revision != "" {
 		asked += "/" + revision
 	}
 	if _, gone := r.deleted[deployment]; gone {
 		return
 	}
-	if w, known := r.known[asked]; known && w.credentials == s.credentials && s.sent.After(w.at) {
+	if w, known := r.known[asked]; known && w.by == s.Caller && s.Sent.After(w.at) {
 		switch {
 		case s.ok():
 			r.judged++
-		case s.status == http.StatusNotFound && s.sent.After(w.at.Add(r.patience)):
+		case s.Status == http.StatusNotFound && s.Sent.After(w.at.Add(r.patience)):
 			r.judged++
-			r.late(s, "", s.sent.Sub(w.at), "a read of what was created is answered with 404", "status 2xx", "status 404")
+			r.late(s, "", s.Sent.Sub(w.at), "a read of what was created is answered with 404", "status 2xx", "status 404")
 		}
 	}
-	if s.op.ID == "get-deployment" && s.ok() {
+	if s.Op.ID == "get-deployment" && s.ok() {
 		r.afterUpdate(s, deployment)
 	}
 }
@@ -97,15 +98,15 @@ func (r *follow) afterUpdate(s *seen, deployment string) {
 	next := time.Time{} // when the update after it was sent
 	for _, u := range r.updates[deployment] {
 		switch {
-		case !u.sent.Before(s.ended):
-			if next.IsZero() || u.sent.Before(next) {
-				next = u.sent
+		case !u.Sent.Before(s.Ended):
+			if next.IsZero() || u.Sent.Before(next) {
+				next = u.Sent
 			}
-		case act == nil || u.sent.After(act.sent):
+		case act == nil || u.Sent.After(act.Sent):
 			act = u
 		}
 	}
-	if act == nil || !act.ok() || act.status == http.StatusAccepted || !s.sent.After(act.ended) || r.overlaps(act, deployment) {
+	if act == nil || !act.ok() || act.Status == http.StatusAccepted || !s.Sent.After(act.Ended) || r.overlaps(act, deployment) {
 		return
 	}
 	latest := s.answer.Get("latest_revision_id").Str
@@ -113,9 +114,9 @@ func (r *follow) afterUpdate(s *seen, deployment string) {
 	for _, read := range r.reads[deployment] {
 		named := read.answer.Get("latest_revision_id").Str
 		switch {
-		case !read.ended.After(act.sent):
+		case !read.Ended.After(act.Sent):
 			before = named
-		case !read.sent.Before(act.ended) && (next.IsZero() || read.ended.Before(next)) && named != "" && named != latest:
+		case !read.Sent.Before(act.Ended) && (next.IsZero() || read.Ended.Before(next)) && named != "" && named != latest:
 			other = named
 		}
 	}
@@ -124,9 +125,9 @@ func (r *follow) afterUpdate(s *seen, deployment string) {
 	}
 	if latest != before {
 		r.judged++
-	} else if s.sent.After(act.ended.Add(r.patience)) {
+	} else if s.Sent.After(act.Ended.Add(r.patience)) {
 		r.judged++
-		r.late(s, "/latest_revision_id", s.sent.Sub(act.ended), "a read after an update shows the deployment as it was before",
+		r.late(s, "/latest_revision_id", s.Sent.Sub(act.Ended), "a read after an update shows the deployment as it was before",
 			"latest_revision_id "+other, "still "+before)
 	}
 }
@@ -134,17 +135,17 @@ func (r *follow) afterUpdate(s *seen, deployment string) {
 // overlaps tells whether another update of the deployment was under way at the same time.
 func (r *follow) overlaps(act *seen, deployment string) bool {
 	return slices.ContainsFunc(r.updates[deployment], func(u *seen) bool {
-		return u != act && u.sent.Before(act.ended) && (act.sent.Before(u.ended) || u.status == 0)
+		return u != act && u.Sent.Before(act.Ended) && (act.Sent.Before(u.Ended) || u.Status == 0)
 	})
 }
 
 // late notes a violation, and keeps the one that was seen the longest time after the write.
 func (r *follow) late(s *seen, pointer string, after time.Duration, summary, expected, actual string) {
 	r.violated(s, pointer, summary, expected, actual)
-	v := &r.found[slices.IndexFunc(r.found, func(v outcome.Violation) bool { return v.Key == summary && v.Operation == s.op.ID })]
+	v := &r.found[slices.IndexFunc(r.found, func(v outcome.Violation) bool { return v.Key == summary && v.Operation == s.Op.ID })]
 	if v.Count == 1 || after > r.longest {
 		r.longest = after
-		v.Exchange, v.Expected = s.id, fmt.Sprintf("%s, %s after the answer to the write", expected, r.patience)
+		v.Exchange, v.Expected = s.ID, fmt.Sprintf("%s, %s after the answer to the write", expected, r.patience)
 		v.Actual = fmt.Sprintf("%s after %s", actual, after.Round(time.Millisecond))
 	}
 }

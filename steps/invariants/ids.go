@@ -25,11 +25,11 @@ func (r *ids) note(*seen) {}
 
 // check compares ids of the right type: what the contract has against an id is its own concern.
 func (r *ids) check(s *seen) {
-	at, has := idFields[s.op.ID]
-	if s.side != r.side || !has || !s.ok() || !s.answer.Get(at.beside).Exists() {
+	at, has := idFields[s.Op.ID]
+	if s.Side != r.side || !has || !s.ok() || !s.answer.Get(at.beside).Exists() {
 		return
 	}
-	asked, got := s.path[at.parameter], s.answer.Get(at.field)
+	asked, got := s.In(at.parameter), s.answer.Get(at.field)
 	if r.side == spec.ControlPlane && (uuid.Validate(asked) != nil || uuid.Validate(got.Str) != nil) {
 		return
 	}

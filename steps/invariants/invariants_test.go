@@ -84,7 +84,7 @@ func failed(id string, level reports.Level, found ...outcome.Violation) Other {
 
 // judged returns the outcome of an invariant; nil where it holds.
 func (h *history) judged(sentence string) (int, *outcome.Outcome) {
-	n, err := NewRecord(h.target, h.oracle, h.journal, func() []Other { return h.others }).outcome(sentence)
+	n, err := NewRecord(h.target, func() []Other { return h.others }).outcome(sentence)
 	if err == nil {
 		return n, nil
 	}

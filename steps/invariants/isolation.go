@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -56,17 +57,17 @@ func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
 	})
 }
 
-// credentialsOf are named by their user: their value is recorded as the name of a variable.
+// credentialsOf are named by their user: their value is a secret.
 const credentialsOf = "the credentials"
 
 // leaked keeps a violation: a value that belongs to the user with the key. One of each kind and operation has the place of the first.
 func (r *isolation) leaked(s *seen, what, key, value string) {
-	r.leaks[s.id] = s.op.ID
-	kind := leak{s.op.ID, what}
+	r.leaks[s.ID] = s.Op.ID
+	kind := leak{s.Op.ID, what}
 	if _, known := r.shown[kind]; !known {
 		r.shown[kind] = placeOf(s.answer, value)
 	}
-	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, cmp.Or(s.caller.name, "a caller without credentials"))
+	actual := fmt.Sprintf("%s of %s in an answer to %s", what, key, cmp.Or(s.Caller.Name, "a caller without credentials"))
 	if what != credentialsOf {
 		actual += ": " + value
 	}
@@ -103,19 +104,20 @@ func (r *isolation) of(key string) *belongings {
 }
 
 func (r *isolation) note(s *seen) {
-	if s.side != spec.AgentServer || !strings.HasPrefix(s.caller.name, "users.") {
+	if s.Side != spec.AgentServer || !s.isUser() {
 		return
 	}
-	b := r.of(s.caller.name)
-	b.sent.WriteString(s.exchange.Request.Body + "\n")
+	b := r.of(s.Caller.Name)
+	b.sent.WriteString(s.Request)
+	b.sent.WriteByte('\n')
 	if !s.ok() {
 		return
 	}
 	switch {
-	case s.op.ID == "create-thread", !s.ofInterface() && s.exchange.Method == "POST": // such as a copy of a thread
+	case s.Op.ID == "create-thread", !s.ofInterface() && s.Method == "POST": // such as a copy of a thread
 		b.owns(s, "thread_id")
 		b.owns(s, "run_id")
-	case s.op.ID == "create-run":
+	case s.Op.ID == "create-run":
 		b.owns(s, "run_id")
 		for _, m := range s.request.Get("input.messages").Array() {
 			if text := m.Get("content"); text.Type == gjson.String && len(text.Str) >= longEnough {
@@ -130,9 +132,9 @@ func (b *belongings) owns(s *seen, field string) {
 	switch id := s.answer.Get(field); {
 	case id.Type != gjson.String && id.Type != gjson.Number:
 	case len(id.String()) >= longEnough:
-		b.ids[place{s.base, id.String()}] = true
+		b.ids[place{s.Base, id.String()}] = true
 	case id.String() != "" && field == "thread_id":
-		b.short[place{s.base, id.String()}] = true
+		b.short[place{s.Base, id.String()}] = true
 	}
 }
 
@@ -143,30 +145,30 @@ func written(text string) string {
 }
 
 func (r *isolation) check(s *seen) {
-	if s.side != spec.AgentServer || s.caller.name == "" && s.caller.kind == someCredentials || s.caller.name != "" && !strings.HasPrefix(s.caller.name, "users.") {
+	if s.Side != spec.AgentServer || s.Caller.Name == "" && s.Caller.Kind == client.SomeCredentials || s.Caller.Name != "" && !s.isUser() {
 		return // such as a studio user, who may see everything
 	}
-	if s.caller.name == "" && s.ok() {
+	if s.Caller.Name == "" && s.ok() {
 		return // that it was served at all is another invariant's concern
 	}
 	r.checkPersons(s)
-	body, own := s.exchange.Response.Body, r.users[s.caller.name]
+	body, own := s.Answer, r.users[s.Caller.Name]
 	if own == nil {
 		own = &belongings{}
 	}
 	for _, key := range r.order {
-		if key == s.caller.name {
+		if key == s.Caller.Name {
 			continue
 		}
 		other := r.users[key]
 		r.judged++
 		for at := range other.ids {
-			if at.base == s.base && strings.Contains(body, at.id) && !r.knows(s, at.id) && !own.ids[at] {
+			if at.base == s.Base && strings.Contains(body, at.id) && !r.knows(s, at.id) && !own.ids[at] {
 				r.leaked(s, "an id", key, at.id)
 			}
 		}
 		for id := range namedThreads(s.answer) {
-			if at := (place{s.base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
+			if at := (place{s.Base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
 				r.leaked(s, "an id", key, id)
 			}
 		}
@@ -183,13 +185,18 @@ func (r *isolation) knows(s *seen, what string) bool {
 	if carries(s, what) {
 		return true
 	}
-	own := r.users[s.caller.name]
+	own := r.users[s.Caller.Name]
 	return own != nil && (strings.Contains(own.sent.String(), what) || strings.Contains(own.sent.String(), written(what)))
 }
 
 // carries tells whether a request holds the text in its address or its body.
 func carries(s *seen, what string) bool {
-	return strings.Contains(s.exchange.URL, what) || strings.Contains(s.exchange.Request.Body, what) || strings.Contains(s.exchange.Request.Body, written(what))
+	for _, part := range []string{s.Path, s.Query, s.Request} {
+		if strings.Contains(part, what) || strings.Contains(part, written(what)) {
+			return true
+		}
+	}
+	return false
 }
 
 // namedThreads are the values of thread_id in an answer, at any depth.

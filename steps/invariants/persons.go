@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 // person is a user of the configuration as answers may show one.
 type person struct {
 	key         string
-	credentials []string // as they are recorded: by the names of their variables
+	credentials []string
 	identity    string
 }
 
@@ -21,40 +22,33 @@ func personsOf(t *target.Target) (all []person) {
 			continue // such as a studio user
 		}
 		p := person{key: key, identity: c.User.Identity}
-		for _, values := range c.User.Headers {
-			p.credentials = append(p.credentials, recorded(t, values)...)
+		for _, secret := range append(slices.Collect(maps.Values(c.User.Headers)), string(c.User.Token)) {
+			if len(secret) >= longEnough { // a shorter one may stand there by chance
+				p.credentials = append(p.credentials, secret)
+			}
 		}
-		p.credentials = append(p.credentials, recorded(t, string(c.User.Token))...)
 		all = append(all, p)
 	}
 	return all
 }
 
-// recorded is a secret as the record shows it; nothing where it is too short to be found there.
-func recorded(t *target.Target, secret string) []string {
-	if name := t.Redact.Record(secret); len(secret) >= longEnough && name != secret {
-		return []string{name}
-	}
-	return nil
-}
-
-// showsIdentity tells whether the field's servers show the identity of a user at a key. A short identity may be a word that stands
+// showsIdentity tells whether servers show the identity of a user at a key. A short identity may be a word that stands
 // elsewhere by chance.
 func showsIdentity(key string) bool {
-	return slices.Contains([]string{"owner", "identity", "user", "user_id"}, key) || strings.HasSuffix(key, "auth_user_id")
+	return slices.Contains([]string{"owner", "identity", "user"}, key) || strings.HasSuffix(key, "user_id")
 }
 
 // checkPersons looks for the credentials and the identity of another user than the caller.
 func (r *isolation) checkPersons(s *seen) {
-	body := s.exchange.Response.Body
+	body := s.Answer
 	for _, p := range r.known {
-		if p.key == s.caller.name {
+		if p.key == s.Caller.Name {
 			continue
 		}
-		for _, name := range p.credentials {
+		for _, secret := range p.credentials {
 			r.judged++
-			if strings.Contains(body, name) && !carries(s, name) {
-				r.leaked(s, credentialsOf, p.key, name)
+			if (strings.Contains(body, secret) || strings.Contains(body, written(secret))) && !carries(s, secret) {
+				r.leaked(s, credentialsOf, p.key, secret)
 			}
 		}
 		if p.identity == "" || r.knows(s, p.identity) {

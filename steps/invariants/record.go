@@ -15,11 +15,9 @@ import (
 
 // Record is what a run has recorded, judged once for all invariants.
 type Record struct {
-	target  *target.Target
-	oracle  *spec.Oracle
-	journal reports.Exchanges
-	others  func() []Other
-	judged  func() map[string]invariant
+	target *target.Target
+	others func() []Other
+	judged func() map[string]invariant
 }
 
 // Other is what a scenario that sends requests has come to.
@@ -29,8 +27,8 @@ type Other struct {
 }
 
 // NewRecord returns the record of a run. others tells what all scenarios that send requests have come to.
-func NewRecord(t *target.Target, oracle *spec.Oracle, journal reports.Exchanges, others func() []Other) *Record {
-	r := &Record{target: t, oracle: oracle, journal: journal, others: others}
+func NewRecord(t *target.Target, others func() []Other) *Record {
+	r := &Record{target: t, others: others}
 	r.judged = sync.OnceValue(r.judge)
 	return r
 }
@@ -74,18 +72,17 @@ func all(t *target.Target, others func() []Other) map[string]invariant {
 // judge has all invariants read the record.
 func (r *Record) judge() map[string]invariant {
 	rules := all(r.target, r.others)
-	reader := &reader{r.target, r.oracle, newCallers(r.target)}
+	observations := r.target.Collector.Observations()
 	check := func(rule invariant, s *seen) {
 		if s.judged() {
 			rule.check(s)
 		}
 	}
 	for _, pass := range []func(invariant, *seen){invariant.note, check} {
-		for x := range r.journal.All() {
-			if s := reader.read(&x); s != nil {
-				for _, rule := range rules {
-					pass(rule, s)
-				}
+		for _, o := range observations {
+			s := seenOf(o)
+			for _, rule := range rules {
+				pass(rule, s)
 			}
 		}
 	}
@@ -154,7 +151,7 @@ type tally struct {
 func (t *tally) result() (int, []outcome.Violation) { return t.judged, t.found }
 
 func (t *tally) violated(s *seen, pointer, summary, expected, actual string) {
-	operation := s.op.ID
+	operation := s.Op.ID
 	for i := range t.found {
 		if v := &t.found[i]; v.Operation == operation && v.Pointer == pointer && v.Key == summary {
 			v.Count++
@@ -162,5 +159,5 @@ func (t *tally) violated(s *seen, pointer, summary, expected, actual string) {
 		}
 	}
 	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual, Operation: operation, Pointer: pointer,
-		Exchange: s.id, Count: 1, Key: summary, Site: outcome.Site(1)})
+		Exchange: s.ID, Count: 1, Key: summary, Site: outcome.Site(1)})
 }

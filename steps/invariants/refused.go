@@ -43,11 +43,11 @@ type traceless struct {
 func (r *traceless) note(*seen) {}
 
 func (r *traceless) check(s *seen) {
-	if s.side != r.side || s.status < 400 {
+	if s.Side != r.side || s.Status < 400 {
 		return
 	}
 	r.judged++
-	if found := trace(s.exchange.Response.Body); found != "" {
+	if found := trace(s.Answer); found != "" {
 		r.violated(s, "", "a refusal holds a stack trace", "no stack trace", found)
 	}
 }

@@ -45,10 +45,10 @@ func newRollback() *rollback { return &rollback{posted: map[string]*posted{}} }
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
 
 func (r *rollback) note(s *seen) {
-	if s.side != spec.AgentServer || !s.ok() {
+	if s.Side != spec.AgentServer || !s.ok() {
 		return
 	}
-	switch s.op.ID {
+	switch s.Op.ID {
 	case "create-run":
 		id := s.answer.Get("run_id").String()
 		messages := s.request.Get("input.messages").Array()
@@ -56,7 +56,7 @@ func (r *rollback) note(s *seen) {
 			return
 		}
 		text := messages[len(messages)-1].Get("content")
-		p := &posted{id: id, thread: s.base + " " + s.path["thread_id"], sent: s.sent, ended: s.ended,
+		p := &posted{id: id, thread: s.Base + " " + s.In("thread_id"), sent: s.Sent, ended: s.Ended,
 			rollsBack: s.request.Get("multitask_strategy").Str == "rollback"}
 		if text.Type == gjson.String {
 			p.text = text.Str
@@ -65,11 +65,11 @@ func (r *rollback) note(s *seen) {
 				p.wait = time.Duration(ms) * time.Millisecond
 			}
 		}
-		r.posted[s.base+" "+id] = p
+		r.posted[s.Base+" "+id] = p
 		r.order = append(r.order, p)
 	case "join-run":
-		if p := r.posted[s.base+" "+s.path["run_id"]]; p != nil && p.completed.IsZero() {
-			p.completed = s.ended
+		if p := r.posted[s.Base+" "+s.In("run_id")]; p != nil && p.completed.IsZero() {
+			p.completed = s.Ended
 		}
 	}
 }
@@ -117,12 +117,12 @@ func (r *rollback) check(s *seen) {
 	if !r.made {
 		r.find()
 	}
-	if s.side != spec.AgentServer || !s.ofInterface() || !s.ok() {
+	if s.Side != spec.AgentServer || !s.ofInterface() || !s.ok() {
 		return
 	}
-	body := s.exchange.Response.Body
+	body := s.Answer
 	for _, g := range r.gone {
-		if !s.sent.After(g.after) || !strings.HasPrefix(g.thread, s.base+" ") {
+		if !s.Sent.After(g.after) || !strings.HasPrefix(g.thread, s.Base+" ") {
 			continue
 		}
 		r.judged++

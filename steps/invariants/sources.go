@@ -23,7 +23,7 @@ func (r *sources) check(s *seen) {
 			continue
 		}
 		for _, field := range fieldsAll {
-			got, is := readOf(of.Get(field), s.id)
+			got, is := readOf(of.Get(field), s.ID)
 			if !is || field == commit && !aCommit.MatchString(got.value) {
 				continue
 			}
@@ -32,7 +32,7 @@ func (r *sources) check(s *seen) {
 				if got.null || !sameValue(field, sent, got.value) {
 					r.violated(s, pointerTo(s, field), "a revision shows another "+field+" than the request that created it", fmt.Sprintf("%q", sent), shownValue(got))
 				}
-			} else if first := r.firstValue(id, field); first != nil && !got.null && isSettled(revision) && first.exchange != s.id {
+			} else if first := r.firstValue(id, field); first != nil && !got.null && isSettled(revision) && first.exchange != s.ID {
 				r.judged++
 				if !sameValue(field, first.value, got.value) && !sameValue(field, got.value, first.value) {
 					r.violated(s, pointerTo(s, field), "reads of a revision show different values of "+field, shownValue(*first), shownValue(got))
@@ -57,7 +57,7 @@ func (r *revisions) firstValue(revision, field string) *read {
 
 // pointerTo is the place of a field: in a list it is that of any revision.
 func pointerTo(s *seen, field string) string {
-	if s.op.ID == "list-revisions" {
+	if s.Op.ID == "list-revisions" {
 		return "/resources/*/" + sourceConfig + "/" + field
 	}
 	return "/" + sourceConfig + "/" + field
@@ -81,7 +81,7 @@ func (r *latest) note(*seen) {} // sources does
 // check compares GET of a deployment with what reads of the revision have shown. A field that was not sent, such as the commit id, may
 // show nothing or something in its place until the revision is built: until then it is only not to show the value of another revision.
 func (r *latest) check(s *seen) {
-	if s.op.ID != "get-deployment" || !s.ok() {
+	if s.Op.ID != "get-deployment" || !s.ok() {
 		return
 	}
 	revision := s.answer.Get("latest_revision_id").Str
@@ -90,14 +90,14 @@ func (r *latest) check(s *seen) {
 		return
 	}
 	for _, field := range fieldsAll {
-		got, is := readOf(of.Get(field), s.id)
+		got, is := readOf(of.Get(field), s.ID)
 		sent := r.sentFor(revision, field) != ""
 		own := slices.DeleteFunc(slices.Clone(r.shown[revision][field]), func(v read) bool { return v.null })
 		at := slices.IndexFunc(own, func(v read) bool { return sent || v.settled })
 		if !is || at < 0 || got.null && !sent {
 			continue
 		}
-		if !sent && !s.sent.After(r.settled[revision]) && !r.served[field][got.value] {
+		if !sent && !s.Sent.After(r.settled[revision]) && !r.served[field][got.value] {
 			continue
 		}
 		r.judged++

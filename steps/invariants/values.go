@@ -58,20 +58,20 @@ func newRevisions() *revisions {
 }
 
 func (r *revisions) note(s *seen) {
-	if s.side != spec.ControlPlane {
+	if s.Side != spec.ControlPlane {
 		return
 	}
-	switch s.op.ID {
+	switch s.Op.ID {
 	case "create-deployment":
 		if s.ok() {
-			r.creates(s, &update{sent: s.sent, ended: s.ended, deployment: s.answer.Get("id").Str, revision: s.answer.Get("latest_revision_id").Str, fields: r.set(s)})
+			r.creates(s, &update{sent: s.Sent, ended: s.Ended, deployment: s.answer.Get("id").Str, revision: s.answer.Get("latest_revision_id").Str, fields: r.set(s)})
 		}
 	case "update-deployment":
-		u := &update{sent: s.sent, ended: s.ended, deployment: s.path["deployment_id"], update: true, fields: r.set(s)}
-		if s.status == 0 || s.status >= 500 {
+		u := &update{sent: s.Sent, ended: s.Ended, deployment: s.In("deployment_id"), update: true, fields: r.set(s)}
+		if s.Status == 0 || s.Status >= 500 {
 			u.ended = time.Time{}
 		}
-		if s.status/100 != 4 {
+		if s.Status/100 != 4 {
 			r.updates[u.deployment] = append(r.updates[u.deployment], u)
 		}
 		if s.ok() && len(u.fields) > 0 {
@@ -80,13 +80,13 @@ func (r *revisions) note(s *seen) {
 		}
 	}
 	if s.ok() {
-		r.names(s.answer.Get("latest_revision_id").Str, s.ended)
+		r.names(s.answer.Get("latest_revision_id").Str, s.Ended)
 		for id, revision := range shownIn(s) {
-			r.names(id, s.ended)
-			if first, known := r.settled[id]; isSettled(revision) && (!known || s.ended.Before(first)) {
-				r.settled[id] = s.ended
+			r.names(id, s.Ended)
+			if first, known := r.settled[id]; isSettled(revision) && (!known || s.Ended.Before(first)) {
+				r.settled[id] = s.Ended
 			}
-			r.shows(id, revision, s.id)
+			r.shows(id, revision, s.ID)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func shownIn(s *seen) map[string]gjson.Result {
 			found[id.Str] = revision
 		}
 	}
-	switch s.op.ID {
+	switch s.Op.ID {
 	case "get-revision":
 		add(s.answer)
 	case "list-revisions":

@@ -3,12 +3,12 @@ package suite
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -23,13 +23,15 @@ const (
 
 // chains finds the exchanges that led to violations, in the record of a run.
 type chains struct {
-	target  *target.Target
-	oracle  *spec.Oracle
-	journal reports.Recorder
-	uses    func(owner string) []string // fixtures of a scenario or a fixture
+	target *target.Target
+	uses   func(owner string) []string // fixtures of a scenario or a fixture
 }
 
-func (r *run) chains() chains { return chains{r.target, r.Oracle, r.Journal, r.maker.Uses} }
+func (r *run) chains() chains { return chains{r.target, r.maker.Uses} }
+
+func (c chains) seen(exchange int) evidence.Observation {
+	return c.target.Collector.Observation(exchange)
+}
 
 // of lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's fixtures
 // and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that they share.
@@ -69,9 +71,9 @@ type update struct {
 
 // updates lists the requests of the run that have changed a deployment.
 func (c chains) updates() (all []update) {
-	for x := range c.journal.All() {
-		if op, known := c.operation(x); known && op.ID == updateDeployment && x.Status/100 == 2 {
-			all = append(all, update{x.ID, x.URL})
+	for _, o := range c.target.Collector.Observations() {
+		if o.Op.ID == updateDeployment && o.Status/100 == 2 {
+			all = append(all, update{o.ID, o.Base + o.Path})
 		}
 	}
 	return all
@@ -88,10 +90,9 @@ func (c chains) withUpdates(sent []evidence.Sent, senders []string, updates []up
 	}
 	about := map[string]bool{}
 	for _, x := range sent {
-		if e, err := c.journal.Get(x.ID); err == nil {
-			for _, u := range updates {
-				about[u.address] = about[u.address] || e.URL == u.address || strings.HasPrefix(e.URL, u.address+"/")
-			}
+		o := c.seen(x.ID)
+		for _, u := range updates {
+			about[u.address] = about[u.address] || strings.HasPrefix(o.Base+o.Path+"/", u.address+"/")
 		}
 	}
 	last := sent[len(sent)-1].At
@@ -120,8 +121,8 @@ func (c chains) withoutRepeats(sent []evidence.Sent, v outcome.Violation) []evid
 	keys := map[string]string{}
 	for i, x := range sent {
 		key := ""
-		if e, err := c.journal.Get(x.ID); err == nil && e.Method == "GET" {
-			key = e.URL
+		if o := c.seen(x.ID); o.Method == http.MethodGet {
+			key = o.Base + o.Path + "?" + o.Query
 		}
 		if at, began := lastOf[x.By]; began && key != "" && keys[x.By] == key {
 			runs[at] = append(runs[at], i)
@@ -159,33 +160,27 @@ func (c chains) describeComparisons(res *reports.Result, comparisons []outcome.C
 		at := func(id int) int {
 			return slices.IndexFunc(chain, func(l reports.Link) bool { return l.Exchange == id })
 		}
-		what, when := c.requestOf(with), "before"
-		if what == c.requestOf(shown) {
+		what, when := c.requestOf(compared.With), "before"
+		if what == c.requestOf(compared.Shown) {
 			what = "the one"
 		}
 		if at(with) > at(shown) {
 			when = "after"
 		}
 		res.Findings[i].Compared = fmt.Sprintf("%s (exchange %d)%s with %s %s it (exchange %d)",
-			c.requestOf(shown), shown, c.actBetween(chain, with, shown), what, when, with)
+			c.requestOf(compared.Shown), shown, c.actBetween(chain, with, shown, order), what, when, with)
 	}
 }
 
 // requestOf names a request as the contract does: "GET /v2/deployments/{deployment_id}".
-func (c chains) requestOf(id int) string {
-	x, err := c.journal.Get(id)
-	if err != nil {
-		return "an exchange"
-	}
-	if op, known := c.operation(x); known {
-		return op.Method + " " + op.Path
-	}
-	return x.Method + " " + c.target.Redact.Text(x.URL)
+func (c chains) requestOf(exchange int) string {
+	o := c.seen(exchange)
+	return o.Method + " " + cmp.Or(o.Op.Path, c.target.Redact.Text(o.Base+o.Path))
 }
 
 // actBetween describes the last request between two exchanges of a chain that changed something: ", after the PATCH
 // (exchange 10),".
-func (c chains) actBetween(chain []reports.Link, from, to int) (described string) {
+func (c chains) actBetween(chain []reports.Link, from, to int, order []int) (described string) {
 	between := false
 	for _, link := range chain {
 		switch {
@@ -194,27 +189,10 @@ func (c chains) actBetween(chain []reports.Link, from, to int) (described string
 		case link.Exchange == from:
 			between = true
 		case between:
-			if x, err := c.journal.Get(link.Exchange); err == nil && x.Method != "GET" {
-				described = fmt.Sprintf(", after the %s (exchange %d),", x.Method, link.Exchange)
+			if o := c.seen(order[link.Exchange-1]); o.Method != http.MethodGet {
+				described = fmt.Sprintf(", after the %s (exchange %d),", o.Method, link.Exchange)
 			}
 		}
 	}
 	return ""
-}
-
-// operation is that of a recorded exchange.
-func (c chains) operation(x reports.Exchange) (op spec.Operation, known bool) {
-	for _, side := range c.target.Sides() {
-		for _, base := range c.target.Bases(side) {
-			path, below := strings.CutPrefix(x.URL, base)
-			if !below {
-				continue
-			}
-			path, _, _ = strings.Cut(path, "?")
-			if op, ok := c.oracle.Find(side, x.Method, path); ok {
-				return op, true
-			}
-		}
-	}
-	return op, false
 }

@@ -90,7 +90,7 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	case o.Verdict != reports.Failed || s.Is(features.TagLast):
 		return false
 	}
-	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return r.target.Collector.TrustedStatus(v.Exchange) == 0 })
+	return !slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return !r.target.Collector.Observation(v.Exchange).Trusted })
 }
 
 // credentialsOf names the keys of the credentials that were sent to a side, and the remedy.

@@ -66,6 +66,23 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	return r.missing(scenarios)
 }
 
+// judgeAgain judges the scenarios that failed once more, when the others are over, so that a finding says whether it was seen again. The
+// verdicts stay. What creates revisions, or may have waited for an answer in vain, is judged once only.
+func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
+	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
+		v := r.verdicts[s.Key()]
+		return v.outcome == nil || v.outcome.Verdict != reports.Failed || s.Terms.Creates() || v.took >= r.target.Config.Timeouts.Request
+	})
+	if ctx.Err() != nil || len(failed) == 0 {
+		return nil
+	}
+	first := r.verdicts
+	r.verdicts, r.repeats = map[string]*verdict{}, true
+	err := r.execute(ctx, failed)
+	r.again, r.verdicts, r.repeats = r.verdicts, first, false
+	return err
+}
+
 // contents returns the features that hold the scenarios.
 func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
 	needed := map[string]bool{}
@@ -112,7 +129,9 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	}
 	r := e.run
 	e.scene.Scenario = s
-	r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
+	if !r.repeats {
+		r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
+	}
 	ctx = client.WithUrgency(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)))
 	if o := r.preclude(ctx, s); o != nil {
 		e.end(o, "")
@@ -202,7 +221,9 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 	e.run.mu.Lock()
 	e.run.verdicts[s.Key()] = e.verdict
 	e.run.mu.Unlock()
-	e.run.tellEnd(s, e.verdict)
+	if !e.run.repeats {
+		e.run.tellEnd(s, e.verdict)
+	}
 }
 
 // tellEnd shows the verdict of a scenario to people who watch the run.

@@ -1,13 +1,13 @@
 package suite
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
@@ -20,9 +20,7 @@ func (c chains) aboutTheSame(sent []evidence.Sent, owner string, shows ...int) [
 	for _, x := range sent {
 		if slices.Contains(shows, x.ID) {
 			related[x.By] = true
-			if e, err := c.journal.Get(x.ID); err == nil {
-				shown += e.Response.Body
-			}
+			shown += c.seen(x.ID).Answer
 		}
 	}
 	for known := 0; known < len(related); {
@@ -47,43 +45,28 @@ func (c chains) aboutTheSame(sent []evidence.Sent, owner string, shows ...int) [
 
 // refused tells whether a request that creates something was not answered with 2xx.
 func (c chains) refused(exchange int) bool {
-	x, err := c.journal.Get(exchange)
-	return err == nil && x.Method == "POST" && x.Status/100 != 2
+	o := c.seen(exchange)
+	return o.Method == http.MethodPost && o.Status/100 != 2
 }
 
-// idsOf returns the ids that an exchange is about: those in its path, and what it has created. The base is the rest of the path,
-// which may hold the id of the deployment that an agent server belongs to.
+// idsOf returns the ids that an exchange is about: those in its path, and what it has created. The base may hold the id of the deployment that
+// an agent server belongs to.
 func (c chains) idsOf(exchange int) (own, base []string) {
-	x, err := c.journal.Get(exchange)
-	if err != nil {
-		return nil, nil
-	}
-	address, err := url.Parse(x.URL)
-	if err != nil {
-		return nil, nil
-	}
-	path, template := strings.Split(address.Path, "/"), []string(nil)
-	if op, known := c.operation(x); known {
-		template = strings.Split(strings.Trim(op.Path, "/"), "/")
-	}
-	begin := max(len(path)-len(template), 0)
-	for i, name := range template {
-		if strings.HasPrefix(name, "{") && begin+i < len(path) {
-			own = append(own, path[begin+i])
+	o := c.seen(exchange)
+	for _, parameter := range o.Op.Parameters {
+		if parameter.In == "path" {
+			own = append(own, o.In(parameter.Name))
 		}
 	}
-	return append(own, createdIn(x)...), path[:begin]
-}
-
-// createdIn returns the ids of what a POST has created.
-func createdIn(x reports.Exchange) (ids []string) {
-	if x.Method != "POST" || x.Status/100 != 2 {
-		return nil
-	}
-	for _, field := range []string{"id", "thread_id", "run_id"} {
-		if id := gjson.Get(x.Response.Body, field).String(); id != "" {
-			ids = append(ids, id)
+	if o.Method == http.MethodPost && o.Status/100 == 2 {
+		for _, field := range []string{"id", "thread_id", "run_id"} {
+			if id := gjson.Get(o.Answer, field).String(); id != "" {
+				own = append(own, id)
+			}
 		}
 	}
-	return ids
+	if address, err := url.Parse(o.Base); err == nil {
+		base = strings.Split(address.Path, "/")
+	}
+	return own, base
 }

@@ -46,6 +46,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	for _, s := range selected {
 		r.addScenario(res, s)
 	}
+	explain(res, r.Catalogue)
 	if removal >= time.Second || r.stopped != "" {
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
@@ -120,6 +121,20 @@ func (r *run) addScenario(res *reports.Result, s *features.Scenario) {
 	}
 }
 
+// explain says of each failed requirement which other failures explain it.
+func explain(res *reports.Result, c *features.Catalogue) {
+	failed := map[string]bool{}
+	for _, q := range res.Requirements {
+		failed[q.ID] = q.Verdict == reports.Failed
+	}
+	for i := range res.Requirements {
+		q := &res.Requirements[i]
+		if failed[q.ID] {
+			q.ExplainedBy = slices.DeleteFunc(slices.Clone(c.Find(q.ID).After), func(id string) bool { return !failed[id] })
+		}
+	}
+}
+
 // blockers are what kept a scenario from judging, each once.
 func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 	if o.Verdict != reports.Blocked && o.Verdict != reports.Inconclusive {
@@ -148,9 +163,12 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 		}
 		for _, found := range v.outcome.Violations {
 			f := r.finding(s, v.sentence, found)
-			if at, again := known[f.ID]; again {
-				res.Findings[at].Count += f.Count
-				res.Findings[at].Sites = append(res.Findings[at].Sites, f.Sites...)
+			r.seenAgain(&f, s)
+			if at, twice := known[f.ID]; twice {
+				same := &res.Findings[at]
+				same.Count += f.Count
+				same.Judged, same.Seen = max(same.Judged, f.Judged), max(same.Seen, f.Seen)
+				same.Sites = append(same.Sites, f.Sites...)
 				continue
 			}
 			known[f.ID] = len(res.Findings)
@@ -159,6 +177,18 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 		}
 	}
 	return comparisons
+}
+
+// seenAgain enters whether the second judgement of the scenario, if there was one, has shown the finding too.
+func (r *run) seenAgain(f *reports.Finding, s *features.Scenario) {
+	v := r.again[s.Key()]
+	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed && v.outcome.Verdict != reports.Failed {
+		return
+	}
+	f.Judged, f.Seen = 2, 1
+	if v.outcome != nil && slices.ContainsFunc(v.outcome.Violations, func(found outcome.Violation) bool { return r.finding(s, v.sentence, found).ID == f.ID }) {
+		f.Seen = 2
+	}
 }
 
 func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation) reports.Finding {
@@ -172,9 +202,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 	if v.Exchange > 0 {
 		if x, err := r.Journal.Get(v.Exchange); err == nil {
 			f.Curl = x.Curl
-			if op, known := r.chains().operation(x); known && f.Operation == "" {
-				f.Operation = op.ID
-			}
+			f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
 		}
 	}
 	withWords(r.target, &f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -68,6 +69,8 @@ type run struct {
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by scenario
+	again    map[string]*verdict // of those that were judged once more; see judgeAgain
+	repeats  bool                // that is being done
 }
 
 // obstacles are what kept a run from judging all that was selected.
@@ -121,6 +124,9 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		}
 	}
 	r.askOnceMore(within)
+	if err := r.judgeAgain(within, slices.Concat(asking...)); err != nil {
+		return nil, err
+	}
 	judging := within
 	if r.cut = ctx.Err() != nil; r.cut {
 		r.maker.Wait() // what is still being made may add to the record
@@ -162,7 +168,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	agents := agent.New(t, p, maker, o.Concurrency)
 	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents,
 		forecast: Foresee(o.Config, o.Select), start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}}
-	r.invariants = invariants.NewRecord(t, o.Oracle, o.Journal, r.judgedApart)
+	r.invariants = invariants.NewRecord(t, r.judgedApart)
 	return r, nil
 }
 

@@ -18,7 +18,7 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 	if planesSchemes[who.name] != "" && !t.takesPlanesCredentials(base) {
 		header = http.Header{} // whatever was judged before: they are not sent
 	}
-	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header,
+	r := t.request(client.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: header, Caller: t.sender(who, header),
 		Trusted: who.User != nil || who.name == TheUser}, body)
 	if r.Trusted || who.name == aStudioUser {
 		t.renews(&r, func() http.Header { return t.currentHeader(who) })
@@ -30,12 +30,35 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 // it is.
 func (t *Target) ToControlPlane(who Asker, method, path string, body any) client.Request {
 	header := t.Credentials(who)
-	r := t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: header,
+	r := t.request(client.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: method, Path: path, Header: header, Caller: senderToPlane(who, header),
 		Trusted: len(header) > 0 && (who == TheClient || IsScheme(who))}, body)
 	if r.Trusted || who == AnotherTenant {
 		t.renews(&r, func() http.Header { return t.Credentials(who) })
 	}
 	return r
+}
+
+// sender is who a caller is for the record.
+func (t *Target) sender(who Caller, header http.Header) client.Caller {
+	switch key := t.CredentialKey(who); {
+	case len(header) == 0:
+		return client.Caller{Kind: client.NoCredentials}
+	case key != "":
+		return client.Caller{Name: key}
+	case who.name == anUnknownToken:
+		return client.Caller{Kind: client.UnknownCredentials}
+	}
+	return client.Caller{}
+}
+
+func senderToPlane(who Asker, header http.Header) client.Caller {
+	switch {
+	case len(header) == 0:
+		return client.Caller{Kind: client.NoCredentials}
+	case who == UnknownKey:
+		return client.Caller{Kind: client.UnknownCredentials}
+	}
+	return client.Caller{Name: string(who)}
 }
 
 func (t *Target) request(r client.Request, body any) client.Request {

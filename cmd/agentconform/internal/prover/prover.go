@@ -87,7 +87,7 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	}
 	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Gate: !o.Whole, Whole: len(o.Only) == 0}
 	for _, r := range p.catalogue.Requirements {
-		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title})
+		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title, After: r.After})
 	}
 	stop, err := p.startPristine(ctx)
 	if err != nil {
@@ -307,7 +307,7 @@ func hurry(cfg *config.Config) error {
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	row.Verdict, row.Narrow = result.Verdict, p.narrow(*row)
 	var failed []string
-	row.Cells = map[string]string{}
+	row.Cells, row.Explained = map[string]string{}, map[string][]string{}
 	for _, q := range result.Requirements {
 		if p.Whole && q.Verdict != reports.Passed {
 			row.Cells[q.ID] = cell(q)
@@ -316,7 +316,11 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 		case reports.Passed:
 			row.Passed++
 		case reports.Failed:
-			failed = append(failed, q.ID)
+			if len(q.ExplainedBy) == 0 {
+				failed = append(failed, q.ID)
+				continue
+			}
+			row.Explained[q.ID] = q.ExplainedBy
 		case reports.Blocked, reports.Inconclusive:
 			row.Open = append(row.Open, q.ID)
 		}

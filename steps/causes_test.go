@@ -1,0 +1,61 @@
+package steps_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/interop/independent"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/suite"
+)
+
+// TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain has the 404 of GET of a deployment changed, always or once. A requirement that
+// wants no more than another one is its own cause where that one has passed.
+func TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status    int
+		most      int64 // so many answers are changed
+		only      []string
+		explained map[string][]string // failed requirements, and what explains them
+		seen      int
+	}{
+		"a cause and what it explains": {http.StatusOK, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-2": nil, "CP-GET-4": {"CP-GET-2"}}, 2},
+		"the second alone":             {http.StatusConflict, 100, []string{"CP-GET-2", "CP-GET-4"}, map[string][]string{"CP-GET-4": nil}, 2},
+		"the cause is not selected":    {http.StatusOK, 100, []string{"CP-GET-4"}, map[string][]string{"CP-GET-4": nil}, 2},
+		"once":                         {http.StatusOK, 1, []string{"CP-GET-2"}, map[string][]string{"CP-GET-2": nil}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startIndependent(t, independent.Options{})
+			cfg := configure(t, s)
+			var changed atomic.Int64
+			cfg.Target = changedBy(t, cfg.Target, func(*http.Request) {}, func(a *http.Response, body []byte) []byte {
+				ofDeployment := a.Request.Method == http.MethodGet && !strings.Contains(a.Request.URL.Path, "/revisions")
+				if ofDeployment && a.StatusCode == http.StatusNotFound && changed.Add(1) <= c.most {
+					a.StatusCode = c.status
+				}
+				return body
+			})
+			res := judge(t, cfg, func(o *steps.Options) { o.Select = suite.Selection{Only: c.only} })
+			explained := map[string][]string{}
+			for _, q := range res.Requirements {
+				if q.Verdict == reports.Failed {
+					explained[q.ID] = q.ExplainedBy
+				}
+			}
+			assert.Equal(t, len(c.explained), len(explained), "%v", explained)
+			for id, by := range c.explained {
+				assert.ElementsMatch(t, by, explained[id], id)
+			}
+			require.NotEmpty(t, res.Findings)
+			assert.Equal(t, []int{2, c.seen}, []int{res.Findings[0].Judged, res.Findings[0].Seen})
+		})
+	}
+}
