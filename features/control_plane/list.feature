@@ -100,7 +100,7 @@ Feature: Listing the revisions of a deployment
         |       |
         | ten   |
 
-  @CP-LIST-6 @must @section-4 @after:CP-LIST-2
+  @CP-LIST-6 @must @section-4 @after:CP-LIST-2 @after:CP-LIST-8
   @shares:history
   Rule: Paging by limit and computed offsets returns every revision exactly once, whatever the page size
     "Lists all revisions of a deployment. ... limit ... maximum resources returned ... offset ... >= 0; pagination
