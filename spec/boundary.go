@@ -51,8 +51,8 @@ func integerCases(p Parameter) []Case {
 		add(*p.Minimum+1, true, "above the minimum")
 		add(-1, *p.Minimum <= -1, "negative")
 	}
-	if n, ok := p.Default.(int); ok {
-		add(float64(n), true, "the default")
+	if n, ok := p.Default.(float64); ok {
+		add(n, true, "the default")
 	}
 	if p.Maximum != nil {
 		add(*p.Maximum-1, true, "below the maximum")

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
+	"maps"
 	"slices"
-	"strings"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/pb33f/libopenapi-validator/openapi_vocabulary"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"go.yaml.in/yaml/v4"
 )
 
 // The extensions of the documents, see their descriptions.
@@ -32,6 +31,7 @@ type contract struct {
 
 type operation struct {
 	Operation
+	place       int      // in the document
 	segments    []string // of the path template
 	parameters  map[string]*parameter
 	body        *jsonschema.Schema // of the request; nil where it has none
@@ -49,65 +49,65 @@ type response struct {
 	schema *jsonschema.Schema // nil where the body is open
 }
 
+// compiler reads a document with the model of kin-openapi.
 type compiler struct {
-	side Side
-	root *yaml.Node
+	side     Side
+	model    *openapi3.T
+	document []byte
 }
 
+// place is where the last line with a text begins. The model has no order, and to have it count lines takes longer than all the rest.
+func (c *compiler) place(line string) int { return bytes.LastIndex(c.document, []byte("\n"+line+"\n")) }
+
 func compile(side Side, document []byte) (*contract, error) {
-	root, err := parse(document)
+	model, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
 		return nil, fmt.Errorf("reading the %s document: %w", side, err)
 	}
-	c := &compiler{side: side, root: root}
+	c := &compiler{side, model, document}
 	result := &contract{enums: c.enums()}
-	for path, item := range fields(child(root, "paths")) {
-		for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodPatch, http.MethodDelete} {
-			declared := child(item, strings.ToLower(method))
-			if declared == nil {
-				continue
-			}
+	for _, path := range model.Paths.Keys() { // sorted, so that an error is the same each time
+		item := model.Paths.Value(path)
+		for method, declared := range item.Operations() {
 			compiled, err := c.operation(path, method, item, declared)
 			if err != nil {
-				return nil, fmt.Errorf("compiling operation %s of the %s document: %w", text(declared, "operationId"), side, err)
+				return nil, fmt.Errorf("compiling operation %s of the %s document: %w", declared.OperationID, side, err)
 			}
 			result.operations = append(result.operations, compiled)
 		}
 	}
+	slices.SortFunc(result.operations, func(a, b *operation) int { return a.place - b.place })
 	return result, nil
 }
 
-func (c *compiler) operation(path, method string, item, declared *yaml.Node) (*operation, error) {
+func (c *compiler) operation(path, method string, item *openapi3.PathItem, declared *openapi3.Operation) (*operation, error) {
 	result := &operation{
 		Operation: Operation{
-			ID: text(declared, "operationId"), Side: c.side, Method: method, Path: path, Field: flag(declared, extField),
+			ID: declared.OperationID, Side: c.side, Method: method, Path: path, Field: declared.Extensions[extField] == true,
 		},
+		place:      c.place("      operationId: " + declared.OperationID),
 		segments:   segmentsOf(path),
 		parameters: map[string]*parameter{},
 		responses:  map[string]*response{},
 	}
-	for _, p := range slices.Concat(items(child(item, "parameters")), items(child(declared, "parameters"))) {
-		compiled, err := c.parameter(p)
+	for _, p := range slices.Concat(item.Parameters, declared.Parameters) {
+		compiled, err := c.parameter(p.Value)
 		if err != nil {
-			return nil, fmt.Errorf("parameter %s: %w", text(p, "name"), err)
+			return nil, fmt.Errorf("parameter %s: %w", p.Value.Name, err)
 		}
 		result.parameters[compiled.Name] = compiled
 		result.Parameters = append(result.Parameters, compiled.Parameter)
 	}
-	if body := child(declared, "requestBody"); body != nil {
-		schema, err := jsonSchema(body)
+	if declared.RequestBody != nil {
+		body := declared.RequestBody.Value
+		schema, err := jsonSchema(body.Content)
 		if err != nil {
 			return nil, fmt.Errorf("request body: %w", err)
 		}
-		result.body, result.bodyMissing = schema, !flag(body, "required")
-		if example := child(child(child(body, "content"), "application/json"), "example"); example != nil {
-			if err := example.Decode(&result.Example); err != nil {
-				return nil, fmt.Errorf("example of the request body: %w", err)
-			}
-		}
+		result.body, result.bodyMissing, result.Example = schema, !body.Required, body.Content.Get(jsonType).Example
 	}
-	for status, r := range fields(child(declared, "responses")) {
-		compiled, err := newResponse(status, r)
+	for _, status := range declared.Responses.Keys() { // sorted
+		compiled, err := newResponse(status, declared.Responses.Value(status).Value)
 		if err != nil {
 			return nil, fmt.Errorf("response %s: %w", status, err)
 		}
@@ -117,71 +117,58 @@ func (c *compiler) operation(path, method string, item, declared *yaml.Node) (*o
 	return result, nil
 }
 
-func (c *compiler) parameter(declared *yaml.Node) (*parameter, error) {
-	schema := child(declared, "schema")
+func (c *compiler) parameter(declared *openapi3.Parameter) (*parameter, error) {
+	schema := declared.Schema.Value
 	result := &parameter{Parameter: Parameter{
-		Name: text(declared, "name"), In: text(declared, "in"), Required: flag(declared, "required"),
-		Format: text(schema, "format"), Enum: texts(schema, "enum"),
+		Name: declared.Name, In: declared.In, Required: declared.Required, Format: schema.Format, Enum: texts(schema.Enum),
+		Minimum: schema.Min, Maximum: schema.Max, Default: schema.Default,
 	}}
-	var bounds struct {
-		Minimum, Maximum *float64
-		Default          any
-	}
-	if err := schema.Decode(&bounds); err != nil {
-		return nil, fmt.Errorf("reading the bounds: %w", err)
-	}
-	result.Minimum, result.Maximum, result.Default = bounds.Minimum, bounds.Maximum, bounds.Default
-	for _, name := range append(texts(schema, "type"), text(schema, "type")) { // a list of types, or one
-		switch name {
-		case "":
-		case "null":
+	for _, name := range schema.Type.Slice() {
+		if name == "null" {
 			result.Nullable = true
-		default:
+		} else {
 			result.Type = name
 		}
 	}
-	if name := text(declared, extCommaSeparated); name != "" {
-		item := lookup(c.root, "#/components/schemas/"+name)
+	if name, is := declared.Extensions[extCommaSeparated].(string); is {
+		item := c.model.Components.Schemas[name]
 		if item == nil {
 			return nil, fmt.Errorf("%s names the unknown schema %q", extCommaSeparated, name)
 		}
-		result.List, result.Enum = true, texts(item, "enum")
+		result.List, result.Enum = true, texts(item.Value.Enum)
 	}
-	compiled, err := compileSchema(schema)
+	compiled, err := compileSchema(declared.Schema)
 	result.schema = compiled
 	return result, err
 }
 
-func newResponse(status string, declared *yaml.Node) (*response, error) {
-	result := &response{Response: Response{Status: status, BodyOptional: flag(declared, extBodyOptional)}}
-	for contentType := range fields(child(declared, "content")) {
-		result.ContentTypes = append(result.ContentTypes, contentType)
-	}
+func newResponse(status string, declared *openapi3.Response) (*response, error) {
+	result := &response{Response: Response{Status: status, BodyOptional: declared.Extensions[extBodyOptional] == true,
+		ContentTypes: slices.Sorted(maps.Keys(declared.Content))}}
 	if len(result.ContentTypes) == 0 {
 		return result, nil
 	}
-	schema, err := jsonSchema(declared)
+	schema, err := jsonSchema(declared.Content)
 	result.schema = schema
 	return result, err
 }
 
 // jsonSchema compiles the schema of a body that is JSON.
-func jsonSchema(body *yaml.Node) (*jsonschema.Schema, error) {
-	schema := child(child(child(body, "content"), jsonType), "schema")
-	if schema == nil {
+func jsonSchema(content openapi3.Content) (*jsonschema.Schema, error) {
+	media := content[jsonType]
+	if media == nil || media.Schema == nil {
 		return nil, errors.New("no schema for " + jsonType)
 	}
-	return compileSchema(schema)
+	return compileSchema(media.Schema)
 }
 
 // compileSchema compiles a schema as the validators of libopenapi-validator do: with the keywords of OpenAPI 3.1, and
 // formats asserted. Its package helpers would do this too, but takes longer to build than all else that the suite needs.
-func compileSchema(schema *yaml.Node) (*jsonschema.Schema, error) {
-	var value any
-	if err := schema.Decode(&value); err != nil {
-		return nil, fmt.Errorf("reading the schema: %w", err)
+func compileSchema(schema *openapi3.SchemaRef) (*jsonschema.Schema, error) {
+	if err := inline(schema, nil); err != nil {
+		return nil, err
 	}
-	text, err := json.Marshal(value)
+	text, err := json.Marshal(schema)
 	if err != nil {
 		return nil, fmt.Errorf("writing the schema as JSON: %w", err)
 	}
@@ -201,4 +188,33 @@ func compileSchema(schema *yaml.Node) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("compiling the schema: %w", err)
 	}
 	return compiled, nil
+}
+
+// inline has a schema written with what its references name in their place. above are the schemas that it is part of.
+func inline(schema *openapi3.SchemaRef, above []*openapi3.Schema) error {
+	if slices.Contains(above, schema.Value) {
+		return fmt.Errorf("%s contains itself", schema.Ref)
+	}
+	schema.Ref = ""
+	above = append(above, schema.Value)
+	parts := slices.Collect(maps.Values(schema.Value.Properties))
+	if items := schema.Value.Items; items != nil {
+		parts = append(parts, items)
+	}
+	for _, part := range parts {
+		if err := inline(part, above); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// texts are the strings of a list of values.
+func texts(values []any) (all []string) {
+	for _, value := range values {
+		if text, is := value.(string); is {
+			all = append(all, text)
+		}
+	}
+	return all
 }

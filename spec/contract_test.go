@@ -16,11 +16,11 @@ func TestABrokenDocumentIsAnError(t *testing.T) {
 		"a lost reference":    {"'#/components/schemas/Revision'", "'#/components/schemas/Gone'", "control-plane document"},
 		"a foreign reference": {"'#/components/schemas/Revision'", "'revision.yaml'", "reading the control-plane document"},
 		"keys beside a reference": {"$ref: '#/components/schemas/Source'\n", "$ref: '#/components/schemas/Source'\n          nullable: true\n",
-			"reading the control-plane document"},
+			"OpenAPI keyword 'nullable'"},
 		"a loop":                   {"Source:\n", "Source:\n      items: {$ref: '#/components/schemas/Source'}\n", "contains itself"},
 		"a keyword of OpenAPI 3.0": {"type: integer\n        minimum: 1", "type: integer\n        nullable: true\n        minimum: 1", "parameter limit"},
 		"a lost list":              {"x-comma-separated: RevisionStatus", "x-comma-separated: Gone", `parameter status: x-comma-separated names the unknown schema "Gone"`},
-		"another body type":        {"application/json:", "text/csv:", "create-deployment"},
+		"another body type":        {"application/json:", "text/csv:", "no schema for application/json"},
 		"an unknown type":          {"type: integer\n        minimum: 1", "type: whole\n        minimum: 1", "parameter limit"},
 	} {
 		t.Run(name, func(t *testing.T) {

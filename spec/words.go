@@ -1,9 +1,11 @@
 package spec
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -16,11 +18,16 @@ type enum struct {
 // enums finds the fields with listed values. A named list is reported for the first field that has it.
 func (c *compiler) enums() []enum {
 	var result []enum
-	seen := map[*yaml.Node]bool{}
-	for name, schema := range fields(lookup(c.root, "#/components/schemas")) {
-		for field, property := range fields(child(schema, "properties")) {
-			values := append(texts(property, "enum"), texts(property, extKnownValues)...)
-			if len(values) > 0 && !seen[property] {
+	seen := map[*openapi3.Schema]bool{}
+	names := slices.SortedFunc(maps.Keys(c.model.Components.Schemas), func(a, b string) int {
+		return c.place("    "+a+":") - c.place("    "+b+":")
+	})
+	for _, name := range names {
+		properties := c.model.Components.Schemas[name].Value.Properties
+		for _, field := range slices.Sorted(maps.Keys(properties)) {
+			property := properties[field].Value
+			known, _ := property.Extensions[extKnownValues].([]any)
+			if values := texts(append(slices.Clone(property.Enum), known...)); len(values) > 0 && !seen[property] {
 				seen[property] = true
 				result = append(result, enum{name: name + "." + field, values: values})
 			}
