@@ -18,5 +18,5 @@ func TestViolationsOfOneAnswerAreBounded(t *testing.T) {
 	for i := range 20 * maxViolations {
 		value[fmt.Sprintf("k%d", i)] = int64(i)
 	}
-	assert.Len(t, violationsOf(compiler.MustCompile("all.json"), value, value, nil), maxViolations)
+	assert.Len(t, violationsOf(compiler.MustCompile("all.json"), value), maxViolations)
 }

@@ -14,23 +14,9 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// judgeValue validates a value against a schema. Values with very long arrays are judged in parts, and the first part
-// that is wrong ends it: each error is kept in memory until the end, and one byte of a body can be an error of
-// hundreds.
-func judgeValue(schema *jsonschema.Schema, value any, longest int) (violations []Violation) {
-	if longest <= window {
-		return violationsOf(schema, value, value, nil)
-	}
-	eachPart(value, func(part any, starts []int) bool {
-		violations = violationsOf(schema, part, value, starts)
-		return len(violations) == 0
-	})
-	return violations
-}
-
-// violationsOf judges a part of a value.
-func violationsOf(schema *jsonschema.Schema, part, value any, starts []int) []Violation {
-	err := schema.Validate(part)
+// violationsOf judges a value.
+func violationsOf(schema *jsonschema.Schema, value any) []Violation {
+	err := schema.Validate(value)
 	if err == nil {
 		return nil
 	}
@@ -39,15 +25,16 @@ func violationsOf(schema *jsonschema.Schema, part, value any, starts []int) []Vi
 		return []Violation{{Keyword: "schema", Expected: "a value that can be judged", Actual: err.Error()}}
 	}
 	var violations []Violation
-	known := map[string]int{} // places in violations, by key
-	for leaf := range leaves(tree) {
-		for _, v := range explain(schema, leaf, value, starts) {
-			at, again := known[v.Key()]
-			switch {
-			case again && before(v, violations[at]) < 0:
-				violations[at] = v
-			case !again && len(violations) < maxViolations:
-				known[v.Key()] = len(violations)
+	causes, known := map[string]bool{}, map[string]bool{}
+	for leaf := range leaves(tree) { // items come in their order, so that the first of each kind stands for all
+		cause := starred(strings.Join(leaf.InstanceLocation, "/")) + fmt.Sprint(leaf.ErrorKind)
+		if causes[cause] {
+			continue
+		}
+		causes[cause] = true
+		for _, v := range explain(schema, leaf, value) {
+			if key := v.Key(); !known[key] && len(violations) < maxViolations {
+				known[key] = true
 				violations = append(violations, v)
 			}
 		}
@@ -77,8 +64,8 @@ func visit(e *jsonschema.ValidationError, yield func(*jsonschema.ValidationError
 }
 
 // explain says what one cause means. Each missing field is a separate fault, at the place where it is missing.
-func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any, starts []int) []Violation {
-	pointer, at := resolve(value, e.InstanceLocation, starts)
+func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any) []Violation {
+	pointer, at := resolve(value, e.InstanceLocation)
 	if missing, ok := e.ErrorKind.(*kind.Required); ok {
 		violations := make([]Violation, 0, len(missing.Missing))
 		unknown := unknownIn(schema, e.InstanceLocation, at)

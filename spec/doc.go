@@ -28,7 +28,7 @@
 // application/problem+json), and it copies the whole body for every error, with which a hostile target can exhaust the
 // memory. The tests compare the oracle with both the high-level validator and kin-openapi, and explain where they differ.
 //
-// A target may be hostile: nesting is bounded, numbers are not expanded, very long arrays are judged in parts, and what
+// A target may be hostile: nesting and the number of values are bounded, numbers are not expanded, and what
 // is quoted in a violation is short.
 //
 // # What it is not

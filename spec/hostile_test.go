@@ -101,31 +101,19 @@ func TestHostileBodies(t *testing.T) {
 
 // TestAFaultBehindManyItems: nothing escapes because an array is long, and the pointer is that of the whole body.
 func TestAFaultBehindManyItems(t *testing.T) {
-	const before = 3*window + 17
-	threads := "[" + strings.Repeat(`{"thread_id":"t"},`, before) + `{"thread_id":[]}` + strings.Repeat(`,{"thread_id":"t"}`, window) + "]"
+	const before, behind = 12_000, 4_000
+	threads := "[" + strings.Repeat(`{"thread_id":"t"},`, before) + `{"thread_id":[]}` + strings.Repeat(`,{"thread_id":"t"}`, behind) + "]"
 	got := shared.JudgeResponse(answer("GET", "/threads", 200, threads))
 	require.Len(t, got, 1)
 	assert.Equal(t, fmt.Sprintf("/%d/thread_id", before), got[0].Pointer)
 	assert.Equal(t, "[]", got[0].Actual)
 
-	inner := `{"msg":"","type":"","loc":[` + strings.Repeat(`"a",`, window+5) + `null]}`
-	outer := `{"detail":[` + strings.Repeat(`{"msg":"","type":"","loc":[]},`, window+3) + inner + `]}`
+	inner := `{"msg":"","type":"","loc":[` + strings.Repeat(`"a",`, behind) + `null]}`
+	outer := `{"detail":[` + strings.Repeat(`{"msg":"","type":"","loc":[]},`, behind) + inner + `]}`
 	got = shared.JudgeResponse(refused(422, outer))
 	require.Len(t, got, 1)
-	assert.Equal(t, fmt.Sprintf("/detail/%d/loc/%d", window+3, window+5), got[0].Pointer)
+	assert.Equal(t, fmt.Sprintf("/detail/%d/loc/%d", behind, behind), got[0].Pointer)
 	assert.Equal(t, "null", got[0].Actual)
-}
-
-// TestArraysOfDifferentLength: where one ends, the other goes on.
-func TestArraysOfDifferentLength(t *testing.T) {
-	x := list(`{"offset":0,"resources":[` + strings.TrimSuffix(strings.Repeat("{},", window+1), ",") + `]}`)
-	assert.Len(t, shared.JudgeResponse(x), 6)
-	zeros := "[" + strings.TrimSuffix(strings.Repeat("0,", 3*window), ",") + "]"
-	problem := `{"loc":[` + strings.TrimSuffix(strings.Repeat(`"a",`, window+1), ",") + `],"msg":"","type":"","input":` + zeros + `}`
-	assert.Nil(t, shared.JudgeResponse(refused(422, `{"detail":[`+problem+`,`+goodProblem[len(`{"detail":[`):])))
-	got := shared.JudgeResponse(refused(422, `{"detail":[`+problem+`,{"loc":[1.5],"msg":"","type":"","a/b":1}]}`))
-	require.Len(t, got, 1)
-	assert.Equal(t, "/detail/1/loc/0", got[0].Pointer)
 }
 
 func TestExcerpts(t *testing.T) {

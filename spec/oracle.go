@@ -115,7 +115,7 @@ func judgeBody(schema *jsonschema.Schema, body []byte) []Violation {
 	if !text.Decoded {
 		return violations
 	}
-	return append(violations, judgeValue(schema, text.Value, text.Longest)...)
+	return append(violations, violationsOf(schema, text.Value)...)
 }
 
 // soundness says what is expected of a text.

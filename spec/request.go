@@ -61,7 +61,7 @@ func (op *operation) judgeQuery(query string) []Violation {
 
 func (p *parameter) judge(text string) []Violation {
 	pointer := "/" + p.In + "/" + p.Name
-	violations := violationsOf(p.schema, p.parse(text), text, nil)
+	violations := violationsOf(p.schema, p.parse(text))
 	if p.List {
 		for _, item := range strings.Split(text, ",") {
 			if !slices.Contains(p.Enum, item) {

@@ -47,8 +47,6 @@ type Text struct {
 	Value any
 	// Decoded is false where there is no value, because of a fault.
 	Decoded bool
-	// Longest is the length of the longest array.
-	Longest int
 	Faults  []Fault
 }
 
@@ -68,7 +66,7 @@ func Decode(data []byte) Text {
 		d.path = nil
 		d.report(Trailing, d.pos, "more follows the JSON value")
 	}
-	return Text{Value: value, Decoded: true, Longest: d.longest, Faults: d.faults}
+	return Text{Value: value, Decoded: true, Faults: d.faults}
 }
 
 func invalidUTF8(data []byte) int {
@@ -88,12 +86,11 @@ type segment struct {
 }
 
 type decoder struct {
-	data    []byte
-	pos     int
-	path    []segment
-	longest int
-	values  int
-	faults  []Fault
+	data   []byte
+	pos    int
+	path   []segment
+	values int
+	faults []Fault
 }
 
 func (d *decoder) report(kind Kind, offset int, detail string) {
@@ -258,7 +255,6 @@ func (d *decoder) array(depth int) (any, bool) {
 		if more, ok := d.next(']'); !ok {
 			return nil, false
 		} else if !more {
-			d.longest = max(d.longest, len(items))
 			return items, true
 		}
 	}

@@ -91,11 +91,6 @@ func TestKeysThatOccurTwice(t *testing.T) {
 		"what is no JSON has no keys")
 }
 
-func TestTheLongestArray(t *testing.T) {
-	assert.Equal(t, 3, Decode([]byte(`{"a":[1,2],"b":[[],[1],[1,2]]}`)).Longest)
-	assert.Equal(t, 0, Decode([]byte(`{}`)).Longest)
-}
-
 // FuzzDecode holds the decoder to the standard library: both take the same texts, but for the faults that only this one
 // looks for, and both find the same value in them.
 func FuzzDecode(f *testing.F) {
