@@ -51,13 +51,13 @@ func TestExamineARedirect(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	e := examined(t, ofPlane(server.URL))
-	assert.Regexp(t, `^note: GET .*: redirected to http://.*/new/v2/.*; requests other than GET are not sent there; set target to `+server.URL+`/new$`, e.on("redirect"))
+	assert.Regexp(t, `^note: GET .*: redirected to http://.*/new/v2/.*; requests other than GET are not sent there; set target to the base URL there$`, e.on("redirect"))
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example/api"+r.URL.Path, http.StatusMovedPermanently)
 	}))
 	t.Cleanup(elsewhere.Close)
 	e = examined(t, ofPlane(elsewhere.URL))
-	assert.Regexp(t, `^problem: .* status 301, redirect to "https://elsewhere.example/api/v2/.*"; if that is the target, set target to https://elsewhere.example/api$`, e.on("control plane"))
+	assert.Regexp(t, `^problem: .* status 301, redirect to "https://elsewhere.example/api/v2/.*"; if that is the target, set target to its base URL$`, e.on("control plane"))
 }
 
 func TestExamineTheClock(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -41,14 +42,6 @@ func RouteOf(c *config.Config) (client.Route, error) {
 	return route, nil
 }
 
-func clientOf(o Options) (*client.Client, error) {
-	route, err := RouteOf(o.Config)
-	if err != nil {
-		return nil, err
-	}
-	return client.NewVia(max(o.Concurrency, 1), route), nil
-}
-
 // environmentProxies are the secrets in the proxies of the environment, with the names of their variables.
 func environmentProxies() map[string]string {
 	secrets := map[string]string{}
@@ -62,21 +55,13 @@ func environmentProxies() map[string]string {
 	return secrets
 }
 
-// gateway are the headers that a gateway in front of the target wants. They are sent only to addresses that the configuration
-// names.
+// gateway are the headers that a gateway in front of the target wants. They are sent only to addresses that the
+// configuration names.
 func (t *Target) gateway(r client.Request) http.Header {
 	if !t.Config.Names(r.Base) {
 		return nil
 	}
 	return t.present().Headers.Gateway(r.Side == spec.AgentServer)
-}
-
-// renewsGateway lets any request be sent once more where it was refused and the file of a gateway's header has another value by
-// now: else a gateway that refuses would be taken for a target that refuses missing credentials.
-func (t *Target) renewsGateway(r *client.Request) {
-	if slices.ContainsFunc(slices.Collect(maps.Keys(t.Config.SecretFiles)), func(key string) bool { return strings.HasPrefix(key, "headers.") }) {
-		t.renews(r, func() http.Header { return nil })
-	}
 }
 
 func gatewayNames(c *config.Config) (names []string) {
@@ -88,35 +73,62 @@ func gatewayNames(c *config.Config) (names []string) {
 	return names
 }
 
-// noteConfiguration notes what of the connection and of the secrets a reader of the result has to know.
-func (t *Target) noteConfiguration() {
-	if told := ShortSecrets(t.Config); told != "" {
-		t.Note(reports.Note{Kind: reports.NoteSecret, Text: told})
+// present is the configuration with the credentials as they are now: files of credentials may have been read again.
+func (t *Target) present() *config.Config {
+	if c := t.latest.Load(); c != nil {
+		return c
 	}
-	if t.Config.TLS.Insecure {
-		t.Note(reports.Note{Kind: reports.NoteInsecure,
-			Text: "tls.insecure is true: no certificate was verified, so the answers may not be those of the target, and the credentials may have been read; set tls.ca instead"})
+	return t.Config
+}
+
+// reread reads the files of credentials again. What is new is known to the redactor before it is sent.
+func (t *Target) reread() {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	if changed := t.present().Reread(); changed != nil {
+		t.Redact.Add(changed.Secrets())
+		t.latest.Store(changed)
 	}
 }
 
-// ShortSecrets says which secrets of a configuration are replaced only where the suite sends them; "" if none is.
-func ShortSecrets(c *config.Config) string {
-	short := c.ShortSecrets()
-	if len(short) == 0 {
-		return ""
+// renews lets a request with valid credentials be sent with those that were read last, and once more where it was
+// refused and a file has other credentials by now, read again at once or for another request.
+func (t *Target) renews(r *client.Request, credentials func() http.Header) {
+	if len(t.Config.SecretFiles) == 0 {
+		return
 	}
-	return fmt.Sprintf("%s: fewer than %d characters, or a common word: replaced only where the suite sends it, not where the target repeats it; use a longer secret",
-		strings.Join(short, ", "), config.SafeSecret)
+	refusals := []int{http.StatusUnauthorized, http.StatusForbidden}
+	if r.Side == spec.AgentServer {
+		refusals = append(refusals, t.Config.Agent.RejectedStatus)
+	}
+	sent, asked := r.Header, *r
+	r.Renew = func(a *client.Answer) (http.Header, bool) {
+		if a != nil {
+			if !slices.Contains(refusals, a.Status) {
+				return nil, false
+			}
+			t.reread()
+		}
+		before := sent
+		sent = before.Clone()
+		maps.Copy(sent, credentials())
+		maps.Copy(sent, t.gateway(asked))
+		return sent, !reflect.DeepEqual(before, sent)
+	}
 }
 
-// The intervals between attempts to reach a target that is being started.
-const (
-	firstInterval = 50 * time.Millisecond
-	longestPause  = 2 * time.Second
-)
+// renewsGateway lets any request be sent once more where it was refused and the file of a gateway's header has another
+// value by now: else a gateway that refuses would be taken for a target that refuses missing credentials.
+func (t *Target) renewsGateway(r *client.Request) {
+	for key := range t.Config.SecretFiles {
+		if strings.HasPrefix(key, "headers.") {
+			t.renews(r, func() http.Header { return nil })
+		}
+	}
+}
 
-// Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no credentials.
-// The error says which does not, or is the cause of the context.
+// Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no
+// credentials. The error says which does not, or is the cause of the context.
 func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	t, err := New(Options{Config: c, Concurrency: 1})
 	if err != nil {
@@ -128,34 +140,36 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 		if address == "" {
 			continue
 		}
-		if err := t.await(ctx, address, limit, end); err != nil {
-			return err
+		r := client.Request{Side: spec.ControlPlane, Base: address, Method: http.MethodGet, Path: "/", Early: true}
+		if address == c.AgentTarget {
+			r.Side = spec.AgentServer
+		}
+		r.Header = http.Header{}
+		maps.Copy(r.Header, t.gateway(r))
+		attempts, last := t.await(ctx, r, end)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case last != nil:
+			return fmt.Errorf("%s does not answer within %s (--wait), %s, the last one: %s", address, limit,
+				reports.Count(attempts, "attempt"), t.Redact.Excerpt(last.Message()))
 		}
 	}
 	return nil
 }
 
-func (t *Target) await(ctx context.Context, address string, limit time.Duration, end time.Time) error {
-	r := client.Request{Side: spec.ControlPlane, Base: address, Method: http.MethodGet, Path: "/", Header: http.Header{}, Early: true}
-	if address == t.Config.AgentTarget {
-		r.Side = spec.AgentServer
-	}
-	maps.Copy(r.Header, t.gateway(r))
-	for pause, attempts := firstInterval, 1; ; pause, attempts = min(2*pause, longestPause), attempts+1 {
-		r.Timeout = max(min(t.Config.Timeouts.Request, time.Until(end)), firstInterval)
-		err := t.Client.Try(ctx, r)
-		var none *client.NoAnswer
-		switch {
-		case err == nil:
-			return nil
-		case !errors.As(err, &none):
-			return err
-		case time.Until(end) <= 0:
-			return fmt.Errorf("%s does not answer within %s (--wait), %s, the last one: %s", address, limit,
-				reports.Count(attempts, "attempt"), t.Redact.Excerpt(none.Message()))
+// await sends a request until it is answered, or the context or the time is over; then it returns why the last one
+// was not.
+func (t *Target) await(ctx context.Context, r client.Request, end time.Time) (attempts int, last *client.NoAnswer) {
+	const first, longest = 50 * time.Millisecond, 2 * time.Second
+	for pause := first; ; pause = min(2*pause, longest) {
+		r.Timeout = max(min(t.Config.Timeouts.Request, time.Until(end)), first)
+		attempts++
+		if !errors.As(t.Client.Try(ctx, r), &last) {
+			return attempts, nil
 		}
-		if err := client.Sleep(ctx, min(pause, max(time.Until(end), 0))); err != nil {
-			return err
+		if time.Until(end) <= 0 || client.Sleep(ctx, min(pause, max(time.Until(end), 0))) != nil {
+			return attempts, last
 		}
 	}
 }
