@@ -16,30 +16,43 @@ import (
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// wanted is what a value of a type looks like: in words, and as a node. Whether a scalar is valid says the function.
-func wanted(t reflect.Type) (words string, kind yaml.Kind, valid func(n *yaml.Node) bool) {
-	anything := func(*yaml.Node) bool { return true }
+// form is what a value of a type looks like: for the page of keys, as a remedy, and in YAML.
+type form struct {
+	name, words string
+	kind        yaml.Kind
+}
+
+func formOf(t reflect.Type) form {
 	switch {
 	case t == durationType:
-		return `a duration above zero, such as "10s" or "5m"`, yaml.ScalarNode, func(n *yaml.Node) bool {
-			d, err := time.ParseDuration(n.Value)
-			return err == nil && d > 0
-		}
+		return form{"duration", `a duration above zero, such as "10s" or "5m"`, yaml.ScalarNode}
 	case t.Kind() == reflect.Struct:
-		return "the keys " + strings.Join(keysOf(t), ", "), yaml.MappingNode, anything
+		return form{"group of keys", "the keys " + strings.Join(keysOf(t), ", "), yaml.MappingNode}
 	case t.Kind() == reflect.Slice:
-		return "a list", yaml.SequenceNode, anything
+		return form{"list", "a list", yaml.SequenceNode}
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.String:
+		return form{"mapping of strings", "keys with values", yaml.MappingNode}
 	case t.Kind() == reflect.Map:
-		return "keys with values", yaml.MappingNode, anything
+		return form{"mapping", "keys with values", yaml.MappingNode}
 	case t.Kind() == reflect.Int:
-		return "an integer of 0 or above", yaml.ScalarNode, func(n *yaml.Node) bool {
-			i, err := strconv.Atoi(n.Value)
-			return err == nil && i >= 0
-		}
+		return form{"integer", "an integer of 0 or above", yaml.ScalarNode}
 	case t.Kind() == reflect.Bool:
-		return "true or false", yaml.ScalarNode, func(n *yaml.Node) bool { return n.Tag == "!!bool" }
+		return form{"true or false", "true or false", yaml.ScalarNode}
 	}
-	return "a string", yaml.ScalarNode, anything
+	return form{"string", "a string", yaml.ScalarNode}
+}
+
+// isValid tells whether a scalar is a value of a type.
+func isValid(n *yaml.Node, t reflect.Type) bool {
+	switch {
+	case t == durationType:
+		d, err := time.ParseDuration(n.Value)
+		return err == nil && d > 0
+	case t.Kind() == reflect.Int:
+		i, err := strconv.Atoi(n.Value)
+		return err == nil && i >= 0
+	}
+	return t.Kind() != reflect.Bool || n.Tag == "!!bool"
 }
 
 // check compares a YAML node with the Go type that it will be decoded into, so that every mistake is reported with its
@@ -63,20 +76,17 @@ func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 		l.checkJSON(n, key)
 		return
 	}
-	words, kind, valid := wanted(t)
+	wanted := formOf(t)
 	switch {
 	case n.Tag == "!!null":
 		return
-	case n.Kind != kind:
-		kinds := map[yaml.Kind]string{yaml.MappingNode: "a group of keys", yaml.SequenceNode: "a list"}
-		found, is := kinds[n.Kind]
-		if !is {
-			found = "a single value" // it is not shown: it may be a secret
-		}
-		l.mistaken(key, l.at(n), "is "+found, "use "+words)
+	case n.Kind != wanted.kind:
+		found := map[yaml.Kind]string{yaml.MappingNode: "is a group of keys", yaml.SequenceNode: "is a list",
+			yaml.ScalarNode: "is a single value"}[n.Kind] // which is not shown: it may be a secret
+		l.mistaken(key, l.at(n), found, "use "+wanted.words)
 		return
-	case !valid(n):
-		l.mistaken(key, l.at(n), fmt.Sprintf("is %q", n.Value), "use "+words) // no key of these types is a secret
+	case !isValid(n, t):
+		l.mistaken(key, l.at(n), fmt.Sprintf("is %q", n.Value), "use "+wanted.words) // no key of these types is a secret
 		return
 	}
 	switch t.Kind() {

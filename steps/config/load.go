@@ -48,13 +48,13 @@ func Load(s Sources) (*Config, error) {
 		}
 	}
 	if len(l.found) > 0 { // what else is wrong may follow from it
-		return nil, l.found
+		return nil, told(l.found)
 	}
 	mistakes := c.complete()
 	for _, e := range mistakes {
 		e.Source = l.from.of(e.Key)
 	}
-	if err := mistakes.err(); err != nil {
+	if err := told(mistakes); err != nil {
 		return nil, err
 	}
 	return &c, nil
@@ -66,7 +66,7 @@ type loader struct {
 	source string // what is being read: a file, "environment AGENTCONFORM_TARGET", "flag --target"
 	isFile bool
 	from   origins
-	found  Errors
+	found  []*Error
 	files  map[*yaml.Node]string // of credentials, by the value that was read from each
 }
 
@@ -178,6 +178,38 @@ func reason(err error) string {
 		return path.Err.Error()
 	}
 	return err.Error()
+}
+
+// Error is one mistake in a configuration: its place, its key, the problem and the remedy. It never holds the value of
+// a key that may be a secret.
+type Error struct {
+	Source  string // "agentconform.yaml:12", "environment AGENTCONFORM_TARGET", "flag --target"
+	Key     string // "timeouts.poll"; empty where the whole source is at fault
+	Problem string
+	Remedy  string
+}
+
+func (e *Error) Error() string {
+	text := e.Source
+	if e.Key != "" {
+		text += ": " + e.Key
+	}
+	return text + ": " + e.Problem + "; " + e.Remedy
+}
+
+// told is the error that tells mistakes, nil where there is none. Each of them is known to errors.As.
+func told(mistakes []*Error) error {
+	switch len(mistakes) {
+	case 0:
+		return nil
+	case 1:
+		return mistakes[0]
+	}
+	all := []any{len(mistakes)}
+	for _, e := range mistakes {
+		all = append(all, e)
+	}
+	return fmt.Errorf("%d mistakes in the configuration:"+strings.Repeat("\n  %w", len(mistakes)), all...)
 }
 
 // origins says where each key was given: "agentconform.yaml:12", "environment AGENTCONFORM_TARGET". The empty key is

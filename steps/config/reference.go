@@ -47,7 +47,7 @@ func Markdown(w io.Writer) error {
 	b.WriteString(strings.NewReplacer("{{DefaultFile}}", DefaultFile, "{{SchemaURL}}", SchemaURL,
 		"{{Claims}}", features.ClaimsMarkdown()).Replace(markdownHead))
 	each(reflect.ValueOf(Default()), "", func(key string, v reflect.Value) {
-		about, kind, shown := keys[key], kindOf(v.Type()), ""
+		about, kind, shown := keys[key], formOf(v.Type()).name, ""
 		variable := Variable(strings.Replace(key, "users.", "users.0.", 1))
 		if d := shownDefault(v); d != "" && d != `""` {
 			shown = "`" + d + "`"
@@ -69,17 +69,4 @@ func Markdown(w io.Writer) error {
 	})
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// kindOf is the type of a key for readers.
-func kindOf(t reflect.Type) string {
-	kinds := map[reflect.Kind]string{reflect.Struct: "group of keys", reflect.Slice: "list", reflect.Map: "mapping",
-		reflect.Int: "integer", reflect.Bool: "true or false", reflect.String: "string"}
-	switch {
-	case t == durationType:
-		return "duration"
-	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.String:
-		return "mapping of strings"
-	}
-	return kinds[t.Kind()]
 }

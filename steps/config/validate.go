@@ -23,7 +23,7 @@ import (
 
 // Complete derives values from other keys and validates the configuration. Load calls it; one made in code needs it
 // before a run.
-func (c *Config) Complete() error { return c.complete().err() }
+func (c *Config) Complete() error { return told(c.complete()) }
 
 // choices are the values of keys that have few.
 var choices = map[string][]string{
@@ -33,7 +33,7 @@ var choices = map[string][]string{
 	"fixtures.graph": {Python, JavaScript, Starlark},
 }
 
-func (c *Config) complete() Errors {
+func (c *Config) complete() []*Error {
 	v := &validator{}
 	v.address("target", &c.Target)
 	v.address("agent_target", &c.AgentTarget)
@@ -74,7 +74,7 @@ func (c *Config) complete() Errors {
 	return v.problems
 }
 
-type validator struct{ problems Errors }
+type validator struct{ problems []*Error }
 
 func (v *validator) add(key, problem, remedy string) {
 	v.problems = append(v.problems, &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy})

@@ -108,7 +108,7 @@ func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string)
 	if err := w.aNearMiss(kind); err != nil {
 		return err
 	}
-	return w.try(ctx, target.WrongKey(kind), operation)
+	return w.try(ctx, target.Asker("an API key that is "+kind), operation)
 }
 
 // aNearMiss skips where the mistake changes nothing in the key.

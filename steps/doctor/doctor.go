@@ -56,15 +56,11 @@ func (e *Examination) Conclusion() string {
 	if e.Testable() {
 		return fmt.Sprintf("The target can be tested: a run judges %d of %d requirements.", e.Judged, e.Total)
 	}
-	reasons := "no requirement can be judged with this configuration"
-	var found []string
-	for _, c := range e.problems() {
-		found = append(found, c.Subject+": "+c.Found)
+	reason := "no requirement can be judged with this configuration"
+	if found := e.problems(); len(found) > 0 {
+		reason = found[0].Subject + ": " + found[0].Found
 	}
-	if len(found) > 0 {
-		reasons = strings.Join(found, "; ")
-	}
-	return "The target cannot be tested yet: " + reasons + "."
+	return "The target cannot be tested yet: " + reason + "."
 }
 
 func (e *Examination) problems() []Check {

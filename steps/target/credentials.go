@@ -8,7 +8,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// Asker is who sends a request to the control plane, as the sentences name them.
+// Asker is who sends a request to the control plane, as the sentences name them: one of those below, or who has a wrong
+// credential of one scheme, such as "a bearer token that is unknown" (empty, whitespace, or a near miss).
 type Asker string
 
 // The askers.
@@ -31,16 +32,6 @@ const (
 func IsScheme(who Asker) bool {
 	return slices.Contains([]Asker{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
 }
-
-// Askers with a wrong credential of one scheme, as the kind says: unknown, empty or whitespace, or almost the right
-// one.
-func WrongKey(kind string) Asker { return Asker("an API key that is " + kind) }
-
-// WrongBearer is described with WrongKey.
-func WrongBearer(kind string) Asker { return Asker("a bearer token that is " + kind) }
-
-// WrongTenant is described with WrongKey.
-func WrongTenant(kind string) Asker { return Asker("a tenant ID that is " + kind) }
 
 // wrongKey is a key that no target accepts. It is not a secret, and reports show it.
 const wrongKey = "agentconform-unknown-key"
