@@ -178,7 +178,8 @@ func change(v reflect.Value, key string, set func(v reflect.Value)) {
 }
 
 // secretKeys are those of credentials, with all keys below them. In their place {file: path} may stand.
-var secretKeys = []string{"credentials", "other_tenant", "headers", "users.token", "users.headers", "agent.studio_headers"}
+var secretKeys = []string{"credentials", "other_tenant", "headers", "users.token", "users.headers",
+	"agent.studio_headers"}
 
 var numbers = regexp.MustCompile(`[._]\d+[._]`)
 

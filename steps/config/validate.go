@@ -138,8 +138,8 @@ func (v *validator) fixtures() {
 			"tokens only", "set it in place of headers, or remove fixtures")
 		for name, value := range u.Fields {
 			_, isString := value.(string)
-			v.refuse(name != "role" || !isString, key+".fields."+name, "is not a field that the graph of fixtures adds to a user",
-				"remove it, and use role with a string")
+			v.refuse(name != "role" || !isString, key+".fields."+name, "is not a field that the graph of fixtures adds to a "+
+				"user", "remove it, and use role with a string")
 		}
 	}
 }
@@ -214,8 +214,8 @@ func (v *validator) secrets() {
 		}
 		v.refuse(value != "" && len(value) < ShortestSecret && !isPublic(key, value), key, "is shorter than "+
 			strconv.Itoa(ShortestSecret)+" characters: too short to redact it in reports", "use a longer secret")
-		v.refuse(!httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value, key, "has a line break, leading "+
-			"or trailing whitespace, or another character that is not allowed in an HTTP header", "check for a copy error")
+		v.refuse(!httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value, key, "has a line break, "+
+			"leading or trailing whitespace, or another character that is not allowed in an HTTP header", "check for a copy error")
 		if inside(key, "headers") {
 			v.gateway(key, http.CanonicalHeaderKey(name), value)
 		}
@@ -244,9 +244,10 @@ func (v *validator) gateway(key, name, value string) {
 	})
 	isOwn, instead := slices.Contains(ownHeaders, name), taken[name]
 	v.refuse(value == "", key, "is empty", "set its value, or remove it")
-	v.refuse(isOwn, key, "is set by the suite itself", "remove it; user name and password of a proxy go into the URL of proxy")
-	v.refuse(!isOwn && instead != "", key, "is a credential of the target: it would be sent with requests that must have none",
-		"set "+instead+" instead")
+	v.refuse(isOwn, key, "is set by the suite itself", "remove it; user name and password of a proxy go into the URL of "+
+		"proxy")
+	v.refuse(!isOwn && instead != "", key, "is a credential of the target: it would be sent with requests that must have "+
+		"none", "set "+instead+" instead")
 }
 
 // reach validates the keys that say how the target is reached.
@@ -263,8 +264,8 @@ func (v *validator) reach() {
 	for host, ip := range v.Resolve {
 		_, notIP := netip.ParseAddr(ip)
 		_, notAddress := netip.ParseAddr(host)
-		v.refuse(notIP != nil, "resolve."+host, fmt.Sprintf("%q is not an IP address", ip), "use an address such as 127.0.0.1, "+
-			"without a port: the port is that of the URL")
+		v.refuse(notIP != nil, "resolve."+host, fmt.Sprintf("%q is not an IP address", ip), "use an address such as "+
+			"127.0.0.1, without a port: the port is that of the URL")
 		v.refuse(notAddress == nil || !isHost(host), "resolve."+host, fmt.Sprintf("%q is not a host name", host),
 			"use the host of target or agent_target, without a port")
 	}

@@ -60,8 +60,8 @@ func Refused(t *Target, named string, err error) error {
 	if !errors.As(err, &why) {
 		return err
 	}
-	return outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: %s; "+
-		"%s", t.Config.AgentURLFrom, t.Redact.Text(named), why, why.Remedy()).By(reports.ByKey, why.Key)
+	return outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: "+
+		"%s; %s", t.Config.AgentURLFrom, t.Redact.Text(named), why, why.Remedy()).By(reports.ByKey, why.Key)
 }
 
 // ListsBySearch says that the target serves the search endpoint and not GET /threads, for a configuration that does
@@ -93,8 +93,8 @@ func (t *Target) ListingHint() string {
 	case t.Config.Agent.Listing == "search":
 		return "agent.listing is search: if the target lists threads at GET /threads, set it to get"
 	case t.Config.Agent.Listing == "get":
-		return "agent.listing is get: if the list is a page, or the target lists threads by the search operation only, set it " +
-			"to search"
+		return "agent.listing is get: if the list is a page, or the target lists threads by the search operation only, set " +
+			"it to search"
 	case t.Searches():
 		return "GET /threads is not served, so POST /threads/search was tried: set agent.listing if that is not how the " +
 			"target lists threads"

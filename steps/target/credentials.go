@@ -44,14 +44,11 @@ var wrongValues = map[string]string{"unknown": wrongKey, "empty": "", "whitespac
 var mistakes = map[string]config.Mistake{"one character too long": config.OneMore, "in another case": config.OtherCase,
 	"one character too short": config.OneLess, "changed in its last character": config.OtherEnd}
 
-// IsNearMiss tells whether a kind of wrong credential is made from the right one.
-func IsNearMiss(kind string) bool { _, is := mistakes[kind]; return is }
-
-// MakesMistake tells whether a scheme's credential can be got almost right in this way: it may be the same with the
-// mistake.
-func (t *Target) MakesMistake(scheme, kind string) bool {
+// IsSame tells whether a scheme's credential is the same with the mistake of a near miss, as the kind says.
+func (t *Target) IsSame(scheme, kind string) bool {
 	value, _ := t.Credential(scheme)
-	return mistakes[kind].In(value) != value
+	mistake, isNearMiss := mistakes[kind]
+	return isNearMiss && mistake.In(value) == value
 }
 
 // Credential returns what is configured for a scheme, and the key that configures it.
@@ -103,7 +100,8 @@ func (t *Target) Credentials(who Asker) http.Header {
 	if c.Bearer != "" {
 		c.Bearer = schemeOf(names.Bearer) + c.Bearer
 	}
-	for name, value := range map[string]string{names.APIKey: c.APIKey, names.TenantID: c.TenantID, names.Bearer: c.Bearer} {
+	values := map[string]string{names.APIKey: c.APIKey, names.TenantID: c.TenantID, names.Bearer: c.Bearer}
+	for name, value := range values {
 		if value != "" {
 			h.Set(name, value)
 		}

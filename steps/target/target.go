@@ -127,9 +127,6 @@ func (t *Target) Sides() []spec.Side {
 	return []spec.Side{spec.ControlPlane, spec.AgentServer}
 }
 
-// NamePrefix begins the name of everything that runs create.
-const NamePrefix = "agentconform-"
-
 // MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
 const MarkKey = "agentconform"
 
@@ -141,7 +138,7 @@ func (t *Target) Name(purpose string) string {
 		t.serial = map[string]int{}
 	}
 	t.serial[purpose]++
-	return fmt.Sprintf(NamePrefix+"%s-%s-%d", t.RunID, purpose, t.serial[purpose])
+	return fmt.Sprintf("agentconform-%s-%s-%d", t.RunID, purpose, t.serial[purpose])
 }
 
 // Note adds a note to the result. One of the same kind and text is added once; the first exchange stays.

@@ -49,8 +49,8 @@ var planesSchemes = map[string]string{
 // plane.
 func WithPlanesCredential(name string) bool { return planesSchemes[name] != "" }
 
-// HasNoValidCredentials tells whether a caller has no valid credentials, and none that are made from valid ones.
-func HasNoValidCredentials(name string) bool {
+// hasNoValidCredentials tells whether a caller has no valid credentials, and none that are made from valid ones.
+func hasNoValidCredentials(name string) bool {
 	return slices.Contains([]string{NoCredentials, anUnknownToken, anEmptyToken, anotherScheme}, name)
 }
 
@@ -109,7 +109,7 @@ func (t *Target) CallerWith(key string) Caller {
 
 // Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {
-	if t.AgentRefusal() != 0 && HasNoValidCredentials(name) {
+	if t.AgentRefusal() != 0 && hasNoValidCredentials(name) {
 		return Caller{name: name, Header: wrongHeader(config.User{Token: wrongToken}, name)}, nil
 	}
 	if len(t.Config.Users) == 0 {
