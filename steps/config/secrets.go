@@ -195,7 +195,8 @@ func stringsInJSON(text string) (all []string) {
 type templateSecret struct{ variable, key, value string }
 
 func (c *Config) templateSecrets() (all []templateSecret) {
-	for group, body := range map[string]map[string]any{"create.body": c.Create.Body, "create.refused": c.Create.Refused} {
+	for _, group := range []string{"create.body", "create.refused"} { // both may have the same: the first name stays
+		body, _ := valueOf(reflect.ValueOf(c).Elem(), group).Interface().(map[string]any)
 		list, _ := body["secrets"].([]any)
 		for i, item := range list {
 			secret, _ := item.(map[string]any)

@@ -100,10 +100,9 @@ func (t *Target) Credentials(who Asker) http.Header {
 	if c.Bearer != "" {
 		c.Bearer = schemeOf(names.Bearer) + c.Bearer
 	}
-	values := map[string]string{names.APIKey: c.APIKey, names.TenantID: c.TenantID, names.Bearer: c.Bearer}
-	for name, value := range values {
-		if value != "" {
-			h.Set(name, value)
+	for _, each := range [][2]string{{names.APIKey, c.APIKey}, {names.TenantID, c.TenantID}, {names.Bearer, c.Bearer}} {
+		if each[1] != "" {
+			h.Set(each[0], each[1])
 		}
 	}
 	return h
