@@ -63,14 +63,9 @@ func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	if t.Kind() == reflect.String && isSecret(key) {
-		if n.Kind == yaml.MappingNode {
-			*at = l.fromFile(n, key)
-			return
-		}
-		if path, read := l.files[n]; read {
-			l.config.SecretFiles[key] = path
-		}
+	if t.Kind() == reflect.String && n.Kind == yaml.MappingNode && isSecret(key) {
+		*at = l.fromFile(n, key)
+		return
 	}
 	if t.Kind() == reflect.Interface || t == reflect.TypeFor[map[string]any]() && n.Kind == yaml.MappingNode {
 		l.checkJSON(n, key)
@@ -164,8 +159,7 @@ func (l *loader) fromFile(n *yaml.Node, key string) *yaml.Node {
 		l.mistaken(key, l.at(n), fmt.Sprintf("the file %s cannot be used: %s", path, reason(err)),
 			"name a readable file that holds only the credential")
 	}
-	value.Value = content
-	l.files[value], l.config.SecretFiles[key] = path, path
+	value.Value, l.config.SecretFiles[key] = content, path
 	return value
 }
 

@@ -33,8 +33,8 @@ type Sources struct {
 // values of the wrong type, and where there are none, all others.
 func Load(s Sources) (*Config, error) {
 	c := Default()
-	l := &loader{config: &c, from: origins{}, files: map[*yaml.Node]string{}}
 	c.SecretFiles = map[string]string{}
+	l := &loader{config: &c, from: origins{}}
 	if !s.NoFile {
 		if mistake := l.file(s.File); mistake != nil {
 			return nil, mistake
@@ -67,7 +67,6 @@ type loader struct {
 	isFile bool
 	from   origins
 	found  []*Error
-	files  map[*yaml.Node]string // of credentials, by the value that was read from each
 }
 
 func (l *loader) mistaken(key, place, problem, remedy string) {

@@ -154,7 +154,7 @@ func (d *discoverer) askPlane(ctx context.Context) {
 	}
 	deployments, listed := d.deployments(ctx)
 	d.askTenant(ctx)
-	d.draftEdition(deployments)
+	d.draftSources(deployments)
 	own, other := ofRepository, ofImage
 	if d.Value("edition") == config.SelfHosted {
 		own, other = other, own
@@ -162,15 +162,6 @@ func (d *discoverer) askPlane(ctx context.Context) {
 	d.Suggest("create.body", own, listed+". Without create.body a run creates nothing and is partial. "+
 		"Put a body here that builds the conformance graph.")
 	d.Suggest("create.refused", other)
-	for _, row := range deployments {
-		source := row.Get("source").String()
-		if !slices.Contains([]string{config.GitHost, config.ExternalContainer, config.InternalContainer, ""}, source) {
-			d.Suggest("vocabulary", map[string]any{own["source"].(string): d.line("%.60s", source)},
-				d.line("The deployment %s has the source %.60q, which is not a name of the interface. If it is the target's name "+
-					"for one of the sources, put that source on the left.", row.Get("id"), source))
-			break
-		}
-	}
 	d.draftAddress(ctx, deployments)
 }
 
@@ -208,22 +199,27 @@ func (d *discoverer) askTenant(ctx context.Context) {
 	}
 }
 
-// draftEdition takes the edition that was given, else that of the source of a deployment: each source is of one edition
-// (section 2).
-func (d *discoverer) draftEdition(deployments []gjson.Result) {
+// draftSources takes the edition that was given, else that of the source of a deployment: each source is of one edition
+// (section 2). A source that is none of the interface may be the target's name for one.
+func (d *discoverer) draftSources(deployments []gjson.Result) {
+	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
+	d.unknown("edition", "Not known: no deployment with a source of one edition is listed.")
 	if given := d.target.Config.Edition; given != "" {
 		d.Set("edition", given, "Given.")
-		return
 	}
-	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
 	for _, row := range deployments {
-		if edition := editions[row.Get("source").String()]; edition != "" {
+		source := row.Get("source").String()
+		edition, isKnown := editions[source]
+		switch {
+		case isKnown && d.Value("edition") == nil:
 			d.Set("edition", edition, d.line("Learned: the deployment %s has the source %s, which only this edition offers.",
-				row.Get("id"), row.Get("source")))
-			return
+				row.Get("id"), source))
+		case !isKnown && source != config.InternalContainer && source != "":
+			d.Suggest("vocabulary", map[string]any{config.GitHost: d.line("%.60s", source)}, d.line("The deployment %s has the "+
+				"source %.60q, which is not a name of the interface. If it is the target's name for one of the sources, put that "+
+				"source on the left.", row.Get("id"), source))
 		}
 	}
-	d.unknown("edition", "Not known: no deployment with a source of one edition is listed.")
 }
 
 // draftAddress looks in the deployments for the address of an agent server. Nothing is sent there: it may be anybody's.
@@ -235,32 +231,31 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 		if err != nil || !a.OK() {
 			continue
 		}
-		candidates := plane.AddressesIn(a, nil)
-		if at := a.Get(usual); at.Type == gjson.String {
-			candidates = append([]plane.Address{{Path: usual, URL: at.String()}}, candidates...)
-		}
 		var paths, bases []string
-		for _, at := range candidates {
+		for _, at := range append(plane.AddressesIn(a, nil), plane.Address{Path: usual, URL: a.Get(usual).String()}) {
 			base, wrong := d.target.Client.Names.Base(at.URL)
 			switch {
-			case wrong != nil:
+			case wrong != nil && at.URL != "":
 				d.tell(d.line("%s in the deployment %s cannot be the address of an agent server: %v", at.URL, row.Get("id"), wrong))
-			case at.Path == usual:
-				d.Set(key, at.Path, d.line("Found: the deployment %s has %s there, which was not asked.", row.Get("id"), at.URL))
-				d.Suggest("agent_target", base, "Not asked: give it with --agent-target to have it asked.")
-				return
-			default:
+			case wrong == nil && at.Path == usual:
+				paths, bases = []string{usual}, []string{base}
+			case wrong == nil:
 				paths, bases = append(paths, at.Path), append(bases, base)
 			}
 		}
-		if len(paths) > 0 {
-			d.Suggest(key, paths[0], d.line("Found: the deployment %s has a URL at %s, which was not asked. Put the path of "+
-				"the agent server's URL here.", row.Get("id"), strings.Join(paths, " and at ")))
-			if len(bases) == 1 {
-				d.Suggest("agent_target", bases[0], "Not asked: give it with --agent-target to have it asked.")
-			}
-			return
+		if len(paths) == 0 {
+			continue
 		}
+		found := d.line("Found: the deployment %s has a URL at %s, which was not asked.", row.Get("id"), strings.Join(paths, " and at "))
+		if len(bases) == 1 {
+			d.Suggest("agent_target", bases[0], "Not asked: give it with --agent-target to have it asked.")
+		}
+		if paths[0] == usual {
+			d.Set(key, usual, found)
+		} else {
+			d.Suggest(key, paths[0], found+" Put the path of the agent server's URL here.")
+		}
+		return
 	}
 	listed := reports.Count(len(deployments), "listed deployment")
 	d.unknown(key, "Not known: no URL of an agent server was found in "+listed+".")
