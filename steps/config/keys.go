@@ -121,7 +121,7 @@ func valueOf(v reflect.Value, key string) reflect.Value {
 	case reflect.Struct:
 		return valueOf(field(v, name), rest)
 	case reflect.Slice:
-		if i, err := strconv.Atoi(name); err == nil && i < v.Len() {
+		if i, err := strconv.Atoi(name); err == nil && 0 <= i && i < v.Len() {
 			return valueOf(v.Index(i), rest)
 		}
 	case reflect.Map:

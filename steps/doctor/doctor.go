@@ -180,12 +180,11 @@ func (x *examiner) examineTemplate() {
 func (x *examiner) examineGaps() {
 	gaps, judged := x.forecast.Gaps(x.catalogue.Scenarios())
 	x.Judged = judged
-	var without []Check
 	for _, g := range gaps {
 		switch names := g.Named(x.catalogue); {
 		case g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0:
 			found := (&suite.Gap{Whole: g.Whole}).Named(x.catalogue) + ": " + g.Reason
-			without = append(without, Check{Noted, "not applicable", found, ""})
+			x.add(Noted, "not applicable", found, "")
 		case g.Skip.Kind == reports.NotApplicable:
 		case g.Skip.Kind == reports.NotClaimed:
 			x.add(Noted, "not claimed", names+": supports does not name "+g.Skip.Key, "")
@@ -193,7 +192,6 @@ func (x *examiner) examineGaps() {
 			x.add(Missing, g.Skip.Key, "would enable "+names, x.claimedOf(g))
 		}
 	}
-	x.Checks = append(x.Checks, without...)
 }
 
 // claimedOf says that a run is incomplete without the key, where supports claims what it would enable.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
@@ -130,6 +129,7 @@ func (t *Target) renewsGateway(r *client.Request) {
 // Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no
 // credentials. The error says which does not, or is the cause of the context.
 func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
+	const first, longest = 50 * time.Millisecond, 2 * time.Second // between two attempts
 	t, err := New(Options{Config: c, Concurrency: 1})
 	if err != nil {
 		return err
@@ -137,39 +137,26 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	defer t.Close()
 	end := time.Now().Add(limit)
 	for _, address := range []string{c.Target, c.AgentTarget} {
-		if address == "" {
-			continue
-		}
-		r := client.Request{Side: spec.ControlPlane, Base: address, Method: http.MethodGet, Path: "/", Early: true}
+		r := client.Request{Side: spec.ControlPlane, Base: address, Method: http.MethodGet, Path: "/",
+			Header: http.Header{}, Early: true}
 		if address == c.AgentTarget {
 			r.Side = spec.AgentServer
 		}
-		r.Header = http.Header{}
 		maps.Copy(r.Header, t.gateway(r))
-		attempts, last := t.await(ctx, r, end)
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case last != nil:
-			return fmt.Errorf("%s does not answer within %s (--wait), %s, the last one: %s", address, limit,
-				reports.Count(attempts, "attempt"), t.Redact.Excerpt(last.Message()))
+		for pause := first; address != ""; pause = min(2*pause, longest) {
+			r.Timeout = max(min(c.Timeouts.Request, time.Until(end)), first)
+			none, isNone := errors.AsType[*client.NoAnswer](t.Client.Try(ctx, r))
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case !isNone:
+				address = ""
+			case time.Until(end) <= 0:
+				return fmt.Errorf("%s does not answer within %s (--wait): %s", address, limit, t.Redact.Excerpt(none.Message()))
+			default:
+				_ = client.Sleep(ctx, min(pause, time.Until(end)))
+			}
 		}
 	}
 	return nil
-}
-
-// await sends a request until it is answered, or the context or the time is over; then it returns why the last one
-// was not.
-func (t *Target) await(ctx context.Context, r client.Request, end time.Time) (attempts int, last *client.NoAnswer) {
-	const first, longest = 50 * time.Millisecond, 2 * time.Second
-	for pause := first; ; pause = min(2*pause, longest) {
-		r.Timeout = max(min(t.Config.Timeouts.Request, time.Until(end)), first)
-		attempts++
-		if !errors.As(t.Client.Try(ctx, r), &last) {
-			return attempts, nil
-		}
-		if time.Until(end) <= 0 || client.Sleep(ctx, min(pause, max(time.Until(end), 0))) != nil {
-			return attempts, last
-		}
-	}
 }
