@@ -1,3 +1,8 @@
+// Package config reads what a run needs to know of its target: from a YAML file, from environment variables and
+// from flags, where later ones override earlier ones.
+//
+// A configuration is never read in part. An unknown key, a value of the wrong type or an invalid URL is an [*Error]
+// with the key, its place and the remedy.
 package config
 
 import (
@@ -27,12 +32,13 @@ type Config struct {
 	TenantIDAlone     bool        `yaml:"tenant_id_alone"` // the tenant ID is accepted without a key
 	OtherTenant       Credentials `yaml:"other_tenant"`
 
-	// SeparateCredentials says that no credential is valid at both halves: the agent server refuses those of the control plane, and
-	// the control plane those of the users.
+	// SeparateCredentials says that no credential is valid at both halves: the agent server refuses those of the
+	// control plane, and the control plane those of the users.
 	SeparateCredentials bool `yaml:"separate_credentials"`
 
-	// Headers, TLS, Proxy, Resolve and Socket say how the target is reached. Proxy is a URL, whose user info is a secret; without it
-	// HTTP_PROXY, HTTPS_PROXY and NO_PROXY say which proxy is used. Resolve has the IP address for a host.
+	// Headers, TLS, Proxy, Resolve and Socket say how the target is reached. Proxy is a URL, whose user info is a
+	// secret; without it HTTP_PROXY, HTTPS_PROXY and NO_PROXY say which proxy is used. Resolve has the IP address for
+	// a host.
 	Headers Headers           `yaml:"headers"`
 	TLS     TLS               `yaml:"tls"`
 	Proxy   string            `yaml:"proxy"`
@@ -61,10 +67,12 @@ type Config struct {
 	MaxDeployments int           `yaml:"max_deployments"` // 0: no limit
 	MaxRevisions   int           `yaml:"max_revisions"`   // of one deployment; 0: no limit
 
-	// ReadOnly is set by run --read-only: nothing is created, changed or removed at the target, and no request that would is sent.
+	// ReadOnly is set by run --read-only: nothing is created, changed or removed at the target, and no request that
+	// would is sent.
 	ReadOnly bool `yaml:"-"`
 
-	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them again.
+	// SecretFiles are the files of the credentials that came from files, by key ("users.0.token"). Reread reads them
+	// again.
 	SecretFiles map[string]string `yaml:"-"`
 }
 
@@ -75,8 +83,32 @@ type Credentials struct {
 	Bearer   string `yaml:"bearer"`
 }
 
-// Fixtures has the suite serve the sources that it has the target build, as git over HTTP and as images, for as long as a command
-// lasts. They fill Create and Alternatives where these are not set.
+// Headers are sent with every request to the addresses that the configuration names (target, agent_target), also with
+// those without credentials: what a gateway in front of the target wants. The names are those of headers, the values
+// are secrets.
+type Headers struct {
+	ControlPlane map[string]string `yaml:"control_plane"`
+	AgentServer  map[string]string `yaml:"agent_server"`
+}
+
+// TLS says how certificates are verified and which client certificate is shown. The files are PEM; a relative path in a
+// configuration file is relative to its folder.
+type TLS struct {
+	CA         string `yaml:"ca"`          // trusted in place of the system's authorities
+	Cert       string `yaml:"cert"`        // shown to target and agent_target only
+	Key        string `yaml:"key"`         // of Cert; "": it is in the same file
+	ServerName string `yaml:"server_name"` // expected of target and agent_target in place of the host
+	Insecure   bool   `yaml:"insecure"`    // certificates are not verified
+}
+
+// Sockets are the paths of Unix domain sockets through which the hosts of target and agent_target are reached.
+type Sockets struct {
+	ControlPlane string `yaml:"control_plane"`
+	AgentServer  string `yaml:"agent_server"`
+}
+
+// Fixtures has the suite serve the sources that it has the target build, as git over HTTP and as images, for as long
+// as a command lasts. They fill Create and Alternatives where these are not set.
 type Fixtures struct {
 	Serve     string `yaml:"serve"`     // address to listen on, "host:port"; empty: nothing is served
 	Advertise string `yaml:"advertise"` // base URL at which the target's builder reaches that address
@@ -90,20 +122,23 @@ const (
 	JavaScript = "javascript"
 )
 
-// Create says how deployments are created: Body is sent as it is, except that the run replaces its name, if it has one. Refused is a body whose source this edition must refuse.
+// Create says how deployments are created: Body is sent as it is, except that the run replaces its name, if it has
+// one. Refused is a body whose source this edition must refuse.
 type Create struct {
 	Body    map[string]any `yaml:"body"`
 	Refused map[string]any `yaml:"refused"`
 }
 
-// Existing names a deployment that was there before the run, which reads it and never changes it, where no deployment can be created.
-// Revision is one of its revisions, for a target that neither names the latest one in the deployment nor lists them.
+// Existing names a deployment that was there before the run, which reads it and never changes it, where no deployment
+// can be created. Revision is one of its revisions, for a target that neither names the latest one in the deployment
+// nor lists them.
 type Existing struct {
 	Deployment string `yaml:"deployment"` // uuid
 	Revision   string `yaml:"revision"`   // uuid
 }
 
-// Alternatives are further sources of the deployment's repository or registry. Each enables the requirements that need it.
+// Alternatives are further sources of the deployment's repository or registry. Each enables the requirements that
+// need it.
 type Alternatives struct {
 	RepoRef         string            `yaml:"repo_ref"`          // a second branch, whose graph answers differently
 	TagRef          string            `yaml:"tag_ref"`           // refs/tags/...
@@ -125,7 +160,9 @@ type User struct {
 
 // Agent holds the choices that the interface leaves to the agent server.
 type Agent struct {
-	Listing        string            `yaml:"listing"`         // "get" (GET /threads) or "search" (POST /threads/search); "": GET /threads, and where that is not served, search
+	// Listing is "get" (GET /threads) or "search" (POST /threads/search); "": GET /threads, and where that is not
+	// served, search.
+	Listing        string            `yaml:"listing"`
 	RejectedStatus int               `yaml:"rejected_status"` // what the handler answers to wrong credentials
 	RejectedDetail string            `yaml:"rejected_detail"` // its detail; empty: not judged
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognised as the hosted development environment
@@ -135,7 +172,7 @@ type Agent struct {
 type Timeouts struct {
 	Request time.Duration `yaml:"request"` // one answer
 	Poll    time.Duration `yaml:"poll"`    // a revision until it is DEPLOYED
-	Run     time.Duration `yaml:"run"`     // a run of the conformance graph, in addition to the time that it is told to take
+	Run     time.Duration `yaml:"run"`     // a run of the graph, in addition to the time that it is told to take
 }
 
 // Polling says how often a status is read: at first after Interval, then less and less often up to MaxInterval.

@@ -1,36 +1,19 @@
 package config
 
 import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/reports"
 )
-
-// Headers are sent with every request to the addresses that the configuration names (target, agent_target), also with those
-// without credentials: what a gateway in front of the target wants. The names are those of headers, the values are secrets.
-type Headers struct {
-	ControlPlane map[string]string `yaml:"control_plane"`
-	AgentServer  map[string]string `yaml:"agent_server"`
-}
-
-// TLS says how certificates are verified and which client certificate is shown. The files are PEM; a relative path in a
-// configuration file is relative to its folder.
-type TLS struct {
-	CA         string `yaml:"ca"`          // trusted in place of the system's authorities
-	Cert       string `yaml:"cert"`        // shown to target and agent_target only
-	Key        string `yaml:"key"`         // of Cert; "": it is in the same file
-	ServerName string `yaml:"server_name"` // expected of target and agent_target in place of the host
-	Insecure   bool   `yaml:"insecure"`    // certificates are not verified
-}
-
-// Sockets are the paths of Unix domain sockets through which the hosts of target and agent_target are reached.
-type Sockets struct {
-	ControlPlane string `yaml:"control_plane"`
-	AgentServer  string `yaml:"agent_server"`
-}
 
 // Names tells whether the configuration names the origin of an address: that of target or of agent_target.
 func (c *Config) Names(address string) bool {
@@ -52,48 +35,106 @@ func (group Headers) Gateway(agentServer bool) http.Header {
 	if agentServer {
 		values = group.AgentServer
 	}
+	return HeaderOf(values)
+}
+
+// HeaderOf is a header with the values of a configuration.
+func HeaderOf(values map[string]string) http.Header {
 	h := http.Header{}
 	for name, value := range values {
-		h[http.CanonicalHeaderKey(name)] = []string{value}
+		h.Set(name, value)
 	}
 	return h
 }
 
-// Connection is how the configured addresses are reached, as reports hold it: without secrets. It is nil where no key says
-// more than the addresses.
+// Connection is how the configured addresses are reached, as reports hold it: without secrets. It is nil where no key
+// says more than the addresses.
 func (c *Config) Connection() *reports.Connection {
 	if c.TLS == (TLS{}) && c.Proxy == "" && len(c.Resolve) == 0 && c.Socket == (Sockets{}) {
 		return nil
 	}
-	via := &reports.Connection{CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, ServerName: c.TLS.ServerName, Insecure: c.TLS.Insecure,
-		Proxy: c.Proxy, Resolve: map[string]string{}, Sockets: map[string]string{}}
-	if u, err := url.Parse(c.Proxy); err == nil && u.User != nil {
+	via := &reports.Connection{CA: c.TLS.CA, Cert: c.TLS.Cert, Key: c.TLS.Key, ServerName: c.TLS.ServerName,
+		Insecure: c.TLS.Insecure, Proxy: c.Proxy, Resolve: map[string]string{}, Sockets: map[string]string{}}
+	if len(ProxySecrets(c.Proxy)) > 0 {
 		via.Proxy = reports.ProxyVariable
 	}
 	for host, ip := range c.Resolve {
 		via.Resolve[strings.ToLower(host)] = ip
 	}
-	for _, each := range []struct{ address, socket string }{{c.Target, c.Socket.ControlPlane}, {c.AgentTarget, c.Socket.AgentServer}} {
-		at := reports.HostPort(each.address)
+	for _, each := range [][2]string{{c.Target, c.Socket.ControlPlane}, {c.AgentTarget, c.Socket.AgentServer}} {
+		at, socket := reports.HostPort(each[0]), each[1]
 		if at != "" && !slices.Contains(via.Hosts, at) {
 			via.Hosts = append(via.Hosts, at)
 		}
-		if at != "" && each.socket != "" {
-			via.Sockets[at] = each.socket
+		if at != "" && socket != "" {
+			via.Sockets[at] = socket
 		}
 	}
 	return via
 }
 
-// ProxySecrets are the parts of a proxy's URL that nobody may see. As in HTTP_PROXY the scheme may be missing.
-func ProxySecrets(address string) (secrets []string) {
-	user := userOf(address)
-	if user == nil {
-		return nil
+// Client returns the settings of TLS connections to the addresses that the configuration names. Where no key is set
+// these are the defaults. The error names the key.
+func (t TLS) Client() (*tls.Config, *Error) {
+	unusable := func(key, file, problem string) *Error {
+		return &Error{Source: "configuration", Key: key, Problem: "the file " + file + " cannot be used: " + problem,
+			Remedy: "name a readable PEM file"}
 	}
-	secret, both := user.Password()
-	if !both {
-		secret = user.Username() // a token
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName,
+		InsecureSkipVerify: t.Insecure} //nolint:gosec // the user asks for it, and every report says it
+	if t.CA != "" {
+		text, err := readBounded(t.CA)
+		if err != nil {
+			return nil, unusable("tls.ca", t.CA, reason(err))
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, unusable("tls.ca", t.CA, "it holds no certificate in PEM form")
+		}
 	}
-	return []string{address, user.String(), user.Username() + ":" + secret, secret}
+	if t.Cert == "" {
+		if t.Key != "" {
+			return nil, &Error{Source: "configuration", Key: "tls.key", Problem: "is set, but tls.cert is not",
+				Remedy: "set tls.cert to the file of the client certificate"}
+		}
+		return c, nil
+	}
+	chain, err := readBounded(t.Cert)
+	if err != nil {
+		return nil, unusable("tls.cert", t.Cert, reason(err))
+	}
+	key := cmp.Or(t.Key, t.Cert)
+	private, err := readBounded(key)
+	if err != nil {
+		return nil, unusable("tls.key", key, reason(err))
+	}
+	pair, err := tls.X509KeyPair(chain, private)
+	if err != nil {
+		return nil, &Error{Source: "configuration", Key: "tls.cert",
+			Problem: fmt.Sprintf("%s with the key in %s cannot be used: %s", t.Cert, key, err),
+			Remedy:  "name PEM files of a certificate and of its private key, which is not encrypted"}
+	}
+	c.Certificates = []tls.Certificate{pair}
+	return c, nil
+}
+
+// Every is how much time lies between two requests at least by the key rate, 0 where there is no limit. The
+// configuration was validated.
+func (c *Config) Every() time.Duration {
+	every, _ := parseRate(c.Rate)
+	return every
+}
+
+// parseRate reads a number of requests and the unit of time: "5/s", "300/m", "1000/h".
+func parseRate(text string) (every time.Duration, valid bool) {
+	if text == "" {
+		return 0, true
+	}
+	number, unit, _ := strings.Cut(text, "/")
+	n, err := strconv.Atoi(number)
+	per, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
+	if err != nil || n <= 0 || !known || per/time.Duration(n) <= 0 {
+		return 0, false
+	}
+	return per / time.Duration(n), true
 }

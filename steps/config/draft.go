@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -9,10 +10,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Draft is a configuration file that is being written for a new target: keys with values, and keys that are left as comments,
-// each with how its value was learned or what to put there. It never holds a secret: keys of credentials are only ever suggested.
+// Draft is a configuration file that is being written for a new target: keys with values, and keys that are left as
+// comments, each with how its value was learned or what to put there. It never holds a secret: keys of credentials are
+// only ever suggested.
 type Draft struct {
-	lines map[string]*draftLine
+	lines map[string]draftLine
 }
 
 type draftLine struct {
@@ -22,16 +24,14 @@ type draftLine struct {
 }
 
 // NewDraft returns a draft without keys.
-func NewDraft() *Draft { return &Draft{lines: map[string]*draftLine{}} }
+func NewDraft() *Draft { return &Draft{lines: map[string]draftLine{}} }
 
 // Set gives a key a value, with how it was learned: one line for each, of text that is safe to show.
-func (d *Draft) Set(key string, value any, how ...string) {
-	d.lines[key] = &draftLine{value, true, how}
-}
+func (d *Draft) Set(key string, value any, how ...string) { d.lines[key] = draftLine{value, true, how} }
 
 // Suggest leaves a key as a comment with an example, and says what to put there.
 func (d *Draft) Suggest(key string, example any, what ...string) {
-	d.lines[key] = &draftLine{example, false, what}
+	d.lines[key] = draftLine{example, false, what}
 }
 
 // Count returns how many keys have values, and how many are left as comments.
@@ -39,19 +39,28 @@ func (d *Draft) Count() (set, open int) {
 	for _, line := range d.lines {
 		if line.set {
 			set++
-		} else {
-			open++
 		}
 	}
-	return set, open
+	return set, len(d.lines) - set
 }
 
 // Value is the value of a key that has one, else nil.
 func (d *Draft) Value(key string) any {
-	if line := d.lines[key]; line != nil && line.set {
+	if line := d.lines[key]; line.set {
 		return line.value
 	}
 	return nil
+}
+
+// YAML writes the configuration as a file that Load reads, with what each key is for. It holds the credentials.
+func (c *Config) YAML() ([]byte, error) {
+	d := NewDraft()
+	each(reflect.ValueOf(*c), "", func(key string, v reflect.Value) {
+		if v.Kind() != reflect.Struct && !strings.HasPrefix(key, "users.") {
+			d.Set(key, v.Interface())
+		}
+	})
+	return d.write("# Configuration of agentconform for this target. It contains credentials: keep it secret.\n")
 }
 
 const draftHead = `# yaml-language-server: $schema=` + SchemaURL + `
@@ -62,57 +71,66 @@ const draftHead = `# yaml-language-server: $schema=` + SchemaURL + `
 
 // Text is the file. Load reads it.
 func (d *Draft) Text() []byte {
-	keysText := bytes.NewBufferString(draftHead)
-	t := reflect.TypeFor[Config]()
-	for i := range t.NumField() {
-		if key := t.Field(i).Tag.Get("yaml"); d.under(key, false) {
-			keysText.WriteByte('\n')
-			d.write(keysText, key, "", false)
-		}
+	text, err := d.write(draftHead)
+	if err != nil {
+		panic(err) // strings, numbers, lists and maps of them
 	}
-	return keysText.Bytes()
+	return text
 }
 
-// under tells whether the draft has the key, or one below it; with a value, where only these count.
-func (d *Draft) under(key string, set bool) bool {
+func (d *Draft) write(head string) ([]byte, error) {
+	out, failed := bytes.NewBufferString(head), error(nil)
+	each(reflect.ValueOf(Default()), "", func(key string, _ reflect.Value) {
+		if !d.has(key, false) || strings.HasPrefix(key, "users.") {
+			return
+		}
+		top, _, nested := strings.Cut(key, ".")
+		indent := ""
+		if nested {
+			indent = "  "
+		} else {
+			out.WriteByte('\n')
+		}
+		if nested && !d.has(top, true) { // a group without values is a comment
+			indent = "#   "
+		}
+		failed = cmp.Or(d.writeKey(out, key, indent), failed)
+	})
+	return out.Bytes(), failed
+}
+
+// has tells whether the draft has the key, or one below it; with a value, where only these count.
+func (d *Draft) has(key string, set bool) bool {
 	for known, line := range d.lines {
-		if (line.set || !set) && (known == key || strings.HasPrefix(known, key+".")) {
+		if (line.set || !set) && inside(known, key) {
 			return true
 		}
 	}
 	return false
 }
 
-// write writes a key with its comments, and the keys below it in the order of the struct. The indent of a group that is a comment
-// begins with "# ".
-func (d *Draft) write(out *bytes.Buffer, key, indent string, isComment bool) {
-	comment(out, indent, keys[key])
+// writeKey writes a key with its comments. The indent of a group that is a comment begins with "#".
+func (d *Draft) writeKey(out *bytes.Buffer, key, indent string) error {
 	line := d.lines[key]
-	if line != nil {
-		for _, why := range line.why {
-			comment(out, indent, why)
-		}
+	for _, text := range append([]string{keys[key]}, line.why...) {
+		comment(out, indent, text)
+	}
+	if !d.has(key, true) && !strings.HasPrefix(indent, "#") {
+		indent += "# "
 	}
 	name := key[strings.LastIndexByte(key, '.')+1:]
-	if line != nil && line.value != nil {
-		prefix := indent
-		if !line.set && !isComment {
-			prefix += "# "
-		}
-		for text := range strings.Lines(asYAML(name, line.value)) {
-			out.WriteString(prefix + text)
-		}
-		return
+	if line.value == nil {
+		fmt.Fprintf(out, "%s%s:\n", indent, name)
+		return nil
 	}
-	if !d.under(key, true) && !isComment {
-		indent, isComment = indent+"# ", true
+	var text bytes.Buffer
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	err := encoder.Encode(map[string]any{name: line.value})
+	for each := range strings.Lines(text.String()) {
+		out.WriteString(indent + each)
 	}
-	fmt.Fprintf(out, "%s%s:\n", indent, name)
-	each(reflect.ValueOf(Default()), "", func(below string, _ reflect.Value) {
-		if rest, inside := strings.CutPrefix(below, key+"."); inside && !strings.Contains(rest, ".") && d.under(below, false) {
-			d.write(out, below, indent+"  ", isComment)
-		}
-	})
+	return err
 }
 
 // comment writes a text in lines of readable length.
@@ -127,14 +145,4 @@ func comment(out *bytes.Buffer, indent, text string) {
 		line += " " + word
 	}
 	out.WriteString(line + "\n")
-}
-
-func asYAML(name string, value any) string {
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(map[string]any{name: value}); err != nil {
-		panic(err) // strings, numbers, lists and maps of them
-	}
-	return out.String()
 }

@@ -150,10 +150,12 @@ func TestTheSchemaHasEveryKey(t *testing.T) {
 	var c Config
 	c.Headers = Headers{ControlPlane: map[string]string{"A": "b"}, AgentServer: map[string]string{"A": "b"}}
 	c.Users, c.Agent.StudioHeaders = []User{{Headers: map[string]string{"A": "b"}}}, map[string]string{"A": "b"}
-	var whole yaml.Node
-	require.NoError(t, whole.Encode(c))
 	secrets := 0
-	eachSecret(&whole, func(string, **yaml.Node) { secrets++ })
+	eachString(reflect.ValueOf(c), "", func(key, _ string) {
+		if isSecret(key) {
+			secrets++
+		}
+	})
 	assert.Equal(t, secrets, files)
 }
 

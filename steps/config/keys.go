@@ -1,12 +1,12 @@
 package config
 
 import (
-	"bytes"
 	_ "embed"
-	"fmt"
 	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -23,85 +23,201 @@ var keys = func() (all map[string]string) {
 	return all
 }()
 
-// Reference lists every key with its type, its default and what it is for, in the order of the file.
-func Reference() string {
-	var b strings.Builder
-	defaults := Default()
-	each(reflect.ValueOf(defaults), "", func(key string, value reflect.Value) {
-		indent := strings.Repeat("  ", strings.Count(key, "."))
-		line := indent + key[strings.LastIndexByte(key, '.')+1:] + ":"
-		if shown := shownDefault(value); shown != "" {
-			line += " " + shown
+// keysOf are the keys of a struct, in its order.
+func keysOf(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		if name := t.Field(i).Tag.Get("yaml"); name != "-" {
+			names = append(names, name)
 		}
-		fmt.Fprintf(&b, "%-32s # %s\n", line, keys[key])
-	})
-	return b.String()
+	}
+	return names
 }
 
-// shownDefault is a default as the file would hold it, "" where there is none.
-func shownDefault(v reflect.Value) string {
-	switch v.Kind() {
-	case reflect.Struct, reflect.Slice, reflect.Map:
-		return ""
+// field is the field of a struct for a key; not valid where there is none.
+func field(v reflect.Value, name string) reflect.Value {
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("yaml") == name && name != "-" {
+			return v.Field(i)
+		}
 	}
-	if d, is := v.Interface().(time.Duration); is {
-		return d.String()
-	}
-	if v.Kind() == reflect.String && v.IsZero() {
-		return `""`
-	}
-	return fmt.Sprint(v.Interface())
+	return reflect.Value{}
 }
+
+func isList(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct
+}
+
+func join(key, name string) string { return strings.TrimPrefix(key+"."+name, ".") }
+
+// inside tells whether a key is the group, or one below it.
+func inside(key, group string) bool { return key == group || strings.HasPrefix(key, group+".") }
 
 // each visits the keys of a struct; the keys of a list are those of one item.
 func each(v reflect.Value, group string, visit func(key string, value reflect.Value)) {
-	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("yaml") == "-" {
-			continue
-		}
-		key, field := join(group, v.Type().Field(i).Tag.Get("yaml")), v.Field(i)
-		visit(key, field)
+	for _, name := range keysOf(v.Type()) {
+		key, value := join(group, name), field(v, name)
+		visit(key, value)
 		switch {
-		case field.Kind() == reflect.Struct:
-			each(field, key, visit)
-		case field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.Struct:
-			each(reflect.Zero(field.Type().Elem()), key, visit)
+		case value.Kind() == reflect.Struct:
+			each(value, key, visit)
+		case isList(value.Type()):
+			each(reflect.Zero(value.Type().Elem()), key, visit)
 		}
 	}
 }
 
-// explain adds the description of each key as a comment. Items of a list are described once.
-func explain(n *yaml.Node, group string) {
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			name, value := n.Content[i], n.Content[i+1]
-			key := join(group, name.Value)
-			if text := keys[key]; text != "" {
-				name.HeadComment = "# " + text
-				explain(value, key)
-			}
+// walk visits a value of a configuration, or one from JSON or YAML, and all below it, each with its key.
+func walk(v reflect.Value, key string, visit func(key string, v reflect.Value)) {
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	visit(key, v)
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, name := range keysOf(v.Type()) {
+			walk(field(v, name), join(key, name), visit)
 		}
-	case yaml.SequenceNode:
-		if len(n.Content) > 0 {
-			explain(n.Content[0], group)
+	case reflect.Slice:
+		for i := range v.Len() {
+			walk(v.Index(i), join(key, strconv.Itoa(i)), visit)
+		}
+	case reflect.Map:
+		names := v.MapKeys()
+		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, name := range names {
+			walk(v.MapIndex(name), join(key, name.String()), visit)
 		}
 	}
 }
 
-// YAML writes the configuration as a file that Load reads, with what each key is for. It holds the credentials.
-func (c *Config) YAML() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteString("# Configuration of agentconform for this target. It contains credentials: keep it secret.\n")
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	var node yaml.Node
-	if err := node.Encode(c); err != nil {
-		return nil, fmt.Errorf("writing the configuration as YAML: %w", err)
+// eachString visits the strings among these values.
+func eachString(v reflect.Value, key string, visit func(key, text string)) {
+	walk(v, key, func(key string, v reflect.Value) {
+		if v.Kind() == reflect.String {
+			visit(key, v.String())
+		}
+	})
+}
+
+// Has tells whether a key of the configuration has a value: "alternatives.repo_ref", "users.1", "create.body.name".
+func (c *Config) Has(key string) bool {
+	v := valueOf(reflect.ValueOf(c).Elem(), key)
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
 	}
-	explain(&node, "")
-	if err := encoder.Encode(&node); err != nil {
-		return nil, fmt.Errorf("writing the configuration as YAML: %w", err)
+	return v.IsValid() && !v.IsZero() && (v.Kind() != reflect.Map && v.Kind() != reflect.Slice || v.Len() > 0)
+}
+
+// valueOf is what stands under a key; not valid where that is nothing.
+func valueOf(v reflect.Value, key string) reflect.Value {
+	if key == "" {
+		return v
 	}
-	return out.Bytes(), encoder.Close()
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	name, rest := step(v, key)
+	switch v.Kind() {
+	case reflect.Struct:
+		return valueOf(field(v, name), rest)
+	case reflect.Slice:
+		if i, err := strconv.Atoi(name); err == nil && 0 <= i && i < v.Len() {
+			return valueOf(v.Index(i), rest)
+		}
+	case reflect.Map:
+		return valueOf(v.MapIndex(reflect.ValueOf(name)), rest)
+	}
+	return reflect.Value{}
+}
+
+// step is the first name of a key below a value. The names in a mapping of strings may have dots.
+func step(v reflect.Value, key string) (name, rest string) {
+	if v.Kind() == reflect.Map && v.Type().Elem().Kind() == reflect.String {
+		return key, ""
+	}
+	name, rest, _ = strings.Cut(key, ".")
+	return name, rest
+}
+
+// change has a function change the value of a key, which may be one more item of a list. What lists and mappings hold
+// is copied first: others may be reading it.
+func change(v reflect.Value, key string, set func(v reflect.Value)) {
+	if key == "" {
+		set(v)
+		return
+	}
+	name, rest := step(v, key)
+	switch v.Kind() {
+	case reflect.Struct:
+		change(field(v, name), rest, set)
+	case reflect.Interface:
+		inner := reflect.New(v.Elem().Type()).Elem()
+		inner.Set(v.Elem())
+		change(inner, key, set)
+		v.Set(inner)
+	case reflect.Slice:
+		i, _ := strconv.Atoi(name)
+		length := max(v.Len(), i+1)
+		all := reflect.MakeSlice(v.Type(), length, length)
+		reflect.Copy(all, v)
+		change(all.Index(i), rest, set)
+		v.Set(all)
+	case reflect.Map:
+		all := reflect.MakeMap(v.Type())
+		for _, known := range v.MapKeys() {
+			all.SetMapIndex(known, v.MapIndex(known))
+		}
+		entry := reflect.New(v.Type().Elem()).Elem()
+		if old := v.MapIndex(reflect.ValueOf(name)); old.IsValid() {
+			entry.Set(old)
+		}
+		change(entry, rest, set)
+		all.SetMapIndex(reflect.ValueOf(name), entry)
+		v.Set(all)
+	}
+}
+
+// secretKeys are those of credentials, with all keys below them. In their place {file: path} may stand.
+var secretKeys = []string{"credentials", "other_tenant", "headers", "users.token", "users.headers",
+	"agent.studio_headers"}
+
+var numbers = regexp.MustCompile(`[._]\d+[._]`)
+
+// isSecret tells whether a key holds a credential: "users.1.headers.X-Key".
+func isSecret(key string) bool {
+	if inside(key, "users") {
+		key = numbers.ReplaceAllString(key, ".")
+	}
+	return slices.ContainsFunc(secretKeys, func(group string) bool { return inside(key, group) })
+}
+
+var inHeaders = regexp.MustCompile(`^(?:headers\.[a-z_]+|users\.\d+\.headers|agent\.studio_headers)\.(.+)$`)
+
+// headerOf is the name of the header whose value a key holds, "" where it is another key.
+func headerOf(key string) string {
+	if found := inHeaders.FindStringSubmatch(key); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// eachSecret visits the values of the keys that hold credentials, but for those in headers that are no secrets.
+func (c *Config) eachSecret(visit func(key, value string)) {
+	eachString(reflect.ValueOf(c).Elem(), "", func(key, text string) {
+		if text != "" && isSecret(key) && !isPublic(key, text) {
+			visit(key, text)
+		}
+	})
+}
+
+// isPublic tells whether the value of a header is no secret: that of a user only describes the kind of a request
+// (X-Auth-Scheme, Content-Type), that of a gateway is a word such as "true" or "qa". Replaced wherever it occurs it
+// would spoil every report.
+func isPublic(key, value string) bool {
+	letter := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+	if inside(key, "headers") {
+		return value != "" && len(value) < 8 && strings.TrimFunc(value, letter) == ""
+	}
+	words := strings.Split(strings.ToLower(headerOf(key)), "-")
+	return slices.Contains([]string{"scheme", "type", "version", "mode"}, words[len(words)-1])
 }

@@ -7,9 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -29,10 +28,12 @@ type Sources struct {
 	NoFile  bool              // none is read, not even DefaultFile
 }
 
-// Load reads the configuration: defaults, then the file, the environment and the flags, where later ones override earlier
-// ones. The result is complete and valid, or the error lists every mistake.
+// Load reads the configuration: defaults, then the file, the environment and the flags, where later ones override
+// earlier ones. The result is complete and valid, or the error lists the mistakes: first the unknown keys and the
+// values of the wrong type, and where there are none, all others.
 func Load(s Sources) (*Config, error) {
 	c := Default()
+	c.SecretFiles = map[string]string{}
 	l := &loader{config: &c, from: origins{}}
 	if !s.NoFile {
 		if mistake := l.file(s.File); mistake != nil {
@@ -42,17 +43,18 @@ func Load(s Sources) (*Config, error) {
 	l.environment(s.Environ)
 	for _, key := range keysOf(reflect.TypeFor[Config]()) {
 		if value, given := s.Flags[key]; given {
-			l.set(reflect.ValueOf(&c).Elem(), envWord(key), "", value, "flag --"+strings.ReplaceAll(key, "_", "-"))
+			l.source = "flag --" + strings.ReplaceAll(key, "_", "-")
+			l.set(key, value)
 		}
 	}
-	before := slices.Clone(l.found)
-	for _, e := range c.complete() {
-		if _, given := l.from[e.Key]; !before.explains(e.Key, given) {
-			e.Source = l.from.of(e.Key)
-			l.found = append(l.found, e)
-		}
+	if len(l.found) > 0 { // what else is wrong may follow from it
+		return nil, told(l.found)
 	}
-	if err := l.found.err(); err != nil {
+	mistakes := c.complete()
+	for _, e := range mistakes {
+		e.Source = l.from.of(e.Key)
+	}
+	if err := told(mistakes); err != nil {
 		return nil, err
 	}
 	return &c, nil
@@ -61,12 +63,23 @@ func Load(s Sources) (*Config, error) {
 // loader puts a configuration together.
 type loader struct {
 	config *Config
+	source string // what is being read: a file, "environment AGENTCONFORM_TARGET", "flag --target"
+	isFile bool
 	from   origins
-	found  Errors
-	files  map[*yaml.Node]secretFile // by the value that they are read into
+	found  []*Error
 }
 
-func (l *loader) mistaken(found ...*Error) { l.found = append(l.found, found...) }
+func (l *loader) mistaken(key, place, problem, remedy string) {
+	l.found = append(l.found, &Error{Source: place, Key: key, Problem: problem, Remedy: remedy})
+}
+
+// at is the place of a node of the source.
+func (l *loader) at(n *yaml.Node) string {
+	if l.isFile {
+		return fmt.Sprintf("%s:%d", l.source, n.Line)
+	}
+	return l.source
+}
 
 // file reads the file. An error ends the loading: nothing else can be checked.
 func (l *loader) file(path string) error {
@@ -75,13 +88,75 @@ func (l *loader) file(path string) error {
 		path = DefaultFile
 	}
 	content, err := readBounded(path)
-	if errors.Is(err, fs.ErrNotExist) && !named {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		return nil
+	case err != nil:
+		return &Error{Source: path, Problem: "cannot be read: " + reason(err),
+			Remedy: "name a readable YAML file with --config, or leave it out"}
+	}
+	return l.parse(path, content)
+}
+
+// parse reads the content of a file, in which relative paths start at its folder.
+func (l *loader) parse(path string, content []byte) error {
+	l.source, l.isFile, l.from[""] = path, true, path
+	defer func() { l.isFile = false }()
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	var doc yaml.Node
+	err := decoder.Decode(&doc)
+	if errors.Is(err, io.EOF) || err == nil && doc.Content[0].Tag == "!!null" { // an empty file is valid
 		return nil
 	}
 	if err != nil {
-		return &Error{Source: path, Problem: "cannot be read: " + reason(err), Remedy: "name a readable YAML file with --config, or leave it out"}
+		return &Error{Source: path, Problem: "not valid YAML: " + yamlProblem(err),
+			Remedy: "check indentation and quotes at that line"}
 	}
-	return l.parse(path, content)
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return &Error{Source: path, Problem: "more than one YAML document", Remedy: "keep one document"}
+	}
+	if wrong := l.decode(doc.Content[0], reflect.ValueOf(l.config).Elem(), ""); wrong != nil {
+		return wrong
+	}
+	c := l.config
+	for _, at := range []*string{&c.TLS.CA, &c.TLS.Cert, &c.TLS.Key, &c.Socket.ControlPlane, &c.Socket.AgentServer} {
+		*at = l.beside(*at)
+	}
+	return nil
+}
+
+// beside is a path of the source: a relative one in a file starts at its folder.
+func (l *loader) beside(path string) string {
+	if path == "" || filepath.IsAbs(path) || !l.isFile {
+		return path
+	}
+	return filepath.Join(filepath.Dir(l.source), path)
+}
+
+// bounded limits what aliases may expand to. The library limits this for texts, not for nodes.
+var bounded = yaml.WithPlugin(limit.New())
+
+// decode checks a node and reads it into the value of a key. The error is what only the library finds: other mistakes
+// are noted.
+func (l *loader) decode(n *yaml.Node, v reflect.Value, key string) *Error {
+	before := len(l.found)
+	l.check(&n, v.Type(), key)
+	if err := n.Load(v.Addr().Interface(), bounded); err != nil && len(l.found) == before { // else it repeats them
+		return &Error{Source: l.source, Key: key, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
+	}
+	return nil
+}
+
+// yamlProblem says where a text is not valid YAML, and why.
+func yamlProblem(err error) string {
+	at, is := errors.AsType[*yaml.LoadError](err)
+	switch {
+	case !is:
+		return err.Error()
+	case at.Mark.Line == 0:
+		return at.Message
+	}
+	return fmt.Sprintf("line %d, column %d: %s", at.Mark.Line, at.Mark.Column, at.Message)
 }
 
 func readBounded(path string) ([]byte, error) {
@@ -104,73 +179,41 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// bounded limits what aliases may expand to. The library limits this for texts, not for nodes.
-var bounded = yaml.WithPlugin(limit.New())
-
-// yamlProblem says where a text is not valid YAML, and why.
-func yamlProblem(err error) string {
-	var at *yaml.LoadError
-	switch {
-	case !errors.As(err, &at):
-		return err.Error()
-	case at.Mark.Line == 0:
-		return at.Message
-	}
-	return fmt.Sprintf("line %d, column %d: %s", at.Mark.Line, at.Mark.Column, at.Message)
+// Error is one mistake in a configuration: its place, its key, the problem and the remedy. It never holds the value of
+// a key that may be a secret.
+type Error struct {
+	Source  string // "agentconform.yaml:12", "environment AGENTCONFORM_TARGET", "flag --target"
+	Key     string // "timeouts.poll"; empty where the whole source is at fault
+	Problem string
+	Remedy  string
 }
 
-// parse reads the content of a file.
-func (l *loader) parse(source string, content []byte) error {
-	decoder := yaml.NewDecoder(bytes.NewReader(content))
-	var doc yaml.Node
-	err := decoder.Decode(&doc)
-	if errors.Is(err, io.EOF) { // an empty file is valid
-		return l.read(&yaml.Node{Kind: yaml.MappingNode}, source)
+func (e *Error) Error() string {
+	text := e.Source
+	if e.Key != "" {
+		text += ": " + e.Key
 	}
-	if err != nil {
-		return &Error{Source: source, Problem: "not valid YAML: " + yamlProblem(err), Remedy: "check indentation and quotes at that line"}
-	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return &Error{Source: source, Problem: "more than one YAML document", Remedy: "keep one document"}
-	}
-	root := doc.Content[0]
-	if root.Tag == "!!null" {
-		root = &yaml.Node{Kind: yaml.MappingNode}
-	}
-	return l.read(root, source)
+	return text + ": " + e.Problem + "; " + e.Remedy
 }
 
-// read reads the mapping of a file.
-func (l *loader) read(root *yaml.Node, source string) error {
-	l.from[""] = source
-	l.from.read(root, source, "")
-	l.takeFiles(root, source)
-	problems := check(root, reflect.TypeFor[Config](), source, "")
-	if i := slices.IndexFunc(problems, func(e *Error) bool { return e.Key == "" }); i >= 0 {
-		return problems[i]
+// told is the error that tells mistakes, nil where there is none. Each of them is known to errors.As.
+func told(mistakes []*Error) error {
+	switch len(mistakes) {
+	case 0:
+		return nil
+	case 1:
+		return mistakes[0]
 	}
-	l.mistaken(problems...)
-	l.readSecretFiles(root)
-	if err := root.Load(l.config, bounded); err != nil && len(l.found) == 0 { // else the error repeats them
-		return &Error{Source: source, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
+	all := []any{len(mistakes)}
+	for _, e := range mistakes {
+		all = append(all, e)
 	}
-	l.config.besideFile(source)
-	return nil
+	return fmt.Errorf("%d mistakes in the configuration:"+strings.Repeat("\n  %w", len(mistakes)), all...)
 }
 
 // origins says where each key was given: "agentconform.yaml:12", "environment AGENTCONFORM_TARGET". The empty key is
 // the whole configuration.
 type origins map[string]string
-
-// note records the origin of a key and of all keys below it.
-func (o origins) note(key, at string) {
-	for known := range o {
-		if strings.HasPrefix(known, key+".") {
-			delete(o, known)
-		}
-	}
-	o[key] = at
-}
 
 // of is the place of a key, or of the group in which it is missing.
 func (o origins) of(key string) string {
@@ -178,33 +221,9 @@ func (o origins) of(key string) string {
 		if at, known := o[key]; known {
 			return at
 		}
-		cut := strings.LastIndexByte(key, '.')
 		if key == "" {
 			return "configuration"
 		}
-		key = key[:max(cut, 0)]
-	}
-}
-
-// read records the line of every key of a mapping or list. The content of an alias has the line of the alias.
-func (o origins) read(n *yaml.Node, source, key string) {
-	at := func(line int) string { return fmt.Sprintf("%s:%d", source, line) }
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			below, value := join(key, n.Content[i].Value), n.Content[i+1]
-			if resolved(value).Kind == yaml.MappingNode {
-				o[below] = at(n.Content[i].Line)
-			} else {
-				o.note(below, at(n.Content[i].Line))
-			}
-			o.read(value, source, below)
-		}
-	case yaml.SequenceNode:
-		for i, item := range n.Content {
-			below := join(key, strconv.Itoa(i))
-			o[below] = at(item.Line)
-			o.read(item, source, below)
-		}
+		key = key[:max(strings.LastIndexByte(key, '.'), 0)]
 	}
 }

@@ -1,16 +1,15 @@
 package config
 
 import (
-	"encoding/base64"
+	"encoding/json"
 	"maps"
 	"net/url"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/config/nearmiss"
 )
 
 // Secrets returns every credential with the name under which reports show it: the environment variable that holds
@@ -22,89 +21,53 @@ func (c *Config) Secrets() map[string]string {
 			secrets[value] = name
 		}
 	}
-	add := func(name, value string) { named("$"+EnvPrefix+name, value) }
-	// The part of a header after its scheme is a secret too: the suite also sends it with another scheme.
-	addHeader := func(name, value string) {
-		add(name, value)
-		scheme, rest, _ := strings.Cut(value, " ")
-		add(name, rest)
-		if pair, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "basic") {
-			_, password, _ := strings.Cut(string(pair), ":")
-			add(name, string(pair))
-			add(name, password)
+	add := func(key string, values ...string) {
+		for _, value := range values {
+			named("$"+Variable(key), value)
 		}
 	}
-	addGateway := func(name, value string) {
-		if !plainWord(value) {
-			addHeader(name, value)
+	c.eachSecret(func(key, value string) {
+		add(key, value)
+		if headerOf(key) != "" { // the suite also sends what is after the scheme with another scheme
+			_, rest, _ := strings.Cut(value, " ")
+			add(key, rest)
 		}
-	}
-	for _, group := range []struct {
-		prefix string
-		set    Credentials
-	}{{"CREDENTIALS", c.Credentials}, {"OTHER_TENANT", c.OtherTenant}} {
-		add(group.prefix+"_API_KEY", group.set.APIKey)
-		add(group.prefix+"_TENANT_ID", group.set.TenantID)
-		add(group.prefix+"_BEARER", group.set.Bearer)
-	}
-	for _, m := range nearmiss.Mistakes {
-		for name, value := range map[string]string{"API_KEY": c.Credentials.APIKey, "TENANT_ID": c.Credentials.TenantID, "BEARER": c.Credentials.Bearer} {
-			named(m.Named(EnvPrefix+"CREDENTIALS_"+name, false), m.Hidden(NearMiss(value, m)))
+		if name, password, isPair := pairOf(value); isPair {
+			add(key, name+":"+password, password)
 		}
-	}
-	for i, u := range c.Users {
-		add(envIndex("USERS", i, "TOKEN"), u.Token)
-		for name, value := range u.Headers {
-			if !public(name) {
-				addHeader(envIndex("USERS", i, "HEADERS_"+envWord(name)), value)
-			}
-		}
-	}
-	for i, u := range c.Users { // a near-miss credential reveals the valid one
-		for _, m := range nearmiss.Mistakes {
-			if wrong := m.In(u.Token); wrong != u.Token {
-				named(m.Named(EnvPrefix+envIndex("USERS", i, "TOKEN"), false), m.Hidden(wrong))
-			}
-			for name, value := range u.Headers {
-				wrong, encoded := m.InHeader(value)
+	})
+	c.eachSecret(func(key, value string) { // a near miss reveals the right credential
+		for m := range mistakes {
+			wrong, encoded := m.In(value), false
+			if headerOf(key) != "" {
+				wrong, encoded = m.InHeader(value)
 				if _, behind, both := strings.Cut(wrong, " "); both {
 					wrong = behind
 				}
-				if !encoded {
-					wrong = m.Hidden(wrong)
-				}
-				if !public(name) && !strings.HasSuffix(value, wrong) {
-					named(m.Named(EnvPrefix+envIndex("USERS", i, "HEADERS_"+envWord(name)), encoded), wrong)
-				}
+			}
+			if !encoded {
+				wrong = m.hidden(wrong)
+			}
+			if (inside(key, "credentials") || inside(key, "users")) && !strings.HasSuffix(value, wrong) {
+				named(m.named(Variable(key), encoded), wrong)
 			}
 		}
-	}
-	for name, value := range c.Agent.StudioHeaders {
-		if !public(name) {
-			addHeader("AGENT_STUDIO_HEADERS_"+envWord(name), value)
+	})
+	add("proxy", ProxySecrets(c.Proxy)...)
+	eachString(reflect.ValueOf(c).Elem(), "", func(key, text string) {
+		for _, info := range userInfosIn(text) {
+			if key != "proxy" {
+				add(key+".userinfo", append(userInfo(info), "//"+info+"@")...)
+			}
 		}
+	})
+	for _, secret := range c.templateSecrets() {
+		named("$"+secret.variable, secret.value)
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Headers.ControlPlane)) {
-		addGateway("HEADERS_CONTROL_PLANE_"+envWord(name), c.Headers.ControlPlane[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Headers.AgentServer)) {
-		addGateway("HEADERS_AGENT_SERVER_"+envWord(name), c.Headers.AgentServer[name])
-	}
-	for _, secret := range ProxySecrets(c.Proxy) {
-		add("PROXY", secret)
-	}
-	for _, in := range c.userInfos() {
-		add(in.name, in.secret)
-	}
-	for name, value := range templateSecrets(c.Create.Body) {
-		add("CREATE_BODY_SECRETS_"+envWord(name), value)
-	}
-	for name, value := range templateSecrets(c.Create.Refused) {
-		add("CREATE_REFUSED_SECRETS_"+envWord(name), value)
-	}
+	common := c.Common()
 	for _, value := range slices.Sorted(maps.Keys(secrets)) {
-		for _, inner := range stringsInJSON(value, SafeSecret) {
-			if !slices.Contains(c.Common(), inner) {
+		for _, inner := range stringsInJSON(value) {
+			if !slices.Contains(common, inner) {
 				named(secrets[value], inner)
 			}
 		}
@@ -112,7 +75,8 @@ func (c *Config) Secrets() map[string]string {
 	return secrets
 }
 
-// Environment holds every secret in the variable under whose name reports show it ("NAME=value"), as the curl lines and scripts of findings need it.
+// Environment holds every secret in the variable under whose name reports show it ("NAME=value"), as the curl lines and
+// scripts of findings need it.
 func (c *Config) Environment() []string {
 	values := map[string]string{}
 	for secret, shown := range c.Secrets() {
@@ -129,82 +93,120 @@ func (c *Config) Environment() []string {
 	return all
 }
 
+// SafeSecret is the length in bytes from which on a secret is looked for everywhere, in all spellings.
+const SafeSecret = 12
+
 // ShortSecrets are the names of the secrets that are too short to be looked for everywhere, in order.
 func (c *Config) ShortSecrets() []string {
 	found, common := map[string]bool{}, c.Common()
 	for secret, name := range c.Secrets() {
-		if !strings.HasPrefix(secret, "//") && !strings.HasPrefix(name, "${") && (len(secret) < SafeSecret || slices.Contains(common, secret)) {
+		isWhole := !strings.HasPrefix(secret, "//") && !strings.HasPrefix(name, "${")
+		if isWhole && (len(secret) < SafeSecret || slices.Contains(common, secret)) {
 			found[name] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
 }
 
-// SafeSecret is the length in bytes from which on a secret is looked for everywhere, in all spellings.
-const SafeSecret = 12
-
-// Common are texts that the configuration also holds where they are no secrets: replaced wherever they stand they would spoil every report.
+// Common are texts that the configuration also holds where they are no secrets: replaced wherever they stand they would
+// spoil every report.
 func (c *Config) Common() []string {
-	all := []string{c.AssistantID, c.Implementation.Name, c.Edition, c.Source(), c.AgentURLFrom, reports.HostPort(c.Target), reports.HostPort(c.AgentTarget)}
+	all := []string{c.AssistantID, c.Implementation.Name, c.Edition, c.Source(), c.AgentURLFrom,
+		reports.HostPort(c.Target), reports.HostPort(c.AgentTarget)}
 	for _, u := range c.Users {
 		all = append(all, u.Name, u.Identity)
-		eachString(u.Fields, nil, func(_ []string, s string) { all = append(all, s) })
+		eachString(reflect.ValueOf(u.Fields), "", func(_, s string) { all = append(all, s) })
 	}
-	all = append(append(all, slices.Collect(maps.Keys(c.Vocabulary))...), slices.Collect(maps.Values(c.Vocabulary))...)
-	return append(append(all, slices.Collect(maps.Keys(c.Create.Body))...), c.Supports...)
+	for name, own := range c.Vocabulary {
+		all = append(all, name, own)
+	}
+	return slices.Concat(all, slices.Collect(maps.Keys(c.Create.Body)), c.Supports)
 }
 
-// userInfo is a secret in the user info of a URL of the configuration.
-type userInfo struct{ name, secret string }
+// ProxySecrets are the parts of a proxy's URL that nobody may see. As in HTTP_PROXY the scheme may be missing, and what
+// is no URL may hold a password all the same.
+func ProxySecrets(address string) []string {
+	_, rest, is := strings.Cut(address, "://")
+	if !is {
+		rest = address
+	}
+	at := strings.LastIndexByte(rest, '@')
+	if at <= 0 {
+		return nil
+	}
+	return append(userInfo(rest[:at]), address)
+}
 
-// userInfos are the secrets in the user info of all URLs of the configuration but that of the proxy, also of those within a longer text.
-func (c *Config) userInfos() (all []userInfo) {
-	found := func(path []string, s string) {
-		var words []string
-		for _, key := range path {
-			words = append(words, envWord(key))
-		}
-		for _, info := range userInfosIn(s) {
-			name, password, both := strings.Cut(info, ":")
-			if !both {
-				password = name // a token
-			}
-			add := func(secret string) { all = append(all, userInfo{strings.Join(words, "_") + "_USERINFO", secret}) }
-			for _, secret := range []string{password, info} {
-				add(secret)
-				if plain, err := url.PathUnescape(secret); err == nil && plain != secret {
-					add(plain)
-				}
-			}
-			add("//" + info + "@")
+// userInfo are the secrets in the user info of a URL, as they are written and unescaped: the password, or a name
+// without one, which is a token; and the whole.
+func userInfo(info string) (all []string) {
+	_, password, both := strings.Cut(info, ":")
+	if !both {
+		password = info
+	}
+	for _, secret := range []string{password, info} {
+		all = append(all, secret)
+		if plain, err := url.PathUnescape(secret); err == nil && plain != secret {
+			all = append(all, plain)
 		}
 	}
-	text, err := yaml.Marshal(c)
-	var keys map[string]any
-	if err != nil || yaml.Unmarshal(text, &keys) != nil {
-		return nil // a configuration that was loaded can be written
-	}
-	delete(keys, "proxy")
-	eachString(keys, nil, found)
 	return all
 }
 
-// public tells whether a header only describes the kind of a request: X-Auth-Scheme, Content-Type. The values of all other
-// headers of a user are secrets.
-func public(header string) bool {
-	words := strings.Split(strings.ToLower(header), "-")
-	return slices.Contains([]string{"scheme", "type", "version", "mode"}, words[len(words)-1])
+// userInfosIn are the parts of a text that are the user info of a URL, as they are written.
+func userInfosIn(text string) (all []string) {
+	for {
+		_, rest, more := strings.Cut(text, "://")
+		if !more {
+			return all
+		}
+		text = rest
+		if end := strings.IndexAny(rest, "/?# \t\r\n\"'<>\\"); end >= 0 {
+			rest = rest[:end]
+		}
+		if at := strings.LastIndexByte(rest, '@'); at > 0 {
+			all = append(all, rest[:at])
+		}
+	}
 }
 
-// templateSecrets finds the secrets that a create body hands to the deployment: [{name, value}].
-func templateSecrets(body map[string]any) map[string]string {
-	found := map[string]string{}
-	list, _ := body["secrets"].([]any)
-	for _, item := range list {
-		secret, _ := item.(map[string]any)
-		name, _ := secret["name"].(string)
-		value, _ := secret["value"].(string)
-		found[name] = value
+// longestJSON bounds a text in which strings are looked for, in bytes.
+const longestJSON = 64 << 10
+
+// stringsInJSON are the long strings in a text that is an object or a list in JSON, such as the key file of a service
+// account.
+func stringsInJSON(text string) (all []string) {
+	var value any
+	text = strings.TrimSpace(text)
+	structured := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+	if !structured || len(text) > longestJSON || json.Unmarshal([]byte(text), &value) != nil {
+		return nil
 	}
-	return found
+	eachString(reflect.ValueOf(value), "", func(_, s string) {
+		if len(s) >= SafeSecret {
+			all = append(all, s)
+		}
+	})
+	return all
+}
+
+// templateSecret is a secret that a create body hands to the deployment ({name, value}), with its variable, such as
+// AGENTCONFORM_CREATE_BODY_SECRETS_NAME, and the key of its value.
+type templateSecret struct{ variable, key, value string }
+
+func (c *Config) templateSecrets() (all []templateSecret) {
+	for _, group := range []string{"create.body", "create.refused"} { // both may have the same: the first name stays
+		body, _ := valueOf(reflect.ValueOf(c).Elem(), group).Interface().(map[string]any)
+		list, _ := body["secrets"].([]any)
+		for i, item := range list {
+			secret, _ := item.(map[string]any)
+			name, _ := secret["name"].(string)
+			value, _ := secret["value"].(string)
+			if secret != nil {
+				all = append(all, templateSecret{Variable(group + ".secrets." + name),
+					join(group+".secrets", strconv.Itoa(i)) + ".value", value})
+			}
+		}
+	}
+	return all
 }

@@ -108,7 +108,7 @@ func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string)
 	if err := w.aNearMiss(kind); err != nil {
 		return err
 	}
-	return w.try(ctx, target.WrongKey(kind), operation)
+	return w.try(ctx, target.Asker("an API key that is "+kind), operation)
 }
 
 // aNearMiss skips where the mistake changes nothing in the key.
@@ -116,7 +116,7 @@ func (w *access) aNearMiss(kind string) error { return w.aNearMissOf(target.Sche
 
 func (w *access) aNearMissOf(scheme, kind string) error {
 	_, key := w.Target.Credential(scheme)
-	if target.IsNearMiss(kind) && !w.Target.MakesMistake(scheme, kind) {
+	if w.Target.IsSame(scheme, kind) {
 		return outcome.Inapplicable(key, "the "+scheme+" is the same with this mistake: it is too short, or has no letters that have a case")
 	}
 	return nil

@@ -33,11 +33,11 @@ func (w *foreign) define(r *common.Definitions) {
 }
 
 func (w *foreign) clientWithBearerTries(ctx context.Context, kind, operation string) error {
-	return w.try(ctx, target.WrongBearer(kind), operation)
+	return w.try(ctx, target.Asker("a bearer token that is "+kind), operation)
 }
 
 func (w *foreign) clientWithTenantTries(ctx context.Context, kind, operation string) error {
-	return w.try(ctx, target.WrongTenant(kind), operation)
+	return w.try(ctx, target.Asker("a tenant ID that is "+kind), operation)
 }
 
 // aNearMissAlone skips where the mistake changes nothing in the credential.

@@ -29,8 +29,8 @@ type Discovery struct {
 // discoverer fills in a draft.
 type discoverer struct {
 	*examiner
-	draft *config.Draft
-	tell  func(step string)
+	*config.Draft
+	tell func(step string)
 }
 
 // Discover asks the addresses of a configuration what they can, with the credentials in it, and drafts a configuration.
@@ -43,27 +43,86 @@ func Discover(ctx context.Context, c *config.Config, tell func(step string)) (*D
 	defer t.Close() //nolint:errcheck // there is no ledger
 	x := &examiner{Examination: &Examination{}, target: t, plane: plane.New(t, nil, time.Time{})}
 	d := &discoverer{x, config.NewDraft(), tell}
+	for key := range examples {
+		group, _, _ := strings.Cut(key, ".")
+		if c.Target != "" || !slices.Contains(planeKeys, group) {
+			d.unknown(key)
+		}
+	}
 	addresses := slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
 	d.tell("asking " + strings.Join(addresses, " and ") + ", with the credentials and without")
 	d.examineTarget(ctx)
-	found := ""
 	if c.Target != "" {
-		found = d.askPlane(ctx)
+		d.Set("target", c.Target, d.said("control plane", "no credentials"))
+		d.askPlane(ctx)
+	}
+	if c.AgentTarget != "" {
+		d.Set("agent_target", c.AgentTarget, d.said("agent server"))
+		d.askAgent(ctx)
 	}
 	d.draftUsers()
-	if c.AgentTarget != "" {
-		d.draft.Set("agent_target", c.AgentTarget, d.said("agent server"))
-		d.askAgent(ctx)
-	} else {
-		d.suggestAgent(found)
-	}
-	d.suggestRest()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	problems := slices.DeleteFunc(d.Checks, func(check Check) bool { return check.State != Problem })
-	return &Discovery{Draft: d.draft, Problems: problems}, nil
+	return &Discovery{Draft: d.Draft, Problems: d.problems()}, nil
 }
+
+// examples are what the keys may hold that stay comments, because no request can tell their values, or none did.
+// Where no reason is said, the description of the key says what to put there.
+var examples = map[string]any{
+	"target":       "https://control.example",
+	"agent_target": "https://agents.example/conformance",
+
+	"implementation.name":    "name of your product",
+	"implementation.version": "1.0.0",
+
+	"edition":               config.Cloud,
+	"supports":              []any{features.ControlPlane, features.AgentServer, features.EndToEnd},
+	"credentials.api_key":   fileOf("api-key"),
+	"credentials.tenant_id": fileOf("tenant-id"),
+	"credentials.bearer":    fileOf("bearer"),
+	"separate_credentials":  true,
+	"other_tenant.api_key":  fileOf("other-tenant-api-key"),
+
+	"create.body":                    ofRepository,
+	"create.refused":                 ofImage,
+	"alternatives.repo_ref":          "second-branch",
+	"alternatives.tag_ref":           "refs/tags/v1.0.0",
+	"alternatives.graph_config_path": "second.json",
+	"alternatives.image_uri":         "registry.example/conformance:v2",
+	"agent_url_from":                 config.Default().AgentURLFrom,
+	"max_deployments":                10,
+
+	"users":                 []any{exampleUser("ada"), exampleUser("bob")},
+	"assistant_id":          config.Default().AssistantID,
+	"agent.listing":         "search",
+	"agent.rejected_status": http.StatusUnauthorized,
+	"agent.rejected_detail": "Invalid credentials",
+	"agent.studio_headers":  map[string]any{"X-Auth-Scheme": "studio"},
+}
+
+// planeKeys are keys that are left out where no control plane is given.
+var planeKeys = []string{"edition", "credentials", "separate_credentials", "other_tenant", "create", "alternatives",
+	"agent_url_from", "max_deployments"}
+
+// Bodies of POST /v2/deployments, by source (section 2).
+var (
+	ofRepository = map[string]any{"name": "conformance", "source": config.GitHost,
+		"source_config":          map[string]any{"repo_url": "https://git.example/agents.git", "build_on_push": false},
+		"source_revision_config": map[string]any{"repo_ref": "main", "graph_config_path": "agent.json"}}
+	ofImage = map[string]any{"name": "conformance", "source": config.ExternalContainer, "source_config": map[string]any{},
+		"source_revision_config": map[string]any{"image_uri": "registry.example/conformance:v1"}}
+)
+
+// fileOf is how a configuration names a file with a credential.
+func fileOf(name string) map[string]any { return map[string]any{"file": "secrets/" + name} }
+
+func exampleUser(name string) map[string]any {
+	return map[string]any{"name": name, "token": fileOf(name), "identity": name + "@example.org"}
+}
+
+// unknown leaves a key as a comment, and says why.
+func (d *discoverer) unknown(key string, why ...string) { d.Suggest(key, examples[key], why...) }
 
 // said are the findings about subjects, as a comment.
 func (d *discoverer) said(subjects ...string) string {
@@ -81,37 +140,29 @@ func (d *discoverer) line(format string, args ...any) string {
 	return safe.Line(d.target.Redact.Text(fmt.Sprintf(format, args...)))
 }
 
-// askPlane asks the control plane, and returns the address of an agent server that a deployment names.
-func (d *discoverer) askPlane(ctx context.Context) (agentBase string) {
-	d.draft.Set("target", d.target.Config.Target, d.said("control plane", "no credentials"))
-	d.suggestCredentials()
-	deployments, listed := d.deployments(ctx)
-	d.askTenant(ctx)
-	d.draftEdition(deployments)
-	d.draftBody(deployments, listed)
-	return d.draftAddress(ctx, deployments)
-}
-
-// suggestCredentials names the variables of the credentials that are set, and the files that may hold them instead.
-func (d *discoverer) suggestCredentials() {
-	for scheme, key := range map[string]string{target.SchemeAPIKey: "api_key", target.SchemeTenantID: "tenant_id",
-		target.SchemeBearer: "bearer"} {
-		value, full := d.target.Credential(scheme)
-		why := "Not set: set " + target.Variable(full) + ", or name a file that holds only the credential."
-		if value != "" {
-			why = target.Variable(full) + " is set: this line is not needed. To read it from a file instead, name the file here."
-		}
-		for _, check := range d.Checks {
-			if check.Subject == full {
-				why = safe.Line(target.Variable(full)+" is set, but "+check.Found) + "."
+// askPlane asks the control plane.
+func (d *discoverer) askPlane(ctx context.Context) {
+	for _, scheme := range []string{target.SchemeAPIKey, target.SchemeTenantID, target.SchemeBearer} {
+		if value, key := d.target.Credential(scheme); value != "" {
+			d.unknown(key, config.Variable(key)+" is set: this line is not needed.")
+			for _, check := range d.Checks {
+				if check.Subject == key {
+					d.unknown(key, safe.Line(config.Variable(key)+" is set, but "+check.Found)+".")
+				}
 			}
 		}
-		file := map[string]any{"file": "secrets/" + strings.ReplaceAll(key, "_", "-")}
-		d.draft.Suggest("credentials."+key, file, why)
 	}
-	const other = "other_tenant.api_key"
-	d.draft.Suggest(other, map[string]any{"file": "secrets/other-tenant-api-key"}, "Cannot be learned: set "+
-		target.Variable(other)+", or name a file, to test that tenants are isolated (CP-AUTH-6).")
+	deployments, listed := d.deployments(ctx)
+	d.askTenant(ctx)
+	d.draftSources(deployments)
+	own, other := ofRepository, ofImage
+	if d.Value("edition") == config.SelfHosted {
+		own, other = other, own
+	}
+	d.Suggest("create.body", own, listed+". Without create.body a run creates nothing and is partial. "+
+		"Put a body here that builds the conformance graph.")
+	d.Suggest("create.refused", other)
+	d.draftAddress(ctx, deployments)
 }
 
 // deployments reads the list of deployments, as far as the target has one. Listed says what was asked and what came
@@ -140,71 +191,39 @@ func (d *discoverer) askTenant(ctx context.Context) {
 	}
 	nobody := &probe{request: d.target.ToControlPlane(target.Nobody, http.MethodGet, path, nil)}
 	alone := &probe{request: d.target.ToControlPlane(target.Nobody, http.MethodGet, path, nil)}
-	alone.request.Header = http.Header{http.CanonicalHeaderKey(d.target.Config.CredentialHeaders.TenantID): {id}}
+	alone.request.Header.Set(d.target.Config.CredentialHeaders.TenantID, id)
 	d.sendAll(ctx, nobody, alone)
 	if alone.answer != nil && d.refused(nobody) && alone.answer.Status < http.StatusInternalServerError {
-		d.draft.Set("tenant_id_alone", !d.refused(alone),
+		d.Set("tenant_id_alone", !d.refused(alone),
 			fmt.Sprintf("Learned: GET %s with the tenant ID alone: status %d.", path, alone.answer.Status))
 	}
 }
 
-// draftEdition takes the edition that was given, else that of the source of a deployment: each source is of one edition
-// (section 2).
-func (d *discoverer) draftEdition(deployments []gjson.Result) {
-	if given := d.target.Config.Edition; given != "" {
-		d.draft.Set("edition", given, "Given.")
-		return
-	}
+// draftSources takes the edition that was given, else that of the source of a deployment: each source is of one edition
+// (section 2). A source that is none of the interface may be the target's name for one.
+func (d *discoverer) draftSources(deployments []gjson.Result) {
 	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
-	for _, row := range deployments {
-		if edition := editions[row.Get("source").String()]; edition != "" {
-			d.draft.Set("edition", edition, d.line("Learned: the deployment %s has the source %s, which only this edition offers.",
-				row.Get("id"), row.Get("source")))
-			return
-		}
+	d.unknown("edition", "Not known: no deployment with a source of one edition is listed.")
+	if given := d.target.Config.Edition; given != "" {
+		d.Set("edition", given, "Given.")
 	}
-	d.draft.Suggest("edition", config.Cloud, "Not known: no deployment with a source of one edition is listed. "+
-		"Put cloud or self-hosted here.")
-}
-
-// sourceExamples are bodies of POST /v2/deployments, by source (section 2).
-var sourceExamples = map[string]map[string]any{
-	config.GitHost: {"name": "conformance", "source": config.GitHost,
-		"source_config":          map[string]any{"repo_url": "https://git.example/agents.git", "build_on_push": false},
-		"source_revision_config": map[string]any{"repo_ref": "main", "graph_config_path": "agent.json"}},
-	config.ExternalContainer: {"name": "conformance", "source": config.ExternalContainer, "source_config": map[string]any{},
-		"source_revision_config": map[string]any{"image_uri": "registry.example/conformance:v1"}},
-}
-
-// draftBody suggests how deployments are created. Whether the run may create any is for the user to decide.
-func (d *discoverer) draftBody(deployments []gjson.Result, listed string) {
-	own, other := config.GitHost, config.ExternalContainer
-	if d.draft.Value("edition") == config.SelfHosted {
-		own, other = other, own
-	}
-	d.draft.Suggest("create.body", sourceExamples[own], listed+". Without create.body a run creates nothing and is partial. "+
-		"Put a body here that builds the conformance graph.")
-	d.draft.Suggest("create.refused", sourceExamples[other])
 	for _, row := range deployments {
 		source := row.Get("source").String()
-		if !slices.Contains([]string{own, other, config.InternalContainer, ""}, source) {
-			d.draft.Suggest("vocabulary", map[string]any{own: d.line("%.60s", source)}, d.line("The deployment %s has the source "+
-				"%.60q, which is not a name of the interface. If it is the target's name for one of the sources, put that source "+
-				"on the left.", row.Get("id"), source))
-			break
+		edition, isKnown := editions[source]
+		switch {
+		case isKnown && d.Value("edition") == nil:
+			d.Set("edition", edition, d.line("Learned: the deployment %s has the source %s, which only this edition offers.",
+				row.Get("id"), source))
+		case !isKnown && source != config.InternalContainer && source != "":
+			d.Suggest("vocabulary", map[string]any{config.GitHost: d.line("%.60s", source)}, d.line("The deployment %s has the "+
+				"source %.60q, which is not a name of the interface. If it is the target's name for one of the sources, put that "+
+				"source on the left.", row.Get("id"), source))
 		}
-	}
-	if own == config.GitHost {
-		d.draft.Suggest("alternatives.repo_ref", "second-branch")
-		d.draft.Suggest("alternatives.tag_ref", "refs/tags/v1.0.0")
-		d.draft.Suggest("alternatives.graph_config_path", "second.json")
-	} else {
-		d.draft.Suggest("alternatives.image_uri", "registry.example/conformance:v2")
 	}
 }
 
 // draftAddress looks in the deployments for the address of an agent server. Nothing is sent there: it may be anybody's.
-func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Result) (found string) {
+func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Result) {
 	const key = "agent_url_from"
 	usual := config.Default().AgentURLFrom
 	for _, row := range deployments {
@@ -212,159 +231,102 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 		if err != nil || !a.OK() {
 			continue
 		}
-		candidates := plane.AddressesIn(a, nil)
-		if at := a.Get(usual); at.Type == gjson.String {
-			candidates = append([]plane.Address{{Path: usual, URL: at.String()}}, candidates...)
-		}
-		var paths []string
-		for _, at := range candidates {
+		var paths, bases []string
+		for _, at := range append(plane.AddressesIn(a, nil), plane.Address{Path: usual, URL: a.Get(usual).String()}) {
 			base, wrong := d.target.Client.Names.Base(at.URL)
 			switch {
-			case wrong != nil:
+			case wrong != nil && at.URL != "":
 				d.tell(d.line("%s in the deployment %s cannot be the address of an agent server: %v", at.URL, row.Get("id"), wrong))
-			case at.Path == usual:
-				d.draft.Set(key, at.Path, d.line("Found: at this path the deployment %s has %s. It was not asked: give it with "+
-					"--agent-target to have it asked.", row.Get("id"), at.URL))
-				return base
-			default:
-				paths, found = append(paths, at.Path), base
+			case wrong == nil && at.Path == usual:
+				paths, bases = []string{usual}, []string{base}
+			case wrong == nil:
+				paths, bases = append(paths, at.Path), append(bases, base)
 			}
 		}
-		if len(paths) > 0 {
-			d.draft.Suggest(key, paths[0], d.line("Found: the deployment %s has a URL at %s, which was not asked. Put the path of "+
-				"the agent server's URL here.", row.Get("id"), strings.Join(paths, " and at ")))
-			if len(paths) > 1 {
-				return ""
-			}
-			return found
+		if len(paths) == 0 {
+			continue
 		}
+		found := d.line("Found: the deployment %s has a URL at %s, which was not asked.", row.Get("id"), strings.Join(paths, " and at "))
+		if len(bases) == 1 {
+			d.Suggest("agent_target", bases[0], "Not asked: give it with --agent-target to have it asked.")
+		}
+		if paths[0] == usual {
+			d.Set(key, usual, found)
+		} else {
+			d.Suggest(key, paths[0], found+" Put the path of the agent server's URL here.")
+		}
+		return
 	}
-	d.draft.Suggest(key, usual, fmt.Sprintf("Not known: no URL of an agent server was found in %s. Put the path of the agent "+
-		"server's URL in a deployment here.", reports.Count(len(deployments), "listed deployment")))
-	return ""
+	listed := reports.Count(len(deployments), "listed deployment")
+	d.unknown(key, "Not known: no URL of an agent server was found in "+listed+".")
 }
 
 // draftUsers writes the users of the environment, without their tokens.
 func (d *discoverer) draftUsers() {
-	users := d.target.Config.Users
-	if len(users) == 0 {
-		d.draft.Suggest("users", []any{
-			map[string]any{"name": "ada", "token": map[string]any{"file": "secrets/ada"}, "identity": "ada@example.org"},
-			map[string]any{"name": "bob", "token": map[string]any{"file": "secrets/bob"}, "identity": "bob@example.org"},
-		}, "Not known: set "+target.Variable("users.0.token")+" and "+target.Variable("users.1.token")+" and run init again, "+
-			"or put the users here. identity is what the authentication handler returns.")
-		return
-	}
 	var all []any
 	var named []string
-	for i, u := range users {
+	for i, u := range d.target.Config.Users {
 		shown := map[string]any{"name": u.Name}
 		if u.Identity != u.Name {
 			shown["identity"] = u.Identity
 		}
 		all = append(all, shown)
-		named = append(named, target.Variable(fmt.Sprintf("users.%d.token", i)))
+		named = append(named, config.Variable(fmt.Sprintf("users.%d.token", i)))
 	}
-	d.draft.Set("users", all, d.line("From the environment: the tokens stay in %s; to read one from a file, add "+
-		"token: {file: path} to the user.", strings.Join(named, ", ")),
-		"Cannot be learned: identity, what the authentication handler returns for the user; without it, the name is expected.")
+	if len(all) == 0 {
+		d.unknown("users", "Not known: set "+config.Variable("users.0.token")+" and "+config.Variable("users.1.token")+
+			" and run init again, or put the users here.")
+		return
+	}
+	d.Set("users", all, "From the environment: the tokens stay in "+strings.Join(named, ", ")+"; to read one from a "+
+		"file, add token: {file: path} to the user.", "Cannot be learned: identity; without it, the name is expected.")
 }
-
-// The examples for what the agent server is asked.
-const exampleDetail = "Invalid credentials"
 
 // askAgent takes how threads are listed from the answer to the first user, and status and detail of a refusal that does
 // not depend on what is wrong with the credentials.
 func (d *discoverer) askAgent(ctx context.Context) {
-	const listing, status, detail = "agent.listing", "agent.rejected_status", "agent.rejected_detail"
 	d.tell(d.line("asking %s how callers are refused", d.target.Config.AgentTarget))
 	unknown := d.listing(d.target.UnknownCaller(), d.target.Searches())
 	d.sendAll(ctx, unknown)
 	call := d.listed.request.Method + " " + d.listed.request.Path
-	search := d.target.Searches()
-	switch {
-	case !lists(d.listed.answer):
-		d.draft.Suggest(listing, "search", "Not known: "+call+" returned no list. Put get or search here; without it, GET "+
-			"/threads is tried, then POST /threads/search.")
-	default:
-		d.draft.Set(listing, map[bool]string{false: "get", true: "search"}[search],
-			fmt.Sprintf("Learned: %s: status %d, a list of threads.", call, d.listed.answer.Status))
+	d.unknown("agent.listing", "Not known: "+call+" returned no list.")
+	if how := map[bool]string{false: "get", true: "search"}; lists(d.listed.answer) {
+		d.Set("agent.listing", how[d.target.Searches()], fmt.Sprintf("Learned: %s: status %d, a list of threads.", call,
+			d.listed.answer.Status))
 	}
 	a, b := d.nobody.answer, unknown.answer
 	if a == nil || b == nil || a.Status != b.Status || !a.Refused() || target.NotServed(a) {
-		how := fmt.Sprintf("%s without credentials: status %d, with an unknown token: status %d", call, statusOf(a), statusOf(b))
-		d.draft.Suggest(status, http.StatusUnauthorized, "Not known: "+how+". Put the status here with which wrong credentials "+
-			"are refused.")
-		d.draft.Suggest(detail, exampleDetail, "Not known. Put the detail of that answer here; without it, it is not tested.")
+		d.unknown("agent.rejected_status", fmt.Sprintf("Not known: %s without credentials: %s, with an unknown token: %s.",
+			call, statusOf(a), statusOf(b)))
 		return
 	}
-	d.draft.Set(status, a.Status, fmt.Sprintf("Learned: %s without credentials and with an unknown token: status %d.",
-		call, a.Status))
+	d.Set("agent.rejected_status", a.Status, fmt.Sprintf("Learned: %s without credentials and with an unknown token: "+
+		"status %d.", call, a.Status))
 	first, second := detailOf(a), detailOf(b)
 	if first != "" && first == second && d.line("%s", first) == first {
-		d.draft.Set(detail, first, "Learned: both answers have it.")
+		d.Set("agent.rejected_detail", first, "Learned: both answers have it.")
 		return
 	}
-	d.draft.Suggest(detail, exampleDetail, d.line("Not known: without credentials %q, with an unknown token %q. Put what both "+
-		"contain here; without it, the detail is not tested.", first, second))
+	d.unknown("agent.rejected_detail", d.line("Not known: without credentials %q, with an unknown token %q. Put what "+
+		"both contain here.", first, second))
 }
 
-func statusOf(a *client.Answer) int {
+func statusOf(a *client.Answer) string {
 	if a == nil {
-		return 0
+		return "no answer"
 	}
-	return a.Status
+	return fmt.Sprintf("status %d", a.Status)
 }
 
 // detailOf is the detail of a refusal: a string of JSON, or a short plain text.
 func detailOf(a *client.Answer) string {
 	const most = 200
 	text := strings.TrimSpace(string(a.Body))
-	switch detail := a.Get("detail"); {
-	case a.IsJSON() && detail.Type != gjson.String, isPage(a):
-		return ""
-	case a.IsJSON():
-		text = detail.String()
+	if a.IsJSON() {
+		text, _ = a.Get("detail").Value().(string)
 	}
-	if len(text) > most {
+	if len(text) > most || isPage(a) {
 		return ""
 	}
 	return text
-}
-
-// suggestAgent leaves the keys of an agent server that was not given, with the address that a deployment names, if any.
-func (d *discoverer) suggestAgent(found string) {
-	example, why := "https://agents.example/conformance", "Not given: without it, agent servers are tested that the run "+
-		"deploys (create.body)."
-	if found != "" {
-		example = found
-		why += d.line(" %s stands in a deployment that is listed: name it here to test it.", found)
-	}
-	d.draft.Suggest("agent_target", example, why)
-	const unknown = "Not known: no agent server was given with --agent-target. "
-	d.draft.Suggest("agent.listing", "search", unknown+"Put get or search here.")
-	d.draft.Suggest("agent.rejected_status", http.StatusUnauthorized, unknown+"Put the status here with which wrong "+
-		"credentials are refused.")
-	d.draft.Suggest("agent.rejected_detail", exampleDetail, unknown+"Put the detail of that answer here.")
-}
-
-// suggestRest leaves the keys as comments that no request can tell.
-func (d *discoverer) suggestRest() {
-	claim := []any{features.ControlPlane, features.AgentServer, features.EndToEnd}
-	if d.target.Config.Target == "" {
-		claim = []any{features.AgentServer}
-		d.draft.Suggest("target", "https://control.example", "Not given: the requirements of the control plane are not tested.")
-	} else {
-		d.draft.Suggest("separate_credentials", true, "Not asked: credentials are sent only where they belong. Remove the "+
-			"\"# \" if it is true.")
-		d.draft.Suggest("max_deployments", 10)
-	}
-	d.draft.Suggest("implementation.name", "name of your product")
-	d.draft.Suggest("implementation.version", "1.0.0")
-	d.draft.Suggest("supports", claim, "Cannot be learned. docs/configuration.md lists the words; a part of a profile is "+
-		"claimed by its capabilities, such as [agent-server-core, rollback].")
-	d.draft.Suggest("assistant_id", config.Default().AssistantID, "Not asked. Put the name here with which the conformance "+
-		"graph is deployed.")
-	d.draft.Suggest("agent.studio_headers", map[string]any{"X-Auth-Scheme": "studio"}, "Cannot be learned: put the headers of "+
-		"a user of your development environment here, if there is one.")
 }

@@ -85,10 +85,9 @@ func TestDiscoverAsksWhatTheTargetCan(t *testing.T) {
 	}
 	for _, want := range []string{
 		"GET /v2/deployments: status 200, a list of 2 deployments.",
-		`# vocabulary:`, `#   external_container: their_host`,
+		`# vocabulary:`, `#   git_host: their_host`,
 		"# Learned: the deployment d-2 has the source external_container, which only this edition offers.",
 		"# Found: the deployment d-1 has a URL at docs and at links.0.server\\.url, which was not asked.",
-		"# Not known: no agent server was given with --agent-target.",
 		"Given. GET " + u.url + "/v2/deployments/",
 	} {
 		assert.Contains(t, strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(want), " "))
@@ -182,7 +181,7 @@ func TestNothingIsSentToAFoundAddress(t *testing.T) {
 	found, err := Discover(t.Context(), &c, func(string) {})
 	require.NoError(t, err)
 	assert.Equal(t, "source_config.custom_url", found.Draft.Value("agent_url_from"))
-	assert.Contains(t, string(found.Draft.Text()), "Found: at this path the deployment d has "+elsewhere.URL)
+	assert.Contains(t, string(found.Draft.Text()), "Found: the deployment d has a URL at source_config.custom_url, which was not asked.")
 	assert.Contains(t, string(found.Draft.Text()), "# agent_target: "+elsewhere.URL)
 	assert.Zero(t, sent.Load())
 }

@@ -1,3 +1,5 @@
+// Package doctor checks before a run whether a target can be tested and which keys of its configuration are missing.
+// It sends a few reading requests and creates nothing.
 package doctor
 
 import (
@@ -54,20 +56,15 @@ func (e *Examination) Conclusion() string {
 	if e.Testable() {
 		return fmt.Sprintf("The target can be tested: a run judges %d of %d requirements.", e.Judged, e.Total)
 	}
-	reasons := e.problems()
-	if len(reasons) == 0 {
-		reasons = []string{"no requirement can be judged with this configuration"}
+	reason := "no requirement can be judged with this configuration"
+	if found := e.problems(); len(found) > 0 {
+		reason = found[0].Subject + ": " + found[0].Found
 	}
-	return "The target cannot be tested yet: " + strings.Join(reasons, "; ") + "."
+	return "The target cannot be tested yet: " + reason + "."
 }
 
-func (e *Examination) problems() (all []string) {
-	for _, c := range e.Checks {
-		if c.State == Problem {
-			all = append(all, c.Subject+": "+c.Found)
-		}
-	}
-	return all
+func (e *Examination) problems() []Check {
+	return slices.DeleteFunc(slices.Clone(e.Checks), func(c Check) bool { return c.State != Problem })
 }
 
 func (e *Examination) add(state State, subject, found, remedy string) {
@@ -83,7 +80,6 @@ type examiner struct {
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
 	forecast  *suite.Forecast
-	route     client.Route
 	listed    *probe // the request for the threads, as the first user; nil where no agent server is configured
 	nobody    *probe // the same request without credentials
 }
@@ -121,9 +117,6 @@ func Examine(ctx context.Context, c *config.Config, catalogue *features.Catalogu
 	maker := shared.NewMaker(ctx)
 	defer maker.Wait()
 	x := newExaminer(t, maker, catalogue, oracle)
-	if x.route, err = target.RouteOf(c); err != nil {
-		return nil, err
-	}
 	words := evidence.NewWords(t.Client.Words)
 	t.Client.Observe = func(_ context.Context, r client.Request, _ time.Time, a *client.Answer, _ string) int {
 		words.Note(0, r, a)
@@ -170,36 +163,28 @@ func (x *examiner) examineTemplate() {
 			"correct create.body: a run whose own requests break the contract is never conformant")
 		return
 	}
-	if field := lacking(body, source); field != "" {
-		found := "lacks " + field + ": a server without a default for it refuses each creation with 422"
-		x.add(Noted, subject, found, "set create.body."+field)
-		return
-	}
-	x.add(Fine, subject, "source "+source+", matches the contract", "")
-}
-
-// lacking returns the first field that says what to build from the source and that a create body does not have, or "".
-func lacking(body map[string]any, source string) string {
-	fields := map[string][]string{config.GitHost: {"repo_ref", "graph_config_path"}, config.ExternalContainer: {"image_uri"}}
+	needed := map[string][]string{config.GitHost: {"repo_ref", "graph_config_path"},
+		config.ExternalContainer: {"image_uri"}}
 	revision, _ := body["source_revision_config"].(map[string]any)
-	for _, name := range fields[source] {
+	for _, name := range needed[source] {
 		if revision[name] == nil {
-			return "source_revision_config." + name
+			field := "source_revision_config." + name
+			x.add(Noted, subject, "lacks "+field+": a server without a default for it refuses each creation with 422",
+				"set create.body."+field)
+			return
 		}
 	}
-	return ""
+	x.add(Fine, subject, "source "+source+", matches the contract", "")
 }
 
 func (x *examiner) examineGaps() {
 	gaps, judged := x.forecast.Gaps(x.catalogue.Scenarios())
 	x.Judged = judged
-	var without []Check
 	for _, g := range gaps {
-		names := g.Named(x.catalogue)
-		switch {
+		switch names := g.Named(x.catalogue); {
 		case g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0:
 			found := (&suite.Gap{Whole: g.Whole}).Named(x.catalogue) + ": " + g.Reason
-			without = append(without, Check{Noted, "not applicable", found, ""})
+			x.add(Noted, "not applicable", found, "")
 		case g.Skip.Kind == reports.NotApplicable:
 		case g.Skip.Kind == reports.NotClaimed:
 			x.add(Noted, "not claimed", names+": supports does not name "+g.Skip.Key, "")
@@ -207,7 +192,6 @@ func (x *examiner) examineGaps() {
 			x.add(Missing, g.Skip.Key, "would enable "+names, x.claimedOf(g))
 		}
 	}
-	x.Checks = append(x.Checks, without...)
 }
 
 // claimedOf says that a run is incomplete without the key, where supports claims what it would enable.
@@ -241,4 +225,32 @@ func (x *examiner) examinePlan() {
 		return
 	}
 	x.add(Fine, "plan", found, "")
+}
+
+// examineFixtures says what a run serves to the target's builder, and whether it is reached under the advertised URL:
+// from this machine, and by anybody else so far.
+func (x *examiner) examineFixtures(ctx context.Context) {
+	f, c := x.target.Fixtures, x.target.Config
+	if f == nil {
+		if c.Fixtures.Serve != "" && c.Target == "" {
+			x.add(Noted, "fixtures", "not served: no control plane is configured", "set target, or remove fixtures")
+		}
+		return
+	}
+	x.add(Fine, "fixtures", fmt.Sprintf("served at %s, for builders at %s: %s; graph in %s", f.Listening(), f.Advertised(),
+		strings.Join(f.Contents(), ", "), c.Fixtures.Graph), "")
+	if err := f.Reached(ctx); err != nil {
+		x.add(Noted, target.AdvertiseKey, fmt.Sprintf("%s is not reached from this machine: %v; %s", f.Advertised(), err,
+			fetched(f)), "check that the target's builder reaches it, or correct "+target.AdvertiseKey)
+		return
+	}
+	x.add(Fine, target.AdvertiseKey, f.Advertised()+" is reached from this machine; "+fetched(f), "")
+}
+
+// fetched says how many requests of others were served.
+func fetched(f target.Fixtures) string {
+	if n := f.Fetched(); n > 0 {
+		return reports.Count(n, "request") + " of others served while doctor ran"
+	}
+	return "nothing was fetched while doctor ran: it creates no deployment"
 }

@@ -32,6 +32,7 @@ func (x *examiner) tryGraph(ctx context.Context) {
 		x.add(Problem, subject, x.target.Redact.Excerpt(err.Error()), "")
 		return
 	}
+	defer x.removeThreads(ctx)
 	errs := make([]error, len(agent.Words))
 	var wait sync.WaitGroup
 	for i, w := range agent.Words {
@@ -39,37 +40,29 @@ func (x *examiner) tryGraph(ctx context.Context) {
 	}
 	wait.Wait()
 	for i, w := range agent.Words {
-		if !x.reportWord(w, errs[i]) {
-			break // the others lack the same
+		word, err := subject+": "+string(w), errs[i]
+		if err == nil {
+			x.add(Fine, word, "understood", "")
+			continue
 		}
+		found := x.target.Redact.Excerpt(err.Error())
+		var o *outcome.Outcome
+		switch {
+		case !errors.As(err, &o) || !o.IsBy(reports.ByGraph): // the others lack the same
+			x.add(Problem, subject, found, "")
+			return
+		case w == agent.Echo:
+			x.add(Problem, word, found, "correct the graph: everything about runs needs this")
+			return
+		}
+		x.add(Noted, word, found, "correct the graph: what needs this is not judged")
 	}
-	x.removeThreads(ctx)
-}
-
-// reportWord tells whether what was found is about the word alone.
-func (x *examiner) reportWord(w agent.Word, err error) bool {
-	subject := "graph: " + string(w)
-	if err == nil {
-		x.add(Fine, subject, "understood", "")
-		return true
-	}
-	found := x.target.Redact.Excerpt(err.Error())
-	var o *outcome.Outcome
-	switch {
-	case !errors.As(err, &o) || !o.IsBy(reports.ByGraph):
-		x.add(Problem, "graph", found, "")
-	case w == agent.Echo:
-		x.add(Problem, subject, found, "correct the graph: everything about runs needs this")
-	default:
-		x.add(Noted, subject, found, "correct the graph: what needs this is not judged")
-		return true
-	}
-	return false
 }
 
 // removeThreads removes what was created.
 func (x *examiner) removeThreads(ctx context.Context) {
-	threads := slices.DeleteFunc(x.target.Ledger.Entries(), func(e reports.LedgerEntry) bool { return e.Kind != evidence.Thread })
+	isOther := func(e reports.LedgerEntry) bool { return e.Kind != evidence.Thread }
+	threads := slices.DeleteFunc(x.target.Ledger.Entries(), isOther)
 	all := reports.Count(len(threads), "thread")
 	var mu sync.Mutex
 	left, why := 0, ""

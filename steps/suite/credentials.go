@@ -11,6 +11,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -111,7 +112,7 @@ func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string,
 	var remedies []string
 	for i, u := range c.Users[:min(2, len(c.Users))] {
 		key := fmt.Sprintf("users.%d.token", i)
-		remedy := target.Variable(key)
+		remedy := config.Variable(key)
 		if len(u.Headers) > 0 {
 			key = fmt.Sprintf("users.%d.headers", i)
 			remedy = key

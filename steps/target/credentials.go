@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/config/nearmiss"
 )
 
-// Asker is who sends a request to the control plane, as the sentences name them.
+// Asker is who sends a request to the control plane, as the sentences name them: one of those below, or who has a wrong
+// credential of one scheme, such as "a bearer token that is unknown" (empty, whitespace, or a near miss).
 type Asker string
 
 // The askers.
@@ -17,120 +17,119 @@ const (
 	TheClient     Asker = "" // with every credential that is configured
 	Nobody        Asker = "no credentials"
 	UnknownKey    Asker = "an unknown API key"
-	emptyKey      Asker = "an API key that is empty"
-	blankKey      Asker = "an API key that is whitespace" // whitespace around a value is not part of it, so most targets see an empty one
 	AnotherTenant Asker = "another tenant"
 	UsersToken    Asker = "the token of a user of the agent server"
 )
 
-// The names of the security schemes (section 4).
+// The names of the security schemes (section 4), which are askers, too: the client with one scheme only.
 const (
 	SchemeAPIKey   = "API Key"
 	SchemeTenantID = "Tenant ID"
 	SchemeBearer   = "Bearer Auth"
 )
 
+// IsScheme tells whether the asker is the client with one scheme only.
+func IsScheme(who Asker) bool {
+	return slices.Contains([]Asker{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
+}
+
 // wrongKey is a key that no target accepts. It is not a secret, and reports show it.
 const wrongKey = "agentconform-unknown-key"
 
-// Askers with a wrong credential of one scheme, as the kind says: unknown, empty or whitespace, or almost the right one.
-func WrongKey(kind string) Asker {
-	if kind == "unknown" {
-		return UnknownKey
-	}
-	return Asker("an API key that is " + kind)
-}
-
-// WrongBearer is described with WrongKey.
-func WrongBearer(kind string) Asker { return Asker("a bearer token that is " + kind) }
-
-// WrongTenant is described with WrongKey.
-func WrongTenant(kind string) Asker { return Asker("a tenant ID that is " + kind) }
-
 // wrongValues are the values of wrong credentials, by kind. They stand alone: beside a valid one they are not judged.
+// Whitespace around a value is not part of it, so most targets see an empty one.
 var wrongValues = map[string]string{"unknown": wrongKey, "empty": "", "whitespace": "   "}
 
 // mistakes are those in near misses of a credential, as the sentences name them.
-var mistakes = map[string]nearmiss.Mistake{"one character too long": nearmiss.OneMore, "in another case": nearmiss.OtherCase,
-	"one character too short": nearmiss.OneLess, "changed in its last character": nearmiss.OtherEnd}
+var mistakes = map[string]config.Mistake{"one character too long": config.OneMore, "in another case": config.OtherCase,
+	"one character too short": config.OneLess, "changed in its last character": config.OtherEnd}
 
-// IsNearMiss tells whether a kind of wrong credential is made from the right one.
-func IsNearMiss(kind string) bool { _, is := mistakes[kind]; return is }
-
-// MakesMistake tells whether a scheme's credential can be got almost right in this way: it may be the same with the mistake.
-func (t *Target) MakesMistake(scheme, kind string) bool {
+// IsSame tells whether a scheme's credential is the same with the mistake of a near miss, as the kind says.
+func (t *Target) IsSame(scheme, kind string) bool {
 	value, _ := t.Credential(scheme)
-	return config.NearMiss(value, mistakes[kind]) != ""
+	mistake, isNearMiss := mistakes[kind]
+	return isNearMiss && mistake.In(value) == value
 }
 
-// Credentials returns the headers with which the asker asks. A key that is unknown, empty or blank stands alone, or
-// a second scheme would be accepted in its place.
+// Credential returns what is configured for a scheme, and the key that configures it.
+func (t *Target) Credential(scheme string) (value, key string) {
+	switch c := t.present().Credentials; scheme {
+	case SchemeTenantID:
+		return c.TenantID, "credentials.tenant_id"
+	case SchemeBearer:
+		return c.Bearer, "credentials.bearer"
+	default:
+		return c.APIKey, "credentials.api_key"
+	}
+}
+
+// Credentials returns the headers with which the asker asks.
 func (t *Target) Credentials(who Asker) http.Header {
 	now := t.present()
 	c, names := now.Credentials, now.CredentialHeaders
-	h := http.Header{}
-	set := func(name, value string) {
-		if value != "" {
-			h[http.CanonicalHeaderKey(name)] = []string{value}
-		}
-	}
 	switch who {
 	case Nobody:
+		c = config.Credentials{}
 	case UnknownKey:
-		set(names.APIKey, wrongKey)
-	case emptyKey:
-		h[http.CanonicalHeaderKey(names.APIKey)] = []string{""}
-	case blankKey:
-		set(names.APIKey, "   ")
-	case UsersToken:
-		if len(now.Users) > 0 {
-			set(names.Bearer, bearer(names.Bearer, now.Users[0].Token))
-		}
+		return t.wrongCredential(SchemeAPIKey, "unknown")
 	case AnotherTenant:
-		return credentialHeaders(now.OtherTenant, names)
+		c = Preferred(now.OtherTenant)
+	case UsersToken:
+		c = config.Credentials{}
+		if len(now.Users) > 0 {
+			c.Bearer = now.Users[0].Token
+		}
 	case SchemeAPIKey:
-		set(names.APIKey, c.APIKey)
+		c = config.Credentials{APIKey: c.APIKey}
 	case SchemeTenantID:
-		set(names.TenantID, c.TenantID)
-		if !t.Config.TenantIDAlone {
-			set(names.APIKey, c.APIKey)
+		c.Bearer = ""
+		if now.TenantIDAlone {
+			c.APIKey = ""
 		}
 	case SchemeBearer:
-		set(names.Bearer, bearer(names.Bearer, c.Bearer))
+		c = config.Credentials{Bearer: c.Bearer}
 	default:
-		for kind, value := range wrongValues {
-			switch who {
-			case WrongBearer(kind):
-				return http.Header{http.CanonicalHeaderKey(names.Bearer): {schemeOf(names.Bearer) + value}}
-			case WrongTenant(kind):
-				return http.Header{http.CanonicalHeaderKey(names.TenantID): {value}}
-			}
+		credential, kind, isWrong := strings.Cut(string(who), " that is ")
+		if isWrong {
+			schemes := map[string]string{"a bearer token": SchemeBearer, "a tenant ID": SchemeTenantID}
+			return t.wrongCredential(schemes[credential], kind)
 		}
-		for kind, mistake := range mistakes {
-			switch who {
-			case WrongKey(kind):
-				set(names.APIKey, config.NearMiss(c.APIKey, mistake))
-				t.besideKey(set)
-				return h
-			case WrongBearer(kind):
-				set(names.Bearer, bearer(names.Bearer, config.NearMiss(c.Bearer, mistake)))
-				return h
-			case WrongTenant(kind):
-				set(names.TenantID, config.NearMiss(c.TenantID, mistake))
-				return h
-			}
+		c = Preferred(c)
+	}
+	h := http.Header{}
+	if c.Bearer != "" {
+		c.Bearer = schemeOf(names.Bearer) + c.Bearer
+	}
+	for _, each := range [][2]string{{names.APIKey, c.APIKey}, {names.TenantID, c.TenantID}, {names.Bearer, c.Bearer}} {
+		if each[1] != "" {
+			h.Set(each[0], each[1])
 		}
-		return credentialHeaders(Preferred(c), names)
 	}
 	return h
 }
 
-// besideKey sends what the valid key is sent with, so that it is the key for which a near miss is refused. What is
-// accepted by itself is not sent.
-func (t *Target) besideKey(set func(name, value string)) {
-	if !t.Config.TenantIDAlone {
-		set(t.Config.CredentialHeaders.TenantID, t.present().Credentials.TenantID)
+// wrongCredential is the header with a wrong credential of a scheme: the key where it is none of the others. It
+// stands alone, or a second scheme would be accepted in its place. A near miss of the key is sent with what the valid
+// key is sent with, so that it is the key for which it is refused.
+func (t *Target) wrongCredential(scheme, kind string) http.Header {
+	now, names, h := t.present(), t.Config.CredentialHeaders, http.Header{}
+	value, isNone := wrongValues[kind]
+	if !isNone {
+		right, _ := t.Credential(scheme)
+		value = mistakes[kind].In(right)
 	}
+	switch scheme {
+	case SchemeBearer:
+		h.Set(names.Bearer, schemeOf(names.Bearer)+value)
+	case SchemeTenantID:
+		h.Set(names.TenantID, value)
+	default:
+		if tenant := now.Credentials.TenantID; !isNone && tenant != "" && !now.TenantIDAlone {
+			h.Set(names.TenantID, tenant)
+		}
+		h.Set(names.APIKey, value)
+	}
+	return h
 }
 
 // Preferred leaves out the bearer token where there is a key: a target may take only one of them.
@@ -141,24 +140,6 @@ func Preferred(c config.Credentials) config.Credentials {
 	return c
 }
 
-func credentialHeaders(c config.Credentials, names config.Credentials) http.Header {
-	h := http.Header{}
-	for name, value := range map[string]string{names.APIKey: c.APIKey, names.TenantID: c.TenantID, names.Bearer: bearer(names.Bearer, Preferred(c).Bearer)} {
-		if value != "" {
-			h[http.CanonicalHeaderKey(name)] = []string{value}
-		}
-	}
-	return h
-}
-
-// bearer is the token with the scheme in the Authorization header, and without it in any other.
-func bearer(header, token string) string {
-	if token == "" {
-		return ""
-	}
-	return schemeOf(header) + token
-}
-
 // schemeOf is what comes before a bearer token in the header.
 func schemeOf(header string) string {
 	if http.CanonicalHeaderKey(header) == "Authorization" {
@@ -167,37 +148,15 @@ func schemeOf(header string) string {
 	return ""
 }
 
-// Credential returns what is configured for a scheme, and the key that would configure it.
-func (t *Target) Credential(scheme string) (value, key string) {
-	switch scheme {
-	case SchemeTenantID:
-		return t.Config.Credentials.TenantID, "credentials.tenant_id"
-	case SchemeBearer:
-		return t.Config.Credentials.Bearer, "credentials.bearer"
-	}
-	return t.Config.Credentials.APIKey, "credentials.api_key"
-}
-
-// IsScheme tells whether the asker is the client with one scheme only.
-func IsScheme(who Asker) bool {
-	return slices.Contains([]Asker{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
-}
-
 // Sent names the variables of the credentials that were sent, with their headers.
 func (t *Target) Sent(group string, c config.Credentials) string {
 	c, names := Preferred(c), t.Config.CredentialHeaders
 	var all []string
-	for _, each := range []struct{ value, key, header string }{
-		{c.APIKey, "api_key", names.APIKey}, {c.TenantID, "tenant_id", names.TenantID}, {c.Bearer, "bearer", names.Bearer},
-	} {
-		if each.value != "" {
-			all = append(all, Variable(group+"."+each.key)+", sent as "+each.header)
+	for _, each := range [][3]string{{c.APIKey, "api_key", names.APIKey}, {c.TenantID, "tenant_id", names.TenantID},
+		{c.Bearer, "bearer", names.Bearer}} {
+		if each[0] != "" {
+			all = append(all, config.Variable(group+"."+each[1])+", sent as "+each[2])
 		}
 	}
 	return strings.Join(all, ", and ")
-}
-
-// Variable is the name of the environment variable of the key.
-func Variable(key string) string {
-	return config.EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }

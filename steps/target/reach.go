@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
@@ -41,14 +41,6 @@ func RouteOf(c *config.Config) (client.Route, error) {
 	return route, nil
 }
 
-func clientOf(o Options) (*client.Client, error) {
-	route, err := RouteOf(o.Config)
-	if err != nil {
-		return nil, err
-	}
-	return client.NewVia(max(o.Concurrency, 1), route), nil
-}
-
 // environmentProxies are the secrets in the proxies of the environment, with the names of their variables.
 func environmentProxies() map[string]string {
 	secrets := map[string]string{}
@@ -62,21 +54,13 @@ func environmentProxies() map[string]string {
 	return secrets
 }
 
-// gateway are the headers that a gateway in front of the target wants. They are sent only to addresses that the configuration
-// names.
+// gateway are the headers that a gateway in front of the target wants. They are sent only to addresses that the
+// configuration names.
 func (t *Target) gateway(r client.Request) http.Header {
 	if !t.Config.Names(r.Base) {
 		return nil
 	}
 	return t.present().Headers.Gateway(r.Side == spec.AgentServer)
-}
-
-// renewsGateway lets any request be sent once more where it was refused and the file of a gateway's header has another value by
-// now: else a gateway that refuses would be taken for a target that refuses missing credentials.
-func (t *Target) renewsGateway(r *client.Request) {
-	if slices.ContainsFunc(slices.Collect(maps.Keys(t.Config.SecretFiles)), func(key string) bool { return strings.HasPrefix(key, "headers.") }) {
-		t.renews(r, func() http.Header { return nil })
-	}
 }
 
 func gatewayNames(c *config.Config) (names []string) {
@@ -88,36 +72,64 @@ func gatewayNames(c *config.Config) (names []string) {
 	return names
 }
 
-// noteConfiguration notes what of the connection and of the secrets a reader of the result has to know.
-func (t *Target) noteConfiguration() {
-	if told := ShortSecrets(t.Config); told != "" {
-		t.Note(reports.Note{Kind: reports.NoteSecret, Text: told})
+// present is the configuration with the credentials as they are now: files of credentials may have been read again.
+func (t *Target) present() *config.Config {
+	if c := t.latest.Load(); c != nil {
+		return c
 	}
-	if t.Config.TLS.Insecure {
-		t.Note(reports.Note{Kind: reports.NoteInsecure,
-			Text: "tls.insecure is true: no certificate was verified, so the answers may not be those of the target, and the credentials may have been read; set tls.ca instead"})
+	return t.Config
+}
+
+// reread reads the files of credentials again. What is new is known to the redactor before it is sent.
+func (t *Target) reread() {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	if changed := t.present().Reread(); changed != nil {
+		t.Redact.Add(changed.Secrets())
+		t.latest.Store(changed)
 	}
 }
 
-// ShortSecrets says which secrets of a configuration are replaced only where the suite sends them; "" if none is.
-func ShortSecrets(c *config.Config) string {
-	short := c.ShortSecrets()
-	if len(short) == 0 {
-		return ""
+// renews lets a request with valid credentials be sent with those that were read last, and once more where it was
+// refused and a file has other credentials by now, read again at once or for another request.
+func (t *Target) renews(r *client.Request, credentials func() http.Header) {
+	if len(t.Config.SecretFiles) == 0 {
+		return
 	}
-	return fmt.Sprintf("%s: fewer than %d characters, or a common word: replaced only where the suite sends it, not where the target repeats it; use a longer secret",
-		strings.Join(short, ", "), config.SafeSecret)
+	refusals := []int{http.StatusUnauthorized, http.StatusForbidden}
+	if r.Side == spec.AgentServer {
+		refusals = append(refusals, t.Config.Agent.RejectedStatus)
+	}
+	sent, asked := r.Header, *r
+	r.Renew = func(a *client.Answer) (http.Header, bool) {
+		if a != nil {
+			if !slices.Contains(refusals, a.Status) {
+				return nil, false
+			}
+			t.reread()
+		}
+		before := sent
+		sent = before.Clone()
+		maps.Copy(sent, credentials())
+		maps.Copy(sent, t.gateway(asked))
+		return sent, !reflect.DeepEqual(before, sent)
+	}
 }
 
-// The intervals between attempts to reach a target that is being started.
-const (
-	firstInterval = 50 * time.Millisecond
-	longestPause  = 2 * time.Second
-)
+// renewsGateway lets any request be sent once more where it was refused and the file of a gateway's header has another
+// value by now: else a gateway that refuses would be taken for a target that refuses missing credentials.
+func (t *Target) renewsGateway(r *client.Request) {
+	for key := range t.Config.SecretFiles {
+		if strings.HasPrefix(key, "headers.") {
+			t.renews(r, func() http.Header { return nil })
+		}
+	}
+}
 
-// Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no credentials.
-// The error says which does not, or is the cause of the context.
+// Await waits until each configured address answers anything over HTTP, at most for the limit. The requests carry no
+// credentials. The error says which does not, or is the cause of the context.
 func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
+	const first, longest = 50 * time.Millisecond, 2 * time.Second // between two attempts
 	t, err := New(Options{Config: c, Concurrency: 1})
 	if err != nil {
 		return err
@@ -125,37 +137,26 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	defer t.Close()
 	end := time.Now().Add(limit)
 	for _, address := range []string{c.Target, c.AgentTarget} {
-		if address == "" {
-			continue
+		r := client.Request{Side: spec.ControlPlane, Base: address, Method: http.MethodGet, Path: "/",
+			Header: http.Header{}, Early: true}
+		if address == c.AgentTarget {
+			r.Side = spec.AgentServer
 		}
-		if err := t.await(ctx, address, limit, end); err != nil {
-			return err
+		maps.Copy(r.Header, t.gateway(r))
+		for pause := first; address != ""; pause = min(2*pause, longest) {
+			r.Timeout = max(min(c.Timeouts.Request, time.Until(end)), first)
+			none, isNone := errors.AsType[*client.NoAnswer](t.Client.Try(ctx, r))
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case !isNone:
+				address = ""
+			case time.Until(end) <= 0:
+				return fmt.Errorf("%s does not answer within %s (--wait): %s", address, limit, t.Redact.Excerpt(none.Message()))
+			default:
+				_ = client.Sleep(ctx, min(pause, time.Until(end)))
+			}
 		}
 	}
 	return nil
-}
-
-func (t *Target) await(ctx context.Context, address string, limit time.Duration, end time.Time) error {
-	r := client.Request{Side: spec.ControlPlane, Base: address, Method: http.MethodGet, Path: "/", Header: http.Header{}, Early: true}
-	if address == t.Config.AgentTarget {
-		r.Side = spec.AgentServer
-	}
-	maps.Copy(r.Header, t.gateway(r))
-	for pause, attempts := firstInterval, 1; ; pause, attempts = min(2*pause, longestPause), attempts+1 {
-		r.Timeout = max(min(t.Config.Timeouts.Request, time.Until(end)), firstInterval)
-		err := t.Client.Try(ctx, r)
-		var none *client.NoAnswer
-		switch {
-		case err == nil:
-			return nil
-		case !errors.As(err, &none):
-			return err
-		case time.Until(end) <= 0:
-			return fmt.Errorf("%s does not answer within %s (--wait), %s, the last one: %s", address, limit,
-				reports.Count(attempts, "attempt"), t.Redact.Excerpt(none.Message()))
-		}
-		if err := client.Sleep(ctx, min(pause, max(time.Until(end), 0))); err != nil {
-			return err
-		}
-	}
 }

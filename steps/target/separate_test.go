@@ -56,7 +56,7 @@ func TestWrongCredentials_StandAlone(t *testing.T) {
 
 	assert.Equal(t, http.Header{"Authorization": {"Bearer token-a"}}, target.Credentials(UsersToken))
 	for kind, value := range wrongValues {
-		assert.Equal(t, http.Header{"Authorization": {"Bearer " + value}}, target.Credentials(WrongBearer(kind)))
-		assert.Equal(t, http.Header{"X-Tenant-Id": {value}}, target.Credentials(WrongTenant(kind)))
+		assert.Equal(t, http.Header{"Authorization": {"Bearer " + value}}, target.Credentials(Asker("a bearer token that is "+kind)))
+		assert.Equal(t, http.Header{"X-Tenant-Id": {value}}, target.Credentials(Asker("a tenant ID that is "+kind)))
 	}
 }

@@ -1,7 +1,18 @@
+// Package target is what is known of the server under test, as one value: its configuration, the client that speaks
+// to it, the evidence of what it answered, the ledger of what was created there, and the names that the run uses.
+// Runs, doctor, replay and clean all use it whole.
+//
+// It makes requests and knows who sends them (sections 4 and 5 of the interface); what is asked in which order is for
+// packages plane and agent.
 package target
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -11,6 +22,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/shared"
 )
 
 // Target is the server under test. It may be used by many goroutines.
@@ -24,10 +36,18 @@ type Target struct {
 	Fixtures  Fixtures            // nil where the suite serves none
 	Progress  func(Event)
 
-	agentsSeen
-	renewal renewal // of credentials that are in files
-	names   names   // that were given
-	notes   notes
+	// What was seen of the agent servers, where the configuration does not say it.
+	refusing  atomic.Int64           // status with which callers without credentials are refused, where that is known
+	called    shared.Set[string]     // addresses of agent servers that were called
+	underTest atomic.Pointer[string] // that of the one that is judged
+	searches  atomic.Bool            // threads were seen to be listed with the search endpoint only
+
+	mu     sync.Mutex
+	serial map[string]int // of the names that were given, by purpose
+	notes  []reports.Note
+
+	reading sync.Mutex
+	latest  atomic.Pointer[config.Config] // with credentials that were read again; nil while nothing has changed
 }
 
 // Options say what is done with the target.
@@ -45,40 +65,35 @@ type Options struct {
 	LedgerFile string // "": in memory only
 }
 
-// New returns the target of a configuration. The error says why the ledger could not be opened, or which file of the connection
-// cannot be used.
+// New returns the target of a configuration. The error says why the ledger could not be opened, or which file of the
+// connection cannot be used.
 func New(o Options) (*Target, error) {
+	c := o.Config
 	if o.Progress == nil {
 		o.Progress = func(Event) {}
 	}
-	toTarget, err := clientOf(o)
+	route, err := RouteOf(c)
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{
-		Config: o.Config, RunID: o.RunID, Fixtures: o.Fixtures, Progress: o.Progress,
-		Redact: client.NewRedactor(o.Config.Secrets(), o.Config.Common()...),
-		Client: toTarget,
-	}
-	if every := o.Config.Every(); every > 0 {
+	t := &Target{Config: c, RunID: o.RunID, Fixtures: o.Fixtures, Progress: o.Progress,
+		Redact: client.NewRedactor(c.Secrets(), c.Common()...), Client: client.NewVia(max(o.Concurrency, 1), route)}
+	if every := c.Every(); every > 0 {
 		t.Client.Limit = rate.NewLimiter(rate.Every(every), 1)
 	}
-	t.Client.ReadOnly = o.Config.ReadOnly
+	t.Client.ReadOnly, t.Client.Words = c.ReadOnly, c.Vocabulary
 	t.Redact.Add(environmentProxies())
 	t.noteConfiguration()
-	t.Client.Words = o.Config.Vocabulary
 	if o.Oracle == nil {
 		return t, nil
 	}
-	ledger, err := evidence.OpenLedger(o.LedgerFile, o.RunID, o.Config.Target)
-	if err != nil {
+	if t.Ledger, err = evidence.OpenLedger(o.LedgerFile, o.RunID, c.Target); err != nil {
 		return nil, err
 	}
-	t.Ledger = ledger
 	t.Collector = evidence.New(o.Oracle, t.Redact, o.Journal, o.Start)
 	t.Collector.Translate(t.Client.Words)
-	t.Collector.ReachedBy(evidence.Reach{TenantHeader: http.CanonicalHeaderKey(o.Config.CredentialHeaders.TenantID), Gateway: gatewayNames(o.Config),
-		Via: o.Config.Connection()})
+	t.Collector.ReachedBy(evidence.Reach{TenantHeader: http.CanonicalHeaderKey(c.CredentialHeaders.TenantID),
+		Gateway: gatewayNames(c), Via: c.Connection()})
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {
 		t.Collector.Waited(granted)
@@ -110,4 +125,91 @@ func (t *Target) Sides() []spec.Side {
 		return []spec.Side{spec.AgentServer}
 	}
 	return []spec.Side{spec.ControlPlane, spec.AgentServer}
+}
+
+// MarkKey is the key of a thread's metadata that holds such a name, where a scenario gives its threads one.
+const MarkKey = "agentconform"
+
+// Name makes a name for something that the run creates: it carries the run's id and is used once.
+func (t *Target) Name(purpose string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.serial == nil {
+		t.serial = map[string]int{}
+	}
+	t.serial[purpose]++
+	return fmt.Sprintf("agentconform-%s-%s-%d", t.RunID, purpose, t.serial[purpose])
+}
+
+// Note adds a note to the result. One of the same kind and text is added once; the first exchange stays.
+func (t *Target) Note(n reports.Note) {
+	n.Text = t.Redact.Text(n.Text)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	isKnown := func(known reports.Note) bool { return known.Kind == n.Kind && known.Text == n.Text }
+	if !slices.ContainsFunc(t.notes, isKnown) {
+		t.notes = append(t.notes, n)
+	}
+}
+
+// Notes returns what was noted, in a stable order.
+func (t *Target) Notes() []reports.Note {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.SortedStableFunc(slices.Values(t.notes), func(a, b reports.Note) int {
+		return strings.Compare(string(a.Kind)+" "+a.Text, string(b.Kind)+" "+b.Text)
+	})
+}
+
+// noteConfiguration notes what of the connection and of the secrets a reader of the result has to know.
+func (t *Target) noteConfiguration() {
+	if told := ShortSecrets(t.Config); told != "" {
+		t.Note(reports.Note{Kind: reports.NoteSecret, Text: told})
+	}
+	if t.Config.TLS.Insecure {
+		t.Note(reports.Note{Kind: reports.NoteInsecure, Text: "tls.insecure is true: no certificate was verified, so the " +
+			"answers may not be those of the target, and the credentials may have been read; set tls.ca instead"})
+	}
+}
+
+// ShortSecrets says which secrets of a configuration are replaced only where the suite sends them; "" if none is.
+func ShortSecrets(c *config.Config) string {
+	short := c.ShortSecrets()
+	if len(short) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: fewer than %d characters, or a common word: replaced only where the suite sends it, not "+
+		"where the target repeats it; use a longer secret", strings.Join(short, ", "), config.SafeSecret)
+}
+
+// EventKind says what happened in a run.
+type EventKind int
+
+// The events of a run.
+const (
+	Planned   EventKind = iota // the run begins; Total scenarios are selected
+	Started                    // a scenario begins
+	Ended                      // a scenario has its verdict
+	Polled                     // a revision's status was read
+	Throttled                  // the target asked the client to wait
+	Named                      // the control plane has named the agent server that is judged
+)
+
+// Event is shown to people who watch a run.
+type Event struct {
+	Kind    EventKind
+	Name    string // of the target, the scenario, or the revision that is polled; the address that was named
+	Text    string // the requirement of a scenario, the status of a revision
+	Verdict reports.Verdict
+	Reason  string
+	// BlockedBy is what kept a scenario from being judged: many have one cause.
+	BlockedBy []reports.Blocker
+	Total     int
+	Seed      int64
+	// Deployments is how many deployments the selected scenarios are going to create at most.
+	Deployments int
+	Elapsed     time.Duration // since a poll began; or for how long the target asked the client to wait
+	Left        time.Duration // for how long the revision is polled at most from now on
+	Over        bool          // the poll has ended
+	Refused     bool          // the client does not wait, because that is longer than it may
 }

@@ -3,11 +3,11 @@ package target
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/config/nearmiss"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -27,17 +27,30 @@ const (
 	anUnknownToken = "a caller with an unknown token"
 	anEmptyToken   = "a caller with an empty token"
 	anotherScheme  = "a caller with another scheme"
-	aLongerToken   = "a caller with a token that has one more character"
-	aTurnedToken   = "a caller with a token in the other case"
-	aShorterToken  = "a caller with a token that lacks its last character"
-	aChangedToken  = "a caller with a token that has another last character"
 	aPlanesKey     = "a caller with the API key of the control plane"
-	aPlanesTenant  = "a caller with the tenant ID of the control plane"
-	aPlanesBearer  = "a caller with the bearer token of the control plane"
 )
 
-// HasNoValidCredentials tells whether a caller has no valid credentials, and none that are made from valid ones.
-func HasNoValidCredentials(name string) bool {
+// tokenMistakes are those of callers whose token is almost that of the first user.
+var tokenMistakes = map[string]config.Mistake{
+	"a caller with a token that has one more character":     config.OneMore,
+	"a caller with a token in the other case":               config.OtherCase,
+	"a caller with a token that lacks its last character":   config.OneLess,
+	"a caller with a token that has another last character": config.OtherEnd,
+}
+
+// planesSchemes are the schemes of the control plane with whose credentials callers try the agent server.
+var planesSchemes = map[string]string{
+	aPlanesKey: SchemeAPIKey,
+	"a caller with the tenant ID of the control plane":    SchemeTenantID,
+	"a caller with the bearer token of the control plane": SchemeBearer,
+}
+
+// WithPlanesCredential tells whether a caller, by its name, tries the agent server with a credential of the control
+// plane.
+func WithPlanesCredential(name string) bool { return planesSchemes[name] != "" }
+
+// hasNoValidCredentials tells whether a caller has no valid credentials, and none that are made from valid ones.
+func hasNoValidCredentials(name string) bool {
 	return slices.Contains([]string{NoCredentials, anUnknownToken, anEmptyToken, anotherScheme}, name)
 }
 
@@ -47,15 +60,16 @@ func (t *Target) Owner() Caller {
 	if len(t.Config.Users) == 0 {
 		return Caller{name: TheUser}
 	}
-	u := &t.Config.Users[0]
-	return Caller{name: TheUser, Header: UserHeader(*u), User: u}
+	who := t.CallerWith("users.0")
+	who.name = TheUser
+	return who
 }
 
 // studioKey is the key of the credentials of the studio user.
 const studioKey = "agent.studio_headers"
 
-// CredentialKey is the key of the configuration that holds the caller's credentials, such as users.0. It is empty for a caller
-// who has none, or wrong ones.
+// CredentialKey is the key of the configuration that holds the caller's credentials, such as users.0. It is empty for a
+// caller who has none, or wrong ones.
 func (t *Target) CredentialKey(who Caller) string {
 	for i := range t.Config.Users {
 		if who.User == &t.Config.Users[i] {
@@ -79,48 +93,86 @@ func (t *Target) UserKeys() (keys []string) {
 	return keys
 }
 
-// CallerWith returns the caller whose credentials the key of the configuration holds. Where the
+// CallerWith returns the caller whose credentials the key of the configuration holds, as they are now. Where the
 // configuration has no such key, that is the caller without credentials.
 func (t *Target) CallerWith(key string) Caller {
 	for i := range t.Config.Users {
-		if u := &t.Config.Users[i]; key == fmt.Sprintf("users.%d", i) {
-			return Caller{name: key, Header: UserHeader(*u), User: u}
+		if key == fmt.Sprintf("users.%d", i) {
+			return Caller{name: key, Header: UserHeader(t.present().Users[i]), User: &t.Config.Users[i]}
 		}
 	}
 	if key == studioKey {
-		return Caller{name: aStudioUser, Header: headerOf(t.present().Agent.StudioHeaders)}
+		return Caller{name: aStudioUser, Header: config.HeaderOf(t.present().Agent.StudioHeaders)}
 	}
 	return Caller{name: NoCredentials}
 }
 
 // Caller returns the caller that a sentence names. Where the configuration lacks it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {
-	if t.AgentRefusal() != 0 && HasNoValidCredentials(name) {
+	if t.AgentRefusal() != 0 && hasNoValidCredentials(name) {
 		return Caller{name: name, Header: wrongHeader(config.User{Token: wrongToken}, name)}, nil
 	}
 	if len(t.Config.Users) == 0 {
 		return Caller{}, outcome.Needs("users")
 	}
-	switch name {
-	case TheUser:
+	switch first := t.present().Users[0]; {
+	case name == TheUser:
 		return t.Owner(), nil
-	case TheOtherUser:
-		if len(t.Config.Users) < 2 {
-			return Caller{}, outcome.Needs("users.1", " (add a second user under users)")
-		}
-		u := &t.Config.Users[1]
-		return Caller{name: name, Header: UserHeader(*u), User: u}, nil
-	case aStudioUser:
-		if len(t.Config.Agent.StudioHeaders) == 0 {
-			return Caller{}, outcome.Needs("agent.studio_headers")
-		}
-		return Caller{name: name, Header: headerOf(t.present().Agent.StudioHeaders)}, nil
-	case aPlanesKey, aPlanesTenant, aPlanesBearer:
+	case name == TheOtherUser && len(t.Config.Users) < 2:
+		return Caller{}, outcome.Needs("users.1", " (add a second user under users)")
+	case name == TheOtherUser:
+		return t.CallerWith("users.1"), nil
+	case name == aStudioUser && len(t.Config.Agent.StudioHeaders) == 0:
+		return Caller{}, outcome.Needs(studioKey)
+	case name == aStudioUser:
+		return t.CallerWith(studioKey), nil
+	case WithPlanesCredential(name):
 		return t.planesCaller(name)
-	case aLongerToken, aTurnedToken, aShorterToken, aChangedToken:
-		return nearMiss(t.present().Users[0], name)
+	default:
+		mistake, isNearMiss := tokenMistakes[name]
+		if !isNearMiss {
+			return Caller{name: name, Header: wrongHeader(first, name)}, nil
+		}
+		if wrong := first.NearMiss(mistake); wrong != nil {
+			return Caller{name: name, Header: config.HeaderOf(wrong)}, nil
+		}
+		key := "users.0.token"
+		if len(first.Headers) > 0 {
+			key = "users.0.headers"
+		}
+		return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
 	}
-	return Caller{name: name, Header: wrongHeader(t.present().Users[0], name)}, nil
+}
+
+// planesCaller is a caller with a credential of the control plane, sent as there, and with nothing else. Where the
+// address of the agent server is known and the credentials may not be sent there, the error skips the scenario.
+func (t *Target) planesCaller(name string) (Caller, error) {
+	scheme := planesSchemes[name]
+	value, key := t.Credential(scheme)
+	switch base := t.AgentAddress(); {
+	case !t.Config.SeparateCredentials:
+		return Caller{}, outcome.Needs("separate_credentials")
+	case value == "":
+		return Caller{}, outcome.Needs(key)
+	case scheme == SchemeTenantID && !t.Config.TenantIDAlone:
+		return Caller{}, outcome.Inapplicable("tenant_id_alone",
+			"the tenant ID is no credential by itself: it is accepted with the API key only")
+	case base != "" && !t.takesPlanesCredentials(base):
+		return Caller{}, outcome.Needs("agent_target",
+			": credentials of the control plane are sent only to addresses that the configuration names")
+	}
+	return Caller{name: name, Header: t.Credentials(Asker(scheme))}, nil
+}
+
+// takesPlanesCredentials tells whether credentials of the control plane may be sent to an agent server: the
+// configuration names its address, or its origin is that of the control plane.
+func (t *Target) takesPlanesCredentials(base string) bool {
+	if base == t.Config.AgentTarget {
+		return true
+	}
+	a, err := url.Parse(base)
+	b, wrong := url.Parse(t.Config.Target)
+	return err == nil && wrong == nil && a.Host != "" && a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
 // UnknownCaller has a token that no target accepts, sent as the first user sends theirs.
@@ -132,35 +184,16 @@ func (t *Target) UnknownCaller() Caller {
 	return Caller{name: anUnknownToken, Header: wrongHeader(u, anUnknownToken)}
 }
 
-var tokenMistakes = map[string]nearmiss.Mistake{aLongerToken: nearmiss.OneMore, aTurnedToken: nearmiss.OtherCase, aShorterToken: nearmiss.OneLess, aChangedToken: nearmiss.OtherEnd}
-
-// nearMiss is a caller whose token is almost that of the user.
-func nearMiss(u config.User, name string) (Caller, error) {
-	wrong := u.NearMiss(tokenMistakes[name])
-	if wrong == nil {
-		key := "users.0.token"
-		if len(u.Headers) > 0 {
-			key = "users.0.headers"
-		}
-		return Caller{}, outcome.Inapplicable(key, "the credentials of the first user are the same with this mistake")
-	}
-	return Caller{name: name, Header: headerOf(wrong)}, nil
-}
-
 // wrongToken is a token that no target accepts. It is not a secret, and reports show it.
 const wrongToken = "agentconform-unknown-token"
 
-// currentHeader is the header with which a caller asks now: credentials may have been read again since the caller was named.
+// currentHeader is the header with which a caller asks now: credentials may have been read again since the caller was
+// named.
 func (t *Target) currentHeader(who Caller) http.Header {
-	for i := range t.Config.Users {
-		if who.User == &t.Config.Users[i] {
-			return UserHeader(t.present().Users[i])
-		}
+	if key := t.CredentialKey(who); key != "" {
+		return t.CallerWith(key).Header
 	}
-	switch {
-	case who.name == aStudioUser:
-		return headerOf(t.present().Agent.StudioHeaders)
-	case who.Header == nil:
+	if who.Header == nil {
 		return http.Header{}
 	}
 	return who.Header.Clone()
@@ -169,17 +202,9 @@ func (t *Target) currentHeader(who Caller) http.Header {
 // UserHeader is how a user proves who they are.
 func UserHeader(u config.User) http.Header {
 	if len(u.Headers) > 0 {
-		return headerOf(u.Headers)
+		return config.HeaderOf(u.Headers)
 	}
 	return http.Header{"Authorization": {"Bearer " + u.Token}}
-}
-
-func headerOf(values map[string]string) http.Header {
-	h := http.Header{}
-	for name, value := range values {
-		h[http.CanonicalHeaderKey(name)] = []string{value}
-	}
-	return h
 }
 
 // wrongHeader is the user's header with what the kind of caller gets wrong. Another scheme carries a token that
@@ -188,26 +213,23 @@ func wrongHeader(u config.User, kind string) http.Header {
 	if kind == NoCredentials {
 		return http.Header{}
 	}
-	h := UserHeader(u)
+	h, token := UserHeader(u), ""
 	if kind == anotherScheme {
-		switch scheme, token, both := strings.Cut(h.Get("Authorization"), " "); {
-		case both && strings.EqualFold(scheme, "Basic"):
-			return http.Header{"Authorization": {"Bearer " + token}}
-		case both:
-			return http.Header{"Authorization": {"Basic " + token}}
+		scheme, own, both := strings.Cut(h.Get("Authorization"), " ")
+		if !both {
+			own = wrongToken
 		}
-		return http.Header{"Authorization": {"Basic " + wrongToken}}
+		if strings.EqualFold(scheme, "Basic") {
+			return http.Header{"Authorization": {"Bearer " + own}}
+		}
+		return http.Header{"Authorization": {"Basic " + own}}
 	}
-	token := ""
 	if kind == anUnknownToken {
 		token = wrongToken
 	}
 	for name := range h {
-		if scheme, _, both := strings.Cut(h.Get(name), " "); both {
-			h[name] = []string{scheme + " " + token}
-		} else {
-			h[name] = []string{token}
-		}
+		scheme := h.Get(name)[:strings.IndexByte(h.Get(name), ' ')+1]
+		h.Set(name, scheme+token)
 	}
 	return h
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/agentconform/agentconform/steps/config/nearmiss"
 )
 
 func TestNearMiss(t *testing.T) {
@@ -23,15 +21,15 @@ func TestNearMiss(t *testing.T) {
 		"basic, no base64": {User{Headers: map[string]string{"Authorization": "Basic zz*"}}, map[string]string{"Authorization": "Basic zz*x"}, map[string]string{"Authorization": "Basic ZZ*"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.longer, c.user.NearMiss(nearmiss.OneMore))
-			assert.Equal(t, c.other, c.user.NearMiss(nearmiss.OtherCase))
+			assert.Equal(t, c.longer, c.user.NearMiss(OneMore))
+			assert.Equal(t, c.other, c.user.NearMiss(OtherCase))
 			secrets := (&Config{Users: []User{c.user}}).Secrets()
 			for _, wrong := range []map[string]string{c.longer, c.other} {
 				for header, value := range wrong {
 					if _, behind, both := strings.Cut(value, " "); both {
 						value = behind
 					}
-					if !public(header) {
+					if !isPublic("users.0.headers."+header, value) {
 						assert.Contains(t, secrets, value, "what is almost a secret is one, too")
 					}
 				}
@@ -49,11 +47,11 @@ func TestTheLastCharacter(t *testing.T) {
 		"naïveé":   {"naïve", "naïveA"},
 		"x":        {"x", "x"},
 	} {
-		assert.Equal(t, want, [2]string{nearmiss.OneLess.In(secret), nearmiss.OtherEnd.In(secret)}, secret)
+		assert.Equal(t, want, [2]string{OneLess.In(secret), OtherEnd.In(secret)}, secret)
 		if want[1] != secret {
 			c := &Config{Users: []User{{Token: secret}}}
-			assert.Contains(t, c.Secrets(), nearmiss.OneLess.In(secret), "it reveals nearly all of the secret")
-			assert.Contains(t, c.Secrets(), nearmiss.OtherEnd.Hidden(nearmiss.OtherEnd.In(secret)))
+			assert.Contains(t, c.Secrets(), OneLess.In(secret), "it reveals nearly all of the secret")
+			assert.Contains(t, c.Secrets(), OtherEnd.hidden(OtherEnd.In(secret)))
 		}
 	}
 }

@@ -1,0 +1,288 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+)
+
+// Complete derives values from other keys and validates the configuration. Load calls it; one made in code needs it
+// before a run.
+func (c *Config) Complete() error { return told(c.complete()) }
+
+// choices are the values of keys that have few.
+var choices = map[string][]string{
+	"edition":        {Cloud, SelfHosted, ""},
+	"supports":       features.ClaimWords(),
+	"agent.listing":  {"get", "search", ""},
+	"fixtures.graph": {Python, JavaScript, Starlark},
+}
+
+func (c *Config) complete() []*Error {
+	v := &validator{Config: c}
+	v.address("target", &c.Target)
+	v.address("agent_target", &c.AgentTarget)
+	for key, allowed := range choices {
+		eachString(valueOf(reflect.ValueOf(c).Elem(), key), key, func(_, value string) {
+			list := strings.TrimSuffix(strings.Join(allowed, ", "), ", ")
+			v.refuse(!slices.Contains(allowed, value), key, fmt.Sprintf("unknown value %q", value), "use one of "+list)
+		})
+	}
+	status, tag := c.Agent.RejectedStatus, c.Alternatives.TagRef
+	v.refuse(status < 400 || status > 599, "agent.rejected_status", fmt.Sprintf("%d is not an HTTP error status", status),
+		"use 400 to 599")
+	v.refuse(c.Polling.MaxInterval < c.Polling.Interval, "polling.max_interval", "is shorter than polling.interval",
+		"set it to polling.interval or longer")
+	v.refuse(c.AgentURLFrom == "", "agent_url_from", "is empty", "set it to the path of the agent server's URL in a "+
+		"deployment, such as source_config.custom_url")
+	_, isRate := parseRate(c.Rate)
+	v.refuse(!isRate, "rate", fmt.Sprintf("%q is not a rate", c.Rate), "use a number of requests per second, minute or "+
+		"hour, such as 5/s or 300/m")
+	v.refuse(tag != "" && !strings.HasPrefix(tag, "refs/tags/"), "alternatives.tag_ref",
+		fmt.Sprintf("%q does not begin with refs/tags/", tag), "use the full name, such as refs/tags/v1")
+	for _, m := range spec.Words(c.Vocabulary).Misuses() {
+		v.refuse(true, "vocabulary."+m.Name, m.Problem, "the words of the interface, on the left, are "+
+			strings.Join(spec.Neutral(), ", "))
+	}
+	v.fixtures()
+	v.deployments()
+	v.users()
+	v.secrets()
+	v.reach()
+	slices.SortStableFunc(v.problems, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
+	return v.problems
+}
+
+type validator struct {
+	*Config
+	problems []*Error
+}
+
+// refuse notes that a key is wrong, where it is.
+func (v *validator) refuse(wrong bool, key, problem, remedy string) {
+	if wrong {
+		v.problems = append(v.problems, &Error{Source: "configuration", Key: key, Problem: problem, Remedy: remedy})
+	}
+}
+
+// address accepts http and https URLs with a host, and strips a trailing slash. One that may hold a password is not
+// shown.
+func (v *validator) address(key string, at *string) (isURL bool) {
+	const example = "use a URL such as https://host.example/api"
+	u, err := url.Parse(*at)
+	problem, remedy := "", example
+	switch {
+	case *at == "":
+		return false
+	case err != nil:
+		problem = "is not a URL"
+	case u.User != nil:
+		problem, remedy = "contains a user name or password", "remove it from the URL and set the keys of credentials"
+	case u.Opaque != "":
+		problem = "the value is not an http or https URL"
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		problem = fmt.Sprintf("%q is not an http or https URL", u)
+	case u.RawQuery != "" || u.Fragment != "":
+		problem, remedy = "has a query or a fragment", "use the base URL only"
+	}
+	v.refuse(problem != "", key, problem, remedy)
+	*at = strings.TrimRight(*at, "/")
+	return problem == ""
+}
+
+// fixtures accepts an address to listen on, the URL of a host without a path (clients of a registry look for it at
+// /v2/), and users that the handler of the served graph knows.
+func (v *validator) fixtures() {
+	serve, f := v.Fixtures.Serve, &v.Fixtures
+	isURL := v.address("fixtures.advertise", &f.Advertise)
+	u, _ := url.Parse(f.Advertise)
+	v.refuse(isURL && (u.Path != "" || everywhere(u.Hostname())), "fixtures.advertise",
+		fmt.Sprintf("%q has a path, or is no address that a builder can reach", f.Advertise),
+		"use scheme, name or address of this machine, and port only, such as http://ci.example:8090")
+	v.refuse(serve == "" && f.Advertise != "", "fixtures.serve", "is missing, and fixtures.advertise is set",
+		"set it to the address to listen on, such as 0.0.0.0:8090, or remove fixtures.advertise")
+	if serve == "" {
+		return
+	}
+	host, port, err := net.SplitHostPort(serve)
+	number, invalid := strconv.ParseUint(port, 10, 16)
+	isAddress := err == nil && invalid == nil
+	v.refuse(!isAddress, "fixtures.serve", fmt.Sprintf("%q is not an address to listen on", serve),
+		"use HOST:PORT, such as 0.0.0.0:8090")
+	v.refuse(isAddress && f.Advertise == "" && everywhere(host), "fixtures.advertise",
+		fmt.Sprintf("is missing, and fixtures.serve %q names no host", serve),
+		"set it to the URL at which the target's builder reaches this machine, such as http://ci.example:"+port)
+	v.refuse(isAddress && f.Advertise != "" && number == 0, "fixtures.serve",
+		fmt.Sprintf("%q is another port in each run, and fixtures.advertise names one", serve), "choose a port, such as 8090")
+	for i, u := range v.Users {
+		key := fmt.Sprintf("users.%d", i)
+		if v.AgentTarget != "" { // the users are those of another graph
+			break
+		}
+		v.refuse(u.Token == "" && len(u.Headers) > 0, key+".token", "is missing, and the graph of fixtures accepts bearer "+
+			"tokens only", "set it in place of headers, or remove fixtures")
+		for name, value := range u.Fields {
+			_, isString := value.(string)
+			v.refuse(name != "role" || !isString, key+".fields."+name, "is not a field that the graph of fixtures adds to a "+
+				"user", "remove it, and use role with a string")
+		}
+	}
+}
+
+// everywhere tells whether an address to listen on is that of all interfaces.
+func everywhere(host string) bool {
+	at, err := netip.ParseAddr(host)
+	return host == "" || err == nil && at.IsUnspecified()
+}
+
+// deployments accepts a create body as far as a run reads it, and ids as the interface has them (section 2).
+func (v *validator) deployments() {
+	sources := []string{GitHost, ExternalContainer, InternalContainer}
+	_, named := v.Create.Body["source"]
+	filled := v.Fixtures.Serve != "" && !named // by the fixtures
+	if v.Target != "" && len(v.Create.Body) > 0 {
+		v.refuse(!filled && !slices.Contains(sources, v.Source()), "create.body.source",
+			fmt.Sprintf("%q is not a source of the interface", v.Source()), "use one of "+strings.Join(sources, ", ")+
+				"; if the target has another name for it, set vocabulary")
+		for _, key := range []string{"source_config", "source_revision_config"} {
+			value, given := v.Create.Body[key]
+			_, isObject := value.(map[string]any)
+			v.refuse(given && !isObject, "create.body."+key, "is not an object", "write it as keys with values")
+		}
+	}
+	for key, id := range map[string]string{"deployment": v.Existing.Deployment, "revision": v.Existing.Revision} {
+		v.refuse(id != "" && uuid.Validate(id) != nil, "existing."+key, fmt.Sprintf("%q is not a valid UUID", id),
+			"use the id that the control plane returns")
+	}
+	v.refuse(v.Existing.Revision != "" && v.Existing.Deployment == "", "existing.deployment", "is missing",
+		"set it to the id of the deployment of existing.revision")
+}
+
+// users wants each user to be another one than those before: the second must not see what the first has created.
+func (v *validator) users() {
+	const other = ": the second must not see the data of the first"
+	own := []string{v.Credentials.APIKey, v.Credentials.TenantID, v.Credentials.Bearer}
+	for i := range v.Users {
+		u, key := &v.Users[i], fmt.Sprintf("users.%d", i)
+		u.Identity = cmp.Or(u.Identity, u.Name)
+		hasCredentials := u.Token != "" || len(u.Headers) > 0
+		v.refuse(!hasCredentials, key+".token", "is missing", "set "+Variable(key+".token")+", or headers for another scheme")
+		isTaken := slices.ContainsFunc(v.Users[:i], func(before User) bool { return before.Name == u.Name })
+		v.refuse(u.Name == "" || isTaken, key+".name", "is missing or used twice", "give each user a different name")
+		for j, before := range v.Users[:i] {
+			isSame := hasCredentials && u.Token == before.Token && maps.Equal(u.Headers, before.Headers)
+			problem := fmt.Sprintf("is that of users.%d", j)
+			v.refuse(isSame, key+".token", problem, "use the token of another user"+other)
+			v.refuse(!isSame && u.Identity != "" && u.Identity == before.Identity, key+".identity", problem,
+				"use another user"+other)
+		}
+		v.refuse(v.SeparateCredentials && u.Token != "" && slices.Contains(own, u.Token), "separate_credentials",
+			"is true, but "+key+".token is also a credential for the control plane", "use another token, or remove "+
+				"separate_credentials")
+	}
+}
+
+// ShortestSecret is the length in bytes below which replacing a secret wherever it occurs would spoil every report.
+const ShortestSecret = 4
+
+// secrets rejects what is not valid in an HTTP header. The values of credentials are never shown.
+func (v *validator) secrets() {
+	eachString(reflect.ValueOf(v.Config).Elem(), "", func(key, value string) {
+		name, isName := headerOf(key), inside(key, "credential_headers")
+		if isName {
+			name = value
+		}
+		v.refuse((isName || name != "") && !httpguts.ValidHeaderFieldName(name), key,
+			fmt.Sprintf("%q is not a valid HTTP header name", name), "use letters, digits and hyphens")
+		if !isSecret(key) {
+			return
+		}
+		v.refuse(value != "" && len(value) < ShortestSecret && !isPublic(key, value), key, "is shorter than "+
+			strconv.Itoa(ShortestSecret)+" characters: too short to redact it in reports", "use a longer secret")
+		v.refuse(!httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value, key, "has a line break, "+
+			"leading or trailing whitespace, or another character that is not allowed in an HTTP header", "check for a copy error")
+		if inside(key, "headers") {
+			v.gateway(key, http.CanonicalHeaderKey(name), value)
+		}
+	})
+}
+
+// ownHeaders are set by the client itself.
+var ownHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host", "Proxy-Authorization",
+	"Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+
+// gateway accepts a header of each request that does not decide who asks.
+func (v *validator) gateway(key, name, value string) {
+	names := v.CredentialHeaders
+	taken := map[string]string{"Authorization": "credentials.bearer"}
+	for header, credential := range map[string]string{names.APIKey: "credentials.api_key",
+		names.TenantID: "credentials.tenant_id", names.Bearer: "credentials.bearer"} {
+		taken[http.CanonicalHeaderKey(header)] = credential
+	}
+	if inside(key, "headers.agent_server") {
+		taken["Authorization"] = "users.0.token"
+	}
+	v.eachSecret(func(key, _ string) {
+		if header := headerOf(key); header != "" && !inside(key, "headers") {
+			taken[http.CanonicalHeaderKey(header)] = key
+		}
+	})
+	isOwn, instead := slices.Contains(ownHeaders, name), taken[name]
+	v.refuse(value == "", key, "is empty", "set its value, or remove it")
+	v.refuse(isOwn, key, "is set by the suite itself", "remove it; user name and password of a proxy go into the URL of "+
+		"proxy")
+	v.refuse(!isOwn && instead != "", key, "is a credential of the target: it would be sent with requests that must have "+
+		"none", "set "+instead+" instead")
+}
+
+// reach validates the keys that say how the target is reached.
+func (v *validator) reach() {
+	if _, err := v.TLS.Client(); err != nil {
+		v.problems = append(v.problems, err)
+	}
+	isHost := func(name string) bool {
+		return name != "" && httpguts.ValidHostHeader(name) && !strings.ContainsAny(name, ":/")
+	}
+	name := v.TLS.ServerName
+	v.refuse(name != "" && !isHost(name), "tls.server_name", fmt.Sprintf("%q is not a host name", name),
+		"use the name in the server's certificate, without a port")
+	for host, ip := range v.Resolve {
+		_, notIP := netip.ParseAddr(ip)
+		_, notAddress := netip.ParseAddr(host)
+		v.refuse(notIP != nil, "resolve."+host, fmt.Sprintf("%q is not an IP address", ip), "use an address such as "+
+			"127.0.0.1, without a port: the port is that of the URL")
+		v.refuse(notAddress == nil || !isHost(host), "resolve."+host, fmt.Sprintf("%q is not a host name", host),
+			"use the host of target or agent_target, without a port")
+	}
+	at, sockets := reports.HostPort(v.Target), v.Socket
+	v.refuse(sockets != (Sockets{}) && v.Target == "" && v.AgentTarget == "", "socket", "is set, but neither target nor "+
+		"agent_target", "set target or agent_target to the URL that the server has on the socket, such as http://localhost")
+	v.refuse(at != "" && at == reports.HostPort(v.AgentTarget) && sockets.ControlPlane != sockets.AgentServer,
+		"socket.agent_server", "target and agent_target have the same host and port, but not the same socket",
+		"use another host name in one of the two URLs")
+	if v.Proxy == "" {
+		return
+	}
+	u, err := url.Parse(v.Proxy)
+	isProxy := err == nil && slices.Contains([]string{"http", "https", "socks5h"}, u.Scheme) && u.Hostname() != "" &&
+		u.Port() != "" && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
+	v.refuse(!isProxy, "proxy", "is not an http, https or socks5h URL with a port and without a path",
+		"use a URL such as http://proxy.example:3128")
+	v.refuse(isProxy && u.User != nil && len(userInfo(u.User.String())[0]) < ShortestSecret, "proxy", "has a password of "+
+		"fewer than "+strconv.Itoa(ShortestSecret)+" characters: too short to redact it in reports", "use a longer password")
+}

@@ -1,0 +1,253 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// examineTarget sends requests to each configured address, with the configured credentials and without any.
+func (x *examiner) examineTarget(ctx context.Context) {
+	var planes, agents []*probe
+	c := x.target.Config
+	if c.Target != "" {
+		path := plane.RevisionsPath(target.UnknownID())
+		for _, who := range append([]target.Asker{target.TheClient, target.Nobody}, x.singles()...) {
+			planes = append(planes, &probe{who: who, request: x.target.ToControlPlane(who, http.MethodGet, path, nil)})
+		}
+	}
+	if c.AgentTarget != "" {
+		agents = x.listings(x.target.Searches())
+	}
+	x.sendAll(ctx, slices.Concat(planes, agents)...)
+	if len(planes) > 0 {
+		x.examinePlane(ctx, planes)
+	}
+	switch {
+	case len(agents) > 0:
+		x.examineAgent(ctx, x.searched(ctx, agents))
+	case c.Target != "":
+		x.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a run reads it from %s of a deployment; "+
+			"without it AS-* and E2E-* are not judged", c.AgentURLFrom),
+			"correct agent_url_from if the URL is in another field, or set agent_target")
+		if !c.AllowPrivate && len(x.problems()) == 0 && x.proxyOf(c.Target) != nil {
+			x.add(Noted, client.KeyPrivate, "requests go through a proxy: no token of a user goes to a host name that the "+
+				"control plane names and the configuration does not hold", "set agent_target, or allow_private to true")
+		}
+	}
+}
+
+// singles are the askers with one credential only, where several are configured: together a valid one hides an invalid
+// one.
+func (x *examiner) singles() (all []target.Asker) {
+	for _, scheme := range []target.Asker{target.SchemeAPIKey, target.SchemeTenantID, target.SchemeBearer} {
+		if value, _ := x.target.Credential(string(scheme)); value != "" {
+			all = append(all, scheme)
+		}
+	}
+	if len(all) < 2 {
+		all = nil
+	}
+	if len(x.target.Credentials(target.AnotherTenant)) > 0 {
+		all = append(all, target.AnotherTenant)
+	}
+	return all
+}
+
+// examinePlane checks the answers to requests with the credentials, without any, and with each alone.
+func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
+	owner, nobody, singles := probes[0], probes[1], probes[2:]
+	c := x.target.Config
+	refusal := "check " + x.target.Sent("credentials", c.Credentials)
+	if c.Credentials.APIKey != "" && c.Credentials.TenantID == "" {
+		refusal += "; if the key is for several tenants, set credentials.tenant_id"
+	}
+	check := x.trouble(ctx, owner, nobody, "target", refusal)
+	switch call := owner.called() + ": "; {
+	case !c.HasCredentials() && x.refused(owner):
+		check = Check{Noted, "", fmt.Sprintf("%sstatus %d without credentials; only checks of refused requests run",
+			call, owner.answer.Status), "set credentials.api_key (" + config.Variable("credentials.api_key") + ")"}
+	case check.Found != "":
+	case owner.answer.Status == http.StatusNotFound && c.HasCredentials():
+		check.Found = call + "status 404, credentials accepted"
+	case owner.answer.Status == http.StatusNotFound:
+		check.Found = call + "status 404, no credentials required"
+	default:
+		check = Check{Noted, "", call + "expected 404, got " + x.seen(owner.answer), "run the suite for details"}
+	}
+	x.add(check.State, "control plane", check.Found, check.Remedy)
+	x.examineConnection("target", probes)
+	if check.State == Problem {
+		return
+	}
+	const without, same = "no credentials", "the same request without credentials: "
+	switch {
+	case nobody.answer == nil:
+		found, _ := x.unanswered(nobody, "target")
+		x.add(Noted, without, same+found, "")
+	case x.refused(nobody):
+		x.add(Fine, without, fmt.Sprintf("%sstatus %d", same, nobody.answer.Status), "")
+	default:
+		x.add(Noted, without, fmt.Sprintf("%sexpected 401 or 403, got %d; CP-AUTH-1 may fail", same, nobody.answer.Status),
+			baseAddress("target", ""))
+	}
+	for _, p := range singles {
+		_, key := x.target.Credential(string(p.who))
+		switch {
+		case !x.refused(p):
+		case p.who == target.AnotherTenant:
+			x.add(Noted, "other_tenant", fmt.Sprintf("status %d; CP-AUTH-6 may fail", p.answer.Status),
+				"check "+x.target.Sent("other_tenant", c.OtherTenant))
+		default:
+			x.add(Noted, key, fmt.Sprintf("sent alone: status %d; CP-AUTH-4 will fail", p.answer.Status),
+				"check "+config.Variable(key))
+		}
+	}
+}
+
+// examineExisting looks, as a run does, for what can be judged without further keys, unless there is a problem.
+func (x *examiner) examineExisting(ctx context.Context) {
+	if len(x.problems()) > 0 || x.forecast.Look(ctx, x.plane, x.agents) != nil {
+		return
+	}
+	c := x.target.Config
+	if c.Target == "" || !c.HasCredentials() || len(c.Create.Body) > 0 {
+		return
+	}
+	asked, missing := "GET /v2/deployments", x.plane.Existing.Readable(1)
+	if c.Existing.Deployment != "" {
+		asked = "existing.deployment"
+		if missing != nil {
+			x.add(Noted, asked, missing.Error(), "")
+			return
+		}
+	}
+	const subject = "existing deployments"
+	found := x.plane.Existing.Deployments()
+	if len(found) == 0 {
+		x.add(Noted, subject, asked+": no DEPLOYED deployment; checks that need one are skipped",
+			"set create.body, or existing.deployment")
+		return
+	}
+	x.add(Fine, subject, fmt.Sprintf("%s: %s with %s; the run reads it and does not change it", asked, found[0].ID,
+		reports.Count(len(found[0].Revisions), "revision")), "")
+	a, err := x.plane.Get(ctx, plane.DeploymentPath(found[0].ID), "")
+	if c.AgentTarget != "" || err != nil || a.Get(c.AgentURLFrom).String() == "" {
+		return
+	}
+	named := a.Get(c.AgentURLFrom).String()
+	if _, err := x.target.Client.Names.Base(named); err != nil {
+		x.add(Noted, "agent server", target.Refused(x.target, named, err).Error(), "")
+	}
+}
+
+// listings request the threads: as each of the first two users, and without credentials at the end.
+func (x *examiner) listings(search bool) (all []*probe) {
+	users := x.target.UserKeys()
+	for _, key := range users[:min(2, len(x.target.Config.Users))] {
+		all = append(all, x.listing(x.target.CallerWith(key), search))
+	}
+	return append(all, x.listing(target.Caller{}, search))
+}
+
+func (x *examiner) listing(who target.Caller, search bool) *probe {
+	method, path, body := http.MethodGet, agent.ThreadsPath, any(nil)
+	if search {
+		method, path, body = http.MethodPost, agent.ThreadsPath+"/search", map[string]any{"limit": 1, "offset": 0}
+	}
+	return &probe{request: x.target.ToAgent(x.target.Config.AgentTarget, who, method, path, body)}
+}
+
+// searched requests the threads with the search endpoint where the configuration names none and GET /threads is not
+// served, as a run does. Where that is not served either, the answers to GET /threads stand.
+func (x *examiner) searched(ctx context.Context, listed []*probe) []*probe {
+	first := listed[0]
+	if x.target.Config.Agent.Listing != "" || first.answer == nil || !target.NotServed(first.answer) {
+		return listed
+	}
+	found := x.listings(true)
+	x.sendAll(ctx, found...)
+	if a := found[0].answer; a == nil || target.NotServed(a) || a.Status >= http.StatusInternalServerError {
+		return listed
+	}
+	x.target.ListsBySearch()
+	x.add(Noted, "agent.listing", fmt.Sprintf("%s: status %d; threads are listed with POST /threads/search",
+		first.called(), first.answer.Status), "")
+	return found
+}
+
+const configureUsers = "set users: the first creates the data, the second must not see it"
+
+// examineAgent checks the answers to the users, the first one first, and at the end that to a request without
+// credentials. Without configured users that request stands in for the first user.
+func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
+	users, nobody := probes[:len(probes)-1], probes[len(probes)-1]
+	x.listed, x.nobody = probes[0], nobody
+	defer x.examineConnection("agent_target", probes)
+	call, wanted := nobody.called()+" without credentials: ", x.target.Config.Agent.RejectedStatus
+	if len(users) == 0 && x.refused(nobody) {
+		x.add(Noted, "agent server", fmt.Sprintf("%sstatus %d; only checks of refused requests run", call,
+			nobody.answer.Status), configureUsers)
+		return
+	}
+	if len(users) == 0 {
+		if x.examineUser(ctx, "agent server", nobody, nobody, configureUsers) != Problem {
+			x.add(Noted, "users", "none configured: checks with two users are skipped", "")
+		}
+		return
+	}
+	for i, p := range users {
+		subject := fmt.Sprintf("users.%d", i)
+		remedy := "check " + config.Variable(subject+".token")
+		if len(x.target.Config.Users[i].Headers) > 0 {
+			remedy = "check " + subject + ".headers"
+		}
+		if i == 0 {
+			subject = "agent server"
+		}
+		if x.examineUser(ctx, subject, p, nobody, remedy) == Problem && i == 0 {
+			return
+		}
+	}
+	a, remedy := nobody.answer, ""
+	switch {
+	case a == nil:
+		found, _ := x.unanswered(nobody, "agent_target")
+		x.add(Noted, "no user", call+found, "")
+		return
+	case a.Status == wanted:
+		x.add(Fine, "no user", fmt.Sprintf("%sstatus %d", call, wanted), "")
+		return
+	case a.Refused():
+		remedy = fmt.Sprintf("set agent.rejected_status to %d if the handler is meant to answer that", a.Status)
+	case a.OK():
+		remedy = "name an authentication handler in auth.path of the graph configuration"
+	}
+	x.add(Noted, "no user", fmt.Sprintf("%sexpected %d, got %d: AS-AUTH-1 will fail", call, wanted, a.Status), remedy)
+}
+
+// lists tells whether an answer is a list of threads.
+func lists(a *client.Answer) bool { return a != nil && a.OK() && a.IsArray() }
+
+// examineUser checks the answer to one user, which should be a list of threads.
+func (x *examiner) examineUser(ctx context.Context, subject string, p, nobody *probe, refusal string) State {
+	check := x.trouble(ctx, p, nobody, "agent_target", refusal)
+	switch {
+	case check.Found != "":
+	case lists(p.answer):
+		check.Found = fmt.Sprintf("%s: status %d, a list of threads", p.called(), p.answer.Status)
+	default:
+		check = Check{Noted, "", p.called() + ": expected 200 with a list of threads, got " + x.seen(p.answer),
+			x.target.ListingHint()}
+	}
+	x.add(check.State, subject, check.Found, check.Remedy)
+	return check.State
+}
