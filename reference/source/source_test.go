@@ -53,18 +53,18 @@ func newWorld(t *testing.T) world {
 }
 
 // content resolves and fetches an origin and returns the file that tells the variants apart.
-func (w world) content(t *testing.T, o source.Origin) (graph string, v source.Version) {
+func (w world) content(t *testing.T, o source.Origin) (graph, id string) {
 	t.Helper()
-	v, err := w.fetcher.Resolve(t.Context(), o)
+	id, err := w.fetcher.Resolve(t.Context(), o)
 	require.NoError(t, err)
-	archive, err := w.fetcher.Fetch(t.Context(), o, v)
+	archive, err := w.fetcher.Fetch(t.Context(), o, id)
 	require.NoError(t, err)
 	tree, err := archive.Open()
 	require.NoError(t, err)
 	require.NoError(t, fstest.TestFS(tree, "agent.json", "graph.star", "lib/a.star"))
 	text, err := fs.ReadFile(tree, "graph.star")
 	require.NoError(t, err)
-	return string(text), v
+	return string(text), id
 }
 
 func (w world) checkRefs(t *testing.T, repoURL string) {
@@ -73,14 +73,13 @@ func (w world) checkRefs(t *testing.T, repoURL string) {
 		"refs/tags/v1.0.0": "answer = 1\n", "refs/tags/v1.1.0": "answer = 1\n",
 	} {
 		t.Run("ref "+ref, func(t *testing.T) {
-			got, v := w.content(t, source.Origin{RepoURL: repoURL, Ref: ref})
+			got, id := w.content(t, source.Origin{RepoURL: repoURL, Ref: ref})
 			require.Equal(t, graph, got)
 			name := strings.TrimPrefix(ref, "refs/heads/")
 			if name == "" {
 				name = "main"
 			}
-			require.Equal(t, w.material.Commits()[name], v.CommitSHA)
-			require.Equal(t, "git:"+v.CommitSHA, v.Content)
+			require.Equal(t, "git:"+w.material.Commits()[name], id)
 		})
 	}
 	for _, ref := range []string{"missing", "v1.0.0", "refs/tags/main", "refs/heads/", "../HEAD", "a b"} {
@@ -123,13 +122,12 @@ func TestImage(t *testing.T) {
 	w := newWorld(t)
 	seen := map[string]bool{}
 	for tag, graph := range map[string]string{"v1": "answer = 1\n", "v2": "answer = 2\n", "broken": "answer = = 3\n"} {
-		got, v := w.content(t, source.Origin{ImageURI: w.registry + "/conformance:" + tag})
+		got, id := w.content(t, source.Origin{ImageURI: w.registry + "/conformance:" + tag})
 		require.Equal(t, graph, got, tag)
-		require.Empty(t, v.CommitSHA)
-		require.Contains(t, v.Content, "oci:sha256:")
-		require.False(t, seen[v.Content])
-		seen[v.Content] = true
-		byDigest, _ := w.content(t, source.Origin{ImageURI: w.registry + "/conformance@" + strings.TrimPrefix(v.Content, "oci:")})
+		require.Contains(t, id, "oci:sha256:")
+		require.False(t, seen[id])
+		seen[id] = true
+		byDigest, _ := w.content(t, source.Origin{ImageURI: w.registry + "/conformance@" + strings.TrimPrefix(id, "oci:")})
 		require.Equal(t, graph, byDigest)
 	}
 	for _, uri := range []string{w.registry + "/conformance:missing", w.registry + "/other:v1", "NOT AN IMAGE", "127.0.0.1:1/conformance:v1"} {
