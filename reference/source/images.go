@@ -104,6 +104,10 @@ func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error
 	for files := tar.NewReader(layers); ctx.Err() == nil; {
 		file, err := files.Next()
 		if err == io.EOF {
+			// The library ends the archive whatever happened, and tells of a failure behind its end only.
+			if _, err := io.Copy(io.Discard, layers); err != nil {
+				return nil, err
+			}
 			return a.finish()
 		}
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -134,6 +136,31 @@ func TestImage(t *testing.T) {
 		_, err := w.fetcher.Resolve(t.Context(), source.Origin{ImageURI: uri})
 		require.Error(t, err, uri)
 	}
+}
+
+// A registry that breaks off in the middle of a layer is an error, not an image without files.
+func TestAnImageThatDoesNotArriveIsAnError(t *testing.T) {
+	w := newWorld(t)
+	registry := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.registry})
+	blobs := 0
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			if blobs++; blobs > 1 { // the first is the configuration
+				rw.Header().Set("Content-Length", "1000")
+				_, _ = rw.Write([]byte("\x1f\x8b"))
+				rw.(http.Flusher).Flush()
+				panic(http.ErrAbortHandler)
+			}
+		}
+		registry.ServeHTTP(rw, r)
+	}))
+	defer server.Close()
+	o := source.Origin{ImageURI: strings.TrimPrefix(server.URL, "http://") + "/conformance:v1"}
+	id, err := w.fetcher.Resolve(t.Context(), o)
+	require.NoError(t, err)
+	_, err = w.fetcher.Fetch(t.Context(), o, id)
+	require.ErrorContains(t, err, "read the image")
+	require.Equal(t, 2, blobs)
 }
 
 func TestTheRegistryOfTheFixturesTakesNothing(t *testing.T) {
