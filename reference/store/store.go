@@ -90,13 +90,11 @@ func decode[T any](text []byte) (record T, err error) {
 func Newest[T any](b *bbolt.Bucket, prefix string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		c := b.Cursor()
-		key, text := c.Seek([]byte(prefix + "\xff"))
-		if key == nil {
-			key, text = c.Last()
-		} else {
-			key, text = c.Prev()
+		last := c.Last
+		if after, _ := c.Seek([]byte(prefix + "\xff")); after != nil {
+			last = c.Prev
 		}
-		for ; bytes.HasPrefix(key, []byte(prefix)) && key != nil; key, text = c.Prev() {
+		for key, text := last(); bytes.HasPrefix(key, []byte(prefix)) && key != nil; key, text = c.Prev() {
 			record, err := decode[T](text)
 			if !yield(record, err) || err != nil {
 				return
