@@ -31,9 +31,9 @@ type Problem struct {
 // Form reads the parameters and the fields of one request. What is wrong is collected, and what reads it gets a
 // harmless value, so that one answer names everything that is wrong. No value is repeated: it may be a secret.
 //
-// The requests are not validated against the OpenAPI documents, since these leave most of a body open, and
-// openapi3filter compiles a schema for each value (0.1 to 0.5 ms) and does not say where a missing field is. The tests
-// validate each request that is accepted with it.
+// openapi3filter is used in the tests, on every request that is accepted and every answer, and not here: it
+// compiles its schemas anew (0.1 ms for a query, 0.3 ms for a body, a tenth of the CPU time of a run), and the
+// documents leave so much of a body open that each would have to be read a second time.
 type Form struct{ problems []Problem }
 
 // Wrong notes a problem.
