@@ -109,3 +109,16 @@ func TestHostileGraphs(t *testing.T) {
 	u.join(thread, u.runOf("good", thread, "and the server lives on", ""))
 	assert.Equal(t, "ai: heard and the server lives on", u.texts(thread)[1])
 }
+
+func TestAGraphThatWritesWithoutEndFillsNoDisk(t *testing.T) {
+	body := "def agent(messages, config, ctx):\n  while True: ctx.write('x' * 100000)\n"
+	s := newSite(t, appOf(t, map[string]string{"main.star": body}), Options{})
+	s.db.Most = 2 << 20
+	u := s.nobody()
+	thread := u.thread()
+	run := u.runOf("main", thread, "x", "")
+	u.join(thread, run)
+	r := u.getRun(thread, run)
+	assert.Equal(t, StatusError, r.Status)
+	assert.Contains(t, r.Reason, "full")
+}

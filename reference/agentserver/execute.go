@@ -140,7 +140,9 @@ func (s *Server) write(ex *execution, args starlark.Tuple, kwargs []starlark.Tup
 	if err != nil {
 		return nil, err
 	}
-	return starlark.None, s.update(func(t tables) error { return t.write(ex.Run, []Message{m}) })
+	return starlark.None, s.update(func(t tables) error {
+		return cmp.Or(s.store.Room(t.messages.Tx()), t.write(ex.Run, []Message{m}))
+	})
 }
 
 // wait is ctx.wait(ms): it returns after that many milliseconds and never sooner, unless the run is stopped.
