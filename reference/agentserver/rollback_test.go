@@ -87,7 +87,7 @@ func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
 	assert.Eventually(t, func() bool {
 		s.server.mu.Lock()
 		defer s.server.mu.Unlock()
-		return s.server.unfinished == 0 && len(s.server.queues) == 0
+		return s.server.inProgress == 0 && len(s.server.queues) == 0
 	}, watchdog, time.Millisecond, "a run or a queue is left in memory")
 }
 

@@ -113,7 +113,7 @@ func (s *Server) begin(ex *execution) error {
 	switch {
 	case s.closing:
 		return errStopping
-	case s.unfinished >= mostUnfinished:
+	case s.inProgress >= mostUnfinished:
 		return errTooMany
 	case ex.Strategy == reject && len(unfinished) > 0:
 		return httpapi.Refuse(http.StatusConflict,
@@ -148,7 +148,7 @@ func (s *Server) begin(ex *execution) error {
 	ex.ctx, ex.cancel = context.WithCancelCause(s.base)
 	ex.done = make(chan struct{})
 	s.queues[ex.ThreadID] = append(s.queues[ex.ThreadID], ex)
-	s.unfinished++
+	s.inProgress++
 	s.advance(ex.ThreadID)
 	return nil
 }
@@ -160,7 +160,7 @@ func (s *Server) release(ex *execution, why error) {
 	if s.queues[ex.ThreadID] = queue; len(queue) == 0 {
 		delete(s.queues, ex.ThreadID)
 	}
-	s.unfinished--
+	s.inProgress--
 	ex.why = why
 	ex.cancel(why)
 	close(ex.done)

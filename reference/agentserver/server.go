@@ -60,7 +60,7 @@ type Server struct {
 	// that both change in the same order: the store writes one transaction at a time anyway.
 	mu         sync.Mutex
 	queues     map[string][]*execution // by thread: the unfinished runs; the first one runs, or is about to
-	unfinished int
+	inProgress int
 	closing    bool
 }
 

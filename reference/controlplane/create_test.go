@@ -45,6 +45,24 @@ func TestCreateAnswersWhatWasAskedFor(t *testing.T) {
 	require.Equal(t, `null`, rev.Get("source_revision_config.repo_commit_sha").Raw)
 }
 
+func TestEveryProblemOfABodyIsNamedOnce(t *testing.T) {
+	r := newRig(t, controlplane.Cloud)
+	for body, want := range map[string][]string{
+		`[]`: {"body"}, `{`: {"body"}, ``: {"body"},
+		`{}`: {"body.name", "body.source"},
+		`{"name":"","source":"x","source_config":5,"secrets":[{"value":"hunter2"},7]}`: {
+			"body.source_config", "body.name", "body.source", "body.secrets.0.name", "body.secrets.1"},
+		`{"name":"d","source":"git_host","source_config":5}`:                           {"body.source_config"},
+		`{"name":"d","source":"git_host","source_config":{"build_on_push":"hunter2"}}`: {"body.source_config.build_on_push", "body.source_config.repo_url"},
+		`{"name":"d","source":"external_container","source_revision_config":{"repo_ref":"main"}}`: {
+			"body.source_revision_config.image_uri", "body.source_revision_config.repo_ref"},
+	} {
+		answer := r.want(422, "POST", "/v2/deployments", body)
+		require.ElementsMatch(t, want, places(answer), body)
+		require.NotContains(t, answer.Raw, "hunter2")
+	}
+}
+
 func TestTheBodysKindAndSizeAreHeld(t *testing.T) {
 	r := newRig(t, controlplane.Cloud)
 	for kind, status := range map[string]int{

@@ -26,28 +26,21 @@ func (s *Server) createDeployment(r *http.Request, tenant string) (int, any, err
 	if err != nil {
 		return 0, nil, err
 	}
-	c := readChange(body)
-	body.Require("name", "source")
-	switch c.source {
-	case GitHost:
-		body.Object("source_config").Require("repo_url")
-	case ExternalContainer, InternalContainer:
-		body.Object("source_revision_config").Require("image_uri")
-	}
-	checkApplies(&form, c.source, c.from)
+	sent := readBody(body, true)
+	checkApplies(&form, sent.source, sent.from)
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}
-	if !s.opts.Edition.offers(c.source) {
+	if !s.opts.Edition.offers(sent.source) {
 		return 0, nil, httpapi.Refuse(http.StatusBadRequest,
-			"Source %s is not available for %s deployments.", c.source, s.opts.Edition)
+			"Source %s is not available for %s deployments.", sent.source, s.opts.Edition)
 	}
 	now := s.now()
 	d := Deployment{Tenant: tenant, DeploymentView: DeploymentView{
-		ID: store.NewID(), CreatedAt: now, Status: ready, Source: c.source, Secrets: []Secret{},
+		ID: store.NewID(), CreatedAt: now, Status: ready, Source: sent.source, Secrets: []Secret{},
 		SourceConfig: map[string]any{"repo_url": nil, "build_on_push": false},
 	}}
-	if err := d.apply(c, now); err != nil {
+	if err := d.apply(sent, now); err != nil {
 		return 0, nil, err
 	}
 	first := newRevision(d, d.SourceRevisionConfig, now)
@@ -71,20 +64,20 @@ func (s *Server) updateDeployment(r *http.Request, tenant string) (int, any, err
 	if err != nil {
 		return 0, nil, err
 	}
-	c := readChange(body)
+	sent := readBody(body, false)
 	if err := form.Err(); err != nil {
 		return 0, nil, err
 	}
 	d, err := s.change(tenant, id, func(_ tables, d *Deployment) (*Revision, error) {
-		if c.source != "" && c.source != d.Source {
+		if sent.source != "" && sent.source != d.Source {
 			return nil, httpapi.Refuse(http.StatusBadRequest,
 				"The source of a deployment cannot be changed after it was created; it is %s.", d.Source)
 		}
-		checkApplies(&form, d.Source, c.from)
+		checkApplies(&form, d.Source, sent.from)
 		if err := form.Err(); err != nil {
 			return nil, err
 		}
-		if err := d.apply(c, s.now()); err != nil || c.from == (SourceRevisionConfig{}) {
+		if err := d.apply(sent, s.now()); err != nil || sent.from == (SourceRevisionConfig{}) {
 			return nil, err
 		}
 		next := newRevision(*d, d.SourceRevisionConfig, d.UpdatedAt)
@@ -116,41 +109,50 @@ func (s *Server) change(tenant, id string, do func(tables, *Deployment) (*Revisi
 	return d, err
 }
 
-// change is the body of a create or an update. What is absent leaves things as they are.
-type change struct {
+// deploymentBody is the body of a create or an update. What is absent leaves things as they are.
+type deploymentBody struct {
 	name    *string
 	source  Source
 	config  map[string]any
 	from    SourceRevisionConfig
-	secrets []secretChange // nil when none were sent
+	secrets []secretBody // nil when none were sent
 }
 
-// secretChange is a secret in a request. Without a value it keeps the one that is stored: clients send back what
-// they were shown, and values are never shown.
-type secretChange struct{ name, value *string }
+// secretBody is a secret in it. Without a value it keeps the one that is stored: clients send back what they were
+// shown, and values are never shown.
+type secretBody struct{ name, value *string }
 
-// readChange reads a body. Fields that are read-only or unknown are passed over.
-func readChange(body httpapi.Object) change {
+// readBody reads it. Fields that are read-only or unknown are passed over. A new deployment needs some of the others.
+func readBody(body httpapi.Object, isNew bool) deploymentBody {
 	config, from := body.Object("source_config"), body.Object("source_revision_config")
 	config.Text("repo_url")
 	httpapi.Get[bool](config, "build_on_push", "boolean")
-	c := change{
+	sent := deploymentBody{
 		name: body.Text("name"), source: httpapi.Choice(body, "source", sources), config: maps.Clone(config.Members),
 		from: SourceRevisionConfig{
 			RepoRef: from.Text("repo_ref"), GraphConfigPath: from.Text("graph_config_path"), ImageURI: from.Text("image_uri"),
 		},
 	}
-	maps.DeleteFunc(c.config, func(name string, value any) bool {
+	maps.DeleteFunc(sent.config, func(name string, value any) bool {
 		return value == nil || name == "custom_url" // which is ours to say
 	})
 	for _, item := range body.Objects("secrets") {
 		item.Require("name")
-		c.secrets = append(c.secrets, secretChange{item.Text("name"), item.String("value")})
+		sent.secrets = append(sent.secrets, secretBody{item.Text("name"), item.String("value")})
 	}
-	if c.secrets == nil && body.Members["secrets"] != nil {
-		c.secrets = []secretChange{}
+	if sent.secrets == nil && body.Members["secrets"] != nil {
+		sent.secrets = []secretBody{}
 	}
-	return c
+	if isNew {
+		body.Require("name", "source")
+		switch sent.source {
+		case GitHost:
+			config.Require("repo_url")
+		case ExternalContainer, InternalContainer:
+			from.Require("image_uri")
+		}
+	}
+	return sent
 }
 
 // checkApplies notes the fields that have no meaning for the source (interface, section 2, "Applies to source").
@@ -171,20 +173,20 @@ func checkApplies(form *httpapi.Form, source Source, from SourceRevisionConfig) 
 	}
 }
 
-// apply brings a change to a deployment. The rule on tags is checked against the result, so that one update may change
-// a ref and build_on_push together.
-func (d *Deployment) apply(c change, now time.Time) error {
-	maps.Copy(d.SourceConfig, c.config)
+// apply brings what was sent to a deployment. The rule on tags is checked against the result, so that one update
+// may change a ref and build_on_push together.
+func (d *Deployment) apply(sent deploymentBody, now time.Time) error {
+	maps.Copy(d.SourceConfig, sent.config)
 	d.SourceRevisionConfig = SourceRevisionConfig{
-		RepoRef:         cmp.Or(c.from.RepoRef, d.SourceRevisionConfig.RepoRef),
-		GraphConfigPath: cmp.Or(c.from.GraphConfigPath, d.SourceRevisionConfig.GraphConfigPath),
-		ImageURI:        cmp.Or(c.from.ImageURI, d.SourceRevisionConfig.ImageURI),
+		RepoRef:         cmp.Or(sent.from.RepoRef, d.SourceRevisionConfig.RepoRef),
+		GraphConfigPath: cmp.Or(sent.from.GraphConfigPath, d.SourceRevisionConfig.GraphConfigPath),
+		ImageURI:        cmp.Or(sent.from.ImageURI, d.SourceRevisionConfig.ImageURI),
 		RepoCommitSHA:   d.SourceRevisionConfig.RepoCommitSHA,
 	}
-	if c.secrets != nil {
+	if sent.secrets != nil {
 		stored := d.Env
 		d.Env, d.Secrets = map[string]string{}, []Secret{}
-		for _, secret := range c.secrets {
+		for _, secret := range sent.secrets {
 			value, known := stored[*secret.name]
 			if secret.value != nil {
 				value, known = *secret.value, true
@@ -195,8 +197,8 @@ func (d *Deployment) apply(c change, now time.Time) error {
 			}
 		}
 	}
-	if c.name != nil {
-		d.Name = *c.name
+	if sent.name != nil {
+		d.Name = *sent.name
 	}
 	d.UpdatedAt = later(now, d.CreatedAt)
 	return d.checkTag(d.SourceRevisionConfig)

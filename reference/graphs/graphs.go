@@ -18,9 +18,6 @@ const (
 	Broken          = "broken"           // a syntax error in its graph
 )
 
-// Graph is the name of the conformance graph in the configuration files.
-const Graph = "conformance"
-
 // FS holds the sources.
 //
 //go:embed conformance conformance_next broken

@@ -51,17 +51,12 @@ func (f *Form) Err() error {
 
 // PathUUID reads an id of the path: a uuid in its usual 36 characters, which is returned in lower case.
 func (f *Form) PathUUID(r *http.Request, name string) string {
-	id, ok := ParseID(r.PathValue(name))
-	if !ok {
+	text := r.PathValue(name)
+	id, err := uuid.Parse(text)
+	if err != nil || len(text) != len(uuid.Nil.String()) {
 		f.Wrong("uuid_parsing", "Input should be a valid UUID", "path", name)
 	}
-	return id
-}
-
-// ParseID reads a uuid in its usual 36 characters.
-func ParseID(text string) (id string, ok bool) {
-	u, err := uuid.Parse(text)
-	return u.String(), err == nil && len(text) == len(uuid.Nil.String())
+	return id.String()
 }
 
 // Query reads the query of a request.
