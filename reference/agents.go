@@ -9,25 +9,25 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
-	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/controlplane"
-	"github.com/agentconform/agentconform/reference/fixtures"
-	"github.com/agentconform/agentconform/reference/graphs"
+	"github.com/agentconform/agentconform/reference/httpapi"
 	"github.com/agentconform/agentconform/reference/store"
 )
 
 // agents runs the agent servers of all deployments, each with its data in a separate bucket. It is the Runtime of
-// the pipeline.
+// the control plane.
 type agents struct {
-	db        *store.Store
+	store     *store.Store
 	log       *slog.Logger
-	keyOwner  func(ctx context.Context, deploymentID string) (func(key string) (identity string, ok bool), error)
+	tenants   []controlplane.Tenant
 	configure func(*agentserver.Options) // nil: leaves them as they are
 
 	mu      sync.Mutex
@@ -36,41 +36,29 @@ type agents struct {
 
 var _ controlplane.Runtime = (*agents)(nil)
 
-// build is an app as the pipeline hands it around.
-type build struct{ *agentserver.App }
-
-// GraphNames implements controlplane.Build.
-func (b build) GraphNames() []string { return b.Graphs() }
-
 // Build implements controlplane.Runtime.
 func (a *agents) Build(ctx context.Context, tree fs.FS, configPath string) (controlplane.Build, error) {
-	app, err := agentserver.Load(ctx, tree, configPath)
-	if err != nil {
-		return nil, err
-	}
-	return build{app}, nil
+	return agentserver.Load(ctx, tree, configPath)
 }
 
 // Deploy implements controlplane.Runtime. A deployment that is in service goes on with the new build: its threads
 // stay, and runs in progress finish on the old one.
-func (a *agents) Deploy(ctx context.Context, deploymentID string, b controlplane.Build, env map[string]string) error {
-	built, ok := b.(build)
+func (a *agents) Deploy(
+	_ context.Context, tenant, deploymentID string, b controlplane.Build, env map[string]string,
+) error {
+	app, ok := b.(*agentserver.App)
 	if !ok {
 		return fmt.Errorf("deploy %T: it was built by another runtime", b)
 	}
 	if server := a.server(deploymentID); server != nil {
-		server.Swap(built.App, env)
+		server.Swap(app, env)
 		return nil
 	}
-	keyOwner, err := a.keyOwner(ctx, deploymentID)
-	if err != nil {
-		return fmt.Errorf("find out whose the deployment is: %w", err)
-	}
-	opts := agentserver.Options{Log: a.log.With("deployment", deploymentID), APIKeyOwner: keyOwner}
+	opts := agentserver.Options{Log: a.log.With("deployment", deploymentID), APIKeyOwner: a.keyOwner(tenant)}
 	if a.configure != nil {
 		a.configure(&opts)
 	}
-	server, err := agentserver.New(built.App, a.db, bucket(deploymentID), env, opts)
+	server, err := agentserver.New(app, a.store, bucket(deploymentID), env, opts)
 	if err != nil {
 		return err
 	}
@@ -78,6 +66,20 @@ func (a *agents) Deploy(ctx context.Context, deploymentID string, b controlplane
 	defer a.mu.Unlock()
 	a.serving[deploymentID] = server
 	return nil
+}
+
+// keyOwner tells an agent server whose an API key is: it knows that of the tenant that it was deployed for.
+func (a *agents) keyOwner(tenant string) func(key string) (identity string, ok bool) {
+	var want [sha256.Size]byte
+	for _, t := range a.tenants {
+		if t.Name == tenant {
+			want = sha256.Sum256([]byte(t.APIKey))
+		}
+	}
+	return func(key string) (string, bool) {
+		got := sha256.Sum256([]byte(key))
+		return tenant, subtle.ConstantTimeCompare(got[:], want[:]) == 1
+	}
 }
 
 // Remove implements controlplane.Runtime.
@@ -89,17 +91,9 @@ func (a *agents) Remove(_ context.Context, deploymentID string) error {
 	if server != nil {
 		return server.DeleteData()
 	}
-	err := a.db.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte(bucket(deploymentID))) })
+	err := a.store.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte(bucket(deploymentID))) })
 	if err != nil && !errors.Is(err, bolterrors.ErrBucketNotFound) {
 		return fmt.Errorf("delete the data of the agent server: %w", err)
-	}
-	return nil
-}
-
-// Handler implements controlplane.Runtime.
-func (a *agents) Handler(deploymentID string) http.Handler {
-	if server := a.server(deploymentID); server != nil {
-		return server
 	}
 	return nil
 }
@@ -110,83 +104,28 @@ func (a *agents) server(deploymentID string) *agentserver.Server {
 	return a.serving[deploymentID]
 }
 
+// ServeHTTP serves the agent servers, each under the id of its deployment.
+func (a *agents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, agentsPath), "/")
+	server := a.server(id)
+	if server == nil {
+		httpapi.WriteDetail(w, http.StatusNotFound, "No agent server is in service at this address.")
+		return
+	}
+	http.StripPrefix(agentsPath+id, server).ServeHTTP(w, r)
+}
+
 // close ends all agent servers, each within the limit.
 func (a *agents) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	results := make(chan error, len(a.serving))
+	var all errgroup.Group
 	for _, server := range a.serving {
-		go func() { results <- server.Close(ctx) }()
+		all.Go(func() error { return server.Close(ctx) })
 	}
-	var err error
-	for range a.serving {
-		err = errors.Join(err, <-results)
-	}
-	clear(a.serving)
-	return err
+	return all.Wait()
 }
 
 func bucket(deploymentID string) string { return "agent " + deploymentID }
-
-// closeTimeout bounds the wait for each kind of work in progress at Close.
-const closeTimeout = 5 * time.Second
-
-// builtinAgent is the name under which the built-in agent server is served, instead of a deployment id.
-const builtinAgent = "conformance"
-
-// conformanceMaterial makes the fixtures' material once: it takes a while, and never changes.
-var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(graphs.FS) })
-
-// deployBuiltinAgent puts the built-in agent server in service. It belongs to no deployment. Its graph may be changed.
-func deployBuiltinAgent(ctx context.Context, runtime controlplane.Runtime, secrets fixtures.Secrets, change func(source string) string) error {
-	files, err := graphs.Changed(graphs.Conformance, change)
-	if err != nil {
-		return err
-	}
-	app, err := runtime.Build(ctx, files, fixtures.GraphConfigPath)
-	if err != nil {
-		return fmt.Errorf("build the built-in agent server: %w", err)
-	}
-	env, err := secrets.Env()
-	if err != nil {
-		return err
-	}
-	if err := runtime.Deploy(ctx, builtinAgent, app, env); err != nil {
-		return fmt.Errorf("put the built-in agent server in service: %w", err)
-	}
-	return nil
-}
-
-func tenants(secrets fixtures.Secrets) []controlplane.Tenant {
-	tenant := func(name string, c fixtures.Credentials) controlplane.Tenant {
-		return controlplane.Tenant{Name: name, APIKey: c.APIKey, TenantID: c.TenantID, Bearer: c.Bearer}
-	}
-	return []controlplane.Tenant{tenant("owner", secrets.Owner), tenant("other", secrets.OtherTenant)}
-}
-
-// keyOwners tells agent servers whose an API key is: each knows the key of the tenant that it was deployed for.
-func keyOwners(db *store.Store, secrets fixtures.Secrets) func(context.Context, string) (func(string) (string, bool), error) {
-	known := tenants(secrets)
-	return func(ctx context.Context, deploymentID string) (func(string) (string, bool), error) {
-		name := known[0].Name // the built-in one is the first tenant's
-		if deploymentID != builtinAgent {
-			d, _, err := db.Work(ctx, deploymentID)
-			if err != nil {
-				return nil, err
-			}
-			name = d.Tenant
-		}
-		for _, t := range known {
-			if t.Name == name {
-				want := sha256.Sum256([]byte(t.APIKey))
-				return func(key string) (string, bool) {
-					got := sha256.Sum256([]byte(key))
-					return name, subtle.ConstantTimeCompare(got[:], want[:]) == 1
-				}, nil
-			}
-		}
-		return nil, fmt.Errorf("unknown tenant %s", name)
-	}
-}

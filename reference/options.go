@@ -1,3 +1,20 @@
+// Package reference is a conforming implementation of the whole interface in one process: the control plane, the
+// agent servers that it deploys, and the sources to deploy them from.
+//
+// [Start] puts the parts together and serves them on one address: the control plane at its root, every deployed
+// agent server under /agents/<deployment id>, and a built-in one, which runs the conformance graph from the start,
+// under /agents/conformance. Each part is a package:
+//
+//	controlplane   deployments and revisions, and the pipeline that builds and deploys them
+//	agentserver    threads, runs, authentication
+//	script         runs graphs and handlers, which are Starlark
+//	source         git repositories and container images
+//	httpapi        what both servers have in common
+//	store          one file with everything in it
+//	fixtures       example sources to deploy, and credentials
+//
+// It is meant to be read, and copied from. Do not expose it to the internet: a caller with a key can make it
+// read any repository that the process can reach.
 package reference
 
 import (
@@ -9,7 +26,6 @@ import (
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/fixtures"
-	"github.com/agentconform/agentconform/reference/store"
 )
 
 // Options says what to start. The zero value is a cloud edition on a free loopback port, whose data dies with it.
@@ -20,20 +36,16 @@ type Options struct {
 	Pace      time.Duration // how long a revision stays in each status at least
 	PublicURL string        // how clients reach Listen, where that differs
 	BodyTime  time.Duration // how long the body of a request may take; half a minute by default
-	Limits    store.Limits  // what is kept of one tenant at most; many thousands by default
+	MostKept  int64         // how many bytes are kept; some GiB by default
 
-	Log *slog.Logger     // none by default
-	Now func() time.Time // time.Now by default
+	Log *slog.Logger // none by default
 
-	// What follows wraps the parts, for those who want to change their behaviour from outside. Nil leaves a part as
-	// it is.
+	// What follows changes the behaviour of the parts from outside. Nil leaves a part as it is.
 	WrapHTTP     func(http.Handler) http.Handler // around everything that is served
-	WrapStore    func(controlplane.Store) controlplane.Store
-	WrapPipeline func(controlplane.Pipeline) controlplane.Pipeline
-	WrapRuntime  func(controlplane.Runtime) controlplane.Runtime
-	WrapGraph    func(source string) string // changes graph.star of the built-in agent server
-	WrapAgent    func(*agentserver.Options) // changes the options with which each agent server is made
-	WrapFixtures func(*fixtures.Set)        // changes what a harness is told, where what wraps the rest needs it
+	WrapControl  func(*controlplane.Options)     // changes the options of the control plane
+	WrapAgent    func(*agentserver.Options)      // changes the options with which each agent server is made
+	WrapGraph    func(source string) string      // changes graph.star of the built-in agent server
+	WrapFixtures func(*fixtures.Set)             // changes what a harness is told, where what wraps the rest needs it
 }
 
 func (o *Options) setDefaults() {
@@ -41,15 +53,4 @@ func (o *Options) setDefaults() {
 	o.Edition = cmp.Or(o.Edition, string(controlplane.Cloud))
 	o.BodyTime = cmp.Or(o.BodyTime, 30*time.Second)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-}
-
-// wrapped applies a wrapper, if there is one.
-func wrapped[T any](part T, wrap func(T) T) T {
-	if wrap == nil {
-		return part
-	}
-	return wrap(part)
 }

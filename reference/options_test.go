@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/stretchr/testify/require"
 )
@@ -89,18 +90,12 @@ func TestCredentialsAreNewForEachReference(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, status)
 }
 
-// leaky is a store that shows everybody everything.
-type leaky struct{ controlplane.Store }
-
-func (l leaky) Deployment(ctx context.Context, _, id string) (controlplane.Deployment, error) {
-	return l.Store.Deployment(ctx, "owner", id)
-}
-
-func TestPartsCanBeWrapped(t *testing.T) {
-	submitted := make(chan string, 1)
+func TestPartsCanBeChanged(t *testing.T) {
 	c := start(t, reference.Options{
-		WrapStore:    func(s controlplane.Store) controlplane.Store { return leaky{s} },
-		WrapPipeline: func(controlplane.Pipeline) controlplane.Pipeline { return deaf(submitted) },
+		WrapControl: func(o *controlplane.Options) { o.AgentURL = func(string) string { panic("for the test") } },
+		WrapAgent: func(o *agentserver.Options) {
+			o.APIKeyOwner = func(string) (string, bool) { return "anyone", true }
+		},
 		WrapHTTP: func(inner http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
@@ -113,37 +108,18 @@ func TestPartsCanBeWrapped(t *testing.T) {
 				}
 			})
 		},
-		WrapRuntime: func(inner controlplane.Runtime) controlplane.Runtime { return panicking{inner} },
 	})
-	id := c.create().Get("id").String()
-	require.Equal(t, id, <-submitted)
-	c.key = c.server.Fixtures().OtherTenant.APIKey
-	status, _ := c.do("GET", "/v2/deployments/"+id, nil)
+	status, body := c.do("POST", "/v2/deployments", c.server.Fixtures().Create)
+	require.Equal(t, http.StatusInternalServerError, status)
+	require.Equal(t, `{"detail":"Internal Server Error"}`, body.Raw)
+	status, _ = c.at(map[string]string{"X-Auth-Scheme": "studio"}, "GET", c.server.AgentURL()+"/threads", nil)
 	require.Equal(t, http.StatusOK, status)
 	status, _ = c.do("GET", "/teapot", nil)
 	require.Equal(t, http.StatusTeapot, status)
-	status, body := c.do("GET", "/agents/panic/threads", nil)
-	require.Equal(t, http.StatusInternalServerError, status)
-	require.Equal(t, `{"detail":"Internal Server Error"}`, strings.TrimSpace(body.Raw))
 	_, err := c.http.Get(c.url + "/abort")
 	require.True(t, errors.Is(err, io.EOF), err)
 	status, _ = c.do("GET", "/agents/unknown/threads", nil)
 	require.Equal(t, http.StatusNotFound, status)
-}
-
-type deaf chan string
-
-func (d deaf) Submit(id string) { d <- id }
-
-func (d deaf) Remove(string) {}
-
-type panicking struct{ controlplane.Runtime }
-
-func (p panicking) Handler(id string) http.Handler {
-	if id == "panic" {
-		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("for the test") })
-	}
-	return p.Runtime.Handler(id)
 }
 
 // TestCloseWaitsForRequestsInProgress holds that a request sees its end coming, and is answered.

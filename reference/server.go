@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +19,9 @@ import (
 
 	"github.com/agentconform/agentconform/reference/agentserver"
 	"github.com/agentconform/agentconform/reference/controlplane"
-	"github.com/agentconform/agentconform/reference/controlplane/pipeline"
 	"github.com/agentconform/agentconform/reference/fixtures"
+	"github.com/agentconform/agentconform/reference/graphs"
+	"github.com/agentconform/agentconform/reference/httpapi"
 	"github.com/agentconform/agentconform/reference/source"
 	"github.com/agentconform/agentconform/reference/store"
 )
@@ -78,7 +81,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.atClose(db.Close)
-	db.Limit(s.opts.Limits)
+	db.Most = cmp.Or(s.opts.MostKept, db.Most)
 	secrets, err := s.layOut(folder)
 	if err != nil {
 		return err
@@ -157,6 +160,15 @@ func serveMaterial(m *fixtures.Material, before string) (*fixtures.Host, error) 
 	return m.Serve("127.0.0.1:0", "")
 }
 
+// closeTimeout bounds the wait for each kind of work in progress at Close.
+const closeTimeout = 5 * time.Second
+
+// agentsPath is the path under which agent servers are served, each below its deployment's id.
+const agentsPath = "/agents/"
+
+// builtinAgent is the name under which the built-in agent server is served, instead of a deployment id.
+const builtinAgent = "conformance"
+
 // assemble makes the parts and joins them, and returns what is to be served.
 func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures.Secrets) (http.Handler, error) {
 	fetcher, err := source.New()
@@ -164,35 +176,78 @@ func (s *Server) assemble(ctx context.Context, db *store.Store, secrets fixtures
 		return nil, err
 	}
 	s.atClose(func() error { fetcher.Close(); return nil })
+	tenants := []controlplane.Tenant{tenant("owner", secrets.Owner), tenant("other", secrets.OtherTenant)}
 	servers := &agents{
-		db: db, log: s.opts.Log, keyOwner: keyOwners(db, secrets),
-		configure: s.opts.WrapAgent, serving: map[string]*agentserver.Server{},
+		store: db, log: s.opts.Log, tenants: tenants, configure: s.opts.WrapAgent,
+		serving: map[string]*agentserver.Server{},
 	}
 	s.atClose(servers.close)
-	runtime := wrapped[controlplane.Runtime](servers, s.opts.WrapRuntime)
-	work, err := pipeline.New(pipeline.Options{
-		Store: db, Sources: fetcher, Runtime: runtime, Pace: s.opts.Pace, Now: s.opts.Now, Log: s.opts.Log,
-		ConfigPath: fixtures.GraphConfigPath,
-	})
+	options := controlplane.Options{
+		Edition: controlplane.Edition(s.opts.Edition), Tenants: tenants, Store: db, Sources: fetcher, Runtime: servers,
+		AgentURL: s.agentURL, Pace: s.opts.Pace, Log: s.opts.Log,
+	}
+	if s.opts.WrapControl != nil {
+		s.opts.WrapControl(&options)
+	}
+	controlPlane, err := controlplane.New(options)
 	if err != nil {
 		return nil, err
 	}
-	s.atClose(func() error { work.Close(); return nil })
-	controlPlane, err := controlplane.New(controlplane.Options{
-		Edition: controlplane.Edition(s.opts.Edition), Tenants: tenants(secrets),
-		Store: wrapped[controlplane.Store](db, s.opts.WrapStore), Pipeline: wrapped[controlplane.Pipeline](work, s.opts.WrapPipeline),
-		AgentURL: s.agentURL, Now: s.opts.Now, Log: s.opts.Log,
-	})
+	s.atClose(func() error { controlPlane.Close(); return nil })
+	if err := s.deployBuiltin(ctx, servers, tenants[0].Name, secrets); err != nil {
+		return nil, fmt.Errorf("put the built-in agent server in service: %w", err)
+	}
+	if err := controlPlane.Recover(ctx); err != nil {
+		return nil, err
+	}
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.recovered(w, r)
+		if strings.HasPrefix(r.URL.Path, agentsPath) {
+			servers.ServeHTTP(w, r)
+			return
+		}
+		controlPlane.ServeHTTP(w, r)
+	}))
+	if s.opts.WrapHTTP != nil {
+		handler = s.opts.WrapHTTP(handler)
+	}
+	return handler, nil
+}
+
+func tenant(name string, c fixtures.Credentials) controlplane.Tenant {
+	return controlplane.Tenant{Name: name, APIKey: c.APIKey, TenantID: c.TenantID, Bearer: c.Bearer}
+}
+
+// recovered answers a request whose handler panicked, so that one bad request is not the end of the others.
+func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
+	switch cause := recover(); cause {
+	case nil:
+	case http.ErrAbortHandler:
+		panic(cause)
+	default:
+		s.opts.Log.Error("panic", "method", r.Method, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+		httpapi.WriteDetail(w, http.StatusInternalServerError, "Internal Server Error")
+	}
+}
+
+// conformanceMaterial makes the fixtures' material once: it takes a while, and never changes.
+var conformanceMaterial = sync.OnceValues(func() (*fixtures.Material, error) { return fixtures.Build(graphs.FS) })
+
+// deployBuiltin puts the built-in agent server in service. It belongs to no deployment. Its graph may be changed.
+func (s *Server) deployBuiltin(ctx context.Context, servers *agents, tenant string, secrets fixtures.Secrets) error {
+	files, err := graphs.Changed(graphs.Conformance, s.opts.WrapGraph)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := deployBuiltinAgent(ctx, runtime, secrets, s.opts.WrapGraph); err != nil {
-		return nil, err
+	app, err := servers.Build(ctx, files, fixtures.GraphConfigPath)
+	if err != nil {
+		return err
 	}
-	if err := errors.Join(db.Sweep(ctx), work.Recover(ctx)); err != nil {
-		return nil, err
+	env, err := secrets.Env()
+	if err != nil {
+		return err
 	}
-	return wrapped(recovered(router(controlPlane, runtime), s.opts.Log), s.opts.WrapHTTP), nil
+	return servers.Deploy(ctx, tenant, builtinAgent, app, env)
 }
 
 // serve answers requests until Close. At Close the requests in progress see their context end, and are waited for:
@@ -219,6 +274,36 @@ func (s *Server) serve(listener net.Listener, handler http.Handler) {
 		wg.Wait()
 		return err
 	})
+}
+
+// timed ends requests whose body takes too long: it cannot be read further, so that nobody holds a connection with a
+// body that never ends. The time that the answer takes is not bounded: clients wait for runs.
+func timed(inner http.Handler, longest time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != http.NoBody {
+			connection := http.NewResponseController(w)
+			if connection.SetReadDeadline(time.Now().Add(longest)) == nil {
+				r.Body = &timedBody{r.Body, connection}
+			}
+		}
+		inner.ServeHTTP(w, r)
+	})
+}
+
+// timedBody takes the deadline away at the end of the body: later reads of the connection only notice that the client
+// has gone.
+type timedBody struct {
+	io.ReadCloser
+	connection *http.ResponseController
+}
+
+// Read reads the body.
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.connection.SetReadDeadline(time.Time{}) // where this fails, the connection has gone
+	}
+	return n, err
 }
 
 // reachable is the address at which a client on this machine reaches the listener.

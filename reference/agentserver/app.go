@@ -2,21 +2,23 @@ package agentserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
 
-	"github.com/agentconform/agentconform/reference/agentserver/graphconfig"
 	"github.com/agentconform/agentconform/reference/script"
 )
 
-// App is what a source defines: graphs, and perhaps an authentication handler. It is immutable and may serve any number of
-// servers at once.
+// App is what a source defines: graphs, and perhaps an authentication handler. It is immutable and may serve any
+// number of servers at once.
 type App struct {
 	graphs  map[string]graph
 	handler *handler
@@ -30,132 +32,148 @@ type graph struct {
 
 // handler is the object that the configuration names under auth.path.
 type handler struct {
-	ref          graphconfig.Ref
+	ref          string
 	authenticate starlark.Callable
 	on           map[string]starlark.Callable // by "threads.read", "threads" or "*"
 }
 
-// LoadError is a mistake in a source: the configuration file, a script, or an object in it. It names file, line and column,
-// and the remedy.
-type LoadError struct {
-	What string // "graph \"x\"" or "the authentication handler"; empty: the configuration itself
-	Err  error
-}
-
-func (e *LoadError) Error() string {
-	if e.What == "" {
-		return e.Err.Error()
-	}
-	return e.What + ": " + e.Err.Error()
-}
-
-func (e *LoadError) Unwrap() error { return e.Err }
-
-// Load reads the graph configuration file of a source and loads what it names (interface, section 5, item 3).
+// Load reads the graph configuration file of a source and loads what it names (interface, section 5, item 3). Paths in
+// the file are relative to its folder. Its errors name the file and say what to do.
 func Load(ctx context.Context, tree fs.FS, configPath string) (*App, error) {
-	config, err := graphconfig.Read(tree, configPath)
+	text, err := fs.ReadFile(tree, configPath)
 	if err != nil {
-		return nil, &LoadError{Err: err}
+		return nil, fmt.Errorf("name the graph configuration file by its path in the source: %w", err)
 	}
-	loader := script.NewLoader(tree, config.Folders, hostNames(), script.Options{})
-	app := &App{graphs: map[string]graph{}, env: config.Env}
-	for _, name := range config.Names() {
-		what := fmt.Sprintf("graph %q", name)
-		v, err := object(ctx, loader, config.Graphs[name], what)
+	var config struct {
+		Graphs map[string]string `json:"graphs"` // name -> "<file_path>:<object_name>"
+		Auth   *struct {
+			Path string `json:"path"`
+		} `json:"auth"`
+		Dependencies []string `json:"dependencies"`
+		Env          string   `json:"env"`
+	}
+	if err := json.Unmarshal(text, &config); err != nil {
+		return nil, fmt.Errorf("%s: %w", configPath, err)
+	}
+	if len(config.Graphs) == 0 {
+		return nil, fmt.Errorf(`%s: graphs is empty: add "graphs": {"<name>": "<file_path>:<object_name>"}`, configPath)
+	}
+	app := &App{graphs: map[string]graph{}}
+	folder := path.Dir(configPath)
+	var folders []string
+	for _, dependency := range config.Dependencies {
+		at := path.Join(folder, dependency)
+		if info, err := fs.Stat(tree, at); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("%s: the dependency %q is not a folder of the source: packages cannot be installed; "+
+				"copy its files into the source and use their folder", configPath, dependency)
+		}
+		folders = append(folders, at)
+	}
+	if config.Env != "" {
+		if app.env, err = readEnv(tree, path.Join(folder, config.Env)); err != nil {
+			return nil, err
+		}
+	}
+	loader := script.NewLoader(tree, folders, hostNames())
+	object := func(key, ref string) (starlark.Value, error) {
+		at := strings.LastIndexByte(ref, ':')
+		if at <= 0 || at == len(ref)-1 {
+			return nil, fmt.Errorf(`%s: %s: %q does not name an object of a file: write "<file_path>:<object_name>"`,
+				configPath, key, ref)
+		}
+		v, err := loader.Object(ctx, path.Join(folder, ref[:at]), ref[at+1:])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", configPath, key, err)
+		}
+		return v, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(config.Graphs)) {
+		v, err := object("graphs."+name, config.Graphs[name])
 		if err != nil {
 			return nil, err
 		}
 		if app.graphs[name], err = asGraph(v); err != nil {
-			return nil, &LoadError{what, fmt.Errorf("%s: %s: %w", config.Graphs[name].Pos, config.Graphs[name], err)}
+			return nil, fmt.Errorf("%s: graphs.%s: %w", configPath, name, err)
 		}
 	}
 	if config.Auth == nil {
 		return app, nil
 	}
-	const what = "the authentication handler"
-	v, err := object(ctx, loader, *config.Auth, what)
+	v, err := object("auth.path", config.Auth.Path)
 	if err != nil {
 		return nil, err
 	}
 	if app.handler, err = asHandler(v); err != nil {
-		return nil, &LoadError{what, fmt.Errorf("%s: %s: %w", config.Auth.Pos, *config.Auth, err)}
+		return nil, fmt.Errorf("%s: auth.path: %w", configPath, err)
 	}
-	app.handler.ref = *config.Auth
+	app.handler.ref = config.Auth.Path
 	return app, nil
+}
+
+var settingLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
+
+// readEnv reads an environment file: lines of NAME=value. Empty lines and lines that start with # are skipped; quotes
+// around a value are left out.
+func readEnv(tree fs.FS, file string) (map[string]string, error) {
+	text, err := fs.ReadFile(tree, file)
+	if err != nil {
+		return nil, fmt.Errorf(`read the file under "env": %w`, err)
+	}
+	env := map[string]string{}
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		setting := settingLine.FindStringSubmatch(line)
+		if setting == nil {
+			return nil, fmt.Errorf("%s:%d: expected NAME=value, or # before a comment", file, i+1)
+		}
+		value := setting[2]
+		if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+			value = value[1 : n-1]
+		}
+		env[setting[1]] = value
+	}
+	return env, nil
 }
 
 // Graphs lists the names of the graphs.
 func (a *App) Graphs() []string { return slices.Sorted(maps.Keys(a.graphs)) }
-
-// object loads the file of a reference and finds the object. An error in the file has its own place; that the file or the
-// object is missing is a mistake of the configuration, so its place is given.
-func object(ctx context.Context, loader *script.Loader, ref graphconfig.Ref, what string) (starlark.Value, error) {
-	m, err := loader.Load(ctx, ref.File)
-	if err == nil {
-		var v starlark.Value
-		if v, err = m.Object(ref.Object); err == nil {
-			return v, nil
-		}
-	}
-	if located, ok := errors.AsType[*script.Error](err); ok && located.Line == 0 {
-		err = fmt.Errorf("%s: %w: correct %q, or the file", ref.Pos, err, ref)
-	}
-	return nil, &LoadError{what, err}
-}
 
 func asGraph(v starlark.Value) (graph, error) {
 	fn, ok := v.(*starlark.Function)
 	if !ok {
 		return graph{}, fmt.Errorf("the object is a %s: a graph is a function, def agent(messages, config, ctx)", v.Type())
 	}
-	switch required := requiredParams(fn); {
-	case fn.NumKwonlyParams() > 0 || required > 3 || fn.NumParams() < 2:
+	if n := fn.NumParams(); n != 2 && n != 3 {
 		return graph{}, errors.New("a graph takes two or three parameters: def agent(messages, config, ctx)")
-	case fn.NumParams() == 2:
-		return graph{fn: fn}, nil
 	}
-	return graph{fn: fn, withCtx: true}, nil
-}
-
-func requiredParams(fn *starlark.Function) int {
-	n := 0
-	for i := range fn.NumParams() {
-		if fn.ParamDefault(i) == nil {
-			n++
-		}
-	}
-	if fn.HasVarargs() {
-		n--
-	}
-	if fn.HasKwargs() {
-		n--
-	}
-	return n
+	return graph{fn: fn, withCtx: fn.NumParams() == 3}, nil
 }
 
 // actions are what authorization handlers of threads can be registered for.
 var actions = []string{"create", "read", "update", "delete", "search", "create_run"}
 
+// asHandler reads a function authenticate(request), or a dict with it and handlers under "on".
 func asHandler(v starlark.Value) (*handler, error) {
 	if fn, ok := v.(*starlark.Function); ok {
 		return &handler{authenticate: fn}, nil
 	}
-	const shape = `the handler is a function authenticate(request), or a dict {"authenticate": function, "on": {"threads.read": function, ...}}`
+	const shape = "the handler is a function authenticate(request), or a dict " +
+		`{"authenticate": function, "on": {"threads.read": function, ...}}`
 	d, ok := v.(*starlark.Dict)
 	if !ok {
 		return nil, fmt.Errorf("the object is a %s: %s", v.Type(), shape)
 	}
-	fn, _, err := d.Get(starlark.String("authenticate"))
-	if err != nil {
-		return nil, err
-	}
 	h := &handler{on: map[string]starlark.Callable{}}
+	fn, _, _ := d.Get(starlark.String("authenticate")) // a string is a key
 	if h.authenticate, ok = fn.(*starlark.Function); !ok {
 		return nil, fmt.Errorf(`there is no function under "authenticate": %s`, shape)
 	}
-	on, found, err := d.Get(starlark.String("on"))
-	if err != nil || !found {
-		return h, err
+	on, found, _ := d.Get(starlark.String("on"))
+	if !found {
+		return h, nil
 	}
 	handlers, ok := on.(*starlark.Dict)
 	if !ok {
@@ -163,20 +181,14 @@ func asHandler(v starlark.Value) (*handler, error) {
 	}
 	for _, item := range handlers.Items() {
 		name, _ := starlark.AsString(item[0])
-		if !knownHandler(name) {
+		action, narrow := strings.CutPrefix(name, "threads.")
+		if name != "*" && name != "threads" && !(narrow && slices.Contains(actions, action)) {
 			return nil, fmt.Errorf(`"on" has the key %s: the keys are "*", "threads", and "threads." with one of %s`,
 				item[0], strings.Join(actions, ", "))
 		}
-		fn, ok := item[1].(*starlark.Function)
-		if !ok {
+		if h.on[name], ok = item[1].(*starlark.Function); !ok {
 			return nil, fmt.Errorf("%q is a %s: it must be a function f(ctx, value)", name, item[1].Type())
 		}
-		h.on[name] = fn
 	}
 	return h, nil
-}
-
-func knownHandler(name string) bool {
-	action, narrow := strings.CutPrefix(name, "threads.")
-	return name == "*" || name == "threads" || narrow && slices.Contains(actions, action)
 }

@@ -4,12 +4,18 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
+
+func TestAnEnvironmentFileIsRead(t *testing.T) {
+	tree := fstest.MapFS{"app/x.env": {Data: []byte("# settings\nexport A=1\nB = 'two words'\nC=\"c\"\n\nD=plain value\nE=\n")}}
+	env, err := readEnv(tree, "app/x.env")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"A": "1", "B": "two words", "C": "c", "D": "plain value", "E": ""}, env)
+}
 
 func TestFilesLoadOneAnother(t *testing.T) {
 	app := appOf(t, map[string]string{
@@ -30,27 +36,32 @@ func TestMistakesInASource(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		"no file":             {map[string]string{}, []string{`graph "main"`, "agent.json:1:21", "main.star", "file not found", "correct"}},
-		"no object":           {map[string]string{"main.star": "def other(): pass\nx = 1\n"}, []string{`graph "main"`, "agent.json:1:21", `no object "agent"`, "other, x"}},
+		"no file":             {map[string]string{}, []string{"agent.json: graphs.main", "main.star", "not exist"}},
+		"no object":           {map[string]string{"main.star": "def other(): pass\nx = 1\n"}, []string{"agent.json: graphs.main", `no object "agent"`, "other, x"}},
 		"a syntax error":      {map[string]string{"main.star": "def agent(messages, config):\n  return (\n"}, []string{"main.star:3:1", "want"}},
 		"an unknown name":     {map[string]string{"main.star": "def agent(messages, config):\n  return nobody\n"}, []string{"main.star:2:10", "undefined: nobody"}},
 		"an error at the top": {map[string]string{"main.star": "x = 1 // 0\n"}, []string{"main.star:1:7", "division by zero"}},
 		"endless at the top":  {map[string]string{"main.star": "while True: pass\n"}, []string{"main.star:1:", "endless loop"}},
-		"no function":         {map[string]string{"main.star": "agent = 5\n"}, []string{"agent.json:1:21", "is a int", "def agent(messages, config, ctx)"}},
+		"no function":         {map[string]string{"main.star": "agent = 5\n"}, []string{"agent.json: graphs.main", "is a int", "def agent(messages, config, ctx)"}},
 		"no parameters":       {map[string]string{"main.star": "def agent(): pass\n"}, []string{"two or three parameters"}},
 		"too many":            {map[string]string{"main.star": "def agent(a, b, c, d): pass\n"}, []string{"two or three parameters"}},
-		"no handler":          {map[string]string{"main.star": echo, "auth.star": "x = 1\n"}, []string{"the authentication handler", `no object "auth"`}},
-		"an odd handler":      {map[string]string{"main.star": echo, "auth.star": "auth = 1\n"}, []string{"the authentication handler", "is a int", "authenticate(request)"}},
+		"no handler":          {map[string]string{"main.star": echo, "auth.star": "x = 1\n"}, []string{"agent.json: auth.path", `no object "auth"`}},
+		"an odd handler":      {map[string]string{"main.star": echo, "auth.star": "auth = 1\n"}, []string{"agent.json: auth.path", "is a int", "authenticate(request)"}},
 		"no authenticate":     {map[string]string{"main.star": echo, "auth.star": "auth = {}\n"}, []string{`no function under "authenticate"`}},
 		"an unknown action":   {map[string]string{"main.star": echo, "auth.star": "def a(r): pass\nauth = {'authenticate': a, 'on': {'threads.fly': a}}\n"}, []string{"threads.fly", "create_run"}},
 		"an odd action":       {map[string]string{"main.star": echo, "auth.star": "def a(r): pass\nauth = {'authenticate': a, 'on': {'threads': 1}}\n"}, []string{"must be a function"}},
 		"odd actions":         {map[string]string{"main.star": echo, "auth.star": "def a(r): pass\nauth = {'authenticate': a, 'on': 5}\n"}, []string{`"on" is a int`}},
-		"no configuration":    {map[string]string{"agent.json": "{"}, []string{"agent.json:1:2"}},
+		"no JSON":             {map[string]string{"agent.json": "{"}, []string{"agent.json", "unexpected end"}},
+		"no graphs":           {map[string]string{"agent.json": `{"env": "x.env"}`}, []string{"agent.json", "graphs is empty"}},
+		"no reference":        {map[string]string{"agent.json": `{"graphs": {"a": "x.star"}}`}, []string{"graphs.a", "<file_path>:<object_name>"}},
+		"outside":             {map[string]string{"agent.json": `{"graphs": {"a": "../x.star:y"}}`}, []string{"graphs.a", "../x.star"}},
+		"a package":           {map[string]string{"agent.json": `{"graphs": {"a": "x.star:y"}, "dependencies": ["numpy"]}`}, []string{"use their folder"}},
+		"no environment file": {map[string]string{"agent.json": `{"graphs": {"a": "x.star:y"}, "env": "none.env"}`}, []string{`"env"`, "none.env"}},
+		"no setting":          {map[string]string{"agent.json": `{"graphs": {"a": "x.star:y"}, "env": "x.env"}`, "x.env": "A=1\nodd\n"}, []string{"x.env:2", "NAME=value"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := loadFiles(c.files)
-			var mistake *LoadError
-			require.ErrorAs(t, err, &mistake)
+			require.Error(t, err)
 			for _, want := range c.want {
 				assert.ErrorContains(t, err, want)
 			}
@@ -64,7 +75,6 @@ func TestHostileGraphs(t *testing.T) {
 		"an endless loop":      "while True: pass",
 		"a recursion":          "return agent(messages, config, ctx)",
 		"a circle":             "t = []\n  t.append(t)\n  return t",
-		"messages without end": "while True: ctx.write('x' * 100000)",
 		"waiting backwards":    "ctx.wait(-1)",
 		"waiting for ever":     "ctx.wait(1e300)",
 		"a number":             "return 5",
@@ -81,7 +91,7 @@ func TestHostileGraphs(t *testing.T) {
 	}
 	files["good.star"] = echo
 	files["agent.json"] = fmt.Sprintf(`{"graphs": {"good": "good.star:agent", %s}}`, strings.Join(configured, ","))
-	s := newSite(t, appOf(t, files), Options{MaxState: 2 << 20}) // what is stored is returned by each join
+	s := newSite(t, appOf(t, files), Options{})
 	u := s.nobody()
 	runs := map[string][2]string{}
 	for name := range bodies {
@@ -91,11 +101,24 @@ func TestHostileGraphs(t *testing.T) {
 	for name, at := range runs {
 		assert.Equal(t, 200, u.join(at[0], at[1]).status)
 		r := u.getRun(at[0], at[1])
-		assert.Equal(t, threads.StatusError, r.Status, name)
+		assert.Equal(t, StatusError, r.Status, name)
 		assert.NotEmpty(t, r.Reason)
 		t.Logf("%s: %s", name, r.Reason)
 	}
 	thread := u.thread()
 	u.join(thread, u.runOf("good", thread, "and the server lives on", ""))
 	assert.Equal(t, "ai: heard and the server lives on", u.texts(thread)[1])
+}
+
+func TestAGraphThatWritesWithoutEndFillsNoDisk(t *testing.T) {
+	body := "def agent(messages, config, ctx):\n  while True: ctx.write('x' * 100000)\n"
+	s := newSite(t, appOf(t, map[string]string{"main.star": body}), Options{})
+	s.db.Most = 2 << 20
+	u := s.nobody()
+	thread := u.thread()
+	run := u.runOf("main", thread, "x", "")
+	u.join(thread, run)
+	r := u.getRun(thread, run)
+	assert.Equal(t, StatusError, r.Status)
+	assert.Contains(t, r.Reason, "full")
 }

@@ -2,49 +2,58 @@ package agentserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"go.starlark.net/starlark"
 
+	"github.com/agentconform/agentconform/reference/httpapi"
 	"github.com/agentconform/agentconform/reference/script"
 )
 
-// HTTPError is an answer that is decided where the reason is known.
-type HTTPError struct {
-	Status int
-	Detail string
+// User is who sent a request: what the authentication handler returned (interface, section 2, "Authenticated user
+// object").
+type User struct {
+	Identity string
+	Fields   map[string]any // all of the object, identity included
+	Studio   bool           // from the visual development environment (interface, section 5, item 7)
 }
 
-func (e *HTTPError) Error() string { return fmt.Sprintf("%d: %s", e.Status, e.Detail) }
+// The kinds of users, which scripts see as type(user).
+const (
+	kindUser   = "User"
+	kindStudio = "StudioUser"
+)
 
-func httpError(status int, format string, args ...any) error {
-	return &HTTPError{status, fmt.Sprintf(format, args...)}
-}
-
-// Request is what an authentication handler sees of a request.
-type Request struct {
-	Method  string
-	Path    string            // relative to the root of the server
-	Headers map[string]string // by lower-cased name; several values are joined by ", "
-	Query   map[string]string // the first value of each parameter
-}
-
-func requestOf(r *http.Request) Request {
-	out := Request{Method: r.Method, Path: r.URL.Path, Headers: map[string]string{}, Query: map[string]string{}}
-	for name, values := range r.Header {
-		out.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
+// record is the user as scripts see it.
+func (u User) record() (*script.Record, error) {
+	if u.Studio {
+		return script.NewRecord(kindStudio, u.Fields)
 	}
-	for name, values := range r.URL.Query() {
-		out.Query[name] = values[0]
-	}
-	return out
+	return script.NewRecord(kindUser, u.Fields)
 }
 
-// Authenticator says who sends a request, or refuses it with an *HTTPError (interface, section 5, items 1, 2 and 4).
-type Authenticator interface {
-	Authenticate(ctx context.Context, r Request) (User, error)
+// authenticate says who sends a request, or refuses it (interface, section 5, items 1, 2 and 4). The handler is
+// asked, if there is one. API keys are for servers without, and for the visual development environment, which marks
+// its requests with X-Auth-Scheme: studio.
+func (s *Server) authenticate(r *http.Request) (User, error) {
+	rev := s.rev.Load()
+	studio := r.Header.Get("X-Auth-Scheme") == "studio" && s.opts.APIKeyOwner != nil
+	if rev.app.handler != nil && !studio {
+		return rev.authenticate(r)
+	}
+	identity, ok := "owner", true
+	if s.opts.APIKeyOwner != nil {
+		identity, ok = s.opts.APIKeyOwner(r.Header.Get("X-Api-Key"))
+	}
+	if !ok {
+		return User{}, httpapi.Refuse(http.StatusUnauthorized, "Missing or invalid API key: send it as X-Api-Key")
+	}
+	fields := map[string]any{"identity": identity, "display_name": identity}
+	return User{Identity: identity, Studio: studio, Fields: fields}, nil
 }
 
 // Access is what a user wants to do with threads. A run belongs to its thread.
@@ -54,86 +63,140 @@ type Access struct {
 	Value  map[string]any // the payload; for reading, what is read
 }
 
-// Decision is what an authorization handler answers to an access that it allows.
-type Decision struct {
-	// Filter restricts the access to threads whose metadata has these values, and is merged into the metadata of what is
+// access is what an authorization handler answers to an access that it allows.
+type access struct {
+	// filter restricts the access to threads whose metadata has these values, and is merged into the metadata of what is
 	// written. Empty: no restriction.
-	Filter map[string]any
-	// Value is the payload, as the handler left it.
-	Value map[string]any
+	filter map[string]any
+	value  map[string]any // the payload, as the handler left it
 }
 
-// Authorizer decides about an access, or refuses it with an *HTTPError (interface, section 5, item 6).
-type Authorizer interface {
-	Authorize(ctx context.Context, a Access) (Decision, error)
-}
-
-// headerScheme with the value "studio" marks a request of the visual development environment. It counts only together
-// with a valid API key.
-const (
-	headerScheme = "x-auth-scheme"
-	schemeStudio = "studio"
-	headerAPIKey = "x-api-key"
-)
-
-// currentAuth authenticates and authorizes with the revision that is current when it is asked.
-type currentAuth struct{ server *Server }
-
-// Authenticate asks the handler, if there is one. API keys are for servers without, and for the visual development environment.
-func (c currentAuth) Authenticate(ctx context.Context, r Request) (User, error) {
-	rev, opts := c.server.rev.Load(), c.server.opts
-	studio := r.Headers[headerScheme] == schemeStudio && opts.APIKeyOwner != nil
-	switch {
-	case rev.app.handler != nil && !studio:
-		return scriptAuth{rev, opts.Log}.Authenticate(ctx, r)
-	case opts.APIKeyOwner == nil:
-		return owner(opts.Owner, false), nil
-	}
-	identity, ok := opts.APIKeyOwner(r.Headers[headerAPIKey])
-	switch {
-	case !ok && studio:
-		return User{}, httpError(http.StatusUnauthorized, "Invalid API key")
-	case !ok:
-		return User{}, httpError(http.StatusUnauthorized, "Missing or invalid API key: send it as X-Api-Key")
-	}
-	return owner(identity, studio), nil
-}
-
-func (c currentAuth) Authorize(ctx context.Context, a Access) (Decision, error) {
-	rev := c.server.rev.Load()
+// authorize decides about an access, or refuses it (interface, section 5, item 6).
+func (s *Server) authorize(c *call, action string, value map[string]any) (allowed access, err error) {
+	asked := Access{c.user, action, value}
+	rev := s.rev.Load()
 	if rev.app.handler == nil {
-		return Decision{Value: a.Value}, nil
+		allowed.value = value
+	} else if allowed, err = rev.authorize(c.Context(), asked); err != nil {
+		return allowed, err
 	}
-	return scriptAuth{rev, c.server.opts.Log}.Authorize(ctx, a)
+	if s.opts.Filter != nil {
+		allowed.filter = s.opts.Filter(asked, allowed.filter)
+	}
+	return allowed, nil
 }
 
-// The kinds of users, which scripts see as type(user).
-const (
-	kindUser   = "User"
-	kindStudio = "StudioUser"
+// handlerTime bounds one call of an authentication or authorization handler: a client waits for it.
+const handlerTime = 5 * time.Second
+
+var (
+	errNoIdentity = errors.New(`it returned no identity: return a dict with at least "identity", a non-empty string`)
+	errNoFilter   = errors.New("it returned something else than a dict (the filter), None, True or False")
 )
 
-// User is who sent a request: what the authentication handler returned (interface, section 2, "Authenticated user object").
-type User struct {
-	Identity string
-	Fields   map[string]any // all of the object, identity included
-	Studio   bool           // from the visual development environment (interface, section 5, item 7)
-}
-
-// owner is the user of a server without an authentication handler: the owner of the API key.
-func owner(identity string, studio bool) User {
-	return User{Identity: identity, Studio: studio, Fields: map[string]any{"identity": identity, "display_name": identity}}
-}
-
-func (u User) kind() string {
-	if u.Studio {
-		return kindStudio
+// authenticate calls authenticate(request).
+func (rev *revision) authenticate(r *http.Request) (User, error) {
+	headers, query := map[string]any{}, map[string]any{}
+	for name, values := range r.Header {
+		headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
-	return kindUser
+	for name, values := range r.URL.Query() {
+		query[name] = values[0]
+	}
+	request, err := script.NewRecord("Request", map[string]any{
+		"method": r.Method, "path": r.URL.Path, "headers": headers, "query": query,
+	})
+	if err != nil {
+		return User{}, rev.failed("authenticate", err)
+	}
+	returned, err := rev.call(r.Context(), rev.app.handler.authenticate, request)
+	if err != nil {
+		return User{}, rev.failed("authenticate", err)
+	}
+	fields, _ := returned.(map[string]any)
+	identity, _ := fields["identity"].(string)
+	if identity == "" {
+		return User{}, rev.failed("authenticate", errNoIdentity)
+	}
+	return User{Identity: identity, Fields: fields}, nil
 }
 
-// record is the user as scripts see it.
-func (u User) record() (*script.Record, error) { return script.NewRecord(u.kind(), u.Fields) }
+// authorize calls the handler of the action, or the one of the resource, or the one of everything. It returns a filter,
+// None or True for no restriction, False for a refusal.
+func (rev *revision) authorize(ctx context.Context, a Access) (access, error) {
+	var name string
+	var fn starlark.Callable
+	for _, name = range []string{"threads." + a.Action, "threads", "*"} {
+		if fn = rev.app.handler.on[name]; fn != nil {
+			break
+		}
+	}
+	if fn == nil {
+		return access{value: a.Value}, nil
+	}
+	user, err := a.User.record()
+	if err != nil {
+		return access{}, rev.failed(name, err)
+	}
+	permissions := a.User.Fields["permissions"]
+	if permissions == nil {
+		permissions = []any{}
+	}
+	about, err := script.NewRecord("AuthContext", map[string]any{
+		"user": user, "permissions": permissions, "resource": "threads", "action": a.Action,
+	})
+	if err != nil {
+		return access{}, rev.failed(name, err)
+	}
+	value, err := script.FromGo(a.Value)
+	if err != nil { // such as the number 1e999: no handler is to blame
+		return access{}, httpapi.Refuse(http.StatusUnprocessableEntity, "The request has a value that cannot be read")
+	}
+	returned, err := rev.call(ctx, fn, about, value)
+	if err != nil {
+		return access{}, rev.failed(name, err)
+	}
+	changed, err := script.ToGo(value)
+	if err != nil {
+		return access{}, rev.failed(name, err)
+	}
+	allowed := access{value: changed.(map[string]any)}
+	switch returned := returned.(type) {
+	case nil:
+	case bool:
+		if !returned {
+			return access{}, httpapi.Refuse(http.StatusForbidden, "Forbidden")
+		}
+	case map[string]any:
+		allowed.filter = returned
+	default:
+		return access{}, rev.failed(name, errNoFilter)
+	}
+	return allowed, nil
+}
+
+// call calls a function of the handler.
+func (rev *revision) call(ctx context.Context, fn starlark.Callable, args ...starlark.Value) (any, error) {
+	s := rev.session(ctx, "auth", handlerTime)
+	defer s.Close()
+	v, err := s.Call(fn, args...)
+	if err != nil {
+		return nil, err
+	}
+	return script.ToGo(v)
+}
+
+// failed turns an error of a handler into an answer: what the handler chose with fail_http, else a 500 that says which
+// handler failed and where. Secrets of the environment are taken out of both the answer and the log.
+func (rev *revision) failed(function string, err error) error {
+	if chosen, ok := errors.AsType[*httpapi.Refusal](err); ok {
+		return httpapi.Refuse(chosen.Status, "%s", rev.redact(fmt.Sprint(chosen.Detail)))
+	}
+	ref, text := rev.app.handler.ref, rev.redact(err.Error())
+	rev.log.Error("the authentication handler failed", "handler", ref, "function", function, "error", text)
+	return httpapi.Refuse(http.StatusInternalServerError,
+		"The authentication handler %s failed in %q: %s", ref, function, text)
+}
 
 // hostNames are what graphs and handlers find in addition to the names of the language:
 //
@@ -155,7 +218,7 @@ func failHTTP(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, err
 	if status < 400 || status > 599 {
 		return nil, fmt.Errorf("fail_http: the status of a refusal is 400 to 599, not %d", status)
 	}
-	return nil, &HTTPError{status, detail}
+	return nil, httpapi.Refuse(status, "%s", detail)
 }
 
 func isStudioUser(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -163,6 +226,5 @@ func isStudioUser(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 	if err := starlark.UnpackPositionalArgs("is_studio_user", args, kwargs, 1, &user); err != nil {
 		return nil, err
 	}
-	r, ok := user.(*script.Record)
-	return starlark.Bool(ok && r.Kind() == kindStudio), nil
+	return starlark.Bool(user.Type() == kindStudio), nil
 }

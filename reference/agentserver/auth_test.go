@@ -10,16 +10,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
+	"github.com/agentconform/agentconform/reference/store"
 )
 
 func TestWithoutAHandlerOnlyTheOwnerOfTheKeyIsSeen(t *testing.T) {
 	files := map[string]string{"main.star": "def agent(messages, config):\n  u = config['configurable']['graph_auth_user']\n  return u['identity'] + ' ' + type(u)\n"}
-	s := newSite(t, appOf(t, files), Options{Owner: "the owner"})
+	s := newSite(t, appOf(t, files), Options{})
 	u := s.nobody()
 	thread := u.thread()
 	u.join(thread, u.runOf("main", thread, "x", ""))
-	assert.Equal(t, "ai: the owner User", u.texts(thread)[1])
+	assert.Equal(t, "ai: owner User", u.texts(thread)[1])
 	assert.Equal(t, 200, s.alice().do("GET", "/threads/"+thread, "").status, "requests are not scoped")
 
 	s = newSite(t, appOf(t, files), Options{APIKeyOwner: func(key string) (string, bool) { return "owner of " + key, key == "k1" }})
@@ -103,17 +103,17 @@ auth = {"authenticate": authenticate, "on": {
     "threads.create": create, "threads.read": read, "threads.update": update, "threads.delete": delete, "threads.search": search, "*": anything}}
 `, Options{})
 	u := s.nobody()
-	var th threads.Thread
+	var th Thread
 	u.ok("POST", "/threads", `{"metadata": {"a": 1}}`).json(t, &th)
 	assert.Equal(t, map[string]any{"a": 1.0, "by": "x/x/threads.create/p"}, th.Metadata)
 	u.ok("GET", "/threads/"+th.ID, "")
-	assert.Equal(t, 403, u.do("POST", "/threads/"+th.ID+"/runs/"+threads.NewID()+"/cancel", "").status)
+	assert.Equal(t, 403, u.do("POST", "/threads/"+th.ID+"/runs/"+store.NewID()+"/cancel", "").status)
 	deleted := u.do("DELETE", "/threads/"+th.ID, "")
 	assert.Equal(t, 410, deleted.status)
 	assert.Equal(t, "never", deleted.detail(t))
 	odd := u.do("GET", "/threads", "")
 	assert.Equal(t, 500, odd.status)
-	assert.Contains(t, odd.detail(t), "not a int")
+	assert.Contains(t, odd.detail(t), "something else than a dict")
 	assert.Contains(t, u.do("POST", "/threads/"+th.ID+"/runs", runBody("main", "x", "")).detail(t), "no handler for create_run")
 }
 

@@ -3,28 +3,29 @@
 //
 // # Parts
 //
-//   - An App is what a source defines: its graphs, and its authentication handler if it has one. Load makes it from the
-//     files of a source; it is immutable, and several servers may share it.
-//   - A Server serves an App over HTTP. Swap gives it another App, the next revision: threads stay, and runs that are
-//     in progress finish with the App they began with.
-//   - The store (package threads) keeps threads, runs and messages, each message with the run that wrote it. What a
-//     strategy decides about the unfinished runs of a thread happens in the transaction that adds the new run.
-//   - The engine runs scripts: one run of a thread at a time, in the order of their creation.
-//   - Authenticator and Authorizer say who calls and what they may see.
+//	server.go    what it is made of, routes, who calls; secrets stay out of errors and logs
+//	threads.go   threads and their state
+//	runs.go      runs: create with the multitask strategies, cancel, list, join
+//	execute.go   runs the graph of a run
+//	records.go   what is kept, and how it is read and written
+//	auth.go      the authentication and authorization handlers
+//	app.go       what a source defines: its graphs, and its handler if it has one
+//
+// A Server serves an App. Swap gives it another App, the next revision: threads stay, and runs that are in progress
+// finish with the App they began with.
 //
 // # Rollback
 //
-// A run's right to write is checked by the store, in the transaction that writes: a run that was deleted or interrupted
-// cannot write any more, whatever its script is doing at that moment. So rollback needs no handshake with the script.
-// One transaction deletes the unfinished runs and every message they wrote and adds the new run; afterwards the
-// scripts are cancelled, and who waits for them in join is released. A run that has ended by then is none of
-// rollback's business: it stays, with its messages.
+// A run's right to write is checked in the transaction that writes: a run that was deleted or interrupted cannot write
+// any more, whatever its script is doing at that moment. So rollback needs no handshake with the script: one
+// transaction deletes the unfinished runs and every message they wrote and adds the new run (runs.go, begin).
 //
 // # Graphs and handlers
 //
-// Both are Starlark, run in bounds by the package script. A file may load others with load("x.star", "name"), from its own
-// folder or from the folders under "dependencies". All of them find json.encode, json.decode, env(name, default) for
-// secrets and settings, fail_http(status, detail) and is_studio_user(user) beside the language.
+// Both are Starlark, run in bounds of steps and time by the package script. A file may load others with
+// load("x.star", "name"), from its own folder or from the folders under "dependencies". All of them find
+// json.encode, json.decode, env(name, default) for secrets and settings, fail_http(status, detail) and
+// is_studio_user(user) beside the language.
 //
 //	def agent(messages, config, ctx):       # the graph; ctx may be left out
 //	    user = config["configurable"]["graph_auth_user"]

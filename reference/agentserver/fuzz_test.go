@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/internal/contractcheck"
 	"github.com/agentconform/agentconform/spec"
 )
@@ -38,7 +37,7 @@ func FuzzBody(f *testing.F) {
 		assert.Less(t, a.status, 500, "%s: %s", routes[chosen], a.body)
 		assert.True(t, json.Valid([]byte(a.body)), "%s: %q", routes[chosen], a.body)
 		if chosen == 2 && a.status == 200 {
-			var r threads.Run
+			var r Run
 			a.json(t, &r)
 			assert.Equal(t, 200, u.join(thread, r.ID).status)
 		}

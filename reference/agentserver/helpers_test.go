@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -16,11 +17,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.etcd.io/bbolt"
 
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/graphs"
 	"github.com/agentconform/agentconform/reference/internal/contractcheck"
+	"github.com/agentconform/agentconform/reference/store"
 	"github.com/agentconform/agentconform/spec"
 )
 
@@ -36,9 +36,9 @@ const unending = "wait=600000"
 // writesThenUnending is the same after a first message.
 const writesThenUnending = "wait-after-write=600000"
 
-func openDB(t testing.TB, file string) *bbolt.DB {
+func openDB(t testing.TB) *store.Store {
 	t.Helper()
-	db, err := bbolt.Open(file, 0o600, &bbolt.Options{Timeout: watchdog, NoSync: true})
+	db, err := store.Open(filepath.Join(t.TempDir(), "agent.db"), true)
 	require.NoError(t, err)
 	return db
 }
@@ -98,12 +98,12 @@ type site struct {
 	server *Server
 	url    string
 	client *http.Client
-	db     *bbolt.DB
+	db     *store.Store
 }
 
 func newSite(t testing.TB, app *App, opts Options) *site {
 	t.Helper()
-	db := openDB(t, filepath.Join(t.TempDir(), "agent.db"))
+	db := openDB(t)
 	server, err := New(app, db, "agent", map[string]string{"CONFORMANCE_USERS": users}, opts)
 	require.NoError(t, err)
 	ts := httptest.NewServer(server)
@@ -162,12 +162,13 @@ func (a answered) json(t testing.TB, v any) {
 	require.NoError(t, json.Unmarshal([]byte(a.body), v), a.body)
 }
 
+// detail is the detail of a refusal, as text where it lists problems.
 func (a answered) detail(t testing.TB) string {
 	t.Helper()
-	var v struct{ Detail string }
+	var v struct{ Detail any }
 	a.json(t, &v)
 	assert.NotEmpty(t, v.Detail)
-	return v.Detail
+	return fmt.Sprint(v.Detail)
 }
 
 // as is a user of a site.
@@ -224,7 +225,7 @@ func (u as) ok(method, path, body string) answered {
 
 func (u as) thread() string {
 	u.t.Helper()
-	var th threads.Thread
+	var th Thread
 	u.ok("POST", "/threads", "{}").json(u.t, &th)
 	return th.ID
 }
@@ -240,7 +241,7 @@ func runBody(graph, text, strategy string) string {
 
 func (u as) runOf(graph, thread, text, strategy string) string {
 	u.t.Helper()
-	var r threads.Run
+	var r Run
 	u.ok("POST", "/threads/"+thread+"/runs", runBody(graph, text, strategy)).json(u.t, &r)
 	return r.ID
 }
@@ -256,9 +257,9 @@ func (u as) join(thread, run string) answered {
 	return u.do("GET", "/threads/"+thread+"/runs/"+run+"/join", "")
 }
 
-func (u as) getRun(thread, run string) threads.Run {
+func (u as) getRun(thread, run string) Run {
 	u.t.Helper()
-	var r threads.Run
+	var r Run
 	u.ok("GET", "/threads/"+thread+"/runs/"+run, "").json(u.t, &r)
 	return r
 }
@@ -267,13 +268,12 @@ func (u as) getRun(thread, run string) threads.Run {
 func (u as) texts(thread string) []string {
 	u.t.Helper()
 	var st struct {
-		Values struct{ Messages []threads.Message }
+		Values struct{ Messages []Message }
 	}
 	u.ok("GET", "/threads/"+thread+"/state", "").json(u.t, &st)
 	out := []string{}
 	for _, m := range st.Values.Messages {
-		text, _ := m.Content.(string)
-		out = append(out, m.Type+": "+text)
+		out = append(out, fmt.Sprintf("%v: %v", m["type"], m["content"]))
 	}
 	return out
 }

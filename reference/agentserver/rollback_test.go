@@ -8,43 +8,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
 	"go.uber.org/goleak"
-
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
 )
 
-func (e *engine) isLive(run string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.live[run] != nil
-}
-
-func (e *engine) isIdle() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.live) == 0 && len(e.queues) == 0
-}
-
 func TestTheOtherStrategies(t *testing.T) {
-	s := conformanceSite(t, Options{DefaultStrategy: "reject"})
+	s := conformanceSite(t, Options{})
 	alice := s.alice()
 
 	thread := alice.thread()
 	first := alice.run(thread, "first "+writesThenUnending, "")
 	alice.untilText(thread, "Working")
-	for _, strategy := range []string{"", "reject"} {
-		a := alice.do("POST", "/threads/"+thread+"/runs", runBody("conformance", "second", strategy))
-		assert.Equal(t, 409, a.status)
-		a.detail(t)
-	}
+	refused := alice.do("POST", "/threads/"+thread+"/runs", runBody("conformance", "second", "reject"))
+	assert.Equal(t, 409, refused.status)
+	assert.Contains(t, refused.detail(t), "in progress")
 	second := alice.run(thread, "second", "interrupt")
 	alice.join(thread, second)
 	interrupted := alice.getRun(thread, first)
-	assert.Equal(t, threads.StatusInterrupted, interrupted.Status)
+	assert.Equal(t, StatusInterrupted, interrupted.Status)
 	assert.NotEmpty(t, interrupted.Reason)
 	assert.Equal(t, 200, alice.join(thread, first).status)
 	assert.Equal(t, []string{
@@ -60,9 +43,6 @@ func TestTheOtherStrategies(t *testing.T) {
 	}
 	alice.join(thread, ids[4])
 	assert.Equal(t, want, alice.texts(thread), "runs of a thread keep their order")
-
-	_, err := New(conformanceApp(t, "conformance"), s.db, "other", nil, Options{DefaultStrategy: "explode"})
-	assert.ErrorContains(t, err, "use one of")
 }
 
 // Many races in a row: whatever the order, one run survives each, no goroutine is left, no run is without an end, and the
@@ -104,7 +84,11 @@ func TestRacingRollbacksLeaveExactlyOne(t *testing.T) {
 		assert.Equal(t, []string{"human: last", "ai: You said: last"}, alice.texts(thread))
 		assertNothingOf(t, s, thread, ids)
 	}
-	assert.Eventually(t, s.server.engine.isIdle, watchdog, time.Millisecond, "a run or a queue is left in memory")
+	assert.Eventually(t, func() bool {
+		s.server.mu.Lock()
+		defer s.server.mu.Unlock()
+		return s.server.inProgress == 0 && len(s.server.queues) == 0
+	}, watchdog, time.Millisecond, "a run or a queue is left in memory")
 }
 
 func losers(ids []string, winners []int) []string {
@@ -124,16 +108,15 @@ func losers(ids []string, winners []int) []string {
 // assertNothingOf looks into the database itself: no key and no value of the thread mentions the runs.
 func assertNothingOf(t *testing.T, s *site, thread string, runs []string) {
 	t.Helper()
-	prefix, records := uuid.MustParse(thread), 0
+	records := 0
 	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
 		root := tx.Bucket([]byte("agent"))
 		return root.ForEachBucket(func(name []byte) error {
 			c := root.Bucket(name).Cursor()
-			for k, v := c.Seek(prefix[:]); bytes.HasPrefix(k, prefix[:]); k, v = c.Next() {
+			for k, v := c.Seek([]byte(thread)); bytes.HasPrefix(k, []byte(thread)); k, v = c.Next() {
 				records++
 				for _, id := range runs {
-					binary := uuid.MustParse(id)
-					if bytes.Contains(v, []byte(id)) || bytes.Contains(k, binary[:]) {
+					if bytes.Contains(v, []byte(id)) || bytes.Contains(k, []byte(id)) {
 						return fmt.Errorf("run %s was rolled back, but bucket %s still mentions it", id, name)
 					}
 				}
@@ -157,7 +140,7 @@ func TestRunsAreCancelled(t *testing.T) {
 	kept := start("kept")
 	assert.Equal(t, 422, alice.do("POST", at+kept+"/cancel?action=pause", "").status)
 	assert.Equal(t, 204, alice.do("POST", at+kept+"/cancel", "").status)
-	assert.Equal(t, threads.StatusInterrupted, alice.getRun(thread, kept).Status)
+	assert.Equal(t, StatusInterrupted, alice.getRun(thread, kept).Status)
 	assert.Equal(t, 200, alice.join(thread, kept).status)
 	removed := start("removed")
 	assert.Equal(t, 204, alice.do("POST", at+removed+"/cancel?action=rollback", "").status)
@@ -168,7 +151,7 @@ func TestRunsAreCancelled(t *testing.T) {
 		assert.Equal(t, 404, a.status)
 		assert.Contains(t, a.detail(t), "not in progress")
 	}
-	assert.Equal(t, threads.StatusInterrupted, alice.getRun(thread, kept).Status, "a run that has ended stays")
+	assert.Equal(t, StatusInterrupted, alice.getRun(thread, kept).Status, "a run that has ended stays")
 	next := alice.run(thread, "next", "")
 	assert.Contains(t, alice.join(thread, next).body, "You said: next")
 }
@@ -180,7 +163,6 @@ func TestDeletingAThreadStopsItsRuns(t *testing.T) {
 	run := alice.run(thread, unending, "")
 	released := make(chan answered, 1)
 	go func() { released <- alice.join(thread, run) }()
-	require.Eventually(t, func() bool { return s.server.engine.isLive(run) }, watchdog, time.Millisecond)
 	assert.Equal(t, 204, alice.do("DELETE", "/threads/"+thread, "").status)
 	select {
 	case a := <-released:

@@ -8,71 +8,119 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"path"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
+	"go.etcd.io/bbolt"
+
+	"github.com/agentconform/agentconform/reference/httpapi"
 	"github.com/agentconform/agentconform/reference/script"
+	"github.com/agentconform/agentconform/reference/store"
 )
 
-// Server serves an App over HTTP. Its routes are relative to its root: /threads and so on (interface, section 4, "Agent server").
+// Options configure a Server. The zero value works.
+type Options struct {
+	Log         *slog.Logger  // nil: nothing is logged
+	RunTime     time.Duration // how long one run may take; 0: 15 minutes
+	JoinTimeout time.Duration // after which a join gives up, with 503; 0: an hour
+	Workers     int           // runs at a time, all threads together; more of them stay pending; 0: no limit
+
+	// APIKeyOwner tells whose the API key in X-Api-Key is. With it, a server without a handler asks for a key, and
+	// requests of the visual development environment (X-Auth-Scheme: studio) are accepted with one.
+	APIKeyOwner func(key string) (identity string, ok bool)
+
+	// What follows is for those who want to change the behaviour from outside.
+
+	Spares      func(at, of int) bool                                // which unfinished runs a rollback leaves
+	Filter      func(a Access, filter map[string]any) map[string]any // changes the filter of an authorization handler
+	GraphConfig func(configurable map[string]any)                    // changes what graphs get under "configurable"
+}
+
+// Server serves an App over HTTP. Its routes are relative to its root: /threads and so on (interface, section 4,
+// "Agent server").
 type Server struct {
+	http.Handler
 	opts   Options
 	rev    atomic.Pointer[revision]
-	bolt   *threads.Bolt
-	store  threads.Store
-	auth   Authenticator
-	authz  Authorizer
-	engine *engine
-	mux    *http.ServeMux
+	store  *store.Store
+	bucket []byte
 	closed sync.Once
 	err    error // of Close
+
+	// The runs in progress.
+	workers chan struct{}   // holds one item for each run that is executed; nil: any number
+	base    context.Context // ends when the server stops
+	stop    context.CancelCauseFunc
+	scripts sync.WaitGroup
+
+	// mu guards what follows. It is held from the question to the store until the queues are the same as in the store, so
+	// that both change in the same order: the store writes one transaction at a time anyway.
+	mu         sync.Mutex
+	queues     map[string][]*execution // by thread: the unfinished runs; the first one runs, or is about to
+	inProgress int
+	closing    bool
 }
 
 // New opens the server's data in the named bucket and begins to serve the App. Environment variables are the secrets
 // of the deployment. Runs that were in progress when the data was last used are ended: their scripts are gone.
 //
-// Close the server; the database is the caller's.
-func New(app *App, db threads.DB, bucket string, env map[string]string, opts Options) (*Server, error) {
-	opts = opts.withDefaults()
-	if opts.Strategies[opts.DefaultStrategy] == nil {
-		return nil, fmt.Errorf("unknown default strategy %q: use one of reject, enqueue, interrupt, rollback", opts.DefaultStrategy)
+// Close the server; the store is the caller's.
+func New(app *App, kept *store.Store, bucket string, env map[string]string, opts Options) (*Server, error) {
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
+	opts.JoinTimeout = cmp.Or(opts.JoinTimeout, time.Hour)
+	if opts.Spares == nil {
+		opts.Spares = func(int, int) bool { return false }
 	}
-	bolt, err := threads.Open(db, bucket)
-	if err != nil {
-		return nil, err
+	if opts.GraphConfig == nil {
+		opts.GraphConfig = func(map[string]any) {}
 	}
-	bolt.MaxThreads, bolt.MaxRuns = cmp.Or(opts.KeptThreads, bolt.MaxThreads), cmp.Or(opts.KeptRuns, bolt.MaxRuns)
-	s := &Server{opts: opts, bolt: bolt, store: bolt}
-	if _, err := bolt.EndUnfinished(context.Background(), stopped); err != nil {
-		return nil, fmt.Errorf("ending the runs that were in progress: %w", err)
+	s := &Server{opts: opts, store: kept, bucket: []byte(bucket), queues: map[string][]*execution{}}
+	if opts.Workers > 0 {
+		s.workers = make(chan struct{}, opts.Workers)
 	}
-	s.rev.Store(newRevision(app, env, opts))
-	s.auth = currentAuth{s}
-	s.authz = opts.WrapAuthorizer(currentAuth{s})
-	s.engine = newEngine(s.store, opts)
-	s.mux = s.routes()
+	s.base, s.stop = context.WithCancelCause(context.Background())
+	if err := cmp.Or(s.open(), s.endUnfinished()); err != nil {
+		return nil, fmt.Errorf("open the data of the agent server: %w", err)
+	}
+	s.Swap(app, env)
+	s.Handler = s.routes()
 	return s, nil
 }
 
-// stopped is how runs end that a stop of the server has cut off.
-var stopped = threads.Ending{Status: threads.StatusInterrupted, Reason: reasonStopped}
-
 // Swap serves another App from now on: a new revision of the deployment. Runs in progress finish on the old one.
-func (s *Server) Swap(app *App, env map[string]string) { s.rev.Store(newRevision(app, env, s.opts)) }
+func (s *Server) Swap(app *App, env map[string]string) {
+	s.rev.Store(&revision{app: app, env: env, secrets: secretsOf(env), log: s.opts.Log})
+}
 
 // Close stops the scripts of all runs, marks these as interrupted, and releases who waits. It gives up waiting for
 // scripts when ctx ends.
 func (s *Server) Close(ctx context.Context) error {
 	s.closed.Do(func() {
-		s.err = s.engine.close(ctx)
-		_, err := s.bolt.EndUnfinished(context.WithoutCancel(ctx), stopped)
-		s.err = errors.Join(s.err, err)
+		s.mu.Lock()
+		s.closing = true
+		s.mu.Unlock()
+		s.stop(errStopping)
+		ended := make(chan struct{})
+		go func() {
+			s.scripts.Wait() // ends with the scripts, which are bounded
+			close(ended)
+		}()
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			s.err = context.Cause(ctx)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.err = errors.Join(s.err, s.endUnfinished())
+		for _, queue := range s.queues {
+			for _, ex := range slices.Clone(queue) {
+				s.release(ex, errStopping)
+			}
+		}
 	})
 	return s.err
 }
@@ -81,49 +129,52 @@ func (s *Server) Close(ctx context.Context) error {
 func (s *Server) DeleteData() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	closing := s.Close(ctx)
-	return errors.Join(closing, s.bolt.Drop())
+	return errors.Join(s.Close(ctx), s.store.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket(s.bucket) }))
 }
 
-// ServeHTTP implements http.Handler. The multiplexer redirects paths that are not clean, and answers some requests in
-// plain text: such paths name nothing here, and every answer is JSON.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer func() {
-		if p := recover(); p != nil {
-			if p == http.ErrAbortHandler {
-				panic(p)
-			}
-			s.opts.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-			answerError(w, http.StatusInternalServerError, "Internal server error")
+// call is a request whose caller is known, with the ids of its path.
+type call struct {
+	*http.Request
+	user        User
+	thread, run string
+}
+
+func (s *Server) routes() http.Handler {
+	return httpapi.Routes{
+		"/threads":                                  {"GET": s.as(s.listThreads), "POST": s.as(s.createThread)},
+		"/threads/search":                           {"POST": s.as(s.searchThreads)},
+		"/threads/{thread_id}":                      {"GET": s.as(s.getThread), "DELETE": s.as(s.deleteThread)},
+		"/threads/{thread_id}/state":                {"GET": s.as(s.getState)},
+		"/threads/{thread_id}/runs":                 {"GET": s.as(s.listRuns), "POST": s.as(s.createRun)},
+		"/threads/{thread_id}/runs/{run_id}":        {"GET": s.as(s.getRun)},
+		"/threads/{thread_id}/runs/{run_id}/join":   {"GET": s.as(s.joinRun)},
+		"/threads/{thread_id}/runs/{run_id}/cancel": {"POST": s.as(s.cancelRun)},
+	}.Handler(func(r *http.Request, err error) {
+		text := s.rev.Load().redact(err.Error())
+		s.opts.Log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", text)
+	})
+}
+
+// as authenticates a request before anything else of it is looked at.
+func (s *Server) as(operation func(*call) (status int, body any, err error)) httpapi.Endpoint {
+	return func(r *http.Request) (int, any, error) {
+		user, err := s.authenticate(r)
+		if err != nil {
+			return 0, nil, err
 		}
-	}()
-	if p := r.URL.Path; !strings.HasPrefix(p, "/") || path.Clean(p) != p {
-		notFoundRoute(w, r)
-		return
+		var form httpapi.Form
+		c := &call{Request: r, user: user}
+		if r.PathValue("thread_id") != "" {
+			c.thread = form.PathUUID(r, "thread_id")
+		}
+		if r.PathValue("run_id") != "" {
+			c.run = form.PathUUID(r, "run_id")
+		}
+		if err := form.Err(); err != nil {
+			return 0, nil, err
+		}
+		return operation(c)
 	}
-	s.mux.ServeHTTP(w, r)
-}
-
-func (s *Server) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	for pattern, m := range map[string]methods{
-		"/threads":                                  {"GET": s.listThreads, "POST": s.createThread},
-		"/threads/search":                           {"POST": s.searchThreads},
-		"/threads/{thread_id}":                      {"GET": s.getThread, "DELETE": s.deleteThread},
-		"/threads/{thread_id}/state":                {"GET": s.getState},
-		"/threads/{thread_id}/runs":                 {"GET": s.listRuns, "POST": s.createRun},
-		"/threads/{thread_id}/runs/{run_id}":        {"GET": s.getRun},
-		"/threads/{thread_id}/runs/{run_id}/join":   {"GET": s.joinRun},
-		"/threads/{thread_id}/runs/{run_id}/cancel": {"POST": s.cancelRun},
-	} {
-		mux.Handle(pattern, s.dispatch(m))
-	}
-	mux.HandleFunc("/", notFoundRoute)
-	return mux
-}
-
-func notFoundRoute(w http.ResponseWriter, _ *http.Request) {
-	answerError(w, http.StatusNotFound, "Not Found")
 }
 
 // revision is an App with the secrets of a deployment: what requests and runs are served with until the next Swap.
@@ -131,38 +182,28 @@ type revision struct {
 	app     *App
 	env     map[string]string // of the deployment; wins over the environment file
 	secrets []string
-	limits  script.Limits
 	log     *slog.Logger
-
-	maxState int
 }
 
-func newRevision(app *App, env map[string]string, opts Options) *revision {
-	return &revision{
-		app: app, env: env, secrets: secretsOf(env), limits: opts.Limits, log: opts.Log, maxState: opts.MaxState,
-	}
-}
-
-func (r *revision) lookup(name string) (string, bool) {
-	if v, ok := r.env[name]; ok {
-		return v, true
-	}
-	v, ok := r.app.env[name]
-	return v, ok
-}
-
-func (r *revision) session(ctx context.Context, name string, limits script.Limits) *script.Session {
+func (rev *revision) session(ctx context.Context, name string, limit time.Duration) *script.Session {
 	return script.NewSession(ctx, name, script.Options{
-		Limits: limits, Env: r.lookup,
-		Print: func(text string) { r.log.Info("print", "script", name, "text", r.redact(text)) },
+		Time: limit,
+		Env: func(name string) (string, bool) {
+			if v, ok := rev.env[name]; ok {
+				return v, true
+			}
+			v, ok := rev.app.env[name]
+			return v, ok
+		},
+		Print: func(text string) { rev.log.Info("print", "script", name, "text", rev.redact(text)) },
 	})
 }
 
 // minSecret is the length from which a value is taken for a secret: shorter ones occur in texts by chance.
 const minSecret = 6
 
-// secretsOf lists what must not appear in errors and logs: the values of the deployment's secrets, and what is inside of
-// those that are JSON.
+// secretsOf lists what must not appear in errors and logs: the values of the deployment's secrets, and what is
+// inside of those that are JSON.
 func secretsOf(env map[string]string) []string {
 	var out []string
 	for _, v := range env {
@@ -172,13 +213,12 @@ func secretsOf(env map[string]string) []string {
 			out = append(out, secretsIn("", parsed)...)
 		}
 	}
-	out = slices.DeleteFunc(out, func(s string) bool { return len(s) < minSecret })
-	return slices.Compact(longestFirst(out))
+	return longestFirst(out)
 }
 
 // longestFirst sorts secrets: one within another must not hide that.
 func longestFirst(secrets []string) []string {
-	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	return secrets
 }
 
@@ -204,14 +244,12 @@ func secretsIn(key string, v any) []string {
 	return out
 }
 
-func (r *revision) redact(text string) string {
-	return redacted(text, r.secrets)
-}
+func (rev *revision) redact(text string) string { return redacted(text, rev.secrets) }
 
 func redacted(text string, secrets []string) string {
-	for _, s := range secrets {
-		if len(s) >= minSecret {
-			text = strings.ReplaceAll(text, s, "[secret]")
+	for _, secret := range secrets {
+		if len(secret) >= minSecret {
+			text = strings.ReplaceAll(text, secret, "[secret]")
 		}
 	}
 	return text

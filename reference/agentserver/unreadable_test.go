@@ -2,9 +2,7 @@ package agentserver
 
 import (
 	"bytes"
-	"encoding/json"
 	"log/slog"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,11 +31,4 @@ func TestValuesThatAScriptCannotHold(t *testing.T) {
 	}
 	assert.NotContains(t, log.String(), "handler failed")
 	assert.Equal(t, 200, u.do("GET", "/threads/"+thread+"/state", "").status)
-}
-
-// TestDigitsOfNumbersCount: a number is stored as it is written, so its digits take room in a state.
-func TestDigitsOfNumbersCount(t *testing.T) {
-	long := json.Number(strings.Repeat("1", 3000))
-	assert.Greater(t, size(long), 3000)
-	assert.Greater(t, size(map[string]any{"a": []any{long, long}}), 6000)
 }

@@ -8,12 +8,13 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/internal/contractcheck"
+	"github.com/agentconform/agentconform/reference/source"
 	"github.com/agentconform/agentconform/reference/store"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/stretchr/testify/require"
@@ -28,57 +29,53 @@ func TestMain(m *testing.M) {
 
 const unknownID = "00000000-0000-4000-8000-000000000000"
 
-// rig is a control plane over a real store, with a pipeline that only notes what it was told.
+// watchdog ends a test that hangs. Its length shows nothing: the slowest machine needs a fraction of it.
+const watchdog = 2 * time.Minute
+
+// rig is a control plane over a real store and a runtime of texts.
 type rig struct {
-	t      *testing.T
-	server *controlplane.Server
-	store  *store.Store
+	t       *testing.T
+	server  *controlplane.Server
+	opts    controlplane.Options
+	runtime *toyRuntime
 
 	// beyond is why the document does not allow the requests that follow, although the server accepts them.
 	beyond string
-
-	mu        sync.Mutex
-	submitted []string
-	removed   []string
-	now       time.Time
 }
 
-func newRig(t *testing.T, edition controlplane.Edition) *rig {
+// newRig makes a rig. Unless configured otherwise, revisions stay in CREATING.
+func newRig(t *testing.T, edition controlplane.Edition, configure ...func(*controlplane.Options)) *rig {
 	t.Helper()
-	r := &rig{t: t, now: time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)}
-	var err error
-	r.store, err = store.Open(filepath.Join(t.TempDir(), "store.db"), true)
+	kept, err := store.Open(filepath.Join(t.TempDir(), "store.db"), true)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.store.Close()) })
-	r.server, err = controlplane.New(controlplane.Options{
-		Edition: edition, Store: r.store, Pipeline: r,
+	t.Cleanup(func() { require.NoError(t, kept.Close()) })
+	fetcher, err := source.New()
+	require.NoError(t, err)
+	t.Cleanup(fetcher.Close)
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC).UnixMilli()
+	r := &rig{t: t, runtime: &toyRuntime{serving: map[string]string{}}}
+	r.opts = controlplane.Options{
+		Edition: edition, Store: kept, Sources: fetcher, Runtime: r.runtime, Pace: time.Hour,
 		Tenants: []controlplane.Tenant{
 			{Name: "a", APIKey: "key-a", TenantID: "tenant-a", Bearer: "bearer-a"},
 			{Name: "b", APIKey: "key-b", TenantID: "tenant-b", Bearer: "bearer-b"},
 			{Name: "keyless", TenantID: "tenant-c"},
 		},
 		AgentURL: func(id string) string { return "http://agents.example/" + id },
-		Now:      r.tick,
-	})
-	require.NoError(t, err)
+		Now:      func() time.Time { return time.UnixMilli(atomic.AddInt64(&now, 1)) },
+	}
+	for _, change := range configure {
+		change(&r.opts)
+	}
+	r.start()
 	return r
 }
 
-func (r *rig) tick() time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now = r.now.Add(time.Millisecond)
-	return r.now
-}
-
-func (r *rig) Submit(id string) { r.note(&r.submitted, id) }
-
-func (r *rig) Remove(id string) { r.note(&r.removed, id) }
-
-func (r *rig) note(list *[]string, id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	*list = append(*list, id)
+func (r *rig) start() {
+	server, err := controlplane.New(r.opts)
+	require.NoError(r.t, err)
+	r.server = server
+	r.t.Cleanup(server.Close)
 }
 
 // serve answers a request, and holds both to the contract's document.
@@ -152,7 +149,7 @@ func places(answer gjson.Result) (list []string) {
 	return list
 }
 
-const gitBody = `{"name":"d","source":"git_host","source_config":{"repo_url":"https://example.org/r.git","build_on_push":false,"integration_id":12345678901234567890},
+const gitBody = `{"name":"d","source":"git_host","source_config":{"repo_url":"http://127.0.0.1:1/r.git","build_on_push":false,"integration_id":12345678901234567890},
 	"source_revision_config":{"repo_ref":"main","graph_config_path":"agent.json"},"secrets":[{"name":"S","value":"hunter2"}]}`
 
 func (r *rig) create(body string) (id, revision string) {

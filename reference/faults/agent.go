@@ -8,7 +8,6 @@ import (
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/agentserver"
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
 	"github.com/agentconform/agentconform/reference/controlplane"
 	"github.com/agentconform/agentconform/reference/script"
 )
@@ -30,14 +29,7 @@ func agentRollbacks() []Fault {
 	return []Fault{
 		{
 			Name: "rollback-deletes-the-last-only", Breaks: "of a running and a queued run, rollback deletes only the queued one", Fails: "AS-ROLLBACK-5",
-			Apply: agentOptions(func(o *agentserver.Options) {
-				o.Strategies = map[string]threads.Strategy{"rollback": func(unfinished []threads.Run) (plan threads.Plan) {
-					for _, r := range unfinished[max(0, len(unfinished)-1):] {
-						plan.Delete = append(plan.Delete, r.ID)
-					}
-					return plan
-				}}
-			}),
+			Apply: agentOptions(func(o *agentserver.Options) { o.Spares = func(at, of int) bool { return at < of-1 } }),
 		},
 	}
 }
@@ -47,9 +39,7 @@ func agentRevisions() []Fault {
 	return []Fault{
 		{
 			Name: "update-never-reaches-the-agent-server", Breaks: "the agent server still runs the first revision after an update is DEPLOYED", Fails: "E2E-1",
-			Apply: func(o *reference.Options) {
-				o.WrapRuntime = outside(o.WrapRuntime, func(r controlplane.Runtime) controlplane.Runtime { return &firstBuilds{Runtime: r} })
-			},
+			Apply: controlOptions(func(o *controlplane.Options) { o.Runtime = &firstBuilds{Runtime: o.Runtime} }),
 		},
 	}
 }
@@ -60,11 +50,11 @@ type firstBuilds struct {
 	had sync.Map // by deployment
 }
 
-func (f *firstBuilds) Deploy(ctx context.Context, id string, b controlplane.Build, env map[string]string) error {
+func (f *firstBuilds) Deploy(ctx context.Context, tenant, id string, b controlplane.Build, env map[string]string) error {
 	if _, had := f.had.LoadOrStore(id, true); had {
 		return nil
 	}
-	return f.Runtime.Deploy(ctx, id, b, env)
+	return f.Runtime.Deploy(ctx, tenant, id, b, env)
 }
 
 // agentUsers returns the faults in the user object that the graph receives.
@@ -118,7 +108,7 @@ func graphUsers(change func(fields map[string]any)) Layer {
 				value, _ := script.ToGo(user) // it was made of JSON
 				fields := object(value)
 				change(fields)
-				configurable["graph_auth_user"], _ = script.NewRecord(user.Kind(), fields)
+				configurable["graph_auth_user"], _ = script.NewRecord(user.Type(), fields)
 			}
 		}
 	})
@@ -157,27 +147,13 @@ func agentListings() []Fault {
 // is the first who had access.
 func unfiltered(which func(first bool, metadata map[string]any) bool) Layer {
 	return agentOptions(func(o *agentserver.Options) {
-		inner := o.WrapAuthorizer
-		o.WrapAuthorizer = func(next agentserver.Authorizer) agentserver.Authorizer {
-			if inner != nil {
-				next = inner(next)
+		var known firstValue[string] // an identity
+		o.Filter = func(a agentserver.Access, filter map[string]any) map[string]any {
+			first := known.keep(a.User.Identity) == a.User.Identity
+			if a.Action == "search" && which(first, object(a.Value["metadata"])) {
+				return nil
 			}
-			return &unfilteredLists{Authorizer: next, which: which}
+			return filter
 		}
 	})
-}
-
-type unfilteredLists struct {
-	agentserver.Authorizer
-	which func(first bool, metadata map[string]any) bool
-	first firstValue[string] // an identity
-}
-
-func (u *unfilteredLists) Authorize(ctx context.Context, a agentserver.Access) (agentserver.Decision, error) {
-	d, err := u.Authorizer.Authorize(ctx, a)
-	first := u.first.keep(a.User.Identity) == a.User.Identity
-	if a.Action == "search" && u.which(first, object(a.Value["metadata"])) {
-		d.Filter = nil
-	}
-	return d, err
 }

@@ -91,6 +91,6 @@ func TestLayersCanBeCombined(t *testing.T) {
 		v.Apply(&o)
 	}
 	require.NotNil(t, o.WrapHTTP)
-	require.NotNil(t, o.WrapStore)
-	require.NotNil(t, o.WrapRuntime)
+	require.NotNil(t, o.WrapControl)
+	require.NotNil(t, o.WrapAgent)
 }

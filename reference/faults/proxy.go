@@ -24,7 +24,7 @@ func Before(server *url.URL, layers ...Layer) (http.Handler, error) {
 	for _, apply := range layers {
 		apply(&o)
 	}
-	inside := o.WrapStore != nil || o.WrapPipeline != nil || o.WrapRuntime != nil || o.WrapGraph != nil || o.WrapAgent != nil
+	inside := o.WrapControl != nil || o.WrapGraph != nil || o.WrapAgent != nil
 	if inside || o.WrapFixtures != nil || o.Pace != 0 {
 		return nil, errInside
 	}

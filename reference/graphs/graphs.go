@@ -1,3 +1,7 @@
+// Package graphs holds the sources that the reference deploys: the conformance graph with its authentication
+// handler, the next revision of it, and a broken one.
+//
+// What the conformance graph must do on any server is in CONTRACT.md in this folder.
 package graphs
 
 import (
@@ -13,9 +17,6 @@ const (
 	ConformanceNext = "conformance_next" // what differs from it in the next revision: it answers with another prefix
 	Broken          = "broken"           // a syntax error in its graph
 )
-
-// Graph is the name of the conformance graph in the configuration files.
-const Graph = "conformance"
 
 // FS holds the sources.
 //

@@ -2,12 +2,10 @@ package script
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	starlarkjson "go.starlark.net/lib/json"
@@ -15,142 +13,81 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Loader loads the files of one tree, each of them once. It is not for concurrent use; what it loads is.
+// maxSource bounds a file, in bytes.
+const maxSource = 256 << 10
+
+// Loader loads the files of one tree, each of them once. It is not for concurrent use; what it loads is frozen, so
+// that any number of sessions may call its functions at once.
 type Loader struct {
 	tree    fs.FS
 	folders []string
 	names   starlark.StringDict
-	opts    Options
-	modules map[string]*Module
-	loading []string
+	modules map[string]starlark.StringDict // nil: the file is being loaded
 }
 
-// Module is a loaded file. It is frozen, so any number of sessions may call its functions at once.
-type Module struct {
-	path    string
-	globals starlark.StringDict
-}
-
-// NewLoader returns a loader of the files of tree. A load("x.star", ...) is looked up in the folder of the file that contains it, then in
-// the given folders. Host names are visible in every file.
-func NewLoader(tree fs.FS, folders []string, host starlark.StringDict, opts Options) *Loader {
+// NewLoader returns a loader of the files of tree. A load("x.star", ...) is looked up in the folder of the file that
+// contains it, then in the given folders. Host names are visible in every file.
+func NewLoader(tree fs.FS, folders []string, host starlark.StringDict) *Loader {
 	names := starlark.StringDict{"json": starlarkjson.Module, "env": starlark.NewBuiltin("env", environment)}
 	maps.Copy(names, host)
-	opts.Env = nil // a loaded file serves any deployment
-	return &Loader{tree: tree, folders: folders, names: names, opts: opts, modules: map[string]*Module{}}
+	return &Loader{tree: tree, folders: folders, names: names, modules: map[string]starlark.StringDict{}}
 }
 
-// Load loads the file with the given path in the tree.
-func (l *Loader) Load(ctx context.Context, file string) (*Module, error) {
-	if m, ok := l.modules[file]; ok {
-		return m, nil
-	}
-	if slices.Contains(l.loading, file) {
-		return nil, &Error{File: file, Msg: "the file loads itself: " + strings.Join(append(l.loading, file), " -> ")}
-	}
-	l.loading = append(l.loading, file)
-	defer func() { l.loading = l.loading[:len(l.loading)-1] }()
-	prog, err := l.compile(file)
-	if err != nil {
-		return nil, located(err)
-	}
-	globals, err := l.run(ctx, file, prog)
+// Object returns what a file of the tree defines under a name.
+func (l *Loader) Object(ctx context.Context, file, name string) (starlark.Value, error) {
+	globals, err := l.load(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	m := &Module{path: file, globals: globals}
-	l.modules[file] = m
-	return m, nil
+	if v, ok := globals[name]; ok {
+		return v, nil
+	}
+	defined := shorten(strings.Join(globals.Keys(), ", "))
+	return nil, fmt.Errorf("%s: no object %q in the file; it defines: %s", file, name, defined)
 }
 
-func (l *Loader) compile(file string) (*starlark.Program, error) {
-	src, err := readBounded(l.tree, file)
+func (l *Loader) load(ctx context.Context, file string) (globals starlark.StringDict, err error) {
+	if globals, begun := l.modules[file]; begun {
+		if globals == nil {
+			return nil, fmt.Errorf("%s: the file loads itself", file)
+		}
+		return globals, nil
+	}
+	l.modules[file] = nil
+	source, err := fs.ReadFile(l.tree, file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read a script: %w", err)
+	}
+	if len(source) > maxSource {
+		return nil, fmt.Errorf("%s: a script has at most %d KiB", file, maxSource>>10)
+	}
+	s := NewSession(ctx, file, Options{}) // without an environment: a loaded file serves any deployment
+	defer s.Close()
+	s.thread.Load = func(_ *starlark.Thread, name string) (starlark.StringDict, error) {
+		return l.load(s.ctx, l.find(file, name))
 	}
 	options := &syntax.FileOptions{While: true, TopLevelControl: true}
-	f, err := options.Parse(file, src, 0)
+	err = s.run(func() error {
+		globals, err = starlark.ExecFileOptions(options, s.thread, file, source, l.names)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return starlark.FileProgram(f, l.names.Has)
-}
-
-func readBounded(tree fs.FS, file string) ([]byte, error) {
-	if !fs.ValidPath(file) {
-		return nil, &Error{File: file, Msg: "the path leaves the tree: name a file inside of it"}
-	}
-	info, err := fs.Stat(tree, file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &Error{File: file, Msg: "file not found", cause: err}
-	}
-	if err != nil {
-		return nil, &Error{File: file, Msg: "the file cannot be read", cause: err}
-	}
-	if info.IsDir() || info.Size() > maxSource {
-		return nil, &Error{File: file, Msg: fmt.Sprintf("a script is a file of at most %d KiB", maxSource>>10)}
-	}
-	src, err := fs.ReadFile(tree, file)
-	if err != nil {
-		return nil, &Error{File: file, Msg: "the file cannot be read", cause: err}
-	}
-	return src, nil
-}
-
-// run executes the file and freezes what it defines.
-func (l *Loader) run(ctx context.Context, file string, prog *starlark.Program) (_ starlark.StringDict, err error) {
-	s := NewSession(ctx, file, l.opts)
-	defer s.Close()
-	defer func() {
-		if p := recover(); p != nil {
-			err = &Error{File: file, Msg: fmt.Sprintf("the interpreter failed: %v", p)}
-		}
-	}()
-	s.thread.Load = func(_ *starlark.Thread, module string) (starlark.StringDict, error) {
-		m, err := l.Load(s.Context(), l.find(file, module))
-		if err != nil {
-			return nil, err
-		}
-		return m.globals, nil
-	}
-	globals, err := prog.Init(s.thread, l.names)
-	if err != nil {
-		return nil, s.explain(err)
-	}
-	globals.Freeze()
+	l.modules[file] = globals
 	return globals, nil
 }
 
 // find resolves the name in a load statement.
 func (l *Loader) find(from, name string) string {
 	beside := path.Join(path.Dir(from), name)
-	for _, candidate := range append([]string{beside}, joinAll(l.folders, name)...) {
-		if _, err := fs.Stat(l.tree, candidate); err == nil {
-			return candidate
+	if _, err := fs.Stat(l.tree, beside); err == nil {
+		return beside
+	}
+	for _, folder := range l.folders {
+		if _, err := fs.Stat(l.tree, path.Join(folder, name)); err == nil {
+			return path.Join(folder, name)
 		}
 	}
 	return beside
-}
-
-func joinAll(folders []string, name string) []string {
-	out := make([]string, len(folders))
-	for i, f := range folders {
-		out[i] = path.Join(f, name)
-	}
-	return out
-}
-
-// Object returns what the file defines under the given name.
-func (m *Module) Object(name string) (starlark.Value, error) {
-	if v, ok := m.globals[name]; ok {
-		return v, nil
-	}
-	return nil, &Error{File: m.path, Msg: fmt.Sprintf("no object %q in the file; it defines %s", name, defined(m.globals))}
-}
-
-func defined(globals starlark.StringDict) string {
-	if len(globals) == 0 {
-		return "nothing"
-	}
-	return shorten(strings.Join(globals.Keys(), ", "), 200)
 }

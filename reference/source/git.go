@@ -48,45 +48,17 @@ func missingRef(o Origin) error {
 }
 
 // resolveGit asks a repository which commit a ref names.
-func resolveGit(ctx context.Context, o Origin) (Version, error) {
+func resolveGit(ctx context.Context, o Origin) (content string, err error) {
 	if err := located(o.RepoURL); err != nil {
-		return Version{}, err
+		return "", err
 	}
 	if refName(o.Ref).Validate() != nil {
-		return Version{}, missingRef(o)
+		return "", missingRef(o)
 	}
-	commit, err := commitOf(ctx, o)
-	if err != nil {
-		return Version{}, err
-	}
-	return Version{Content: "git:" + commit.String(), CommitSHA: commit.String()}, nil
-}
-
-// fetchGit reads a commit without the git program, by a shallow clone into memory.
-func fetchGit(ctx context.Context, o Origin, v Version) (Archive, error) {
-	if err := located(o.RepoURL); err != nil {
-		return nil, err
-	}
-	repo, err := gogit.CloneContext(ctx, memory.NewStorage(), nil, &gogit.CloneOptions{
-		URL: o.RepoURL, ReferenceName: refName(o.Ref), SingleBranch: true, Depth: 1, Tags: gogit.NoTags,
-	})
-	if err != nil {
-		return nil, cannotRead(o, err)
-	}
-	commit, err := repo.CommitObject(plumbing.NewHash(v.CommitSHA))
-	if err != nil {
-		return nil, fmt.Errorf("the commit %s is not to be had from %s (did the ref move in between?): %w",
-			v.CommitSHA, redacted(o.RepoURL), err)
-	}
-	return archiveCommit(ctx, repo, commit)
-}
-
-// commitOf asks which commit a ref names.
-func commitOf(ctx context.Context, o Origin) (plumbing.Hash, error) {
 	remote := gogit.NewRemote(memory.NewStorage(), &config.RemoteConfig{Name: "origin", URLs: []string{o.RepoURL}})
 	refs, err := remote.ListContext(ctx, &gogit.ListOptions{PeelingOption: gogit.AppendPeeled})
 	if err != nil {
-		return plumbing.ZeroHash, cannotRead(o, err)
+		return "", cannotRead(o, err)
 	}
 	found := map[plumbing.ReferenceName]*plumbing.Reference{}
 	for _, ref := range refs {
@@ -97,12 +69,32 @@ func commitOf(ctx context.Context, o Origin) (plumbing.Hash, error) {
 		ref = found[ref.Target()]
 	}
 	if ref == nil {
-		return plumbing.ZeroHash, missingRef(o)
+		return "", missingRef(o)
 	}
 	if peeled := found[ref.Name()+"^{}"]; peeled != nil {
 		ref = peeled
 	}
-	return ref.Hash(), nil
+	return Commit + ref.Hash().String(), nil
+}
+
+// fetchGit reads a commit without the git program, by a shallow clone into memory.
+func fetchGit(ctx context.Context, o Origin, content string) (Archive, error) {
+	if err := located(o.RepoURL); err != nil {
+		return nil, err
+	}
+	repo, err := gogit.CloneContext(ctx, memory.NewStorage(), nil, &gogit.CloneOptions{
+		URL: o.RepoURL, ReferenceName: refName(o.Ref), SingleBranch: true, Depth: 1, Tags: gogit.NoTags,
+	})
+	if err != nil {
+		return nil, cannotRead(o, err)
+	}
+	sha := strings.TrimPrefix(content, Commit)
+	commit, err := repo.CommitObject(plumbing.NewHash(sha))
+	if err != nil {
+		return nil, fmt.Errorf("the commit %s is not to be had from %s (did the ref move in between?): %w",
+			sha, redacted(o.RepoURL), err)
+	}
+	return archiveCommit(ctx, repo, commit)
 }
 
 // cannotRead explains an error of a repository. The library's text may repeat the address with its password.

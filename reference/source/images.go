@@ -41,29 +41,30 @@ func (i *images) close() { i.transport.CloseIdleConnections() }
 func parseImage(uri string) (name.Reference, error) {
 	ref, err := name.ParseReference(uri)
 	if err != nil {
-		return nil, fmt.Errorf("image_uri %q names no image; give <registry>/<repository>:<tag> or …@sha256:<digest>: %w", uri, err)
+		return nil, fmt.Errorf("image_uri %q names no image; give <registry>/<repository>:<tag> or …@sha256:<digest>: %w",
+			uri, err)
 	}
 	return ref, nil
 }
 
-func (i *images) resolve(ctx context.Context, uri string) (Version, error) {
+func (i *images) resolve(ctx context.Context, uri string) (content string, err error) {
 	ref, err := parseImage(uri)
 	if err != nil {
-		return Version{}, err
+		return "", err
 	}
 	found, err := i.puller.Head(ctx, ref)
 	if err != nil {
-		return Version{}, fmt.Errorf("find the image %s: %w", ref, err)
+		return "", fmt.Errorf("find the image %s: %w", ref, err)
 	}
-	return Version{Content: "oci:" + found.Digest.String()}, nil
+	return digest + found.Digest.String(), nil
 }
 
-func (i *images) fetch(ctx context.Context, uri string, v Version) (Archive, error) {
+func (i *images) fetch(ctx context.Context, uri, content string) (Archive, error) {
 	ref, err := parseImage(uri)
 	if err != nil {
 		return nil, err
 	}
-	exact := ref.Context().Digest(strings.TrimPrefix(v.Content, "oci:")) // the tag may have moved since
+	exact := ref.Context().Digest(strings.TrimPrefix(content, digest)) // the tag may have moved since
 	found, err := i.puller.Get(ctx, exact)
 	if err != nil {
 		return nil, fmt.Errorf("pull the image %s: %w", exact, err)
@@ -79,7 +80,8 @@ func (i *images) fetch(ctx context.Context, uri string, v Version) (Archive, err
 	return archive, nil
 }
 
-// largestConfig bounds the configuration of an image, in bytes. Registries allow 4 MiB for what they keep beside the layers.
+// largestConfig bounds the configuration of an image, in bytes. Registries allow 4 MiB for what they keep beside
+// the layers.
 const largestConfig = 4 << 20
 
 func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error) {
@@ -88,7 +90,8 @@ func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error
 		return nil, err
 	}
 	if manifest.Config.Size > largestConfig { // it is read whole
-		return nil, fmt.Errorf("the configuration of the image has %d bytes; the bound is %d", manifest.Config.Size, largestConfig)
+		return nil, fmt.Errorf("the configuration of the image has %d bytes; the bound is %d",
+			manifest.Config.Size, largestConfig)
 	}
 	config, err := img.ConfigFile()
 	if err != nil {
@@ -101,6 +104,10 @@ func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error
 	for files := tar.NewReader(layers); ctx.Err() == nil; {
 		file, err := files.Next()
 		if err == io.EOF {
+			// The library ends the archive whatever happened, and tells of a failure behind its end only.
+			if _, err := io.Copy(io.Discard, layers); err != nil {
+				return nil, err
+			}
 			return a.finish()
 		}
 		if err != nil {

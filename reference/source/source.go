@@ -1,3 +1,9 @@
+// Package source finds and fetches what revisions are built from: a commit of a git repository, or an image of a
+// container registry (interface, section 2).
+//
+// Both come in two steps. Resolve turns a moving name (a branch, a tag of an image) into the id of exact content;
+// Fetch returns that content as an [Archive]. What has an id never changes, so archives can be kept for as long as
+// one likes; this package keeps none.
 package source
 
 import (
@@ -19,11 +25,11 @@ type Origin struct {
 	ImageURI string // in place of the two above
 }
 
-// Version is exact content.
-type Version struct {
-	Content   string // id of the content: "git:<commit>" or "oci:<digest>"
-	CommitSHA string // of a git origin
-}
+// What an id of exact content begins with: a commit of a repository, or the digest of an image follows.
+const (
+	Commit = "git:"
+	digest = "oci:"
+)
 
 // Fetcher finds and fetches content of every kind of origin.
 type Fetcher struct {
@@ -42,30 +48,31 @@ func New() (*Fetcher, error) {
 // Close gives up the connections that are kept for reuse.
 func (f *Fetcher) Close() { f.images.close() }
 
-// Resolve finds out which exact content the origin has now. Nothing that is fetched or answered carries the
-// credentials of a URL; errors show it without them.
-func (f *Fetcher) Resolve(ctx context.Context, o Origin) (Version, error) {
+// Resolve finds out which exact content the origin has now, and returns its id. Nothing that is fetched or answered
+// carries the credentials of a URL; errors show it without them.
+func (f *Fetcher) Resolve(ctx context.Context, o Origin) (content string, err error) {
 	switch {
 	case o.ImageURI != "":
 		return f.images.resolve(ctx, o.ImageURI)
 	case o.RepoURL != "":
 		return resolveGit(ctx, o)
 	}
-	return Version{}, errNowhere
+	return "", errNowhere
 }
 
-// Fetch returns the content of a version of the origin.
-func (f *Fetcher) Fetch(ctx context.Context, o Origin, v Version) (Archive, error) {
+// Fetch returns the content with the id.
+func (f *Fetcher) Fetch(ctx context.Context, o Origin, content string) (Archive, error) {
 	switch {
 	case o.ImageURI != "":
-		return f.images.fetch(ctx, o.ImageURI, v)
+		return f.images.fetch(ctx, o.ImageURI, content)
 	case o.RepoURL != "":
-		return fetchGit(ctx, o, v)
+		return fetchGit(ctx, o, content)
 	}
 	return nil, errNowhere
 }
 
-var errNowhere = errors.New("no repository and no image to build from; set source_config.repo_url or source_revision_config.image_uri")
+var errNowhere = errors.New("no repository and no image to build from; " +
+	"set source_config.repo_url or source_revision_config.image_uri")
 
 // redacted shows a URL without the password it may hold.
 func redacted(raw string) string {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -53,18 +55,18 @@ func newWorld(t *testing.T) world {
 }
 
 // content resolves and fetches an origin and returns the file that tells the variants apart.
-func (w world) content(t *testing.T, o source.Origin) (graph string, v source.Version) {
+func (w world) content(t *testing.T, o source.Origin) (graph, id string) {
 	t.Helper()
-	v, err := w.fetcher.Resolve(t.Context(), o)
+	id, err := w.fetcher.Resolve(t.Context(), o)
 	require.NoError(t, err)
-	archive, err := w.fetcher.Fetch(t.Context(), o, v)
+	archive, err := w.fetcher.Fetch(t.Context(), o, id)
 	require.NoError(t, err)
 	tree, err := archive.Open()
 	require.NoError(t, err)
 	require.NoError(t, fstest.TestFS(tree, "agent.json", "graph.star", "lib/a.star"))
 	text, err := fs.ReadFile(tree, "graph.star")
 	require.NoError(t, err)
-	return string(text), v
+	return string(text), id
 }
 
 func (w world) checkRefs(t *testing.T, repoURL string) {
@@ -73,14 +75,13 @@ func (w world) checkRefs(t *testing.T, repoURL string) {
 		"refs/tags/v1.0.0": "answer = 1\n", "refs/tags/v1.1.0": "answer = 1\n",
 	} {
 		t.Run("ref "+ref, func(t *testing.T) {
-			got, v := w.content(t, source.Origin{RepoURL: repoURL, Ref: ref})
+			got, id := w.content(t, source.Origin{RepoURL: repoURL, Ref: ref})
 			require.Equal(t, graph, got)
 			name := strings.TrimPrefix(ref, "refs/heads/")
 			if name == "" {
 				name = "main"
 			}
-			require.Equal(t, w.material.Commits()[name], v.CommitSHA)
-			require.Equal(t, "git:"+v.CommitSHA, v.Content)
+			require.Equal(t, "git:"+w.material.Commits()[name], id)
 		})
 	}
 	for _, ref := range []string{"missing", "v1.0.0", "refs/tags/main", "refs/heads/", "../HEAD", "a b"} {
@@ -123,19 +124,43 @@ func TestImage(t *testing.T) {
 	w := newWorld(t)
 	seen := map[string]bool{}
 	for tag, graph := range map[string]string{"v1": "answer = 1\n", "v2": "answer = 2\n", "broken": "answer = = 3\n"} {
-		got, v := w.content(t, source.Origin{ImageURI: w.registry + "/conformance:" + tag})
+		got, id := w.content(t, source.Origin{ImageURI: w.registry + "/conformance:" + tag})
 		require.Equal(t, graph, got, tag)
-		require.Empty(t, v.CommitSHA)
-		require.Contains(t, v.Content, "oci:sha256:")
-		require.False(t, seen[v.Content])
-		seen[v.Content] = true
-		byDigest, _ := w.content(t, source.Origin{ImageURI: w.registry + "/conformance@" + strings.TrimPrefix(v.Content, "oci:")})
+		require.Contains(t, id, "oci:sha256:")
+		require.False(t, seen[id])
+		seen[id] = true
+		byDigest, _ := w.content(t, source.Origin{ImageURI: w.registry + "/conformance@" + strings.TrimPrefix(id, "oci:")})
 		require.Equal(t, graph, byDigest)
 	}
 	for _, uri := range []string{w.registry + "/conformance:missing", w.registry + "/other:v1", "NOT AN IMAGE", "127.0.0.1:1/conformance:v1"} {
 		_, err := w.fetcher.Resolve(t.Context(), source.Origin{ImageURI: uri})
 		require.Error(t, err, uri)
 	}
+}
+
+// A registry that breaks off in the middle of a layer is an error, not an image without files.
+func TestAnImageThatDoesNotArriveIsAnError(t *testing.T) {
+	w := newWorld(t)
+	registry := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: w.registry})
+	blobs := 0
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			if blobs++; blobs > 1 { // the first is the configuration
+				rw.Header().Set("Content-Length", "1000")
+				_, _ = rw.Write([]byte("\x1f\x8b"))
+				rw.(http.Flusher).Flush()
+				panic(http.ErrAbortHandler)
+			}
+		}
+		registry.ServeHTTP(rw, r)
+	}))
+	defer server.Close()
+	o := source.Origin{ImageURI: strings.TrimPrefix(server.URL, "http://") + "/conformance:v1"}
+	id, err := w.fetcher.Resolve(t.Context(), o)
+	require.NoError(t, err)
+	_, err = w.fetcher.Fetch(t.Context(), o, id)
+	require.ErrorContains(t, err, "read the image")
+	require.Equal(t, 2, blobs)
 }
 
 func TestTheRegistryOfTheFixturesTakesNothing(t *testing.T) {

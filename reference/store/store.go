@@ -1,142 +1,151 @@
+// Package store is the one file (bbolt) in which the control plane and the agent servers keep what they have, each in
+// buckets of its own.
+//
+// Records are JSON, so that a person can read a file with any bbolt viewer. Keys are ids that are ordered by time, so
+// the order of a bucket is the order of creation.
 package store
 
 import (
-	"encoding/binary"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
+	"net/http"
 	"time"
 
-	"github.com/agentconform/agentconform/reference/agentserver/threads"
-	"github.com/agentconform/agentconform/reference/controlplane"
+	"github.com/google/uuid"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/agentconform/agentconform/reference/httpapi"
 )
 
-// The buckets of the file.
-var (
-	deployments   = []byte("deployments")    // sequence -> controlplane.Deployment
-	deploymentIDs = []byte("deployment_ids") // id -> sequence
-	revisions     = []byte("revisions")      // deployment id, sequence -> controlplane.Revision
-	revisionIDs   = []byte("revision_ids")   // deployment id, revision id -> key in revisions
-	snapshots     = []byte("snapshots")      // content id -> archive
-	counts        = []byte("counts")         // tenant, or deployment id -> how many deployments, or revisions, it has
-)
-
-// Store is a controlplane.Store in a file. It is safe for concurrent use. Agent servers keep their data in the same file, in buckets of
-// their own: it is a threads.DB.
+// Store is the file. What an Update has acknowledged is on the disk, nothing of one that returned an error.
 type Store struct {
-	db     *bbolt.DB
-	limits Limits
+	*bbolt.DB
+	Most int64 // bytes that are kept; see Room
 }
 
-var (
-	_ controlplane.Store = (*Store)(nil)
-	_ threads.DB         = (*Store)(nil)
-)
+// mostKept bounds the file, so that one key cannot fill the disk.
+const mostKept = 4 << 30
 
 // lockTimeout bounds the wait for another process that has the file open.
 const lockTimeout = 1 * time.Second
 
-// Open opens the file, and makes it where there is none. The error of a file that is in use says so.
+// Open opens the file, and makes it where there is none. Data that dies with the process does not wait for the disk.
 func Open(path string, ephemeral bool) (*Store, error) {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{
-		Timeout: lockTimeout, NoSync: ephemeral, NoGrowSync: ephemeral, NoFreelistSync: ephemeral, FreelistType: bbolt.FreelistMapType,
+		Timeout: lockTimeout, NoSync: ephemeral, NoGrowSync: ephemeral, NoFreelistSync: ephemeral,
+		FreelistType: bbolt.FreelistMapType,
 	})
 	if errors.Is(err, bolterrors.ErrTimeout) {
-		return nil, fmt.Errorf("open the store %s: another process has it open; stop that one, or keep the data elsewhere", path)
+		return nil, fmt.Errorf("open the store %s: another process has it open; stop that one, or keep the data elsewhere",
+			path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the store %s: %w", path, err)
 	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{deployments, deploymentIDs, revisions, revisionIDs, snapshots, counts} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("prepare the store %s: %w", path, err), db.Close())
+	return &Store{DB: db, Most: mostKept}, nil
+}
+
+// Room refuses what would be kept when the file is full.
+func (s *Store) Room(tx *bbolt.Tx) error {
+	if tx.Size()-int64(s.Stats().FreePageN*s.Info().PageSize) >= s.Most {
+		return httpapi.Refuse(http.StatusInsufficientStorage, "The store is full: delete something.")
 	}
-	return &Store{db: db, limits: Limits{}.withDefaults()}, nil
+	return nil
 }
 
-// View reads in a transaction.
-func (s *Store) View(do func(*bbolt.Tx) error) error { return s.db.View(do) }
+// NewID makes an id. Ids are ordered by time.
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Update writes in a transaction, and returns when that is on the disk. An error leaves everything as it was.
-func (s *Store) Update(do func(*bbolt.Tx) error) error { return s.db.Update(do) }
-
-// Close closes the file when the transactions in progress have ended.
-func (s *Store) Close() error { return s.db.Close() }
-
-// sequenceKey makes a key whose order is the order of creation.
-func sequenceKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
-
-// revisionKey makes a key under which the revisions of a deployment are together, in the order of creation.
-func revisionKey(deploymentID string, n uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte(deploymentID), n)
-}
-
-func put(b *bbolt.Bucket, key []byte, record any) error {
+// Put writes a record.
+func Put(b *bbolt.Bucket, key string, record any) error {
 	text, err := json.Marshal(record)
 	if err != nil {
 		return fmt.Errorf("encode a record of %T: %w", record, err)
 	}
-	return b.Put(key, text)
+	return b.Put([]byte(key), text)
 }
 
-func decode[T any](key, value []byte) (record T, err error) {
-	if err := json.Unmarshal(value, &record); err != nil {
-		return record, fmt.Errorf("decode the record %x: %w", key, err)
+// Get reads a record; missing is the error where there is none.
+func Get[T any](b *bbolt.Bucket, key string, missing error) (record T, err error) {
+	text := b.Get([]byte(key))
+	if text == nil {
+		return record, missing
+	}
+	return decode[T](text)
+}
+
+func decode[T any](text []byte) (record T, err error) {
+	if err := httpapi.Unmarshal(text, &record); err != nil {
+		return record, fmt.Errorf("decode a record of %T: %w", record, err)
 	}
 	return record, nil
 }
 
-// readDeployment reads a deployment, deleted or not, with its latest revision, and tells its key.
-func readDeployment(tx *bbolt.Tx, id string) (d controlplane.Deployment, key []byte, err error) {
-	key = tx.Bucket(deploymentIDs).Get([]byte(id))
-	if key == nil {
-		return d, nil, controlplane.ErrNoDeployment
+// Newest yields the records whose keys begin with prefix, the newest first. An error is the last that is yielded.
+func Newest[T any](b *bbolt.Bucket, prefix string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		c := b.Cursor()
+		last := c.Last
+		if after, _ := c.Seek([]byte(prefix + "\xff")); after != nil {
+			last = c.Prev
+		}
+		for key, text := last(); bytes.HasPrefix(key, []byte(prefix)) && key != nil; key, text = c.Prev() {
+			record, err := decode[T](text)
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
 	}
-	if d, err = decode[controlplane.Deployment](key, tx.Bucket(deployments).Get(key)); err != nil {
-		return d, nil, err
-	}
-	d.Latest, _, err = readRevision(tx, id, d.LatestRevisionID)
-	return d, key, err
 }
 
-// visible reads a deployment as the tenant sees it.
-func visible(tx *bbolt.Tx, tenant, id string) (d controlplane.Deployment, key []byte, err error) {
-	d, key, err = readDeployment(tx, id)
-	if err == nil && (d.Tenant != tenant || d.Deleted) {
-		return controlplane.Deployment{}, nil, controlplane.ErrNoDeployment
+// Page is a part of a list.
+type Page struct{ Limit, Offset int }
+
+// Everything is a page with all of a list.
+var Everything = Page{Limit: math.MaxInt}
+
+// Cut returns the part of a list that match keeps.
+func Cut[T any](list iter.Seq2[T, error], page Page, match func(T) bool) ([]T, error) {
+	items := []T{}
+	for item, err := range list {
+		if err != nil || len(items) == page.Limit {
+			return items, err
+		}
+		if !match(item) {
+			continue
+		}
+		if page.Offset--; page.Offset < 0 {
+			items = append(items, item)
+		}
 	}
-	return d, key, err
+	return items, nil
 }
 
-func readRevision(tx *bbolt.Tx, deploymentID, id string) (r controlplane.Revision, key []byte, err error) {
-	key = tx.Bucket(revisionIDs).Get([]byte(deploymentID + id))
-	if key == nil {
-		return r, nil, controlplane.ErrNoRevision
+// Delete deletes the records whose keys begin with prefix and that match.
+func Delete[T any](b *bbolt.Bucket, prefix string, match func(T) bool) error {
+	var keys [][]byte
+	c := b.Cursor()
+	for key, text := c.Seek([]byte(prefix)); bytes.HasPrefix(key, []byte(prefix)) && key != nil; key, text = c.Next() {
+		record, err := decode[T](text)
+		if err != nil {
+			return err
+		}
+		if match(record) {
+			keys = append(keys, bytes.Clone(key)) // a cursor is not valid while its bucket changes
+		}
 	}
-	r, err = decode[controlplane.Revision](key, tx.Bucket(revisions).Get(key))
-	return r, key, err
+	for _, key := range keys {
+		if err := b.Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (s *Store) addRevision(tx *bbolt.Tx, r controlplane.Revision) error {
-	if err := count(tx, r.DeploymentID, s.limits.Revisions, "The deployment has %d revisions, and no more are kept: create another deployment."); err != nil {
-		return err
-	}
-	n, err := tx.Bucket(revisions).NextSequence()
-	if err != nil {
-		return err
-	}
-	key := revisionKey(r.DeploymentID, n)
-	if err := tx.Bucket(revisionIDs).Put([]byte(r.DeploymentID+r.ID), key); err != nil {
-		return err
-	}
-	return put(tx.Bucket(revisions), key, r)
-}
+// Any matches every record.
+func Any[T any](T) bool { return true }

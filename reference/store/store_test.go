@@ -3,13 +3,10 @@ package store
 import (
 	"errors"
 	"path/filepath"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/agentconform/agentconform/reference/controlplane"
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
 )
 
 func open(t *testing.T) (s *Store, path string) {
@@ -21,19 +18,6 @@ func open(t *testing.T) (s *Store, path string) {
 	return s, path
 }
 
-func add(t *testing.T, s *Store, tenant, name string) controlplane.Deployment {
-	t.Helper()
-	d := controlplane.Deployment{ID: uuid.NewString(), Tenant: tenant, Name: name, CreatedAt: time.Now().UTC()}
-	d.Latest = revision(d.ID)
-	d.LatestRevisionID = d.Latest.ID
-	require.NoError(t, s.CreateDeployment(t.Context(), d, d.Latest))
-	return d
-}
-
-func revision(deployment string) controlplane.Revision {
-	return controlplane.Revision{ID: uuid.NewString(), DeploymentID: deployment, Status: controlplane.Creating}
-}
-
 func TestAFileInUseIsExplained(t *testing.T) {
 	_, path := open(t)
 	_, err := Open(path, false)
@@ -42,86 +26,34 @@ func TestAFileInUseIsExplained(t *testing.T) {
 	require.ErrorContains(t, err, "open the store")
 }
 
-func TestARefusedChangeLeavesEverythingAsItWas(t *testing.T) {
+func TestRecordsAreFoundByPrefixNewestFirst(t *testing.T) {
 	s, _ := open(t)
-	d := add(t, s, "a", "d")
-	refusal := errors.New("no")
-	_, err := s.UpdateDeployment(t.Context(), "a", d.ID, func(d *controlplane.Deployment) (*controlplane.Revision, error) {
-		d.Name = "changed"
-		r := revision(d.ID)
-		return &r, refusal
-	})
-	require.ErrorIs(t, err, refusal)
-	stored, err := s.Deployment(t.Context(), "a", d.ID)
-	require.NoError(t, err)
-	require.Equal(t, d, stored)
-}
-
-func TestNothingIsFoundWhereItDoesNotBelong(t *testing.T) {
-	s, _ := open(t)
-	a, b := add(t, s, "a", "a"), add(t, s, "b", "b")
-	_, err := s.Deployment(t.Context(), "b", a.ID)
-	require.ErrorIs(t, err, controlplane.ErrNoDeployment)
-	_, err = s.Revision(t.Context(), "b", b.ID, a.LatestRevisionID)
-	require.ErrorIs(t, err, controlplane.ErrNoRevision)
-	_, err = s.Revision(t.Context(), "b", a.ID, a.LatestRevisionID)
-	require.ErrorIs(t, err, controlplane.ErrNoDeployment)
-	_, err = s.Revisions(t.Context(), "b", a.ID, controlplane.RevisionFilter{Page: controlplane.Page{Limit: 1}})
-	require.ErrorIs(t, err, controlplane.ErrNoDeployment)
-	_, _, err = s.Work(t.Context(), uuid.NewString())
-	require.ErrorIs(t, err, controlplane.ErrNoDeployment)
-}
-
-func TestPurgeTakesOneDeploymentOnly(t *testing.T) {
-	s, _ := open(t)
-	gone, stays := add(t, s, "a", "gone"), add(t, s, "a", "stays")
-	use := func(d controlplane.Deployment, content string) {
-		require.NoError(t, s.SaveSnapshot(t.Context(), content, []byte("zip")))
-		_, err := s.UpdateRevision(t.Context(), d.ID, d.LatestRevisionID, func(_ *controlplane.Deployment, r *controlplane.Revision) { r.Content = content })
+	even := func(n int) bool { return n%2 == 0 }
+	require.NoError(t, s.Update(func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucket([]byte("b"))
 		require.NoError(t, err)
-	}
-	use(gone, "git:1")
-	use(stays, "git:2")
-	require.NoError(t, s.Purge(t.Context(), gone.ID))
-	require.NoError(t, s.Purge(t.Context(), gone.ID), "twice does no harm")
-	all, err := s.All(t.Context())
-	require.NoError(t, err)
-	require.Len(t, all, 1)
-	_, err = s.Revision(t.Context(), "a", stays.ID, stays.LatestRevisionID)
-	require.NoError(t, err)
-
-	require.NoError(t, s.Sweep(t.Context()))
-	for content, kept := range map[string]bool{"git:1": false, "git:2": true} {
-		archive, err := s.Snapshot(t.Context(), content)
-		require.NoError(t, err)
-		require.Equal(t, kept, archive != nil, content)
-	}
-}
-
-func TestConcurrentUpdatesAllCount(t *testing.T) {
-	s, err := Open(filepath.Join(t.TempDir(), "store.db"), true)
-	require.NoError(t, err)
-	defer s.Close()
-	d := add(t, s, "a", "d")
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 10 {
-				_, err := s.UpdateDeployment(t.Context(), "a", d.ID, func(d *controlplane.Deployment) (*controlplane.Revision, error) {
-					r := revision(d.ID)
-					return &r, nil
-				})
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	all, err := s.Revisions(t.Context(), "a", d.ID, controlplane.RevisionFilter{Page: controlplane.Page{Limit: 100}})
-	require.NoError(t, err)
-	require.Len(t, all, 81)
-	stored, err := s.Deployment(t.Context(), "a", d.ID)
-	require.NoError(t, err)
-	require.Equal(t, all[0].ID, stored.LatestRevisionID)
+		for key, n := range map[string]int{"a1": 1, "a2": 2, "a3": 3, "a4": 4, "b1": 5, "c6": 6} {
+			require.NoError(t, Put(b, key, n))
+		}
+		list := func(prefix string, page Page, match func(int) bool) []int {
+			found, err := Cut(Newest[int](b, prefix), page, match)
+			require.NoError(t, err)
+			return found
+		}
+		require.Equal(t, []int{4, 3, 2, 1}, list("a", Everything, Any))
+		require.Equal(t, []int{6, 5, 4, 3, 2, 1}, list("", Everything, Any))
+		require.Equal(t, []int{6}, list("c", Everything, Any))
+		require.Equal(t, []int{}, list("0", Everything, Any))
+		require.Equal(t, []int{3, 2}, list("a", Page{Limit: 2, Offset: 1}, Any))
+		require.Equal(t, []int{2}, list("a", Page{Limit: 2, Offset: 1}, even), "the filter comes before the page")
+		require.NoError(t, Delete(b, "a", even))
+		require.Equal(t, []int{6, 5, 3, 1}, list("", Everything, Any))
+		missing := errors.New("missing")
+		_, err = Get[int](b, "a2", missing)
+		require.ErrorIs(t, err, missing)
+		require.NoError(t, b.Put([]byte("a0"), []byte("{")))
+		_, err = Cut(Newest[int](b, ""), Everything, Any)
+		require.ErrorContains(t, err, "decode a record of int")
+		return nil
+	}))
 }
