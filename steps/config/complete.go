@@ -28,6 +28,9 @@ func (c *Config) complete() Errors {
 	for _, word := range c.Supports {
 		v.oneOf("supports", word, features.ClaimWords()...)
 	}
+	for _, word := range c.Agent.Words {
+		v.oneOf("agent.words", word, GraphWords...)
+	}
 	v.oneOf("agent.listing", c.Agent.Listing, "", "get", "search")
 	if s := c.Agent.RejectedStatus; s < 400 || s > 599 {
 		v.add("agent.rejected_status", fmt.Sprintf("%d is not an HTTP error status", s), "use 400 to 599")

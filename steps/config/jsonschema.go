@@ -79,6 +79,8 @@ func limited(key string) map[string]any {
 		return map[string]any{"enum": []any{Cloud, SelfHosted, "", nil}}
 	case "supports":
 		return map[string]any{"type": orNull("array"), "items": map[string]any{"enum": features.ClaimWords()}}
+	case "agent.words":
+		return map[string]any{"type": orNull("array"), "items": map[string]any{"enum": GraphWords}}
 	case "agent.listing":
 		return map[string]any{"enum": []any{"get", "search", "", nil}}
 	case "agent.rejected_status":

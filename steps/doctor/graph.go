@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -32,13 +33,13 @@ func (x *examiner) tryGraph(ctx context.Context) {
 		x.add(Problem, subject, x.target.Redact.Excerpt(err.Error()), "")
 		return
 	}
-	errs := make([]error, len(agent.Words))
+	errs := make([]error, len(config.GraphWords))
 	var wait sync.WaitGroup
-	for i, w := range agent.Words {
+	for i, w := range config.GraphWords {
 		wait.Go(func() { errs[i] = s.Understood(ctx, w) })
 	}
 	wait.Wait()
-	for i, w := range agent.Words {
+	for i, w := range config.GraphWords {
 		if !x.reportWord(w, errs[i]) {
 			break // the others lack the same
 		}
@@ -47,8 +48,8 @@ func (x *examiner) tryGraph(ctx context.Context) {
 }
 
 // reportWord tells whether what was found is about the word alone.
-func (x *examiner) reportWord(w agent.Word, err error) bool {
-	subject := "graph: " + string(w)
+func (x *examiner) reportWord(w string, err error) bool {
+	subject := "graph: " + w
 	if err == nil {
 		x.add(Fine, subject, "understood", "")
 		return true
