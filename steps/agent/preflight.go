@@ -18,6 +18,8 @@ const (
 	perAnswer = 12
 	// maxHold bounds that. A scenario that loses its race asks for more.
 	maxHold = 10 * time.Second
+	// lateStart is longer than servers in the field take to start a run.
+	lateStart = 1200 * time.Millisecond
 	// leastBeside and mostBeside bound how many runs are started at the same time to learn whether the server
 	// executes as many: as many as requests are in flight. One scenario needs a few.
 	leastBeside, mostBeside = 4, 16
@@ -88,14 +90,14 @@ func (s *Server) bound(atOnce int) {
 }
 
 // countAtOnce returns how many runs the server was seen to execute at a time, 0 where nothing was seen. One run
-// waits, then many do, with a plain one beside them. Where that is late, it is tried once more with twice the time:
-// the server may have been busy, or start runs late.
+// waits, then many do, with a plain one beside them. Where that is late, it is tried once more with more time: the
+// server may have been busy, or start runs late.
 func (s *Server) countAtOnce(ctx context.Context) (atOnce int) {
 	if n := s.target.Config.Agent.Runs; n > 0 {
 		return n
 	}
 	for _, waiting := range []int{1, min(s.agents.atOnce, mostBeside)} {
-		for _, hold := range []time.Duration{s.agents.Hold(0) / 2, s.agents.Hold(0)} {
+		for _, hold := range []time.Duration{s.agents.Hold(0) / 2, max(s.agents.Hold(0), lateStart)} {
 			if atOnce = max(atOnce, s.startBeside(ctx, waiting, hold)); atOnce > waiting {
 				break
 			}

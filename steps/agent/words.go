@@ -150,19 +150,24 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 	if err != nil {
 		return false, "", err
 	}
-	if o.written {
-		defer joinAside(ctx, s, g).Leave()
-	}
 	end, unseen, slowest := g.NotOverBefore(), g.begun, time.Duration(0)
-	state, complete, err := s.ReadState(ctx, g.Thread, end.Add(s.agents.Patience()), func(a *client.Answer) bool {
+	limit, ended := end.Add(s.agents.Patience()), func() bool { return false }
+	if o.written {
+		join := joinAside(ctx, s, g)
+		defer join.Leave()
+		limit = end.Add(s.target.Config.Timeouts.Run)
+		ended = func() bool { return join.Over() && time.Now().After(later(join.Ended, end).Add(s.agents.Patience())) }
+	}
+	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
 		if slowest = max(slowest, a.Took); !g.begunIn(a) {
 			unseen = a.Sent
 		}
-		return g.CompleteIn(a)
+		return g.CompleteIn(a) || ended()
 	})
 	if err != nil {
 		return false, "", err
 	}
+	complete := g.CompleteIn(state)
 	rest, _ := g.After(messages.Of(state))
 	switch over := state.Sent.Add(state.Took); {
 	case complete && over.Before(end):

@@ -99,7 +99,7 @@ func (w *concurrent) awaitAny(ctx context.Context) error {
 	if err := client.Sleep(ctx, time.Until(over)); err != nil {
 		return err
 	}
-	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.agents.Patience()), func(a *client.Answer) bool {
+	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
 		for _, g := range w.started {
 			if g.CompleteIn(a) {
 				return true
