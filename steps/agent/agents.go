@@ -44,6 +44,7 @@ type learned struct {
 	words            [6]shared.Value[string] // why the graph does not understand them, as in config.GraphWords; "": it does
 	preflight        shared.Value[bool]
 	hold             atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
+	oneAtATime       atomic.Bool  // the server was seen to execute one run at a time
 	lateJoins        atomic.Int32 // joins in succession that were not answered although the run was over
 	showsAtEnd       atomic.Bool  // a run was seen to show nothing in the state until it ended
 }

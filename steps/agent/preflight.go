@@ -76,11 +76,15 @@ func (as *Agents) Patience() time.Duration { return max(time.Second, as.Hold(0)*
 // Prompt is the time within which something that has nothing to wait for is answered.
 func (as *Agents) Prompt() time.Duration { return max(time.Second, as.Hold(0)/2) }
 
+// OneAtATime tells whether the server executes one run at a time.
+func (as *Agents) OneAtATime() bool { return as.learned.oneAtATime.Load() }
+
 // bound lets no more runs be in progress than the server executes at a time; 0: that is not known.
 func (s *Server) bound(atOnce int) {
 	if atOnce == 0 {
 		return
 	}
+	s.agents.learned.oneAtATime.Store(atOnce == 1)
 	s.agents.runs.places.SetPlaces(min(atOnce, s.agents.atOnce))
 	if atOnce <= min(s.agents.atOnce, mostBeside) && s.target.Config.Agent.Runs == 0 { // more were not tried
 		const then = "others are pending: the suite has no more in progress, whatever --concurrency says"

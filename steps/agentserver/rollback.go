@@ -18,7 +18,7 @@ type rollbacks struct {
 	rolled  *agent.Rollback   // what became of the prior run and the new one
 	remains []*agent.Remains  // what was found of the prior run, and in the state
 	aside   []*agent.GraphRun // runs on other threads of the user
-	besides *agent.Thread     // on which one of these is started right before the rollback; nil where none is
+	besides *agent.Thread     // on which one of these is in progress; nil where none is
 	longer  time.Duration     // how long that should take, after it was over too early
 }
 
@@ -108,9 +108,9 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
-// runsElsewhere has the run in progress on another thread started only right before the rollback, and the one that is
-// to be rolled back take four times as long: a server that executes one run at a time begins with the other one then,
-// and the new run waits for that.
+// runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that
+// executes one run at a time would not begin with the one that is to be rolled back: there that takes four times as
+// long, and the other one is started right before the rollback; the new run waits for it.
 func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
 	if err != nil {
@@ -119,35 +119,39 @@ func (w *rollbacks) runsElsewhere(ctx context.Context) error {
 	w.scene.AtEnd(leave)
 	w.server = server
 	return w.prepare(ctx, func(ctx context.Context) error {
-		t, err := server.NewThread(ctx, w.owner())
-		if err != nil {
+		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		completed, err := server.Start(ctx, t, agent.Order{})
+		completed, err := server.Start(ctx, w.thread, agent.Order{})
 		if err != nil {
 			return err
 		}
 		if _, err := server.Completed(ctx, completed); err != nil {
 			return err
 		}
-		w.longer = min(w.agents.Hold(w.longer), w.agents.LongestHold()/4)
-		w.wanted = max(w.wanted, 4*w.longer)
 		w.aside = []*agent.GraphRun{completed}
-		if w.besides, err = server.NewThread(ctx, w.owner()); err != nil {
+		if err := w.onNewThread(ctx); err != nil {
+			return err
+		}
+		w.besides = w.thread
+		if w.agents.OneAtATime() {
+			w.longer = min(w.agents.Hold(w.longer), w.agents.LongestHold()/4)
+			w.wanted = max(w.wanted, 4*w.longer)
+		} else {
+			w.longer = w.agents.Hold(max(w.longer, 2*w.agents.Hold(w.wanted)))
+			err = w.startsBeside(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		return w.allFound(ctx, w.aside)
 	})
 }
 
-// startsBeside gives the run on the other thread a moment in which the server may start it.
 func (w *rollbacks) startsBeside(ctx context.Context) error {
 	g, err := w.server.Start(ctx, w.besides, agent.Order{Hold: w.longer})
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
 	w.aside = append(w.aside[:1:1], g)
-	return client.Sleep(ctx, min(w.agents.Slack(), w.longer/4))
+	return outcome.AsPrecondition(err)
 }
 
 // aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
@@ -173,7 +177,7 @@ func (w *rollbacks) aPendingJoin(ctx context.Context) error {
 // wait for the prior one.
 func (w *rollbacks) userReplaces(ctx context.Context) error {
 	return w.race(ctx, func(ctx context.Context) (bool, error) {
-		if w.besides != nil {
+		if w.besides != nil && w.agents.OneAtATime() {
 			if err := w.startsBeside(ctx); err != nil {
 				return false, err
 			}

@@ -80,10 +80,6 @@ func (w *concurrent) startsAtOnce(ctx context.Context) error {
 	return endedEarly()
 }
 
-func (w *concurrent) onNewThread(ctx context.Context) error {
-	return outcome.AsPrecondition(w.aThread(ctx))
-}
-
 func endedEarly() error {
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }

@@ -228,6 +228,10 @@ func (w *World) aThread(ctx context.Context) (err error) {
 	return err
 }
 
+func (w *World) onNewThread(ctx context.Context) error {
+	return outcome.AsPrecondition(w.aThread(ctx))
+}
+
 // createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.
 func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
 	t, err := w.server.CreateThread(ctx, w.owner(), metadata)
