@@ -110,7 +110,7 @@ func FuzzMessages(f *testing.F) {
 
 func TestWordsOfAnOrder(t *testing.T) {
 	assert.Empty(t, Order{}.words())
-	assert.Equal(t, []Word{Wait, Whoami}, Order{Words: "whoami", Hold: time.Second}.words())
-	assert.Equal(t, []Word{EarlyWrite, Fail}, Order{Words: "fail", Hold: time.Second, written: true}.words())
-	assert.Equal(t, []Word{ToolCall}, Order{Words: messages.Tool}.words())
+	assert.Equal(t, []string{Wait, Whoami}, Order{Words: "whoami", Hold: time.Second}.words())
+	assert.Equal(t, []string{EarlyWrite, Fail}, Order{Words: "fail", Hold: time.Second, written: true}.words())
+	assert.Equal(t, []string{ToolCall}, Order{Words: messages.Tool}.words())
 }

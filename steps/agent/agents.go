@@ -18,17 +18,15 @@ import (
 
 // Agents are the agent servers of a target, as one run knows them. It may be used by many goroutines.
 type Agents struct {
-	Pace Pace // how fast they answer
-
 	target *target.Target
 	plane  *plane.Plane
 	maker  *shared.Maker
 
-	noAddress atomic.Bool              // a DEPLOYED deployment was seen not to tell the address of its agent server
-	atOnce    int                      // how many runs are in progress at most
-	turns     *shared.Turns[*GraphRun] // of the suite's own runs at the server that is judged
-	threads   shared.Set[string]       // that were given: the address of their agent server, and their id
-	learned   learned                  // of the one that is judged
+	noAddress atomic.Bool        // a DEPLOYED deployment was seen not to tell the address of its agent server
+	atOnce    int                // how many runs are in progress at most
+	runs      inProgress         // at the server that is judged
+	threads   shared.Set[string] // that were given: the address of their agent server, and their id
+	learned   learned            // of the one that is judged
 }
 
 // learned is what scenarios share of the agent server that is judged.
@@ -43,10 +41,10 @@ type learned struct {
 	// unknownAssistant is the refusal of a run for its assistant, nil where the server knows the assistant.
 	unknownAssistant shared.Value[*client.Answer]
 	lists            listings
-	words            [6]shared.Value[*Trial] // what the graph understands, as in Words
-	parallel         shared.Value[int]       // how many runs may be in progress at the same time
-	pendings         pendings
-	blocked          atomic.Bool  // the server was seen to answer nothing while a run waits
+	words            [6]shared.Value[string] // why the graph does not understand them, as in config.GraphWords; "": it does
+	preflight        shared.Value[bool]
+	hold             atomic.Int64 // how long runs are told to wait, in nanoseconds; 0: not known
+	oneAtATime       atomic.Bool  // the server was seen to execute one run at a time
 	lateJoins        atomic.Int32 // joins in succession that were not answered although the run was over
 	showsAtEnd       atomic.Bool  // a run was seen to show nothing in the state until it ended
 }
@@ -61,7 +59,8 @@ type listings struct {
 // progress at the same time, and no more than the server executes.
 func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce int) *Agents {
 	atOnce = max(atOnce, leastBeside)
-	return &Agents{target: t, plane: p, maker: maker, atOnce: atOnce, turns: shared.NewTurns[*GraphRun](atOnce)}
+	return &Agents{target: t, plane: p, maker: maker, atOnce: atOnce,
+		runs: inProgress{places: client.NewSemaphore(atOnce), lasts: map[string]*lastRun{}}}
 }
 
 // Server is one deployed agent server at its address ({deployment_url}).
@@ -75,6 +74,7 @@ type Server struct {
 	agents *Agents
 	target *target.Target
 	judged bool           // it is the one under test
+	placed bool           // its runs have their places among those in progress, or need none
 	owner  *target.Caller // nil: the target's owner
 }
 
@@ -145,7 +145,7 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 		return nil, target.Refused(as.target, named, err)
 	}
 	s := as.agentAt(base, d.ID)
-	return s, target.Refused(as.target, named, serving{s}.await(ctx, d))
+	return s, target.Refused(as.target, named, s.awaitServing(ctx, d))
 }
 
 func (as *Agents) agentAt(base, deployment string) *Server {

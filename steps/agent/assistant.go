@@ -22,7 +22,7 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 	if !s.judged {
 		return nil
 	}
-	refused, err := s.agents.learned.unknownAssistant.Get(ctx, s.agents.maker, "a run of an invented assistant", trials{s}.refusedAsInvented)
+	refused, err := s.agents.learned.unknownAssistant.Get(ctx, s.agents.maker, "a run of an invented assistant", s.refusedAsInvented)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 // The answers decide it: they are the same but for the name of the assistant and for fields that every answer has another value
 // of, such as an id of the request. They either contain the name, or differ from those to a run without an assistant and to one on
 // an unknown thread.
-func (s trials) refusedAsInvented(ctx context.Context) (*client.Answer, error) {
+func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) {
 	configured, invented, another := s.target.Config.AssistantID, "agentconform-"+target.UnknownID(), "agentconform-"+target.UnknownID()
 	a, err := s.startAs(ctx, "", configured)
 	if err != nil || !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity}, a.Status) {
@@ -101,7 +101,7 @@ func fieldsOf(a *client.Answer, name, by string) map[string]string {
 }
 
 // startAs starts a run of the assistant, or of none, on the thread, or on a new one.
-func (s trials) startAs(ctx context.Context, thread, assistant string) (*client.Answer, error) {
+func (s *Server) startAs(ctx context.Context, thread, assistant string) (*client.Answer, error) {
 	owner := s.target.Owner()
 	if thread == "" {
 		t, err := s.NewThread(ctx, owner)

@@ -43,23 +43,17 @@ func (as *Agents) Text(o Order) string {
 	}
 	words := o.Words
 	if o.Hold > 0 {
-		word := "wait"
+		word := Wait
 		if o.written {
-			word = "wait-after-write"
+			word = EarlyWrite
 		}
 		words = strings.TrimSpace(fmt.Sprintf("%s=%d %s", word, o.Hold.Milliseconds(), words))
 	}
 	return strings.TrimSpace(words + " " + as.target.Name("word") + ".")
 }
 
-// ask sends a request and notes how long the answer took, with the time that it waited for the limit of requests: whoever races a run
-// has to wait as well.
 func (s *Server) ask(ctx context.Context, who target.Caller, method, path string, body any) (*client.Answer, error) {
-	a, err := s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
-	if err == nil {
-		s.agents.Pace.Answered(a.Queued + a.Took)
-	}
-	return a, err
+	return s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
 }
 
 // CreateThread creates a thread and enters it in the ledger. What is wrong with the answer is for the caller to say.
@@ -109,14 +103,19 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 		body["multitask_strategy"] = o.Strategy
 	}
 	client.Hurry(ctx, client.RunInProgress)
-	a, err := s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, http.MethodPost, RunsPath(t.ID), body))
-	if err != nil {
-		return nil, err
+	a, err := s.ask(ctx, who, http.MethodPost, RunsPath(t.ID), body)
+	if err == nil {
+		g.Answer, g.begun = a, a.Sent
 	}
-	g.Answer, g.begun = a, a.Sent
-	if a.OK() {
+	if err == nil && a.OK() {
 		g.ID = a.Get("run_id").String()
 		t.runs++
+	}
+	if s.judged {
+		s.agents.runs.posted(g, s.agents.Slack())
+	}
+	if err != nil {
+		return nil, err
 	}
 	return g, noteRun(ctx, s, who, g)
 }
@@ -127,25 +126,22 @@ func (s *Server) Post(ctx context.Context, who target.Caller, t *Thread, o Order
 	if err := s.Understood(ctx, o.words()...); err != nil {
 		return nil, err
 	}
-	return load{s}.postInTurn(ctx, who, t, o)
+	return s.postInTurn(ctx, who, t, o)
 }
 
 // Start starts a run by the thread's owner for a scenario to work with, which needs a graph that answers.
 func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
-	if err := s.Understood(ctx, append([]Word{Echo}, o.words()...)...); err != nil {
+	if err := s.Understood(ctx, append([]string{Echo}, o.words()...)...); err != nil {
 		return nil, err
 	}
-	return s.start(ctx, t, o, load{s}.postInTurn)
+	return s.start(ctx, t, o)
 }
-
-// poster sends the request that starts a run.
-type poster func(context.Context, target.Caller, *Thread, Order) (*GraphRun, error)
 
 // start starts a run by the thread's owner. On a thread that had a run before, a refusal may mean that this one is just
 // coming to its end: a moment later the thread is free.
-func (s *Server) start(ctx context.Context, t *Thread, o Order, post poster) (*GraphRun, error) {
+func (s *Server) start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		g, err := post(ctx, t.Owner, t, o)
+		g, err := s.postInTurn(ctx, t.Owner, t, o)
 		if err != nil {
 			return nil, err
 		}
@@ -165,15 +161,6 @@ func startAlone(ctx context.Context, s *Server, o Order) (*GraphRun, error) {
 		return nil, err
 	}
 	return s.Start(ctx, t, o)
-}
-
-// alone is startAlone for a run that shows what the graph does.
-func (s trials) alone(ctx context.Context, o Order) (*GraphRun, error) {
-	t, err := s.NewThread(ctx, s.target.Owner())
-	if err != nil {
-		return nil, err
-	}
-	return s.start(ctx, t, o, load(s).postInTurn)
 }
 
 // GetRun asks for the run.

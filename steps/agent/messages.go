@@ -56,16 +56,13 @@ type CallerReport struct {
 	Answer *client.Answer
 }
 
-// AskWho is the order of a run that reports its caller.
-func AskWho(hold time.Duration) Order { return Order{Words: "whoami", Hold: hold} }
-
 // Whoami starts a run that reports its caller, on a new thread.
 func (s *Server) Whoami(ctx context.Context, who target.Caller, hold time.Duration) (CallerReport, error) {
 	t, err := s.NewThread(ctx, who)
 	if err != nil {
 		return CallerReport{}, outcome.AsPrecondition(err)
 	}
-	g, err := s.Start(ctx, t, AskWho(hold))
+	g, err := s.Start(ctx, t, Order{Words: Whoami, Hold: hold})
 	if err != nil {
 		return CallerReport{}, outcome.AsPrecondition(err)
 	}

@@ -39,8 +39,8 @@ func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
 	return found, err
 }
 
-// NoneRetrievable says which of the runs can still be retrieved, although a rollback was to remove them. Any error status
-// will do (section 7: the exact code is not shown).
+// NoneRetrievable says which of the runs can still be retrieved, although a rollback was to remove them. Any error
+// status will do (section 7: the exact code is not shown).
 func (r *Remains) NoneRetrievable() error {
 	which := "a run that was rolled back"
 	for i, a := range r.Runs {
@@ -100,7 +100,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 	var rb *Rollback
 	var wanted time.Duration
 	for attempt := range Attempts {
-		p, err := s.InProgress(ctx, moment, attempt, wanted)
+		p, err := s.InProgress(ctx, moment, wanted)
 		if err != nil {
 			return nil, outcome.AsPrecondition(err)
 		}
@@ -114,7 +114,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 			return nil, err
 		}
 		if rb.Usable() == nil && time.Now().Before(p.Until) {
-			if moment != JustStarted || rb.left() == nil || !(races{s}).leavesStarted(ctx) {
+			if moment != JustStarted || rb.left() == nil || !s.leavesStarted(ctx) {
 				return rb, nil
 			}
 			if attempt == Attempts-1 {
@@ -122,7 +122,7 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 			}
 			continue // the next one may still be pending
 		}
-		if leaves, err := (races{s}).leavesPrior(ctx, rb, moment); leaves || err != nil {
+		if leaves, err := s.leavesPrior(ctx, rb, moment); leaves || err != nil {
 			return rb, err
 		}
 		wanted = p.AfterLoss()
@@ -131,23 +131,23 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 }
 
 // leavesStarted tells whether a rollback was seen to leave something of a run that had started.
-func (s races) leavesStarted(ctx context.Context) bool {
+func (s *Server) leavesStarted(ctx context.Context) bool {
 	rb, err := s.ARollback(ctx)
 	return err == nil && rb.left() != nil
 }
 
-// leavesPrior tells whether something of a run that had not begun is left after a new run which came too late to be used
-// otherwise: one run that should be gone keeps the new one waiting. A target that lets it wait for every run does so after
-// one that has started, too, and fails AS-ROLLBACK-1.
-func (s races) leavesPrior(ctx context.Context, rb *Rollback, moment string) (bool, error) {
+// leavesPrior tells whether something of a run that had not begun is left after a new run which came too late to be
+// used otherwise: one run that should be gone keeps the new one waiting. A target that lets it wait for every run
+// does so after one that has started, too, and fails AS-ROLLBACK-1.
+func (s *Server) leavesPrior(ctx context.Context, rb *Rollback, moment string) (bool, error) {
 	if moment == HasStarted || !rb.won() || rb.Prompt() || rb.left() == nil {
 		return false, nil
 	}
 	return true, s.RollbackActs(ctx)
 }
 
-// Usable says why nothing can be learned from a rollback: the new run was refused, did not complete, or waited for the prior
-// one.
+// Usable says why nothing can be learned from a rollback: the new run was refused, did not complete, or waited for
+// the prior one.
 func (rb *Rollback) Usable() error {
 	if rb.Next.ID == "" {
 		return outcome.Violated(rb.Next.Answer, "a new run with rollback to be accepted", "%s", outcome.Seen(rb.Next.Answer)).ByRequirement("AS-ROLLBACK-1")

@@ -17,13 +17,10 @@ import (
 // not say how soon after DEPLOYED it answers.
 const servingAnswers = 6
 
-// serving waits until a server serves.
-type serving struct{ *Server }
-
-// await waits until the agent server of a deployment answers: not with 502, 503 or 504, as a proxy does that has nowhere
+// awaitServing waits until the agent server of a deployment answers: not with 502, 503 or 504, as a proxy does that has nowhere
 // to send the request. That it never does is an outcome for E2E-1 to judge. Of a deployment that stays in a status outside the
 // interface nothing tells that it is up but an agent server that serves its user; else it is blocked by CP-POLL-1.
-func (s serving) await(ctx context.Context, d *plane.Deployment) error {
+func (s *Server) awaitServing(ctx context.Context, d *plane.Deployment) error {
 	stays := s.agents.plane.StaysIn(d)
 	limit := min(servingAnswers*s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
 	var missing *outcome.Outcome
@@ -42,16 +39,10 @@ func (s serving) await(ctx context.Context, d *plane.Deployment) error {
 		missing.Violations[0].Actual = fmt.Sprintf("%s, %s after DEPLOYED", missing.Violations[0].Actual, took.Round(time.Second/10))
 		return missing.Hinting("the deployment is DEPLOYED, but its agent server at " + s.target.Redact.Text(s.Base) + " does not serve: check the target's routing")
 	}
-	s.Late = s.late(took)
-	return nil
-}
-
-// late is the time after DEPLOYED in which the agent server did not serve, if that was more than one answer takes.
-func (s serving) late(took time.Duration) time.Duration {
 	if s.waited {
-		return took
+		s.Late = took
 	}
-	return 0
+	return nil
 }
 
 // blockedByStatus blocks what needs a deployment that is up.
@@ -62,7 +53,7 @@ func blockedByStatus(stays string, cause error) *outcome.Outcome {
 
 // notServing asks the agent server for the threads of a user, and returns what shows that it does not serve yet, or nil. Where it
 // has to be shown that it serves, the user must get them, by one listing call or the other.
-func (s serving) notServing(ctx context.Context, shown bool) (*outcome.Outcome, error) {
+func (s *Server) notServing(ctx context.Context, shown bool) (*outcome.Outcome, error) {
 	missing, err := s.tryListing(ctx, http.MethodGet, "/threads", nil, shown)
 	if missing == nil || err != nil || !shown {
 		return missing, err
@@ -70,7 +61,7 @@ func (s serving) notServing(ctx context.Context, shown bool) (*outcome.Outcome, 
 	return s.tryListing(ctx, http.MethodPost, "/threads/search", map[string]any{"limit": 1}, shown)
 }
 
-func (s serving) tryListing(ctx context.Context, method, path string, body any, shown bool) (*outcome.Outcome, error) {
+func (s *Server) tryListing(ctx context.Context, method, path string, body any, shown bool) (*outcome.Outcome, error) {
 	request := s.target.ToAgent(s.Base, s.target.Owner(), method, path, body)
 	request.Early = true
 	const expected = "an agent server that answers"

@@ -18,18 +18,18 @@ func (s *Server) ARollback(ctx context.Context) (*Rollback, error) {
 	})
 }
 
-// RollbackActs says that no run could be had that is in progress, or that a new run with rollback is refused or waits for one
-// that had started (AS-ROLLBACK-1): what else is wrong with several runs on the thread comes from that.
+// RollbackActs says that no run could be had that is in progress, or that a new run with rollback is refused or waits
+// for one that had started (AS-ROLLBACK-1): what else is wrong with several runs on the thread comes from that.
 func (s *Server) RollbackActs(ctx context.Context) error {
 	_, err := s.ARollback(ctx)
 	return outcome.AsPrecondition(err)
 }
 
-// SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed is completed,
-// too: what needs its answer asks for PlainRunsWork, or for the word Echo.
+// SharedCompletedRun returns a completed run on a thread that no scenario changes. A run whose graph has failed is
+// completed, too: what needs its answer asks for PlainRunsWork, or for the word Echo.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return s.agents.learned.completedRun.Get(ctx, s.agents.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
-		return completedRunOf(ctx, s, s.target.Owner(), s.TryPost) // the first of all: how many may be in progress is not known
+		return completedRunOf(ctx, s.unbounded(), s.target.Owner()) // the first of all: how many may be in progress is not known
 	})
 }
 
@@ -40,16 +40,16 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 		return first, err
 	}
 	return s.agents.learned.othersRun.Get(ctx, s.agents.maker, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
-		return completedRunOf(ctx, s, *s.owner, load{s}.postInTurn)
+		return completedRunOf(ctx, s, *s.owner)
 	})
 }
 
-func completedRunOf(ctx context.Context, s *Server, who target.Caller, post poster) (*GraphRun, error) {
+func completedRunOf(ctx context.Context, s *Server, who target.Caller) (*GraphRun, error) {
 	t, err := s.NewThread(ctx, who)
 	if err != nil {
 		return nil, err
 	}
-	g, err := s.start(ctx, t, Order{}, post)
+	g, err := s.start(ctx, t, Order{})
 	if err != nil {
 		return nil, err
 	}

@@ -40,17 +40,17 @@ type GraphRun struct {
 
 // Order says what a run is asked to do.
 type Order struct {
-	Words    string               // that steer the graph, besides those of the other fields
-	Hold     time.Duration        // how long it stays in progress
-	paced    func() time.Duration // says it once more when the run may start: the pace may be another one by then
-	written  bool                 // it writes a first message before it waits
-	Strategy string               // multitask_strategy
-	Before   []string             // human messages that come before the one that steers
-	Text     string               // in place of a unique text
+	Words    string        // that steer the graph, besides those of the other fields
+	Hold     time.Duration // how long it stays in progress
+	Waits    bool          // it stays in progress as long as [Agents.Hold] says, with Hold as what is wanted
+	written  bool          // it writes a first message before it waits
+	Strategy string        // multitask_strategy
+	Before   []string      // human messages that come before the one that steers
+	Text     string        // in place of a unique text
 }
 
 // raises tells whether the graph is told to raise an error.
-func (o Order) raises() bool { return slices.Contains(strings.Fields(o.Words), "fail") }
+func (o Order) raises() bool { return slices.Contains(strings.Fields(o.Words), Fail) }
 
 // Sent is the id of a thread as the target wrote it: a string or a number.
 func (t *Thread) Sent() any {
@@ -121,11 +121,6 @@ func (g *GraphRun) CompleteIn(state *client.Answer) bool {
 	return len(rest) >= g.outputs()
 }
 
-// plain tells whether nothing but the target's own pace decides how long the run takes.
-func (g *GraphRun) plain() bool {
-	return g.Thread.runs == 1 && g.Order.Hold == 0 && g.Order.Strategy == ""
-}
-
 const concurrentRuns = 5
 
 // Sequence are runs with rollback that were started one after the other.
@@ -135,16 +130,21 @@ type Sequence struct {
 	Prompt     bool // the last was complete while the first would still have been in progress
 }
 
-// StartInTurn starts runs with rollback one after the other and waits for the last, which alone has nothing to wait for.
-// Each has started before the next is sent: runs that are rolled back as soon as they were accepted are another requirement's
-// concern. Each has to be accepted. Where one ends too early the later ones are not sent.
-func (s *Server) StartInTurn(ctx context.Context, t *Thread, hold time.Duration) (*Sequence, error) {
+// StartInTurn starts runs with rollback one after the other and waits for the last, which alone has nothing to wait
+// for. Each has started before the next is sent: runs that are rolled back as soon as they were accepted are another
+// requirement's concern. Each has to be accepted. Where one ends too early the later ones are not sent. They wait
+// twice as long as others, or as wanted.
+func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Sequence, error) {
+	if err := s.preflight(ctx); err != nil {
+		return nil, err
+	}
+	wanted = max(wanted, 2*s.agents.Hold(0))
 	const last = concurrentRuns - 1
 	q := &Sequence{InProgress: true}
 	for i := range concurrentRuns {
 		o := Order{Strategy: RollbackStrategy}
 		if i < last {
-			o.Hold, o.written = hold, true
+			o.Hold, o.Waits, o.written = wanted, true, true
 		}
 		g, err := s.Post(ctx, t.Owner, t, o)
 		if err != nil {
@@ -158,8 +158,8 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, hold time.Duration)
 		if i == last {
 			break
 		}
-		p := races{s}.progressOf(g)
-		if err := (races{s}).awaitStart(ctx, p); err != nil {
+		p := s.progressOf(g)
+		if err := s.awaitStart(ctx, p); err != nil {
 			return nil, err
 		}
 		if p.ended != nil {
@@ -173,11 +173,11 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, hold time.Duration)
 }
 
 // StartAtOnce leaves out runs that were refused: a target may refuse some of many at the same time.
-func (s *Server) StartAtOnce(ctx context.Context, t *Thread, o Order) ([]*GraphRun, error) {
-	if err := s.Understood(ctx, o.words()...); err != nil {
+func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duration) ([]*GraphRun, error) {
+	if err := s.Understood(ctx, Wait); err != nil {
 		return nil, err
 	}
-	if err := (load{s}).takeTurns(ctx, t.ID, 1); err != nil {
+	if err := s.agents.runs.enter(ctx, t.ID); err != nil {
 		return nil, err
 	}
 	threads := make([]*Thread, concurrentRuns)
@@ -185,10 +185,7 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, o Order) ([]*GraphR
 		same := *t
 		threads[i] = &same
 	}
-	started, err := s.race(ctx, threads, o)
-	for _, g := range started {
-		load{s}.occupies(t.ID, g)
-	}
+	started, err := s.race(ctx, threads, Order{Hold: s.agents.Hold(wanted), Strategy: RollbackStrategy})
 	if err != nil {
 		return nil, err
 	}

@@ -42,14 +42,14 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 
 	soon := g.Answered().Add(g.Order.Hold)
 	if waiting.asked {
-		soon = soon.Add(s.agents.Pace.Slack()) // by then a join has answered, or it is better to look at the state
+		soon = soon.Add(s.agents.Slack()) // by then a join has answered, or it is better to look at the state
 	}
 	if err := waiting.OrUntil(ctx, soon); err != nil {
 		return nil, err
 	}
 	early := waiting.Over() && time.Now().Before(g.NotOverBefore())
 	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
-		return g.CompleteIn(a) || waiting.Over() && time.Now().After(later(waiting.Ended, g.NotOverBefore()).Add(s.agents.Pace.Patience()))
+		return g.CompleteIn(a) || waiting.Over() && time.Now().After(later(waiting.Ended, g.NotOverBefore()).Add(s.agents.Patience()))
 	})
 	if err != nil {
 		return nil, err
@@ -57,14 +57,11 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 	complete := g.CompleteIn(state)
 	g.Complete, g.final, g.Joined = complete, state, !waiting.Unanswered()
 	if complete {
-		s.agents.turns.Over(g)
+		s.agents.runs.over(g)
 	} else if !g.Joined {
 		if err := s.StillQueued(ctx, g); err != nil {
 			return nil, err
 		}
-	}
-	if complete && s.judged && g.plain() && (waiting.Over() || s.agents.Pace.Turnaround() == 0) { // with a join the time is exact
-		s.agents.Pace.Turned(time.Since(g.Answer.Sent))
 	}
 	return state, waiting.surelyOver(ctx, s.agents, early)
 }
@@ -73,9 +70,9 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*client.Answer, error)
 // is still busy.
 func (j *Joining) surelyOver(ctx context.Context, a *Agents, early bool) error {
 	if !j.asked || early {
-		return client.Sleep(ctx, a.Pace.Slack())
+		return client.Sleep(ctx, a.Slack())
 	}
-	if err := j.OrUntil(ctx, time.Now().Add(a.Pace.Patience())); err != nil {
+	if err := j.OrUntil(ctx, time.Now().Add(a.Patience())); err != nil {
 		return err
 	}
 	if j.Over() {

@@ -242,8 +242,7 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 		}
 		return nil
 	}
-	hold := w.agents.Pace.Hold(0) / 4
-	group, leave, err := w.server.Together(ctx, len(callers), agent.AskWho(hold))
+	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait, agent.Whoami)
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -251,7 +250,7 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 	var wait sync.WaitGroup
 	errs := make([]error, len(callers))
 	for i, who := range callers {
-		wait.Go(func() { w.callerReports[i], errs[i] = w.server.Whoami(group, who, hold) })
+		wait.Go(func() { w.callerReports[i], errs[i] = together.Whoami(ctx, who, w.agents.Hold(0)/4) })
 	}
 	wait.Wait()
 	return errors.Join(errs...)

@@ -17,10 +17,8 @@ type rollbacks struct {
 	rolled  *agent.Rollback   // what became of the prior run and the new one
 	remains []*agent.Remains  // what was found of the prior run, and in the state
 	aside   []*agent.GraphRun // runs on other threads of the user
-	// besides starts one of these beside the run that is to be rolled back, nil where it was started before.
-	besides func(context.Context) (*agent.GraphRun, error)
-	// longer is how long the one in progress should take, after it was over too early.
-	longer time.Duration
+	besides *agent.Thread     // on which one of these is in progress; nil where none is
+	longer  time.Duration     // how long that should take, after it was over too early
 }
 
 // define holds the sentences about runs that are rolled back (sections 3 and 7).
@@ -48,14 +46,7 @@ func (w *rollbacks) define(r *common.Definitions) {
 }
 
 func (w *rollbacks) aStartedRun(ctx context.Context) error {
-	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
-		p, err := w.server.InProgress(ctx, agent.HasStarted, attempt, w.wanted)
-		if err == nil {
-			w.prior = p
-			w.speakOf(p.GraphRun)
-		}
-		return err
-	})
+	return w.aRunInProgressAt(ctx, agent.HasStarted)
 }
 
 func (w *rollbacks) aRolledBackRun(ctx context.Context) error {
@@ -113,66 +104,62 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
 
-// runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that executes
-// one run at a time would not begin with the one that is to be rolled back: there the other one is started behind it.
+// runsElsewhere gives the run in progress twice the time, so that the other one's race is over first. A server that
+// executes one run at a time would not begin with the one that is to be rolled back: there that takes four times as
+// long, and the other one is started right before the rollback; the new run waits for it.
 func (w *rollbacks) runsElsewhere(ctx context.Context) error {
-	// They are tried now: tried later, that would take of the time of the run in progress.
-	if err := w.server.Understood(ctx, agent.Wait, agent.EarlyWrite); err != nil {
+	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
+	if err != nil {
 		return err
 	}
-	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
-		var threads [2]*agent.Thread
-		for i := range threads {
-			var err error
-			if threads[i], err = w.server.NewThread(ctx, w.owner()); err != nil {
-				return err
-			}
+	w.scene.AtEnd(leave)
+	w.server = server
+	return w.prepare(ctx, func(ctx context.Context) error {
+		if err := w.onNewThread(ctx); err != nil {
+			return err
 		}
-		completed, err := w.server.Start(ctx, threads[0], agent.Order{})
+		completed, err := server.Start(ctx, w.thread, agent.Order{})
 		if err != nil {
 			return err
 		}
-		if _, err := w.server.Completed(ctx, completed); err != nil {
+		if _, err := server.Completed(ctx, completed); err != nil {
 			return err
 		}
-		if n, err := w.server.Parallel(ctx); err != nil {
+		w.aside = []*agent.GraphRun{completed}
+		if err := w.onNewThread(ctx); err != nil {
 			return err
-		} else if n == 1 {
-			hold := min(w.agents.HoldFor(attempt, w.longer), w.agents.LongestHold()/4) // the new run waits for it, and not for the prior one
-			w.aside, w.besides = []*agent.GraphRun{completed}, w.startsBehind(threads[1], hold)
-			w.wanted = max(w.wanted, 4*hold)
-			return w.allFound(ctx, w.aside)
 		}
-		goingOn, err := w.server.Start(ctx, threads[1], agent.Order{Hold: w.agents.HoldFor(attempt+1, max(2*w.wanted, w.longer))})
+		w.besides = w.thread
+		if w.agents.OneAtATime() {
+			w.longer = min(w.agents.Hold(w.longer), w.agents.LongestHold()/4)
+			w.wanted = max(w.wanted, 4*w.longer)
+		} else {
+			w.longer = w.agents.Hold(max(w.longer, 2*w.agents.Hold(w.wanted)))
+			err = w.startsBeside(ctx)
+		}
 		if err != nil {
 			return err
 		}
-		w.aside = []*agent.GraphRun{completed, goingOn}
 		return w.allFound(ctx, w.aside)
 	})
 }
 
-// startsBehind starts a run on the thread that is pending until the server has nothing else to execute.
-func (w *rollbacks) startsBehind(t *agent.Thread, hold time.Duration) func(context.Context) (*agent.GraphRun, error) {
-	return func(ctx context.Context) (*agent.GraphRun, error) {
-		g, err := w.server.StartBehind(ctx, t, agent.Order{Hold: hold})
-		if err != nil {
-			return nil, err
-		}
-		return g, outcome.AsPrecondition(g.Accepted())
-	}
+func (w *rollbacks) startsBeside(ctx context.Context) error {
+	g, err := w.server.Start(ctx, w.besides, agent.Order{Hold: w.longer})
+	w.aside = append(w.aside[:1:1], g)
+	return outcome.AsPrecondition(err)
 }
 
 // aPendingJoin lets the join arrive before anything else happens. It arrived too early or not at all when it is
 // answered while the run goes on.
 func (w *rollbacks) aPendingJoin(ctx context.Context) error {
-	return w.prepare(ctx, func(ctx context.Context, _ int) error {
+	return w.prepare(ctx, func(ctx context.Context) error {
 		if err := w.server.JoinsAnswer(ctx); err != nil {
 			return err
 		}
 		w.joined = w.server.JoinNow(ctx, w.prior.GraphRun)
 		w.scene.AtEnd(w.joined.Leave)
-		if err := w.joined.OrUntil(ctx, time.Now().Add(min(w.agents.Pace.Slack(), w.prior.Order.Hold/4))); err != nil {
+		if err := w.joined.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.prior.Order.Hold/4))); err != nil {
 			return err
 		}
 		if w.joined.Over() && time.Now().Before(w.prior.Until) {
@@ -186,12 +173,10 @@ func (w *rollbacks) aPendingJoin(ctx context.Context) error {
 // wait for the prior one.
 func (w *rollbacks) userReplaces(ctx context.Context) error {
 	return w.race(ctx, func(ctx context.Context) (bool, error) {
-		if w.besides != nil {
-			g, err := w.besides(ctx)
-			if err != nil {
+		if w.besides != nil && w.agents.OneAtATime() {
+			if err := w.startsBeside(ctx); err != nil {
 				return false, err
 			}
-			w.aside = append(w.aside[:1:1], g)
 		}
 		rb, err := w.server.Replace(ctx, w.prior)
 		if err != nil {
@@ -244,12 +229,12 @@ func (w *rollbacks) nextRollbackCompletes(ctx context.Context) error {
 
 func (w *rollbacks) newRunAccepted() error { return w.rolled.Next.Accepted() }
 
-func (w *rollbacks) newRunPrompt() error {
+func (w *rollbacks) newRunPrompt(ctx context.Context) error {
 	rb := w.rolled
 	switch {
 	case rb.Prompt():
 		return nil
-	case w.tooSlowFor(rb.Prior.GraphRun) || rb.Prior.TooShort() || 2*w.agents.Pace.Turnaround() > rb.Prior.Order.Hold:
+	case rb.Prior.TooShort() || w.tooSlowFor(ctx, rb.Next, rb.Prior.Order.Hold):
 		return outcome.Inconclusive("the target is too slow to judge whether the new run waited for the prior run")
 	}
 	return outcome.Violated(rb.State, "the new run to complete before the natural end of the prior run",

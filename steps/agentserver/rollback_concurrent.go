@@ -34,26 +34,27 @@ func (w *concurrent) userStartsConcurrent(ctx context.Context, when string) erro
 	return w.startsInTurn(ctx)
 }
 
-// startsInTurn wins when every run was surely in progress until the next one had been accepted. It tries again where one
-// would have been over before the last was complete: that a run comes back is another requirement's concern.
+// startsInTurn wins when every run was surely in progress until the next one had been accepted. It tries again where
+// one would have been over before the last was complete: that a run comes back is another requirement's concern.
 func (w *concurrent) startsInTurn(ctx context.Context) error {
 	var q *agent.Sequence
-	for attempt := range agent.Attempts {
+	for range agent.Attempts {
 		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		hold, start := w.agents.HoldFor(attempt+1, w.wanted), time.Now()
+		start := time.Now()
 		var err error
-		if q, err = w.server.StartInTurn(ctx, w.thread, hold); err != nil {
+		if q, err = w.server.StartInTurn(ctx, w.thread, w.wanted); err != nil {
 			return err
 		}
 		if w.started = q.Runs; q.InProgress && q.Prompt {
 			return nil
 		}
+		took := time.Since(start)
 		if err := w.server.RollbackActs(ctx); err != nil {
 			return err // the more time, the longer each run of the sequence waits for the one before
 		}
-		w.wanted = agent.Longer(hold, time.Since(start))
+		w.wanted = agent.Longer(q.Runs[0].Order.Hold, took)
 	}
 	if !q.InProgress {
 		return endedEarly()
@@ -63,26 +64,20 @@ func (w *concurrent) startsInTurn(ctx context.Context) error {
 
 // startsAtOnce wins when every run was surely in progress until all others had been accepted.
 func (w *concurrent) startsAtOnce(ctx context.Context) error {
-	for attempt := range agent.Attempts {
+	for range agent.Attempts {
 		if err := w.onNewThread(ctx); err != nil {
 			return err
 		}
-		o := agent.Order{Hold: w.agents.HoldFor(attempt, w.wanted), Strategy: agent.RollbackStrategy}
-		start := time.Now()
 		var err error
-		if w.started, err = w.server.StartAtOnce(ctx, w.thread, o); err != nil {
+		if w.started, err = w.server.StartAtOnce(ctx, w.thread, w.wanted); err != nil {
 			return err
 		}
 		if agent.EachInProgress(w.started) {
 			return w.awaitAny(ctx)
 		}
-		w.wanted = agent.Longer(o.Hold, time.Since(start))
+		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
 	}
 	return endedEarly()
-}
-
-func (w *concurrent) onNewThread(ctx context.Context) error {
-	return outcome.AsPrecondition(w.aThread(ctx))
 }
 
 func endedEarly() error {
@@ -100,7 +95,7 @@ func (w *concurrent) awaitAny(ctx context.Context) error {
 	if err := client.Sleep(ctx, time.Until(over)); err != nil {
 		return err
 	}
-	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.agents.Pace.Patience()), func(a *client.Answer) bool {
+	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
 		for _, g := range w.started {
 			if g.CompleteIn(a) {
 				return true
@@ -111,7 +106,7 @@ func (w *concurrent) awaitAny(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return client.Sleep(ctx, w.agents.Pace.Slack())
+	return client.Sleep(ctx, w.agents.Slack())
 }
 
 // oneRunLeft looks when the last run has completed, or the time of all that were started at once is over.

@@ -84,9 +84,7 @@ func (w *runs) aFailingRun(ctx context.Context) error {
 	if err := w.aThread(ctx); err != nil {
 		return err
 	}
-	o := w.agents.Holding(0, 0)
-	o.Words = "fail"
-	g, err := w.server.Start(ctx, w.thread, o)
+	g, err := w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail, Waits: true})
 	w.current = g
 	return err
 }
@@ -102,22 +100,23 @@ func (w *runs) userStarts(ctx context.Context) error {
 
 // userStartsLong tries again with more time where the answer came so late that the run may have been over.
 func (w *runs) userStartsLong(ctx context.Context) error {
-	for attempt := range agent.Attempts {
-		if err := w.startLong(ctx, attempt); err != nil {
+	for range agent.Attempts {
+		if err := w.startLong(ctx); err != nil {
 			return err
 		}
 		if w.current.Answered().Before(w.current.NotOverBefore()) {
 			return nil
 		}
+		w.wanted = agent.Longer(w.current.Order.Hold, w.current.Answer.Took)
 	}
 	return nil
 }
 
-func (w *runs) startLong(ctx context.Context, attempt int) error {
+func (w *runs) startLong(ctx context.Context) error {
 	if err := w.aThread(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	g, err := w.server.Post(ctx, w.owner(), w.thread, w.agents.Holding(attempt, w.wanted))
+	g, err := w.server.Post(ctx, w.owner(), w.thread, agent.Order{Waits: true, Hold: w.wanted})
 	if err != nil {
 		return err
 	}
@@ -128,14 +127,14 @@ func (w *runs) startLong(ctx context.Context, attempt int) error {
 // userStartsLongAndJoins joins while the run is in progress. A join that has not answered long after the run was
 // seen to be complete is not waited for any longer.
 func (w *runs) userStartsLongAndJoins(ctx context.Context) error {
-	for attempt := range agent.Attempts {
-		if err := w.startLong(ctx, attempt); err != nil {
+	for range agent.Attempts {
+		if err := w.startLong(ctx); err != nil {
 			return outcome.AsPrecondition(err)
 		}
 		g := w.current
 		w.joined = w.server.JoinNow(ctx, g)
 		w.scene.AtEnd(w.joined.Leave)
-		if err := w.joined.OrUntil(ctx, g.Answered().Add(g.Order.Hold+w.agents.Pace.Patience())); err != nil {
+		if err := w.joined.OrUntil(ctx, g.Answered().Add(g.Order.Hold+w.agents.Patience())); err != nil {
 			return err
 		}
 		if !w.joined.Over() {
@@ -146,6 +145,7 @@ func (w *runs) userStartsLongAndJoins(ctx context.Context) error {
 		if w.joined.Sent().Before(g.NotOverBefore()) {
 			return nil
 		}
+		w.wanted = agent.Longer(g.Order.Hold, w.joined.Sent().Sub(g.Answer.Sent))
 	}
 	return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts", agent.Attempts)
 }
@@ -286,12 +286,12 @@ func (w *runs) answerHoldsRun(ctx context.Context) error {
 	return outcome.Unless(ctx, w.answerHoldsID(ctx, "run_id"), w.server.KnowsAssistant)
 }
 
-func (w *runs) acceptedInTime() error {
+func (w *runs) acceptedInTime(ctx context.Context) error {
 	g := w.current
 	if g.Answered().Before(g.NotOverBefore()) {
 		return nil
 	}
-	if w.tooSlowFor(g) {
+	if w.tooSlowFor(ctx, g, g.Order.Hold) {
 		return outcome.Inconclusive("the target is too slow to judge whether the answer waited for the run")
 	}
 	return outcome.Violated(g.Answer, "an answer while the run is in progress", "an answer after %s, for a run of %s", g.Answer.Took.Round(time.Millisecond), g.Order.Hold)
@@ -355,7 +355,7 @@ func (w *runs) joinNotEarly() error {
 
 // joinAnswersAtOnce gives a target that was busy for a moment another chance.
 func (w *runs) joinAnswersAtOnce(ctx context.Context) error {
-	limit := w.agents.Pace.Prompt()
+	limit := w.agents.Prompt()
 	for attempt := 1; ; attempt++ {
 		a := w.scene.Answer
 		if a == nil {

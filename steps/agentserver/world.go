@@ -36,9 +36,9 @@ type World struct {
 
 // contest is about a run in progress that another one is to replace in time.
 type contest struct {
-	prior    *agent.Progress                                // the run that is to be rolled back, or is just in progress
-	prepared []func(ctx context.Context, attempt int) error // preconditions that a lost race uses up
-	wanted   time.Duration                                  // how long the run in progress should take, after a lost race
+	prior    *agent.Progress                   // the run that is to be rolled back, or is just in progress
+	prepared []func(ctx context.Context) error // preconditions that a lost race uses up
+	wanted   time.Duration                     // how long the run in progress should take, after a lost race
 }
 
 // attempt is a request of a caller who may be refused.
@@ -148,8 +148,12 @@ func (w *World) agentServes(a *client.Answer) error {
 func (w *World) speakOf(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
 func (w *World) aRunInProgress(ctx context.Context) error {
-	return w.prepare(ctx, func(ctx context.Context, attempt int) error {
-		p, err := w.server.InProgress(ctx, agent.JustStarted, attempt, w.wanted)
+	return w.aRunInProgressAt(ctx, agent.JustStarted)
+}
+
+func (w *World) aRunInProgressAt(ctx context.Context, moment string) error {
+	return w.prepare(ctx, func(ctx context.Context) error {
+		p, err := w.server.InProgress(ctx, moment, w.wanted)
 		if err == nil {
 			w.prior = p
 			w.speakOf(p.GraphRun)
@@ -160,9 +164,9 @@ func (w *World) aRunInProgress(ctx context.Context) error {
 
 // prepare brings a precondition about that a race may use up. A sentence that loses its race has it brought about
 // again, with more time.
-func (w *World) prepare(ctx context.Context, f func(ctx context.Context, attempt int) error) error {
+func (w *World) prepare(ctx context.Context, f func(ctx context.Context) error) error {
 	w.prepared = append(w.prepared, f)
-	return f(ctx, 0)
+	return f(ctx)
 }
 
 // race acts until the race is won, at most a few times.
@@ -172,7 +176,7 @@ func (w *World) race(ctx context.Context, act func(ctx context.Context) (won boo
 			if attempt == 0 {
 				break
 			}
-			if err := f(ctx, attempt); err != nil {
+			if err := f(ctx); err != nil {
 				return outcome.AsPrecondition(err)
 			}
 		}
@@ -204,8 +208,11 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 	return nil
 }
 
-// tooSlowFor tells whether answers that have nothing to wait for take so long that a run's time is no measure.
-func (w *World) tooSlowFor(g *agent.GraphRun) bool { return 4*w.agents.Pace.Slowest() > g.Order.Hold }
+// tooSlowFor tells whether an answer that has nothing to wait for takes so long now that a run's time is no measure.
+func (w *World) tooSlowFor(ctx context.Context, g *agent.GraphRun, hold time.Duration) bool {
+	a, err := w.server.GetRun(ctx, w.owner(), g)
+	return err == nil && 4*(a.Queued+a.Took) > hold
+}
 
 func (w *World) userReadsState(ctx context.Context) error {
 	a, err := w.server.State(ctx, w.owner(), w.thread)
@@ -218,6 +225,10 @@ func (w *World) userReadsState(ctx context.Context) error {
 func (w *World) aThread(ctx context.Context) (err error) {
 	w.thread, err = w.server.NewThread(ctx, w.owner())
 	return err
+}
+
+func (w *World) onNewThread(ctx context.Context) error {
+	return outcome.AsPrecondition(w.aThread(ctx))
 }
 
 // createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.

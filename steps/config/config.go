@@ -166,7 +166,14 @@ type Agent struct {
 	RejectedStatus int               `yaml:"rejected_status"` // what the handler answers to wrong credentials
 	RejectedDetail string            `yaml:"rejected_detail"` // its detail; empty: not judged
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognised as the hosted development environment
+	// What follows overrides what the preflight of a run finds out.
+	Words []string      `yaml:"words"` // of the conformance graph that it understands, whatever its trials show
+	Runs  int           `yaml:"runs"`  // that the server executes at a time; 0: as many as are seen
+	Hold  time.Duration `yaml:"hold"`  // how long runs are told to wait at least
 }
+
+// GraphWords are the words of the conformance graph, in the order of its contract.
+var GraphWords = []string{"echo", "wait", "wait-after-write", "fail", "whoami", "tool"}
 
 // Timeouts bound every wait.
 type Timeouts struct {
@@ -201,7 +208,7 @@ func Default() Config {
 		Fixtures:          Fixtures{Graph: Python},
 		AgentURLFrom:      "source_config.custom_url",
 		AssistantID:       "conformance",
-		Agent:             Agent{RejectedStatus: http.StatusUnauthorized},
+		Agent:             Agent{RejectedStatus: http.StatusUnauthorized, Hold: 400 * time.Millisecond},
 		Timeouts:          Timeouts{Request: 10 * time.Second, Poll: 15 * time.Minute, Run: time.Minute},
 		Polling:           Polling{Interval: 20 * time.Millisecond, MaxInterval: 5 * time.Second},
 		Patience:          200 * time.Millisecond,

@@ -68,6 +68,7 @@ var limits = map[string]map[string]any{
 	"alternatives.tag_ref":  {"type": orNull("string"), "pattern": "^(refs/tags/.*)?$"},
 	"agent_url_from":        {"type": orNull("string"), "minLength": 1},
 	"supports":              {"items": map[string]any{"enum": choices["supports"]}},
+	"agent.words":           {"items": map[string]any{"enum": GraphWords}},
 }
 
 // schemaOf is the schema of what check accepts for a value.

@@ -30,6 +30,7 @@ var choices = map[string][]string{
 	"edition":        {Cloud, SelfHosted, ""},
 	"supports":       features.ClaimWords(),
 	"agent.listing":  {"get", "search", ""},
+	"agent.words":    GraphWords,
 	"fixtures.graph": {Python, JavaScript, Starlark},
 }
 

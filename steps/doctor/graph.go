@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -33,14 +34,14 @@ func (x *examiner) tryGraph(ctx context.Context) {
 		return
 	}
 	defer x.removeThreads(ctx)
-	errs := make([]error, len(agent.Words))
+	errs := make([]error, len(config.GraphWords))
 	var wait sync.WaitGroup
-	for i, w := range agent.Words {
+	for i, w := range config.GraphWords {
 		wait.Go(func() { errs[i] = s.Understood(ctx, w) })
 	}
 	wait.Wait()
-	for i, w := range agent.Words {
-		word, err := subject+": "+string(w), errs[i]
+	for i, w := range config.GraphWords {
+		word, err := subject+": "+w, errs[i]
 		if err == nil {
 			x.add(Fine, word, "understood", "")
 			continue

@@ -1,0 +1,166 @@
+package agent
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// inProgress bounds the threads that have unfinished runs at the server under test: a run in the server's queue is
+// late for a reason that no requirement is about. When a run is over is estimated, unless it was seen.
+type inProgress struct {
+	places *client.Semaphore
+	mu     sync.Mutex
+	lasts  map[string]*lastRun // by thread
+}
+
+// lastRun is the last one of a thread; those before it have ended when it has.
+type lastRun struct {
+	run   *GraphRun // nil while it is not accepted
+	until time.Time
+	leave func() // gives the thread's place back
+}
+
+// enter waits until one more thread may have unfinished runs. A thread that has one keeps its place.
+func (p *inProgress) enter(ctx context.Context, thread string) error {
+	p.mu.Lock()
+	has := p.lasts[thread] != nil
+	p.mu.Unlock()
+	if has {
+		return nil
+	}
+	leave, err := p.places.Enter(ctx, 1)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lasts[thread] != nil { // a server may give several scenarios the same thread
+		leave()
+		return nil
+	}
+	p.lasts[thread] = &lastRun{leave: leave}
+	return nil
+}
+
+// posted notes a run that was accepted, or was not. It comes after the run before it on the thread, unless it rolls
+// that back.
+func (p *inProgress) posted(g *GraphRun, slack time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := p.lasts[g.Thread.ID]
+	if last == nil {
+		last = &lastRun{leave: func() {}}
+	}
+	if g.ID == "" {
+		if last.run == nil {
+			last.leave()
+			delete(p.lasts, g.Thread.ID)
+		}
+		return
+	}
+	from := g.Answered()
+	if g.Order.Strategy != RollbackStrategy {
+		from = later(from, last.until)
+	}
+	last.run, last.until = g, from.Add(g.Order.Hold+slack)
+	p.lasts[g.Thread.ID] = last
+	time.AfterFunc(time.Until(last.until), func() { p.over(g) })
+}
+
+// over notes that a run has ended. The thread's place is free, unless another one came after it.
+func (p *inProgress) over(g *GraphRun) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := p.lasts[g.Thread.ID]; last != nil && last.run == g {
+		last.leave()
+		delete(p.lasts, g.Thread.ID)
+	}
+}
+
+// RunsEnd is when all runs that the suite started are over, as far as can be estimated.
+func (as *Agents) RunsEnd() (end time.Time) {
+	as.runs.mu.Lock()
+	defer as.runs.mu.Unlock()
+	for _, last := range as.runs.lasts {
+		end = later(end, last.until)
+	}
+	return end
+}
+
+// Together waits until runs on so many threads may be in progress at the same time, executed or pending, and returns
+// the server at which they are started. The words that they need are tried before: that takes runs, too. Leave gives
+// the places back.
+func (s *Server) Together(ctx context.Context, threads int, words ...string) (group *Server, leave func(), err error) {
+	if err := s.Understood(ctx, words...); err != nil {
+		return nil, nil, err
+	}
+	if err := s.preflight(ctx); err != nil {
+		return nil, nil, err
+	}
+	if leave, err = s.agents.runs.places.Enter(ctx, threads); err != nil {
+		return nil, nil, err
+	}
+	return s.unbounded(), leave, nil
+}
+
+// unbounded is the same server, at which runs are started whatever is in progress.
+func (s *Server) unbounded() *Server {
+	other := *s
+	other.placed = true
+	return &other
+}
+
+// postInTurn waits while the server executes as many runs as it can. The run is told to wait as long as its order
+// says by then.
+func (s *Server) postInTurn(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
+	if s.judged && !s.placed {
+		if err := s.preflight(ctx); err != nil {
+			return nil, err
+		}
+		if err := s.agents.runs.enter(ctx, t.ID); err != nil {
+			return nil, err
+		}
+	}
+	if o.Waits {
+		o.Hold = s.agents.Hold(o.Hold)
+	}
+	return s.TryPost(ctx, who, t, o)
+}
+
+// StillQueued blocks where a run is not over in its time because it is in the queue of the server: a plain run on
+// another thread is not executed either. A run that has ended by its own status is not in the queue.
+func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
+	if !s.judged {
+		return nil
+	}
+	if run, err := s.GetRun(ctx, g.Thread.Owner, g); err == nil && statusOf(run) == statusEnded {
+		return nil
+	}
+	t, err := s.NewThread(ctx, s.target.Owner())
+	if err != nil {
+		return context.Cause(ctx) // that is judged elsewhere
+	}
+	plain, err := s.TryPost(ctx, t.Owner, t, Order{})
+	if err != nil || plain.ID == "" {
+		return context.Cause(ctx)
+	}
+	if _, done, err := s.ReadState(ctx, t, time.Now().Add(s.agents.Patience()), plain.CompleteIn); err != nil || done {
+		return context.Cause(ctx)
+	}
+	const why = "the server has a queue, or executes no runs; raise timeouts.run, or let it execute more runs at a time"
+	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending too: %s",
+		g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// queue is an agent server that executes so many runs at a time, and shows what a run writes when it ends.
+type queue struct {
+	workers chan struct{}
+	blocks  bool // it answers nothing while a run waits
+	answers sync.Mutex
+	runs    sync.Map // by thread
+	made    int
+}
+
+type queued struct {
+	text string
+	done chan struct{}
+}
+
+func (q *queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q.answers.Lock()
+	q.made++
+	id := strconv.Itoa(q.made)
+	q.answers.Unlock()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /threads", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"thread_id":%q}`, id) })
+	mux.HandleFunc("POST /threads/{thread}/runs", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		run := &queued{gjson.GetBytes(body, "input.messages.0.content").String(), make(chan struct{})}
+		q.runs.Store(r.PathValue("thread"), run)
+		go q.execute(run)
+		_, _ = io.WriteString(w, `{"run_id":"run"}`)
+	})
+	mux.HandleFunc("GET /threads/{thread}/state", func(w http.ResponseWriter, r *http.Request) {
+		found, _ := q.runs.Load(r.PathValue("thread"))
+		run := found.(*queued)
+		select {
+		case <-run.done:
+			_, _ = fmt.Fprintf(w, `{"values":{"messages":[{"type":"human","content":%q},{"type":"ai","content":%q}]}}`, run.text, "said "+run.text)
+		default:
+			_, _ = io.WriteString(w, `{"values":{"messages":[]}}`)
+		}
+	})
+	mux.HandleFunc("GET /threads/{thread}/runs/run/join", func(_ http.ResponseWriter, r *http.Request) {
+		found, _ := q.runs.Load(r.PathValue("thread"))
+		<-found.(*queued).done
+	})
+	mux.ServeHTTP(w, r)
+}
+
+func (q *queue) execute(run *queued) {
+	q.workers <- struct{}{}
+	var ms int
+	if _, err := fmt.Sscanf(run.text, "wait=%d", &ms); err == nil && q.blocks {
+		q.answers.Lock()
+		defer q.answers.Unlock()
+	}
+	time.Sleep(time.Duration(ms) * time.Millisecond)
+	close(run.done)
+	<-q.workers
+}
+
+func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
+	t.Helper()
+	server := httptest.NewServer(q)
+	t.Cleanup(server.Close)
+	ledger, err := evidence.OpenLedger(filepath.Join(t.TempDir(), "ledger"), "run", server.URL)
+	require.NoError(t, err)
+	c := config.Default()
+	change(&c)
+	at := &target.Target{Config: &c, Client: client.New(8), Ledger: ledger, Redact: client.NewRedactor(nil)}
+	as := New(at, nil, shared.NewMaker(t.Context()), 8)
+	return judged(as.agentAt(server.URL, ""))
+}
+
+// TestNoMoreRunsThanTheServerExecutes fills the places that are there after the preflight.
+func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
+	t.Parallel()
+	for workers, key := range map[int]int{1: 0, 2: 0, 3: 0, 10: 0, 11: 5} {
+		t.Run(strconv.Itoa(workers), func(t *testing.T) {
+			t.Parallel()
+			s := serverOf(t, &queue{workers: make(chan struct{}, workers)}, func(c *config.Config) { c.Agent.Runs = key })
+			require.NoError(t, s.preflight(t.Context()))
+			places := 0
+			for entered(t, &s.agents.runs, "new "+strconv.Itoa(places)) {
+				places++
+			}
+			assert.LessOrEqual(t, places, workers)
+			assert.GreaterOrEqual(t, places, min(workers, 2))
+			assert.True(t, key == 0 || places == key)
+		})
+	}
+}
+
+// TestAGraphThatBlocksItsServer is told as that, before many runs wait.
+func TestAGraphThatBlocksItsServer(t *testing.T) {
+	t.Parallel()
+	for _, known := range [][]string{nil, {Wait}} {
+		s := serverOf(t, &queue{workers: make(chan struct{}, 10), blocks: true}, func(c *config.Config) { c.Agent.Words = known })
+		err := s.Understood(t.Context(), Wait)
+		if known != nil {
+			assert.NoError(t, err, "the configuration says that it is understood")
+			continue
+		}
+		require.True(t, outcome.Is(err, reports.Blocked), "%v", err)
+		assert.ErrorContains(t, err, "answered no other request")
+	}
+}
+
+func entered(t *testing.T, p *inProgress, thread string) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	return p.enter(ctx, thread) == nil
+}
+
+// TestAThreadKeepsItsPlace until the last of its runs was seen to be over, or its time is over, or it was refused.
+func TestAThreadKeepsItsPlace(t *testing.T) {
+	p := &inProgress{places: client.NewSemaphore(1), lasts: map[string]*lastRun{}}
+	run := func(id string, hold time.Duration, strategy string) *GraphRun {
+		return &GraphRun{ID: id, Thread: &Thread{ID: "one"}, Order: Order{Hold: hold, Strategy: strategy}, Answer: &client.Answer{Sent: time.Now()}}
+	}
+	free := func() bool {
+		free := entered(t, p, "another")
+		if free {
+			p.posted(&GraphRun{Thread: &Thread{ID: "another"}}, 0) // it was refused
+		}
+		return free
+	}
+	require.True(t, entered(t, p, "one"))
+	assert.False(t, free(), "not answered yet")
+	first, second := run("first", time.Hour, ""), run("second", time.Hour, "")
+	p.posted(first, 0)
+	require.True(t, entered(t, p, "one"), "it has its place")
+	p.posted(second, 0)
+	p.over(first)
+	p.posted(run("", 0, ""), 0)
+	assert.False(t, free(), "the second one goes on, and a third one was refused")
+	p.over(second)
+	assert.True(t, free())
+
+	require.True(t, entered(t, p, "one"))
+	p.posted(first, 0)
+	p.posted(run("new", 10*time.Millisecond, RollbackStrategy), 0)
+	require.NoError(t, p.enter(t.Context(), "two"), "its time is over, and the first was rolled back")
+}

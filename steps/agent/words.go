@@ -1,0 +1,241 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// The words that control the conformance graph, each one line of its contract (reference/graphs/CONTRACT.md), as in
+// [config.GraphWords]. Echo is what it does without any: its answer repeats the text.
+const (
+	Echo       = "echo"
+	Wait       = "wait"
+	EarlyWrite = "wait-after-write"
+	Fail       = "fail"
+	Whoami     = "whoami"
+	ToolCall   = "tool"
+)
+
+// toolFound begins the content of the graph's tool message; the text follows. The answer contains it too.
+const toolFound = "looked up: "
+
+// words are those that the order has the graph understand, besides Echo.
+func (o Order) words() (all []string) {
+	switch {
+	case o.written:
+		all = append(all, EarlyWrite)
+	case o.Waits || o.Hold > 0:
+		all = append(all, Wait)
+	}
+	for _, w := range []string{Fail, Whoami, ToolCall} {
+		if slices.Contains(strings.Fields(o.Words), w) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// Understood blocks where the graph did not understand one of the words, or does not even repeat a text. Words are
+// tried on the agent server under test only. The error may also say that no run could be started.
+func (s *Server) Understood(ctx context.Context, words ...string) error {
+	if !s.judged || len(words) == 0 {
+		return nil
+	}
+	if words[0] != Echo {
+		words = append([]string{Echo}, words...)
+	}
+	var missed *outcome.Outcome
+	for _, w := range words {
+		why, err := s.try(ctx, w)
+		if err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		if why == "" || slices.Contains(s.target.Config.Agent.Words, w) {
+			continue
+		}
+		problem := fmt.Sprintf("the graph %q does not understand %q", s.target.Config.AssistantID, w)
+		if w == Echo {
+			problem = fmt.Sprintf("the graph %q does not answer", s.target.Config.AssistantID)
+		}
+		s.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
+		if missed == nil {
+			missed = outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, why)
+		}
+		missed.By(reports.ByGraph, w)
+		if w == Echo {
+			break // no other run is of use
+		}
+	}
+	if missed == nil {
+		return nil
+	}
+	return missed
+}
+
+// try returns why the graph does not understand the word, "" where nothing shows that. It is tried once.
+func (s *Server) try(ctx context.Context, w string) (problem string, err error) {
+	v := &s.agents.learned.words[slices.Index(config.GraphWords, w)]
+	return v.Get(ctx, s.agents.maker, "the word "+w+" of the graph", func(ctx context.Context) (string, error) {
+		switch w {
+		case Echo:
+			g, err := s.SharedCompletedRun(ctx)
+			if err != nil || g.Complete {
+				return "", err
+			}
+			return s.failed(ctx, g)
+		case Wait, EarlyWrite:
+			return s.tryHold(ctx, w == EarlyWrite)
+		}
+		return s.tryAnswer(ctx, w)
+	})
+}
+
+// alone starts a run of the order on a new thread, whatever the graph understands.
+func (s *Server) alone(ctx context.Context, o Order) (*GraphRun, error) {
+	t, err := s.NewThread(ctx, s.target.Owner())
+	if err != nil {
+		return nil, err
+	}
+	return s.start(ctx, t, o)
+}
+
+// failed describes how a run has failed that left no answer, "" where nothing shows that. The error in the answer to
+// its join, and the status of a run, are vendor extensions that are not part of the interface. No answer to one of
+// these is judged elsewhere.
+func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
+	if !s.agents.joinsHang() {
+		a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
+		if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
+			return "the run failed: its join was answered with " + outcome.Seen(a), nil
+		}
+	}
+	run, err := s.GetRun(ctx, g.Thread.Owner, g)
+	if err == nil && run.OK() && slices.Contains([]string{"error", "timeout"}, run.Get("status").String()) {
+		return fmt.Sprintf("the run failed: its status is %q", run.Get("status").String()), nil
+	}
+	return "", context.Cause(ctx)
+}
+
+// blockedHold is longer than a server answers nothing because it is busy for a moment.
+const blockedHold = 1500 * time.Millisecond
+
+// tryHold wants other requests to be answered while the run waits. What has happened only once may have been a busy
+// moment.
+func (s *Server) tryHold(ctx context.Context, written bool) (problem string, err error) {
+	if err := s.preflight(ctx); err != nil {
+		return "", err
+	}
+	blocks, hold := false, s.agents.Hold(0)
+	if blocks, problem, err = s.tryHoldOnce(ctx, Order{Hold: hold, written: written}); blocks {
+		_, problem, err = s.tryHoldOnce(ctx, Order{Hold: max(2*hold, blockedHold), written: written})
+	}
+	return problem, err
+}
+
+// tryHoldOnce looks at the state while the run should be in progress. It joins the run only where the graph is to
+// write early. A server that shows an answer too early where a run is joined, or loses the output of runs that nobody
+// joins, is judged elsewhere.
+func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem string, err error) {
+	g, err := s.alone(ctx, o)
+	if err != nil {
+		return false, "", err
+	}
+	end, unseen, slowest := g.NotOverBefore(), g.begun, time.Duration(0)
+	limit, ended := end.Add(s.agents.Patience()), func() bool { return false }
+	if o.written {
+		join := joinAside(ctx, s, g)
+		defer join.Leave()
+		limit = end.Add(s.target.Config.Timeouts.Run)
+		ended = func() bool { return join.Over() && time.Now().After(later(join.Ended, end).Add(s.agents.Patience())) }
+	}
+	state, _, err := s.ReadState(ctx, g.Thread, limit, func(a *client.Answer) bool {
+		if slowest = max(slowest, a.Took); !g.begunIn(a) {
+			unseen = a.Sent
+		}
+		return g.CompleteIn(a) || ended()
+	})
+	if err != nil {
+		return false, "", err
+	}
+	complete := g.CompleteIn(state)
+	rest, _ := g.After(messages.Of(state))
+	switch over := state.Sent.Add(state.Took); {
+	case complete && over.Before(end):
+		problem, err = s.tooEarly(ctx, g, over, rest)
+	case 2*slowest > o.Hold:
+		return true, "the server answered no other request meanwhile: let the graph wait without blocking", nil
+	case complete && o.written && over.Before(unseen.Add(o.Hold)): // it had written by then, and the state did not show it
+		s.agents.learned.showsAtEnd.Store(true)
+	case !complete:
+		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(rest) == 1 {
+			problem = "the run left one message instead of two: " + messages.Shown(rest)
+		}
+	}
+	if complete {
+		s.agents.runs.over(g)
+	}
+	return false, problem, err
+}
+
+// tooEarly describes a run that did not wait. Some servers show the last state of a run before its status says that
+// it is over: one that says so only when nearly all the time has passed shows the answer early, which is judged
+// elsewhere.
+func (s *Server) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest []messages.Message) (string, error) {
+	if err := client.Sleep(ctx, time.Until(g.NotOverBefore().Add(-g.Order.Hold/8))); err != nil {
+		return "", err
+	}
+	run, err := s.GetRun(ctx, g.Thread.Owner, g)
+	if err != nil {
+		return "", err
+	}
+	if status := statusOf(run); status == statusPending || status == statusRunning {
+		return "", nil
+	}
+	took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
+	return fmt.Sprintf("the run ended within %s instead of %s: %s", took, g.Order.Hold, messages.Shown(rest)), nil
+}
+
+// tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail.
+func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
+	g, err := s.alone(ctx, Order{Words: w})
+	if err != nil {
+		return "", err
+	}
+	var state *client.Answer
+	if w == Fail {
+		state, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(2*s.agents.Slack()), g.CompleteIn)
+	} else {
+		state, err = s.Await(ctx, g)
+	}
+	if err != nil {
+		return "", err
+	}
+	rest, _ := g.After(messages.Of(state))
+	if len(rest) == 0 && w == Fail {
+		return "", nil
+	} else if len(rest) == 0 {
+		return s.failed(ctx, g)
+	}
+	last := rest[len(rest)-1].Text
+	repeats := strings.Contains(last, g.Text())
+	if w == ToolCall {
+		repeats = len(rest) == 1 && repeats && !strings.Contains(last, toolFound+g.Text())
+	}
+	switch {
+	case repeats && w == Fail:
+		return "the run did not fail: " + messages.Shown(rest), nil
+	case repeats:
+		return "the answer only repeats the text: " + messages.Shown(rest), nil
+	}
+	return "", nil
+}
