@@ -6,37 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"path"
 	"strings"
-	"time"
 
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// images reads container images anonymously from their registry, without a container engine. The files that count
-// are those below the image's working directory, in all its layers together.
-type images struct {
-	transport *http.Transport
-	puller    *remote.Puller
-}
-
-func newImages() (*images, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone() // its own, so that close ends its connections only
-	transport.MaxIdleConnsPerHost = 8
-	transport.IdleConnTimeout = 30 * time.Second
-	puller, err := remote.NewPuller(remote.WithTransport(transport), remote.WithAuth(authn.Anonymous))
-	if err != nil {
-		return nil, fmt.Errorf("prepare to pull images: %w", err)
-	}
-	return &images{transport: transport, puller: puller}, nil
-}
-
-func (i *images) close() { i.transport.CloseIdleConnections() }
+// Container images are read anonymously from their registry, without a container engine. The files that count are those
+// below the image's working directory, in all its layers together.
 
 func parseImage(uri string) (name.Reference, error) {
 	ref, err := name.ParseReference(uri)
@@ -47,25 +26,25 @@ func parseImage(uri string) (name.Reference, error) {
 	return ref, nil
 }
 
-func (i *images) resolve(ctx context.Context, uri string) (content string, err error) {
+func (f *Fetcher) resolveImage(ctx context.Context, uri string) (content string, err error) {
 	ref, err := parseImage(uri)
 	if err != nil {
 		return "", err
 	}
-	found, err := i.puller.Head(ctx, ref)
+	found, err := f.puller.Head(ctx, ref)
 	if err != nil {
 		return "", fmt.Errorf("find the image %s: %w", ref, err)
 	}
 	return digest + found.Digest.String(), nil
 }
 
-func (i *images) fetch(ctx context.Context, uri, content string) (Archive, error) {
+func (f *Fetcher) fetchImage(ctx context.Context, uri, content string) (Archive, error) {
 	ref, err := parseImage(uri)
 	if err != nil {
 		return nil, err
 	}
 	exact := ref.Context().Digest(strings.TrimPrefix(content, digest)) // the tag may have moved since
-	found, err := i.puller.Get(ctx, exact)
+	found, err := f.puller.Get(ctx, exact)
 	if err != nil {
 		return nil, fmt.Errorf("pull the image %s: %w", exact, err)
 	}

@@ -14,8 +14,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
 // Origin says where content comes from: a ref of a repository, or an image.
@@ -33,27 +38,31 @@ const (
 
 // Fetcher finds and fetches content of every kind of origin.
 type Fetcher struct {
-	images *images
+	transport *http.Transport // to registries
+	puller    *remote.Puller
 }
 
 // New makes a fetcher. Close it when it is no longer used.
 func New() (*Fetcher, error) {
-	images, err := newImages()
+	transport := http.DefaultTransport.(*http.Transport).Clone() // its own, so that Close ends its connections only
+	transport.MaxIdleConnsPerHost = 8
+	transport.IdleConnTimeout = 30 * time.Second
+	puller, err := remote.NewPuller(remote.WithTransport(transport), remote.WithAuth(authn.Anonymous))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("prepare to pull images: %w", err)
 	}
-	return &Fetcher{images: images}, nil
+	return &Fetcher{transport: transport, puller: puller}, nil
 }
 
 // Close gives up the connections that are kept for reuse.
-func (f *Fetcher) Close() { f.images.close() }
+func (f *Fetcher) Close() { f.transport.CloseIdleConnections() }
 
 // Resolve finds out which exact content the origin has now, and returns its id. Nothing that is fetched or answered
 // carries the credentials of a URL; errors show it without them.
 func (f *Fetcher) Resolve(ctx context.Context, o Origin) (content string, err error) {
 	switch {
 	case o.ImageURI != "":
-		return f.images.resolve(ctx, o.ImageURI)
+		return f.resolveImage(ctx, o.ImageURI)
 	case o.RepoURL != "":
 		return resolveGit(ctx, o)
 	}
@@ -64,7 +73,7 @@ func (f *Fetcher) Resolve(ctx context.Context, o Origin) (content string, err er
 func (f *Fetcher) Fetch(ctx context.Context, o Origin, content string) (Archive, error) {
 	switch {
 	case o.ImageURI != "":
-		return f.images.fetch(ctx, o.ImageURI, content)
+		return f.fetchImage(ctx, o.ImageURI, content)
 	case o.RepoURL != "":
 		return fetchGit(ctx, o, content)
 	}
