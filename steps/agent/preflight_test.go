@@ -25,9 +25,10 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// queue is an agent server that executes so many runs at a time, and shows what a run writes when it ends.
+// queue is an agent server that executes so many runs at a time, in the order in which they came, and shows what a run writes when it ends.
 type queue struct {
-	workers chan struct{}
+	workers int
+	pending chan *queued
 	blocks  bool // it answers nothing while a run waits
 	answers sync.Mutex
 	runs    sync.Map // by thread
@@ -50,7 +51,7 @@ func (q *queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		run := &queued{gjson.GetBytes(body, "input.messages.0.content").String(), make(chan struct{})}
 		q.runs.Store(r.PathValue("thread"), run)
-		go q.execute(run)
+		q.pending <- run
 		_, _ = io.WriteString(w, `{"run_id":"run"}`)
 	})
 	mux.HandleFunc("GET /threads/{thread}/state", func(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +72,6 @@ func (q *queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (q *queue) execute(run *queued) {
-	q.workers <- struct{}{}
 	var ms int
 	if _, err := fmt.Sscanf(run.text, "wait=%d", &ms); err == nil && q.blocks {
 		q.answers.Lock()
@@ -79,13 +79,23 @@ func (q *queue) execute(run *queued) {
 	}
 	time.Sleep(time.Duration(ms) * time.Millisecond)
 	close(run.done)
-	<-q.workers
 }
 
 func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
 	t.Helper()
+	q.pending = make(chan *queued, 1000)
+	for range q.workers {
+		go func() {
+			for run := range q.pending {
+				q.execute(run)
+			}
+		}()
+	}
 	server := httptest.NewServer(q)
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		server.Close()
+		close(q.pending)
+	})
 	ledger, err := evidence.OpenLedger(filepath.Join(t.TempDir(), "ledger"), "run", server.URL)
 	require.NoError(t, err)
 	c := config.Default()
@@ -101,7 +111,7 @@ func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 	for workers, key := range map[int]int{1: 0, 2: 0, 3: 0, 10: 0, 11: 5} {
 		t.Run(strconv.Itoa(workers), func(t *testing.T) {
 			t.Parallel()
-			s := serverOf(t, &queue{workers: make(chan struct{}, workers)}, func(c *config.Config) { c.Agent.Runs = key })
+			s := serverOf(t, &queue{workers: workers}, func(c *config.Config) { c.Agent.Runs = key })
 			require.NoError(t, s.preflight(t.Context()))
 			places := 0
 			for entered(t, &s.agents.runs, "new "+strconv.Itoa(places)) {
@@ -118,7 +128,7 @@ func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 func TestAGraphThatBlocksItsServer(t *testing.T) {
 	t.Parallel()
 	for _, known := range [][]string{nil, {Wait}} {
-		s := serverOf(t, &queue{workers: make(chan struct{}, 10), blocks: true}, func(c *config.Config) { c.Agent.Words = known })
+		s := serverOf(t, &queue{workers: 10, blocks: true}, func(c *config.Config) { c.Agent.Words = known })
 		err := s.Understood(t.Context(), Wait)
 		if known != nil {
 			assert.NoError(t, err, "the configuration says that it is understood")
