@@ -122,8 +122,8 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 		return 0
 	}
 	runs, err := s.race(ctx, threads[:waiting], Order{Hold: hold})
-	if err != nil || len(accepted(runs)) < waiting {
-		return 0
+	if err != nil || len(accepted(runs)) < waiting || slices.ContainsFunc(runs, func(g *GraphRun) bool { return g.Answer.Took >= hold }) {
+		return 0 // an answer that waits for its run shows nothing of a queue
 	}
 	plain, err := s.TryPost(ctx, s.target.Owner(), threads[waiting], Order{})
 	if err != nil || plain.ID == "" {

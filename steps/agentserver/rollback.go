@@ -46,6 +46,9 @@ func (w *rollbacks) define(r *common.Definitions) {
 }
 
 func (w *rollbacks) aStartedRun(ctx context.Context) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil { // else its first message is waited for in vain
+		return err
+	}
 	return w.aRunInProgressAt(ctx, agent.HasStarted)
 }
 

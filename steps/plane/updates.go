@@ -110,7 +110,7 @@ func (r *reader) AwaitListed(ctx context.Context, id string, revisions ...string
 // AwaitLatestListed waits until the list holds the revision that the deployment names as its latest.
 func (r *reader) AwaitLatestListed(ctx context.Context, id string) error {
 	a, err := r.Get(ctx, DeploymentPath(id), "")
-	if err != nil || !a.Get("latest_revision_id").Exists() {
+	if err != nil || a.Get("latest_revision_id").String() == "" {
 		return err
 	}
 	return r.AwaitListed(ctx, id, a.Get("latest_revision_id").String())
