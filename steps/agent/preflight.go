@@ -71,7 +71,7 @@ func (as *Agents) LongestHold() time.Duration {
 func (as *Agents) Slack() time.Duration { return as.Hold(0) / 4 }
 
 // Patience is how long to wait for what should be there already, before looking in another way.
-func (as *Agents) Patience() time.Duration { return max(time.Second, as.Hold(0)*3/2) }
+func (as *Agents) Patience() time.Duration { return max(2*time.Second, 2*as.Hold(0)) }
 
 // Prompt is the time within which something that has nothing to wait for is answered.
 func (as *Agents) Prompt() time.Duration { return max(time.Second, as.Hold(0)/2) }
