@@ -99,7 +99,7 @@ func (s setups) mistaken() []wrongSetup {
 		{name: "variable misspelt", change: func(t *testing.T, _ *config.Config) { t.Setenv("AGENTCONFORM_CREDENTIALS_APIKEY", "x") }, alone: true, code: 2, says: `AGENTCONFORM_CREDENTIALS_APIKEY`},
 		{name: "broken YAML", text: adding("rate: ["), code: 2, says: `vendor.yaml: not valid YAML: line [0-9]+, .*; check indentation and quotes at that line$`},
 		{name: "file of a secret missing", text: only("target: http://127.0.0.1:1\ncredentials: {api_key: {file: /nonexistent/key}}\n"), code: 2, says: `vendor.yaml:2: credentials.api_key: the file /nonexistent/key cannot be used: .*; name a readable file`},
-		{name: "address without a scheme", change: func(_ *testing.T, c *config.Config) { c.Target = "control.example" }, code: 2, says: `: target: "control.example" is not an http or https URL; use a URL such as`},
+		{name: "address without a scheme", change: func(_ *testing.T, c *config.Config) { c.Target = "control.example" }, code: 2, says: `: target: "control.example" is not an http or https URL without .*; use a URL such as`},
 		{name: "listing unknown", change: func(_ *testing.T, c *config.Config) { c.Agent.Listing = "post" }, code: 2, says: `agent.listing: `},
 	}
 }
