@@ -33,14 +33,8 @@ func (x *examiner) tryGraph(ctx context.Context) {
 		return
 	}
 	defer x.removeThreads(ctx)
-	errs := make([]error, len(agent.Words))
-	var wait sync.WaitGroup
-	for i, w := range agent.Words {
-		wait.Go(func() { errs[i] = s.Understood(ctx, w) })
-	}
-	wait.Wait()
-	for i, w := range agent.Words {
-		word, err := subject+": "+string(w), errs[i]
+	for _, w := range agent.Words {
+		word, err := subject+": "+string(w), s.Understood(ctx, w)
 		if err == nil {
 			x.add(Fine, word, "understood", "")
 			continue
