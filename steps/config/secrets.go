@@ -30,10 +30,8 @@ func (c *Config) Secrets() map[string]string {
 		add(key, value)
 		if headerOf(key) != "" { // the suite also sends what is after the scheme with another scheme
 			_, rest, _ := strings.Cut(value, " ")
-			add(key, rest)
-		}
-		if name, password, isPair := pairOf(value); isPair {
-			add(key, name+":"+password, password)
+			_, password, _ := strings.Cut(decoded(value), ":")
+			add(key, rest, decoded(value), password)
 		}
 	})
 	c.eachSecret(func(key, value string) { // a near miss reveals the right credential
