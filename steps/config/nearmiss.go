@@ -72,9 +72,9 @@ func withOtherEnd(secret string) string {
 	return start + other + secret[len(body):]
 }
 
-// InHeader makes the mistake in the value of a header after its scheme; with Basic, only in the password, which is
+// inHeader makes the mistake in the value of a header after its scheme; with Basic, only in the password, which is
 // encoded.
-func (m Mistake) InHeader(value string) (wrong string, encoded bool) {
+func (m Mistake) inHeader(value string) (wrong string, encoded bool) {
 	scheme, secret, both := strings.Cut(value, " ")
 	if !both {
 		return m.In(value), false
@@ -105,7 +105,7 @@ func (u User) NearMiss(m Mistake) map[string]string {
 	wrong := maps.Clone(headers)
 	for name, value := range headers {
 		if !isPublic("users.0.headers."+name, value) {
-			wrong[name], _ = m.InHeader(value)
+			wrong[name], _ = m.inHeader(value)
 		}
 	}
 	if maps.Equal(wrong, headers) {

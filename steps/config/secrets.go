@@ -38,7 +38,7 @@ func (c *Config) Secrets() map[string]string {
 		for m := range mistakes {
 			wrong, encoded := m.In(value), false
 			if headerOf(key) != "" {
-				wrong, encoded = m.InHeader(value)
+				wrong, encoded = m.inHeader(value)
 				if _, behind, both := strings.Cut(wrong, " "); both {
 					wrong = behind
 				}
