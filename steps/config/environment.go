@@ -71,15 +71,14 @@ func (l *loader) unknownVariable(name string, known map[string]string) {
 		}
 	}
 	unnumbered := func(name string) string { return numbers.ReplaceAllString(name, ".") }
-	near := spelling.Nearest(name, names)
-	switch {
-	case near != group && near != "" && unnumbered(near) != unnumbered(name):
-		l.mistaken("", l.source, "unknown key", "did you mean "+near+"?")
-	case group != "":
-		l.mistaken(known[group], l.source, "unknown key", "set all of "+known[group]+" as YAML or JSON in "+group)
-	default:
-		l.mistaken("", l.source, "unknown key", "agentconform help config lists the keys")
+	remedy := "agentconform help config lists the keys"
+	if group != "" {
+		remedy = "set all of " + known[group] + " as YAML or JSON in " + group
 	}
+	if near := spelling.Nearest(name, names); near != "" && near != group && unnumbered(near) != unnumbered(name) {
+		group, remedy = "", "did you mean "+near+"?"
+	}
+	l.mistaken(known[group], l.source, "unknown key", remedy)
 }
 
 // set sets a key from text. Strings are taken as they are; everything else is read as YAML, which includes JSON. What a

@@ -72,27 +72,27 @@ func withOtherEnd(secret string) string {
 	return start + other + secret[len(body):]
 }
 
-// InHeader makes the mistake in the value of a header after its scheme; with Basic, only in the password, which is
+// inHeader makes the mistake in the value of a header after its scheme; with Basic, only in the password, which is
 // encoded.
-func (m Mistake) InHeader(value string) (wrong string, encoded bool) {
+func (m Mistake) inHeader(value string) (wrong string, encoded bool) {
 	scheme, secret, both := strings.Cut(value, " ")
-	if name, password, isPair := pairOf(value); isPair {
-		return scheme + " " + base64.StdEncoding.EncodeToString([]byte(name+":"+m.In(password))), true
-	}
 	if !both {
 		return m.In(value), false
+	}
+	if name, password, isPair := strings.Cut(decoded(value), ":"); isPair {
+		return scheme + " " + base64.StdEncoding.EncodeToString([]byte(name+":"+m.In(password))), true
 	}
 	return scheme + " " + m.In(secret), false
 }
 
-// pairOf reads the credentials of a header with the scheme Basic.
-func pairOf(value string) (name, password string, isPair bool) {
+// decoded are the credentials in the value of a header with the scheme Basic, "" where it has another one.
+func decoded(value string) string {
 	scheme, secret, _ := strings.Cut(value, " ")
 	pair, err := base64.StdEncoding.DecodeString(secret)
 	if err != nil || !strings.EqualFold(scheme, "basic") {
-		return "", "", false
+		return ""
 	}
-	return strings.Cut(string(pair), ":")
+	return string(pair)
 }
 
 // NearMiss returns the headers with which the user would ask, had each secret in them this mistake; nil where it
@@ -105,7 +105,7 @@ func (u User) NearMiss(m Mistake) map[string]string {
 	wrong := maps.Clone(headers)
 	for name, value := range headers {
 		if !isPublic("users.0.headers."+name, value) {
-			wrong[name], _ = m.InHeader(value)
+			wrong[name], _ = m.inHeader(value)
 		}
 	}
 	if maps.Equal(wrong, headers) {

@@ -1,12 +1,12 @@
 package config
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/agentconform/agentconform/features"
 )
@@ -27,15 +27,10 @@ func Reference() string {
 
 // shownDefault is a default as the file would hold it, "" where there is none.
 func shownDefault(v reflect.Value) string {
-	switch d, isDuration := v.Interface().(time.Duration); {
-	case v.Kind() == reflect.Struct || v.Kind() == reflect.Slice || v.Kind() == reflect.Map:
+	if v.Kind() == reflect.Struct || v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
 		return ""
-	case isDuration:
-		return d.String()
-	case v.Kind() == reflect.String && v.IsZero():
-		return `""`
 	}
-	return fmt.Sprint(v.Interface())
+	return cmp.Or(fmt.Sprint(v.Interface()), `""`)
 }
 
 //go:embed page.md

@@ -30,17 +30,15 @@ func (c *Config) Secrets() map[string]string {
 		add(key, value)
 		if headerOf(key) != "" { // the suite also sends what is after the scheme with another scheme
 			_, rest, _ := strings.Cut(value, " ")
-			add(key, rest)
-		}
-		if name, password, isPair := pairOf(value); isPair {
-			add(key, name+":"+password, password)
+			_, password, _ := strings.Cut(decoded(value), ":")
+			add(key, rest, decoded(value), password)
 		}
 	})
 	c.eachSecret(func(key, value string) { // a near miss reveals the right credential
 		for m := range mistakes {
 			wrong, encoded := m.In(value), false
 			if headerOf(key) != "" {
-				wrong, encoded = m.InHeader(value)
+				wrong, encoded = m.inHeader(value)
 				if _, behind, both := strings.Cut(wrong, " "); both {
 					wrong = behind
 				}

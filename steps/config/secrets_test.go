@@ -16,12 +16,14 @@ func TestSecretsOutsideOfTheCredentialKeys(t *testing.T) {
 	}
 	c.Alternatives.ImageURI = "https://u:pw@registry.example/image:1"
 	c.Fixtures.Advertise = "http://host.example"
+	c.Headers.ControlPlane = map[string]string{"X-Gateway": "Basic b25seS1hLXRva2VuLTE="}
 	all := c.Secrets()
 	for secret, name := range map[string]string{
 		"ghp_0123456789abcdef":         "$AGENTCONFORM_CREATE_BODY_SOURCE_CONFIG_REPO_URL_USERINFO",
 		"x-token:ghp_0123456789abcdef": "$AGENTCONFORM_CREATE_BODY_SOURCE_CONFIG_REPO_URL_USERINFO",
 		"glpat%2D0123456789":           "$AGENTCONFORM_CREATE_BODY_SOURCE_CONFIG_NOTE_USERINFO",
 		"glpat-0123456789":             "$AGENTCONFORM_CREATE_BODY_SOURCE_CONFIG_NOTE_USERINFO",
+		"only-a-token-1":               "$AGENTCONFORM_HEADERS_CONTROL_PLANE_X_GATEWAY",
 		"//u:pw@":                      "$AGENTCONFORM_ALTERNATIVES_IMAGE_URI_USERINFO",
 		"-----BEGIN-----\nabcdefghij":  "$AGENTCONFORM_CREATE_BODY_SECRETS_KEY",
 		"0123456789abc":                "$AGENTCONFORM_CREATE_BODY_SECRETS_KEY",

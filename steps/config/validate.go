@@ -84,26 +84,17 @@ func (v *validator) refuse(wrong bool, key, problem, remedy string) {
 // address accepts http and https URLs with a host, and strips a trailing slash. One that may hold a password is not
 // shown.
 func (v *validator) address(key string, at *string) (isURL bool) {
-	const example = "use a URL such as https://host.example/api"
 	u, err := url.Parse(*at)
-	problem, remedy := "", example
-	switch {
-	case *at == "":
-		return false
-	case err != nil:
-		problem = "is not a URL"
-	case u.User != nil:
-		problem, remedy = "contains a user name or password", "remove it from the URL and set the keys of credentials"
-	case u.Opaque != "":
-		problem = "the value is not an http or https URL"
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		problem = fmt.Sprintf("%q is not an http or https URL", u)
-	case u.RawQuery != "" || u.Fragment != "":
-		problem, remedy = "has a query or a fragment", "use the base URL only"
+	isURL = err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
+		u.RawQuery == "" && u.Fragment == ""
+	shown := "it"
+	if !strings.ContainsAny(*at, "@?#") {
+		shown = strconv.Quote(*at)
 	}
-	v.refuse(problem != "", key, problem, remedy)
+	v.refuse(*at != "" && !isURL, key, shown+" is not an http or https URL without user name, query and fragment",
+		"use a URL such as https://host.example/api, and the keys of credentials")
 	*at = strings.TrimRight(*at, "/")
-	return problem == ""
+	return isURL
 }
 
 // fixtures accepts an address to listen on, the URL of a host without a path (clients of a registry look for it at

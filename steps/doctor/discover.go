@@ -194,8 +194,8 @@ func (d *discoverer) askTenant(ctx context.Context) {
 	alone.request.Header.Set(d.target.Config.CredentialHeaders.TenantID, id)
 	d.sendAll(ctx, nobody, alone)
 	if alone.answer != nil && d.refused(nobody) && alone.answer.Status < http.StatusInternalServerError {
-		d.Set("tenant_id_alone", !d.refused(alone),
-			fmt.Sprintf("Learned: GET %s with the tenant ID alone: status %d.", path, alone.answer.Status))
+		d.learned("tenant_id_alone", !d.refused(alone), true, fmt.Sprintf("GET %s with the tenant ID alone: status %d", path,
+			alone.answer.Status))
 	}
 }
 
@@ -282,6 +282,15 @@ func (d *discoverer) draftUsers() {
 		"file, add token: {file: path} to the user.", "Cannot be learned: identity; without it, the name is expected.")
 }
 
+// learned gives a key its value where the target has shown it, and says how; else it stays a comment.
+func (d *discoverer) learned(key string, value any, isKnown bool, how string) {
+	if isKnown {
+		d.Set(key, value, "Learned: "+how+".")
+	} else {
+		d.unknown(key, "Not known: "+how+".")
+	}
+}
+
 // askAgent takes how threads are listed from the answer to the first user, and status and detail of a refusal that does
 // not depend on what is wrong with the credentials.
 func (d *discoverer) askAgent(ctx context.Context) {
@@ -289,33 +298,22 @@ func (d *discoverer) askAgent(ctx context.Context) {
 	unknown := d.listing(d.target.UnknownCaller(), d.target.Searches())
 	d.sendAll(ctx, unknown)
 	call := d.listed.request.Method + " " + d.listed.request.Path
-	d.unknown("agent.listing", "Not known: "+call+" returned no list.")
-	if how := map[bool]string{false: "get", true: "search"}; lists(d.listed.answer) {
-		d.Set("agent.listing", how[d.target.Searches()], fmt.Sprintf("Learned: %s: status %d, a list of threads.", call,
-			d.listed.answer.Status))
+	how, seen := map[bool]string{false: "get", true: "search"}, "no list of threads"
+	if lists(d.listed.answer) {
+		seen = "a list of threads"
 	}
+	d.learned("agent.listing", how[d.target.Searches()], lists(d.listed.answer), call+": "+seen)
 	a, b := d.nobody.answer, unknown.answer
-	if a == nil || b == nil || a.Status != b.Status || !a.Refused() || target.NotServed(a) {
-		d.unknown("agent.rejected_status", fmt.Sprintf("Not known: %s without credentials: %s, with an unknown token: %s.",
-			call, statusOf(a), statusOf(b)))
+	if a == nil || b == nil {
 		return
 	}
-	d.Set("agent.rejected_status", a.Status, fmt.Sprintf("Learned: %s without credentials and with an unknown token: "+
-		"status %d.", call, a.Status))
+	isSame := a.Status == b.Status && a.Refused() && !target.NotServed(a)
+	d.learned("agent.rejected_status", a.Status, isSame, fmt.Sprintf("%s without credentials: status %d, with an unknown "+
+		"token: status %d", call, a.Status, b.Status))
 	first, second := detailOf(a), detailOf(b)
-	if first != "" && first == second && d.line("%s", first) == first {
-		d.Set("agent.rejected_detail", first, "Learned: both answers have it.")
-		return
-	}
-	d.unknown("agent.rejected_detail", d.line("Not known: without credentials %q, with an unknown token %q. Put what "+
-		"both contain here.", first, second))
-}
-
-func statusOf(a *client.Answer) string {
-	if a == nil {
-		return "no answer"
-	}
-	return fmt.Sprintf("status %d", a.Status)
+	isPlain := first != "" && first == second && d.line("%s", first) == first
+	d.learned("agent.rejected_detail", first, isSame && isPlain, d.line("without credentials %q, with an unknown token %q",
+		first, second))
 }
 
 // detailOf is the detail of a refusal: a string of JSON, or a short plain text.

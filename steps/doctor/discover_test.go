@@ -108,8 +108,8 @@ func TestDiscoverAsksTheAgentServerThatIsGiven(t *testing.T) {
 	for key, want := range map[string]any{"agent.listing": "search", "agent.rejected_status": 403, "agent.rejected_detail": "Go away"} {
 		assert.Equal(t, want, found.Draft.Value(key), key)
 	}
-	for _, want := range []string{"# Learned: POST /threads/search: status 200, a list of threads.",
-		"# Learned: POST /threads/search without credentials and with an unknown token: status 403."} {
+	for _, want := range []string{"# Learned: POST /threads/search: a list of threads.",
+		"# Learned: POST /threads/search without credentials: status 403, with an unknown token: status 403."} {
 		assert.Contains(t, strings.Join(strings.Fields(text), " "), want)
 	}
 }

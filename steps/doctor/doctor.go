@@ -239,18 +239,14 @@ func (x *examiner) examineFixtures(ctx context.Context) {
 	}
 	x.add(Fine, "fixtures", fmt.Sprintf("served at %s, for builders at %s: %s; graph in %s", f.Listening(), f.Advertised(),
 		strings.Join(f.Contents(), ", "), c.Fixtures.Graph), "")
+	state, found, remedy := Fine, f.Advertised()+" is reached from this machine; ", ""
 	if err := f.Reached(ctx); err != nil {
-		x.add(Noted, target.AdvertiseKey, fmt.Sprintf("%s is not reached from this machine: %v; %s", f.Advertised(), err,
-			fetched(f)), "check that the target's builder reaches it, or correct "+target.AdvertiseKey)
-		return
+		state, found = Noted, fmt.Sprintf("%s is not reached from this machine: %v; ", f.Advertised(), err)
+		remedy = "check that the target's builder reaches it, or correct " + target.AdvertiseKey
 	}
-	x.add(Fine, target.AdvertiseKey, f.Advertised()+" is reached from this machine; "+fetched(f), "")
-}
-
-// fetched says how many requests of others were served.
-func fetched(f target.Fixtures) string {
+	fetched := "nothing was fetched while doctor ran: it creates no deployment"
 	if n := f.Fetched(); n > 0 {
-		return reports.Count(n, "request") + " of others served while doctor ran"
+		fetched = reports.Count(n, "request") + " of others served while doctor ran"
 	}
-	return "nothing was fetched while doctor ran: it creates no deployment"
+	x.add(state, target.AdvertiseKey, found+fetched, remedy)
 }

@@ -115,29 +115,22 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 
 // examineExisting looks, as a run does, for what can be judged without further keys, unless there is a problem.
 func (x *examiner) examineExisting(ctx context.Context) {
-	if len(x.problems()) > 0 || x.forecast.Look(ctx, x.plane, x.agents) != nil {
-		return
-	}
 	c := x.target.Config
-	if c.Target == "" || !c.HasCredentials() || len(c.Create.Body) > 0 {
+	if len(x.problems()) > 0 || x.forecast.Look(ctx, x.plane, x.agents) != nil || c.Target == "" || !c.HasCredentials() ||
+		len(c.Create.Body) > 0 {
 		return
 	}
-	asked, missing := "GET /v2/deployments", x.plane.Existing.Readable(1)
-	if c.Existing.Deployment != "" {
-		asked = "existing.deployment"
-		if missing != nil {
-			x.add(Noted, asked, missing.Error(), "")
-			return
-		}
-	}
-	const subject = "existing deployments"
-	found := x.plane.Existing.Deployments()
-	if len(found) == 0 {
-		x.add(Noted, subject, asked+": no DEPLOYED deployment; checks that need one are skipped",
+	found, missing := x.plane.Existing.Deployments(), x.plane.Existing.Readable(1)
+	switch {
+	case c.Existing.Deployment != "" && missing != nil:
+		x.add(Noted, "existing.deployment", missing.Error(), "")
+		return
+	case len(found) == 0:
+		x.add(Noted, "existing deployments", "GET /v2/deployments: no DEPLOYED deployment; checks that need one are skipped",
 			"set create.body, or existing.deployment")
 		return
 	}
-	x.add(Fine, subject, fmt.Sprintf("%s: %s with %s; the run reads it and does not change it", asked, found[0].ID,
+	x.add(Fine, "existing deployments", fmt.Sprintf("%s with %s; the run reads it and does not change it", found[0].ID,
 		reports.Count(len(found[0].Revisions), "revision")), "")
 	a, err := x.plane.Get(ctx, plane.DeploymentPath(found[0].ID), "")
 	if c.AgentTarget != "" || err != nil || a.Get(c.AgentURLFrom).String() == "" {

@@ -34,14 +34,8 @@ func (x *examiner) tryGraph(ctx context.Context) {
 		return
 	}
 	defer x.removeThreads(ctx)
-	errs := make([]error, len(config.GraphWords))
-	var wait sync.WaitGroup
-	for i, w := range config.GraphWords {
-		wait.Go(func() { errs[i] = s.Understood(ctx, w) })
-	}
-	wait.Wait()
-	for i, w := range config.GraphWords {
-		word, err := subject+": "+w, errs[i]
+	for _, w := range config.GraphWords {
+		word, err := subject+": "+w, s.Understood(ctx, w)
 		if err == nil {
 			x.add(Fine, word, "understood", "")
 			continue

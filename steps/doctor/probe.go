@@ -81,14 +81,9 @@ func (x *examiner) trouble(ctx context.Context, p, nobody *probe, key, refusal s
 		return is(Problem, remedy, "%s", found)
 	case a.Status == http.StatusProxyAuthRequired && proxy != nil:
 		return is(Problem, "write user name and password into the URL of proxy", "status 407 by the proxy %s", proxy)
-	case a.Status >= http.StatusBadGateway && a.Status <= http.StatusGatewayTimeout:
-		remedy := "start the server behind it, or correct " + key
-		if proxy != nil {
-			remedy = "let the proxy " + proxy.String() + " connect to the host, " + remedy
-		}
-		return is(Problem, remedy, "status %d: a gateway without a server behind it", a.Status)
 	case a.Status >= 500:
-		return is(less, "check the target's log", "status %d", a.Status)
+		return is(less, "check the target's log; if a gateway or a proxy answers, start the server behind it, or correct "+key,
+			"status %d", a.Status)
 	case a.Status >= 300 && a.Status < 400:
 		to := x.target.Redact.Text(a.Header.Get("Location"))
 		remedy := "if that is the target, set " + key + " to its base URL"

@@ -89,17 +89,9 @@ func (t *Target) NoteListing(a *client.Answer) {
 
 // ListingHint names the configuration that a list without the expected thread may ask for.
 func (t *Target) ListingHint() string {
-	switch {
-	case t.Config.Agent.Listing == "search":
-		return "agent.listing is search: if the target lists threads at GET /threads, set it to get"
-	case t.Config.Agent.Listing == "get":
-		return "agent.listing is get: if the list is a page, or the target lists threads by the search operation only, set " +
-			"it to search"
-	case t.Searches():
-		return "GET /threads is not served, so POST /threads/search was tried: set agent.listing if that is not how the " +
-			"target lists threads"
-	}
-	return "if the list is a page, or the target lists threads by the search operation, set agent.listing to search"
+	call := map[bool]string{false: "GET /threads", true: "POST /threads/search"}[t.Searches()]
+	return call + " was asked: if the target lists threads by the other one, or the list is a page, set agent.listing to get " +
+		"or search"
 }
 
 // AdvertiseKey is the key of the URL at which a target's builder reaches the fixtures.

@@ -18,9 +18,9 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// RouteOf is how the configuration says that the target is reached, with the rules for addresses that its control plane
+// routeOf is how the configuration says that the target is reached, with the rules for addresses that its control plane
 // names. The error names the key of a file that cannot be used.
-func RouteOf(c *config.Config) (client.Route, error) {
+func routeOf(c *config.Config) (client.Route, error) {
 	secure, wrong := c.TLS.Client()
 	if wrong != nil {
 		return client.Route{}, wrong

@@ -72,7 +72,7 @@ func New(o Options) (*Target, error) {
 	if o.Progress == nil {
 		o.Progress = func(Event) {}
 	}
-	route, err := RouteOf(c)
+	route, err := routeOf(c)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (t *Target) UserKeys() (keys []string) {
 func (t *Target) CallerWith(key string) Caller {
 	for i := range t.Config.Users {
 		if key == fmt.Sprintf("users.%d", i) {
-			return Caller{name: key, Header: UserHeader(t.present().Users[i]), User: &t.Config.Users[i]}
+			return Caller{name: key, Header: userHeader(t.present().Users[i]), User: &t.Config.Users[i]}
 		}
 	}
 	if key == studioKey {
@@ -199,8 +199,8 @@ func (t *Target) currentHeader(who Caller) http.Header {
 	return who.Header.Clone()
 }
 
-// UserHeader is how a user proves who they are.
-func UserHeader(u config.User) http.Header {
+// userHeader is how a user proves who they are.
+func userHeader(u config.User) http.Header {
 	if len(u.Headers) > 0 {
 		return config.HeaderOf(u.Headers)
 	}
@@ -213,7 +213,7 @@ func wrongHeader(u config.User, kind string) http.Header {
 	if kind == NoCredentials {
 		return http.Header{}
 	}
-	h, token := UserHeader(u), ""
+	h, token := userHeader(u), ""
 	if kind == anotherScheme {
 		scheme, own, both := strings.Cut(h.Get("Authorization"), " ")
 		if !both {
