@@ -1,9 +1,6 @@
 package reports
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Skip says why a scenario or a requirement was not judged.
 type Skip struct {
@@ -24,9 +21,6 @@ const (
 	NotClaimed    SkipKind = "not-claimed"    // the key supports does not claim it
 	OverBudget    SkipKind = "over-budget"    // the budget under the key is used up
 )
-
-// DoesNotApply begins the reason of a skip that is [NotApplicable], for people: no program decides anything by it.
-const DoesNotApply = "not applicable: "
 
 // SkipKinds lists the kinds of skips.
 var SkipKinds = []SkipKind{NotApplicable, NotConfigured, NotSelected, NotClaimed, OverBudget}
@@ -69,9 +63,6 @@ const (
 	ByObservation  BlockerKind = "observation"  // the sentence that observed nothing which could show a violation
 )
 
-// BlockerKinds lists the kinds of blockers.
-var BlockerKinds = []BlockerKind{ByRequirement, ByFixture, ByKey, ByGraph, ByTarget, ByRun, BySuite, ByPrecondition, ByObservation}
-
 // SameCause tells whether two requirements were not judged for one cause: they were skipped for the same reason, or the
 // same kept both from being judged.
 func SameCause(a, b *Requirement) bool {
@@ -84,19 +75,39 @@ func SameCause(a, b *Requirement) bool {
 	return a.Skip == nil && b.Skip == nil && len(a.BlockedBy) > 0 && slices.Equal(a.BlockedBy, b.BlockedBy)
 }
 
-// Among tells whether an ID is in a list of IDs. A star at the end of one stands for any rest: "CP-AUTH-*".
-func Among(ids []string, id string) bool {
-	return slices.ContainsFunc(ids, func(each string) bool {
-		family, all := strings.CutSuffix(each, "*")
-		return id == each || all && strings.HasPrefix(id, family)
-	})
+// SetScope fills the scope of r and what was not judged: the skipped requirements of r, and those that it does not hold.
+func SetScope(r *Result, absent []NotJudged) {
+	r.NotJudged = nil
+	for _, q := range r.Requirements {
+		if q.Verdict == Skipped && q.Skip != nil {
+			r.NotJudged = append(r.NotJudged, NotJudged{q.ID, q.Skip.Kind, q.Skip.Key})
+		}
+	}
+	r.NotJudged = append(r.NotJudged, absent...)
+	r.Scope = ScopeWhole
+	if !Whole(r) {
+		r.Scope = ScopePart
+	}
 }
 
-// Gravity orders requirements by their subject ([Requirement.Subject]), the gravest first, from 0: what one user or tenant has of
-// another, then what else others can see or change, then lost data, then wrong behaviour, then forms and errors.
-func Gravity(subject string) int {
-	if at := slices.Index([]string{"isolation", "security", "rollback", "", "form"}, subject); at >= 0 {
-		return at
-	}
-	return Gravity("") // a subject of another version
+// LeftOut counts the requirements that a run left out: they apply to the target as far as is known, and were not
+// judged, because they were not selected, or because a budget, a profile, an address or a key did not allow it.
+type LeftOut struct {
+	N   int // left out
+	All int // in the catalogue
 }
+
+// LeftOutOf counts what the run r left out.
+func LeftOutOf(r *Result) LeftOut {
+	l := LeftOut{All: max(r.Suite.Requirements, len(r.Requirements))}
+	for _, n := range r.NotJudged {
+		if n.Kind != NotApplicable {
+			l.N++
+		}
+	}
+	return l
+}
+
+// Whole tells whether the run judged every requirement that applies to the target. Only the verdict of such a run is
+// shown as conformant without a caveat.
+func Whole(r *Result) bool { return LeftOutOf(r).N == 0 }

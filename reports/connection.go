@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// ProxyVariable stands in reports for a proxy's URL that holds a user name or password: the name of the variable that has it.
+// ProxyVariable stands in reports for a proxy's URL that holds a user name or password: the name of the variable that
+// has it.
 const ProxyVariable = "$AGENTCONFORM_PROXY"
 
-// Connection is how the target was reached, where its addresses alone do not say it: what a curl line needs beside the request.
-// Paths are as the run used them.
+// Connection is how the target was reached, where its addresses alone do not say it: what a curl line needs beside the
+// request. Paths are as the run used them.
 type Connection struct {
 	CA         string            `json:"ca,omitempty"`          // PEM file with the certificates of the authorities that were trusted
 	Cert       string            `json:"cert,omitempty"`        // PEM file with the client certificate

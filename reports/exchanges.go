@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Recorder takes exchanges as they happen and gives them back in order of id. [Memory] is one. It is safe for concurrent use.
+// Recorder takes exchanges as they happen and gives them back in order of id. [Memory] is one. It is safe for concurrent
+// use.
 type Recorder interface {
 	Exchanges
 	// Append keeps x, cut to the bounds of evidence, and returns its id: 1 for the first, and so on.
@@ -98,8 +99,8 @@ func noSuchExchange(id, n int) error {
 // RenumberExchanges gives the exchanges of r new ids, as [Recorder] says, and adapts all that refers to them. A run
 // calls it at its end: the ids then follow from the features and not from which scenario was quicker.
 func (r *Result) RenumberExchanges(order []int) error {
-	recorder, ok := r.Exchanges.(interface{ Renumber([]int) error })
-	if !ok {
+	recorder, is := r.Exchanges.(Recorder)
+	if !is {
 		return fmt.Errorf("renumbering exchanges: a %T cannot be renumbered", r.Exchanges)
 	}
 	if err := recorder.Renumber(order); err != nil {

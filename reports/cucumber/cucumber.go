@@ -15,9 +15,9 @@ import (
 )
 
 // Write writes r as Cucumber JSON: a list of features with their scenarios and steps, and behind them a feature
-// "agentconform" whose one step is the verdict of the run. The format has no blocked, no inconclusive and no warning: they
-// become pending, with the reason as message, because pending is the one status that is neither a pass nor a failure. So
-// are failures that the baseline covers. It fails only where w does.
+// "agentconform" whose one step is the verdict of the run. The format has no blocked, no inconclusive and no warning:
+// they become pending, with the reason as message, because pending is the one status that is neither a pass nor a
+// failure. So are failures that the baseline covers. It fails only where w does.
 func Write(w io.Writer, r *reports.Result) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -72,11 +72,11 @@ type (
 )
 
 func featuresOf(r *reports.Result) []*feature {
-	features, index, o := []*feature{}, map[string]*feature{}, overview.Of(r)
+	features, index, o := []*feature{}, map[[2]string]*feature{}, overview.Of(r)
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		for _, s := range q.Scenarios {
-			key := s.URI + "\x00" + q.Feature
+			key := [2]string{s.URI, q.Feature}
 			f := index[key]
 			if f == nil {
 				f = &feature{URI: s.URI, ID: overview.Slug(q.Feature), Line: 1, Keyword: "Feature", Name: q.Feature, Elements: []scenario{}}
@@ -84,9 +84,10 @@ func featuresOf(r *reports.Result) []*feature {
 				features = append(features, f)
 			}
 			f.Elements = append(f.Elements, scenario{
-				ID: fmt.Sprintf("%s;%s;%s;%d", f.ID, overview.Slug(q.ID), overview.Slug(s.Name), s.Line), Line: s.Line, Type: "scenario", Keyword: "Scenario", Name: s.Name,
+				ID:   fmt.Sprintf("%s;%s;%s;%d", f.ID, overview.Slug(q.ID), overview.Slug(s.Name), s.Line),
+				Line: s.Line, Type: "scenario", Keyword: "Scenario", Name: s.Name,
 				Description: fmt.Sprintf("%s (%s): %s", q.ID, q.Level, q.Title),
-				Tags:        []tag{{"@" + q.ID}, {"@" + strings.ToLower(string(q.Level))}}, Steps: stepsOf(r, o, q, &s),
+				Tags:        []tag{{"@" + q.ID}, {"@" + strings.ToLower(string(q.Level))}}, Steps: stepsOf(o, q, &s),
 			})
 		}
 	}
@@ -98,59 +99,54 @@ func verdictOf(r *reports.Result) *feature {
 	display := overview.DisplayVerdictOf(r)
 	result := outcome{Status: "passed"}
 	switch {
-	case display.Tone == overview.ToneBad:
+	case display.Tone == reports.NonConformant:
 		result = outcome{Status: "failed", Message: overview.FirstLine(r)}
 	case display.Exit != 0:
 		result = outcome{Status: "pending", Message: overview.FirstLine(r)}
 	}
-	var facts []string
-	for _, f := range overview.Facts(r) {
-		facts = append(facts, f.Name+": "+f.Value)
-	}
 	return &feature{URI: "agentconform", ID: "agentconform", Line: 1, Keyword: "Feature", Name: "agentconform", Elements: []scenario{{
-		ID: "agentconform;verdict", Line: 1, Type: "scenario", Keyword: "Scenario", Name: "verdict", Description: strings.Join(facts, "\n"), Tags: []tag{},
+		ID: "agentconform;verdict", Line: 1, Type: "scenario", Keyword: "Scenario", Name: "verdict",
+		Description: overview.FactsText(r, "\n"), Tags: []tag{},
 		Steps: []step{{Keyword: "* ", Line: 1, Name: overview.FirstLine(r), Result: result}},
 	}}}
 }
 
 // stepsOf gives each step its status. A scenario that did not pass must show it in a step, whatever the steps
 // say: a reader takes a scenario of passed steps as passed, and one that begins with a skipped step as skipped.
-func stepsOf(r *reports.Result, o overview.Overview, q *reports.Requirement, s *reports.Scenario) []step {
-	steps, shown := []step{}, s.Verdict == reports.Passed
-	result := verdictResult(r, o, q, s)
-	if begun := slices.ContainsFunc(s.Steps, func(sentence reports.Step) bool { return sentence.Verdict != "" }); !begun && !shown {
-		steps, shown = append(steps, step{Keyword: "* ", Line: s.Line, Name: "the scenario is " + string(s.Verdict), Result: result}), true
+func stepsOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) []step {
+	var steps []step
+	result, shown := outcomeOf(o, q, s), s.Verdict == reports.Passed
+	whole := step{Keyword: "* ", Line: s.Line, Name: "the scenario is " + string(s.Verdict), Result: result}
+	if begun := slices.ContainsFunc(s.Steps, func(each reports.Step) bool { return each.Verdict != "" }); !begun && !shown {
+		steps, shown = append(steps, whole), true
 	}
-	for _, sentence := range s.Steps {
-		c := step{Keyword: strings.TrimSpace(sentence.Keyword) + " ", Line: sentence.Line, Name: sentence.Text, Result: outcome{Status: "skipped"}}
+	for _, each := range s.Steps {
+		c := step{Keyword: strings.TrimSpace(each.Keyword) + " ", Line: each.Line, Name: each.Text, Result: outcome{Status: "skipped"}}
 		switch {
-		case sentence.Verdict == reports.Passed:
+		case each.Verdict == reports.Passed:
 			c.Result.Status = "passed"
-		case sentence.Verdict != "" && !shown:
+		case each.Verdict != "" && !shown:
 			c.Result, shown = result, true
 		}
 		steps = append(steps, c)
 	}
 	if !shown {
-		steps = append(steps, step{Keyword: "* ", Line: s.Line, Name: "the scenario is " + string(s.Verdict), Result: result})
+		steps = append(steps, whole)
 	}
-	if len(steps) > 0 {
-		steps[len(steps)-1].Result.Duration = s.DurationMS * 1e6 // the time of single steps is not known
+	if len(steps) == 0 {
+		return []step{}
 	}
+	steps[len(steps)-1].Result.Duration = s.DurationMS * 1e6 // the time of single steps is not known
 	return steps
 }
 
-func verdictResult(r *reports.Result, o overview.Overview, q *reports.Requirement, s *reports.Scenario) outcome {
-	reason := safe.Cut(s.Reason, 4000)
-	switch {
-	case s.Verdict == reports.Skipped:
+func outcomeOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) outcome {
+	switch class, message := overview.OutcomeOf(o.Result, q, s); class {
+	case overview.Passed, overview.NotJudged:
 		return outcome{Status: "skipped"}
-	case q.Known != nil:
-		return outcome{Status: "pending", Message: "known failure: " + overview.Known(q.Known) + ": " + reason}
-	case !q.Decides(r.Run.Strict):
-		return outcome{Status: "pending", Message: fmt.Sprintf("warning: %s %s: %s", q.Level, s.Verdict, reason)}
-	case s.Verdict == reports.Failed:
-		return outcome{Status: "failed", Message: strings.TrimSpace(reason + "\n" + overview.Story(o, q, s))}
+	case overview.Failed:
+		return outcome{Status: "failed", Message: strings.TrimSpace(message + "\n" + o.Story(q, s))}
+	default:
+		return outcome{Status: "pending", Message: message}
 	}
-	return outcome{Status: "pending", Message: fmt.Sprintf("%s: %s", s.Verdict, reason)}
 }

@@ -30,6 +30,14 @@ func (s *share) count(seen bool) {
 	}
 }
 
+// operationView is the coverage of one operation.
+type operationView struct {
+	reports.OperationCoverage
+	Statuses   []reports.StatusCoverage
+	Parameters []reports.ParameterCoverage
+	Contract   []string // requirements about its contract
+}
+
 // heatMap is a table of counts. Each cell says in text what its shade says.
 type heatMap struct {
 	Label   string
@@ -46,17 +54,10 @@ type heatRow struct {
 }
 
 type heatCell struct {
+	N     int
 	Class string // "none", "zero", "h1" to "h4"
 	Text  string
 	Title string
-}
-
-// operationView is the coverage of one operation.
-type operationView struct {
-	reports.OperationCoverage
-	Statuses   []reports.StatusCoverage
-	Parameters []reports.ParameterCoverage
-	Contract   []string // requirements about its contract
 }
 
 func coverageOf(r *reports.Result) *coverageView {
@@ -64,17 +65,18 @@ func coverageOf(r *reports.Result) *coverageView {
 		return nil
 	}
 	v := &coverageView{Enums: r.Coverage.Enums}
+	var statuses, parameters []string
 	for _, o := range r.Coverage.Operations {
 		view := operationView{OperationCoverage: o}
 		v.Operations.count(o.Exchanges > 0)
 		for _, s := range r.Coverage.Statuses {
 			if s.Operation == o.Operation {
-				view.Statuses = append(view.Statuses, s)
+				view.Statuses, statuses = append(view.Statuses, s), append(statuses, s.Status)
 			}
 		}
 		for _, p := range r.Coverage.Parameters {
 			if p.Operation == o.Operation {
-				view.Parameters = append(view.Parameters, p)
+				view.Parameters, parameters = append(view.Parameters, p), append(parameters, p.Parameter)
 				v.Parameters.count(len(p.Values) > 0)
 			}
 		}
@@ -85,81 +87,62 @@ func coverageOf(r *reports.Result) *coverageView {
 		}
 		v.Details = append(v.Details, view)
 	}
-	v.StatusMap, v.ParameterMap = v.statusMap(), v.parameterMap()
+	v.StatusMap = v.heatMap("Answers by operation and status", statuses, v.statusCell)
+	v.ParameterMap = v.heatMap("Values tried by operation and parameter", parameters, parameterCell)
 	return v
 }
 
-func (v *coverageView) statusMap() heatMap {
-	var columns []string
-	for _, o := range v.Details {
-		for _, s := range o.Statuses {
-			columns = append(columns, s.Status)
-		}
-	}
-	m := newHeatMap("Answers by operation and status", columns)
-	for _, o := range v.Details {
-		row := heatRow{Name: o.Operation}
-		for i, status := range m.Columns {
-			n, declared, known := 0, false, false
-			var types []string
-			for _, s := range o.Statuses {
-				if s.Status == status {
-					n, declared, known = n+s.Count, declared || s.Declared, true
-					types = append(types, cmp.Or(s.ContentType, "no content type"))
-				}
-			}
-			cell := cellOf(n, known, strings.Join(types, ", "))
-			if known {
-				v.Statuses.count(n > 0)
-			}
-			if known && !declared {
-				v.Statuses.All, v.Statuses.Seen = v.Statuses.All-1, v.Statuses.Seen-min(n, 1)
-				v.Undeclared++
-				cell.Text, cell.Class = cell.Text+" !", cell.Class+" undeclared"
-			}
-			row.Cells = append(row.Cells, cell)
-			row.Total += n
-			m.Totals[i] += n
-		}
-		m.Total += row.Total
-		m.Rows = append(m.Rows, row)
-	}
-	return m
-}
-
-func (v *coverageView) parameterMap() heatMap {
-	var columns []string
-	for _, o := range v.Details {
-		for _, p := range o.Parameters {
-			columns = append(columns, p.Parameter)
-		}
-	}
-	m := newHeatMap("Values tried by operation and parameter", columns)
-	for _, o := range v.Details {
-		if len(o.Parameters) == 0 {
-			continue
-		}
-		row := heatRow{Name: o.Operation}
-		for i, name := range m.Columns {
-			at := slices.IndexFunc(o.Parameters, func(p reports.ParameterCoverage) bool { return p.Parameter == name })
-			n := 0
-			if at >= 0 {
-				n = len(o.Parameters[at].Values)
-			}
-			row.Cells = append(row.Cells, cellOf(n, at >= 0, ""))
-			row.Total += n
-			m.Totals[i] += n
-		}
-		m.Total += row.Total
-		m.Rows = append(m.Rows, row)
-	}
-	return m
-}
-
-func newHeatMap(label string, columns []string) heatMap {
+// heatMap makes a row of each operation that has anything in these columns.
+func (v *coverageView) heatMap(label string, columns []string, cell func(operationView, string) heatCell) heatMap {
 	slices.Sort(columns)
 	columns = slices.Compact(columns)
-	return heatMap{Label: label, Columns: columns, Totals: make([]int, len(columns))}
+	m := heatMap{Label: label, Columns: columns, Totals: make([]int, len(columns))}
+	for _, o := range v.Details {
+		row, has := heatRow{Name: o.Operation}, false
+		for i, column := range columns {
+			c := cell(o, column)
+			has = has || c.Class != "none"
+			row.Cells = append(row.Cells, c)
+			row.Total += c.N
+			m.Totals[i] += c.N
+		}
+		if has {
+			m.Total += row.Total
+			m.Rows = append(m.Rows, row)
+		}
+	}
+	return m
+}
+
+// statusCell counts the answers with a status.
+func (v *coverageView) statusCell(o operationView, status string) heatCell {
+	n, declared := 0, false
+	var types []string
+	for _, s := range o.Statuses {
+		if s.Status == status {
+			n, declared = n+s.Count, declared || s.Declared
+			types = append(types, cmp.Or(s.ContentType, "no content type"))
+		}
+	}
+	c := cellOf(n, types != nil, strings.Join(types, ", "))
+	switch {
+	case declared:
+		v.Statuses.count(n > 0)
+	case types != nil:
+		v.Undeclared++
+		c.Text, c.Class = c.Text+" !", c.Class+" undeclared"
+	}
+	return c
+}
+
+// parameterCell counts the values that were tried.
+func parameterCell(o operationView, name string) heatCell {
+	for _, p := range o.Parameters {
+		if p.Parameter == name {
+			return cellOf(len(p.Values), true, "")
+		}
+	}
+	return cellOf(0, false, "")
 }
 
 // cellOf shades a count by its power of ten.
@@ -170,5 +153,5 @@ func cellOf(n int, known bool, title string) heatCell {
 	case n == 0:
 		return heatCell{Class: "zero", Text: "0", Title: title}
 	}
-	return heatCell{Class: fmt.Sprintf("h%d", min(len(fmt.Sprint(n)), 4)), Text: fmt.Sprint(n), Title: title}
+	return heatCell{N: n, Class: fmt.Sprintf("h%d", min(len(fmt.Sprint(n)), 4)), Text: fmt.Sprint(n), Title: title}
 }

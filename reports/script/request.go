@@ -2,11 +2,12 @@ package script
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -37,19 +38,18 @@ func (s *script) request(x *step) (string, error) {
 	if x.Method != "GET" {
 		words = append(words, "-X", x.Method)
 	}
-	for _, name := range slices.Sorted(maps.Keys(x.Request.Headers)) {
-		for _, value := range x.Request.Headers[name] {
-			header := safe.ShellWord(name + ": " + value)
-			switch {
-			case !headerNames.MatchString(name) || strings.ContainsAny(value, "\r\n\x00"):
-				return "", fmt.Errorf("exchange %d has an unusual header", x.ID)
-			case value == "": // "Name:" would make curl leave the header out
-				header = safe.ShellWord(name + ";")
-			case slices.Contains(x.Request.Secrets, reports.SecretPlace{Header: name}):
-				header = literal(name+": ") + s.expanding(value, `"%s"`)
-			}
-			words = append(words, "-H", header)
+	for _, h := range x.Request.SortedHeaders() {
+		name, value := h[0], h[1]
+		header := safe.ShellWord(name + ": " + value)
+		switch {
+		case !headerNames.MatchString(name) || strings.ContainsAny(value, "\r\n\x00"):
+			return "", fmt.Errorf("exchange %d has an unusual header", x.ID)
+		case value == "": // "Name:" would make curl leave the header out
+			header = safe.ShellWord(name + ";")
+		case slices.Contains(x.Request.Secrets, reports.SecretPlace{Header: name}):
+			header = literal(name+": ") + s.expanding(value, `"%s"`)
 		}
+		words = append(words, "-H", header)
 	}
 	if body := x.Request.Body; body != "" {
 		quoted, rest := "", 0
@@ -132,4 +132,59 @@ func patience(x *step) int {
 		return seconds
 	}
 	return 30 + int(x.MS)/500
+}
+
+// pair is a text or a number of a JSON text with the key under which it stands, as value in prelude.sh finds it too.
+type pair struct {
+	key, value string
+	nth        int // among those with the key, from 1
+}
+
+var (
+	pairs = regexp.MustCompile(`"([A-Za-z0-9_]+)"[ \t\f\v\r]*:[ \t\f\v\r]*(?:"([^"\\\n]*)"|(-?[0-9]+))`)
+	// tokens are the parts of an address or a body that may be ids.
+	tokens = regexp.MustCompile(`[^/?&=#"\\\s]+`)
+)
+
+func pairsOf(body string) (all []pair) {
+	counts := map[string]int{}
+	for _, m := range pairs.FindAllStringSubmatch(body, -1) {
+		counts[m[1]]++
+		all = append(all, pair{m[1], m[2] + m[3], counts[m[1]]})
+	}
+	return all
+}
+
+// id is one that an answer gave; a variable of the script if later requests use it.
+type id struct {
+	pair
+	name  string // of the variable
+	from  *step
+	taken bool
+}
+
+func (s *script) findIDs() {
+	sent, named := map[string]bool{}, 0
+	for _, each := range s.steps {
+		_, path := reports.AuthoritySpan(each.URL)
+		for _, token := range tokens.FindAllString(each.URL[path:]+"\n"+each.Request.Body, -1) {
+			v := s.ids[token]
+			if v == nil {
+				sent[token] = true
+				continue
+			}
+			if v.name == "" {
+				named++
+				v.name = fmt.Sprintf("id%d", named)
+				v.from.gives = append(v.from.gives, v)
+			}
+			each.uses = append(each.uses, v)
+		}
+		for _, p := range pairsOf(each.Response.Body) {
+			isID := p.key == "id" || strings.HasSuffix(p.key, "_id") || uuid.Validate(p.value) == nil
+			if isID && p.value != "" && !sent[p.value] && s.ids[p.value] == nil {
+				s.ids[p.value] = &id{pair: p, from: each}
+			}
+		}
+	}
 }

@@ -24,6 +24,24 @@ import (
 //go:embed prelude.sh
 var prelude string
 
+// MaxScripts bounds how many findings of a result get a script.
+const MaxScripts = 50
+
+// fileWord is a part of a file's name that means nothing else to any system: the result may come from anywhere.
+var fileWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+// Path returns the file below the folder of the reports that holds the script of a finding of r; "" where it has none.
+func Path(r *reports.Result, f *reports.Finding) string {
+	if f.Exchange == 0 && len(f.Exchanges) == 0 || !fileWord.MatchString(f.Requirement) || !fileWord.MatchString(f.ID) {
+		return ""
+	}
+	same := func(other reports.Finding) bool { return other.ID == f.ID && other.Requirement == f.Requirement }
+	if !slices.ContainsFunc(r.Findings[:min(len(r.Findings), MaxScripts)], same) {
+		return ""
+	}
+	return "scripts/" + f.Requirement + "-" + f.ID + ".sh"
+}
+
 // Command runs a script of a finding of r with the secrets of the configuration in its environment.
 func Command(r *reports.Result, path string) string {
 	return exec(r) + " -- bash " + reports.ShellWord(path)
