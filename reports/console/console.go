@@ -147,8 +147,8 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(what, 1000)))
 	p.field("step", f.Step)
 	if !f.ObservedWhole() {
-		p.field("expected", f.Expected)
-		p.field("actual", f.Actual)
+		p.verbatim("expected", f.Expected, green)
+		p.verbatim("actual", f.Actual, red)
 	}
 	switch answer := "the answer of " + cmp.Or(f.Operation, "the target"); {
 	case f.Pointer != "":
@@ -158,9 +158,9 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	}
 	p.field("compared", f.Compared)
 	p.field("hint", f.Hint)
-	p.command("replay", overview.ReplayCommand(p.Result, f))
+	p.verbatim("replay", overview.ReplayCommand(p.Result, f), "")
 	if path := script.Path(p.Result, f); path != "" && p.opts.Out != "" {
-		p.command("script", script.Command(p.Result, p.opts.Out+"/"+path))
+		p.verbatim("script", script.Command(p.Result, p.opts.Out+"/"+path), "")
 	}
 }
 
@@ -185,11 +185,11 @@ func (p *printer) open(requirements []*reports.Requirement) {
 // skipped prints the requirements that were skipped, and those of which some scenarios were.
 func (p *printer) skipped() {
 	inPart := p.SkippedInPart()
-	n := len(p.Skipped)
+	n := 0
 	for _, c := range inPart {
 		n += len(c.Requirements)
 	}
-	if n > 0 {
+	if n = cmp.Or(len(p.Skipped), n); n > 0 {
 		p.heading("SKIPPED", "not judged", dim, n)
 	}
 	for _, c := range p.Causes(p.Skipped) {

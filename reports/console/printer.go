@@ -44,7 +44,7 @@ func (p *printer) line(format string, args ...any) {
 }
 
 func (p *printer) paint(c color, s string) string {
-	if !p.opts.Color || s == "" {
+	if !p.opts.Color || c == "" || s == "" {
 		return s
 	}
 	return "\x1b[" + strings.TrimSuffix(string(c), ";") + "m" + s + "\x1b[0m"
@@ -59,10 +59,22 @@ func (p *printer) field(label, text string) {
 	}
 }
 
-// command prints a labelled text that must not be wrapped, because it is there to be copied.
-func (p *printer) command(label, text string) {
-	if text != "" {
-		p.line("%s%s", p.label(label), safe.Line(safe.Cut(text, 4000)))
+// maxLines bounds the lines of one text.
+const maxLines = 20
+
+// verbatim prints a labelled text that must not be wrapped, because it is there to be copied or compared.
+func (p *printer) verbatim(label, text string, c color) {
+	if text == "" {
+		return
+	}
+	lines := strings.Split(strings.TrimRight(safe.Terminal(safe.Cut(text, 4000)), "\n"), "\n")
+	for i, l := range lines {
+		if i == maxLines {
+			p.line("%s… %d more lines%s", p.label(""), len(lines)-i, p.more())
+			return
+		}
+		p.line("%s%s", p.label(label), p.paint(c, l))
+		label = ""
 	}
 }
 
