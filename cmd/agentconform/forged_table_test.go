@@ -100,7 +100,7 @@ func forgedFiles() []forgedFile {
 		{command: "compare", name: "an unknown verdict", file: resultWith(func(r *reports.Result) { r.Requirements[0].Verdict = reports.Verdict(strings.Repeat("y", 1<<20)) }), code: exitUsage, silent: true, says: []string{"unknown verdict"}},
 
 		// --baseline: a list of what is known.
-		{command: "run --baseline", name: "no baseline", file: text("hello"), code: exitUsage, silent: true, says: []string{"must be a mapping"}},
+		{command: "run --baseline", name: "no baseline", file: text("hello"), code: exitUsage, silent: true, says: []string{"a baseline has the keys"}},
 		{command: "run --baseline", name: "deep nesting", file: text(nested), code: exitUsage, silent: true, says: []string{"exceeded max depth"}},
 		{command: "run --baseline", name: "a reference to itself", file: text("version: 1\nknown: &a\n- *a\n"), code: exitUsage, silent: true},
 		{command: "run --baseline", name: "many references", file: text("version: 1\nknown:\n- &a {requirement: x, reason: y, owner: z}\n" + strings.Repeat("- *a\n", 1000)), code: exitUsage, silent: true},
