@@ -24,7 +24,6 @@
 package baseline
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -64,6 +63,7 @@ type Entry struct {
 	Owner       string `yaml:"owner"`
 	Expires     Day    `yaml:"expires,omitempty"` // the last day on which the entry counts, in UTC; empty means never
 	Line        int    `yaml:"-"`                 // in the file
+	about       string
 }
 
 // Day is a date, "2026-12-31".
@@ -74,8 +74,14 @@ func (d Day) MarshalYAML() (any, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(d)}, nil
 }
 
-// UnmarshalYAML reads what YAML takes for a time as it stands there.
-func (d *Day) UnmarshalYAML(n *yaml.Node) error { *d = Day(strings.TrimSpace(n.Value)); return nil }
+// UnmarshalYAML reads what YAML takes for a time.
+func (d *Day) UnmarshalYAML(n *yaml.Node) error {
+	if _, err := time.Parse(time.DateOnly, n.Value); err != nil {
+		return fmt.Errorf("expires %q is not a date; write it as 2026-12-31", safe.Cut(n.Value, 50))
+	}
+	*d = Day(n.Value)
+	return nil
+}
 
 // UnmarshalYAML reads an entry, and refuses one that is not complete.
 func (e *Entry) UnmarshalYAML(n *yaml.Node) error {
@@ -84,14 +90,8 @@ func (e *Entry) UnmarshalYAML(n *yaml.Node) error {
 		return err
 	}
 	e.Line = n.Line
-	for _, text := range []*string{&e.Requirement, &e.Finding, &e.Reason, &e.Owner} {
-		*text = strings.TrimSpace(*text)
-	}
 	if e.Requirement == "" || e.Reason == "" || e.Owner == "" {
 		return errors.New("every entry needs a requirement, a reason and an owner")
-	}
-	if _, err := time.Parse(time.DateOnly, string(e.Expires)); err != nil && e.Expires != "" {
-		return fmt.Errorf("expires %q is not a date; write it as 2026-12-31", safe.Cut(string(e.Expires), 50))
 	}
 	return nil
 }
@@ -188,7 +188,11 @@ func Write(path string, r *reports.Result) (*Baseline, error) {
 		}
 	}
 	b := renewed(path, r, old)
-	if err := outfile.Text(path, outfile.Public, render(r, b)); err != nil {
+	text, err := render(r, b)
+	if err == nil {
+		err = outfile.Text(path, outfile.Public, text)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("writing the baseline: %w", err)
 	}
 	return b, nil
@@ -202,7 +206,7 @@ const lifetime = 90 * 24 * time.Hour
 
 // renewed returns the entries of old that still apply, and one for each failure that none of them covers.
 func renewed(path string, r *reports.Result, old *Baseline) *Baseline {
-	b := &Baseline{File: path, Flaky: old.Flaky}
+	b := &Baseline{File: path, Version: version, Flaky: old.Flaky}
 	for _, e := range old.Known {
 		if applies(r, e) {
 			b.Known = append(b.Known, e)
@@ -245,32 +249,26 @@ func applies(r *reports.Result, e Entry) bool {
 }
 
 // render writes the file. The result tells what each entry is about.
-func render(r *reports.Result, baseline *Baseline) []byte {
-	var b bytes.Buffer
-	b.WriteString("# Known failures of the target. An entry that passes, matches nothing or has expired makes the run fail.\n")
-	fmt.Fprintf(&b, "version: %d\n", version)
-	for _, list := range []struct {
-		key     string
-		entries []Entry
-	}{{"known", baseline.Known}, {"flaky", baseline.Flaky}} {
-		if len(list.entries) > 0 {
-			fmt.Fprintf(&b, "%s:\n", list.key)
-		}
-		slices.SortStableFunc(list.entries, func(x, y Entry) int { return cmp.Compare(x.Requirement, y.Requirement) })
-		for _, e := range list.entries {
-			if what := summaryOf(r, e); what != "" {
-				fmt.Fprintf(&b, "  # %s\n", safe.Line(safe.Cut(what, 200)))
-			}
-			doc, err := yaml.Marshal([]Entry{safe.Copy(e, safe.Line)})
-			if err != nil { // texts cannot fail
-				panic(err)
-			}
-			for line := range strings.Lines(string(doc)) {
-				b.WriteString("  " + line)
-			}
+func render(r *reports.Result, b *Baseline) ([]byte, error) {
+	for _, entries := range [][]Entry{b.Known, b.Flaky} {
+		slices.SortStableFunc(entries, func(x, y Entry) int { return cmp.Compare(x.Requirement, y.Requirement) })
+		for i, e := range entries {
+			entries[i] = safe.Copy(e, safe.Line)
+			entries[i].about = safe.Line(safe.Cut(summaryOf(r, e), 200))
 		}
 	}
-	return b.Bytes()
+	text, err := yaml.Dump(b, yaml.WithIndent(2), yaml.WithCompactSeqIndent(false))
+	const head = "# Known failures of the target. An entry that passes, matches nothing or has expired makes the run fail.\n"
+	return append([]byte(head), text...), err
+}
+
+// MarshalYAML writes an entry below a comment that says what it is about.
+func (e Entry) MarshalYAML() (any, error) {
+	type plain Entry
+	n := &yaml.Node{}
+	err := n.Encode(plain(e))
+	n.HeadComment = e.about
+	return n, err
 }
 
 // summaryOf says what the entry is about, as a comment.

@@ -33,120 +33,92 @@ func Write(w io.Writer, r *reports.Result) error {
 	return nil
 }
 
-// The parts of the format, as the JSON formatters of the Cucumber projects write them.
-type (
-	feature struct {
-		URI         string     `json:"uri"`
-		ID          string     `json:"id"`
-		Line        int        `json:"line"`
-		Keyword     string     `json:"keyword"`
-		Name        string     `json:"name"`
-		Description string     `json:"description"`
-		Elements    []scenario `json:"elements"`
-	}
-	scenario struct {
-		ID          string `json:"id"`
-		Line        int    `json:"line"`
-		Type        string `json:"type"`
-		Keyword     string `json:"keyword"`
-		Name        string `json:"name"`
-		Description string `json:"description"`
-		Tags        []tag  `json:"tags"`
-		Steps       []step `json:"steps"`
-	}
-	tag struct {
-		Name string `json:"name"`
-	}
-	step struct {
-		Keyword string   `json:"keyword"`
-		Line    int      `json:"line"`
-		Name    string   `json:"name"`
-		Match   struct{} `json:"match"`
-		Result  outcome  `json:"result"`
-	}
-	outcome struct {
-		Status   string `json:"status"`
-		Duration int64  `json:"duration,omitempty"` // nanoseconds
-		Message  string `json:"error_message,omitempty"`
-	}
-)
+// object is a part of the format, as the JSON formatters of the Cucumber projects write it.
+type object map[string]any
 
-func featuresOf(r *reports.Result) []*feature {
-	features, index, o := []*feature{}, map[[2]string]*feature{}, overview.Of(r)
+func featureOf(uri, name string) object {
+	return object{"uri": uri, "id": overview.Slug(name), "line": 1, "keyword": "Feature", "name": name, "description": "", "elements": []object{}}
+}
+
+func scenarioOf(id, name, description string, line int, tags, steps []object) object {
+	return object{"id": id, "line": line, "type": "scenario", "keyword": "Scenario", "name": name, "description": description,
+		"tags": tags, "steps": steps}
+}
+
+func stepOf(keyword, name string, line int, result object) object {
+	return object{"keyword": keyword + " ", "line": line, "name": name, "match": object{}, "result": result}
+}
+
+func featuresOf(r *reports.Result) (features []object) {
+	index, o := map[[2]string]object{}, overview.Of(r)
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		for _, s := range q.Scenarios {
 			key := [2]string{s.URI, q.Feature}
 			f := index[key]
 			if f == nil {
-				f = &feature{URI: s.URI, ID: overview.Slug(q.Feature), Line: 1, Keyword: "Feature", Name: q.Feature, Elements: []scenario{}}
-				index[key] = f
-				features = append(features, f)
+				f = featureOf(s.URI, q.Feature)
+				index[key], features = f, append(features, f)
 			}
-			f.Elements = append(f.Elements, scenario{
-				ID:   fmt.Sprintf("%s;%s;%s;%d", f.ID, overview.Slug(q.ID), overview.Slug(s.Name), s.Line),
-				Line: s.Line, Type: "scenario", Keyword: "Scenario", Name: s.Name,
-				Description: fmt.Sprintf("%s (%s): %s", q.ID, q.Level, q.Title),
-				Tags:        []tag{{"@" + q.ID}, {"@" + strings.ToLower(string(q.Level))}}, Steps: stepsOf(o, q, &s),
-			})
+			id := fmt.Sprintf("%s;%s;%s;%d", f["id"], overview.Slug(q.ID), overview.Slug(s.Name), s.Line)
+			tags := []object{{"name": "@" + q.ID}, {"name": "@" + strings.ToLower(string(q.Level))}}
+			scenario := scenarioOf(id, s.Name, fmt.Sprintf("%s (%s): %s", q.ID, q.Level, q.Title), s.Line, tags, stepsOf(o, q, &s))
+			f["elements"] = append(f["elements"].([]object), scenario)
 		}
 	}
 	return features
 }
 
 // verdictOf is the verdict as a feature: it is failed or pending where the exit code is not 0, and says what was judged.
-func verdictOf(r *reports.Result) *feature {
-	display := overview.DisplayVerdictOf(r)
-	result := outcome{Status: "passed"}
+func verdictOf(r *reports.Result) object {
+	display, result := overview.DisplayVerdictOf(r), object{"status": "passed"}
 	switch {
 	case display.Tone == reports.NonConformant:
-		result = outcome{Status: "failed", Message: overview.FirstLine(r)}
+		result = object{"status": "failed", "error_message": overview.FirstLine(r)}
 	case display.Exit != 0:
-		result = outcome{Status: "pending", Message: overview.FirstLine(r)}
+		result = object{"status": "pending", "error_message": overview.FirstLine(r)}
 	}
-	return &feature{URI: "agentconform", ID: "agentconform", Line: 1, Keyword: "Feature", Name: "agentconform", Elements: []scenario{{
-		ID: "agentconform;verdict", Line: 1, Type: "scenario", Keyword: "Scenario", Name: "verdict",
-		Description: overview.FactsText(r, "\n"), Tags: []tag{},
-		Steps: []step{{Keyword: "* ", Line: 1, Name: overview.FirstLine(r), Result: result}},
-	}}}
+	f := featureOf("agentconform", "agentconform")
+	f["elements"] = []object{scenarioOf("agentconform;verdict", "verdict", overview.FactsText(r, "\n"), 1, []object{},
+		[]object{stepOf("*", overview.FirstLine(r), 1, result)})}
+	return f
 }
 
-// stepsOf gives each step its status. A scenario that did not pass must show it in a step, whatever the steps
-// say: a reader takes a scenario of passed steps as passed, and one that begins with a skipped step as skipped.
-func stepsOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) []step {
-	var steps []step
+// stepsOf gives each step its status. A scenario that did not pass must show it in a step, whatever the steps say: a reader
+// takes a scenario of passed steps as passed, and one that begins with a skipped step as skipped.
+func stepsOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) []object {
+	steps := []object{}
 	result, shown := outcomeOf(o, q, s), s.Verdict == reports.Passed
-	whole := step{Keyword: "* ", Line: s.Line, Name: "the scenario is " + string(s.Verdict), Result: result}
+	whole := stepOf("*", "the scenario is "+string(s.Verdict), s.Line, result)
 	if begun := slices.ContainsFunc(s.Steps, func(each reports.Step) bool { return each.Verdict != "" }); !begun && !shown {
 		steps, shown = append(steps, whole), true
 	}
 	for _, each := range s.Steps {
-		c := step{Keyword: strings.TrimSpace(each.Keyword) + " ", Line: each.Line, Name: each.Text, Result: outcome{Status: "skipped"}}
+		status := object{"status": "skipped"}
 		switch {
 		case each.Verdict == reports.Passed:
-			c.Result.Status = "passed"
+			status = object{"status": "passed"}
 		case each.Verdict != "" && !shown:
-			c.Result, shown = result, true
+			status, shown = result, true
 		}
-		steps = append(steps, c)
+		steps = append(steps, stepOf(strings.TrimSpace(each.Keyword), each.Text, each.Line, status))
 	}
 	if !shown {
 		steps = append(steps, whole)
 	}
-	if len(steps) == 0 {
-		return []step{}
+	if len(steps) > 0 && s.DurationMS > 0 { // in nanoseconds; the time of single steps is not known
+		steps[len(steps)-1]["result"].(object)["duration"] = s.DurationMS * 1e6
 	}
-	steps[len(steps)-1].Result.Duration = s.DurationMS * 1e6 // the time of single steps is not known
 	return steps
 }
 
-func outcomeOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) outcome {
+func outcomeOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) object {
 	switch class, message := overview.OutcomeOf(o.Result, q, s); class {
 	case overview.Passed, overview.NotJudged:
-		return outcome{Status: "skipped"}
+		return object{"status": "skipped"}
 	case overview.Failed:
-		return outcome{Status: "failed", Message: strings.TrimSpace(message + "\n" + o.Story(q, s))}
+		return object{"status": "failed", "error_message": strings.TrimSpace(message + "\n" + o.Story(q, s))}
 	default:
-		return outcome{Status: "pending", Message: message}
+		return object{"status": "pending", "error_message": message}
 	}
 }
