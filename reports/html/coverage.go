@@ -9,11 +9,11 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// coverageView is what a run touched of the contract: two heat maps and their details.
+// coverageView is what a run touched of the contract: a heat map of the answers, and the details.
 type coverageView struct {
 	Operations, Statuses, Parameters share
-	Undeclared                       int // combinations of operation and status that the contract does not declare
-	StatusMap, ParameterMap          heatMap
+	Undeclared                       int     // combinations of operation and status that the contract does not declare
+	Map                              heatMap // answers by operation and status
 	Details                          []operationView
 	Enums                            []reports.EnumCoverage
 }
@@ -40,7 +40,6 @@ type operationView struct {
 
 // heatMap is a table of counts. Each cell says in text what its shade says.
 type heatMap struct {
-	Label   string
 	Columns []string
 	Rows    []heatRow
 	Totals  []int // by column
@@ -54,10 +53,8 @@ type heatRow struct {
 }
 
 type heatCell struct {
-	N     int
-	Class string // "none", "zero", "h1" to "h4"
-	Text  string
-	Title string
+	N                  int
+	Class, Text, Title string // the class is "none", "zero", "h1" to "h4"
 }
 
 func coverageOf(r *reports.Result) *coverageView {
@@ -65,18 +62,17 @@ func coverageOf(r *reports.Result) *coverageView {
 		return nil
 	}
 	v := &coverageView{Enums: r.Coverage.Enums}
-	var statuses, parameters []string
 	for _, o := range r.Coverage.Operations {
 		view := operationView{OperationCoverage: o}
 		v.Operations.count(o.Exchanges > 0)
 		for _, s := range r.Coverage.Statuses {
 			if s.Operation == o.Operation {
-				view.Statuses, statuses = append(view.Statuses, s), append(statuses, s.Status)
+				view.Statuses = append(view.Statuses, s)
 			}
 		}
 		for _, p := range r.Coverage.Parameters {
 			if p.Operation == o.Operation {
-				view.Parameters, parameters = append(view.Parameters, p), append(parameters, p.Parameter)
+				view.Parameters = append(view.Parameters, p)
 				v.Parameters.count(len(p.Values) > 0)
 			}
 		}
@@ -87,35 +83,28 @@ func coverageOf(r *reports.Result) *coverageView {
 		}
 		v.Details = append(v.Details, view)
 	}
-	v.StatusMap = v.heatMap("Answers by operation and status", statuses, v.statusCell)
-	v.ParameterMap = v.heatMap("Values tried by operation and parameter", parameters, parameterCell)
+	for _, s := range r.Coverage.Statuses {
+		v.Map.Columns = append(v.Map.Columns, s.Status)
+	}
+	slices.Sort(v.Map.Columns)
+	v.Map.Columns = slices.Compact(v.Map.Columns)
+	v.Map.Totals = make([]int, len(v.Map.Columns))
+	for _, o := range v.Details {
+		row := heatRow{Name: o.Operation}
+		for i, status := range v.Map.Columns {
+			cell := v.cell(o, status)
+			row.Cells = append(row.Cells, cell)
+			row.Total += cell.N
+			v.Map.Totals[i] += cell.N
+		}
+		v.Map.Total += row.Total
+		v.Map.Rows = append(v.Map.Rows, row)
+	}
 	return v
 }
 
-// heatMap makes a row of each operation that has anything in these columns.
-func (v *coverageView) heatMap(label string, columns []string, cell func(operationView, string) heatCell) heatMap {
-	slices.Sort(columns)
-	columns = slices.Compact(columns)
-	m := heatMap{Label: label, Columns: columns, Totals: make([]int, len(columns))}
-	for _, o := range v.Details {
-		row, has := heatRow{Name: o.Operation}, false
-		for i, column := range columns {
-			c := cell(o, column)
-			has = has || c.Class != "none"
-			row.Cells = append(row.Cells, c)
-			row.Total += c.N
-			m.Totals[i] += c.N
-		}
-		if has {
-			m.Total += row.Total
-			m.Rows = append(m.Rows, row)
-		}
-	}
-	return m
-}
-
-// statusCell counts the answers with a status.
-func (v *coverageView) statusCell(o operationView, status string) heatCell {
+// cell counts the answers of an operation with a status, and shades the count by its power of ten.
+func (v *coverageView) cell(o operationView, status string) heatCell {
 	n, declared := 0, false
 	var types []string
 	for _, s := range o.Statuses {
@@ -124,34 +113,18 @@ func (v *coverageView) statusCell(o operationView, status string) heatCell {
 			types = append(types, cmp.Or(s.ContentType, "no content type"))
 		}
 	}
-	c := cellOf(n, types != nil, strings.Join(types, ", "))
+	c := heatCell{n, fmt.Sprintf("h%d", min(len(fmt.Sprint(n)), 4)), fmt.Sprint(n), strings.Join(types, ", ")}
 	switch {
-	case declared:
+	case types == nil:
+		return heatCell{Class: "none", Text: "–"}
+	case n == 0:
+		c.Class = "zero"
+	}
+	if declared {
 		v.Statuses.count(n > 0)
-	case types != nil:
+	} else {
 		v.Undeclared++
 		c.Text, c.Class = c.Text+" !", c.Class+" undeclared"
 	}
 	return c
-}
-
-// parameterCell counts the values that were tried.
-func parameterCell(o operationView, name string) heatCell {
-	for _, p := range o.Parameters {
-		if p.Parameter == name {
-			return cellOf(len(p.Values), true, "")
-		}
-	}
-	return cellOf(0, false, "")
-}
-
-// cellOf shades a count by its power of ten.
-func cellOf(n int, known bool, title string) heatCell {
-	switch {
-	case !known:
-		return heatCell{Class: "none", Text: "–"}
-	case n == 0:
-		return heatCell{Class: "zero", Text: "0", Title: title}
-	}
-	return heatCell{N: n, Class: fmt.Sprintf("h%d", min(len(fmt.Sprint(n)), 4)), Text: fmt.Sprint(n), Title: title}
 }

@@ -64,7 +64,8 @@ type page struct {
 	Script   template.JS
 	Display  overview.DisplayVerdict
 	Link     string // address of the implementation, if it is one that can be followed
-	Judged   string // "7 of 13"
+	All      int    // requirements in the catalogue
+	Judged   int    // passed or failed
 	Open     string // those that could not be judged, by verdict
 	Todo     []overview.Cause
 	Counts   overview.Counts
@@ -95,7 +96,7 @@ func pageOf(original *reports.Result) *page {
 		Overview: overview.Of(r), R: r, Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own files
 		Policy:  "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'",
 		Display: overview.DisplayVerdictOf(r), Counts: overview.CountsOf(r), Levels: reports.Levels,
-		Judged:   fmt.Sprintf("%d of %d", overview.Judged(r), max(r.Suite.Requirements, len(r.Requirements))),
+		All: max(r.Suite.Requirements, len(r.Requirements)), Judged: overview.Judged(r),
 		Coverage: coverageOf(r), Cleanup: overview.CleanupOf(r, r.Run.Flag("--out")), all: original.Exchanges, linked: map[int]bool{},
 	}
 	if p.all == nil {
@@ -141,21 +142,4 @@ func (p *page) todo() []overview.Cause {
 		}
 	}
 	return p.Causes(all)
-}
-
-// barPart is a count as a part of a bar, in percent.
-type barPart struct {
-	overview.Count
-	Start, Percent string
-}
-
-// Bar lists the counts as parts of a bar.
-func (p *page) Bar() []barPart {
-	var parts []barPart
-	before, all := 0, 100/float64(max(p.R.Suite.Requirements, len(p.R.Requirements)))
-	for _, c := range p.Counts {
-		parts = append(parts, barPart{c, fmt.Sprintf("%.2f", float64(before)*all), fmt.Sprintf("%.2f", float64(c.N)*all)})
-		before += c.N
-	}
-	return parts
 }

@@ -71,17 +71,12 @@ func TestCoverageOf(t *testing.T) {
 	assert.Equal(t, "1 of 2, 1 of 2, 1 of 2", v.Operations.String()+", "+v.Statuses.String()+", "+v.Parameters.String())
 	assert.Equal(t, 1, v.Undeclared)
 	assert.Equal(t, heatMap{
-		Label: "Answers by operation and status", Columns: []string{"200", "404", "500"}, Totals: []int{11, 0, 1}, Total: 12,
+		Columns: []string{"200", "404", "500"}, Totals: []int{11, 0, 1}, Total: 12,
 		Rows: []heatRow{
 			{"a", []heatCell{{11, "h2", "11", "application/json, text/plain"}, {0, "none", "–", ""}, {1, "h1 undeclared", "1 !", "no content type"}}, 12},
 			{"b", []heatCell{{0, "none", "–", ""}, {0, "zero", "0", "no content type"}, {0, "none", "–", ""}}, 0},
 		},
-	}, v.StatusMap)
-	assert.Equal(t, heatMap{
-		Label: "Values tried by operation and parameter", Columns: []string{"limit", "offset"}, Totals: []int{2, 0}, Total: 2,
-		Rows: []heatRow{{"a", []heatCell{{2, "h1", "2", ""}, {0, "zero", "0", ""}}, 2}},
-	}, v.ParameterMap)
-	assert.Equal(t, "h4", cellOf(12345, true, "").Class)
+	}, v.Map)
 }
 
 // TestThePageSaysWhatWasNotJudged: what the page does not show is no link.

@@ -120,18 +120,11 @@ func (o Overview) observed(q *reports.Requirement) string {
 func (o Overview) warnings() string {
 	var parts []string
 	for _, level := range []reports.Level{reports.Should, reports.May} {
-		var failed, secure []*reports.Requirement
-		for _, q := range o.Classes[Warning] {
-			if q.Level == level {
-				failed = append(failed, q)
-			}
-			if q.Level == level && q.Subject == "security" {
-				secure = append(secure, q)
-			}
-		}
+		failed := ofLevel(o.Classes[Warning], level)
 		if len(failed) == 0 {
 			continue
 		}
+		secure := slices.DeleteFunc(slices.Clone(failed), func(q *reports.Requirement) bool { return q.Subject != "security" })
 		all := 0
 		for _, q := range o.Result.Requirements {
 			if q.Level == level && q.Verdict != reports.Skipped {

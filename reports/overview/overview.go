@@ -104,7 +104,7 @@ func (o Overview) Problems() []Section {
 func notMet(failed []*reports.Requirement) string {
 	var levels []string
 	for _, level := range reports.Levels {
-		if slices.ContainsFunc(failed, func(q *reports.Requirement) bool { return q.Level == level }) {
+		if len(ofLevel(failed, level)) > 0 {
 			levels = append(levels, string(level))
 		}
 	}
@@ -116,6 +116,7 @@ type Count struct {
 	N     int
 	Label string          // "passed", "warnings"
 	Like  reports.Verdict // the verdict that it is shown like
+	Start int             // how many are counted before these
 }
 
 // Counts lists the numbers that are not 0.
@@ -124,7 +125,7 @@ type Counts []Count
 // CountsOf counts the requirements of the catalogue.
 func CountsOf(r *reports.Result) Counts {
 	var counts Counts
-	classes := Of(r).Classes
+	classes, start := Of(r).Classes, 0
 	for _, c := range []struct {
 		class Class
 		like  reports.Verdict
@@ -141,7 +142,8 @@ func CountsOf(r *reports.Result) Counts {
 			label = "warnings"
 		}
 		if n > 0 {
-			counts = append(counts, Count{n, label, c.like})
+			counts = append(counts, Count{n, label, c.like, start})
+			start += n
 		}
 	}
 	return counts
@@ -161,7 +163,7 @@ func VerdictCounts(counts map[reports.Verdict]int) string {
 	var all Counts
 	for _, v := range []reports.Verdict{reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped} {
 		if counts[v] > 0 {
-			all = append(all, Count{counts[v], string(v), v})
+			all = append(all, Count{N: counts[v], Label: string(v), Like: v})
 		}
 	}
 	return all.String()

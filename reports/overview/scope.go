@@ -52,13 +52,7 @@ func NotClaimedText(r *reports.Result) string {
 func byLevel(requirements []*reports.Requirement) string {
 	var parts []string
 	for _, level := range reports.Levels {
-		n := 0
-		for _, q := range requirements {
-			if q.Level == level {
-				n++
-			}
-		}
-		if n > 0 {
+		if n := len(ofLevel(requirements, level)); n > 0 {
 			parts = append(parts, reports.Count(n, string(level)))
 		}
 	}
@@ -66,6 +60,10 @@ func byLevel(requirements []*reports.Requirement) string {
 		return strings.Join(parts[:last], ", ") + " and " + parts[last]
 	}
 	return strings.Join(parts, "")
+}
+
+func ofLevel(requirements []*reports.Requirement, level reports.Level) []*reports.Requirement {
+	return slices.DeleteFunc(slices.Clone(requirements), func(q *reports.Requirement) bool { return q.Level != level })
 }
 
 // BrokenClaims names what the target claims and could not be judged, by capability, with what to do where a key is

@@ -47,7 +47,7 @@ func (s *script) request(x *step) (string, error) {
 		case value == "": // "Name:" would make curl leave the header out
 			header = safe.ShellWord(name + ";")
 		case slices.Contains(x.Request.Secrets, reports.SecretPlace{Header: name}):
-			header = literal(name+": ") + s.expanding(value, `"%s"`)
+			header = safe.ShellWord(name+": ") + s.expanding(value, `"%s"`)
 		}
 		words = append(words, "-H", header)
 	}
@@ -95,7 +95,7 @@ func (s *script) withIDs(x *step, text string, from int) string {
 			return `"$` + v.name + `"`
 		}
 		if rest, ours := strings.CutPrefix(token, "agentconform-"+s.result.Run.ID+"-"); ours && s.result.Run.ID != "" {
-			return literal("agentconform-") + `"$run"` + literal("-"+rest)
+			return safe.ShellWord("agentconform-") + `"$run"` + safe.ShellWord("-"+rest)
 		}
 		return ""
 	})
@@ -110,19 +110,11 @@ func quoted(text string, from int, parts *regexp.Regexp, instead func(part strin
 			continue
 		}
 		if with := instead(text[part[0]:part[1]]); with != "" {
-			shell += literal(text[at:part[0]]) + with
+			shell += safe.ShellWord(text[at:part[0]]) + with
 			at = part[1]
 		}
 	}
-	return shell + literal(text[at:])
-}
-
-// literal quotes a part of a word.
-func literal(text string) string {
-	if text == "" {
-		return ""
-	}
-	return safe.ShellWord(text)
+	return shell + safe.ShellWord(text[at:])
 }
 
 // patience is for how many seconds curl waits for the answer. Where there was none after some time, it waits no
