@@ -59,15 +59,11 @@ func (m *Memory) Get(id int) (Exchange, error) {
 	return m.exchanges[id-1], nil
 }
 
-// All gives the exchanges in order of id, holding no lock between two of them.
+// All gives the exchanges that there are now, in order of id.
 func (m *Memory) All() iter.Seq[Exchange] {
-	return func(yield func(Exchange) bool) {
-		for id := 1; id <= m.Len(); id++ {
-			if x, err := m.Get(id); err != nil || !yield(x) {
-				return
-			}
-		}
-	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return slices.Values(m.exchanges) // what is appended or renumbered later is in another slice
 }
 
 // Renumber gives the exchanges new ids; see [Recorder].

@@ -1,7 +1,6 @@
 package html
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,21 +36,17 @@ type requirement struct {
 }
 
 // partNames are the parts of the interface in their order: what is deployed comes after what deploys it.
-var partNames = [][2]string{{"control-plane", "Control plane"}, {"agent-server", "Agent server"}, {"end-to-end", "Across both"}}
+var partNames = []string{"Control plane", "Agent server", "Across both"}
 
 func partName(profile string) string {
-	for _, known := range partNames {
-		if known[0] == cmp.Or(profile, "end-to-end") {
-			return known[1]
-		}
-	}
-	return profile
+	at := slices.Index([]string{"control-plane", "agent-server"}, profile)
+	return partNames[(at+len(partNames))%len(partNames)]
 }
 
 // parts lists the problems first, worst first: who opens the page looks for them. The rest follows by part of the
 // interface, in the order of the result.
 func (p *page) parts() []*part {
-	var problems, rest []*part
+	var parts []*part
 	above := map[*reports.Requirement]bool{}
 	for _, s := range p.Problems() {
 		one := &part{Class: "on-" + overview.Slug(s.Title), Name: fmt.Sprintf("%s (%d): %s", s.Label(), len(s.Requirements), s.What)}
@@ -59,34 +54,31 @@ func (p *page) parts() []*part {
 			above[q] = true
 			one.add(p.requirement(q, s.Class))
 		}
-		problems = append(problems, one)
+		parts = append(parts, one)
 	}
-	for i := range p.R.Requirements {
-		q := &p.R.Requirements[i]
-		name := partName(q.Profile)
-		at := slices.IndexFunc(rest, func(one *part) bool { return one.Name == name })
-		if at < 0 {
-			at, rest = len(rest), append(rest, &part{Name: name, Slug: partSlug(q.Profile)})
+	for _, name := range partNames {
+		one := &part{Name: name, Slug: overview.Slug(name)}
+		for i := range p.R.Requirements {
+			q := &p.R.Requirements[i]
+			if partName(q.Profile) != name {
+				continue
+			}
+			one.N++
+			if q.Verdict == reports.Passed {
+				one.Passed++
+			}
+			if above[q] {
+				one.Above++
+			} else {
+				one.add(p.requirement(q, ""))
+			}
 		}
-		one := rest[at]
-		one.N++
-		if q.Verdict == reports.Passed {
-			one.Passed++
-		}
-		if above[q] {
-			one.Above++
-		} else {
-			one.add(p.requirement(q, ""))
+		if one.N > 0 {
+			parts = append(parts, one)
 		}
 	}
-	order := func(one *part) int {
-		return slices.IndexFunc(partNames, func(known [2]string) bool { return known[1] == one.Name })
-	}
-	slices.SortStableFunc(rest, func(a, b *part) int { return order(a) - order(b) })
-	return append(problems, rest...)
+	return parts
 }
-
-func partSlug(profile string) string { return cmp.Or(overview.Slug(partName(profile)), "part") }
 
 func (one *part) add(q requirement) {
 	if len(one.Features) == 0 || one.Features[len(one.Features)-1].Name != q.Feature {
@@ -100,7 +92,7 @@ func (one *part) add(q requirement) {
 const maxFindings = 20
 
 func (p *page) requirement(q *reports.Requirement, class overview.Class) requirement {
-	v := requirement{Requirement: q, Part: partSlug(q.Profile), Warning: class == overview.Warning}
+	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Warning: class == overview.Warning}
 	v.Open = class == overview.Failed && len(p.Classes[class]) <= 3 // of many, the reader wants the list first
 	words := []string{q.ID, string(q.Level), q.Title, q.Reason, q.Feature}
 	for _, s := range q.Scenarios {
