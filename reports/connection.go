@@ -110,24 +110,14 @@ func bracketed(ip string) string {
 	return ip
 }
 
-// WithAuthority returns an address with another host and port; as it is where the authority is empty.
+// WithAuthority returns an address with another host and port; as it is where the authority is empty, or the address has none.
 func WithAuthority(address, authority string) string {
-	start, end := AuthoritySpan(address)
-	if authority == "" || end == 0 {
+	scheme, rest, found := strings.Cut(address, "://")
+	if authority == "" || !found || strings.ContainsAny(scheme, "/?#") { // what is found is in its path
 		return address
 	}
-	return address[:start] + authority + address[end:]
-}
-
-// AuthoritySpan is the place of the host and port in an address, in bytes; zeros where it has none.
-func AuthoritySpan(address string) (start, end int) {
-	scheme, rest, found := strings.Cut(address, "://")
-	if !found || strings.ContainsAny(scheme, "/?#") { // what is found is in its path
-		return 0, 0
-	}
-	start = len(scheme) + len("://")
 	if n := strings.IndexAny(rest, "/?#"); n >= 0 {
-		return start, start + n
+		return scheme + "://" + authority + rest[n:]
 	}
-	return start, len(address)
+	return scheme + "://" + authority
 }
