@@ -74,7 +74,11 @@ func chartOf(timeline []reports.Transition, origins map[string]origin) *chart {
 	c.Left = max(len(order)-maxBars, 0)
 	order = order[:len(order)-c.Left]
 	c.Height = 30 + chartRow*len(order)
-	c.ticks()
+	const ticks = 6
+	for i := range int64(ticks + 1) {
+		at := c.begin + (c.end-c.begin)*i/ticks
+		c.Ticks = append(c.Ticks, chartTick{c.x(at), overview.Duration(at)})
+	}
 	for i, revision := range order {
 		bar := c.bar(rows[revision], 24+chartRow*i)
 		bar.Origin = origins[revision]
@@ -115,21 +119,6 @@ func (c *chart) bar(transitions []reports.Transition, y int) chartBar {
 		bar.Segments = append(bar.Segments, s)
 	}
 	return bar
-}
-
-// ticks puts a few round numbers on the axis: the smallest step of 1, 2 or 5 times a power of ten that needs no more
-// than eight.
-func (c *chart) ticks() {
-	power, step := int64(1), int64(1)
-	for i := 1; (c.end-c.begin)/step > 8; i++ {
-		step = []int64{1, 2, 5}[i%3] * power
-		if i%3 == 2 {
-			power *= 10
-		}
-	}
-	for at := (c.begin + step - 1) / step * step; at <= c.end; at += step {
-		c.Ticks = append(c.Ticks, chartTick{c.x(at), overview.Duration(at)})
-	}
 }
 
 // shortID keeps both ends of an id: ids made in a row often share their beginning.

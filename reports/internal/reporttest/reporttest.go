@@ -4,8 +4,6 @@ package reporttest
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
 	"flag"
 	"io"
 	"os"
@@ -111,18 +109,5 @@ func SchemaFile(name string) func(*testing.T, []byte) {
 		schema, err := os.ReadFile(filepath.Join("testdata", name))
 		require.NoError(t, err)
 		Schema(t, schema, doc)
-	}
-}
-
-// XML reads a document with a strict parser.
-func XML(t *testing.T, doc []byte) {
-	t.Helper()
-	dec := xml.NewDecoder(bytes.NewReader(doc))
-	for {
-		_, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		require.NoError(t, err)
 	}
 }
