@@ -90,24 +90,20 @@ func SetScope(r *Result, absent []NotJudged) {
 	}
 }
 
+// Catalogue is how many requirements there are, in the result or not.
+func (r *Result) Catalogue() int { return max(r.Suite.Requirements, len(r.Requirements)) }
+
 // LeftOut counts the requirements that a run left out: they apply to the target as far as is known, and were not
 // judged, because they were not selected, or because a budget, a profile, an address or a key did not allow it.
-type LeftOut struct {
-	N   int // left out
-	All int // in the catalogue
-}
-
-// LeftOutOf counts what the run r left out.
-func LeftOutOf(r *Result) LeftOut {
-	l := LeftOut{All: max(r.Suite.Requirements, len(r.Requirements))}
-	for _, n := range r.NotJudged {
-		if n.Kind != NotApplicable {
-			l.N++
+func (r *Result) LeftOut() (n int) {
+	for _, each := range r.NotJudged {
+		if each.Kind != NotApplicable {
+			n++
 		}
 	}
-	return l
+	return n
 }
 
 // Whole tells whether the run judged every requirement that applies to the target. Only the verdict of such a run is
 // shown as conformant without a caveat.
-func Whole(r *Result) bool { return LeftOutOf(r).N == 0 }
+func Whole(r *Result) bool { return r.LeftOut() == 0 }

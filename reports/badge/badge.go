@@ -46,7 +46,7 @@ func Write(w io.Writer, r *reports.Result) error {
 // must not look like one to all.
 func message(r *reports.Result) string {
 	display, o := overview.DisplayVerdictOf(r), overview.Of(r)
-	all := max(r.Suite.Requirements, len(r.Requirements)) - len(o.Classes[overview.NotApplicable])
+	all := r.Catalogue() - len(o.Classes[overview.NotApplicable])
 	text := fmt.Sprintf("%s%s %d/%d", display.Word, display.Scope, len(o.Classes[overview.Passed]), all)
 	if unclaimed := overview.NotClaimedText(r); unclaimed != "" {
 		text += ", " + unclaimed

@@ -12,11 +12,9 @@ import (
 
 // Bounds of the evidence within the page. What is left out is in result.json and result.har.
 const (
-	maxRows      = 50_000   // exchanges that are listed
 	maxPlainRows = 1000     // exchanges that are listed for readers without scripts
 	maxShownBody = 16 << 10 // bytes of each body
 	maxEvidence  = 24 << 20 // bytes of all bodies and headers
-	maxLinked    = 8 << 20  // bytes of those that led to findings, which are kept when the others are not
 	chunkSize    = 100      // exchanges that are unpacked at once
 )
 
@@ -65,9 +63,6 @@ func (p *page) short(address string) string {
 // Exchanges tells the template how many there are.
 func (p *page) Exchanges() int { return p.all.Len() }
 
-// Unlisted tells how many are left out.
-func (p *page) Unlisted() int { return max(p.Exchanges()-maxRows, 0) }
-
 // PlainUnlisted tells how many are left out of the list for readers without scripts.
 func (p *page) PlainUnlisted() int { return max(p.Exchanges()-maxPlainRows, 0) }
 
@@ -103,13 +98,9 @@ type shownSide struct {
 
 // Chunks gives the evidence of all exchanges as data.
 func (p *page) Chunks() iter.Seq[template.JS] {
-	left, linkedLeft := maxEvidence, maxLinked
+	room := maxEvidence
 	return chunks(p.all, chunkSize, func(x reports.Exchange) shownExchange {
-		room := &left
-		if p.linked[x.ID] {
-			room = &linkedLeft
-		}
-		s := shownExchange{Request: shownSideOf(x.Request, room), Response: shownSideOf(x.Response, room)}
+		s := shownExchange{Request: shownSideOf(x.Request, &room), Response: shownSideOf(x.Response, &room)}
 		x.Request, x.Response = reports.Message{}, reports.Message{}
 		x = scrubbed(x, 4000)
 		s.URL, s.Error, s.Curl, s.AtMS = x.URL, x.Error, x.Curl, x.AtMS
@@ -143,9 +134,6 @@ func chunks[T any](all reports.Exchanges, size int, item func(reports.Exchange) 
 			return yield(template.JS(safe.JSON(doc))) //nolint:gosec // JSON with all of HTML escaped
 		}
 		for x := range all.All() {
-			if x.ID > maxRows {
-				break
-			}
 			if chunk = append(chunk, item(x)); len(chunk) == size && !flush() {
 				return
 			}

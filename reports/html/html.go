@@ -64,7 +64,6 @@ type page struct {
 	Script   template.JS
 	Display  overview.DisplayVerdict
 	Link     string // address of the implementation, if it is one that can be followed
-	All      int    // requirements in the catalogue
 	Judged   int    // passed or failed
 	Open     string // those that could not be judged, by verdict
 	Todo     []overview.Cause
@@ -76,8 +75,7 @@ type page struct {
 	Chart    *chart        // nil: no status was polled
 	Cleanup  overview.Cleanup
 
-	all    reports.Exchanges
-	linked map[int]bool // exchanges that led to a finding
+	all reports.Exchanges
 }
 
 // maxText bounds each text in the page.
@@ -96,8 +94,8 @@ func pageOf(original *reports.Result) *page {
 		Overview: overview.Of(r), R: r, Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own files
 		Policy:  "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'",
 		Display: overview.DisplayVerdictOf(r), Counts: overview.CountsOf(r), Levels: reports.Levels,
-		All: max(r.Suite.Requirements, len(r.Requirements)), Judged: overview.Judged(r),
-		Coverage: coverageOf(r), Cleanup: overview.CleanupOf(r, r.Run.Flag("--out")), all: original.Exchanges, linked: map[int]bool{},
+		Judged:   overview.Judged(r),
+		Coverage: coverageOf(r), Cleanup: overview.CleanupOf(r, r.Run.Flag("--out")), all: original.Exchanges,
 	}
 	if p.all == nil {
 		p.all = reports.NewMemory()

@@ -159,7 +159,6 @@ func (p *page) chain(f *reports.Finding) []chainLink {
 		if err != nil {
 			continue
 		}
-		p.linked[l.Exchange] = true
 		link := chainLink{Part: l.Part, Row: p.row(x), Skipped: left}
 		left = 0
 		if l.Exchange == f.Exchange {

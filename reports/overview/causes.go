@@ -144,8 +144,8 @@ func Remaining(r *reports.Result) string {
 		text = "none"
 	}
 	parts := []string{text, claims}
-	if left := reports.LeftOutOf(r); left.N > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %s not judged", left.N, reports.Count(left.All, "requirement")))
+	if left := r.LeftOut(); left > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s not judged", left, reports.Count(r.Catalogue(), "requirement")))
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return cmp.Or(strings.Join(parts, "; "), "no MUST was judged")

@@ -29,8 +29,8 @@ func Headline(r *reports.Result) string {
 	if r.Run.Stopped != "" {
 		stopped = "stopped by " + r.Run.Stopped
 	}
-	if left := reports.LeftOutOf(r); r.Run.Whole && r.Verdict == reports.Incomplete && left.N > 0 {
-		required = fmt.Sprintf("--require-whole: %s not judged", reports.Count(left.N, "requirement"))
+	if r.Run.Whole && r.Verdict == reports.Incomplete && !reports.Whole(r) {
+		required = fmt.Sprintf("--require-whole: %s not judged", reports.Count(r.LeftOut(), "requirement"))
 	}
 	o := Of(r)
 	parts := []string{stopped, numbers(r), o.firstCause(), required, BrokenClaims(r), NotClaimedText(r), o.warnings(), nextKey(r)}
@@ -55,11 +55,11 @@ func numbers(r *reports.Result) string {
 		}
 	}
 	passed, failed, open := by[reports.Passed], by[reports.Failed], by[reports.Blocked]+by[reports.Inconclusive]
-	noun, left := "MUST", reports.LeftOutOf(r)
+	noun := "MUST"
 	if r.BeyondMusts() {
 		noun = "requirement"
 	}
-	part := left.N > 0 && !AgentOnly(r)
+	part := !reports.Whole(r) && !AgentOnly(r)
 	if part {
 		noun = "selected " + noun
 	}
@@ -74,7 +74,7 @@ func numbers(r *reports.Result) string {
 	case passed+failed == 0:
 		return "no requirement was judged"
 	case part && (r.Verdict == reports.Conformant || open == 0):
-		return fmt.Sprintf("%d of %s judged, no MUST failed", judged, reports.Count(left.All, "requirement"))
+		return fmt.Sprintf("%d of %s judged, no MUST failed", judged, reports.Count(r.Catalogue(), "requirement"))
 	case r.Verdict == reports.Conformant && notApplicable > 0:
 		return fmt.Sprintf("%d of %s passed, %d not applicable", passed, of, notApplicable)
 	case r.Verdict == reports.Conformant || open == 0:

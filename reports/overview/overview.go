@@ -136,7 +136,7 @@ func CountsOf(r *reports.Result) Counts {
 	} {
 		n, label := len(classes[c.class]), string(c.class)
 		if c.class == NotJudged {
-			n += max(0, r.Suite.Requirements-len(r.Requirements))
+			n += r.Catalogue() - len(r.Requirements)
 		}
 		if c.class == Warning && n > 1 {
 			label = "warnings"

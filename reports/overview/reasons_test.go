@@ -17,7 +17,7 @@ func decided(r *reports.Result) []any {
 	known := &baseline.Baseline{File: "known.yaml", Known: []baseline.Entry{{Requirement: r.Requirements[0].ID, Reason: "r", Owner: "o"}}}
 	baseline.Apply(r, known, time.Time{})
 	o := overview.Of(r)
-	all := []any{overview.DisplayVerdictOf(r), reports.Conclude(r.Requirements, r.Run.Strict), reports.ConcludeKnown(r), reports.LeftOutOf(r),
+	all := []any{overview.DisplayVerdictOf(r), reports.Conclude(r.Requirements, r.Run.Strict), reports.ConcludeKnown(r), r.LeftOut(),
 		len(r.Baseline.New), len(r.Baseline.Stale), overview.Remaining(r)}
 	for _, list := range [][]overview.Cause{o.Causes(o.Skipped), o.SkippedInPart(), o.Causes(o.Classes[overview.Failed]),
 		o.Causes(o.Classes[overview.Blocked]), o.Causes(o.Classes[overview.Inconclusive]), o.Causes(o.Classes[overview.Warning])} {

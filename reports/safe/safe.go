@@ -72,19 +72,10 @@ func ShortIDs(s string) string { return uuids.ReplaceAllString(s, "$1…") }
 // Ellipsis shortens s to at most limit characters, the last of which is then "…": for places where a line is all the
 // room there is. A limit of 0 or less leaves s as it is.
 func Ellipsis(s string, limit int) string {
-	if limit <= 0 || len(s) <= limit {
+	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	runes, cut := 0, 0
-	for i := range s {
-		if runes == limit {
-			return strings.TrimRight(s[:cut], " ") + "…"
-		}
-		if runes++; runes == limit {
-			cut = i
-		}
-	}
-	return s
+	return strings.TrimRight(string([]rune(s)[:limit-1]), " ") + "…"
 }
 
 // Prefix returns the longest prefix of s of at most limit bytes that does not split a rune.
