@@ -64,11 +64,14 @@ func (l Level) Decides(strict bool) bool { return l == Must || strict && l == Sh
 // carries, or because its capability is claimed by name.
 func (q *Requirement) Decides(strict bool) bool { return q.Binding || q.Level.Decides(strict) }
 
-// BeyondMusts tells whether requirements of other levels than MUST may decide the verdict: in a strict run, by
-// --fail-on, or by a claim.
-func (r *Result) BeyondMusts() bool {
+// Deciding names what decides the verdict: "MUST", or "requirement" where others may too: in a strict run, by --fail-on, or by a
+// claim.
+func (r *Result) Deciding() string {
 	beyond := func(q Requirement) bool { return q.Binding && q.Level != Must }
-	return r.Run.Strict || r.Run.FailOn != "" || slices.ContainsFunc(r.Requirements, beyond)
+	if r.Run.Strict || r.Run.FailOn != "" || slices.ContainsFunc(r.Requirements, beyond) {
+		return "requirement"
+	}
+	return string(Must)
 }
 
 // Conclude derives the conclusion: non-conformant when a MUST failed; conformant when no MUST failed, is blocked

@@ -154,10 +154,7 @@ func columnOf(in Input, labels map[string]int) Column {
 
 // passed counts the requirements that decide the verdict and passed.
 func passed(r *reports.Result) string {
-	n, all, noun := 0, 0, "MUST"
-	if r.BeyondMusts() {
-		noun = "requirement"
-	}
+	n, all := 0, 0
 	for i := range r.Requirements {
 		q := &r.Requirements[i]
 		if !q.Decides(r.Run.Strict) || overview.ClassOf(r, q) == overview.NotApplicable {
@@ -168,7 +165,7 @@ func passed(r *reports.Result) string {
 			n++
 		}
 	}
-	return fmt.Sprintf("%d of %s passed", n, reports.Count(all, noun))
+	return fmt.Sprintf("%d of %s passed", n, reports.Count(all, r.Deciding()))
 }
 
 // judge names the change of one requirement from the older result to the newer one; nil means that a result does

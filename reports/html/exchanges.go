@@ -2,6 +2,7 @@ package html
 
 import (
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"iter"
 	"strings"
@@ -34,14 +35,9 @@ type exchangeRow struct {
 func (p *page) row(x reports.Exchange) exchangeRow {
 	x.Request, x.Response = reports.Message{}, reports.Message{}
 	x = scrubbed(x, 500)
-	class := "up"
-	switch {
-	case x.Status == 0 || x.Status >= 500:
-		class = "bad"
-	case len(x.Problems) > 0:
-		class = "odd"
-	case x.Status >= 400:
-		class = "off"
+	class := fmt.Sprintf("s%d", x.Status/100)
+	if len(x.Problems) > 0 {
+		class += " odd"
 	}
 	return exchangeRow{
 		ID: x.ID, Method: x.Method, Path: p.short(x.URL), Status: x.Status, MS: x.MS, Scenario: x.Scenario,

@@ -127,11 +127,7 @@ func Remaining(r *reports.Result) string {
 	claims, text := BrokenClaims(r), ""
 	switch warnings := o.Classes[Warning]; {
 	case len(short) > 0:
-		noun := "MUST"
-		if r.BeyondMusts() {
-			noun = "requirement"
-		}
-		text = reports.Count(len(short), noun)
+		text = reports.Count(len(short), r.Deciding())
 		if known > 0 {
 			text += fmt.Sprintf(" (%d in the baseline)", known)
 		}

@@ -55,10 +55,7 @@ func numbers(r *reports.Result) string {
 		}
 	}
 	passed, failed, open := by[reports.Passed], by[reports.Failed], by[reports.Blocked]+by[reports.Inconclusive]
-	noun := "MUST"
-	if r.BeyondMusts() {
-		noun = "requirement"
-	}
+	noun := r.Deciding()
 	part := !reports.Whole(r) && !AgentOnly(r)
 	if part {
 		noun = "selected " + noun
@@ -103,16 +100,12 @@ func (o Overview) firstCause() string {
 	if n := len(open[0].Requirements) - 1; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return open[0].Requirements[0].ID + more + ": " + safe.Ellipsis(strings.TrimSuffix(open[0].What, "."), maxCause)
+	return open[0].Requirements[0].ID + more + ": " + safe.Ellipsis(open[0].What, maxCause)
 }
 
 // observed says in a few words what is wrong with a failed requirement.
 func (o Overview) observed(q *reports.Requirement) string {
-	text := q.Reason
-	if f := o.Findings[q.ID]; len(f) > 0 {
-		text = WhatIsWrong(f[0])
-	}
-	return safe.Ellipsis(strings.TrimSuffix(cmp.Or(text, q.Title), "."), maxCause)
+	return safe.Ellipsis(o.inWords([]*reports.Requirement{q}), maxCause)
 }
 
 // warnings counts what failed and does not decide the verdict: "1 of 21 SHOULDs failed: CP-REV-3: expected 4xx, got
