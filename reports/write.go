@@ -60,10 +60,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		_, _ = out.WriteString("\n  ")
 	}
 	_, _ = fmt.Fprintf(out, "]%s", after)
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("writing the result file: %w", err)
-	}
-	return nil
+	return out.Flush()
 }
 
 // encoded is JSON in which <, > and & stay readable.

@@ -36,10 +36,8 @@ func Write(w io.Writer, r *reports.Result) error {
 </svg>
 `
 	suite := safe.Visible(overview.Suite(r) + "; scope " + string(cmp.Or(r.Scope, "unknown")))
-	if _, err := fmt.Fprintf(w, svg, left+right, label, message, left, right, fill, left-12, left+6, right-12, suite); err != nil {
-		return fmt.Errorf("writing the badge: %w", err)
-	}
-	return nil
+	_, err := fmt.Fprintf(w, svg, left+right, label, message, left, right, fill, left-12, left+6, right-12, suite)
+	return err
 }
 
 // message says the verdict and how much of the interface it is about: a conformance to three requirements out of seventy

@@ -38,10 +38,8 @@ func (t *Table) Text(w io.Writer) error {
 		b.WriteString(strings.TrimRight("  "+t.changes(r), " ") + "\n")
 	}
 	t.legend(&b, len(rows))
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("printing the comparison: %w", err)
-	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // column names a column by a letter: labels are too wide for a table.
@@ -174,10 +172,8 @@ func (t *Table) Markdown(w io.Writer) error {
 	b.WriteString("\n<details><summary>All judged requirements</summary>\n\n")
 	t.markdownRows(&b, t.Rows)
 	b.WriteString("\n</details>\n")
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("writing the comparison: %w", err)
-	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func (t *Table) markdownRows(b *strings.Builder, rows []Row) {

@@ -23,14 +23,11 @@ func Write(w io.Writer, r *reports.Result) error {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err := enc.Encode(append(featuresOf(r), verdictOf(r)))
-	if err == nil {
-		_, err = w.Write(safe.JSON(b.Bytes()))
+	if err := enc.Encode(append(featuresOf(r), verdictOf(r))); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("writing Cucumber JSON: %w", err)
-	}
-	return nil
+	_, err := w.Write(safe.JSON(b.Bytes()))
+	return err
 }
 
 // object is a part of the format, as the JSON formatters of the Cucumber projects write it.

@@ -32,10 +32,7 @@ func Write(w io.Writer, r *reports.Result) error {
 		}
 	}
 	_, _ = out.WriteString("\n]}}\n")
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("writing the HTTP archive: %w", err)
-	}
-	return nil
+	return out.Flush()
 }
 
 // object is a JSON object.

@@ -32,10 +32,7 @@ var (
 // security policy in the page forbids all scripts but its own. The page links to the same result in other formats, in
 // the same folder. Write fails where w does.
 func Write(w io.Writer, r *reports.Result) error {
-	if err := parsed().Execute(w, pageOf(r)); err != nil {
-		return fmt.Errorf("writing the HTML page: %w", err)
-	}
-	return nil
+	return parsed().Execute(w, pageOf(r))
 }
 
 // parsed reads the templates once: a section of the page each.

@@ -32,14 +32,11 @@ import (
 func Write(w io.Writer, r *reports.Result) error {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
-	err := documentOf(r).WriteXML(&b)
-	if err == nil {
-		_, err = io.WriteString(w, b.String())
+	if err := documentOf(r).WriteXML(&b); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("writing JUnit XML: %w", err)
-	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func documentOf(r *reports.Result) *junit.Testsuites {

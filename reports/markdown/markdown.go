@@ -41,10 +41,8 @@ func Write(w io.Writer, r *reports.Result) error {
 		m.causes(m.Skipped)
 	}
 	m.closing()
-	if _, err := io.WriteString(w, m.b.String()); err != nil {
-		return fmt.Errorf("writing the Markdown summary: %w", err)
-	}
-	return nil
+	_, err := io.WriteString(w, m.b.String())
+	return err
 }
 
 type markdown struct {
