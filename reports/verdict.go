@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -56,6 +57,17 @@ const (
 
 // Levels lists the levels, the most binding first.
 var Levels = []Level{Must, Should, May}
+
+// Each gives pointers into a list.
+func Each[T any](items []T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range items {
+			if !yield(&items[i]) {
+				return
+			}
+		}
+	}
+}
 
 // Decides tells whether a requirement of this level decides the verdict: a MUST does, and in a strict run a SHOULD too.
 func (l Level) Decides(strict bool) bool { return l == Must || strict && l == Should }
@@ -133,13 +145,11 @@ func BrokenClaims(r *Result) []*Requirement {
 		return q.Verdict == Skipped && q.Skip != nil && slices.Contains(kinds, q.Skip.Kind)
 	}
 	applies := map[string]bool{} // by capability
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range Each(r.Requirements) {
 		applies[q.Claimed] = applies[q.Claimed] || !skipped(q, NotApplicable)
 	}
 	var all []*Requirement
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range Each(r.Requirements) {
 		unjudged := q.Verdict == Blocked || q.Verdict == Inconclusive || skipped(q, NotConfigured, OverBudget)
 		if q.Claimed != "" && (unjudged || !applies[q.Claimed] && slices.Contains(r.Target.Supports, q.Claimed)) {
 			all = append(all, q)

@@ -17,8 +17,7 @@ func Apply(r *reports.Result, b *Baseline, now time.Time) {
 	for i, e := range b.entries() {
 		apply(r, e, i >= len(b.Known), today)
 	}
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		if !q.Verdict.Problem() {
 			continue
 		}

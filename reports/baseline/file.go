@@ -213,8 +213,7 @@ func renewed(path string, r *reports.Result, old *Baseline) *Baseline {
 		}
 	}
 	expires := Day(r.Run.StartedAt.UTC().Add(lifetime).Format(time.DateOnly))
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		if !q.Verdict.Problem() || !q.Decides(r.Run.Strict) {
 			continue
 		}
@@ -285,9 +284,9 @@ func summaryOf(r *reports.Result, e Entry) string {
 }
 
 func requirementOf(r *reports.Result, id string) *reports.Requirement {
-	for i := range r.Requirements {
-		if r.Requirements[i].ID == id {
-			return &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
+		if q.ID == id {
+			return q
 		}
 	}
 	return nil
@@ -295,9 +294,9 @@ func requirementOf(r *reports.Result, id string) *reports.Requirement {
 
 func findingsOf(r *reports.Result, id string) []*reports.Finding {
 	var all []*reports.Finding
-	for i := range r.Findings {
-		if r.Findings[i].Requirement == id {
-			all = append(all, &r.Findings[i])
+	for f := range reports.Each(r.Findings) {
+		if f.Requirement == id {
+			all = append(all, f)
 		}
 	}
 	return all

@@ -86,8 +86,7 @@ func Of(inputs ...Input) (*Table, error) {
 	base := inputs[0].Result
 	for at := range inputs {
 		column := (at + len(inputs) - 1) % len(inputs) // the last one first
-		for i := range inputs[column].Result.Requirements {
-			q := &inputs[column].Result.Requirements[i]
+		for q := range reports.Each(inputs[column].Result.Requirements) {
 			if found[q.ID] == nil {
 				ids, found[q.ID] = append(ids, q.ID), make([]*reports.Requirement, len(inputs))
 			}
@@ -155,8 +154,7 @@ func columnOf(in Input, labels map[string]int) Column {
 // passed counts the requirements that decide the verdict and passed.
 func passed(r *reports.Result) string {
 	n, all := 0, 0
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		if !q.Decides(r.Run.Strict) || overview.ClassOf(r, q) == overview.NotApplicable {
 			continue
 		}

@@ -48,8 +48,7 @@ func stepOf(keyword, name string, line int, result object) object {
 
 func featuresOf(r *reports.Result) (features []object) {
 	index, o := map[[2]string]object{}, overview.Of(r)
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		for _, s := range q.Scenarios {
 			key := [2]string{s.URI, q.Feature}
 			f := index[key]

@@ -58,8 +58,7 @@ func (p *page) parts() []*part {
 	}
 	for _, name := range partNames {
 		one := &part{Name: name, Slug: overview.Slug(name)}
-		for i := range p.R.Requirements {
-			q := &p.R.Requirements[i]
+		for q := range reports.Each(p.R.Requirements) {
 			if partName(q.Profile) != name {
 				continue
 			}

@@ -43,8 +43,7 @@ func documentOf(r *reports.Result) *junit.Testsuites {
 	o, used := overview.Of(r), map[string]int{}
 	var suites []*junit.Testsuite
 	took := map[string]int64{}
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		for j := range q.Scenarios {
 			s := &q.Scenarios[j]
 			name := safe.Visible(cmp.Or(q.Feature, "requirements"))

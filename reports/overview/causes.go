@@ -111,8 +111,7 @@ func skipInWords(s reports.Skip) string {
 func Remaining(r *reports.Result) string {
 	o, passed, known := Of(r), 0, 0
 	var short []*reports.Requirement // what decides the verdict and has not passed though it applies
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		switch {
 		case !q.Decides(r.Run.Strict) || q.Verdict == reports.Skipped:
 		case q.Verdict == reports.Passed:

@@ -41,8 +41,7 @@ func Headline(r *reports.Result) string {
 // numbers says how many of the requirements that decide the verdict have passed or failed.
 func numbers(r *reports.Result) string {
 	by, known, notApplicable := map[reports.Verdict]int{}, 0, 0
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		if !q.Decides(r.Run.Strict) {
 			continue
 		}

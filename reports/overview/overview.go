@@ -61,16 +61,14 @@ type Overview struct {
 // Of sorts the requirements of r.
 func Of(r *reports.Result) Overview {
 	o := Overview{r, map[Class][]*reports.Requirement{}, nil, map[string][]*reports.Finding{}}
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		class := ClassOf(r, q)
 		o.Classes[class] = append(o.Classes[class], q)
 		if q.Verdict == reports.Skipped {
 			o.Skipped = append(o.Skipped, q)
 		}
 	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for f := range reports.Each(r.Findings) {
 		o.Findings[f.Requirement] = append(o.Findings[f.Requirement], f)
 	}
 	return o

@@ -53,8 +53,7 @@ func Conformant() *reports.Result {
 // Unreachable is the run against an address at which nothing answers.
 func Unreachable() *reports.Result {
 	r := Faulty()
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		Block(q, reports.Blocker{Kind: reports.ByTarget, Name: r.Target.ControlPlane}, r.Target.ControlPlane+" does not answer: connection refused")
 		for j := range q.Scenarios {
 			q.Scenarios[j].Exchanges = nil
@@ -137,8 +136,7 @@ func Hostile(text string) *reports.Result {
 	r := Sample()
 	r.Headline = "The target says: " + text
 	r.Target.Implementation = reports.Implementation{Name: text, Version: text, URL: text, Contact: text}
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
+	for q := range reports.Each(r.Requirements) {
 		if q.Verdict == reports.Passed {
 			continue
 		}
@@ -152,8 +150,7 @@ func Hostile(text string) *reports.Result {
 		s := &q.Scenarios[0]
 		s.Reason, s.Skip, s.BlockedBy = q.Reason, q.Skip, q.BlockedBy
 	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for f := range reports.Each(r.Findings) {
 		f.Summary, f.Expected, f.Actual, f.Hint, f.Pointer, f.Curl = text, text, text+"\n"+text, text, "/"+text, "curl '"+text+"'"
 	}
 	exchanges := reports.NewMemory()
