@@ -110,7 +110,8 @@ func bracketed(ip string) string {
 	return ip
 }
 
-// WithAuthority returns an address with another host and port; as it is where the authority is empty, or the address has none.
+// WithAuthority returns an address with another host and port; as it is where the authority is empty, or the address has
+// none.
 func WithAuthority(address, authority string) string {
 	scheme, rest, found := strings.Cut(address, "://")
 	if authority == "" || !found || strings.ContainsAny(scheme, "/?#") { // what is found is in its path

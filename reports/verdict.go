@@ -76,8 +76,8 @@ func (l Level) Decides(strict bool) bool { return l == Must || strict && l == Sh
 // carries, or because its capability is claimed by name.
 func (q *Requirement) Decides(strict bool) bool { return q.Binding || q.Level.Decides(strict) }
 
-// Deciding names what decides the verdict: "MUST", or "requirement" where others may too: in a strict run, by --fail-on, or by a
-// claim.
+// Deciding names what decides the verdict: "MUST", or "requirement" where others may too: in a strict run, by --fail-on,
+// or by a claim.
 func (r *Result) Deciding() string {
 	beyond := func(q Requirement) bool { return q.Binding && q.Level != Must }
 	if r.Run.Strict || r.Run.FailOn != "" || slices.ContainsFunc(r.Requirements, beyond) {

@@ -159,8 +159,8 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	p.field("compared", f.Compared)
 	p.field("hint", f.Hint)
 	p.verbatim("replay", overview.ReplayCommand(p.Result, f), "")
-	if path := script.Path(p.Result, f); path != "" && p.opts.Out != "" {
-		p.verbatim("script", script.Command(p.Result, p.opts.Out+"/"+path), "")
+	if p.opts.Out != "" {
+		p.verbatim("script", script.Command(p.Result, f, p.opts.Out), "")
 	}
 }
 
@@ -205,28 +205,13 @@ func (p *printer) skipped() {
 }
 
 func (p *printer) closing() {
-	r := p.Result
-	stats := fmt.Sprintf("%s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), overview.Duration(r.Run.DurationMS), r.Run.Seed)
-	if waits := overview.Waits(r.Counts); waits != "" {
-		stats += ", " + waits
-	}
-	cleanup, page := overview.CleanupOf(r, p.opts.Out), ""
-	if p.opts.Out != "" {
-		page = p.opts.Out + "/index.html"
-	}
 	p.line("")
-	for _, l := range [][2]string{
-		{"Remaining", overview.Remaining(r)}, {"Requirements", overview.CountsOf(r).String()},
-		{"Claims", strings.Join(r.Target.Supports, ", ")}, {"Scenarios", overview.VerdictCounts(r.Counts.Scenarios)}, {"Stats", stats},
-		{"Suite", overview.Suite(r)}, {"Cleanup", cleanup.Summary}, {"Not cleaned up", cleanup.WhatIsLeft()},
-		{"Remove it", cleanup.Command}, {"Reports", page},
-	} {
-		switch {
-		case l[1] == "":
-		case l[0] == "Remove it" || l[0] == "Reports": // to be copied
-			p.line("%-16s%s", l[0], safe.Line(l[1]))
-		default:
-			p.wrap(fmt.Sprintf("%-16s", l[0]), strings.Repeat(" ", 16), safe.Line(l[1]))
+	for _, row := range overview.Closing(p.Result, p.opts.Out) {
+		label, text := fmt.Sprintf("%-16s", row[0]), safe.Line(row[1])
+		if row[0] == "Remove it" || row[0] == "Reports" { // to be copied
+			p.line("%s%s", label, text)
+		} else {
+			p.wrap(label, strings.Repeat(" ", len(label)), text)
 		}
 	}
 	p.line("%s", p.verdict())

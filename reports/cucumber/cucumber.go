@@ -80,8 +80,8 @@ func verdictOf(r *reports.Result) object {
 	return f
 }
 
-// stepsOf gives each step its status. A scenario that did not pass must show it in a step, whatever the steps say: a reader
-// takes a scenario of passed steps as passed, and one that begins with a skipped step as skipped.
+// stepsOf gives each step its status. A scenario that did not pass must show it in a step, whatever the steps say: a
+// reader takes a scenario of passed steps as passed, and one that begins with a skipped step as skipped.
 func stepsOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) []object {
 	steps := []object{}
 	result, shown := outcomeOf(o, q, s), s.Verdict == reports.Passed

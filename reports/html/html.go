@@ -62,7 +62,6 @@ type page struct {
 	Display  overview.DisplayVerdict
 	Link     string // address of the implementation, if it is one that can be followed
 	Judged   int    // passed or failed
-	Open     string // those that could not be judged, by verdict
 	Todo     []overview.Cause
 	Counts   overview.Counts
 	Verdicts []reports.Verdict // that occur
@@ -105,10 +104,6 @@ func pageOf(original *reports.Result) *page {
 		occur[q.Verdict]++
 	}
 	p.Verdicts = slices.DeleteFunc(slices.Clone(reports.Verdicts), func(v reports.Verdict) bool { return occur[v] == 0 })
-	if occur[reports.Blocked]+occur[reports.Inconclusive] > 0 {
-		p.Open = overview.VerdictCounts(map[reports.Verdict]int{
-			reports.Blocked: occur[reports.Blocked], reports.Inconclusive: occur[reports.Inconclusive]})
-	}
 	p.Todo = p.todo()
 	p.Parts = p.parts()
 	p.Chart = chartOf(r.Timeline, p.origins())

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -102,12 +101,8 @@ func (m *markdown) reproducers(failed []*reports.Requirement) {
 			if f.Step != "" {
 				fmt.Fprintf(&b, "Failed at: %s\n\n", safe.Prose(f.Step, 300))
 			}
-			commands := []string{overview.ReplayCommand(m.Result, f), f.Curl, ""}
-			if path := script.Path(m.Result, f); path != "" { // below the folder of the reports
-				commands[2] = script.Command(m.Result, path)
-			}
 			var lines []string
-			for _, command := range commands {
+			for _, command := range []string{overview.ReplayCommand(m.Result, f), f.Curl, script.Command(m.Result, f, "")} {
 				if command != "" {
 					lines = append(lines, safe.Line(safe.Cut(command, 2000)))
 				}
@@ -150,16 +145,9 @@ func (m *markdown) baseline(b *reports.Baseline) {
 }
 
 func (m *markdown) closing() {
-	r := m.Result
-	rows := [][2]string{
-		{"Requirements", overview.CountsOf(r).String()}, {"Scenarios", overview.VerdictCounts(r.Counts.Scenarios)},
-		{"Remaining", safe.Markdown(overview.Remaining(r))},
-		{"Stats", fmt.Sprintf("%s in %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), overview.Duration(r.Run.DurationMS), r.Run.Seed)},
-		{"Suite", safe.Prose(overview.Suite(r), 300)}, {"Claims", safe.Prose(strings.Join(r.Target.Supports, ", "), 1000)},
-	}
 	m.printf("| | |\n|---|---|\n")
-	for _, row := range slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" }) {
-		m.printf("| %s | %s |\n", row[0], row[1])
+	for _, row := range overview.Closing(m.Result, m.Result.Run.Flag("--out")) {
+		m.printf("| %s | %s |\n", row[0], safe.Prose(row[1], 1000))
 	}
 }
 

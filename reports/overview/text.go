@@ -3,6 +3,7 @@ package overview
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,6 +130,25 @@ func Duration(ms int64) string {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
 	return fmt.Sprintf("%d ms", ms)
+}
+
+// Closing names and tells what stands at the end of a report: what remains, the counts, by what it was judged, and what was cleaned up.
+// out is the folder of the reports; it may be empty.
+func Closing(r *reports.Result, out string) [][2]string {
+	stats := fmt.Sprintf("%s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), Duration(r.Run.DurationMS), r.Run.Seed)
+	if waits := Waits(r.Counts); waits != "" {
+		stats += ", " + waits
+	}
+	cleanup, page := CleanupOf(r, out), ""
+	if out != "" {
+		page = out + "/index.html"
+	}
+	rows := [][2]string{
+		{"Remaining", Remaining(r)}, {"Requirements", CountsOf(r).String()}, {"Claims", strings.Join(r.Target.Supports, ", ")},
+		{"Scenarios", VerdictCounts(r.Counts.Scenarios)}, {"Stats", stats}, {"Suite", Suite(r)}, {"Cleanup", cleanup.Summary},
+		{"Not cleaned up", cleanup.WhatIsLeft()}, {"Remove it", cleanup.Command}, {"Reports", page},
+	}
+	return slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
 }
 
 // Waits says how often the suite waited because the target asked for it: "asked to wait 3 times, for 40 s".

@@ -16,8 +16,9 @@ var (
 	variables = regexp.MustCompile(`AGENTCONFORM_[A-Z0-9_]+`)
 )
 
-// request returns the arguments of curl that send the request of a step: those of the recorded line, which has all text of the
-// target in single quotes, with the ids of earlier answers in place of the recorded ones, and the secrets of a body as JSON.
+// request returns the arguments of curl that send the request of a step: those of the recorded line, which has all text
+// of the target in single quotes, with the ids of earlier answers in place of the recorded ones, and the secrets of a
+// body as JSON.
 func (s *script) request(x *step) (string, error) {
 	line, recorded := strings.CutPrefix(x.Curl, "curl -sS -i ")
 	switch {
@@ -45,8 +46,8 @@ func (s *script) request(x *step) (string, error) {
 	return fmt.Sprintf("--max-time %d %s", patience(x), line), nil
 }
 
-// withID is a part of a quoted text: in place of the id of an earlier answer the variable that has it, and of the id of the run in the
-// names of what it created a new one, because a target may allow each name once.
+// withID is a part of a quoted text: in place of the id of an earlier answer the variable that has it, and of the id of
+// the run in the names of what it created a new one, because a target may allow each name once.
 func (s *script) withID(x *step, token string) string {
 	if v := s.ids[token]; v != nil && slices.Contains(x.uses, v) {
 		return `'"$` + v.name + `"'`
@@ -89,7 +90,8 @@ type pair struct {
 
 var (
 	pairs = regexp.MustCompile(`"([A-Za-z0-9_]+)"[ \t\f\v\r]*:[ \t\f\v\r]*(?:"([^"\\\n]*)"|(-?[0-9]+))`)
-	// tokens are the parts of an address or a body that may be ids: the host, which no answer decides, is none of its own.
+	// tokens are the parts of an address or a body that may be ids: the host, which no answer decides, is none of its
+	// own.
 	tokens = regexp.MustCompile(`(?i:https?)://[^/?#']*|[^/?&=#"'\\\s]+`)
 )
 

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,8 +25,8 @@ import (
 //go:embed prelude.sh
 var prelude string
 
-// MaxScripts bounds how many findings of a result get a script.
-const MaxScripts = 50
+// maxScripts bounds how many findings of a result get a script.
+const maxScripts = 50
 
 // fileWord is a part of a file's name that means nothing else to any system: the result may come from anywhere.
 var fileWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
@@ -36,15 +37,20 @@ func Path(r *reports.Result, f *reports.Finding) string {
 		return ""
 	}
 	same := func(other reports.Finding) bool { return other.ID == f.ID && other.Requirement == f.Requirement }
-	if !slices.ContainsFunc(r.Findings[:min(len(r.Findings), MaxScripts)], same) {
+	if !slices.ContainsFunc(r.Findings[:min(len(r.Findings), maxScripts)], same) {
 		return ""
 	}
 	return "scripts/" + f.Requirement + "-" + f.ID + ".sh"
 }
 
-// Command runs a script of a finding of r with the secrets of the configuration in its environment.
-func Command(r *reports.Result, path string) string {
-	return exec(r) + " -- bash " + reports.ShellWord(path)
+// Command runs the script of a finding of r with the secrets of the configuration in its environment; "" where it has
+// none. The folder is that of the reports.
+func Command(r *reports.Result, f *reports.Finding, folder string) string {
+	file := Path(r, f)
+	if file == "" {
+		return ""
+	}
+	return exec(r) + " -- bash " + reports.ShellWord(path.Join(folder, file))
 }
 
 func exec(r *reports.Result) string { return "agentconform exec" + r.Run.Flags("--config") }

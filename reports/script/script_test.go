@@ -203,9 +203,9 @@ func TestAHostileTargetIsHarmless(t *testing.T) {
 	assert.NotContains(t, strings.Join(seen(), "\n"), "secret", "the place was not recorded as one of a secret")
 
 	for name, change := range map[string]func(*reports.Exchange){
-		"another address":   func(x *reports.Exchange) { x.URL = "http://elsewhere/v2/x" },
-		"a longer host":     func(x *reports.Exchange) { x.URL = target + ".elsewhere/v2/x" },
-		"a user":            func(x *reports.Exchange) { x.URL = target + "@elsewhere/v2/x" },
+		"another address": func(x *reports.Exchange) { x.URL = "http://elsewhere/v2/x" },
+		"a longer host":   func(x *reports.Exchange) { x.URL = target + ".elsewhere/v2/x" },
+		"a user":          func(x *reports.Exchange) { x.URL = target + "@elsewhere/v2/x" },
 		"an option":       func(x *reports.Exchange) { x.URL = "--config=/etc/passwd" },
 		"a cut body":      func(x *reports.Exchange) { x.Request.Body, x.Request.Size = "a", 9 },
 		"a NUL character": func(x *reports.Exchange) { x.Curl += "a\x00b" },
