@@ -63,6 +63,7 @@ func (c *Connection) Curl(address string) (arguments []string, authority string)
 		}
 	}
 	host, port, _ := net.SplitHostPort(at)
+	name, to := host, at
 	named := slices.Contains(c.Hosts, at)
 	socket, ip := c.Sockets[at], c.Resolve[host]
 	add("--unix-socket", socket)
@@ -76,38 +77,26 @@ func (c *Connection) Curl(address string) (arguments []string, authority string)
 			add("--key", c.Key)
 		}
 		if named && c.ServerName != "" && !strings.EqualFold(c.ServerName, host) { // curl takes the name from the address only
-			authority = net.JoinHostPort(c.ServerName, port)
+			name, authority = c.ServerName, net.JoinHostPort(c.ServerName, port)
 			add("-H", "Host: "+u.Host)
-			to := at
-			if ip != "" {
-				to = net.JoinHostPort(ip, port)
-			}
-			if socket == "" {
-				add("--connect-to", authority+":"+to)
-			}
-			if ip != "" {
-				add("--noproxy", c.ServerName)
-			}
 		}
 	}
+	if ip != "" {
+		to = net.JoinHostPort(ip, port)
+	}
+	if from := net.JoinHostPort(name, port); from != to && socket == "" {
+		add("--connect-to", from+":"+to)
+	}
 	switch {
-	case socket != "" || ip != "" && authority != "":
+	case socket != "":
 	case ip != "":
-		add("--resolve", net.JoinHostPort(host, port)+":"+bracketed(ip))
-		add("--noproxy", host)
+		add("--noproxy", name)
 	case c.Proxy == ProxyVariable:
 		arguments = append(arguments, "--proxy", `"`+ProxyVariable+`"`)
 	default:
 		add("--proxy", c.Proxy)
 	}
 	return arguments, authority
-}
-
-func bracketed(ip string) string {
-	if strings.Contains(ip, ":") {
-		return "[" + ip + "]"
-	}
-	return ip
 }
 
 // WithAuthority returns an address with another host and port; as it is where the authority is empty, or the address has
