@@ -78,16 +78,10 @@ func blocks(m, q *reports.Requirement) bool {
 // inWords says what the members of a cause have in common: what was found where the first one failed, else why the first
 // one was not judged that no other of them blocks.
 func (o Overview) inWords(members []*reports.Requirement) string {
-	blocked := func(q *reports.Requirement) bool {
-		return slices.ContainsFunc(members, func(other *reports.Requirement) bool { return blocks(other, q) })
+	free := func(q *reports.Requirement) bool {
+		return !slices.ContainsFunc(members, func(other *reports.Requirement) bool { return blocks(other, q) })
 	}
-	root := members[0]
-	for _, q := range members {
-		if !blocked(q) {
-			root = q
-			break
-		}
-	}
+	root := members[max(slices.IndexFunc(members, free), 0)]
 	text := root.Reason
 	if found := o.Findings[root.ID]; root.Verdict == reports.Failed && len(found) > 0 {
 		text = WhatIsWrong(found[0])

@@ -3,8 +3,9 @@
 // as it was recorded, for a limited time; a request that was not answered before the next one was sent is sent in the
 // background. The answer that shows the violation is printed at the end.
 //
-// The result may come from anywhere: each of its texts is quoted for the shell, secrets are named at the recorded
-// places only, and nothing is sent to an address that is not one of the result's own targets.
+// The recorded lines are those of this program, which has all text of the target in quotes and secrets as names of
+// variables: a result of somebody else gets no scripts. Nothing is sent to an address that is not one of the result's
+// own targets.
 package script
 
 import (
