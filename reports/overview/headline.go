@@ -141,20 +141,12 @@ func nextKey(r *reports.Result) string {
 	if r.Scope != reports.ScopePart || AgentOnly(r) || len(r.Unseen) > 0 { // what is missing for a first successful answer was said
 		return ""
 	}
-	counts, best := map[string]int{}, ""
-	for _, n := range r.NotJudged {
-		if n.Kind != reports.NotConfigured || n.Key == "" || n.Key == "target" {
-			continue
-		}
-		counts[n.Key]++
-		if best == "" || counts[n.Key] > counts[best] {
-			best = n.Key
+	for _, c := range LeftOut(r, true) {
+		if s := c.Requirements[0].Skip; s.Kind == reports.NotConfigured && s.Key != "" && s.Key != "target" {
+			return fmt.Sprintf("set %s to judge %d more", s.Key, len(c.Requirements))
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("set %s to judge %d more", best, counts[best])
+	return ""
 }
 
 // delays reports requests to wait that took a large part of the run, or were longer than the suite waits.
