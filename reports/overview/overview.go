@@ -112,9 +112,9 @@ func notMet(failed []*reports.Requirement) string {
 // Count is a number of requirements, as it is shown.
 type Count struct {
 	N     int
-	Label string          // "passed", "warnings"
-	Like  reports.Verdict // the verdict that it is shown like
-	Start int             // how many are counted before these
+	Label string // "passed", "warnings"
+	Class Class
+	Start int // how many are counted before these
 }
 
 // Counts lists the numbers that are not 0.
@@ -124,23 +124,16 @@ type Counts []Count
 func CountsOf(r *reports.Result) Counts {
 	var counts Counts
 	classes, start := Of(r).Classes, 0
-	for _, c := range []struct {
-		class Class
-		like  reports.Verdict
-	}{
-		{Passed, reports.Passed}, {Failed, reports.Failed}, {Warning, reports.Inconclusive}, {Known, reports.Skipped},
-		{Blocked, reports.Blocked}, {Inconclusive, reports.Inconclusive}, {NotRun, reports.Inconclusive},
-		{NotApplicable, reports.Skipped}, {NotClaimed, reports.Skipped}, {NotJudged, reports.Skipped},
-	} {
-		n, label := len(classes[c.class]), string(c.class)
-		if c.class == NotJudged {
+	for _, class := range []Class{Passed, Failed, Warning, Known, Blocked, Inconclusive, NotRun, NotApplicable, NotClaimed, NotJudged} {
+		n, label := len(classes[class]), string(class)
+		if class == NotJudged {
 			n += r.Catalogue() - len(r.Requirements)
 		}
-		if c.class == Warning && n > 1 {
+		if class == Warning && n > 1 {
 			label = "warnings"
 		}
 		if n > 0 {
-			counts = append(counts, Count{n, label, c.like, start})
+			counts = append(counts, Count{n, label, class, start})
 			start += n
 		}
 	}
@@ -161,7 +154,7 @@ func VerdictCounts(counts map[reports.Verdict]int) string {
 	var all Counts
 	for _, v := range []reports.Verdict{reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped} {
 		if counts[v] > 0 {
-			all = append(all, Count{N: counts[v], Label: string(v), Like: v})
+			all = append(all, Count{N: counts[v], Label: string(v)})
 		}
 	}
 	return all.String()
