@@ -73,14 +73,6 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-func TestALevelThatRisesIsNamed(t *testing.T) {
-	before, after := one("1", reports.Requirement{ID: "A-1", Verdict: "failed"}), one("2", reports.Requirement{ID: "A-1", Verdict: "failed"})
-	before.Requirements[0].Level = reports.Should
-	table, err := compare.Of(compare.Input{Result: before}, compare.Input{Result: after})
-	require.NoError(t, err)
-	assert.Equal(t, "was a SHOULD", table.Rows[0].Cells[1].Note)
-}
-
 func TestAFilterDoesNotRemoveRequirements(t *testing.T) {
 	part := reporttest.Conformant()
 	all := len(part.Requirements)
