@@ -5,30 +5,23 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Worst returns the scenario that decided the verdict of q, or nil if it has none.
-func Worst(q *reports.Requirement) *reports.Scenario {
-	for i := range q.Scenarios {
-		if q.Scenarios[i].Verdict == q.Verdict {
-			return &q.Scenarios[i]
-		}
-	}
-	return nil
-}
-
-// ScenarioOf finds the scenario that a finding is from; the worst one where it does not say.
+// ScenarioOf finds the scenario that a finding is from; where it does not say, the one that decided the verdict of q, or nil.
 func ScenarioOf(q *reports.Requirement, f *reports.Finding) *reports.Scenario {
-	for i, s := range q.Scenarios {
-		if f.Scenario == s.Key() {
-			return &q.Scenarios[i]
-		}
+	at := slices.IndexFunc(q.Scenarios, func(s reports.Scenario) bool { return f.Scenario == s.Key() })
+	if at < 0 {
+		at = slices.IndexFunc(q.Scenarios, func(s reports.Scenario) bool { return s.Verdict == q.Verdict })
 	}
-	return Worst(q)
+	if at < 0 {
+		return nil
+	}
+	return &q.Scenarios[at]
 }
 
 // WhatIsWrong says in one line what was observed: "expected 404, got 200". Only where nothing was compared does it fall
