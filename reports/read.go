@@ -1,10 +1,8 @@
 package reports
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -48,7 +46,7 @@ func ReadFile(path string) (*Result, error) {
 		Recorded []Exchange `json:"exchanges"`
 	}
 	if err := json.Unmarshal(raw, &doc); err != nil {
-		return nil, explain(path, raw, err)
+		return nil, fmt.Errorf("reading %s: %w; name the result.json that a run has written, whole", path, err)
 	}
 	for i, x := range doc.Recorded {
 		if x.ID != i+1 {
@@ -79,25 +77,6 @@ func values(doc []byte) (n int) {
 	return n
 }
 
-// explain says where the file is broken, and what to do about it.
-func explain(path string, raw []byte, err error) error {
-	what, hint, at := err.Error(), "name the result.json that a run has written", 0
-	if typed, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-		at, what = int(typed.Offset), fmt.Sprintf("%s: %s where %s is expected", typed.Field, typed.Value, typed.Type)
-		if typed.Field == "" {
-			what = "a result file is one JSON object"
-		}
-	}
-	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
-		at = int(syntax.Offset)
-		if strings.HasPrefix(what, "unexpected end") {
-			what, hint = "it ends too early", "was the run or a copy cut off? run again, or copy the file again"
-		}
-	}
-	line := 1 + bytes.Count(raw[:min(at, len(raw))], []byte("\n"))
-	return fmt.Errorf("reading %s, line %d: %s; %s", path, line, what, hint)
-}
-
 // IsSegment tells whether an id can be one segment of a path, and the name of a file: not empty, no slash, no dot
 // segment, no control character, and at most so many bytes.
 func IsSegment(id string, most int) bool {
@@ -105,8 +84,8 @@ func IsSegment(id string, most int) bool {
 		!strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) })
 }
 
-// check refuses a file that is well formed and yet no result: reports would be wrong about it. Ids become names of files
-// and of places in pages.
+// check refuses a file that is well formed and yet no result. Only what is used of a foreign file is looked at: it is compared, or
+// its findings are judged again.
 func check(r *Result) error {
 	switch {
 	case r.Schema != Schema:
@@ -116,50 +95,33 @@ func check(r *Result) error {
 	case r.Scope != ScopeWhole && r.Scope != ScopePart:
 		return fmt.Errorf("scope %.100q is unknown", r.Scope)
 	}
-	var first error
-	fail := func(format string, args ...any) { first = cmp.Or(first, fmt.Errorf(format, args...)) }
-	id := func(texts ...string) {
-		for _, text := range texts {
-			if !IsSegment(text, maxID) {
-				fail("%q is no id: one has 1 to %d bytes, no slash and no control character", safe.Cut(text, 100), maxID)
-			}
+	noID := func(id string) error {
+		if IsSegment(id, maxID) {
+			return nil
 		}
-	}
-	exchange := func(least, id int, of string, named any) {
-		if n := r.Exchanges.Len(); id < least || id > n {
-			fail("%s %.100q: %w", of, named, noSuchExchange(id, n))
-		}
+		return fmt.Errorf("%q is no id: one has 1 to %d bytes, no slash and no control character", safe.Cut(id, 100), maxID)
 	}
 	ids := map[string]bool{}
 	for _, q := range r.Requirements {
-		id(q.ID)
 		switch {
+		case noID(q.ID) != nil:
+			return noID(q.ID)
 		case ids[q.ID]:
-			fail("requirement id %q occurs twice", q.ID)
+			return fmt.Errorf("requirement id %q occurs twice", q.ID)
 		case !slices.Contains(Verdicts, q.Verdict):
-			fail("requirement %s has the unknown verdict %.100q", q.ID, q.Verdict)
+			return fmt.Errorf("requirement %s has the unknown verdict %.100q", q.ID, q.Verdict)
 		case !slices.Contains(Levels, q.Level):
-			fail("requirement %s has the unknown level %.100q", q.ID, q.Level)
+			return fmt.Errorf("requirement %s has the unknown level %.100q", q.ID, q.Level)
 		}
 		ids[q.ID] = true
-		for _, s := range q.Scenarios {
-			for _, x := range s.Exchanges {
-				exchange(1, x, "scenario", s.Name)
-			}
-		}
-	}
-	for _, n := range r.Notes {
-		exchange(0, n.Exchange, "note", n.Kind)
 	}
 	for _, f := range r.Findings {
-		id(f.ID, f.Requirement)
-		exchange(0, f.Exchange, "finding", f.ID)
-		for _, link := range f.Exchanges {
-			exchange(1, link.Exchange, "finding", f.ID)
-			if !slices.Contains(Parts, link.Part) {
-				fail("finding %s: exchange %d has the unknown part %.100q", f.ID, link.Exchange, link.Part)
-			}
+		if err := cmp.Or(noID(f.ID), noID(f.Requirement)); err != nil {
+			return err
+		}
+		if n := r.Exchanges.Len(); f.Exchange < 0 || f.Exchange > n {
+			return fmt.Errorf("finding %s: %w", f.ID, noSuchExchange(f.Exchange, n))
 		}
 	}
-	return first
+	return nil
 }

@@ -93,7 +93,7 @@ func forgedFiles() []forgedFile {
 
 		// compare sends nothing.
 		{command: "compare", name: "a result", file: resultWith(nil), silent: true},
-		{command: "compare", name: "no JSON", file: text("x"), code: exitUsage, silent: true, says: []string{"line 1", "name the result.json that a run has written"}},
+		{command: "compare", name: "no JSON", file: text("x"), code: exitUsage, silent: true, says: []string{"name the result.json that a run has written"}},
 		{command: "compare", name: "another schema", file: text(`{"schema":"` + long + `","verdict":"conformant"}`), code: exitUsage, silent: true, says: []string{"its schema is"}},
 		{command: "compare", name: "deep nesting", file: text(`{"later":` + nested + "}"), code: exitUsage, silent: true, says: []string{"exceeded max depth"}},
 		{command: "compare", name: "a long name of a member", file: text(`{"` + strings.Repeat("x", 1<<20) + `":"` + "\x01" + `"}`), code: exitUsage, silent: true},
