@@ -50,8 +50,17 @@ func Console(w io.Writer, p *Proof) error {
 	for _, problem := range p.Problems {
 		fmt.Fprintf(&b, "PROBLEM  %s\n", safe.Line(problem))
 	}
+	var again []string
+	for _, r := range p.Rows {
+		if r.Attempts > 1 {
+			again = append(again, r.Name)
+		}
+	}
+	if again != nil {
+		fmt.Fprintf(&b, "tried a second time, alone, because the first run was undecided: %s\n", list(again))
+	}
 	took := (time.Duration(p.DurationMS) * time.Millisecond).Round(100 * time.Millisecond)
-	fmt.Fprintf(&b, "%s%s in %s: %s\n", p.triedAgain(), p.Verdict(), took, p.Sentence())
+	fmt.Fprintf(&b, "%s in %s: %s\n", p.Verdict(), took, p.Sentence())
 	if p.Gate {
 		b.WriteString(beyondTheGate + "\n")
 	}
@@ -63,22 +72,13 @@ func Console(w io.Writer, p *Proof) error {
 const beyondTheGate = "This is the gate: against a mutant it runs the scenarios of the requirement that must kill it. agentconform " +
 	"prove --whole runs all scenarios against each server, and also shows that no requirement fails that the fault does not declare."
 
-// Markdown writes the result as tables.
+// Markdown writes what the console shows, and a table of the rows.
 func Markdown(w io.Writer, p *Proof) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s.\n", upper(p.Verdict()), upper(p.Sentence()))
-	if p.Gate {
-		b.WriteString("\n" + beyondTheGate + "\n")
+	var b, console strings.Builder
+	if err := Console(&console, p); err != nil {
+		return err
 	}
-	if len(p.Problems) > 0 {
-		b.WriteString("\n## Problems\n\n")
-		for _, problem := range p.Problems {
-			fmt.Fprintf(&b, "- %s\n", safe.Markdown(problem))
-		}
-	}
-	if again := p.triedAgain(); again != "" {
-		fmt.Fprintf(&b, "\n%s", upper(again))
-	}
+	fmt.Fprintf(&b, "# %s\n\n%s", p.Verdict(), safe.MarkdownBlock("", console.String()))
 	b.WriteString("\n| Kind | Name | Requirement | Description | Outcome | Changed | Failed | Finding | ms |\n" +
 		"| --- | --- | --- | --- | --- | ---: | --- | --- | ---: |\n")
 	for _, r := range p.Rows {
@@ -96,20 +96,6 @@ func Markdown(w io.Writer, p *Proof) error {
 	return err
 }
 
-// triedAgain names the rows with a second attempt in a line; "" where there is none.
-func (p *Proof) triedAgain() string {
-	var names []string
-	for _, r := range p.Rows {
-		if r.Attempts > 1 {
-			names = append(names, r.Name)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return "tried a second time, alone, because the first run was undecided: " + list(names) + "\n"
-}
-
 func (p *Proof) rows(kinds ...Kind) (rows []Row) {
 	for _, r := range p.Rows {
 		if slices.Contains(kinds, r.Kind) {
@@ -118,9 +104,6 @@ func (p *Proof) rows(kinds ...Kind) (rows []Row) {
 	}
 	return rows
 }
-
-// upper starts a sentence.
-func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // outcomes counts the rows of a kind of mutants. A declared one without a problem was killed.
 func (p *Proof) outcomes(kind Kind) map[Outcome]int {
