@@ -182,9 +182,6 @@ const (
 	Observation Part = "observation" // under Then, or the exchange that shows the violation
 )
 
-// Parts lists the parts in the order of a scenario.
-var Parts = []Part{SetUp, Act, Observation}
-
 // Known says why a failure is expected: an entry of the baseline.
 type Known struct {
 	Reason  string `json:"reason"`

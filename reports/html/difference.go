@@ -15,7 +15,7 @@ import (
 // such, and how they differ.
 type comparison struct {
 	Expected, Actual string
-	Diff             []diffLine // nil where the two have no line in common
+	Diff             []string // lines that begin with "-", "+" or a blank; nil where the two have no line in common
 }
 
 func compare(expected, actual string) comparison {
@@ -72,29 +72,21 @@ func prettyJSON(text string) (string, bool) {
 	return safe.Visible(strings.TrimSuffix(b.String(), "\n")), true
 }
 
-// diffLine is one line of a difference: in both texts (' '), only in the expected one ('-'), or only in the actual one
-// ('+').
-type diffLine struct {
-	Op   byte
-	Text string
-}
-
 // difference tells line by line how an actual text differs from the expected one. It is nil where the two have no line
 // in common: then it shows nothing that the texts one below the other would not show better.
-func difference(expected, actual string) []diffLine {
+func difference(expected, actual string) (lines []string) {
 	lined := func(s string) []byte { return []byte(strings.TrimRight(s, "\n") + "\n") }
 	unified := string(diff.Diff("expected", lined(expected), "actual", lined(actual)))
-	var lines []diffLine
 	shared := false
 	for i, line := range strings.Split(strings.TrimSuffix(unified, "\n"), "\n") {
 		switch {
 		case i < 3: // the names of the texts
 		case strings.HasPrefix(line, "@@"):
 			if lines != nil {
-				lines = append(lines, diffLine{' ', "…"})
+				lines = append(lines, " …")
 			}
 		default:
-			lines = append(lines, diffLine{line[0], line[1:]})
+			lines = append(lines, line)
 			shared = shared || line[0] == ' ' && strings.TrimSpace(line) != ""
 		}
 	}

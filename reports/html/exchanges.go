@@ -13,7 +13,6 @@ import (
 
 // Bounds of the evidence within the page. What is left out is in result.json and result.har.
 const (
-	maxPlainRows = 1000     // exchanges that are listed for readers without scripts
 	maxShownBody = 16 << 10 // bytes of each body
 	maxEvidence  = 24 << 20 // bytes of all bodies and headers
 	chunkSize    = 100      // exchanges that are unpacked at once
@@ -59,13 +58,10 @@ func (p *page) short(address string) string {
 // Exchanges tells the template how many there are.
 func (p *page) Exchanges() int { return p.all.Len() }
 
-// PlainUnlisted tells how many are left out of the list for readers without scripts.
-func (p *page) PlainUnlisted() int { return max(p.Exchanges()-maxPlainRows, 0) }
-
-// PlainRows gives the lines of the list for readers without scripts.
+// PlainRows gives the first thousand lines of the list, for readers without scripts.
 func (p *page) PlainRows() (rows []exchangeRow) {
 	for x := range p.all.All() {
-		if x.ID > maxPlainRows {
+		if x.ID > 1000 {
 			break
 		}
 		rows = append(rows, p.row(x))
