@@ -80,7 +80,6 @@ func Of(inputs ...Input) (*Table, error) {
 		return nil, errors.New("there is nothing to compare: name at least two result files")
 	}
 	t := &Table{Versions: true}
-	labels := map[string]int{}
 	var ids []string                             // of the newest catalogue, which is that of the last result, then of the others
 	found := map[string][]*reports.Requirement{} // by id, in each column
 	base := inputs[0].Result
@@ -95,7 +94,7 @@ func Of(inputs ...Input) (*Table, error) {
 	}
 	for _, in := range inputs {
 		t.Versions = t.Versions && in.Result.Target.Implementation.Name == base.Target.Implementation.Name
-		t.Columns = append(t.Columns, columnOf(in, labels))
+		t.Columns = append(t.Columns, columnOf(in))
 	}
 	for _, id := range ids {
 		row := Row{ID: id}
@@ -137,7 +136,7 @@ func (t *Table) Regressed() bool {
 	return t.Versions && t.Columns[len(t.Columns)-1].Changes[Regression] > 0
 }
 
-func columnOf(in Input, labels map[string]int) Column {
+func columnOf(in Input) Column {
 	r := in.Result
 	c := Column{
 		Label: in.Label, Suite: r.Suite.Version, Verdict: overview.DisplayVerdictOf(r).String(), Remaining: overview.Remaining(r),
@@ -145,9 +144,6 @@ func columnOf(in Input, labels map[string]int) Column {
 	}
 	c.Label = cmp.Or(c.Label, strings.TrimSpace(r.Target.Implementation.Name+" "+r.Target.Implementation.Version),
 		r.Target.ControlPlane, r.Target.AgentServer)
-	if labels[c.Label]++; labels[c.Label] > 1 {
-		c.Label = fmt.Sprintf("%s (%d)", c.Label, labels[c.Label])
-	}
 	return c
 }
 
