@@ -1,9 +1,6 @@
 package reports
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Skip says why a scenario or a requirement was not judged.
 type Skip struct {
@@ -24,9 +21,6 @@ const (
 	NotClaimed    SkipKind = "not-claimed"    // the key supports does not claim it
 	OverBudget    SkipKind = "over-budget"    // the budget under the key is used up
 )
-
-// DoesNotApply begins the reason of a skip that is [NotApplicable], for people: no program decides anything by it.
-const DoesNotApply = "not applicable: "
 
 // SkipKinds lists the kinds of skips.
 var SkipKinds = []SkipKind{NotApplicable, NotConfigured, NotSelected, NotClaimed, OverBudget}
@@ -69,9 +63,6 @@ const (
 	ByObservation  BlockerKind = "observation"  // the sentence that observed nothing which could show a violation
 )
 
-// BlockerKinds lists the kinds of blockers.
-var BlockerKinds = []BlockerKind{ByRequirement, ByFixture, ByKey, ByGraph, ByTarget, ByRun, BySuite, ByPrecondition, ByObservation}
-
 // SameCause tells whether two requirements were not judged for one cause: they were skipped for the same reason, or the
 // same kept both from being judged.
 func SameCause(a, b *Requirement) bool {
@@ -87,7 +78,7 @@ func SameCause(a, b *Requirement) bool {
 // Causes are the failures that explain the one of q and that no other explains: q itself where nothing explains it.
 func Causes(r *Result, q *Requirement) []*Requirement {
 	var causes []*Requirement
-	seen := map[string]bool{}
+	seen := map[string]bool{} // a result of another suite may have circles
 	var follow func(q *Requirement)
 	follow = func(q *Requirement) {
 		if seen[q.ID] {
@@ -95,8 +86,8 @@ func Causes(r *Result, q *Requirement) []*Requirement {
 		}
 		seen[q.ID] = true
 		explained := false
-		for i := range r.Requirements {
-			if cause := &r.Requirements[i]; slices.Contains(q.ExplainedBy, cause.ID) {
+		for cause := range Each(r.Requirements) {
+			if slices.Contains(q.ExplainedBy, cause.ID) {
 				explained = true
 				follow(cause)
 			}
@@ -109,19 +100,35 @@ func Causes(r *Result, q *Requirement) []*Requirement {
 	return causes
 }
 
-// Among tells whether an ID is in a list of IDs. A star at the end of one stands for any rest: "CP-AUTH-*".
-func Among(ids []string, id string) bool {
-	return slices.ContainsFunc(ids, func(each string) bool {
-		family, all := strings.CutSuffix(each, "*")
-		return id == each || all && strings.HasPrefix(id, family)
-	})
+// SetScope fills the scope of r and what was not judged: the skipped requirements of r, and those that it does not hold.
+func SetScope(r *Result, absent []NotJudged) {
+	r.NotJudged = nil
+	for _, q := range r.Requirements {
+		if q.Verdict == Skipped && q.Skip != nil {
+			r.NotJudged = append(r.NotJudged, NotJudged{q.ID, q.Skip.Kind, q.Skip.Key})
+		}
+	}
+	r.NotJudged = append(r.NotJudged, absent...)
+	r.Scope = ScopeWhole
+	if !Whole(r) {
+		r.Scope = ScopePart
+	}
 }
 
-// Gravity orders requirements by their subject ([Requirement.Subject]), the gravest first, from 0: what one user or tenant has of
-// another, then what else others can see or change, then lost data, then wrong behaviour, then forms and errors.
-func Gravity(subject string) int {
-	if at := slices.Index([]string{"isolation", "security", "rollback", "", "form"}, subject); at >= 0 {
-		return at
+// Catalogue is how many requirements there are, in the result or not.
+func (r *Result) Catalogue() int { return max(r.Suite.Requirements, len(r.Requirements)) }
+
+// LeftOut counts the requirements that a run left out: they apply to the target as far as is known, and were not
+// judged, because they were not selected, or because a budget, a profile, an address or a key did not allow it.
+func (r *Result) LeftOut() (n int) {
+	for _, each := range r.NotJudged {
+		if each.Kind != NotApplicable {
+			n++
+		}
 	}
-	return Gravity("") // a subject of another version
+	return n
 }
+
+// Whole tells whether the run judged every requirement that applies to the target. Only the verdict of such a run is
+// shown as conformant without a caveat.
+func Whole(r *Result) bool { return r.LeftOut() == 0 }

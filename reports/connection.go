@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// ProxyVariable stands in reports for a proxy's URL that holds a user name or password: the name of the variable that has it.
+// ProxyVariable stands in reports for a proxy's URL that holds a user name or password: the name of the variable that
+// has it.
 const ProxyVariable = "$AGENTCONFORM_PROXY"
 
-// Connection is how the target was reached, where its addresses alone do not say it: what a curl line needs beside the request.
-// Paths are as the run used them.
+// Connection is how the target was reached, where its addresses alone do not say it: what a curl line needs beside the
+// request. Paths are as the run used them.
 type Connection struct {
 	CA         string            `json:"ca,omitempty"`          // PEM file with the certificates of the authorities that were trusted
 	Cert       string            `json:"cert,omitempty"`        // PEM file with the client certificate
@@ -62,6 +63,7 @@ func (c *Connection) Curl(address string) (arguments []string, authority string)
 		}
 	}
 	host, port, _ := net.SplitHostPort(at)
+	name, to := host, at
 	named := slices.Contains(c.Hosts, at)
 	socket, ip := c.Sockets[at], c.Resolve[host]
 	add("--unix-socket", socket)
@@ -75,25 +77,20 @@ func (c *Connection) Curl(address string) (arguments []string, authority string)
 			add("--key", c.Key)
 		}
 		if named && c.ServerName != "" && !strings.EqualFold(c.ServerName, host) { // curl takes the name from the address only
-			authority = net.JoinHostPort(c.ServerName, port)
+			name, authority = c.ServerName, net.JoinHostPort(c.ServerName, port)
 			add("-H", "Host: "+u.Host)
-			to := at
-			if ip != "" {
-				to = net.JoinHostPort(ip, port)
-			}
-			if socket == "" {
-				add("--connect-to", authority+":"+to)
-			}
-			if ip != "" {
-				add("--noproxy", c.ServerName)
-			}
 		}
 	}
+	if ip != "" {
+		to = net.JoinHostPort(ip, port)
+	}
+	if from := net.JoinHostPort(name, port); from != to && socket == "" {
+		add("--connect-to", from+":"+to)
+	}
 	switch {
-	case socket != "" || ip != "" && authority != "":
+	case socket != "":
 	case ip != "":
-		add("--resolve", net.JoinHostPort(host, port)+":"+bracketed(ip))
-		add("--noproxy", host)
+		add("--noproxy", name)
 	case c.Proxy == ProxyVariable:
 		arguments = append(arguments, "--proxy", `"`+ProxyVariable+`"`)
 	default:
@@ -102,31 +99,15 @@ func (c *Connection) Curl(address string) (arguments []string, authority string)
 	return arguments, authority
 }
 
-func bracketed(ip string) string {
-	if strings.Contains(ip, ":") {
-		return "[" + ip + "]"
-	}
-	return ip
-}
-
-// WithAuthority returns an address with another host and port; as it is where the authority is empty.
+// WithAuthority returns an address with another host and port; as it is where the authority is empty, or the address has
+// none.
 func WithAuthority(address, authority string) string {
-	start, end := AuthoritySpan(address)
-	if authority == "" || end == 0 {
+	scheme, rest, found := strings.Cut(address, "://")
+	if authority == "" || !found || strings.ContainsAny(scheme, "/?#") { // what is found is in its path
 		return address
 	}
-	return address[:start] + authority + address[end:]
-}
-
-// AuthoritySpan is the place of the host and port in an address, in bytes; zeros where it has none.
-func AuthoritySpan(address string) (start, end int) {
-	scheme, rest, found := strings.Cut(address, "://")
-	if !found || strings.ContainsAny(scheme, "/?#") { // what is found is in its path
-		return 0, 0
-	}
-	start = len(scheme) + len("://")
 	if n := strings.IndexAny(rest, "/?#"); n >= 0 {
-		return start, start + n
+		return scheme + "://" + authority + rest[n:]
 	}
-	return start, len(address)
+	return scheme + "://" + authority
 }

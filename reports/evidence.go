@@ -2,7 +2,6 @@ package reports
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"regexp"
@@ -26,43 +25,32 @@ const (
 
 // Bounded returns x with everything cut that exceeds the bounds of evidence.
 func Bounded(x Exchange) Exchange {
-	x.URL = safe.Cut(x.URL, maxHeader)
-	x.Error = safe.Cut(x.Error, maxHeader)
-	x.Curl = safe.Cut(x.Curl, MaxBody)
-	x.Request = boundedMessage(x.Request)
-	x.Response = boundedMessage(x.Response)
+	x.URL, x.Error, x.Curl = safe.Cut(x.URL, maxHeader), safe.Cut(x.Error, maxHeader), safe.Cut(x.Curl, MaxBody)
+	x.Request, x.Response = x.Request.bounded(), x.Response.bounded()
 	return x
 }
 
-// boundedMessage cuts the body at a rune boundary. Size and SHA256 tell of the whole body where the kept text is
-// not all of it: cut, or no UTF-8 (which no JSON file can hold). Where they are already set, someone before us has
-// cut and knew better.
-func boundedMessage(m Message) Message {
-	whole := m.Body
-	if len(whole) > MaxBody || !utf8.ValidString(whole) {
+// bounded cuts headers, and the body at a rune boundary. Size and SHA256 tell of the whole body where the kept text is
+// not all of it: cut, or no UTF-8 (which no JSON file can hold). Where they are already set, someone before us has cut
+// and knew better.
+func (m Message) bounded() Message {
+	if whole := m.Body; len(whole) > MaxBody || !utf8.ValidString(whole) {
 		m.Body = safe.Prefix(whole, MaxBody)
 		if m.Size == 0 {
-			sum := sha256.Sum256([]byte(whole))
-			m.Size, m.SHA256 = len(whole), hex.EncodeToString(sum[:])
+			m.Size, m.SHA256 = len(whole), fmt.Sprintf("%x", sha256.Sum256([]byte(whole)))
 		}
 	}
-	m.Headers = boundedHeaders(m.Headers)
+	kept := map[string][]string{}
+	for i, h := range m.SortedHeaders() {
+		if i == maxValues {
+			kept["..."] = []string{fmt.Sprintf("more than %d header values: the rest is left out", maxValues)}
+			break
+		}
+		name := safe.Cut(h[0], maxName)
+		kept[name] = append(kept[name], safe.Cut(h[1], maxHeader))
+	}
+	m.Headers = kept
 	return m
-}
-
-func boundedHeaders(h map[string][]string) map[string][]string {
-	kept, values := make(map[string][]string, len(h)), 0
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		for _, v := range h[name] {
-			if values++; values > maxValues {
-				kept["..."] = []string{fmt.Sprintf("more than %d header values: the rest is left out", maxValues)}
-				return kept
-			}
-			key := safe.Cut(name, maxName)
-			kept[key] = append(kept[key], safe.Cut(v, maxHeader))
-		}
-	}
-	return kept
 }
 
 // FullSize is the length of the whole body in bytes, of which Body may hold only the beginning.
@@ -71,8 +59,8 @@ func (m Message) FullSize() int { return max(m.Size, len(m.Body)) }
 // secretPointers are the places of a body at which the suite puts secrets.
 var secretPointers = regexp.MustCompile(`^/secrets/[0-9]{1,9}/value$`)
 
-// SecretSpans are the recorded places of secrets in the body, as byte offsets of JSON texts with their quotation marks, in
-// their order.
+// SecretSpans are the recorded places of secrets in the body, as byte offsets of JSON texts with their quotation marks,
+// in their order.
 func (m Message) SecretSpans() [][2]int {
 	var found [][2]int
 	for _, place := range m.Secrets {
@@ -88,14 +76,23 @@ func (m Message) SecretSpans() [][2]int {
 	return found
 }
 
-// boundedCause returns a typed cause whose names are cut: they may quote the target.
-func boundedCause(skip *Skip, by []Blocker) (*Skip, []Blocker) {
-	if skip != nil {
-		skip = &Skip{Kind: skip.Kind, Key: safe.Cut(skip.Key, maxHeader)}
+// SortedHeaders lists the headers in the order in which every reader expects them: by name.
+func (m Message) SortedHeaders() [][2]string {
+	all := [][2]string{}
+	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
+		for _, value := range m.Headers[name] {
+			all = append(all, [2]string{name, value})
+		}
 	}
-	var blockers []Blocker
-	for _, b := range by {
-		blockers = append(blockers, Blocker{Kind: b.Kind, Name: safe.Cut(b.Name, maxHeader)})
+	return all
+}
+
+// Header returns the first value of a header, whatever the case of its name.
+func (m Message) Header(name string) string {
+	for _, h := range m.SortedHeaders() {
+		if strings.EqualFold(h[0], name) {
+			return h[1]
+		}
 	}
-	return skip, blockers
+	return ""
 }

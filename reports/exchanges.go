@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// Recorder takes exchanges as they happen and gives them back in order of id. [Memory] is one. It is safe for concurrent use.
+// Recorder takes exchanges as they happen and gives them back in order of id. [Memory] is one. It is safe for concurrent
+// use.
 type Recorder interface {
 	Exchanges
 	// Append keeps x, cut to the bounds of evidence, and returns its id: 1 for the first, and so on.
@@ -58,15 +59,11 @@ func (m *Memory) Get(id int) (Exchange, error) {
 	return m.exchanges[id-1], nil
 }
 
-// All gives the exchanges in order of id, holding no lock between two of them.
+// All gives the exchanges that there are now, in order of id.
 func (m *Memory) All() iter.Seq[Exchange] {
-	return func(yield func(Exchange) bool) {
-		for id := 1; id <= m.Len(); id++ {
-			if x, err := m.Get(id); err != nil || !yield(x) {
-				return
-			}
-		}
-	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return slices.Values(m.exchanges) // what is appended or renumbered later is in another slice
 }
 
 // Renumber gives the exchanges new ids; see [Recorder].
@@ -98,8 +95,8 @@ func noSuchExchange(id, n int) error {
 // RenumberExchanges gives the exchanges of r new ids, as [Recorder] says, and adapts all that refers to them. A run
 // calls it at its end: the ids then follow from the features and not from which scenario was quicker.
 func (r *Result) RenumberExchanges(order []int) error {
-	recorder, ok := r.Exchanges.(interface{ Renumber([]int) error })
-	if !ok {
+	recorder, is := r.Exchanges.(Recorder)
+	if !is {
 		return fmt.Errorf("renumbering exchanges: a %T cannot be renumbered", r.Exchanges)
 	}
 	if err := recorder.Renumber(order); err != nil {

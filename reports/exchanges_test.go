@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
 func TestMemory(t *testing.T) {
@@ -74,7 +74,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 }
 
 func TestRenumberExchangesAdaptsWhatRefersToThem(t *testing.T) {
-	r := recorded.Faulty()
+	r := reporttest.Faulty()
 	shown, err := r.Exchanges.Get(r.Findings[0].Exchange)
 	require.NoError(t, err)
 	order := make([]int, r.Exchanges.Len())

@@ -34,8 +34,7 @@ func FuzzAddress(f *testing.F) {
 			require.Empty(t, arguments)
 			return
 		}
-		if start, end := reports.AuthoritySpan(address); end > 0 && !strings.Contains(address, `\`) {
-			require.True(t, 0 < start && start <= end && end <= len(address))
+		if strings.Contains(address, "://"+u.Host) && !strings.Contains(address, `\`) {
 			moved, err := url.Parse(reports.WithAuthority(address, "other.example:2"))
 			require.NoError(t, err)
 			require.Equal(t, "other.example:2", moved.Host)

@@ -9,9 +9,9 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Observation says in one line what was seen, with the field that it is about where the words do not name it: "repo_ref: expected "main",
-// got null"; with the operation where it is about a status: "list-revisions: expected status 422, got status 200"; "" where nothing was
-// compared.
+// Observation says in one line what was seen, with the field that it is about where the words do not name it: "repo_ref:
+// expected "main", got null"; with the operation where it is about a status: "list-revisions: expected status 422, got
+// status 200"; "" where nothing was compared.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {
 		return ""
@@ -32,7 +32,8 @@ var onlyStatus = regexp.MustCompile(`^status \d(xx|\d{2})(, \d{3})*( or \d{3})?$
 // ofStatus tells whether nothing but the status was expected.
 func (f *Finding) ofStatus() bool { return onlyStatus.MatchString(f.Expected) }
 
-// seen is what was observed, without the body where a request was to be refused and was served: that is what it asked for.
+// seen is what was observed, without the body where a request was to be refused and was served: that is what it asked
+// for.
 func (f *Finding) seen() string {
 	if status, _, found := strings.Cut(f.Actual, " with "); found && f.ofStatus() && strings.HasPrefix(status, "status 2") {
 		return status

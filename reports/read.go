@@ -1,16 +1,27 @@
 package reports
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// ReadFile reads a result file. It may come from anywhere: how large it is, and how many elements its lists have, is looked at
+// Bounds of a result file that is read: it may come from anywhere. That of a run with 1,800 exchanges has 5 MB, and some
+// hundred thousand values.
+const (
+	maxFile       = 64 << 20
+	maxFileValues = 1_500_000
+	maxID         = 1 << 10 // bytes
+)
+
+// ReadFile reads a result file. It may come from anywhere: how large it is, and how many values it holds, is looked at
 // before anything is decoded.
 func ReadFile(path string) (*Result, error) {
 	info, err := os.Stat(path) // before it is opened: a FIFO would wait for somebody who writes
@@ -27,15 +38,15 @@ func ReadFile(path string) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a result file: %w; name the result.json of a run", err)
 	}
-	if Elements(raw) > maxElements {
-		return nil, fmt.Errorf("reading %s: its lists have more than %d elements, which no result has", path, maxElements)
+	if values(raw) > maxFileValues {
+		return nil, fmt.Errorf("reading %s: it has more than %d values, which no result has", path, maxFileValues)
 	}
 	var doc struct {
 		Result
 		Recorded []Exchange `json:"exchanges"`
 	}
 	if err := json.Unmarshal(raw, &doc); err != nil {
-		return nil, explain(path, raw, err)
+		return nil, fmt.Errorf("reading %s: %w; name the result.json that a run has written, whole", path, err)
 	}
 	for i, x := range doc.Recorded {
 		if x.ID != i+1 {
@@ -49,74 +60,67 @@ func ReadFile(path string) (*Result, error) {
 	return &doc.Result, nil
 }
 
-// explain says where the file is broken, and what to do about it.
-func explain(path string, raw []byte, err error) error {
-	what, hint, at := err.Error(), "name the result.json that a run has written", 0
-	if typed, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-		at, what = int(typed.Offset), fmt.Sprintf("%s: %s where %s is expected", typed.Field, typed.Value, typed.Type)
-		if typed.Field == "" {
-			what = "a result file is one JSON object"
+// values counts the values in a JSON text, roughly: its commas and opening brackets outside of strings. A list of empty
+// objects is short as a text, and takes hundreds of times as much memory when it is decoded.
+func values(doc []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(doc); i++ {
+		switch c := doc[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			n++
 		}
 	}
-	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
-		at = int(syntax.Offset)
-		if strings.HasPrefix(what, "unexpected end") {
-			what, hint = "it ends too early", "was the run or a copy cut off? run again, or copy the file again"
-		}
-	}
-	line := 1 + bytes.Count(raw[:min(at, len(raw))], []byte("\n"))
-	return fmt.Errorf("reading %s, line %d: %s; %s", path, line, what, hint)
+	return n
 }
 
-// check refuses a file that is well formed and yet no result: reports would be wrong about it.
+// IsSegment tells whether an id can be one segment of a path, and the name of a file: not empty, no slash, no dot
+// segment, no control character, and at most so many bytes.
+func IsSegment(id string, most int) bool {
+	return id != "" && id != "." && id != ".." && len(id) <= most && utf8.ValidString(id) &&
+		!strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) })
+}
+
+// check refuses a file that is well formed and yet no result. Only what is used of a foreign file is looked at: it is compared, or
+// its findings are judged again.
 func check(r *Result) error {
-	if r.Schema != Schema {
+	switch {
+	case r.Schema != Schema:
 		return fmt.Errorf("its schema is %.100q, this program reads %q; use the agentconform that wrote it, or run again", r.Schema, Schema)
-	}
-	if !slices.Contains([]Conclusion{Conformant, NonConformant, Incomplete}, r.Verdict) {
+	case !slices.Contains([]Conclusion{Conformant, NonConformant, Incomplete}, r.Verdict):
 		return fmt.Errorf("verdict %.100q is unknown", r.Verdict)
-	}
-	if !slices.Contains([]Scope{ScopeWhole, ScopePart}, r.Scope) {
+	case r.Scope != ScopeWhole && r.Scope != ScopePart:
 		return fmt.Errorf("scope %.100q is unknown", r.Scope)
 	}
-	if err := checkIDs(r); err != nil {
-		return err
+	noID := func(id string) error {
+		if IsSegment(id, maxID) {
+			return nil
+		}
+		return fmt.Errorf("%q is no id: one has 1 to %d bytes, no slash and no control character", safe.Cut(id, 100), maxID)
 	}
-	ids, exchanges := map[string]bool{}, r.Exchanges.Len()
+	ids := map[string]bool{}
 	for _, q := range r.Requirements {
 		switch {
+		case noID(q.ID) != nil:
+			return noID(q.ID)
 		case ids[q.ID]:
 			return fmt.Errorf("requirement id %q occurs twice", q.ID)
-		case q.Verdict.rank() == len(Verdicts):
+		case !slices.Contains(Verdicts, q.Verdict):
 			return fmt.Errorf("requirement %s has the unknown verdict %.100q", q.ID, q.Verdict)
-		case !slices.Contains([]Level{Must, Should, May}, q.Level):
+		case !slices.Contains(Levels, q.Level):
 			return fmt.Errorf("requirement %s has the unknown level %.100q", q.ID, q.Level)
 		}
 		ids[q.ID] = true
-		for _, s := range q.Scenarios {
-			for _, id := range s.Exchanges {
-				if id < 1 || id > exchanges {
-					return fmt.Errorf("requirement %s, scenario %.100q: %w", q.ID, s.Name, noSuchExchange(id, exchanges))
-				}
-			}
-		}
-	}
-	for _, n := range r.Notes {
-		if n.Exchange < 0 || n.Exchange > exchanges {
-			return fmt.Errorf("note %.100q: %w", n.Kind, noSuchExchange(n.Exchange, exchanges))
-		}
 	}
 	for _, f := range r.Findings {
-		if f.Exchange < 0 || f.Exchange > exchanges {
-			return fmt.Errorf("finding %s: %w", f.ID, noSuchExchange(f.Exchange, exchanges))
+		if err := cmp.Or(noID(f.ID), noID(f.Requirement)); err != nil {
+			return err
 		}
-		for _, link := range f.Exchanges {
-			if link.Exchange < 1 || link.Exchange > exchanges {
-				return fmt.Errorf("finding %s: %w", f.ID, noSuchExchange(link.Exchange, exchanges))
-			}
-			if !slices.Contains(Parts, link.Part) {
-				return fmt.Errorf("finding %s: exchange %d has the unknown part %.100q", f.ID, link.Exchange, link.Part)
-			}
+		if n := r.Exchanges.Len(); f.Exchange < 0 || f.Exchange > n {
+			return fmt.Errorf("finding %s: %w", f.ID, noSuchExchange(f.Exchange, n))
 		}
 	}
 	return nil

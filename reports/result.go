@@ -1,8 +1,19 @@
+// Package reports is the model of a result: all that a run learned about a target, in one value.
+//
+// The [Result] is what the console, every file and the exit code are derived from. The package knows neither HTTP
+// clients nor Gherkin nor the formats of reports: steps fills the result, and the exporters, a package each, show it.
+//
+// While a run goes on, its exchanges go into a [Recorder]. At its end, [Result.RenumberExchanges] makes their ids
+// independent of which scenario was quicker, [Tally] counts, [ConcludeRun] derives the verdict, and [Result.WriteJSON]
+// writes result.json, whose JSON Schema is [ResultSchema]. [ReadFile] reads it again.
+//
+// Text that comes from the target may be hostile: every exporter passes it through package safe, and bounds it.
 package reports
 
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -175,9 +186,6 @@ const (
 	Observation Part = "observation" // under Then, or the exchange that shows the violation
 )
 
-// Parts lists the parts in the order of a scenario.
-var Parts = []Part{SetUp, Act, Observation}
-
 // Known says why a failure is expected: an entry of the baseline.
 type Known struct {
 	Reason  string `json:"reason"`
@@ -197,6 +205,9 @@ type Baseline struct {
 	Expired   []string `json:"expired,omitempty"`
 	New       []string `json:"new,omitempty"`
 }
+
+// Misfits lists the sentences about what makes the run fail.
+func (b *Baseline) Misfits() []string { return slices.Concat(b.New, b.Stale, b.Expired, b.Unmatched) }
 
 // Coverage says which parts of the contract the run has touched.
 type Coverage struct {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // bare is a word that a POSIX shell takes as it is.
@@ -14,22 +16,18 @@ func ShellWord(s string) string {
 	if bare.MatchString(s) {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return safe.ShellWord(s)
 }
 
-// printable tells whether a value can be part of a command: one with control characters would not be shown as it is.
-func printable(value string) bool {
-	return value != "" && !strings.ContainsFunc(value, unicode.IsControl)
-}
-
-// Flag returns the value of a flag in the command line of the run; "" where it has none that can be part of another command.
+// Flag returns the value of a flag in the command line of the run; "" where it has none that can be part of another
+// command: one with control characters would not be shown as it is.
 func (r *Run) Flag(name string) string {
 	for i, word := range r.Arguments {
 		flag, value, joined := strings.Cut(word, "=")
 		if !joined && i+1 < len(r.Arguments) {
 			value = r.Arguments[i+1]
 		}
-		if flag == name && printable(value) {
+		if flag == name && !strings.ContainsFunc(value, unicode.IsControl) {
 			return value
 		}
 	}

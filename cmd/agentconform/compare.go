@@ -16,9 +16,7 @@ import (
 
 func newCompare(s streams) *cobra.Command {
 	var out string
-	var all bool
 	var labels []string
-	var color colorMode
 	c := &cobra.Command{
 		Use:   "compare RESULT RESULT...",
 		Short: "Compare results: several implementations, or versions of one",
@@ -58,7 +56,7 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 					return err
 				}
 			}
-			if err := table.Text(s.out, compare.TextOptions{Color: color.colored(s, false), All: all}); err != nil {
+			if err := table.Text(s.out); err != nil {
 				return err
 			}
 			if table.Regressed() {
@@ -67,9 +65,7 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 			return nil
 		},
 	}
-	color.addColor(c)
-	c.Flags().StringVar(&out, "out", "", "`folder` for compare.md (default: it is not written)")
-	c.Flags().BoolVar(&all, "all", false, "list all judged requirements, not only those that differ")
+	c.Flags().StringVar(&out, "out", "", "`folder` for compare.md, which lists all judged requirements (default: it is not written)")
 	c.Flags().StringArrayVar(&labels, "label", nil, "`name` of a result; once for each, in their order")
 	return c
 }

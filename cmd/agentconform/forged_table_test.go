@@ -93,14 +93,14 @@ func forgedFiles() []forgedFile {
 
 		// compare sends nothing.
 		{command: "compare", name: "a result", file: resultWith(nil), silent: true},
-		{command: "compare", name: "no JSON", file: text("x"), code: exitUsage, silent: true, says: []string{"line 1", "name the result.json that a run has written"}},
+		{command: "compare", name: "no JSON", file: text("x"), code: exitUsage, silent: true, says: []string{"name the result.json that a run has written"}},
 		{command: "compare", name: "another schema", file: text(`{"schema":"` + long + `","verdict":"conformant"}`), code: exitUsage, silent: true, says: []string{"its schema is"}},
 		{command: "compare", name: "deep nesting", file: text(`{"later":` + nested + "}"), code: exitUsage, silent: true, says: []string{"exceeded max depth"}},
 		{command: "compare", name: "a long name of a member", file: text(`{"` + strings.Repeat("x", 1<<20) + `":"` + "\x01" + `"}`), code: exitUsage, silent: true},
 		{command: "compare", name: "an unknown verdict", file: resultWith(func(r *reports.Result) { r.Requirements[0].Verdict = reports.Verdict(strings.Repeat("y", 1<<20)) }), code: exitUsage, silent: true, says: []string{"unknown verdict"}},
 
 		// --baseline: a list of what is known.
-		{command: "run --baseline", name: "no baseline", file: text("hello"), code: exitUsage, silent: true, says: []string{"must be a mapping"}},
+		{command: "run --baseline", name: "no baseline", file: text("hello"), code: exitUsage, silent: true, says: []string{"a baseline has the keys"}},
 		{command: "run --baseline", name: "deep nesting", file: text(nested), code: exitUsage, silent: true, says: []string{"exceeded max depth"}},
 		{command: "run --baseline", name: "a reference to itself", file: text("version: 1\nknown: &a\n- *a\n"), code: exitUsage, silent: true},
 		{command: "run --baseline", name: "many references", file: text("version: 1\nknown:\n- &a {requirement: x, reason: y, owner: z}\n" + strings.Repeat("- *a\n", 1000)), code: exitUsage, silent: true},

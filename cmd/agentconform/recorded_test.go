@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "record anew the run that the tests of the reports use")
 
-// recordedRun is the file that package reports/internal/recorded embeds.
-const recordedRun = "../../reports/internal/recorded/run.json"
+// recordedRun is the file that package reports/internal/reporttest embeds.
+const recordedRun = "../../reports/internal/reporttest/run.json"
 
 // The faults and the requirements of the recorded run. Together they give every verdict and every kind of finding: of a
 // sentence, of the contract with a place in the answer, of a rollback; a warning; what a fixture or another requirement

@@ -12,14 +12,14 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Write writes the badge: the verdict and how many requirements it rests on, to be shown in a README. It holds no text of
-// the target. It fails only where w does.
+// Write writes the badge: the verdict and how many requirements it rests on, to be shown in a README. It holds no text
+// of the target. It fails only where w does.
 func Write(w io.Writer, r *reports.Result) error {
 	label, message, fill := "agentconform", message(r), "#b35900"
 	switch overview.DisplayVerdictOf(r).Tone {
-	case overview.ToneGood:
+	case reports.Conformant:
 		fill = "#1a7f37"
-	case overview.ToneBad:
+	case reports.NonConformant:
 		fill = "#cf222e"
 	}
 	// The width of the text is estimated, and textLength makes it fit exactly whatever font there is.
@@ -35,23 +35,18 @@ func Write(w io.Writer, r *reports.Result) error {
 </g>
 </svg>
 `
-	if _, err := fmt.Fprintf(w, svg, left+right, label, message, left, right, fill, left-12, left+6, right-12, safe.XML(overview.Suite(r)+"; scope "+string(cmp.Or(r.Scope, "unknown")))); err != nil {
-		return fmt.Errorf("writing the badge: %w", err)
-	}
-	return nil
+	suite := safe.Visible(overview.Suite(r) + "; scope " + string(cmp.Or(r.Scope, "unknown")))
+	_, err := fmt.Fprintf(w, svg, left+right, label, message, left, right, fill, left-12, left+6, right-12, suite)
+	return err
 }
 
 // message says the verdict and how much of the interface it is about: a conformance to three requirements out of seventy
 // must not look like one to all.
 func message(r *reports.Result) string {
-	display := overview.DisplayVerdictOf(r)
-	word := string(display.Word)
-	if display.Word != reports.Conformant && display.Word != reports.NonConformant {
-		word = string(reports.Incomplete)
-	}
-	c := overview.CountsOf(r)
-	text := fmt.Sprintf("%s%s %d/%d", word, display.Scope, c.Passed, max(r.Suite.Requirements, len(r.Requirements))-c.NotApplicable)
-	if unclaimed := overview.NotClaimed(r); unclaimed != "" {
+	display, o := overview.DisplayVerdictOf(r), overview.Of(r)
+	all := r.Catalogue() - len(o.Classes[overview.NotApplicable])
+	text := fmt.Sprintf("%s%s %d/%d", display.Word, display.Scope, len(o.Classes[overview.Passed]), all)
+	if unclaimed := overview.NotClaimedText(r); unclaimed != "" {
 		text += ", " + unclaimed
 	}
 	return text

@@ -14,13 +14,13 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/console"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 	"github.com/agentconform/agentconform/reports/overview"
 )
 
 var today = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-var limitFinding = recorded.Finding(recorded.Faulty(), "CP-LIST-3").ID
+var limitFinding = reporttest.Finding(reporttest.Faulty(), "CP-LIST-3").ID
 
 // allKnown covers everything that keeps the recorded run from being conformant.
 var allKnown = `version: 1
@@ -60,7 +60,7 @@ func TestApply(t *testing.T) {
 		return strings.Replace(allKnown, old, new, 1)
 	}
 	add := func(entry string) string { return replace("flaky:", "  - {"+entry+", reason: r, owner: o}\nflaky:") }
-	faulty := recorded.Faulty()
+	faulty := reporttest.Faulty()
 	faulty.Suite.Requirements = len(faulty.Requirements) // no part of a suite: an unknown requirement is a mistake
 	nothing := func(*reports.Baseline) []string { return []string{""} }
 	tests := []struct {
@@ -72,7 +72,7 @@ func TestApply(t *testing.T) {
 	}{
 		{"all is known", allKnown, true, nothing, ""},
 		{"a new failure", replace("  - {requirement: CP-LIST-13, reason: r, owner: o, expires: 2026-03-14}\n", ""), false,
-			func(a *reports.Baseline) []string { return a.New }, "new failure, not in the baseline: CP-LIST-13: " + recorded.Finding(faulty, "CP-LIST-13").Summary + " (" + recorded.Finding(faulty, "CP-LIST-13").ID + ")"},
+			func(a *reports.Baseline) []string { return a.New }, "new failure, not in the baseline: CP-LIST-13: " + reporttest.Finding(faulty, "CP-LIST-13").Summary + " (" + reporttest.Finding(faulty, "CP-LIST-13").ID + ")"},
 		{"stale", add("requirement: CP-CREATE-1"), false, func(a *reports.Baseline) []string { return a.Stale }, "known.yaml:" + addedLine + ": CP-CREATE-1 passes; remove the entry"},
 		{"unmatched requirement", add("requirement: CP-LIST-99"), false, func(a *reports.Baseline) []string { return a.Unmatched }, "known.yaml:" + addedLine + ": CP-LIST-99: no such requirement; remove the entry, or correct its ID"},
 		{"unmatched finding", replace(limitFinding, "000000000000"), false, func(a *reports.Baseline) []string { return a.Unmatched }, "known.yaml:3: CP-LIST-3 000000000000: the requirement fails, but not with this finding; remove the entry, or correct its finding"},
@@ -80,11 +80,11 @@ func TestApply(t *testing.T) {
 		{"a warning may be known", add("requirement: CP-GET-3"), true, nothing, ""},
 		{"skipped is idle", add("requirement: CP-UPDATE-3"), true, nothing, ""},
 		{"flaky passes", replace("AS-CONTRACT-list-threads", "AS-ROLLBACK-1"), false, func(a *reports.Baseline) []string { return a.New },
-			"newly inconclusive, not in the baseline: AS-CONTRACT-list-threads: " + recorded.Requirement(faulty, "AS-CONTRACT-list-threads").Reason},
+			"newly inconclusive, not in the baseline: AS-CONTRACT-list-threads: " + reporttest.Requirement(faulty, "AS-CONTRACT-list-threads").Reason},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := recorded.Faulty()
+			r := reporttest.Faulty()
 			r.Suite.Requirements = faulty.Suite.Requirements
 			assert.Equal(t, tt.ok, applied(r, parse(t, tt.doc)), "%+v", r.Baseline)
 			assert.Contains(t, tt.list(r.Baseline), tt.want)
@@ -100,9 +100,9 @@ func TestApply(t *testing.T) {
 }
 
 func TestApplyMarksWhatIsKnown(t *testing.T) {
-	r := recorded.Faulty()
+	r := reporttest.Faulty()
 	baseline.Apply(r, parse(t, allKnown), today)
-	assert.Equal(t, &reports.Known{Reason: "r", Owner: "o"}, recorded.Finding(r, "CP-LIST-3").Known)
+	assert.Equal(t, &reports.Known{Reason: "r", Owner: "o"}, reporttest.Finding(r, "CP-LIST-3").Known)
 	for _, q := range r.Requirements {
 		if q.ID == "CP-LIST-3" || q.ID == "CP-LIST-13" {
 			require.NotNil(t, q.Known, "each of its findings is known")
@@ -116,8 +116,8 @@ func TestApplyMarksWhatIsKnown(t *testing.T) {
 }
 
 func TestAnEntryForOneFindingLeavesTheOthersNew(t *testing.T) {
-	r := recorded.Faulty()
-	second := *recorded.Finding(r, "CP-LIST-3")
+	r := reporttest.Faulty()
+	second := *reporttest.Finding(r, "CP-LIST-3")
 	second.ID, second.Summary = "f-second", "limit 0 was taken too"
 	r.Findings = append(r.Findings, second)
 	assert.False(t, applied(r, parse(t, allKnown)))
@@ -125,47 +125,62 @@ func TestAnEntryForOneFindingLeavesTheOthersNew(t *testing.T) {
 }
 
 func TestAKnownCauseCoversWhatItExplains(t *testing.T) {
-	r := recorded.Faulty()
+	r := reporttest.Faulty()
 	entry := "  - {requirement: AS-ROLLBACK-4, reason: r, owner: o}\n"
 	require.Contains(t, allKnown, entry)
 	without := strings.Replace(allKnown, entry, "", 1)
-	recorded.Requirement(r, "AS-ROLLBACK-4").ExplainedBy = nil
+	reporttest.Requirement(r, "AS-ROLLBACK-4").ExplainedBy = nil
 	assert.False(t, applied(r, parse(t, without)))
-	r = recorded.Faulty()
-	recorded.Requirement(r, "AS-ROLLBACK-4").ExplainedBy = []string{"AS-ROLLBACK-3"}
+	r = reporttest.Faulty()
+	reporttest.Requirement(r, "AS-ROLLBACK-4").ExplainedBy = []string{"AS-ROLLBACK-3"}
 	assert.True(t, applied(r, parse(t, without)), "%v", r.Baseline.New)
+	for name, change := range map[string]func(q *reports.Requirement){
+		"another cause is new":         func(q *reports.Requirement) { q.ExplainedBy = append(q.ExplainedBy, "CP-GET-3") },
+		"what is at risk for users":    func(q *reports.Requirement) { q.Subject = "security" },
+		"the entry of another finding": func(q *reports.Requirement) {},
+	} {
+		r = reporttest.Faulty()
+		q := reporttest.Requirement(r, "AS-ROLLBACK-4")
+		q.ExplainedBy = []string{"AS-ROLLBACK-3"}
+		change(q)
+		with := without
+		if strings.HasPrefix(name, "the entry") {
+			with = strings.Replace(allKnown, entry, strings.Replace(entry, ", reason", ", finding: 000000000000, reason", 1), 1)
+		}
+		assert.False(t, applied(r, parse(t, with)), name)
+	}
 }
 
 func TestARunOfAPartLeavesOtherEntriesIdle(t *testing.T) {
-	r := recorded.Conformant()
+	r := reporttest.Conformant()
 	r.Requirements = r.Requirements[:3]
 	assert.True(t, applied(r, parse(t, "version: 1\nknown: [{requirement: CP-LIST-3, reason: r, owner: o}]\n")))
 }
 
 func TestAnInterruptedRunStaysIncomplete(t *testing.T) {
-	r := recorded.Faulty()
+	r := reporttest.Faulty()
 	r.Verdict = reports.Incomplete
 	assert.False(t, applied(r, parse(t, allKnown)))
 }
 
 func TestWrittenBaselineMakesTheSameRunPass(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "known.yaml")
-	for name, text := range recorded.HostileTexts() {
+	for name, text := range reporttest.HostileTexts() {
 		require.NoError(t, os.RemoveAll(path))
-		written, err := baseline.Write(path, recorded.Hostile(text))
+		written, err := baseline.Write(path, reporttest.Hostile(text))
 		require.NoError(t, err)
 		b, err := baseline.Load(path)
 		require.NoError(t, err, name)
 		assert.Len(t, b.Known, len(written.Known), name)
-		assert.True(t, applied(recorded.Hostile(text), b), name)
+		assert.True(t, applied(reporttest.Hostile(text), b), name)
 	}
 	require.NoError(t, os.RemoveAll(path))
-	written, err := baseline.Write(path, recorded.Faulty())
+	written, err := baseline.Write(path, reporttest.Faulty())
 	require.NoError(t, err)
 	assert.Contains(t, written.Incomplete(), "CP-LIST-3")
 	doc, err := os.ReadFile(path)
 	require.NoError(t, err)
-	finding := recorded.Finding(recorded.Faulty(), "CP-LIST-3")
+	finding := reporttest.Finding(reporttest.Faulty(), "CP-LIST-3")
 	assert.Contains(t, string(doc), "  # "+finding.Summary+`
   - requirement: CP-LIST-3
     finding: `+finding.ID+`
@@ -184,12 +199,12 @@ func TestWriteKeepsWhatPeopleHaveWritten(t *testing.T) {
 	old := strings.Replace(allKnown, "reason: r, owner: o}", "reason: the release of May, owner: list-team}", 1) // of CP-LIST-3
 	old = strings.Replace(old, "  - {requirement: CP-LIST-13", "  - {requirement: CP-CREATE-1, reason: r, owner: o}\n  - {requirement: CP-LIST-13", 1)
 	require.NoError(t, os.WriteFile(path, []byte(old), 0o600))
-	written, err := baseline.Write(path, recorded.Faulty())
+	written, err := baseline.Write(path, reporttest.Faulty())
 	require.NoError(t, err)
 	assert.Empty(t, written.Incomplete())
 	b, err := baseline.Load(path)
 	require.NoError(t, err)
-	assert.True(t, applied(recorded.Faulty(), b))
+	assert.True(t, applied(reporttest.Faulty(), b))
 	assert.Len(t, b.Known, 9, "the entry for what passes is gone")
 	assert.Len(t, b.Flaky, 1)
 	doc, err := os.ReadFile(path)
@@ -198,7 +213,7 @@ func TestWriteKeepsWhatPeopleHaveWritten(t *testing.T) {
 	assert.NotContains(t, string(doc), "TODO")
 
 	require.NoError(t, os.WriteFile(path, []byte("version: 9"), 0o600))
-	_, err = baseline.Write(path, recorded.Faulty())
+	_, err = baseline.Write(path, reporttest.Faulty())
 	assert.ErrorContains(t, err, "repair or remove it")
 }
 
@@ -220,24 +235,24 @@ flaky:
 func TestParseExplainsMistakes(t *testing.T) {
 	entry := "- {requirement: A-1, reason: r, owner: o"
 	tests := []struct{ name, doc, want string }{
-		{"empty", "", `known.yaml: the file is empty; a baseline without entries is "version: 1"`},
-		{"no YAML", "version: [", "known.yaml: line 2, column 1: did not find expected node content; the file must be YAML"},
-		{"a list", "- a", "known.yaml:1: the baseline must be a mapping with the keys version, known, flaky"},
-		{"no version", "known: []", `known.yaml:1: version is missing: add "version: 1"`},
-		{"other version", "version: 2", `known.yaml:1: version "2" is unknown; this program reads version 1`},
-		{"unknown key", "version: 1\nknwon: []", `known.yaml:2: unknown key "knwon" in the baseline; the keys are version, known, flaky`},
-		{"key twice", "version: 1\nversion: 1", `known.yaml:2: the baseline has the key "version" twice; keep one`},
-		{"known no list", "version: 1\nknown: {a: b}", `known.yaml:2: known must be a list of entries, each starting with "- requirement:"`},
-		{"entry no mapping", "version: 1\nknown:\n- CP-LIST-1", "known.yaml:3: an entry of known must be a mapping with the keys requirement, finding, reason, owner, expires"},
-		{"unknown key in entry", "version: 1\nknown:\n" + entry + ", why: x}", `known.yaml:3: unknown key "why" in an entry of known`},
-		{"no requirement", "version: 1\nknown:\n- {reason: r, owner: o}", "known.yaml:3: the entry has no requirement"},
-		{"no reason", "version: 1\nknown:\n- {requirement: A-1, owner: o}", "known.yaml:3: the entry has no reason"},
-		{"no owner", "version: 1\nknown:\n- {requirement: A-1, reason: r}", "known.yaml:3: the entry has no owner"},
-		{"reason is a list", "version: 1\nknown:\n- {requirement: A-1, reason: [r], owner: o}", "known.yaml:3: reason must be a string"},
+		{"empty", "", "known.yaml: yaml: no documents in stream"},
+		{"no YAML", "version: [", "known.yaml:2: did not find expected node content"},
+		{"a list", "- a", "known.yaml:1: cannot construct !!seq; a baseline has"},
+		{"no version", "known: []", `known.yaml: version 0 is unknown; this program reads "version: 1"`},
+		{"other version", "version: 2", `known.yaml: version 2 is unknown; this program reads "version: 1"`},
+		{"unknown key", "version: 1\nknwon: []", "known.yaml:2: field knwon not found; a baseline has the keys version, known and flaky"},
+		{"key twice", "version: 1\nversion: 1", `known.yaml:2: mapping key "version" already defined at line 1`},
+		{"known no list", "version: 1\nknown: {a: b}", "known.yaml:2: cannot construct !!map; a baseline has"},
+		{"entry no mapping", "version: 1\nknown:\n- CP-LIST-1", "known.yaml:3: cannot construct !!str `CP-LIST-1`; a baseline has"},
+		{"unknown key in entry", "version: 1\nknown:\n" + entry + ", why: x}", "known.yaml:3: field why not found; a baseline has the keys"},
+		{"no requirement", "version: 1\nknown:\n- {reason: r, owner: o}", "known.yaml:3: every entry needs a requirement, a reason and an owner"},
+		{"no reason", "version: 1\nknown:\n- {requirement: A-1, owner: o}", "known.yaml:3: every entry needs a requirement, a reason and an owner"},
+		{"no owner", "version: 1\nknown:\n- {requirement: A-1, reason: r}", "known.yaml:3: every entry needs a requirement, a reason and an owner"},
+		{"reason is a list", "version: 1\nknown:\n- {requirement: A-1, reason: [r], owner: o}", "known.yaml:3: cannot construct !!seq; a baseline has"},
 		{"bad day", "version: 1\nflaky:\n" + entry + ", expires: soon}", `known.yaml:3: expires "soon" is not a date; write it as 2026-12-31`},
 		{"impossible day", "version: 1\nknown:\n" + entry + ", expires: 2026-02-30}", `expires "2026-02-30" is not a date`},
 		{"entry twice", "version: 1\nknown:\n" + entry + "}\n" + entry + "}", "known.yaml:4: A-1 has an entry already in line 3; keep one"},
-		{"two documents", "version: 1\n---\nversion: 1", "there is a second document"},
+		{"two documents", "version: 1\n---\nversion: 1", "expected single document, found multiple"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -253,7 +268,7 @@ func TestParseExplainsMistakes(t *testing.T) {
 func TestParseTakesAnEmptyList(t *testing.T) {
 	b := parse(t, "version: 1\nknown:\nflaky: []\n")
 	assert.Empty(t, b.Known)
-	assert.True(t, applied(recorded.Conformant(), b))
+	assert.True(t, applied(reporttest.Conformant(), b))
 }
 
 func FuzzParse(f *testing.F) {
@@ -262,7 +277,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		b, err := baseline.Parse("x", doc)
 		if err == nil {
-			baseline.Apply(recorded.Faulty(), b, today)
+			baseline.Apply(reporttest.Faulty(), b, today)
 		}
 	})
 }

@@ -1,11 +1,35 @@
+// Package baseline keeps the failures of a target that are known, so that a run fails only when something changes.
+//
+// A baseline is a YAML file that people write and review:
+//
+//	version: 1
+//	known:
+//	  - requirement: CP-LIST-3
+//	    finding: f-3c1d9a        # optional: only this finding; without it, all that is wrong with the requirement
+//	    reason: the limit is not checked before release 5
+//	    owner: list-team
+//	    expires: 2026-12-31      # the last day on which the entry counts
+//	flaky:
+//	  - requirement: AS-ROLLBACK-5
+//	    reason: the race is not always won on the slow machines
+//	    owner: runtime-team
+//	    expires: 2026-09-30
+//
+// It ratchets: an entry for something that passes is stale and makes the run fail, as does one that matches nothing
+// or has expired. A flaky entry covers a requirement that passes in one run and fails in the next; it is never
+// stale. An entry for a requirement that was skipped, or was left out of the run by a filter, is idle: nothing was
+// learned about it.
+//
+// The package judges results; it does not run anything, and it leaves their verdicts alone.
 package baseline
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,52 +41,80 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Version is the version of the file's format.
-const Version = 1
+// version is that of the file's format.
+const version = 1
 
 // maxFile bounds a file; a baseline that large is a mistake. YAML takes a hundred times as much memory as its text.
-const maxFile = 1 << 20
+const maxFile = 256 << 10
 
 // Baseline is the content of a baseline file.
 type Baseline struct {
-	File  string
-	Known []Entry
-	Flaky []Entry
+	File    string  `yaml:"-"`
+	Version int     `yaml:"version"`
+	Known   []Entry `yaml:"known,omitempty"`
+	Flaky   []Entry `yaml:"flaky,omitempty"`
 }
 
 // Entry is one known failure.
 type Entry struct {
-	Requirement string
-	Finding     string // id of a finding; empty means the whole requirement
-	Reason      string
-	Owner       string
-	Expires     time.Time // the last day on which the entry counts, in UTC; zero means never
-	Line        int       // in the file
+	Requirement string `yaml:"requirement"`
+	Finding     string `yaml:"finding,omitempty"` // id of a finding; empty means the whole requirement
+	Reason      string `yaml:"reason"`
+	Owner       string `yaml:"owner"`
+	Expires     Day    `yaml:"expires,omitempty"` // the last day on which the entry counts, in UTC; empty means never
+	Line        int    `yaml:"-"`                 // in the file
+	about       string
 }
 
-// Incomplete tells whether a person has yet to fill in the reason or the owner.
-func (e Entry) Incomplete() bool {
-	return strings.HasPrefix(e.Reason, toDo) || strings.HasPrefix(e.Owner, toDo)
+// Day is a date, "2026-12-31".
+type Day string
+
+// MarshalYAML writes the day without quotes.
+func (d Day) MarshalYAML() (any, error) {
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(d)}, nil
+}
+
+// UnmarshalYAML reads what YAML takes for a time.
+func (d *Day) UnmarshalYAML(n *yaml.Node) error {
+	if _, err := time.Parse(time.DateOnly, n.Value); err != nil {
+		return fmt.Errorf("expires %q is not a date; write it as 2026-12-31", safe.Cut(n.Value, 50))
+	}
+	*d = Day(n.Value)
+	return nil
+}
+
+// UnmarshalYAML reads an entry, and refuses one that is not complete.
+func (e *Entry) UnmarshalYAML(n *yaml.Node) error {
+	type plain Entry
+	if err := n.Load((*plain)(e), yaml.WithKnownFields(), yaml.WithUniqueKeys()); err != nil {
+		return err
+	}
+	e.Line = n.Line
+	if e.Requirement == "" || e.Reason == "" || e.Owner == "" {
+		return errors.New("every entry needs a requirement, a reason and an owner")
+	}
+	return nil
 }
 
 // Incomplete returns the IDs of the requirements whose entries a person has yet to complete, each once.
 func (b *Baseline) Incomplete() []string {
 	var ids []string
-	seen := map[string]bool{}
-	for _, e := range slices.Concat(b.Known, b.Flaky) {
-		if e.Incomplete() && !seen[e.Requirement] {
-			ids, seen[e.Requirement] = append(ids, e.Requirement), true
+	for _, e := range b.entries() {
+		if (strings.HasPrefix(e.Reason, toDo) || strings.HasPrefix(e.Owner, toDo)) && !slices.Contains(ids, e.Requirement) {
+			ids = append(ids, e.Requirement)
 		}
 	}
 	return ids
 }
 
+func (b *Baseline) entries() []Entry { return slices.Concat(b.Known, b.Flaky) }
+
 // Names tells whether an entry is about the requirement.
 func (b *Baseline) Names(requirement string) bool {
-	return slices.ContainsFunc(slices.Concat(b.Known, b.Flaky), func(e Entry) bool { return e.Requirement == requirement })
+	return slices.ContainsFunc(b.entries(), func(e Entry) bool { return e.Requirement == requirement })
 }
 
-// Load reads a baseline file. It is strict: an error names the file, the line, the key and what to do.
+// Load reads a baseline file. It is strict: an error names the file, the line and what to do.
 func Load(path string) (*Baseline, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -79,163 +131,39 @@ func Load(path string) (*Baseline, error) {
 	return Parse(path, doc)
 }
 
+// ofType names a type of this program at the end of an error.
+var ofType = regexp.MustCompile(` (in type|into) \S+$`)
+
 // Parse reads a baseline; path is for messages.
 func Parse(path string, doc []byte) (*Baseline, error) {
-	p := parser{path: path}
-	dec := yaml.NewDecoder(bytes.NewReader(doc))
-	var root yaml.Node
-	if err := dec.Decode(&root); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s: the file is empty; a baseline without entries is \"version: 1\"", path)
-		}
-		return nil, fmt.Errorf("%s: %s; the file must be YAML", path, safe.Line(yamlProblem(err)))
-	}
-	var second yaml.Node
-	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: there is a second document; keep one", path)
-	}
-	b := p.baseline(root.Content[0])
-	if p.err != nil {
-		return nil, p.err
-	}
-	b.File = path
-	return b, p.twice(b)
-}
-
-// yamlProblem says where a text stops being YAML, and why.
-func yamlProblem(err error) string {
-	at, ok := errors.AsType[*yaml.LoadError](err)
-	switch {
-	case !ok:
-		return err.Error()
-	case at.Mark.Line == 0:
-		return at.Message
-	}
-	return fmt.Sprintf("line %d, column %d: %s", at.Mark.Line, at.Mark.Column, at.Message)
-}
-
-// parser reads nodes one by one, because the decoder of the library does not tell the line of a wrong value. The
-// first error stays.
-type parser struct {
-	path string
-	err  error
-}
-
-func (p *parser) fail(line int, format string, args ...any) {
-	if p.err == nil {
-		p.err = fmt.Errorf("%s:%d: %s", p.path, line, fmt.Sprintf(format, args...))
-	}
-}
-
-// members calls f for each member of a mapping, and refuses keys that are not allowed or occur twice.
-func (p *parser) members(n *yaml.Node, what string, allowed []string, f func(key string, value *yaml.Node)) {
-	if n.Kind != yaml.MappingNode {
-		p.fail(n.Line, "%s must be a mapping with the keys %s", what, strings.Join(allowed, ", "))
-		return
-	}
-	var seen []string
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i].Value
-		switch {
-		case !slices.Contains(allowed, key):
-			p.fail(n.Content[i].Line, "unknown key %q in %s; the keys are %s", safe.Cut(key, 100), what, strings.Join(allowed, ", "))
-		case slices.Contains(seen, key):
-			p.fail(n.Content[i].Line, "%s has the key %q twice; keep one", what, key)
-		default:
-			seen = append(seen, key)
-			f(key, n.Content[i+1])
-		}
-	}
-}
-
-func (p *parser) baseline(n *yaml.Node) *Baseline {
-	b, version := &Baseline{}, ""
-	p.members(n, "the baseline", []string{"version", "known", "flaky"}, func(key string, value *yaml.Node) {
-		switch key {
-		case "version":
-			version = value.Value
-			if version != fmt.Sprint(Version) {
-				p.fail(value.Line, "version %q is unknown; this program reads version %d", safe.Cut(version, 20), Version)
+	b := &Baseline{File: path}
+	if err := yaml.Load(doc, b, yaml.WithKnownFields(), yaml.WithUniqueKeys()); err != nil {
+		const keys = "; a baseline has the keys version, known and flaky, an entry requirement, finding, reason, owner and expires"
+		what, where := err.Error(), path
+		if at, is := errors.AsType[*yaml.LoadError](err); is {
+			what = ofType.ReplaceAllString(at.Message, keys)
+			if at.Mark.Line > 0 {
+				where += fmt.Sprint(":", at.Mark.Line)
 			}
-		case "known":
-			b.Known = p.entries(value, key)
-		case "flaky":
-			b.Flaky = p.entries(value, key)
 		}
-	})
-	if version == "" {
-		p.fail(n.Line, "version is missing: add \"version: %d\"", Version)
+		return nil, fmt.Errorf("%s: %s", where, safe.Line(what))
 	}
-	return b
+	if b.Version != version {
+		return nil, fmt.Errorf("%s: version %d is unknown; this program reads \"version: %d\"", path, b.Version, version)
+	}
+	lines := map[string]int{}
+	for _, e := range b.entries() {
+		name := e.name()
+		if line := lines[name]; line > 0 { // one of them would be ignored
+			return nil, fmt.Errorf("%s:%d: %s has an entry already in line %d; keep one", path, e.Line, safe.Line(name), line)
+		}
+		lines[name] = e.Line
+	}
+	return b, nil
 }
 
-func (p *parser) entries(n *yaml.Node, key string) []Entry {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		return nil
-	}
-	if n.Kind != yaml.SequenceNode {
-		p.fail(n.Line, "%s must be a list of entries, each starting with \"- requirement:\"", key)
-		return nil
-	}
-	var all []Entry
-	for _, item := range n.Content {
-		all = append(all, p.entry(item, key))
-	}
-	return all
-}
-
-func (p *parser) entry(n *yaml.Node, list string) Entry {
-	e, keys := Entry{Line: n.Line}, []string{"requirement", "finding", "reason", "owner", "expires"}
-	p.members(n, "an entry of "+list, keys, func(key string, value *yaml.Node) {
-		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" && key != "expires" && key != "finding" {
-			p.fail(value.Line, "%s must be a string", key)
-			return
-		}
-		text := strings.TrimSpace(value.Value)
-		switch key {
-		case "requirement":
-			e.Requirement = text
-		case "finding":
-			e.Finding = text
-		case "reason":
-			e.Reason = text
-		case "owner":
-			e.Owner = text
-		case "expires":
-			e.Expires = p.day(value)
-		}
-	})
-	for _, needed := range [][2]string{{"requirement", e.Requirement}, {"reason", e.Reason}, {"owner", e.Owner}} {
-		if needed[1] == "" {
-			p.fail(n.Line, "the entry has no %s; every entry needs a requirement, a reason and an owner", needed[0])
-		}
-	}
-	return e
-}
-
-func (p *parser) day(n *yaml.Node) time.Time {
-	if n.Tag == "!!null" {
-		return time.Time{}
-	}
-	day, err := time.Parse(time.DateOnly, strings.TrimSpace(n.Value))
-	if err != nil {
-		p.fail(n.Line, "expires %q is not a date; write it as 2026-12-31", safe.Cut(n.Value, 50))
-	}
-	return day
-}
-
-// twice refuses two entries for the same thing: one of them would be ignored.
-func (p *parser) twice(b *Baseline) error {
-	seen := map[string]int{}
-	for _, e := range slices.Concat(b.Known, b.Flaky) {
-		key := e.Requirement + " " + e.Finding
-		if line, ok := seen[key]; ok {
-			return fmt.Errorf("%s:%d: %s has an entry already in line %d; keep one", p.path, e.Line, strings.TrimSpace(safe.Line(key)), line)
-		}
-		seen[key] = e.Line
-	}
-	return nil
-}
+// name is the requirement, and the finding where there is one.
+func (e Entry) name() string { return strings.TrimSpace(e.Requirement + " " + e.Finding) }
 
 // Check finds out before a run whether [Write] can write the file: what is there may be replaced, and can be read.
 func Check(path string) error {
@@ -260,12 +188,116 @@ func Write(path string, r *reports.Result) (*Baseline, error) {
 		}
 	}
 	b := renewed(path, r, old)
-	err := outfile.Write(path, outfile.Public, func(w io.Writer) error {
-		_, err := w.Write(render(r, b))
-		return err
-	})
+	text, err := render(r, b)
+	if err == nil {
+		err = outfile.Text(path, outfile.Public, text)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("writing the baseline: %w", err)
 	}
 	return b, nil
+}
+
+// toDo begins an answer that a person has yet to give.
+const toDo = "TODO"
+
+// lifetime is how long a new entry counts: long enough to repair a fault, short enough to be looked at again.
+const lifetime = 90 * 24 * time.Hour
+
+// renewed returns the entries of old that still apply, and one for each failure that none of them covers.
+func renewed(path string, r *reports.Result, old *Baseline) *Baseline {
+	b := &Baseline{File: path, Version: version, Flaky: old.Flaky}
+	for _, e := range old.Known {
+		if applies(r, e) {
+			b.Known = append(b.Known, e)
+		}
+	}
+	expires := Day(r.Run.StartedAt.UTC().Add(lifetime).Format(time.DateOnly))
+	for q := range reports.Each(r.Requirements) {
+		if !q.Verdict.Problem() || !q.Decides(r.Run.Strict) {
+			continue
+		}
+		ids := []string{""}
+		if found := findingsOf(r, q.ID); q.Verdict == reports.Failed && len(found) > 0 {
+			ids = nil
+			for _, f := range found {
+				ids = append(ids, f.ID)
+			}
+		}
+		for _, id := range ids {
+			covered := func(e Entry) bool { return e.Requirement == q.ID && (e.Finding == "" || e.Finding == id) }
+			if !slices.ContainsFunc(b.entries(), covered) {
+				b.Known = append(b.Known, Entry{Requirement: q.ID, Finding: id, Expires: expires,
+					Reason: toDo + ": why does it fail, and what will be done about it?", Owner: toDo + ": who is responsible?"})
+			}
+		}
+	}
+	return b
+}
+
+// applies tells whether an entry is worth keeping: it covers something, or nothing was learned about it.
+func applies(r *reports.Result, e Entry) bool {
+	q := requirementOf(r, e.Requirement)
+	switch {
+	case q == nil:
+		return r.Filtered()
+	case !q.Verdict.Problem():
+		return q.Verdict == reports.Skipped
+	}
+	return e.Finding == "" || slices.ContainsFunc(findingsOf(r, q.ID), func(f *reports.Finding) bool { return f.ID == e.Finding })
+}
+
+// render writes the file. The result tells what each entry is about.
+func render(r *reports.Result, b *Baseline) ([]byte, error) {
+	for _, entries := range [][]Entry{b.Known, b.Flaky} {
+		slices.SortStableFunc(entries, func(x, y Entry) int { return cmp.Compare(x.Requirement, y.Requirement) })
+		for i, e := range entries {
+			entries[i] = safe.Copy(e, safe.Line)
+			entries[i].about = safe.Line(safe.Cut(summaryOf(r, e), 200))
+		}
+	}
+	text, err := yaml.Dump(b, yaml.WithIndent(2), yaml.WithCompactSeqIndent(false))
+	const head = "# Known failures of the target. An entry that passes, matches nothing or has expired makes the run fail.\n"
+	return append([]byte(head), text...), err
+}
+
+// MarshalYAML writes an entry below a comment that says what it is about.
+func (e Entry) MarshalYAML() (any, error) {
+	type plain Entry
+	n := &yaml.Node{}
+	err := n.Encode(plain(e))
+	n.HeadComment = e.about
+	return n, err
+}
+
+// summaryOf says what the entry is about, as a comment.
+func summaryOf(r *reports.Result, e Entry) string {
+	for _, f := range findingsOf(r, e.Requirement) {
+		if e.Finding == "" || e.Finding == f.ID {
+			return f.Summary
+		}
+	}
+	if q := requirementOf(r, e.Requirement); q != nil {
+		return fmt.Sprintf("%s: %s", q.Verdict, cmp.Or(q.Reason, q.Title))
+	}
+	return ""
+}
+
+func requirementOf(r *reports.Result, id string) *reports.Requirement {
+	for q := range reports.Each(r.Requirements) {
+		if q.ID == id {
+			return q
+		}
+	}
+	return nil
+}
+
+func findingsOf(r *reports.Result, id string) []*reports.Finding {
+	var all []*reports.Finding
+	for f := range reports.Each(r.Findings) {
+		if f.Requirement == id {
+			all = append(all, f)
+		}
+	}
+	return all
 }

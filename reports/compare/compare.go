@@ -1,3 +1,8 @@
+// Package compare puts several results side by side.
+//
+// The results are of several implementations, or of versions of one implementation. Changes of the suite are told apart
+// from changes of the target: a new release of the suite adds, drops and tightens requirements, and none of this
+// is a regression. A regression is only a check that passed before and that fails now; see [Change] for the others.
 package compare
 
 import (
@@ -46,22 +51,19 @@ type Table struct {
 
 // Column is one result.
 type Column struct {
-	Label    string
-	Suite    string
-	Verdict  reports.Conclusion
-	Shown    string // the verdict with its scope: "conformant (partial run)"
-	Distance string
-	Passed   string // "78 of 79 MUSTs passed"
-	Changes  map[Change]int
+	Label     string
+	Suite     string
+	Verdict   string // with its scope: "conformant (partial run)"
+	Remaining string
+	Passed    string // "78 of 79 MUSTs passed"
+	Changes   map[Change]int
 }
 
 // Row is one requirement.
 type Row struct {
-	ID      string
-	Title   string
-	Level   reports.Level
-	Profile string
-	Cells   []Cell // as many as columns
+	ID    string
+	Level reports.Level
+	Cells []Cell // as many as columns
 }
 
 // Cell is one requirement in one result. Verdict is empty where the result does not have it.
@@ -69,7 +71,7 @@ type Cell struct {
 	Verdict reports.Verdict
 	Reason  string
 	Change  Change // of the first column: always same
-	Note    string // "was CP-OLD-1", "was SHOULD"
+	Note    string // "was a SHOULD"
 }
 
 // Of compares results with the first one of them. Name them in the order of time.
@@ -78,26 +80,42 @@ func Of(inputs ...Input) (*Table, error) {
 		return nil, errors.New("there is nothing to compare: name at least two result files")
 	}
 	t := &Table{Versions: true}
-	labels := map[string]int{}
-	for _, in := range inputs {
-		if in.Result.Target.Implementation.Name != inputs[0].Result.Target.Implementation.Name {
-			t.Versions = false
-		}
-		t.Columns = append(t.Columns, columnOf(in, labels))
-	}
-	rows := newRowSet(inputs)
-	for i, in := range inputs {
-		rows.add(i, in.Result)
-	}
+	var ids []string                             // of the newest catalogue, which is that of the last result, then of the others
+	found := map[string][]*reports.Requirement{} // by id, in each column
 	base := inputs[0].Result
-	for r, row := range rows.rows {
-		if !row.judged() {
+	for at := range inputs {
+		column := (at + len(inputs) - 1) % len(inputs) // the last one first
+		for q := range reports.Each(inputs[column].Result.Requirements) {
+			if found[q.ID] == nil {
+				ids, found[q.ID] = append(ids, q.ID), make([]*reports.Requirement, len(inputs))
+			}
+			found[q.ID][column] = q
+		}
+	}
+	for _, in := range inputs {
+		t.Versions = t.Versions && in.Result.Target.Implementation.Name == base.Target.Implementation.Name
+		t.Columns = append(t.Columns, columnOf(in))
+	}
+	for _, id := range ids {
+		row := Row{ID: id}
+		judged := false
+		for c, q := range found[id] {
+			cell := Cell{Change: judge(base, inputs[c].Result, found[id][0], q)}
+			if q != nil {
+				cell.Verdict, cell.Reason = q.Verdict, q.Reason
+				row.Level = q.Level // that of the newest one
+				judged = judged || q.Verdict != reports.Skipped
+				if before := found[id][0]; before != nil && before.Level != q.Level {
+					cell.Note = "was a " + string(before.Level)
+				}
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		if !judged {
 			t.NotJudged++
 			continue
 		}
-		for c := range row.Cells {
-			cell := &row.Cells[c]
-			cell.Change, cell.Note = judge(base, inputs[c].Result, rows.requirement(r, 0), rows.requirement(r, c))
+		for c, cell := range row.Cells {
 			t.Columns[c].Changes[cell.Change]++
 		}
 		t.Rows = append(t.Rows, row)
@@ -105,14 +123,12 @@ func Of(inputs ...Input) (*Table, error) {
 	return t, nil
 }
 
-// judged tells whether any result has more than a skip for the requirement.
-func (r Row) judged() bool {
-	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Verdict != "" && c.Verdict != reports.Skipped })
-}
-
-// differs tells whether a result differs from the first one. That a run left the requirement out shows no difference.
-func (r Row) differs() bool {
-	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != Same && c.Change != NotRun || c.Note != "" })
+// different are the rows of which a result differs from the first one. That a run left the requirement out shows no
+// difference.
+func (t *Table) different() []Row {
+	return slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool {
+		return !slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != Same && c.Change != NotRun || c.Note != "" })
+	})
 }
 
 // Regressed tells whether the last column has a regression.
@@ -120,28 +136,22 @@ func (t *Table) Regressed() bool {
 	return t.Versions && t.Columns[len(t.Columns)-1].Changes[Regression] > 0
 }
 
-func columnOf(in Input, labels map[string]int) Column {
+func columnOf(in Input) Column {
 	r := in.Result
 	c := Column{
-		Label: in.Label, Suite: r.Suite.Version, Verdict: r.Verdict, Shown: overview.DisplayVerdictOf(r).String(),
-		Distance: overview.DistanceOf(r).String(), Passed: passed(r), Changes: map[Change]int{},
+		Label: in.Label, Suite: r.Suite.Version, Verdict: overview.DisplayVerdictOf(r).String(), Remaining: overview.Remaining(r),
+		Passed: passed(r), Changes: map[Change]int{},
 	}
 	c.Label = cmp.Or(c.Label, strings.TrimSpace(r.Target.Implementation.Name+" "+r.Target.Implementation.Version),
 		r.Target.ControlPlane, r.Target.AgentServer)
-	if labels[c.Label]++; labels[c.Label] > 1 {
-		c.Label = fmt.Sprintf("%s (%d)", c.Label, labels[c.Label])
-	}
 	return c
 }
 
 // passed counts the requirements that decide the verdict and passed.
 func passed(r *reports.Result) string {
-	n, all, noun := 0, 0, "MUST"
-	if r.BeyondMusts() {
-		noun = "requirement"
-	}
-	for _, q := range r.Requirements {
-		if !q.Decides(r.Run.Strict) || q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
+	n, all := 0, 0
+	for q := range reports.Each(r.Requirements) {
+		if !q.Decides(r.Run.Strict) || overview.ClassOf(r, q) == overview.NotApplicable {
 			continue
 		}
 		all++
@@ -149,98 +159,28 @@ func passed(r *reports.Result) string {
 			n++
 		}
 	}
-	return fmt.Sprintf("%d of %s passed", n, reports.Count(all, noun))
+	return fmt.Sprintf("%d of %s passed", n, reports.Count(all, r.Deciding()))
 }
-
-// rowSet collects the requirements of all results. A requirement that was renamed has one row.
-type rowSet struct {
-	rows  []Row
-	found [][]*reports.Requirement // by row and column
-	index map[string]int           // row by the id in the newest catalogue
-	names []matching               // by column: id there, by id in the newest catalogue
-	n     int
-}
-
-func newRowSet(inputs []Input) *rowSet {
-	s := &rowSet{index: map[string]int{}, n: len(inputs)}
-	// The newest catalogue is that of the last result: people name files in the order of time.
-	newest := titles(inputs[len(inputs)-1].Result)
-	for _, in := range inputs {
-		s.names = append(s.names, match(titles(in.Result), newest))
-	}
-	for _, q := range inputs[len(inputs)-1].Result.Requirements {
-		s.row(q.ID, &q)
-	}
-	return s
-}
-
-func titles(r *reports.Result) map[string]string {
-	all := map[string]string{}
-	for _, q := range r.Requirements {
-		all[q.ID] = q.Title
-	}
-	return all
-}
-
-func (s *rowSet) row(id string, q *reports.Requirement) int {
-	at, ok := s.index[id]
-	if !ok {
-		at = len(s.rows)
-		s.index[id] = at
-		s.rows = append(s.rows, Row{ID: q.ID, Title: q.Title, Level: q.Level, Profile: q.Profile, Cells: make([]Cell, s.n)})
-		s.found = append(s.found, make([]*reports.Requirement, s.n))
-	}
-	return at
-}
-
-func (s *rowSet) add(column int, r *reports.Result) {
-	newID := map[string]string{}
-	for newer, older := range s.names[column] {
-		newID[older] = newer
-	}
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
-		at := s.row(cmp.Or(newID[q.ID], q.ID), q)
-		s.rows[at].Cells[column] = Cell{Verdict: q.Verdict, Reason: q.Reason}
-		s.found[at][column] = q
-	}
-}
-
-func (s *rowSet) requirement(row, column int) *reports.Requirement { return s.found[row][column] }
 
 // judge names the change of one requirement from the older result to the newer one; nil means that a result does
 // not have it.
-func judge(older, newer *reports.Result, before, after *reports.Requirement) (Change, string) {
+func judge(older, newer *reports.Result, before, after *reports.Requirement) Change {
 	switch {
 	case before == nil && after == nil:
-		return Same, ""
+		return Same
 	case before == nil && older.Filtered(), after == nil && newer.Filtered():
-		return NotRun, ""
+		return NotRun
 	case before == nil:
-		return New, ""
+		return New
 	case after == nil:
-		return Removed, ""
-	}
-	var notes []string
-	if before.ID != after.ID {
-		notes = append(notes, "was "+before.ID)
-	}
-	if before.Level != after.Level {
-		notes = append(notes, fmt.Sprintf("was a %s", before.Level))
-	}
-	return judgeBoth(older, newer, before, after), strings.Join(notes, ", ")
-}
-
-func judgeBoth(older, newer *reports.Result, before, after *reports.Requirement) Change {
-	switch {
+		return Removed
 	case before.Verdict == after.Verdict:
 		return Same
 	case after.Verdict == reports.Passed:
 		return Fixed
+	case after.Verdict != reports.Failed && (before.Verdict == reports.Passed || before.Verdict == reports.Failed):
+		return Unjudged
 	case after.Verdict != reports.Failed:
-		if before.Verdict == reports.Passed || before.Verdict == reports.Failed {
-			return Unjudged
-		}
 		return Same // not judged before, for another reason
 	case before.Verdict != reports.Passed:
 		return Found
@@ -254,9 +194,7 @@ func judgeBoth(older, newer *reports.Result, before, after *reports.Requirement)
 func sameCheckFails(before, after *reports.Requirement) bool {
 	passed := map[string]bool{}
 	for _, s := range before.Scenarios {
-		if s.Verdict == reports.Passed {
-			passed[s.Name] = true
-		}
+		passed[s.Name] = passed[s.Name] || s.Verdict == reports.Passed
 	}
 	return slices.ContainsFunc(after.Scenarios, func(s reports.Scenario) bool { return s.Verdict == reports.Failed && passed[s.Name] })
 }

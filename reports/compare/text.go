@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,35 +11,35 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// TextOptions say how [Table.Text] writes.
-type TextOptions struct {
-	Color bool // regressions in red, what is fixed in green
-	All   bool // also the requirements that do not differ
-}
-
 // Text writes the comparison for a terminal: what differs in one sentence, the columns, the table, and a legend.
-func (t *Table) Text(w io.Writer, o TextOptions) error {
+func (t *Table) Text(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", safe.Line(safe.Ellipsis(t.headline(), 300)))
+	fmt.Fprintf(&b, "%s\n\n", text(t.headline(), 300))
 	for i, c := range t.Columns {
-		fmt.Fprintf(&b, "  %s  %s: %s, %s (suite %s)\n", column(i), text(c.Label, 60), text(c.Shown, 200), c.Passed, text(c.Suite, 30))
+		fmt.Fprintf(&b, "  %s  %s: %s, %s (suite %s)\n", column(i), text(c.Label, 60), text(c.Verdict, 200), c.Passed, text(c.Suite, 30))
 	}
-	rows := t.Rows
-	if !o.All {
-		rows = t.different()
+	rows := t.different()
+	width := len("Requirement")
+	for _, r := range rows {
+		width = max(width, utf8.RuneCountInString(text(r.ID, 40)))
 	}
 	if len(rows) > 0 {
-		b.WriteString("\n" + header(rows, len(t.Columns)))
+		fmt.Fprintf(&b, "\n%-*s  %-6s", width, "Requirement", "Level")
+		for i := range t.Columns {
+			b.WriteString("  " + column(i))
+		}
+		b.WriteString("  Change\n")
 	}
-	width := idWidth(rows)
 	for _, r := range rows {
-		b.WriteString(t.line(r, width, o.Color))
+		fmt.Fprintf(&b, "%-*s  %-6s", width, text(r.ID, 40), r.Level)
+		for i, c := range r.Cells {
+			b.WriteString(strings.Repeat(" ", 1+len(column(i))) + sign(c.Verdict))
+		}
+		b.WriteString(strings.TrimRight("  "+t.changes(r), " ") + "\n")
 	}
 	t.legend(&b, len(rows))
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("printing the comparison: %w", err)
-	}
-	return nil
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // column names a column by a letter: labels are too wide for a table.
@@ -53,83 +52,30 @@ func column(i int) string {
 
 func text(s string, limit int) string { return safe.Line(safe.Ellipsis(s, limit)) }
 
-// different are the rows that differ.
-func (t *Table) different() []Row {
-	return slices.DeleteFunc(slices.Clone(t.Rows), func(r Row) bool { return !r.differs() })
-}
-
-func idWidth(rows []Row) int {
-	width := len("Requirement")
-	for _, r := range rows {
-		width = max(width, utf8.RuneCountInString(text(r.ID, 40)))
-	}
-	return width
-}
-
-func header(rows []Row, columns int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%-*s  %-6s", idWidth(rows), "Requirement", "Level")
-	for i := range columns {
-		fmt.Fprintf(&b, "  %s", column(i))
-	}
-	b.WriteString("  Change\n")
-	return b.String()
-}
-
-func (t *Table) line(r Row, width int, color bool) string {
-	var b strings.Builder
-	id := text(r.ID, 40)
-	fmt.Fprintf(&b, "%s%s  %-6s", id, strings.Repeat(" ", width-utf8.RuneCountInString(id)), r.Level)
-	var changes []string
+// changes describes what changes in a row; with three columns or more it names the column.
+func (t *Table) changes(r Row) string {
+	var all []string
 	for i, c := range r.Cells {
-		mark := sign(c.Verdict)
-		if color {
-			mark = paint(c.Change, mark)
+		if i == 0 || c.Change == Same && c.Note == "" {
+			continue
 		}
-		fmt.Fprintf(&b, "%s%s", strings.Repeat(" ", 2+len(column(i))-1), mark)
-		if i > 0 && (c.Change != Same || c.Note != "") {
-			changes = append(changes, t.change(i, c, color))
+		var words []string
+		if c.Change != Same {
+			words = append(words, t.words(c.Change)[0])
 		}
-	}
-	if changes != nil {
-		b.WriteString("  " + strings.Join(changes, "; "))
-	}
-	return b.String() + "\n"
-}
-
-// change describes the change of one cell; with three columns or more it names the column.
-func (t *Table) change(i int, c Cell, color bool) string {
-	var words []string
-	if c.Change != Same {
-		word := t.word(c.Change)
-		if color {
-			word = paint(c.Change, word)
+		if c.Note != "" {
+			words = append(words, c.Note)
 		}
-		words = append(words, word)
+		described := strings.Join(words, ", ")
+		if len(t.Columns) > 2 {
+			described = column(i) + " " + described
+		}
+		if c.Reason != "" && c.Change != Fixed && c.Change != Same {
+			described += ": " + text(c.Reason, 120)
+		}
+		all = append(all, described)
 	}
-	if c.Note != "" {
-		words = append(words, text(c.Note, 80))
-	}
-	described := strings.Join(words, ", ")
-	if len(t.Columns) > 2 {
-		described = column(i) + " " + described
-	}
-	if c.Reason != "" && c.Change != Fixed && c.Change != Same {
-		described += ": " + text(c.Reason, 120)
-	}
-	return described
-}
-
-func paint(c Change, s string) string {
-	switch c {
-	case Regression:
-		return "\x1b[31m" + s + "\x1b[0m"
-	case Fixed:
-		return "\x1b[32m" + s + "\x1b[0m"
-	case Stricter, Found, Unjudged:
-		return "\x1b[33m" + s + "\x1b[0m"
-	}
-	return s
+	return strings.Join(all, "; ")
 }
 
 // legend explains the signs and the changes that occur, and counts what is not listed.
@@ -141,57 +87,53 @@ func (t *Table) legend(b *strings.Builder, listed int) {
 			n += col.Changes[c]
 		}
 		if n > 0 {
-			fmt.Fprintf(b, "%4d %s: %s\n", n, t.word(c), t.explain(c))
+			fmt.Fprintf(b, "%4d %s: %s\n", n, t.words(c)[0], t.words(c)[1])
 		}
 	}
 	if n := len(t.Rows) - listed; n > 0 {
-		fmt.Fprintf(b, "%4d without a known difference, not listed: --all lists them\n", n)
+		fmt.Fprintf(b, "%4d without a known difference, not listed: compare.md lists them (--out)\n", n)
 	}
 	if t.NotJudged > 0 {
 		fmt.Fprintf(b, "%4d judged by no result, not listed\n", t.NotJudged)
 	}
 }
 
-var signs = map[reports.Verdict]string{
-	reports.Passed: "✓", reports.Failed: "✗", reports.Blocked: "⊘", reports.Inconclusive: "?", reports.Skipped: "–",
-}
-
 // sign shows a verdict in a narrow column.
-func sign(v reports.Verdict) string { return cmp.Or(signs[v], " ") }
-
-// word names a change. Between different implementations there is no before and after: what only the other one passes
-// is no regression.
-func (t *Table) word(c Change) string {
-	words := map[Change]string{Stricter: "fails a new check", Found: "fails, not judged before", Unjudged: "no longer judged"}
-	if !t.Versions {
-		words = map[Change]string{
-			Regression: "fails here only", Stricter: "fails here only", Fixed: "passes here only", Found: "fails",
-			New: "here only", Removed: "not here", Unjudged: "not judged",
-		}
-	}
-	return cmp.Or(words[c], string(c))
-}
-
-// explain says what a change means.
-func (t *Table) explain(c Change) string {
-	if !t.Versions {
-		return map[Change]string{
-			Regression: "A passes, this one fails", Stricter: "A passes an older check, this one fails a newer check",
-			Fixed: "this one passes, A does not", Found: "this one fails, A was not judged",
-			Unjudged: "A was judged, this one was not", New: "not in the suite that judged A",
-			Removed: "not in the suite that judged this one", NotRun: "left out of one of the runs",
-		}[c]
-	}
-	return map[Change]string{
-		Regression: "passed before, the same check fails now", Stricter: "the check is not in the older suite: no regression",
-		Fixed: "passes now, did not pass before", Found: "fails now, was not judged before",
-		Unjudged: "judged before, not judged now", New: "not in the older suite: no regression",
-		Removed: "not in the newer suite", NotRun: "left out of one of the runs",
-	}[c]
+func sign(v reports.Verdict) string {
+	return cmp.Or(map[reports.Verdict]string{
+		reports.Passed: "✓", reports.Failed: "✗", reports.Blocked: "⊘", reports.Inconclusive: "?", reports.Skipped: "–",
+	}[v], " ")
 }
 
 // order lists the changes as reports count them, the most serious first.
 var order = [...]Change{Regression, Stricter, Found, Unjudged, Fixed, New, Removed, NotRun}
+
+// words name a change and say what it means. Between different implementations there is no before and after: what only
+// the other one passes is no regression.
+func (t *Table) words(c Change) [2]string {
+	if t.Versions {
+		return map[Change][2]string{
+			Regression: {"regression", "passed before, the same check fails now"},
+			Stricter:   {"fails a new check", "the check is not in the older suite: no regression"},
+			Found:      {"fails, not judged before", "fails now, was not judged before"},
+			Unjudged:   {"no longer judged", "judged before, not judged now"},
+			Fixed:      {"fixed", "passes now, did not pass before"},
+			New:        {"new", "not in the older suite: no regression"},
+			Removed:    {"removed", "not in the newer suite"},
+			NotRun:     {"not run", "left out of one of the runs"},
+		}[c]
+	}
+	return map[Change][2]string{
+		Regression: {"fails here only", "A passes, this one fails"},
+		Stricter:   {"fails here only", "A passes an older check, this one fails a newer check"},
+		Found:      {"fails", "this one fails, A was not judged"},
+		Unjudged:   {"not judged", "A was judged, this one was not"},
+		Fixed:      {"passes here only", "this one passes, A does not"},
+		New:        {"here only", "not in the suite that judged A"},
+		Removed:    {"not here", "not in the suite that judged this one"},
+		NotRun:     {"not run", "left out of one of the runs"},
+	}[c]
+}
 
 // headline says in one line what differs: "B fails 9 that A passes, passes 2 that A fails".
 func (t *Table) headline() string {
@@ -201,19 +143,50 @@ func (t *Table) headline() string {
 	}
 	var parts []string
 	for i := 1; i < len(t.Columns); i++ {
-		parts = append(parts, fmt.Sprintf("%s fails %d that A passes, passes %d that A fails", column(i),
-			t.opposed(i, reports.Passed, reports.Failed), t.opposed(i, reports.Failed, reports.Passed)))
+		fails, passes := 0, 0
+		for _, r := range t.Rows {
+			switch first, other := r.Cells[0].Verdict, r.Cells[i].Verdict; {
+			case first == reports.Passed && other == reports.Failed:
+				fails++
+			case first == reports.Failed && other == reports.Passed:
+				passes++
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%s fails %d that A passes, passes %d that A fails", column(i), fails, passes))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// opposed counts the rows with this verdict in the first column and that one in column i.
-func (t *Table) opposed(i int, first, other reports.Verdict) int {
-	n := 0
-	for _, r := range t.Rows {
-		if r.Cells[0].Verdict == first && r.Cells[i].Verdict == other {
-			n++
-		}
+// Markdown writes the comparison as tables: the columns, what differs, and all judged requirements in a closed section.
+func (t *Table) Markdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n| | Result | Verdict | Passed | Remaining | Suite |\n|---|---|---|---|---|---|\n", safe.Prose(t.headline(), 300))
+	for i, c := range t.Columns {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", column(i), safe.Prose(c.Label, 100), safe.Prose(c.Verdict, 200), c.Passed,
+			safe.Prose(c.Remaining, 200), safe.Prose(c.Suite, 50))
 	}
-	return n
+	if different := t.different(); len(different) > 0 {
+		fmt.Fprintf(&b, "\n### Differences (%d)\n\n", len(different))
+		t.markdownRows(&b, different)
+	}
+	b.WriteString("\n<details><summary>All judged requirements</summary>\n\n")
+	t.markdownRows(&b, t.Rows)
+	b.WriteString("\n</details>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (t *Table) markdownRows(b *strings.Builder, rows []Row) {
+	b.WriteString("| Requirement | Level |")
+	for i := range t.Columns {
+		fmt.Fprintf(b, " %s |", column(i))
+	}
+	b.WriteString(" Change |\n|---|---|" + strings.Repeat(":-:|", len(t.Columns)) + "---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(b, "| %s | %s |", safe.MarkdownCode(safe.Ellipsis(r.ID, 60)), r.Level)
+		for _, c := range r.Cells {
+			fmt.Fprintf(b, " %s |", sign(c.Verdict))
+		}
+		fmt.Fprintf(b, " %s |\n", safe.Prose(t.changes(r), 600))
+	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -27,7 +26,7 @@ func show(t *testing.T, r *reports.Result, opts console.Options) string {
 }
 
 func TestConsole(t *testing.T) {
-	reporttest.Golden(t, "sample.txt", []byte(show(t, recorded.Sample(), console.Options{Width: 100, Out: "out"})))
+	reporttest.Golden(t, "sample.txt", []byte(show(t, reporttest.Sample(), console.Options{Width: 100, Out: "out"})))
 	for name, r := range reporttest.Results() {
 		t.Run(name, func(t *testing.T) {
 			got := show(t, r, console.Options{Width: 100, Out: "out"})
@@ -40,7 +39,7 @@ func TestConsole(t *testing.T) {
 }
 
 func TestConsoleWrapsProseButNotCommands(t *testing.T) {
-	got := show(t, recorded.Faulty(), console.Options{Width: 60})
+	got := show(t, reporttest.Faulty(), console.Options{Width: 60})
 	for _, line := range strings.Split(got, "\n") {
 		if !strings.Contains(line, "curl") && !strings.Contains(line, ".feature") && !strings.Contains(line, "✗") && !strings.HasPrefix(line, "    actual") && !strings.HasPrefix(line, "      ") {
 			assert.LessOrEqual(t, utf8.RuneCountInString(line), 84, line)
@@ -49,9 +48,9 @@ func TestConsoleWrapsProseButNotCommands(t *testing.T) {
 }
 
 func TestConsoleColours(t *testing.T) {
-	got := show(t, recorded.Faulty(), console.Options{Color: true})
+	got := show(t, reporttest.Faulty(), console.Options{Color: true})
 	assert.Contains(t, got, "\x1b[31;1m✗ non-conformant (partial run)\x1b[0m")
-	plain := show(t, recorded.Faulty(), console.Options{})
+	plain := show(t, reporttest.Faulty(), console.Options{})
 	for _, code := range []string{"1", "2", "31", "32", "31;1", "32;1", "33;1", "35", "35;1", "2;1"} {
 		got = strings.ReplaceAll(got, "\x1b["+code+"m", "")
 	}
@@ -59,8 +58,8 @@ func TestConsoleColours(t *testing.T) {
 }
 
 func TestConsoleStaysShort(t *testing.T) {
-	r := recorded.Faulty()
-	shown := 20 - len(overview.Of(r).Failed)
+	r := reporttest.Faulty()
+	shown := 20 - len(overview.Of(r).Classes[overview.Failed])
 	for i := range 60 {
 		r.Requirements = append(r.Requirements, reports.Requirement{ID: fmt.Sprint("X-", i), Level: reports.Must, Verdict: reports.Failed, Title: "x"})
 	}
@@ -70,9 +69,9 @@ func TestConsoleStaysShort(t *testing.T) {
 }
 
 func TestConsoleIsHarmless(t *testing.T) {
-	for name, text := range recorded.HostileTexts() {
+	for name, text := range reporttest.HostileTexts() {
 		t.Run(name, func(t *testing.T) {
-			got := show(t, recorded.Hostile(text), console.Options{Width: 80})
+			got := show(t, reporttest.Hostile(text), console.Options{Width: 80})
 			assert.Equal(t, safe.Terminal(got), got)
 			assert.Less(t, len(got), 200_000, "a target cannot flood the console")
 			for _, line := range strings.Split(got, "\n") {
@@ -87,7 +86,7 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestConsoleReportsAWriteError(t *testing.T) {
-	assert.ErrorContains(t, console.Write(brokenPipe{}, recorded.Faulty(), console.Options{}), "broken pipe")
+	assert.ErrorContains(t, console.Write(brokenPipe{}, reporttest.Faulty(), console.Options{}), "broken pipe")
 }
 
 func TestCleanup(t *testing.T) {
@@ -106,8 +105,8 @@ func TestCleanup(t *testing.T) {
 	}{
 		"some":    {[]reports.LedgerEntry{deployment, gone}, "Cleanup         created 2 deployments; removed 1 deployment; left 1 deployment\nNot cleaned up  1 deployment\n" + remove},
 		"threads": {[]reports.LedgerEntry{gone, thread(true, false)}, "Cleanup         created 1 deployment, 1 thread; all removed\n"},
-		"never":   {[]reports.LedgerEntry{thread(false, true)}, "Cleanup         created 1 thread; none removed\nNot cleaned up  1 thread: DELETE: status 405 (1 thread)\n"},
-		"failed":  {[]reports.LedgerEntry{thread(false, false)}, "Cleanup         created 1 thread; none removed\nNot cleaned up  1 thread: DELETE: status 405 (1 thread)\n" + remove},
+		"never":   {[]reports.LedgerEntry{thread(false, true)}, "Cleanup         created 1 thread; none removed\nNot cleaned up  1 thread: DELETE: status 405\n"},
+		"failed":  {[]reports.LedgerEntry{thread(false, false)}, "Cleanup         created 1 thread; none removed\nNot cleaned up  1 thread: DELETE: status 405\n" + remove},
 	} {
 		var b bytes.Buffer
 		require.NoError(t, console.Write(&b, &reports.Result{Ledger: c.ledger, Run: reports.Run{Arguments: []string{"--config", "vendor.yaml"}}}, console.Options{Out: "out"}))

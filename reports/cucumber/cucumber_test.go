@@ -7,7 +7,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/cucumber"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/stretchr/testify/assert"
@@ -19,7 +18,7 @@ func TestCucumber(t *testing.T) {
 }
 
 func TestCucumberNeverShowsAFailureAsPassed(t *testing.T) {
-	r := recorded.Faulty()
+	r := reporttest.Faulty()
 	for i := range r.Requirements {
 		for j := range r.Requirements[i].Scenarios {
 			for k := range r.Requirements[i].Scenarios[j].Steps {
@@ -48,7 +47,7 @@ func TestCucumberNeverShowsAFailureAsPassed(t *testing.T) {
 		}
 	}
 	all, warnings := r.Counts.Scenarios, 0
-	for _, q := range overview.Of(r).Warnings {
+	for _, q := range overview.Of(r).Classes[overview.Warning] {
 		for _, s := range q.Scenarios {
 			if s.Verdict == reports.Failed {
 				warnings++

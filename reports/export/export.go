@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -18,37 +18,32 @@ import (
 	"github.com/agentconform/agentconform/reports/junit"
 	"github.com/agentconform/agentconform/reports/markdown"
 	"github.com/agentconform/agentconform/reports/outfile"
+	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/reports/script"
 )
-
-// format is one file that a result is written to.
-type format struct {
-	file  string
-	write func(io.Writer, *reports.Result) error
-}
 
 // formats lists the files in the order in which they are written: the result itself comes first, so that it exists
 // even if the disk is full after it.
-func formats() []format {
-	return []format{
-		{"result.json", func(w io.Writer, r *reports.Result) error { return r.WriteJSON(w) }},
-		{"junit.xml", junit.Write},
-		{"summary.md", markdown.Write},
-		{"badge.svg", badge.Write},
-		{"cucumber.json", cucumber.Write},
-		{"index.html", func(w io.Writer, r *reports.Result) error { return html.Write(w, r, linked()...) }},
-		{"result.har", har.Write},
-	}
+var formats = []struct {
+	file  string
+	write func(io.Writer, *reports.Result) error
+}{
+	{"result.json", func(w io.Writer, r *reports.Result) error { return r.WriteJSON(w) }},
+	{"junit.xml", junit.Write},
+	{"summary.md", markdown.Write},
+	{"badge.svg", badge.Write},
+	{"cucumber.json", cucumber.Write},
+	{"index.html", html.Write},
+	{"result.har", har.Write},
 }
 
-// linked names the files that the HTML page links to.
-func linked() []string {
-	return []string{"result.json", "junit.xml", "summary.md", "cucumber.json", "result.har"}
-}
+// Scripts is the folder of the scripts that send the requests of a finding again.
+const Scripts = "scripts"
 
-// Files returns the names of the files that [Write] can write, and that of the folder of scripts.
+// Files returns the names of the files that [Write] writes, and that of the folder of scripts.
 func Files() []string {
 	var names []string
-	for _, f := range formats() {
+	for _, f := range formats {
 		names = append(names, f.file)
 	}
 	return append(names, Scripts)
@@ -59,36 +54,66 @@ const mark outfile.Mark = `"agentconform.result/`
 
 // Check finds out before a run whether [Write] may write into the folder dir: an error names a file that is not ours.
 func Check(dir string) error {
-	all := formats()
-	var others []string
-	for _, f := range all[1:] {
-		others = append(others, f.file)
-	}
-	return errors.Join(outfile.Folder(dir, mark, all[0].file, others...), checkScripts(dir))
+	files := Files()
+	return errors.Join(outfile.Folder(dir, mark, files[0], files[1:len(formats)]...), checkScripts(dir))
 }
 
-// Write writes the named files into the folder dir, all of [Files] if none is named. Each file appears whole or not at
-// all. The folder is created if it does not exist. A name that is not one of Files is an error, and nothing is written.
-func Write(dir string, r *reports.Result, names ...string) error {
-	for _, name := range names {
-		if !slices.Contains(Files(), name) {
-			return fmt.Errorf("unknown report %q; reports are %s", name, strings.Join(Files(), ", "))
-		}
+// checkScripts refuses what is in the place of the folder of the scripts and is none, such as a link.
+func checkScripts(dir string) error {
+	if info, err := os.Lstat(filepath.Join(dir, Scripts)); err == nil && !info.IsDir() {
+		return &outfile.Refused{Path: filepath.Join(dir, Scripts), Problem: "is not a folder"}
 	}
+	return nil
+}
+
+// Write writes all [Files] into the folder dir. Each file appears whole or not at all. The folder is created if it does
+// not exist.
+func Write(dir string, r *reports.Result) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder for the reports: %w", err)
 	}
-	for _, f := range formats() {
-		if len(names) > 0 && !slices.Contains(names, f.file) {
-			continue
-		}
+	for _, f := range formats {
 		path := filepath.Join(dir, f.file)
 		if err := outfile.Write(path, outfile.Public, func(w io.Writer) error { return f.write(w, r) }); err != nil {
 			return fmt.Errorf("writing the report %s: %w", path, err)
 		}
 	}
-	if len(names) > 0 && !slices.Contains(names, Scripts) {
-		return nil
-	}
 	return writeScripts(dir, r)
+}
+
+// ours are the names of scripts: those of an earlier run are removed.
+var ours = regexp.MustCompile(`^[A-Z]{2}-.+-[0-9a-f]{12}\.sh$`)
+
+// writeScripts writes the scripts of the first findings. Where there can be none, the file says why.
+func writeScripts(dir string, r *reports.Result) error {
+	if err := checkScripts(dir); err != nil {
+		return err
+	}
+	old, _ := os.ReadDir(filepath.Join(dir, Scripts)) // it need not be there
+	for _, e := range old {
+		if ours.MatchString(e.Name()) && e.Type().IsRegular() {
+			if err := os.Remove(filepath.Join(dir, Scripts, e.Name())); err != nil {
+				return fmt.Errorf("removing a script of an earlier run: %w", err)
+			}
+		}
+	}
+	for i := range r.Findings {
+		name := script.Path(r, &r.Findings[i])
+		if name == "" {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Join(dir, Scripts), 0o755); err != nil {
+			return fmt.Errorf("making the folder for the scripts: %w", err)
+		}
+		var b strings.Builder
+		if err := script.Write(&b, r, &r.Findings[i]); err != nil {
+			b.Reset()
+			fmt.Fprintf(&b, "#!/usr/bin/env bash\necho 'no script for this finding: '%s >&2\nexit 1\n", safe.ShellWord(safe.Line(err.Error())))
+		}
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := outfile.Text(path, outfile.Public, []byte(b.String())); err != nil {
+			return fmt.Errorf("writing the script %s: %w", path, err)
+		}
+	}
+	return nil
 }

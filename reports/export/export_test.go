@@ -7,16 +7,16 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/export"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 	"github.com/agentconform/agentconform/reports/outfile"
-	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports/script"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "out")
-	require.NoError(t, export.Write(dir, recorded.Faulty()))
+	require.NoError(t, export.Write(dir, reporttest.Faulty()))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	var names []string
@@ -28,18 +28,9 @@ func TestWrite(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	assert.ElementsMatch(t, export.Files(), names, "and no temporary file is left")
-
-	one := t.TempDir()
-	require.NoError(t, export.Write(one, recorded.Faulty(), "junit.xml"))
-	entries, err = os.ReadDir(one)
-	require.NoError(t, err)
-	assert.Len(t, entries, 1)
-
-	assert.ErrorContains(t, export.Write(one, recorded.Faulty(), "report.pdf"), `unknown report "report.pdf"; reports are result.json`)
-	assert.ErrorContains(t, export.Write(filepath.Join(one, "junit.xml"), recorded.Faulty()), "making the folder")
+	assert.ErrorContains(t, export.Write(filepath.Join(dir, "junit.xml"), reporttest.Faulty()), "making the folder")
 }
 
-// TestScriptsAreWritten wants a script of each finding where the reports say that it is, and none of an earlier run.
 // TestNoReportIsWrittenThroughALink puts a link in the place of each report: Check tells before the run, and Write does not follow it.
 func TestNoReportIsWrittenThroughALink(t *testing.T) {
 	theirs := t.TempDir()
@@ -51,7 +42,7 @@ func TestNoReportIsWrittenThroughALink(t *testing.T) {
 			require.NoError(t, os.Symlink(to, filepath.Join(dir, name)))
 			var refused *outfile.Refused
 			assert.ErrorAs(t, export.Check(dir), &refused, "%s to %s", name, kind)
-			assert.ErrorAs(t, export.Write(dir, recorded.Faulty()), &refused, "%s to %s", name, kind)
+			assert.ErrorAs(t, export.Write(dir, reporttest.Faulty()), &refused, "%s to %s", name, kind)
 		}
 	}
 	entries, err := os.ReadDir(theirs)
@@ -62,17 +53,18 @@ func TestNoReportIsWrittenThroughALink(t *testing.T) {
 	assert.Equal(t, "theirs", string(text))
 }
 
+// TestScriptsAreWritten wants a script of each finding where the reports say that it is, and none of an earlier run.
 func TestScriptsAreWritten(t *testing.T) {
-	dir, r := t.TempDir(), recorded.Faulty()
+	dir, r := t.TempDir(), reporttest.Faulty()
 	stale, own := filepath.Join(dir, "scripts", "CP-OLD-1-0123456789ab.sh"), filepath.Join(dir, "scripts", "mine.sh")
 	require.NoError(t, os.MkdirAll(filepath.Dir(stale), 0o755))
 	for _, file := range []string{stale, own} {
 		require.NoError(t, os.WriteFile(file, []byte("x"), 0o600))
 	}
-	require.NoError(t, export.Write(dir, r, export.Scripts))
+	require.NoError(t, export.Write(dir, r))
 	require.NotEmpty(t, r.Findings)
 	for i := range r.Findings {
-		text, err := os.ReadFile(filepath.Join(dir, overview.ScriptPath(r, &r.Findings[i])))
+		text, err := os.ReadFile(filepath.Join(dir, script.Path(r, &r.Findings[i])))
 		require.NoError(t, err)
 		assert.Contains(t, string(text), "\nshow ", r.Findings[i].ID)
 	}
@@ -80,12 +72,12 @@ func TestScriptsAreWritten(t *testing.T) {
 	assert.FileExists(t, own)
 
 	r.Target = reports.Target{ControlPlane: "http://elsewhere"}
-	require.NoError(t, export.Write(dir, r, export.Scripts))
-	text, err := os.ReadFile(filepath.Join(dir, overview.ScriptPath(r, &r.Findings[0])))
+	require.NoError(t, export.Write(dir, r))
+	text, err := os.ReadFile(filepath.Join(dir, script.Path(r, &r.Findings[0])))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "an address that is not", "it says why there is none")
 
 	r.Findings[0].ID = "../../outside"
-	assert.Empty(t, overview.ScriptPath(r, &r.Findings[0]))
-	require.NoError(t, export.Write(dir, r, export.Scripts))
+	assert.Empty(t, script.Path(r, &r.Findings[0]))
+	require.NoError(t, export.Write(dir, r))
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
 	"github.com/agentconform/agentconform/reports/console"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // hostile is a small result in which every text of the target is the given one.
 func hostile(text string) *reports.Result {
-	r := recorded.Hostile(text)
+	r := reporttest.Hostile(text)
 	kept := map[string]bool{r.Findings[0].Requirement: true}
 	for _, q := range r.Requirements {
 		if of := string(q.Verdict); !kept[of] { // one of each verdict
@@ -36,16 +36,16 @@ func hostile(text string) *reports.Result {
 
 // FuzzReports: whatever text a target sends, each report is whole, of its format, and runs nothing.
 func FuzzReports(f *testing.F) {
-	for _, text := range recorded.HostileTexts() {
+	for _, text := range reporttest.HostileTexts() {
 		if len(text) < 1000 {
 			f.Add(text)
 		}
 	}
-	before := recorded.Conformant()
+	before := reporttest.Conformant()
 	before.Requirements = before.Requirements[:5]
 	f.Fuzz(func(t *testing.T, text string) {
 		r := hostile(text)
-		for _, format := range formats() {
+		for _, format := range formats {
 			var b bytes.Buffer
 			require.NoError(t, format.write(&b, r), format.file)
 			if format.file != "result.json" {
@@ -62,7 +62,7 @@ func FuzzReports(f *testing.F) {
 		require.NoError(t, console.Write(&b, r, console.Options{}))
 		table, err := compare.Of(compare.Input{Result: before}, compare.Input{Label: text, Result: r})
 		require.NoError(t, err)
-		require.NoError(t, table.Text(&b, compare.TextOptions{}))
+		require.NoError(t, table.Text(&b))
 		for line := range strings.SplitSeq(b.String(), "\n") {
 			require.Equal(t, safe.Terminal(line), line, "nothing for a terminal or for CI")
 		}

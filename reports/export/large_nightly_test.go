@@ -4,6 +4,7 @@ package export_test
 
 import (
 	"iter"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -12,7 +13,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/export"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
@@ -28,7 +28,7 @@ func memoryOfWriting(t *testing.T, n int) int64 {
 	t.Helper()
 	journal := reports.NewMemory()
 	body := `{"resources":[` + strings.Repeat(`{"id":"0b8f6f0e-9c2d-4f7e-8a43-5a9de1c7b302","status":"DEPLOYED"},`, 75) + `{}]}`
-	r := recorded.Faulty()
+	r := reporttest.Faulty()
 	for x := range r.Exchanges.All() {
 		journal.Append(x)
 	}
@@ -38,7 +38,7 @@ func memoryOfWriting(t *testing.T, n int) int64 {
 	watched := &watched{Exchanges: journal}
 	r.Exchanges = watched
 	reports.Tally(r)
-	before := reporttest.Heap()
+	before := heap()
 	require.NoError(t, export.Write(t.TempDir(), r))
 	return watched.largest - before
 }
@@ -54,11 +54,19 @@ func (w *watched) All() iter.Seq[reports.Exchange] {
 		n := 0
 		for x := range w.Exchanges.All() {
 			if n++; n%500 == 0 {
-				w.largest = max(w.largest, reporttest.Heap())
+				w.largest = max(w.largest, heap())
 			}
 			if !yield(x) {
 				return
 			}
 		}
 	}
+}
+
+// heap is the size of the heap after a collection, in bytes.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"maps"
-	"slices"
-	"strconv"
+	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -17,8 +15,8 @@ import (
 // Bounds of a body that is shown pretty: a page full of one list hides the place that matters.
 const (
 	maxPretty = 24 << 10 // bytes of text
+	around    = 3 << 10  // bytes of text before and after the place of a finding, where the text is longer
 	maxNested = 60       // levels; more would be indentation and nothing else
-	fewItems  = 8        // a list of more items is shown by its first ones and the one that matters
 )
 
 // body is a body made ready to be shown: HTML with the place of a finding marked.
@@ -31,22 +29,21 @@ type body struct {
 // prettyBody renders a body. In JSON, the value at pointer is marked; where it is not there, the nearest value around
 // it is marked, and the pointer is named as missing.
 func prettyBody(text, pointer string) body {
-	if strings.TrimSpace(text) == "" {
+	switch {
+	case strings.TrimSpace(text) == "":
 		return body{Note: "no body"}
-	}
-	if !json.Valid([]byte(text)) {
+	case !json.Valid([]byte(text)):
 		plain := template.HTML(escape(safe.Cut(text, maxPretty))) //nolint:gosec // escaped
 		return body{HTML: plain, Note: "not valid JSON, or cut"}
 	}
-	value, tokens := gjson.Parse(text), pointerTokens(pointer)
-	found := resolve(value, tokens)
-	p := &jsonPrinter{target: tokens[:found]}
-	p.value(value, 0, 0)
-	b := body{HTML: template.HTML(p.out.String())} //nolint:gosec // escaped piece by piece in write
-	if found < len(tokens) {
-		b.Missing = safe.Visible(safe.Cut(pointer, 500))
+	start, end, missing := place(text, pointer)
+	b := body{Missing: safe.Visible(safe.Cut(missing, 500))}
+	from, to := 0, maxPretty
+	if end > 0 && len(text) > 2*around {
+		from, to = max(start-around, 0), start+around
 	}
-	if p.full() {
+	shown := pretty(text, from, to, start, end)
+	if b.HTML = template.HTML(shown); from > 0 || to < len(text) || len(shown) > 2*maxPretty { //nolint:gosec // escaped token by token
 		b.Note = "cut here; the whole is in result.json"
 	}
 	return b
@@ -54,129 +51,73 @@ func prettyBody(text, pointer string) body {
 
 func escape(s string) string { return template.HTMLEscapeString(safe.Visible(s)) }
 
-// pointerTokens splits a JSON pointer (RFC 6901).
-func pointerTokens(pointer string) []string {
-	if !strings.HasPrefix(pointer, "/") {
-		return nil
-	}
-	tokens := strings.Split(pointer[1:], "/")
+// place finds the value at a JSON pointer (RFC 6901), or the nearest one around it: where it starts and ends in the
+// text; zeros for the whole of it. missing is the pointer where it leads nowhere.
+func place(text, pointer string) (start, end int, missing string) {
+	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, t := range tokens {
-		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
+		tokens[i] = gjson.Escape(strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~"))
 	}
-	return tokens
+	for n := len(tokens); n > 0 && strings.HasPrefix(pointer, "/"); n-- {
+		if value := gjson.Get(text, strings.Join(tokens[:n], ".")); value.Exists() && value.Index > 0 {
+			return value.Index, value.Index + len(value.Raw), missing
+		}
+		missing = pointer
+	}
+	return 0, 0, missing
 }
 
-// resolve tells how many tokens of a pointer lead to a value.
-func resolve(value gjson.Result, tokens []string) int {
-	for i, token := range tokens {
-		found := false
-		eachMember(value, func(name, _ string, member gjson.Result) bool {
-			if found = name == token; found {
-				value = member
+// jsonToken is a text with the colon that makes it a key, a bracket, a comma, or a literal.
+var jsonToken = regexp.MustCompile(`("(?:\\.|[^"\\])*")(\s*:)?|[{}\[\],]|[^\s"{}\[\],]+`)
+
+// pretty writes the tokens of valid JSON between two places with indentation, as they were sent: numbers and escapes
+// stay as they are. What starts and ends at the given places is marked. It ends early where the indentation grows too
+// large.
+func pretty(text string, from, to, start, end int) string {
+	var b strings.Builder
+	depth, last, marked := 0, "", false
+	for _, at := range jsonToken.FindAllStringSubmatchIndex(text, -1) {
+		token := text[at[0]:at[1]]
+		closing := token == "}" || token == "]"
+		if closing {
+			depth--
+		}
+		if at[0] >= from && at[0] < to && b.Len() <= 2*maxPretty {
+			opened := last == "{" || last == "["
+			if last == "," || opened && !closing || closing && last != "" && !opened {
+				b.WriteString("\n" + strings.Repeat("  ", min(depth, maxNested)))
 			}
-			return !found
-		})
-		if !found {
-			return i
+			if at[0] == start && end > 0 {
+				b.WriteString("<mark>")
+				marked = true
+			}
+			b.WriteString(coloured(token, text, at))
+			if marked && at[1] == end {
+				b.WriteString("</mark>")
+				marked = false
+			}
 		}
-	}
-	return len(tokens)
-}
-
-// eachMember visits the members of an object or a list, with their names in a pointer, and their keys as they were sent.
-func eachMember(value gjson.Result, visit func(name, key string, member gjson.Result) bool) {
-	if !value.IsObject() && !value.IsArray() {
-		return
-	}
-	n := 0
-	value.ForEach(func(key, member gjson.Result) bool {
-		name, sent := strconv.Itoa(n), ""
-		if value.IsObject() {
-			name, sent = key.String(), key.Raw
+		if token == "{" || token == "[" {
+			depth++
 		}
-		n++
-		return visit(name, sent, member)
-	})
-}
-
-// jsonPrinter writes valid JSON with indentation, as it was sent: numbers and escapes stay as they are.
-type jsonPrinter struct {
-	target []string // tokens of the pointer to the value that is marked; none: the whole body, which needs no mark
-	out    strings.Builder
-}
-
-func (p *jsonPrinter) full() bool { return p.out.Len() > maxPretty*2 } // markup counts too
-
-// value prints a value. matched counts the tokens of the target that lead here, or is -1 off its way.
-func (p *jsonPrinter) value(v gjson.Result, depth, matched int) {
-	marked := len(p.target) > 0 && matched == len(p.target)
+		last = token
+	}
 	if marked {
-		p.out.WriteString("<mark>")
+		b.WriteString("</mark>")
 	}
+	return b.String()
+}
+
+// coloured is a token in the class that its kind has: a key, a string or another literal.
+func coloured(token, text string, at []int) string {
+	class := "n"
 	switch {
-	case v.IsObject():
-		p.container(v, depth, matched, "{", "}")
-	case v.IsArray():
-		p.container(v, depth, matched, "[", "]")
-	case v.Type == gjson.String:
-		p.write("s", v.Raw)
-	default:
-		p.write("n", v.Raw)
+	case len(token) == 1 && strings.Contains("{}[],", token):
+		return token
+	case at[4] >= 0:
+		return fmt.Sprintf(`<span class="k">%s</span>: `, escape(safe.Cut(text[at[2]:at[3]], 4000)))
+	case at[2] >= 0:
+		class = "s"
 	}
-	if marked {
-		p.out.WriteString("</mark>")
-	}
-}
-
-func (p *jsonPrinter) container(v gjson.Result, depth, matched int, begin, end string) {
-	p.out.WriteString(begin)
-	hidden, shown := 0, 0
-	eachMember(v, func(name, key string, member gjson.Result) bool {
-		next := -1
-		if matched >= 0 && matched < len(p.target) && name == p.target[matched] {
-			next = matched + 1
-		}
-		if next < 0 && (key == "" && shown+hidden >= fewItems || depth >= maxNested || p.full()) {
-			hidden++
-			return true
-		}
-		p.line(depth+1, shown > 0)
-		if key != "" {
-			p.write("k", key)
-			p.out.WriteString(": ")
-		}
-		p.value(member, depth+1, next)
-		shown++
-		return true
-	})
-	if hidden > 0 {
-		p.line(depth+1, shown > 0)
-		fmt.Fprintf(&p.out, `<span class="c">… %d more</span>`, hidden)
-	}
-	if shown+hidden > 0 {
-		p.line(depth, false)
-	}
-	p.out.WriteString(end)
-}
-
-func (p *jsonPrinter) line(depth int, comma bool) {
-	if comma {
-		p.out.WriteByte(',')
-	}
-	p.out.WriteString("\n" + strings.Repeat("  ", depth))
-}
-
-func (p *jsonPrinter) write(class, text string) {
-	fmt.Fprintf(&p.out, `<span class="%s">%s</span>`, class, escape(safe.Cut(text, 4000)))
-}
-
-// sortedHeaders lists headers in the order in which every reader expects them: by name.
-func sortedHeaders(h map[string][]string) [][2]string {
-	var all [][2]string
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		for _, v := range h[name] {
-			all = append(all, [2]string{name, v})
-		}
-	}
-	return all
+	return fmt.Sprintf(`<span class="%s">%s</span>`, class, escape(safe.Cut(token, 4000)))
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/html"
 )
 
 // browser is a headless Chromium with one page.
@@ -147,7 +148,7 @@ func pages(t *testing.T, results map[string]*reports.Result) string {
 	dir := t.TempDir()
 	for name, r := range results {
 		var b bytes.Buffer
-		require.NoError(t, writePage(&b, r))
+		require.NoError(t, html.Write(&b, r))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".html"), b.Bytes(), 0o600))
 	}
 	return dir

@@ -9,11 +9,11 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// coverageView is what a run touched of the contract: two heat maps and their details.
+// coverageView is what a run touched of the contract: a heat map of the answers, and the details.
 type coverageView struct {
 	Operations, Statuses, Parameters share
-	Undeclared                       int // combinations of operation and status that the contract does not declare
-	StatusMap, ParameterMap          heatMap
+	Undeclared                       int     // combinations of operation and status that the contract does not declare
+	Map                              heatMap // answers by operation and status
 	Details                          []operationView
 	Enums                            []reports.EnumCoverage
 }
@@ -30,9 +30,16 @@ func (s *share) count(seen bool) {
 	}
 }
 
+// operationView is the coverage of one operation.
+type operationView struct {
+	reports.OperationCoverage
+	Statuses   []reports.StatusCoverage
+	Parameters []reports.ParameterCoverage
+	Contract   []string // requirements about its contract
+}
+
 // heatMap is a table of counts. Each cell says in text what its shade says.
 type heatMap struct {
-	Label   string
 	Columns []string
 	Rows    []heatRow
 	Totals  []int // by column
@@ -46,17 +53,8 @@ type heatRow struct {
 }
 
 type heatCell struct {
-	Class string // "none", "zero", "h1" to "h4"
-	Text  string
-	Title string
-}
-
-// operationView is the coverage of one operation.
-type operationView struct {
-	reports.OperationCoverage
-	Statuses   []reports.StatusCoverage
-	Parameters []reports.ParameterCoverage
-	Contract   []string // requirements about its contract
+	N                  int
+	Class, Text, Title string // the class is "none", "zero", "h1" to "h4"
 }
 
 func coverageOf(r *reports.Result) *coverageView {
@@ -85,90 +83,48 @@ func coverageOf(r *reports.Result) *coverageView {
 		}
 		v.Details = append(v.Details, view)
 	}
-	v.StatusMap, v.ParameterMap = v.statusMap(), v.parameterMap()
+	for _, s := range r.Coverage.Statuses {
+		v.Map.Columns = append(v.Map.Columns, s.Status)
+	}
+	slices.Sort(v.Map.Columns)
+	v.Map.Columns = slices.Compact(v.Map.Columns)
+	v.Map.Totals = make([]int, len(v.Map.Columns))
+	for _, o := range v.Details {
+		row := heatRow{Name: o.Operation}
+		for i, status := range v.Map.Columns {
+			cell := v.cell(o, status)
+			row.Cells = append(row.Cells, cell)
+			row.Total += cell.N
+			v.Map.Totals[i] += cell.N
+		}
+		v.Map.Total += row.Total
+		v.Map.Rows = append(v.Map.Rows, row)
+	}
 	return v
 }
 
-func (v *coverageView) statusMap() heatMap {
-	var columns []string
-	for _, o := range v.Details {
-		for _, s := range o.Statuses {
-			columns = append(columns, s.Status)
+// cell counts the answers of an operation with a status, and shades the count by its power of ten.
+func (v *coverageView) cell(o operationView, status string) heatCell {
+	n, declared := 0, false
+	var types []string
+	for _, s := range o.Statuses {
+		if s.Status == status {
+			n, declared = n+s.Count, declared || s.Declared
+			types = append(types, cmp.Or(s.ContentType, "no content type"))
 		}
 	}
-	m := newHeatMap("Answers by operation and status", columns)
-	for _, o := range v.Details {
-		row := heatRow{Name: o.Operation}
-		for i, status := range m.Columns {
-			n, declared, known := 0, false, false
-			var types []string
-			for _, s := range o.Statuses {
-				if s.Status == status {
-					n, declared, known = n+s.Count, declared || s.Declared, true
-					types = append(types, cmp.Or(s.ContentType, "no content type"))
-				}
-			}
-			cell := cellOf(n, known, strings.Join(types, ", "))
-			if known {
-				v.Statuses.count(n > 0)
-			}
-			if known && !declared {
-				v.Statuses.All, v.Statuses.Seen = v.Statuses.All-1, v.Statuses.Seen-min(n, 1)
-				v.Undeclared++
-				cell.Text, cell.Class = cell.Text+" !", cell.Class+" undeclared"
-			}
-			row.Cells = append(row.Cells, cell)
-			row.Total += n
-			m.Totals[i] += n
-		}
-		m.Total += row.Total
-		m.Rows = append(m.Rows, row)
-	}
-	return m
-}
-
-func (v *coverageView) parameterMap() heatMap {
-	var columns []string
-	for _, o := range v.Details {
-		for _, p := range o.Parameters {
-			columns = append(columns, p.Parameter)
-		}
-	}
-	m := newHeatMap("Values tried by operation and parameter", columns)
-	for _, o := range v.Details {
-		if len(o.Parameters) == 0 {
-			continue
-		}
-		row := heatRow{Name: o.Operation}
-		for i, name := range m.Columns {
-			at := slices.IndexFunc(o.Parameters, func(p reports.ParameterCoverage) bool { return p.Parameter == name })
-			n := 0
-			if at >= 0 {
-				n = len(o.Parameters[at].Values)
-			}
-			row.Cells = append(row.Cells, cellOf(n, at >= 0, ""))
-			row.Total += n
-			m.Totals[i] += n
-		}
-		m.Total += row.Total
-		m.Rows = append(m.Rows, row)
-	}
-	return m
-}
-
-func newHeatMap(label string, columns []string) heatMap {
-	slices.Sort(columns)
-	columns = slices.Compact(columns)
-	return heatMap{Label: label, Columns: columns, Totals: make([]int, len(columns))}
-}
-
-// cellOf shades a count by its power of ten.
-func cellOf(n int, known bool, title string) heatCell {
+	c := heatCell{n, fmt.Sprintf("h%d", min(len(fmt.Sprint(n)), 4)), fmt.Sprint(n), strings.Join(types, ", ")}
 	switch {
-	case !known:
+	case types == nil:
 		return heatCell{Class: "none", Text: "–"}
 	case n == 0:
-		return heatCell{Class: "zero", Text: "0", Title: title}
+		c.Class = "zero"
 	}
-	return heatCell{Class: fmt.Sprintf("h%d", min(len(fmt.Sprint(n)), 4)), Text: fmt.Sprint(n), Title: title}
+	if declared {
+		v.Statuses.count(n > 0)
+	} else {
+		v.Undeclared++
+		c.Text, c.Class = c.Text+" !", c.Class+" undeclared"
+	}
+	return c
 }

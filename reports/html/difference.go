@@ -6,7 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -14,7 +15,7 @@ import (
 // such, and how they differ.
 type comparison struct {
 	Expected, Actual string
-	Diff             []overview.DiffLine // nil where the two have no line in common
+	Diff             []string // lines that begin with "-", "+" or a blank; nil where the two have no line in common
 }
 
 func compare(expected, actual string) comparison {
@@ -23,7 +24,7 @@ func compare(expected, actual string) comparison {
 	if !isList || !isListToo {
 		e, a = expected, actual
 	}
-	return comparison{e, a, overview.Difference(e, a)}
+	return comparison{e, a, difference(e, a)}
 }
 
 // messageList is how the suite shows messages: human "a"; ai "b"; and 3 more.
@@ -51,40 +52,46 @@ func inLines(text string) (string, bool) {
 	return pretty, true
 }
 
-// prettyJSON sorts the members of objects, so that their order makes no difference.
+// prettyJSON sorts the members of objects, so that their order makes no difference. What is nested so deep that it grows
+// to more than a screen or two of indentation is no better pretty.
 func prettyJSON(text string) (string, bool) {
 	var value any
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
-	if !json.Valid([]byte(text)) || depth(text) > maxNested || dec.Decode(&value) != nil {
+	if !json.Valid([]byte(text)) || dec.Decode(&value) != nil {
 		return "", false
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if enc.Encode(value) != nil {
+	if enc.Encode(value) != nil || b.Len() > maxPretty {
 		return "", false
 	}
 	// Decoding turns escapes into the characters that they hide.
 	return safe.Visible(strings.TrimSuffix(b.String(), "\n")), true
 }
 
-// depth is how deep a JSON document is nested: indentation grows with its square.
-func depth(text string) int {
-	dec := json.NewDecoder(strings.NewReader(text))
-	now, deepest := 0, 0
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return deepest
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			now++
-			deepest = max(deepest, now)
-		case json.Delim('}'), json.Delim(']'):
-			now--
+// difference tells line by line how an actual text differs from the expected one. It is nil where the two have no line
+// in common: then it shows nothing that the texts one below the other would not show better.
+func difference(expected, actual string) (lines []string) {
+	lined := func(s string) []byte { return []byte(strings.TrimRight(s, "\n") + "\n") }
+	unified := string(diff.Diff("expected", lined(expected), "actual", lined(actual)))
+	shared := false
+	for i, line := range strings.Split(strings.TrimSuffix(unified, "\n"), "\n") {
+		switch {
+		case i < 3: // the names of the texts
+		case strings.HasPrefix(line, "@@"):
+			if lines != nil {
+				lines = append(lines, " …")
+			}
+		default:
+			lines = append(lines, line)
+			shared = shared || line[0] == ' ' && strings.TrimSpace(line) != ""
 		}
 	}
+	if !shared {
+		return nil
+	}
+	return lines
 }

@@ -5,32 +5,30 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/agentconform/agentconform/reports/overview"
 )
 
 func TestCompare(t *testing.T) {
 	for name, c := range map[string]struct {
 		expected, actual, left, right string
-		diff                          []overview.DiffLine
+		diff                          []string
 	}{
 		"JSON on both sides, members in another order": {
 			`{"b":1.50,"a":"x"}`, `{"a":"x","b":2}`, "{\n  \"a\": \"x\",\n  \"b\": 1.50\n}", "{\n  \"a\": \"x\",\n  \"b\": 2\n}",
-			[]overview.DiffLine{{Op: ' ', Text: "{"}, {Op: ' ', Text: `  "a": "x",`}, {Op: '-', Text: `  "b": 1.50`}, {Op: '+', Text: `  "b": 2`}, {Op: ' ', Text: "}"}},
+			[]string{" {", `   "a": "x",`, `-  "b": 1.50`, `+  "b": 2`, " }"},
 		},
 		"words before the JSON": {
 			`status 200 with ["a"]`, `status 404 with ["a"]`, "status 200 with\n[\n  \"a\"\n]", "status 404 with\n[\n  \"a\"\n]",
-			[]overview.DiffLine{{Op: '-', Text: "status 200 with"}, {Op: '+', Text: "status 404 with"}, {Op: ' ', Text: "["}, {Op: ' ', Text: `  "a"`}, {Op: ' ', Text: "]"}},
+			[]string{"-status 200 with", "+status 404 with", " [", `   "a"`, " ]"},
 		},
 		"messages": {
 			`human "b; c"; ai "d"`, `human "a"; human "b; c"; ai "e \"; ai"; and 3 more`, "human \"b; c\"\nai \"d\"", "human \"a\"\nhuman \"b; c\"\nai \"e \\\"; ai\"\nand 3 more",
-			[]overview.DiffLine{{Op: '+', Text: `human "a"`}, {Op: ' ', Text: `human "b; c"`}, {Op: '-', Text: `ai "d"`}, {Op: '+', Text: `ai "e \"; ai"`}, {Op: '+', Text: "and 3 more"}},
+			[]string{`+human "a"`, ` human "b; c"`, `-ai "d"`, `+ai "e \"; ai"`, "+and 3 more"},
 		},
 		"one side only":   {`a list`, `["a"]`, `a list`, `["a"]`, nil},
 		"cut JSON":        {`{"a":1}`, `{"a":1 ...`, `{"a":1}`, `{"a":1 ...`, nil},
 		"scalars":         {`1`, `2`, `1`, `2`, nil},
-		"hidden by JSON":  {`["\u202e"]`, `[1]`, "[\n  \"\\u202e\"\n]", "[\n  1\n]", []overview.DiffLine{{Op: ' ', Text: "["}, {Op: '-', Text: `  "\u202e"`}, {Op: '+', Text: "  1"}, {Op: ' ', Text: "]"}}},
-		"nested too deep": {strings.Repeat("[", 61) + strings.Repeat("]", 61), `[]`, strings.Repeat("[", 61) + strings.Repeat("]", 61), `[]`, nil},
+		"hidden by JSON":  {`["\u202e"]`, `[1]`, "[\n  \"\\u202e\"\n]", "[\n  1\n]", []string{" [", `-  "\u202e"`, "+  1", " ]"}},
+		"nested too deep": {strings.Repeat("[", 150) + strings.Repeat("]", 150), `[]`, strings.Repeat("[", 150) + strings.Repeat("]", 150), `[]`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := compare(c.expected, c.actual)
@@ -45,7 +43,29 @@ func FuzzCompare(f *testing.F) {
 	f.Add(`{"a":[1]}`, `human "a"; ai "b"`)
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, line := range compare(a, b).Diff {
-			assert.Contains(t, " -+", string(line.Op))
+			assert.Contains(t, " -+", line[:1])
 		}
 	})
+}
+
+func TestDifference(t *testing.T) {
+	tests := []struct{ name, expected, actual, want string }{
+		{"same", "a\nb", "a\nb", ""},
+		{"changed in the middle", "a\nb\nc", "a\nx\nc\n", " a\n-b\n+x\n c\n"},
+		{"added at the end", "a", "a\nb", " a\n+b\n"},
+		{"removed at the start", "a\nb", "b", "-a\n b\n"},
+		{"far apart", "a\n1\n2\n3\n4\n5\n6\n7\nb", "x\n1\n2\n3\n4\n5\n6\n7\ny", "-a\n+x\n 1\n 2\n 3\n …\n 5\n 6\n 7\n-b\n+y\n"},
+		{"nothing in common", "a", "b", ""},
+		{"only blank lines in common", "a\n\nb", "c\n\nd", ""},
+		{"nothing expected", "", "b", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var b strings.Builder
+			for _, l := range difference(tt.expected, tt.actual) {
+				b.WriteString(l + "\n")
+			}
+			assert.Equal(t, tt.want, b.String())
+		})
+	}
 }

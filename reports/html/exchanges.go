@@ -2,6 +2,7 @@ package html
 
 import (
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"iter"
 	"strings"
@@ -12,35 +13,10 @@ import (
 
 // Bounds of the evidence within the page. What is left out is in result.json and result.har.
 const (
-	maxRows      = 50_000   // exchanges that are listed
-	maxPlainRows = 1000     // exchanges that are listed for readers without scripts
 	maxShownBody = 16 << 10 // bytes of each body
 	maxEvidence  = 24 << 20 // bytes of all bodies and headers
-	maxLinked    = 8 << 20  // bytes of those that led to findings, which are kept when the others are not
 	chunkSize    = 100      // exchanges that are unpacked at once
 )
-
-// exchangeList walks through the exchanges while the page is written: for the plain list, for the rows and for the
-// evidence.
-type exchangeList struct {
-	all    reports.Exchanges
-	result *reports.Result
-	linked map[int]bool // those that led to a finding
-}
-
-func newExchangeList(all reports.Exchanges, r *reports.Result) *exchangeList {
-	if all == nil {
-		all = reports.NewMemory()
-	}
-	return &exchangeList{all: all, result: r, linked: map[int]bool{}}
-}
-
-// get reads one exchange that led to a finding.
-func (l *exchangeList) get(id int) (reports.Exchange, bool) {
-	x, err := l.all.Get(id)
-	l.linked[id] = err == nil
-	return x, err == nil
-}
 
 // exchangeRow is one line of the list; as data for the page's script it has short names, because there are many.
 type exchangeRow struct {
@@ -55,38 +31,22 @@ type exchangeRow struct {
 	Class     string   `json:"c"`
 }
 
-func (l *exchangeList) row(x reports.Exchange) exchangeRow {
+func (p *page) row(x reports.Exchange) exchangeRow {
 	x.Request, x.Response = reports.Message{}, reports.Message{}
 	x = scrubbed(x, 500)
+	class := fmt.Sprintf("s%d", x.Status/100)
+	if len(x.Problems) > 0 {
+		class += " odd"
+	}
 	return exchangeRow{
-		ID: x.ID, Method: x.Method, Path: l.short(x.URL), Status: x.Status, MS: x.MS, Scenario: x.Scenario,
-		Operation: x.Operation, Problems: x.Problems[:min(len(x.Problems), 20)], Class: exchangeClass(x),
+		ID: x.ID, Method: x.Method, Path: p.short(x.URL), Status: x.Status, MS: x.MS, Scenario: x.Scenario,
+		Operation: x.Operation, Problems: x.Problems[:min(len(x.Problems), 20)], Class: class,
 	}
-}
-
-// Exchanges tells the template how many there are.
-func (p *page) Exchanges() int { return p.exchanges.all.Len() }
-
-// Unlisted tells how many are left out.
-func (p *page) Unlisted() int { return max(p.Exchanges()-maxRows, 0) }
-
-// PlainUnlisted tells how many are left out of the list for readers without scripts.
-func (p *page) PlainUnlisted() int { return max(p.Exchanges()-maxPlainRows, 0) }
-
-// PlainRows gives the lines of the list for readers without scripts.
-func (p *page) PlainRows() (rows []exchangeRow) {
-	for x := range p.exchanges.all.All() {
-		if x.ID > maxPlainRows {
-			break
-		}
-		rows = append(rows, p.exchanges.row(x))
-	}
-	return rows
 }
 
 // short leaves out what all addresses have in common, and shortens ids: what differs is at the end.
-func (l *exchangeList) short(address string) string {
-	for _, base := range []string{l.result.Target.ControlPlane, l.result.Target.AgentServer} {
+func (p *page) short(address string) string {
+	for _, base := range []string{p.R.Target.ControlPlane, p.R.Target.AgentServer} {
 		if rest, ok := strings.CutPrefix(address, strings.TrimRight(base, "/")); ok && base != "" && strings.HasPrefix(rest, "/") {
 			address = rest
 			break
@@ -95,17 +55,22 @@ func (l *exchangeList) short(address string) string {
 	return safe.ShortIDs(address)
 }
 
-func exchangeClass(x reports.Exchange) string {
-	switch {
-	case x.Status == 0 || x.Status >= 500:
-		return "bad"
-	case len(x.Problems) > 0:
-		return "odd"
-	case x.Status >= 400:
-		return "off"
+// Exchanges tells the template how many there are.
+func (p *page) Exchanges() int { return p.all.Len() }
+
+// PlainRows gives the first thousand lines of the list, for readers without scripts.
+func (p *page) PlainRows() (rows []exchangeRow) {
+	for x := range p.all.All() {
+		if x.ID > 1000 {
+			break
+		}
+		rows = append(rows, p.row(x))
 	}
-	return "up"
+	return rows
 }
+
+// RowChunks gives the lines of the list as data.
+func (p *page) RowChunks() iter.Seq[template.JS] { return chunks(p.all, 10*chunkSize, p.row) }
 
 // shownExchange is the evidence of an exchange as data for the page's script.
 type shownExchange struct {
@@ -123,37 +88,45 @@ type shownSide struct {
 	Note    string      `json:"n,omitempty"`
 }
 
-// RowChunks gives the lines of the list as data.
-func (p *page) RowChunks() iter.Seq[template.JS] {
-	return chunks(p.exchanges, 10*chunkSize, p.exchanges.row)
-}
-
 // Chunks gives the evidence of all exchanges as data.
 func (p *page) Chunks() iter.Seq[template.JS] {
-	left, linkedLeft := maxEvidence, maxLinked
-	return chunks(p.exchanges, chunkSize, func(x reports.Exchange) shownExchange {
-		if p.exchanges.linked[x.ID] {
-			return shown(x, &linkedLeft)
-		}
-		return shown(x, &left)
+	room := maxEvidence
+	return chunks(p.all, chunkSize, func(x reports.Exchange) shownExchange {
+		s := shownExchange{Request: shownSideOf(x.Request, &room), Response: shownSideOf(x.Response, &room)}
+		x.Request, x.Response = reports.Message{}, reports.Message{}
+		x = scrubbed(x, 4000)
+		s.URL, s.Error, s.Curl, s.AtMS = x.URL, x.Error, x.Curl, x.AtMS
+		return s
 	})
 }
 
+func shownSideOf(m reports.Message, room *int) shownSide {
+	s := shownSide{Headers: scrubbed(m.SortedHeaders(), 1000), Body: safe.Visible(safe.Prefix(m.Body, maxShownBody))}
+	needed := len(s.Body)
+	for _, h := range s.Headers {
+		needed += len(h[0]) + len(h[1])
+	}
+	if needed > *room {
+		return shownSide{Note: "left out to keep this page small: see result.json"}
+	}
+	*room -= needed
+	if whole := m.FullSize(); whole > maxShownBody {
+		s.Note = "cut here: " + reports.Count(whole, "byte") + " in all"
+	}
+	return s
+}
+
 // chunks gives the exchanges some at a time: JSON that holds nothing that could end a script element.
-func chunks[T any](l *exchangeList, size int, item func(reports.Exchange) T) iter.Seq[template.JS] {
+func chunks[T any](all reports.Exchanges, size int, item func(reports.Exchange) T) iter.Seq[template.JS] {
 	return func(yield func(template.JS) bool) {
-		chunk := make([]T, 0, size)
+		var chunk []T
 		flush := func() bool {
 			doc, _ := json.Marshal(chunk) // texts and numbers; writes <, > and & as escapes
-			chunk = chunk[:0]
+			chunk = nil
 			return yield(template.JS(safe.JSON(doc))) //nolint:gosec // JSON with all of HTML escaped
 		}
-		for x := range l.all.All() {
-			if x.ID > maxRows {
-				break
-			}
-			chunk = append(chunk, item(x))
-			if len(chunk) == size && !flush() {
+		for x := range all.All() {
+			if chunk = append(chunk, item(x)); len(chunk) == size && !flush() {
 				return
 			}
 		}
@@ -161,28 +134,4 @@ func chunks[T any](l *exchangeList, size int, item func(reports.Exchange) T) ite
 			flush()
 		}
 	}
-}
-
-func shown(x reports.Exchange, left *int) shownExchange {
-	s := shownExchange{Request: shownSideOf(x.Request, left), Response: shownSideOf(x.Response, left)}
-	x.Request, x.Response = reports.Message{}, reports.Message{}
-	x = scrubbed(x, 4000)
-	s.URL, s.Error, s.Curl, s.AtMS = x.URL, x.Error, x.Curl, x.AtMS
-	return s
-}
-
-func shownSideOf(m reports.Message, left *int) shownSide {
-	s := shownSide{Headers: sortedHeaders(scrubbed(m.Headers, 1000)), Body: safe.Visible(safe.Prefix(m.Body, maxShownBody))}
-	needed := len(s.Body)
-	for _, h := range s.Headers {
-		needed += len(h[0]) + len(h[1])
-	}
-	if needed > *left {
-		return shownSide{Note: "left out to keep this page small: see result.json"}
-	}
-	*left -= needed
-	if whole := m.FullSize(); whole > maxShownBody {
-		s.Note = "cut here: " + reports.Count(whole, "byte") + " in all"
-	}
-	return s
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
 func TestExchangeFilters(t *testing.T) {
@@ -35,10 +35,10 @@ func TestExchangeFilters(t *testing.T) {
 		b.eval(fmt.Sprintf(`(() => { const e = document.querySelector("#%s"); e.value = %q; e.dispatchEvent(new Event("input")); })()`, id, value))
 	}
 	b.open(file, "")
-	assert.Equal(t, fmt.Sprintf("%d exchanges", recorded.Faulty().Exchanges.Len()), shown())
+	assert.Equal(t, fmt.Sprintf("%d exchanges", reporttest.Faulty().Exchanges.Len()), shown())
 	assert.Equal(t, "100", b.eval("document.querySelectorAll('#x-list > details').length"), "a window of the list is in the page")
 	b.eval("document.querySelector('#x-after').click()")
-	assert.Equal(t, fmt.Sprint(min(200, recorded.Faulty().Exchanges.Len())), b.eval("document.querySelectorAll('#x-list > details').length"))
+	assert.Equal(t, fmt.Sprint(min(200, reporttest.Faulty().Exchanges.Len())), b.eval("document.querySelectorAll('#x-list > details').length"))
 
 	set("x-status", "4xx")
 	assert.Equal(t, count(func(x reports.Exchange) bool { return x.Status/100 == 4 }), shown())
@@ -58,15 +58,15 @@ func TestExchangeFilters(t *testing.T) {
 	assert.Equal(t, count(func(x reports.Exchange) bool { return list(x) && len(x.Problems) > 0 }), shown())
 	assert.Contains(t, b.eval("location.hash"), "x-violations=yes")
 	set("x-search", "LIMIT=101 updated_at")
-	assert.Equal(t, fmt.Sprintf("1 of %d", recorded.Faulty().Exchanges.Len()), shown())
+	assert.Equal(t, fmt.Sprintf("1 of %d", reporttest.Faulty().Exchanges.Len()), shown())
 	state := b.eval("location.hash")
 	set("x-search", "no such thing")
 	assert.Equal(t, "false", b.eval("document.querySelector('#x-nothing').hidden"))
 	b.eval("document.querySelector('#x-clear').click()")
-	assert.Equal(t, fmt.Sprintf("%d exchanges", recorded.Faulty().Exchanges.Len()), shown())
+	assert.Equal(t, fmt.Sprintf("%d exchanges", reporttest.Faulty().Exchanges.Len()), shown())
 
 	b.open(file, state)
-	assert.Equal(t, fmt.Sprintf("1 of %d", recorded.Faulty().Exchanges.Len()), shown(), "the address keeps the filters")
+	assert.Equal(t, fmt.Sprintf("1 of %d", reporttest.Faulty().Exchanges.Len()), shown(), "the address keeps the filters")
 	b.eval("location.hash = '#x1'")
 	b.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 	assert.Equal(t, "true", b.eval("document.querySelector('#x1').open"), "an exchange that is named is shown whatever the filters")
@@ -81,14 +81,14 @@ func TestSearchReachesExchanges(t *testing.T) {
 	assert.Equal(t, "0 of 16", b.eval("document.querySelector('#shown').textContent"))
 	assert.Equal(t, "1 exchange", b.eval("document.querySelector('#also').textContent"))
 	b.eval("document.querySelector('#also').click()")
-	assert.Equal(t, fmt.Sprintf("1 of %d", recorded.Faulty().Exchanges.Len()), b.eval("document.querySelector('#x-shown').textContent"))
+	assert.Equal(t, fmt.Sprintf("1 of %d", reporttest.Faulty().Exchanges.Len()), b.eval("document.querySelector('#x-shown').textContent"))
 	b.key("Escape")
 	b.eval("document.activeElement.blur()")
 	b.key("x")
 	assert.Equal(t, "x-search", b.eval("document.activeElement.id"))
-	scenario := recorded.Requirement(failed(), "CP-UPDATE-1").Scenarios[0]
+	scenario := reporttest.Requirement(failed(), "CP-UPDATE-1").Scenarios[0]
 	b.eval("document.querySelector('#CP-UPDATE-1 .by-scenario').click()")
-	assert.Equal(t, fmt.Sprintf("%d of %d", len(scenario.Exchanges), recorded.Faulty().Exchanges.Len()), b.eval("document.querySelector('#x-shown').textContent"))
+	assert.Equal(t, fmt.Sprintf("%d of %d", len(scenario.Exchanges), reporttest.Faulty().Exchanges.Len()), b.eval("document.querySelector('#x-shown').textContent"))
 	assert.Empty(t, b.complaints())
 }
 
@@ -100,7 +100,7 @@ func TestTheChainOfAFinding(t *testing.T) {
 	b.open(file, "#AS-ROLLBACK-3")
 	chain := "[...document.querySelector('#AS-ROLLBACK-3 .chain').children]"
 	r := failed()
-	f := recorded.Finding(r, "AS-ROLLBACK-3")
+	f := reporttest.Finding(r, "AS-ROLLBACK-3")
 	var parts []string
 	at := 0 // of the rollback in the chain
 	for i, l := range f.Exchanges {
@@ -130,7 +130,7 @@ func TestTheChainOfAFinding(t *testing.T) {
 
 	b.open(file, "#AS-ROLLBACK-1")
 	b.eval("document.querySelector('#AS-ROLLBACK-1 .scenarios details').open = true")
-	steps := recorded.Requirement(failed(), "AS-ROLLBACK-1").Scenarios[0].Steps
+	steps := reporttest.Requirement(failed(), "AS-ROLLBACK-1").Scenarios[0].Steps
 	require.NotEmpty(t, steps)
 	for _, s := range steps {
 		assert.Contains(t, b.eval("document.querySelector('#AS-ROLLBACK-1 .scenarios .passed').innerText"), s.Text)

@@ -2,10 +2,13 @@
 package html
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,74 +17,119 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-//go:embed templates assets
-var sources embed.FS
+//go:embed templates
+var templates embed.FS
+
+var (
+	//go:embed assets/page.css
+	style string
+	//go:embed assets/page.js
+	script string
+)
 
 // Write writes r as one page that needs nothing else: no network, no other file, and no script to be read. Scripts add
 // filters, keys and the evidence of every exchange, which is in the page as data and shown when it is opened. A content
-// security policy in the page forbids all scripts but its own. The page links to the files that are named: the same
-// result in other formats, in the same folder. Write fails where w does.
-func Write(w io.Writer, r *reports.Result, files ...string) error {
-	assets, err := readAssets()
-	if err != nil {
-		return fmt.Errorf("writing the HTML page: %w", err)
-	}
-	p := pageOf(r, assets)
-	p.Files = files
-	if err := assets.page.Execute(w, p); err != nil {
-		return fmt.Errorf("writing the HTML page: %w", err)
-	}
-	return nil
+// security policy in the page forbids all scripts but its own. The page links to the same result in other formats, in
+// the same folder. Write fails where w does.
+func Write(w io.Writer, r *reports.Result) error {
+	return parsed().Execute(w, pageOf(r))
 }
 
-// pageAssets are the parts of the page that are the same for all results.
-type pageAssets struct {
-	page   *template.Template
-	style  template.CSS
-	script template.JS
-	policy string
-}
-
-// The parts of the style and of the script, in the order in which they are joined.
-var (
-	styles  = []string{"base.css", "summary.css", "requirements.css", "finding.css", "sections.css", "media.css"}
-	scripts = []string{"evidence.js", "exchanges.js", "requirements.js", "page.js"}
-)
-
-// readAssets reads the assets once.
-var readAssets = sync.OnceValues(func() (*pageAssets, error) {
-	style, err := joined(styles)
-	if err != nil {
-		return nil, err
-	}
-	script, err := joined(scripts)
-	if err != nil {
-		return nil, err
-	}
-	script = "\"use strict\";\n(() => {\n" + script + "})();\n"
-	functions := template.FuncMap{"join": strings.Join, "duration": overview.Duration, "byKind": overview.CountByKind, "long": long}
-	page, err := template.New("page.gohtml").Funcs(functions).ParseFS(sources, "templates/*.gohtml")
-	if err != nil {
-		return nil, err
-	}
-	policy := fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", safe.PolicyHash(style), safe.PolicyHash(script))
-	return &pageAssets{page: page, style: template.CSS(style), script: template.JS(script), policy: policy}, nil //nolint:gosec // our own files
+// parsed reads the templates once: a section of the page each.
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
+		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind, "duration": overview.Duration,
+		"ellipsis": safe.Ellipsis, "headline": overview.Headline, "join": strings.Join,
+		"known": overview.KnownText, "leftOut": overview.LeftOut, "long": long, "notes": overview.Notes, "quote": overview.Quote,
+		"remaining": overview.Remaining, "shortID": shortID, "subject": overview.Subject, "verdicts": overview.VerdictCounts,
+		"waits": overview.Waits, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong,
+	}).ParseFS(templates, "templates/*.gohtml"))
 })
-
-func joined(names []string) (string, error) {
-	var all strings.Builder
-	for _, name := range names {
-		text, err := sources.ReadFile("assets/" + name)
-		if err != nil {
-			return "", err
-		}
-		all.Write(text)
-	}
-	return all.String(), nil
-}
 
 // long tells whether a text needs a box that scrolls. Such a box must be reachable by the keyboard, and only such a box.
 func long(text any) bool {
 	s := fmt.Sprint(text)
 	return len(s) > 3000 || strings.Count(s, "\n") > 24
+}
+
+// page is what the templates show. All text in it is scrubbed, so that no place in a template can forget to do it.
+type page struct {
+	overview.Overview
+	R        *reports.Result
+	Policy   string
+	Style    template.CSS
+	Script   template.JS
+	Display  overview.DisplayVerdict
+	Link     string // address of the implementation, if it is one that can be followed
+	Judged   int    // passed or failed
+	Todo     []overview.Cause
+	Counts   overview.Counts
+	Verdicts []reports.Verdict // that occur
+	Levels   []reports.Level
+	Parts    []*part
+	Coverage *coverageView // nil: no operation is known
+	Chart    *chart        // nil: no status was polled
+	Cleanup  overview.Cleanup
+
+	all reports.Exchanges
+}
+
+// maxText bounds each text in the page.
+const maxText = 8 << 10
+
+// scrubbed returns a copy of v in which every text is visible, and has at most limit bytes.
+func scrubbed[T any](v T, limit int) T {
+	return safe.Copy(v, func(text string) string { return safe.Visible(safe.Cut(text, limit)) })
+}
+
+func pageOf(original *reports.Result) *page {
+	shallow := *original
+	shallow.Exchanges = nil
+	r := scrubbed(&shallow, maxText)
+	p := &page{
+		Overview: overview.Of(r), R: r, Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own files
+		Policy:  "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'",
+		Display: overview.DisplayVerdictOf(r), Counts: overview.CountsOf(r), Levels: reports.Levels,
+		Judged:   overview.Judged(r),
+		Coverage: coverageOf(r), Cleanup: overview.CleanupOf(r, r.Run.Flag("--out")), all: original.Exchanges,
+	}
+	if p.all == nil {
+		p.all = reports.NewMemory()
+	}
+	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
+		p.Link = link
+	}
+	occur := map[reports.Verdict]int{}
+	for _, q := range r.Requirements {
+		occur[q.Verdict]++
+	}
+	p.Verdicts = slices.DeleteFunc(slices.Clone(reports.Verdicts), func(v reports.Verdict) bool { return occur[v] == 0 })
+	p.Todo = p.todo()
+	p.Parts = p.parts()
+	p.Chart = chartOf(r.Timeline, p.origins())
+	return p
+}
+
+// hash names a script or a style sheet in the content security policy.
+func hash(source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// todo lists what remains for conformance by cause, failures first.
+func (p *page) todo() []overview.Cause {
+	var all []*reports.Requirement
+	for _, class := range []overview.Class{overview.Failed, overview.Blocked, overview.Inconclusive, overview.NotRun} {
+		for _, q := range p.Classes[class] {
+			if q.Decides(p.R.Run.Strict) {
+				all = append(all, q)
+			}
+		}
+	}
+	for _, q := range reports.BrokenClaims(p.R) {
+		if !slices.Contains(all, q) {
+			all = append(all, q)
+		}
+	}
+	return p.Causes(all)
 }

@@ -2,7 +2,6 @@ package html_test
 
 import (
 	"bytes"
-	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/html"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
@@ -22,14 +20,9 @@ var withoutAssets = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?
 
 func TestHTML(t *testing.T) {
 	reporttest.Exporter{
-		File: "index.html", Write: writePage, Check: checkHTML, Limit: 3 << 20,
+		File: "index.html", Write: html.Write, Check: checkHTML, Limit: 3 << 20,
 		Golden: func(doc []byte) []byte { return withoutAssets.ReplaceAll(doc, []byte("$1$2$3$4$5$6")) },
 	}.Test(t)
-}
-
-// writePage writes the page with links to all other files.
-func writePage(w io.Writer, r *reports.Result) error {
-	return html.Write(w, r, "result.json", "junit.xml", "summary.md", "cucumber.json", "result.har")
 }
 
 // checkHTML parses the page and makes sure that all of its markup is ours: no handler, no foreign script, no address
@@ -78,9 +71,9 @@ func attribute(n *parser.Node, key string) string {
 }
 
 func TestHTMLShowsTheCause(t *testing.T) {
-	r := recorded.Faulty()
-	recorded.Finding(r, "CP-LIST-13").Pointer = "/detail/id" // a place that is not there
-	rollback := recorded.Finding(r, "AS-ROLLBACK-3")
+	r := reporttest.Faulty()
+	reporttest.Finding(r, "CP-LIST-13").Pointer = "/detail/id" // a place that is not there
+	rollback := reporttest.Finding(r, "AS-ROLLBACK-3")
 	rollback.Expected, rollback.Actual = "3\n2\n1", "1\n2\n3" // with a line in common
 	r.Coverage.Statuses[0].Declared = false
 	var b bytes.Buffer
@@ -103,7 +96,7 @@ func TestHTMLShowsTheCause(t *testing.T) {
 }
 
 func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
-	r := recorded.Faulty()
+	r := reporttest.Faulty()
 	memory := reports.NewMemory()
 	body := `{"a":"` + strings.Repeat("x", 60<<10) + `"}`
 	for range 7000 {

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
@@ -51,12 +50,12 @@ func TestHTMLInABrowser(t *testing.T) {
 
 func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
 	b := openBrowser(t)
-	r := recorded.Faulty() // of up to three failures the details are open
+	r := reporttest.Faulty() // of up to three failures the details are open
 	for _, id := range []string{"CP-LIST-13", "AS-ROLLBACK-3", "AS-ROLLBACK-4", "AS-ROLLBACK-5"} {
-		recorded.Pass(recorded.Requirement(r, id))
+		reporttest.Pass(reporttest.Requirement(r, id))
 		r.Findings = slices.DeleteFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == id })
 	}
-	steps := recorded.Requirement(r, "CP-LIST-3").Scenarios[1].Steps
+	steps := reporttest.Requirement(r, "CP-LIST-3").Scenarios[1].Steps
 	steps[1].Verdict, steps[2].Verdict = reports.Failed, "" // the last one is not reached
 	page := filepath.Join(pages(t, map[string]*reports.Result{"faulty": r}), "faulty.html")
 	b.size(1280, 1400, "light")
@@ -64,7 +63,7 @@ func TestHTMLIsReadableWithoutScriptsAndOnPaper(t *testing.T) {
 	b.open(page, "")
 	assert.Equal(t, "none", b.eval("getComputedStyle(document.querySelector('.tools')).display"), "no filters that do nothing")
 	text := b.eval("document.body.innerText")
-	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "not reached", "1773480413", "curl -sS", "Without it, the exchanges behind findings are shown with the requirements", "EXPECTED", fmt.Sprintf("#%d", recorded.Faulty().Exchanges.Len())} {
+	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "not reached", "1773480413", "curl -sS", "Without it, the exchanges behind findings are shown with the requirements", "EXPECTED", fmt.Sprintf("#%d", reporttest.Faulty().Exchanges.Len())} {
 		assert.Contains(t, text, want)
 	}
 	b.picture("faulty-noscript")
@@ -81,7 +80,7 @@ func TestHTMLFiltersAndKeys(t *testing.T) {
 	page := filepath.Join(pages(t, reporttest.Results()), "faulty.html")
 	b.size(1280, 1000, "light")
 	b.open(page, "")
-	r := recorded.Faulty()
+	r := reporttest.Faulty()
 	shown := func() string { return b.eval("document.querySelectorAll('.req:not([hidden])').length") }
 	count := func(match func(reports.Requirement) bool) string {
 		n := 0
@@ -134,7 +133,7 @@ func TestHTMLFiltersAndKeys(t *testing.T) {
 // built when it is opened, and only that.
 func TestHTMLOfManyExchangesDoesLittleAtOnce(t *testing.T) {
 	b := openBrowser(t)
-	few, many := recorded.Large(200), recorded.Large(2000)
+	few, many := large(200), large(2000)
 	dir := pages(t, map[string]*reports.Result{"few": few, "many": many})
 	b.size(1280, 1000, "light")
 	elements := func() int {
@@ -160,11 +159,22 @@ func TestHTMLOfManyExchangesDoesLittleAtOnce(t *testing.T) {
 	assert.Empty(t, b.complaints())
 }
 
+// large is the faulty run with n exchanges at least: those that it has, again and again.
+func large(n int) *reports.Result {
+	r := reporttest.Faulty()
+	all := slices.Collect(r.Exchanges.All())
+	for i := 0; len(all) < n; i++ {
+		all = append(all, all[i])
+	}
+	r.Exchanges = reports.NewMemory(all...)
+	return r
+}
+
 func TestHTMLOfAHostileTargetRunsNothing(t *testing.T) {
 	b := openBrowser(t)
 	results := map[string]*reports.Result{}
-	for name, text := range recorded.HostileTexts() {
-		results[name] = recorded.Hostile(text)
+	for name, text := range reporttest.HostileTexts() {
+		results[name] = reporttest.Hostile(text)
 	}
 	dir := pages(t, results)
 	b.size(390, 1000, "light")

@@ -1,12 +1,13 @@
 package html
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
+	scripts "github.com/agentconform/agentconform/reports/script"
 )
 
 // part is a list of requirements under one heading: those that did not pass for one kind of cause, or else a part of the
@@ -16,145 +17,164 @@ type part struct {
 	Class      string // of a list of problems
 	Passed, N  int
 	Above      int // requirements of this part that are listed as problems
-	Features   []*featureView
+	Features   []*feature
 }
 
-type featureView struct {
+type feature struct {
 	Name         string
-	Requirements []requirementView
+	Requirements []requirement
 }
 
-type requirementView struct {
+type requirement struct {
 	*reports.Requirement
 	Part      string // slug
-	Where     string
-	Quoted    string // the sentence of the interface
-	KnownText string
 	Open      bool
-	Warning   bool // something is wrong that does not decide the verdict
-	Findings  []findingView
+	Warning   bool
+	Findings  []finding
 	MoreFound int    // findings that are not shown
 	Text      string // what the search looks into
+}
+
+// partNames are the parts of the interface in their order: what is deployed comes after what deploys it.
+var partNames = []string{"Control plane", "Agent server", "Across both"}
+
+func partName(profile string) string {
+	at := slices.Index([]string{"control-plane", "agent-server"}, profile)
+	return partNames[(at+len(partNames))%len(partNames)]
+}
+
+// parts lists the problems first, worst first: who opens the page looks for them. The rest follows by part of the
+// interface, in the order of the result.
+func (p *page) parts() []*part {
+	var parts []*part
+	above := map[*reports.Requirement]bool{}
+	for _, s := range p.Problems() {
+		one := &part{Class: "on-" + overview.Slug(s.Title), Name: fmt.Sprintf("%s (%d): %s", s.Label(), len(s.Requirements), s.What)}
+		for _, q := range s.Requirements {
+			above[q] = true
+			one.add(p.requirement(q, s.Class))
+		}
+		parts = append(parts, one)
+	}
+	for _, name := range partNames {
+		one := &part{Name: name, Slug: overview.Slug(name)}
+		for q := range reports.Each(p.R.Requirements) {
+			if partName(q.Profile) != name {
+				continue
+			}
+			one.N++
+			if q.Verdict == reports.Passed {
+				one.Passed++
+			}
+			if above[q] {
+				one.Above++
+			} else {
+				one.add(p.requirement(q, ""))
+			}
+		}
+		if one.N > 0 {
+			parts = append(parts, one)
+		}
+	}
+	return parts
+}
+
+func (one *part) add(q requirement) {
+	if len(one.Features) == 0 || one.Features[len(one.Features)-1].Name != q.Feature {
+		one.Features = append(one.Features, &feature{Name: q.Feature})
+	}
+	f := one.Features[len(one.Features)-1]
+	f.Requirements = append(f.Requirements, q)
 }
 
 // maxFindings bounds the findings of a requirement.
 const maxFindings = 20
 
-// partsOf lists the problems first, worst first: who opens the page looks for them. The rest follows by part of the
-// interface, in the order of the result.
-func partsOf(r *reports.Result, exchanges *exchangeList) []*part {
-	problems, parts := problemParts(r), []*part{}
-	o := overview.Of(r)
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
-		name := partName(q.Profile)
-		at := slices.IndexFunc(parts, func(p *part) bool { return p.Name == name })
-		if at < 0 {
-			at = len(parts)
-			parts = append(parts, &part{Name: name, Slug: cmp.Or(overview.Slug(name), "part")})
-		}
-		p := parts[at]
-		p.N++
-		if q.Verdict == reports.Passed {
-			p.Passed++
-		}
-		view := requirementViewOf(r, o, q, exchanges)
-		view.Part = p.Slug
-		if class := problemClass(r, q); class != "" {
-			view.Open = class == "failures" && len(o.Failed) <= 3 // of many, the reader wants the list first
-			p.Above++
-			p = problems[slices.IndexFunc(problems, func(p *part) bool { return p.Class == class })]
-			p.N++
-		}
-		p.add(q.Feature, view)
-	}
-	slices.SortStableFunc(parts, func(a, b *part) int { return slices.Index(partOrder, a.Name) - slices.Index(partOrder, b.Name) })
-	return append(slices.DeleteFunc(problems, func(p *part) bool { return p.N == 0 }), parts...)
-}
-
-// problemParts are the lists of problems, still empty, in their order.
-func problemParts(r *reports.Result) []*part {
-	levels, warned := "MUST", "SHOULD"
-	if r.Run.Strict {
-		levels, warned = "MUST or SHOULD", "MAY"
-	}
-	if r.Run.FailOn != "" {
-		levels += " or " + r.Run.FailOn
-	}
-	return []*part{
-		{Class: "failures", Name: levels + " not met"},
-		{Class: "warnings", Name: warned + " not met, verdict unaffected"},
-		{Class: "known", Name: "covered by the baseline"},
-		{Class: "blocked", Name: "could not run, a precondition failed"},
-		{Class: "inconclusive", Name: "no evidence either way"},
-		{Class: "not-run", Name: cmp.Or(r.Run.Stopped, "the run ended early")},
-	}
-}
-
-// problemClass names the list of problems that a requirement belongs to, or "".
-func problemClass(r *reports.Result, q *reports.Requirement) string {
-	byRun := slices.ContainsFunc(q.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
-	switch {
-	case !q.Verdict.Problem():
-		return ""
-	case q.Known != nil:
-		return "known"
-	case q.Verdict == reports.Failed && q.Decides(r.Run.Strict):
-		return "failures"
-	case q.Verdict == reports.Failed:
-		return "warnings"
-	case byRun:
-		return "not-run"
-	}
-	return string(q.Verdict)
-}
-
-// Label is the word in capitals before the heading of a list of problems.
-func (p *part) Label() string {
-	return map[string]string{
-		"failures": "FAILED", "warnings": "WARNINGS", "known": "KNOWN", "blocked": "BLOCKED", "inconclusive": "INCONCLUSIVE", "not-run": "NOT RUN",
-	}[p.Class]
-}
-
-func (p *part) add(feature string, view requirementView) {
-	if len(p.Features) == 0 || p.Features[len(p.Features)-1].Name != feature {
-		p.Features = append(p.Features, &featureView{Name: feature})
-	}
-	f := p.Features[len(p.Features)-1]
-	f.Requirements = append(f.Requirements, view)
-}
-
-// partOrder is the order of the interface: what is deployed comes after what deploys it.
-var partOrder = []string{"Control plane", "Agent server", "Across both"}
-
-func partName(profile string) string {
-	switch profile {
-	case "control-plane":
-		return "Control plane"
-	case "agent-server":
-		return "Agent server"
-	case "end-to-end", "":
-		return "Across both"
-	}
-	return profile
-}
-
-func requirementViewOf(r *reports.Result, o overview.Overview, q *reports.Requirement, exchanges *exchangeList) requirementView {
-	v := requirementView{Requirement: q, Where: overview.Section(q.Section), Quoted: overview.Quote(q)}
-	v.Warning = q.Verdict == reports.Failed && !q.Decides(r.Run.Strict)
-	if q.Known != nil {
-		v.KnownText = overview.Known(q.Known)
-	}
+func (p *page) requirement(q *reports.Requirement, class overview.Class) requirement {
+	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Warning: class == overview.Warning}
+	v.Open = class == overview.Failed && len(p.Classes[class]) <= 3 // of many, the reader wants the list first
 	words := []string{q.ID, string(q.Level), q.Title, q.Reason, q.Feature}
 	for _, s := range q.Scenarios {
 		words = append(words, s.Name, s.Key())
 	}
-	found := o.Findings[q.ID]
+	found := p.Overview.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)
 	for _, f := range found[:len(found)-v.MoreFound] {
-		v.Findings = append(v.Findings, findingViewOf(r, q, f, exchanges))
+		v.Findings = append(v.Findings, finding{
+			Finding: f, Compare: compare(f.Expected, f.Actual), Replay: overview.ReplayCommand(p.R, f), Script: scripts.Path(p.R, f),
+			Scenario: overview.ScenarioOf(q, f), Chain: p.chain(f),
+		})
 		words = append(words, f.ID, f.Summary, f.Operation)
 	}
 	v.Text = strings.ToLower(strings.Join(words, " "))
 	return v
+}
+
+// finding is a finding with the exchanges that led to it.
+type finding struct {
+	*reports.Finding
+	Compare  comparison
+	Replay   string // the command that judges it again
+	Script   string // the script that reproduces it
+	Scenario *reports.Scenario
+	Chain    []chainLink
+}
+
+// chainLink is one exchange of the chain. Evidence is set for the one that shows the violation: its bodies are in the
+// page for readers without scripts; those of the others are unpacked when they are opened.
+type chainLink struct {
+	Part     reports.Part
+	Row      exchangeRow
+	Evidence *evidence
+	Skipped  int // exchanges left out before this one
+}
+
+// evidence is an exchange shown in full.
+type evidence struct {
+	X               reports.Exchange
+	Request, Answer body
+}
+
+// Bounds of a chain that is shown: its end shows the violation, its beginning how it came about.
+const (
+	maxChain   = 30
+	chainBegin = 10
+)
+
+// chain lists the exchanges that led to a finding, the one that shows it in any case.
+func (p *page) chain(f *reports.Finding) []chainLink {
+	links := f.Exchanges
+	if f.Exchange > 0 && !slices.ContainsFunc(links, func(l reports.Link) bool { return l.Exchange == f.Exchange }) {
+		links = append(slices.Clone(links), reports.Link{Exchange: f.Exchange, Part: reports.Observation})
+	}
+	var chain []chainLink
+	left := 0
+	for i, l := range links {
+		if i >= chainBegin && i < len(links)-maxChain+chainBegin && l.Exchange != f.Exchange {
+			left++
+			continue
+		}
+		x, err := p.all.Get(l.Exchange)
+		if err != nil {
+			continue
+		}
+		link := chainLink{Part: l.Part, Row: p.row(x), Skipped: left}
+		left = 0
+		if l.Exchange == f.Exchange {
+			link.Evidence = evidenceOf(x, f.Pointer)
+		}
+		chain = append(chain, link)
+	}
+	return chain
+}
+
+// evidenceOf shows an exchange in full, with the place in the answer that a finding is about marked.
+func evidenceOf(x reports.Exchange, pointer string) *evidence {
+	e := &evidence{Request: prettyBody(x.Request.Body, ""), Answer: prettyBody(x.Response.Body, pointer)}
+	if x.Response.Size > len(x.Response.Body) {
+		e.Answer.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d bytes in all", e.Answer.Note, x.Response.Size), "; ")
+	}
+	x.Request.Body, x.Response.Body = "", ""
+	e.X = scrubbed(x, maxText)
+	return e
 }

@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/internal/recorded"
+	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
 // sixResults are the kinds of results that a page has to show well.
 func sixResults() map[string]*reports.Result {
 	return map[string]*reports.Result{
-		"conformant": few(whole(recorded.Conformant()), 12), "failed": few(failed(), exchangeOf(failed(), "CP-UPDATE-1")), "blocked": few(blocked(), 12),
-		"unreachable": recorded.Unreachable(), "stopped": few(stopped(), 12), "partial": few(partial(), 12),
+		"conformant": few(whole(reporttest.Conformant()), 12), "failed": few(failed(), exchangeOf(failed(), "CP-UPDATE-1")), "blocked": few(blocked(), 12),
+		"unreachable": reporttest.Unreachable(), "stopped": few(stopped(), 12), "partial": few(partial(), 12),
 	}
 }
 
@@ -53,14 +53,14 @@ func whole(r *reports.Result) *reports.Result {
 // failed is the recorded run with the chains of findings, messages and JSON on both sides, known failures and a baseline
 // that does not match.
 func failed() *reports.Result {
-	r := recorded.Faulty()
-	rollback := recorded.Finding(r, "AS-ROLLBACK-3")
+	r := reporttest.Faulty()
+	rollback := reporttest.Finding(r, "AS-ROLLBACK-3")
 	rollback.Expected = `human "agentconform-5eed0042-word-3."; ai "You said: agentconform-5eed0042-word-3."`
 	rollback.Actual = `human "wait-after-write=400 agentconform-5eed0042-word-2."; ` + rollback.Expected
 	rollback.Compared = "the messages of the state with the input and the answer of the new run"
-	update := recorded.Finding(r, "CP-UPDATE-1")
+	update := reporttest.Finding(r, "CP-UPDATE-1")
 	update.Expected, update.Actual = `{"id":"a","latest_revision_id":"b"}`, `{"latest_revision_id":"c","id":"a"}`
-	recorded.Requirement(r, "CP-GET-3").Known = &reports.Known{Reason: "tracked", Owner: "team", Expires: "2027-01-01"}
+	reporttest.Requirement(r, "CP-GET-3").Known = &reports.Known{Reason: "tracked", Owner: "team", Expires: "2027-01-01"}
 	r.Baseline = &reports.Baseline{File: "known.yaml", Known: 1, Stale: []string{"known.yaml:3: CP-LIST-1 passes; remove the entry"}}
 	r.Coverage.Statuses[0].Declared, r.Coverage.Statuses[0].Count = false, 2
 	for i := range r.Ledger {
@@ -73,10 +73,10 @@ func failed() *reports.Result {
 }
 
 func blocked() *reports.Result {
-	r := recorded.Faulty()
+	r := reporttest.Faulty()
 	r.Verdict, r.Findings = reports.Incomplete, nil
 	for i := range r.Requirements {
-		recorded.Block(&r.Requirements[i], reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"}, "fixture: a deployment: expected 201, got 500")
+		reporttest.Block(&r.Requirements[i], reports.Blocker{Kind: reports.ByFixture, Name: "a deployment"}, "fixture: a deployment: expected 201, got 500")
 	}
 	reports.Tally(r)
 	return r
@@ -84,10 +84,10 @@ func blocked() *reports.Result {
 
 // stopped is a run that its time limit ended: three requirements have passed, the others did not run.
 func stopped() *reports.Result {
-	r := recorded.Conformant()
+	r := reporttest.Conformant()
 	r.Verdict, r.Run.Stopped = reports.Incomplete, "--timeout 1s"
 	for i := 3; i < len(r.Requirements); i++ {
-		recorded.Block(&r.Requirements[i], reports.Blocker{Kind: reports.ByRun, Name: "ended"}, "not run: --timeout 1s reached")
+		reporttest.Block(&r.Requirements[i], reports.Blocker{Kind: reports.ByRun, Name: "ended"}, "not run: --timeout 1s reached")
 	}
 	r.Timeline = r.Timeline[:3] // nothing has settled
 	reports.Tally(r)
@@ -95,7 +95,7 @@ func stopped() *reports.Result {
 }
 
 func partial() *reports.Result {
-	r := recorded.Conformant()
+	r := reporttest.Conformant()
 	r.Scope, r.Suite.Requirements = reports.ScopePart, len(r.Requirements)+9
 	r.NotJudged = []reports.NotJudged{
 		{ID: "CP-AUTH-6", Kind: reports.NotConfigured, Key: "other_tenant.api_key"}, {ID: "CP-LIST-20", Kind: reports.OverBudget, Key: "max_revisions"},

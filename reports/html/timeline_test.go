@@ -50,7 +50,7 @@ func TestABarEndsWhenItsRevisionSettles(t *testing.T) {
 	}
 }
 
-func TestOriginsOf(t *testing.T) {
+func TestOrigins(t *testing.T) {
 	r := &reports.Result{
 		Timeline: []reports.Transition{{Revision: "r1"}, {Revision: "r2"}, {Revision: "r3"}},
 		Ledger:   []reports.LedgerEntry{{Kind: "deployment", ID: "d1", CreatedBy: "fixture: a deployment"}, {Kind: "thread", ID: "d1", CreatedBy: "another"}},
@@ -58,10 +58,6 @@ func TestOriginsOf(t *testing.T) {
 	poll := func(path string) reports.Exchange {
 		return reports.Exchange{Method: "GET", URL: "http://h/v2/deployments/" + path}
 	}
-	origins := originsOf(r, reports.NewMemory(poll("d1"), poll("d1/revisions?limit=1"), poll("d1/revisions/r1"), poll("d2/revisions/r2?x=y"), poll("d9/revisions/r1")))
-	require.Equal(t, map[string]origin{"r1": {"d1", "fixture: a deployment"}, "r2": {"d2", ""}}, origins)
-	assert.Equal(t, "deployment d1, created by fixture: a deployment", origins["r1"].String())
-	assert.Equal(t, "deployment d2", origins["r2"].String())
-	assert.Empty(t, origins["r3"].String())
-	assert.Empty(t, originsOf(r, nil))
+	p := &page{R: r, all: reports.NewMemory(poll("d1"), poll("d1/revisions?limit=1"), poll("d1/revisions/r1"), poll("d2/revisions/r2?x=y"), poll("d9/revisions/r1"))}
+	require.Equal(t, map[string]origin{"r1": {"d1", "fixture: a deployment"}, "r2": {"d2", ""}}, p.origins())
 }

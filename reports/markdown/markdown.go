@@ -18,27 +18,35 @@ const maxMarkdown = 200 << 10
 
 // Write writes the summary of r, failures first, bounded so that CI systems show it. It fails only where w does.
 func Write(w io.Writer, r *reports.Result) error {
-	m := &markdown{result: r}
-	o := overview.Of(r)
-	m.opening(r)
-	m.failures("Failed", o.Failed, o)
-	m.failures("Warnings", o.Warnings, o)
-	m.open("Blocked", o.Blocked)
-	m.open("Inconclusive", o.Inconclusive)
-	m.open("Not run", o.NotRun)
-	m.known(o.Known)
-	m.baseline(r.Baseline)
-	m.open("Skipped", o.Skipped)
-	m.closing(r)
-	if _, err := io.WriteString(w, m.b.String()); err != nil {
-		return fmt.Errorf("writing the Markdown summary: %w", err)
+	m := &markdown{Overview: overview.Of(r)}
+	m.opening()
+	for _, s := range m.Problems() {
+		m.printf("### %s (%d)\n\n", s.Title, len(s.Requirements))
+		switch s.Class {
+		case overview.Failed, overview.Warning:
+			m.failures(s.Requirements)
+		case overview.Known:
+			for _, q := range s.Requirements {
+				m.printf("- %s %s: %s\n", safe.MarkdownCode(q.ID), q.Verdict, safe.Prose(overview.KnownText(q.Known), 500))
+			}
+			m.printf("\n")
+		default:
+			m.causes(s.Requirements)
+		}
 	}
-	return nil
+	m.baseline(r.Baseline)
+	if len(m.Skipped) > 0 {
+		m.printf("### Skipped (%d)\n\n", len(m.Skipped))
+		m.causes(m.Skipped)
+	}
+	m.closing()
+	_, err := io.WriteString(w, m.b.String())
+	return err
 }
 
 type markdown struct {
-	b      strings.Builder
-	result *reports.Result
+	overview.Overview
+	b strings.Builder
 }
 
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.b, format, args...) }
@@ -46,25 +54,22 @@ func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.b, format
 // full tells whether there is no room for more detail; what is left out is counted elsewhere.
 func (m *markdown) full() bool { return m.b.Len() > maxMarkdown }
 
-func (m *markdown) opening(r *reports.Result) {
-	s := overview.DisplayVerdictOf(r)
-	sign := map[overview.Tone]string{overview.ToneGood: "✅", overview.ToneBad: "❌"}[s.Tone]
+func (m *markdown) opening() {
+	s := overview.DisplayVerdictOf(m.Result)
+	sign := map[reports.Conclusion]string{reports.Conformant: "✅", reports.NonConformant: "❌"}[s.Tone]
 	m.printf("## %s %s\n\n", cmp.Or(sign, "⚠️"), safe.Prose(s.String(), 500))
-	m.printf("**%s**\n\n", safe.Prose(overview.Headline(r), 1000))
-	m.printf("Target: %s\n\n", safe.MarkdownCode(safe.Ellipsis(overview.Subjects(r), 300)))
+	m.printf("**%s**\n\n", safe.Prose(overview.Headline(m.Result), 1000))
+	m.printf("Target: %s\n\n", safe.MarkdownCode(safe.Ellipsis(overview.Subject(m.Result), 300)))
 }
 
-func (m *markdown) failures(title string, failed []*reports.Requirement, o overview.Overview) {
-	if len(failed) == 0 {
-		return
-	}
-	m.printf("### %s (%d)\n\n| Requirement | Level | What is wrong | Expected | Actual |\n|---|---|---|---|---|\n", title, len(failed))
+func (m *markdown) failures(failed []*reports.Requirement) {
+	m.printf("| Requirement | Level | What is wrong | Expected | Actual |\n|---|---|---|---|---|\n")
 	for _, q := range failed {
 		if m.full() {
 			m.printf("| … | | and more: see the other reports | | |\n")
 			break
 		}
-		findings := o.Findings[q.ID]
+		findings := m.Findings[q.ID]
 		if len(findings) == 0 {
 			m.printf("| %s | %s | %s | | |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(q.Reason, 300))
 		}
@@ -73,18 +78,19 @@ func (m *markdown) failures(title string, failed []*reports.Requirement, o overv
 				m.printf("| %s | | and %d more | | |\n", safe.MarkdownCode(q.ID), len(findings)-i)
 				break
 			}
-			m.printf("| %s | %s | %s | %s | %s |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(overview.WhatIsWrong(f), 300), cell(f.Expected), cell(f.Actual))
+			m.printf("| %s | %s | %s | %s | %s |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(overview.WhatIsWrong(f), 300),
+				cell(f.Expected), cell(f.Actual))
 		}
 	}
 	m.printf("\n")
-	m.reproducers(failed, o)
+	m.reproducers(failed)
 }
 
 // reproducers folds the commands away: they are long, and only who repairs the fault needs them.
-func (m *markdown) reproducers(failed []*reports.Requirement, o overview.Overview) {
+func (m *markdown) reproducers(failed []*reports.Requirement) {
 	var b strings.Builder
 	for _, q := range failed {
-		for i, f := range o.Findings[q.ID] {
+		for i, f := range m.Findings[q.ID] {
 			if f.Curl == "" || i == 3 || m.b.Len()+b.Len() > maxMarkdown {
 				break
 			}
@@ -95,14 +101,13 @@ func (m *markdown) reproducers(failed []*reports.Requirement, o overview.Overvie
 			if f.Step != "" {
 				fmt.Fprintf(&b, "Failed at: %s\n\n", safe.Prose(f.Step, 300))
 			}
-			lines := safe.Line(safe.Cut(f.Curl, 2000))
-			if command := overview.ReplayCommand(m.result, f); command != "" {
-				lines = safe.Line(safe.Cut(command, 2000)) + "\n" + lines
+			var lines []string
+			for _, command := range []string{overview.ReplayCommand(m.Result, f), f.Curl, script.Command(m.Result, f, "")} {
+				if command != "" {
+					lines = append(lines, safe.Line(safe.Cut(command, 2000)))
+				}
 			}
-			if path := overview.ScriptPath(m.result, f); path != "" { // below the folder of the reports
-				lines += "\n" + safe.Line(safe.Cut(script.Command(m.result, path), 2000))
-			}
-			b.WriteString(safe.MarkdownBlock("sh", lines) + "\n")
+			b.WriteString(safe.MarkdownBlock("sh", strings.Join(lines, "\n")) + "\n")
 		}
 	}
 	if b.Len() > 0 {
@@ -110,67 +115,40 @@ func (m *markdown) reproducers(failed []*reports.Requirement, o overview.Overvie
 	}
 }
 
-func (m *markdown) open(title string, requirements []*reports.Requirement) {
-	if len(requirements) == 0 {
-		return
-	}
-	m.printf("### %s (%d)\n\n", title, len(requirements))
-	for _, g := range overview.ByCause(requirements) {
+// causes lists requirements that were not judged by what kept them from it.
+func (m *markdown) causes(requirements []*reports.Requirement) {
+	for _, c := range m.Causes(requirements) {
 		if m.full() {
 			m.printf("- … and more\n")
 			break
 		}
-		m.printf("- %s: %s\n", safe.Prose(g.Reason, 500), codes(g.Requirements))
-	}
-	m.printf("\n")
-}
-
-func (m *markdown) known(known []*reports.Requirement) {
-	if len(known) == 0 {
-		return
-	}
-	m.printf("### Known failures (%d)\n\n", len(known))
-	for _, q := range known {
-		m.printf("- %s %s: %s\n", safe.MarkdownCode(q.ID), q.Verdict, safe.Prose(overview.Known(q.Known), 500))
+		var ids []string
+		for _, id := range c.IDs() {
+			ids = append(ids, safe.MarkdownCode(id))
+		}
+		m.printf("- %s: %s\n", safe.Prose(c.What, 500), overview.Some(ids, 30))
 	}
 	m.printf("\n")
 }
 
 func (m *markdown) baseline(b *reports.Baseline) {
-	if b == nil || len(b.Stale)+len(b.Unmatched)+len(b.Expired)+len(b.New) == 0 {
+	if b == nil || len(b.Misfits()) == 0 {
 		return
 	}
 	m.printf("### Baseline: entries that fail the run\n\n")
-	for _, sentences := range [][]string{b.New, b.Stale, b.Expired, b.Unmatched} {
-		for _, s := range sentences {
-			if !m.full() {
-				m.printf("- %s\n", safe.Prose(s, 500))
-			}
+	for _, s := range b.Misfits() {
+		if !m.full() {
+			m.printf("- %s\n", safe.Prose(s, 500))
 		}
 	}
 	m.printf("\n")
 }
 
-func (m *markdown) closing(r *reports.Result) {
-	m.printf("| | |\n|---|---|\n| Requirements | %s |\n| Scenarios | %s |\n| Remaining | %s |\n| Stats | %s in %s, seed %d |\n| Suite | %s |\n",
-		overview.CountsOf(r), overview.VerdictCounts(r.Counts.Scenarios), safe.Markdown(overview.DistanceOf(r).String()), reports.Count(r.Counts.Exchanges, "exchange"),
-		overview.Duration(r.Run.DurationMS), r.Run.Seed, safe.Prose(overview.Suite(r), 300))
-	if len(r.Target.Supports) > 0 {
-		m.printf("| Claims | %s |\n", safe.Prose(strings.Join(r.Target.Supports, ", "), 1000))
+func (m *markdown) closing() {
+	m.printf("| | |\n|---|---|\n")
+	for _, row := range overview.Closing(m.Result, m.Result.Run.Flag("--out")) {
+		m.printf("| %s | %s |\n", row[0], safe.Prose(row[1], 1000))
 	}
-}
-
-// codes lists ids as code.
-func codes(requirements []*reports.Requirement) string {
-	var ids []string
-	for i, q := range requirements {
-		if i == 30 {
-			ids = append(ids, fmt.Sprintf("and %d more", len(requirements)-i))
-			break
-		}
-		ids = append(ids, safe.MarkdownCode(q.ID))
-	}
-	return strings.Join(ids, ", ")
 }
 
 // cell shows what the target has sent as code, in a cell of a table.

@@ -1,5 +1,6 @@
-// Package outfile writes the files of this program. A file appears whole or not at all, never through a link at its last component, and in
-// place of nothing but a regular file: the folder of the reports may come from a checkout that nobody has read.
+// Package outfile writes the files of this program. A file appears whole or not at all, never through a link at its last
+// component, and in place of nothing but a regular file: the folder of the reports may come from a checkout that nobody
+// has read.
 package outfile
 
 import (
@@ -30,8 +31,8 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("%s %s, and is not replaced; move it, or name another place", r.Path, r.Problem)
 }
 
-// Write writes the file through write: into a temporary file in the same folder, which is then renamed. Where write or the
-// disk fails, the old file stays as it was and the temporary one is removed.
+// Write writes the file through write: into a temporary file in the same folder, which is then renamed. Where write or
+// the disk fails, the old file stays as it was and the temporary one is removed.
 func Write(path string, mode os.FileMode, write func(io.Writer) error) (err error) {
 	if _, err := replaceable(path); err != nil {
 		return err
@@ -84,7 +85,8 @@ func Create(path string, mode os.FileMode, text []byte) error {
 // Check refuses a file that [Write] and [Append] would refuse.
 func Check(path string) error { _, err := replaceable(path); return err }
 
-// Ready finds out, before anything else is done, whether [Write] can write the file: its folder is there and takes new files.
+// Ready finds out, before anything else is done, whether [Write] can write the file: its folder is there and takes new
+// files.
 func Ready(path string) error {
 	if err := Check(path); err != nil {
 		return err
@@ -98,23 +100,17 @@ func Ready(path string) error {
 
 // Append opens a regular file to add to it, and makes it if it does not exist.
 func Append(path string) (*os.File, error) {
-	there, err := replaceable(path)
+	if err := Check(path); err != nil {
+		return nil, err
+	}
+	// What was put in its place since is a link, which is not followed, or no regular file, which must not be waited
+	// for.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, Public)
 	if err != nil {
 		return nil, err
 	}
-	if there == nil {
-		return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_APPEND|os.O_WRONLY, Public) // with EXCL no link is followed
-	}
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := file.Stat()
-	if err == nil && !os.SameFile(there, opened) {
-		err = &Refused{path, "was replaced while it was opened"}
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(&Refused{path, "was replaced while it was opened"}, file.Close())
 	}
 	return file, nil
 }
@@ -140,8 +136,8 @@ func (m Mark) Of(path string) error {
 	return err
 }
 
-// Folder checks that the named files of a folder may be written. The first of them tells by its mark whose the folder is: without it,
-// none of the others may be there.
+// Folder checks that the named files of a folder may be written. The first of them tells by its mark whose the folder
+// is: without it, none of the others may be there.
 func Folder(dir string, mark Mark, first string, others ...string) error {
 	if err := mark.Of(filepath.Join(dir, first)); err != nil {
 		return err

@@ -127,7 +127,6 @@ func TestAppendAddsToAFile(t *testing.T) {
 	assert.Equal(t, "a\nb\n", string(text))
 }
 
-// TestTemporaryFilesOfKilledProcessesAreSwept writes again where a process was killed: what it left goes, and nothing else.
 func TestTheOldFileStaysWhereWritingFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "r.json")

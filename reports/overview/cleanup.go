@@ -1,8 +1,6 @@
 package overview
 
 import (
-	"cmp"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,72 +11,58 @@ import (
 
 // Cleanup is what a run created at the target, by what became of it.
 type Cleanup struct {
-	Created, Removed, Left []reports.LedgerEntry
-	Reasons                []string // why things are left, each with how many: "DELETE ...: status 405 (74 threads)"
-	MS                     int64    // that removing took, where the run says it
-	Removable              bool     // a later attempt may remove some of what is left
+	Removed, Left []reports.LedgerEntry
+	Summary       string   // "created 1 deployment, 85 threads, 70 runs; all removed"; "" where nothing was created
+	Reasons       []string // why things are left
+	Command       string   // that removes what is left; "" where nothing can
 }
 
-// CleanupOf derives it from the ledger of a run.
-func CleanupOf(r *reports.Result) Cleanup {
-	c := Cleanup{MS: r.Run.RemovalMS}
-	why := map[string][]reports.LedgerEntry{}
+// CleanupOf derives it from the ledger of a run. out is the folder of the ledger; it may be empty.
+func CleanupOf(r *reports.Result, out string) Cleanup {
+	c := Cleanup{}
 	for _, e := range r.Ledger {
-		c.Created = append(c.Created, e)
 		if e.Removed {
 			c.Removed = append(c.Removed, e)
 			continue
 		}
 		c.Left = append(c.Left, e)
-		c.Removable = c.Removable || !e.Unremovable && e.Kind != "run" // a run goes with its thread
-		if e.Reason != "" {
-			why[e.Reason] = append(why[e.Reason], e)
+		if !e.Unremovable && e.Kind != "run" { // a run goes with its thread
+			c.Command = CleanCommand(r, out)
+		}
+		if reason := safe.Ellipsis(e.Reason, maxCause); reason != "" && !slices.Contains(c.Reasons, reason) {
+			c.Reasons = append(c.Reasons, reason)
 		}
 	}
-	reasons := slices.SortedFunc(maps.Keys(why), func(a, b string) int {
-		return cmp.Or(len(why[b])-len(why[a]), strings.Compare(a, b))
-	})
-	for _, reason := range reasons {
-		c.Reasons = append(c.Reasons, safe.Ellipsis(reason, maxCause)+" ("+CountByKind(why[reason])+")")
+	if len(r.Ledger) == 0 {
+		return c
+	}
+	c.Summary = "created " + CountByKind(r.Ledger)
+	switch {
+	case len(c.Left) == 0:
+		c.Summary += "; all removed"
+	case len(c.Removed) == 0:
+		c.Summary += "; none removed"
+	default:
+		c.Summary += "; removed " + CountByKind(c.Removed) + "; left " + CountByKind(c.Left)
+	}
+	if r.Run.RemovalMS > 0 {
+		c.Summary += ", in " + Duration(r.Run.RemovalMS)
 	}
 	return c
 }
 
-// String says in one line what was created, removed and left: "created 1 deployment, 85 threads, 70 runs; all removed". It is
-// empty where nothing was created.
-func (c Cleanup) String() string {
-	text := c.became()
-	if text != "" && c.MS > 0 {
-		text += ", in " + Duration(c.MS)
-	}
-	return text
-}
-
-func (c Cleanup) became() string {
-	switch {
-	case len(c.Created) == 0:
-		return ""
-	case len(c.Left) == 0:
-		return "created " + CountByKind(c.Created) + "; all removed"
-	case len(c.Removed) == 0:
-		return "created " + CountByKind(c.Created) + "; none removed"
-	}
-	return "created " + CountByKind(c.Created) + "; removed " + CountByKind(c.Removed) + "; left " + CountByKind(c.Left)
-}
-
-// WhatIsLeft counts what is still at the target, with the first reasons: "74 threads, 60 runs (...)". It is empty where
+// WhatIsLeft counts what is still at the target, with the first reasons: "74 threads, 60 runs: ...". It is empty where
 // nothing is.
 func (c Cleanup) WhatIsLeft() string {
 	text := CountByKind(c.Left)
 	if len(c.Reasons) > 0 {
-		const most = 3
-		text += ": " + strings.Join(c.Reasons[:min(most, len(c.Reasons))], "; ")
+		text += ": " + strings.Join(c.Reasons[:min(3, len(c.Reasons))], "; ")
 	}
 	return text
 }
 
-// CleanCommand returns the command that removes what a run has left, with the flags that say where. out is the folder of its ledger; it
-// may be empty.
+// CleanCommand returns the command that removes what a run has left, with the flags that say where. out is the folder of
+// its ledger; it may be empty.
 func CleanCommand(r *reports.Result, out string) string {
 	command := "agentconform clean" + r.Run.Flags("--target", "--agent-target", "--config")
 	if out != "" {
@@ -89,16 +73,17 @@ func CleanCommand(r *reports.Result, out string) string {
 
 // CountByKind counts entries: "1 deployment, 6 threads, 4 runs".
 func CountByKind(entries []reports.LedgerEntry) string {
-	counts := map[string]int{}
-	for _, e := range entries {
-		counts[e.Kind]++
-	}
-	order := []string{"deployment", "thread", "run"}
 	var parts []string
-	for _, kind := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(slices.Index(order, a)-slices.Index(order, b), strings.Compare(a, b))
-	}) {
-		parts = append(parts, reports.Count(counts[kind], kind))
+	for _, kind := range []string{"deployment", "thread", "run"} {
+		n := 0
+		for _, e := range entries {
+			if e.Kind == kind {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, reports.Count(n, kind))
+		}
 	}
 	return strings.Join(parts, ", ")
 }

@@ -1,87 +1,190 @@
-// Package overview derives from a result what several exporters show: which requirements failed or could not be
-// judged, grouped by cause, the headline, how far the target is from conformant, and the words for all of it.
+// Package overview derives from a result what all exporters show: the requirements by class, the counts, the verdict
+// with its headline, what has one cause, what remains, and the texts for all of it.
 package overview
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Overview sorts the requirements of a result into the groups in which exporters show them. Each requirement that did
-// not pass is in exactly one of them, in the order of the result.
-type Overview struct {
-	Failed       []*reports.Requirement // binding, and not known
-	Warnings     []*reports.Requirement // failed, but not binding
-	Known        []*reports.Requirement // anything that the baseline covers
-	Blocked      []*reports.Requirement
-	Inconclusive []*reports.Requirement // no evidence either way
-	NotRun       []*reports.Requirement // the run ended before they were judged
-	Skipped      []*reports.Requirement
-	Findings     map[string][]*reports.Finding // by requirement
+// Class is how a requirement is shown. Each requirement of the catalogue has one: reports count these and no others.
+type Class string
+
+// The classes. A verdict that has no other class is a class too.
+const (
+	Passed        = Class(reports.Passed)
+	Failed        = Class(reports.Failed) // decides the verdict, and is not known
+	Warning       = Class("warning")      // failed, and does not decide the verdict
+	Blocked       = Class(reports.Blocked)
+	Inconclusive  = Class(reports.Inconclusive)
+	NotRun        = Class("not run") // the run ended before it was judged
+	Known         = Class("known")   // the baseline covers what is wrong with it
+	NotApplicable = Class("not applicable")
+	NotClaimed    = Class("not claimed")
+	NotJudged     = Class("not judged")
+)
+
+// ClassOf returns the class of a requirement of r.
+func ClassOf(r *reports.Result, q *reports.Requirement) Class {
+	switch {
+	case q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotApplicable:
+		return NotApplicable
+	case q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotClaimed:
+		return NotClaimed
+	case q.Verdict == reports.Skipped:
+		return NotJudged
+	case q.Known != nil && q.Verdict.Problem():
+		return Known
+	case q.Verdict == reports.Failed && !q.Decides(r.Run.Strict):
+		return Warning
+	case q.Verdict == reports.Inconclusive && slices.ContainsFunc(q.BlockedBy, byRun):
+		return NotRun
+	}
+	return Class(q.Verdict)
 }
 
-// Of sorts the requirements of r. The overview points into r.
+func byRun(b reports.Blocker) bool { return b.Kind == reports.ByRun }
+
+// Overview holds the requirements of a result by class, in the order of the result. It points into the result.
+type Overview struct {
+	Result   *reports.Result
+	Classes  map[Class][]*reports.Requirement
+	Skipped  []*reports.Requirement        // of the three classes of skips
+	Findings map[string][]*reports.Finding // by requirement
+}
+
+// Of sorts the requirements of r.
 func Of(r *reports.Result) Overview {
-	o := Overview{Findings: map[string][]*reports.Finding{}}
-	for i := range r.Requirements {
-		q := &r.Requirements[i]
-		switch {
-		case q.Known != nil && q.Verdict.Problem():
-			o.Known = append(o.Known, q)
-		case q.Verdict == reports.Failed && q.Decides(r.Run.Strict):
-			o.Failed = append(o.Failed, q)
-		case q.Verdict == reports.Failed:
-			o.Warnings = append(o.Warnings, q)
-		case q.Verdict == reports.Blocked:
-			o.Blocked = append(o.Blocked, q)
-		case q.Verdict == reports.Inconclusive && slices.ContainsFunc(q.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun }):
-			o.NotRun = append(o.NotRun, q)
-		case q.Verdict == reports.Inconclusive:
-			o.Inconclusive = append(o.Inconclusive, q)
-		case q.Verdict == reports.Skipped:
+	o := Overview{r, map[Class][]*reports.Requirement{}, nil, map[string][]*reports.Finding{}}
+	for q := range reports.Each(r.Requirements) {
+		class := ClassOf(r, q)
+		o.Classes[class] = append(o.Classes[class], q)
+		if q.Verdict == reports.Skipped {
 			o.Skipped = append(o.Skipped, q)
 		}
 	}
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	for f := range reports.Each(r.Findings) {
 		o.Findings[f.Requirement] = append(o.Findings[f.Requirement], f)
 	}
 	return o
 }
 
-// Worst returns the scenario that decided the verdict of q, or nil if it has none.
-func Worst(q *reports.Requirement) *reports.Scenario {
-	for i := range q.Scenarios {
-		if q.Scenarios[i].Verdict == q.Verdict {
-			return &q.Scenarios[i]
-		}
-	}
-	return nil
+// Section is a list of requirements that did not pass.
+type Section struct {
+	Class        Class
+	Title        string // "Failed"
+	What         string // "MUST not met"
+	Requirements []*reports.Requirement
 }
 
-// ScenarioOf finds the scenario that a finding is from; the worst one where it does not say.
-func ScenarioOf(q *reports.Requirement, f *reports.Finding) *reports.Scenario {
-	for i, s := range q.Scenarios {
-		if f.Scenario == s.Key() {
-			return &q.Scenarios[i]
-		}
+// Label is the title in capitals.
+func (s Section) Label() string { return strings.ToUpper(s.Title) }
+
+// Problems lists what somebody has to look at, what fails the run first. A list without requirements is left out.
+func (o Overview) Problems() []Section {
+	all := []Section{
+		{Failed, "Failed", notMet(o.Classes[Failed]), o.Classes[Failed]},
+		{Warning, "Warnings", notMet(o.Classes[Warning]) + ", verdict unaffected", o.Classes[Warning]},
+		{Blocked, "Blocked", "could not run, a precondition failed", o.Classes[Blocked]},
+		{Inconclusive, "Inconclusive", "no evidence either way", o.Classes[Inconclusive]},
+		{NotRun, "Not run", cmp.Or(o.Result.Run.Stopped, "the run ended early"), o.Classes[NotRun]},
+		{Known, "Known failures", "in the baseline, do not fail the run", o.Classes[Known]},
 	}
-	return Worst(q)
+	return slices.DeleteFunc(all, func(s Section) bool { return len(s.Requirements) == 0 })
 }
 
-// FailedStep returns the sentence at which a scenario ended, or "".
-func FailedStep(s *reports.Scenario) string {
-	for _, step := range s.Steps {
-		if step.Verdict != reports.Passed && step.Verdict != "" {
-			return strings.TrimSpace(step.Keyword + " " + step.Text)
+// notMet names the levels of what failed: "MUST not met", "MUST and SHOULD not met".
+func notMet(failed []*reports.Requirement) string {
+	var levels []string
+	for _, level := range reports.Levels {
+		if len(ofLevel(failed, level)) > 0 {
+			levels = append(levels, string(level))
 		}
 	}
-	return ""
+	return strings.Join(levels, " and ") + " not met"
 }
 
-// WhatIsWrong says in one line what was observed: "expected 404, got 200". Only where nothing was compared does it fall
-// back on the summary.
-func WhatIsWrong(f *reports.Finding) string { return cmp.Or(f.Observation(), f.Summary) }
+// Count is a number of requirements, as it is shown.
+type Count struct {
+	N     int
+	Label string // "passed", "warnings"
+	Class Class
+	Start int // how many are counted before these
+}
+
+// Counts lists the numbers that are not 0.
+type Counts []Count
+
+// CountsOf counts the requirements of the catalogue.
+func CountsOf(r *reports.Result) Counts {
+	var counts Counts
+	classes, start := Of(r).Classes, 0
+	for _, class := range []Class{Passed, Failed, Warning, Known, Blocked, Inconclusive, NotRun, NotApplicable, NotClaimed, NotJudged} {
+		n, label := len(classes[class]), string(class)
+		if class == NotJudged {
+			n += r.Catalogue() - len(r.Requirements)
+		}
+		if class == Warning && n > 1 {
+			label = "warnings"
+		}
+		if n > 0 {
+			counts = append(counts, Count{n, label, class, start})
+			start += n
+		}
+	}
+	return counts
+}
+
+// String lists the numbers: "95 passed, 4 failed, 1 warning, 1 not applicable".
+func (c Counts) String() string {
+	var parts []string
+	for _, each := range c {
+		parts = append(parts, fmt.Sprintf("%d %s", each.N, each.Label))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "none")
+}
+
+// VerdictCounts lists the verdicts that occur: "8 passed, 4 failed".
+func VerdictCounts(counts map[reports.Verdict]int) string {
+	var all Counts
+	for _, v := range []reports.Verdict{reports.Passed, reports.Failed, reports.Blocked, reports.Inconclusive, reports.Skipped} {
+		if counts[v] > 0 {
+			all = append(all, Count{N: counts[v], Label: string(v)})
+		}
+	}
+	return all.String()
+}
+
+// Judged counts the requirements of every level that passed or failed.
+func Judged(r *reports.Result) (n int) {
+	for _, q := range r.Requirements {
+		if q.Verdict == reports.Passed || q.Verdict == reports.Failed {
+			n++
+		}
+	}
+	return n
+}
+
+// OutcomeOf tells how a scenario of q is shown in formats that know passed, failed and skipped only, and why: the
+// baseline and the level of the requirement decide with its verdict.
+func OutcomeOf(r *reports.Result, q *reports.Requirement, s *reports.Scenario) (class Class, message string) {
+	reason := safe.Cut(cmp.Or(s.Reason, q.Reason, string(s.Verdict)), 500)
+	switch {
+	case s.Verdict == reports.Passed:
+		return Passed, ""
+	case s.Verdict == reports.Skipped:
+		return NotJudged, reason
+	case q.Known != nil:
+		return Known, "known failure: " + KnownText(q.Known) + ": " + reason
+	case !q.Decides(r.Run.Strict):
+		return Warning, fmt.Sprintf("warning: %s %s: %s", q.Level, s.Verdict, reason)
+	case s.Verdict == reports.Failed:
+		return Failed, reason
+	}
+	return Class(s.Verdict), string(s.Verdict) + ": " + reason
+}

@@ -29,11 +29,8 @@ func Write(dir string, p *Proof) error {
 		return fmt.Errorf("creating the folder of the self-test: %w", err)
 	}
 	for name, write := range map[string]func(io.Writer, *Proof) error{"proof.json": JSON, "proof.md": Markdown} {
-		var text strings.Builder
-		if err := write(&text, p); err != nil {
-			return fmt.Errorf("writing %s: %w", name, err)
-		}
-		if err := outfile.Text(filepath.Join(dir, name), outfile.Public, []byte(text.String())); err != nil {
+		err := outfile.Write(filepath.Join(dir, name), outfile.Public, func(w io.Writer) error { return write(w, p) })
+		if err != nil {
 			return fmt.Errorf("writing the self-test: %w", err)
 		}
 	}
@@ -53,10 +50,17 @@ func Console(w io.Writer, p *Proof) error {
 	for _, problem := range p.Problems {
 		fmt.Fprintf(&b, "PROBLEM  %s\n", safe.Line(problem))
 	}
-	if again := p.triedAgain(); len(again) > 0 {
+	var again []string
+	for _, r := range p.Rows {
+		if r.Attempts > 1 {
+			again = append(again, r.Name)
+		}
+	}
+	if again != nil {
 		fmt.Fprintf(&b, "tried a second time, alone, because the first run was undecided: %s\n", list(again))
 	}
-	fmt.Fprintf(&b, "%s in %s: %s\n", p.Verdict(), took(p), p.Sentence())
+	took := (time.Duration(p.DurationMS) * time.Millisecond).Round(100 * time.Millisecond)
+	fmt.Fprintf(&b, "%s in %s: %s\n", p.Verdict(), took, p.Sentence())
 	if p.Gate {
 		b.WriteString(beyondTheGate + "\n")
 	}
@@ -64,73 +68,118 @@ func Console(w io.Writer, p *Proof) error {
 	return err
 }
 
-// Markdown writes the result as tables.
+// beyondTheGate says what a whole self-test shows more.
+const beyondTheGate = "This is the gate: against a mutant it runs the scenarios of the requirement that must kill it. agentconform " +
+	"prove --whole runs all scenarios against each server, and also shows that no requirement fails that the fault does not declare."
+
+// Markdown writes what the console shows, and a table of the rows.
 func Markdown(w io.Writer, p *Proof) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s.\n", upper(p.Verdict()), upper(p.Sentence()))
-	if p.Gate {
-		b.WriteString("\n" + beyondTheGate + "\n")
+	var b, console strings.Builder
+	if err := Console(&console, p); err != nil {
+		return err
 	}
-	if len(p.Problems) > 0 {
-		b.WriteString("\n## Problems\n\n")
-		for _, problem := range p.Problems {
-			fmt.Fprintf(&b, "- %s\n", safe.Markdown(problem))
+	fmt.Fprintf(&b, "# %s\n\n%s", p.Verdict(), safe.MarkdownBlock("", console.String()))
+	b.WriteString("\n| Kind | Name | Requirement | Description | Outcome | Changed | Failed | Finding | ms |\n" +
+		"| --- | --- | --- | --- | --- | ---: | --- | --- | ---: |\n")
+	for _, r := range p.Rows {
+		does, outcome := r.Does, "ok"
+		if r.Allowed != "" {
+			does += "; allowed: " + r.Allowed
 		}
-	}
-	if again := p.triedAgain(); len(again) > 0 {
-		fmt.Fprintf(&b, "\nTried a second time, alone, because the first run was undecided: %s.\n", list(again))
-	}
-	b.WriteString("\n## Mutants\n\n| Requirement | Fault | Description | Killed | Failed | Finding | ms |\n| --- | --- | --- | --- | ---: | --- | ---: |\n")
-	for _, r := range p.rows(Fault) {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %d |\n", r.Fails, r.Name, safe.Markdown(r.Does), ok(r), len(r.Red), safe.Markdown(r.Shown), r.MS)
-	}
-	if generated := slices.Concat(p.rows(Proxied), p.rows(GeneratedMutant)); len(generated) > 0 {
-		b.WriteString("\n## Mutants of the independent server, and generated mutants\n\n| Name | Description | Outcome | Changed | Failed | ms |\n| --- | --- | --- | ---: | --- | ---: |\n")
-		for _, r := range generated {
-			fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %d |\n", r.Name, safe.Markdown(r.Does+allowedBecause(r)), cmp.Or(safe.Markdown(r.Problem), string(r.Outcome())), r.Changed, list(r.Red), r.MS)
+		if slices.Contains([]Kind{Fault, Proxied, GeneratedMutant}, r.Kind) {
+			outcome = string(r.Outcome())
 		}
-		for _, name := range p.wide() {
-			fmt.Fprintf(&b, "\nMore than three requirements fail: %s\n", name)
-		}
-	}
-	for _, kind := range []struct {
-		kind  Kind
-		title string
-	}{{Equivalent, "Equivalent mutants"}, {Null, "Null implementations"}} {
-		fmt.Fprintf(&b, "\n## %s\n\n| Name | Description | OK | Verdict | ms |\n| --- | --- | --- | --- | ---: |\n", kind.title)
-		for _, r := range p.rows(kind.kind) {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d |\n", r.Name, safe.Markdown(r.Does), ok(r), r.Verdict, r.MS)
-		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %s | %s | %d |\n", r.Kind, r.Name, r.Fails, safe.Markdown(does),
+			safe.Markdown(cmp.Or(r.Problem, outcome)), r.Changed, list(r.Red), safe.Markdown(r.Shown), r.MS)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// triedAgain names the rows with a second attempt.
-func (p *Proof) triedAgain() (names []string) {
+func (p *Proof) rows(kinds ...Kind) (rows []Row) {
 	for _, r := range p.Rows {
-		if r.Attempts > 1 {
-			names = append(names, r.Name)
+		if slices.Contains(kinds, r.Kind) {
+			rows = append(rows, r)
 		}
 	}
-	return names
+	return rows
 }
 
-func (p *Proof) rows(kind Kind) []Row {
-	return slices.DeleteFunc(slices.Clone(p.Rows), func(r Row) bool { return r.Kind != kind })
-}
-
-func ok(r Row) string {
-	if r.Problem == "" {
-		return "yes"
+// outcomes counts the rows of a kind of mutants. A declared one without a problem was killed.
+func (p *Proof) outcomes(kind Kind) map[Outcome]int {
+	counts := map[Outcome]int{}
+	for _, r := range p.rows(kind) {
+		switch {
+		case kind != Fault:
+			counts[r.Outcome()]++
+		case r.Problem == "":
+			counts[Killed]++
+		default:
+			counts[Survived]++
+		}
 	}
-	return "no: " + safe.Markdown(r.Problem)
+	return counts
 }
 
-// upper starts a sentence.
-func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+// score is how many mutants were killed of those that a request reached and that the interface does not allow, and its
+// parts where there are several; "" where none was run.
+func (p *Proof) score(of string) string {
+	killed, reached := 0, 0
+	var parts []string
+	for _, kind := range []struct {
+		kind Kind
+		name string
+	}{{Fault, "declared"}, {Proxied, "before the independent server"}, {GeneratedMutant, "derived"}} {
+		n := p.outcomes(kind.kind)
+		if len(n) == 0 {
+			continue
+		}
+		killed, reached = killed+n[Killed], reached+n[Killed]+n[Survived]
+		var counts []string
+		for _, outcome := range []Outcome{Killed, Survived, Explained, NotReached} {
+			if n[outcome] > 0 {
+				counts = append(counts, fmt.Sprintf("%d %s", n[outcome], outcome))
+			}
+		}
+		parts = append(parts, kind.name+" "+strings.Join(counts, ", "))
+	}
+	switch len(parts) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("mutation score %d/%d%s", killed, reached, of)
+	}
+	return fmt.Sprintf("mutation score %d/%d%s: %s", killed, reached, of, strings.Join(parts, "; "))
+}
 
-// took is the duration of the self-test.
-func took(p *Proof) string {
-	return (time.Duration(p.DurationMS) * time.Millisecond).Round(100 * time.Millisecond).String()
+// Sentence sums the self-test up. A partial run leaves out the kinds that were not run.
+func (p *Proof) Sentence() string {
+	var failures []int // how many requirements failed, by declared mutant
+	for _, r := range p.rows(Fault) {
+		failures = append(failures, len(r.Red))
+	}
+	slices.Sort(failures)
+	of := ""
+	if p.Whole {
+		of = fmt.Sprintf(" over %d requirements", len(p.Requirements))
+	}
+	switch n := len(failures); {
+	case n > 0 && !p.Gate:
+		of += fmt.Sprintf(" (causes per mutant: median %d, maximum %d)", failures[n/2], failures[n-1])
+	case n > 0 && len(p.rows(GeneratedMutant)) == 0:
+		of += ", each by the scenarios of its requirement"
+	}
+	parts := []string{p.score(of), p.right(Equivalent, "equivalent mutants reported conformant: %d/%d"), p.right(Null, "null implementations rejected: %d/%d")}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return cmp.Or(strings.Join(parts, "; "), "no mutants were run")
+}
+
+// right counts the rows of a kind without a problem.
+func (p *Proof) right(kind Kind, format string) string {
+	rows := p.rows(kind)
+	if len(rows) == 0 {
+		return ""
+	}
+	good := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Problem != "" })
+	return fmt.Sprintf(format, len(good), len(rows))
 }

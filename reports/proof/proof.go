@@ -1,5 +1,6 @@
-// Package proof holds the result of the self-test (agentconform prove) and its reports. The self-test is mutation testing of
-// the suite: it runs against mutants (the reference with one fault), equivalent mutants and null implementations.
+// Package proof holds the result of the self-test (agentconform prove) and its reports. The self-test is mutation
+// testing of the suite: it runs against mutants (the reference with one fault), equivalent mutants and null
+// implementations.
 package proof
 
 import (
@@ -23,9 +24,11 @@ const (
 	Fault      Kind = "fault"      // a mutant: must be killed by the requirement that the fault breaks
 	Equivalent Kind = "equivalent" // an equivalent mutant: must be conformant, and fail no SHOULD that it does not declare
 	Null       Kind = "null"       // a null implementation: must not be conformant
-	// Proxied is a mutant of the independent server: the requirement that the fault breaks must kill it, where the fault changes anything.
+	// Proxied is a mutant of the independent server: the requirement that the fault breaks must kill it, where the fault
+	// changes anything.
 	Proxied Kind = "proxied"
-	// GeneratedMutant is derived from the contract: any requirement must kill it, unless the interface allows what it does.
+	// GeneratedMutant is derived from the contract: any requirement must kill it, unless the interface allows what it
+	// does.
 	GeneratedMutant Kind = "generated"
 )
 
@@ -60,8 +63,8 @@ type Row struct {
 	// Counted tells whether Changed was counted: how many exchanges the mutant has changed.
 	Counted bool  `json:"counted,omitempty"`
 	Changed int64 `json:"changed,omitempty"`
-	// Group, Allowed and Control are of generated mutants: the rule (of a proxied one the server), why the interface allows what it does, and whether it must be killed
-	// for anything to count.
+	// Group, Allowed and Control are of generated mutants: the rule (of a proxied one the server), why the interface
+	// allows what it does, and whether it must be killed for anything to count.
 	Group    string             `json:"group,omitempty"`
 	Allowed  string             `json:"allowed,omitempty"`
 	Control  bool               `json:"control,omitempty"`
@@ -84,8 +87,55 @@ type Row struct {
 	Replayed int `json:"replayed,omitempty"`
 	// Sites are the places in the code that judged the finding of Fails, where the build records them.
 	Sites []string `json:"sites,omitempty"`
-	// Cells are the verdicts of the requirements that did not pass, each with the scenarios that failed, where all scenarios were run.
+	// Cells are the verdicts of the requirements that did not pass, each with the scenarios that failed, where all
+	// scenarios were run.
 	Cells map[string]string `json:"cells,omitempty"`
+}
+
+// Outcome is what a run shows of a mutant.
+type Outcome string
+
+// The outcomes of mutants.
+const (
+	Killed     Outcome = "killed"
+	Explained  Outcome = "equivalent"  // not killed, and the interface allows what it does
+	NotReached Outcome = "not reached" // it changed no exchange, so that nothing is proved
+	Survived   Outcome = "survived"
+)
+
+// Outcome is the outcome of a mutant. What is only blocked has survived.
+func (r Row) Outcome() Outcome {
+	switch {
+	case r.Fails == "" && len(r.Red) > 0, slices.Contains(r.Red, r.Fails):
+		return Killed
+	case r.Kind == Fault:
+		return Survived
+	case r.Counted && r.Changed == 0:
+		return NotReached
+	case r.Allowed != "":
+		return Explained
+	}
+	return Survived
+}
+
+func (r Row) judgeGenerated() string {
+	outcome := r.Outcome()
+	switch {
+	case r.Control && outcome != Killed:
+		return fmt.Sprintf("control mutant, which must be killed: %s; nothing of this self-test counts", outcome)
+	case outcome == Killed && r.Changed == 0:
+		return r.unchanged()
+	case outcome == Killed && r.Allowed != "":
+		return fmt.Sprintf("allowed (%s), but %s failed (%s)", r.Allowed, list(r.Red), r.Shown)
+	case outcome == Survived:
+		return fmt.Sprintf("survived %s that it changed; blocked or inconclusive: %s", reports.Count(int(r.Changed), "exchange"), list(r.Open))
+	}
+	return ""
+}
+
+// unchanged is the problem of a mutant that was killed for something else.
+func (r Row) unchanged() string {
+	return fmt.Sprintf("it changed nothing, and %s failed (%s)", list(r.Red), r.Shown)
 }
 
 // Undecided tells whether nothing is wrong but that the run did not judge what it should have: a busy machine may be the
@@ -163,15 +213,8 @@ func list(ids []string) string {
 	return strings.Join(ids, ", ")
 }
 
-// Fewest is how many faults a requirement of the level needs at least.
-func Fewest(level reports.Level) int {
-	if level == reports.Must {
-		return 2
-	}
-	return 1
-}
-
-// Conclude fills the problems of the rows and of the whole. A full self-test also needs enough faults for every requirement.
+// Conclude fills the problems of the rows and of the whole. A full self-test also needs enough faults for every
+// requirement.
 func (p *Proof) Conclude() {
 	p.Problems = []string{}
 	levels, faults := map[string]reports.Level{}, map[string]int{}
@@ -188,7 +231,7 @@ func (p *Proof) Conclude() {
 			p.Problems = append(p.Problems, fmt.Sprintf("%s %s: %s", row.Kind, row.Name, row.Problem))
 		}
 	}
-	if f := p.figures(); f.all[Proxied] > 0 && f.outcomes[Proxied][Killed] == 0 {
+	if n := p.outcomes(Proxied); len(n) > 0 && n[Killed] == 0 {
 		p.Problems = append(p.Problems, "no mutant of the independent server was killed: nothing is shown by them")
 	}
 	if !p.Whole {
@@ -198,8 +241,9 @@ func (p *Proof) Conclude() {
 		p.Problems = append(p.Problems, p.unshown()...)
 	}
 	for _, q := range p.Requirements {
-		if n := faults[q.ID]; n < Fewest(q.Level) {
-			p.Problems = append(p.Problems, fmt.Sprintf("%s (%s) has %s, expected at least %d", q.ID, q.Level, reports.Count(n, "fault"), Fewest(q.Level)))
+		fewest := map[reports.Level]int{reports.Must: 2, reports.Should: 1, reports.May: 1}[q.Level]
+		if n := faults[q.ID]; n < fewest {
+			p.Problems = append(p.Problems, fmt.Sprintf("%s (%s) has %s, expected at least %d", q.ID, q.Level, reports.Count(n, "fault"), fewest))
 		}
 	}
 }

@@ -2,8 +2,6 @@ package safe
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"regexp"
 	"strings"
@@ -25,31 +23,22 @@ func Markdown(s string) string {
 		if active.MatchString(word) {
 			words[i] = MarkdownCode(word)
 		} else {
-			words[i] = unmarked(word)
+			words[i] = marks.ReplaceAllString(word, `\$0`)
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-// unmarked escapes what marks text up.
-func unmarked(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune("\\`*_[]<>#|~&$", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+// marks are the characters that mark text up.
+var marks = regexp.MustCompile("[\\\\`*_\\[\\]<>#|~&$]")
 
 // MarkdownCode returns s as a code span on one line. Within a table the pipes have to be escaped even there.
 func MarkdownCode(s string) string {
 	s = strings.ReplaceAll(Line(s), "|", `\|`)
-	fence := strings.Repeat("`", longestRun(s, '`')+1)
 	if s == "" {
 		return "` `"
 	}
+	fence := strings.Repeat("`", longestRun(s)+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "
 	}
@@ -59,71 +48,46 @@ func MarkdownCode(s string) string {
 // MarkdownBlock returns s as a fenced code block in the given language, which may be empty. The fence is longer
 // than any run of backticks within, so the text cannot close it.
 func MarkdownBlock(language, s string) string {
-	fence := strings.Repeat("`", max(3, longestRun(s, '`')+1))
+	fence := strings.Repeat("`", max(3, longestRun(s)+1))
 	return fence + language + "\n" + strings.TrimRight(WithoutCommands(Visible(s)), "\n") + "\n" + fence + "\n"
 }
 
-func longestRun(s string, c rune) int {
-	longest, run := 0, 0
-	for _, r := range s {
-		if r != c {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
+var backticks = regexp.MustCompile("`+")
+
+func longestRun(s string) (longest int) {
+	for _, run := range backticks.FindAllString(s, -1) {
+		longest = max(longest, len(run))
 	}
 	return longest
 }
+
+// Prose cuts prose to a limit in characters and makes it harmless in Markdown.
+func Prose(s string, limit int) string { return Markdown(Ellipsis(s, limit)) }
 
 // JSON rewrites an encoded JSON document so that it can be printed on a terminal: the characters of [Visible]
 // become \u escapes, which mean the same to every reader. Such characters occur in strings only, so that the
 // document stays the same. Bytes that are not UTF-8 become U+FFFD, as encoding/json makes them.
 func JSON(doc []byte) []byte {
-	doc = jsonWithoutCommands(doc)
-	if isPlainBytes(doc) {
+	if bytes.Contains(doc, []byte("##")) {
+		doc = jsonCommands.ReplaceAll(doc, []byte(`#\u0023$1`))
+	}
+	if isPlain(doc) {
 		return doc
 	}
 	var b bytes.Buffer
-	b.Grow(len(doc) + 64)
 	for i := 0; i < len(doc); {
 		r, size := utf8.DecodeRune(doc[i:])
 		switch {
 		case r == utf8.RuneError && size <= 1:
 			b.WriteString(`\ufffd`)
 		case r >= 0x7f && hidden(r):
-			writeJSONEscape(&b, r)
+			for _, half := range utf16.AppendRune(nil, r) {
+				fmt.Fprintf(&b, `\u%04x`, half)
+			}
 		default:
 			b.Write(doc[i : i+size])
 		}
 		i += size
 	}
 	return b.Bytes()
-}
-
-func writeJSONEscape(b *bytes.Buffer, r rune) {
-	if r < 0x10000 {
-		fmt.Fprintf(b, `\u%04x`, r)
-		return
-	}
-	high, low := utf16.EncodeRune(r)
-	fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
-}
-
-func isPlainBytes(doc []byte) bool {
-	for _, c := range doc {
-		if c >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// Prose cuts prose to a limit in bytes and makes it harmless in Markdown.
-func Prose(s string, limit int) string { return Markdown(Ellipsis(s, limit)) }
-
-// PolicyHash names a script or a style sheet of ours in the content security policy of a page: "'sha256-…'".
-func PolicyHash(source string) string {
-	sum := sha256.Sum256([]byte(source))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -1,8 +1,18 @@
+// Package safe makes text that comes from a target harmless in every format that shows it.
+//
+// The server under test writes a large part of what reports show: bodies, headers, error texts. Such text may
+// carry terminal escapes that rewrite the screen, marks that turn the reading direction, markup, or bytes that
+// are not text. Every exporter passes it through this package. What is dangerous becomes visible ("\x1b",
+// "\u202e") and is not dropped: it is evidence, and often the very fault.
+//
+// HTML and XML need no function: html/template and encoding/xml escape markup, after [Visible] has made the invisible
+// visible.
 package safe
 
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,7 +26,6 @@ func Visible(s string) string {
 		return s
 	}
 	var b strings.Builder
-	b.Grow(len(s) + 16)
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
@@ -24,7 +33,8 @@ func Visible(s string) string {
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
 		case hidden(r):
-			escape(&b, r)
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
 		default:
 			b.WriteRune(r)
 		}
@@ -33,9 +43,9 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Terminal makes s fit to print on a terminal: nothing in it can move the cursor, colour the screen, set a title
-// or turn the reading direction, and no system of continuous integration takes it for a command ([WithoutCommands]). Tabs
-// become spaces, because their width depends on the column.
+// Terminal makes s fit to print on a terminal: nothing in it can move the cursor, colour the screen, set a title or turn
+// the reading direction, and no system of continuous integration takes it for a command ([WithoutCommands]). Tabs become
+// spaces, because their width depends on the column.
 func Terminal(s string) string {
 	return WithoutCommands(strings.ReplaceAll(Visible(s), "\t", "    "))
 }
@@ -44,9 +54,6 @@ func Terminal(s string) string {
 func Line(s string) string {
 	return WithoutCommands(strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")) // lines that are joined may make a command
 }
-
-// XML makes s consist of characters that XML 1.0 allows. It does not escape markup: the encoder does.
-func XML(s string) string { return Visible(s) }
 
 // Cut shortens s to at most limit bytes, at a rune boundary, and says how much there was. A limit of 0 or less
 // leaves s as it is.
@@ -65,19 +72,10 @@ func ShortIDs(s string) string { return uuids.ReplaceAllString(s, "$1…") }
 // Ellipsis shortens s to at most limit characters, the last of which is then "…": for places where a line is all the
 // room there is. A limit of 0 or less leaves s as it is.
 func Ellipsis(s string, limit int) string {
-	if limit <= 0 || len(s) <= limit {
+	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	runes, cut := 0, 0
-	for i := range s {
-		if runes == limit {
-			return strings.TrimRight(s[:cut], " ") + "…"
-		}
-		if runes++; runes == limit {
-			cut = i
-		}
-	}
-	return s
+	return strings.TrimRight(string([]rune(s)[:limit-1]), " ") + "…"
 }
 
 // Prefix returns the longest prefix of s of at most limit bytes that does not split a rune.
@@ -95,10 +93,10 @@ func Prefix(s string, limit int) string {
 }
 
 // isPlain is the fast way out: nearly all text is plain ASCII.
-func isPlain(s string) bool {
+func isPlain[T string | []byte](s T) bool {
 	for i := range len(s) {
 		c := s[i]
-		if c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+		if c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
 			return false
 		}
 	}
@@ -122,15 +120,5 @@ func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Co)
 }
 
-func escape(b *strings.Builder, r rune) {
-	switch {
-	case r == '\r':
-		b.WriteString(`\r`)
-	case r < 0x100:
-		fmt.Fprintf(b, `\x%02x`, r)
-	case r < 0x10000:
-		fmt.Fprintf(b, `\u%04x`, r)
-	default:
-		fmt.Fprintf(b, `\U%08x`, r)
-	}
-}
+// ShellWord makes one word of s for a POSIX shell, in which nothing is expanded. A NUL character cannot be in a word.
+func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -28,6 +28,9 @@ func FuzzWrite(f *testing.F) {
 	f.Add("GET", "/$(touch x)", "`touch x`", "A", "'; touch x; '", `{"id":"'; touch x\n","a_id":12,"status":"BUILDING"}`, "/12/$HOME", "a\nb", uint16(0))
 	f.Add("GET", "/\u2028\nrm -rf", "${AGENTCONFORM_S~~}", "X-Api-Key", "${AGENTCONFORM_S%?}", `{"status":"a:b c -- $(x)"}`, "\r\n", "run-1", uint16(429))
 	f.Fuzz(func(t *testing.T, method, path, body, name, value, answer, next, run string, status uint16) {
+		if !regexp.MustCompile(`^[A-Z]+$`).MatchString(method) {
+			return // the client sends none
+		}
 		first := exchange(method, path, body, int(status), answer)
 		first.Request.Headers = map[string][]string{name: {value}}
 		first.Request.Secrets = []reports.SecretPlace{{Header: name}, {Pointer: "/secrets/0/value"}}

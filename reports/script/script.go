@@ -3,8 +3,9 @@
 // as it was recorded, for a limited time; a request that was not answered before the next one was sent is sent in the
 // background. The answer that shows the violation is printed at the end.
 //
-// The result may come from anywhere: each of its texts is quoted for the shell, secrets are named at the recorded
-// places only, and nothing is sent to an address that is not one of the result's own targets.
+// The recorded lines are those of this program, which has all text of the target in quotes and secrets as names of
+// variables: a result of somebody else gets no scripts. Nothing is sent to an address that is not one of the result's
+// own targets.
 package script
 
 import (
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,9 +26,32 @@ import (
 //go:embed prelude.sh
 var prelude string
 
-// Command runs a script of a finding of r with the secrets of the configuration in its environment.
-func Command(r *reports.Result, path string) string {
-	return exec(r) + " -- bash " + reports.ShellWord(path)
+// maxScripts bounds how many findings of a result get a script.
+const maxScripts = 50
+
+// fileWord is a part of a file's name that means nothing else to any system: the result may come from anywhere.
+var fileWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+// Path returns the file below the folder of the reports that holds the script of a finding of r; "" where it has none.
+func Path(r *reports.Result, f *reports.Finding) string {
+	if f.Exchange == 0 && len(f.Exchanges) == 0 || !fileWord.MatchString(f.Requirement) || !fileWord.MatchString(f.ID) {
+		return ""
+	}
+	same := func(other reports.Finding) bool { return other.ID == f.ID && other.Requirement == f.Requirement }
+	if !slices.ContainsFunc(r.Findings[:min(len(r.Findings), maxScripts)], same) {
+		return ""
+	}
+	return "scripts/" + f.Requirement + "-" + f.ID + ".sh"
+}
+
+// Command runs the script of a finding of r with the secrets of the configuration in its environment; "" where it has
+// none. The folder is that of the reports.
+func Command(r *reports.Result, f *reports.Finding, folder string) string {
+	file := Path(r, f)
+	if file == "" {
+		return ""
+	}
+	return exec(r) + " -- bash " + reports.ShellWord(path.Join(folder, file))
 }
 
 func exec(r *reports.Result) string { return "agentconform exec" + r.Run.Flags("--config") }

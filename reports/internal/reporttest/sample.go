@@ -1,6 +1,7 @@
-package recorded
+package reporttest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
@@ -15,7 +16,7 @@ func Sample() *reports.Result {
 	skip := func(kind reports.SkipKind, key string) *reports.Skip { return &reports.Skip{Kind: kind, Key: key} }
 	r := &reports.Result{
 		Schema: reports.Schema,
-		Suite:  reports.Suite{Version: "1.2.0", Interface: "0.1.0", Requirements: 13, Digest: "sha256:0123456789abcdef"},
+		Suite:  reports.Suite{Version: "1.2.0", Interface: "0.1.0", Requirements: 13, Digest: "sha256:" + strings.Repeat("01234567", 8)},
 		Target: reports.Target{ControlPlane: base, AgentServer: base + "/agents/a",
 			Implementation: reports.Implementation{Name: "Example Server", Version: "4.7.1", URL: "https://example.com/server"}},
 		Run: reports.Run{ID: "5eed0042", Seed: 42, StartedAt: time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC),

@@ -1,0 +1,171 @@
+package reporttest
+
+import (
+	_ "embed" // the run is part of the package
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// JSON is the recorded result file of a run: the bundled reference with a few faults, judged by a selection of
+// requirements. Ids, addresses and times are normalised. TestRecordedRun in cmd/agentconform records the run (with
+// -update) and fails when runs have changed since.
+//
+//go:embed run.json
+var JSON string
+
+// Faulty is the recorded run: failed MUSTs, a warning, blocked and inconclusive requirements, skips. Each call gives a
+// copy of its own, with its exchanges in memory.
+func Faulty() *reports.Result {
+	var doc struct {
+		reports.Result
+		Recorded []reports.Exchange `json:"exchanges"`
+	}
+	must(json.Unmarshal([]byte(JSON), &doc))
+	r := doc.Result
+	r.Exchanges = reports.NewMemory(doc.Recorded...)
+	return &r
+}
+
+// Conformant is the run as it would be without faults, by a suite that holds no other requirements: everything that was
+// judged has passed, and the MUSTs that were not do not apply.
+func Conformant() *reports.Result {
+	r := Faulty()
+	r.Run.ID, r.Findings = "5eed0001", nil
+	r.Suite.Requirements = len(r.Requirements)
+	for i := range r.Requirements {
+		switch q := &r.Requirements[i]; {
+		case q.Verdict != reports.Skipped:
+			Pass(q)
+		case q.Level == reports.Must:
+			Skip(q, reports.Skip{Kind: reports.NotApplicable, Key: "image_uri"}, q.Reason)
+		}
+	}
+	r.Verdict = reports.Conformant
+	reports.Tally(r)
+	reports.SetScope(r, nil)
+	return r
+}
+
+// Unreachable is the run against an address at which nothing answers.
+func Unreachable() *reports.Result {
+	r := Faulty()
+	for q := range reports.Each(r.Requirements) {
+		Block(q, reports.Blocker{Kind: reports.ByTarget, Name: r.Target.ControlPlane}, r.Target.ControlPlane+" does not answer: connection refused")
+		for j := range q.Scenarios {
+			q.Scenarios[j].Exchanges = nil
+		}
+	}
+	r.Run.ID, r.Verdict, r.Findings = "5eed0002", reports.Incomplete, nil
+	r.Target.AgentServer = ""
+	r.Exchanges, r.Timeline, r.Ledger, r.Coverage = reports.NewMemory(), nil, nil, reports.Coverage{}
+	reports.Tally(r)
+	reports.SetScope(r, slices.DeleteFunc(slices.Clone(r.NotJudged), func(n reports.NotJudged) bool { return n.Kind != reports.NotSelected }))
+	return r
+}
+
+// Requirement finds a requirement of r. It panics where there is none: the recorded run has changed.
+func Requirement(r *reports.Result, id string) *reports.Requirement {
+	return &r.Requirements[slices.IndexFunc(r.Requirements, func(q reports.Requirement) bool { return q.ID == id })]
+}
+
+// Finding finds the first finding of a requirement. It panics where there is none.
+func Finding(r *reports.Result, id string) *reports.Finding {
+	return &r.Findings[slices.IndexFunc(r.Findings, func(f reports.Finding) bool { return f.Requirement == id })]
+}
+
+// Pass lets a requirement and all of its scenarios pass.
+func Pass(q *reports.Requirement) { settle(q, reports.Passed, "", nil, nil) }
+
+// Skip skips a requirement and all of its scenarios.
+func Skip(q *reports.Requirement, skip reports.Skip, reason string) {
+	settle(q, reports.Skipped, reason, &skip, nil)
+}
+
+// Block blocks a requirement and all of its scenarios.
+func Block(q *reports.Requirement, by reports.Blocker, reason string) {
+	settle(q, reports.Blocked, reason, nil, []reports.Blocker{by})
+}
+
+func settle(q *reports.Requirement, v reports.Verdict, reason string, skip *reports.Skip, by []reports.Blocker) {
+	q.Verdict, q.Reason, q.Skip, q.BlockedBy = v, reason, skip, by
+	for i := range q.Scenarios {
+		s := &q.Scenarios[i]
+		s.Verdict, s.Reason, s.Skip, s.BlockedBy = v, reason, skip, by
+		for j := range s.Steps {
+			s.Steps[j].Verdict = map[bool]reports.Verdict{true: v}[v == reports.Passed]
+		}
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("a result of the tests: %v", err))
+	}
+}
+
+// HostileTexts are what a target may send to harm the reader of a report, by name.
+func HostileTexts() map[string]string {
+	return map[string]string{
+		"script":         `<script>alert(1)</script><img src=x onerror=alert(2)>`,
+		"end of script":  `</script><script>alert(3)</script><!-- --> </style></template></textarea>`,
+		"attribute":      `"><svg onload=alert(4)> ' onmouseover='alert(5)`,
+		"address":        `javascript:alert(6)`,
+		"template":       `{{.Secret}} {% raw %} ${7*7} #{8}`,
+		"terminal":       "\x1b[2J\x1b[31mred\x1b]0;title\x07\u009b5m\rback\x08\x7f",
+		"cdata":          "a ]]> b <![CDATA[ c ]]>]]&gt;",
+		"nul":            "a\x00b\x00",
+		"bidi":           "user\u202e\u2066 }admin\u2069 \u200f\u200b",
+		"lone surrogate": "a\xed\xa0\x80b \\ud800 \xff\xfe",
+		"markdown":       "`` ` ```\n# title\n| a | b |\n[x](javascript:alert(7)) ![y](http://127.0.0.1:1/z) @all <!-- ::error::oops",
+		"linked":         "see www.evil.example, http://evil.example/x_y_z (mail@evil.example) @org/team :tada: #12 GH-1 `@x` ftp://y|z",
+		"workflow":       "\n::set-output name=x::y\n##[error]no\n%0A::warning::z",
+		"lines":          "one\r\ntwo\u2028three\u2029four\u0085five",
+		"yaml":           "- !!python/object:x\n: {a: b}\n--- \"",
+		"long":           strings.Repeat("0123456789abcdef", 1<<16),
+		"deep":           strings.Repeat("[", 20000) + strings.Repeat("]", 20000),
+		"wide":           strings.Repeat("{\"a\":", 60) + "1" + strings.Repeat("}", 60),
+	}
+}
+
+// Hostile is the sample in which every text that can come from a target is the given one.
+func Hostile(text string) *reports.Result {
+	r := Sample()
+	r.Headline = "The target says: " + text
+	r.Target.Implementation = reports.Implementation{Name: text, Version: text, URL: text, Contact: text}
+	for q := range reports.Each(r.Requirements) {
+		if q.Verdict == reports.Passed {
+			continue
+		}
+		q.Reason = text
+		if q.Skip != nil {
+			q.Skip.Key = text
+		}
+		if q.BlockedBy != nil {
+			q.BlockedBy = []reports.Blocker{{Kind: reports.ByPrecondition, Name: text}}
+		}
+		s := &q.Scenarios[0]
+		s.Reason, s.Skip, s.BlockedBy = q.Reason, q.Skip, q.BlockedBy
+	}
+	for f := range reports.Each(r.Findings) {
+		f.Summary, f.Expected, f.Actual, f.Hint, f.Pointer, f.Curl = text, text, text+"\n"+text, text, "/"+text, "curl '"+text+"'"
+	}
+	exchanges := reports.NewMemory()
+	for x := range r.Exchanges.All() {
+		x.Response.Body, x.Error, x.Curl = text, text, "curl '"+text+"'"
+		x.Response.Headers = map[string][]string{"X-Hostile": {text, text}, text: {"name"}}
+		x.URL += "?" + text
+		x.Problems = []string{text}
+		exchanges.Append(x)
+	}
+	r.Exchanges = exchanges
+	r.Timeline = append(r.Timeline, reports.Transition{Revision: text, Status: text, AtMS: 900})
+	r.Ledger = append(r.Ledger, reports.LedgerEntry{Kind: "deployment", ID: text, CreatedBy: text})
+	c := &r.Coverage
+	c.Statuses[0].ContentType = text
+	c.Enums[0].Seen, c.Parameters[0].Values = []string{text}, []string{text}
+	return r
+}
