@@ -27,7 +27,10 @@ func violationsOf(schema *jsonschema.Schema, value any) []Violation {
 	var violations []Violation
 	causes, known := map[string]bool{}, map[string]bool{}
 	for leaf := range leaves(tree) { // items come in their order, so that the first of each kind stands for all
-		cause := starred(strings.Join(leaf.InstanceLocation, "/")) + fmt.Sprint(leaf.ErrorKind)
+		cause := starred(strings.Join(leaf.InstanceLocation, "/")) + fmt.Sprintf(" %T", leaf.ErrorKind)
+		if missing, is := leaf.ErrorKind.(*kind.Required); is {
+			cause += fmt.Sprint(missing.Missing)
+		}
 		if causes[cause] {
 			continue
 		}

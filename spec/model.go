@@ -38,6 +38,9 @@ type Exchange struct {
 	Body []byte
 }
 
+// MaxDepth is how deep arrays and objects of an answer may nest; deeper ones break the contract (keyword "depth").
+const MaxDepth = strictjson.MaxDepth
+
 // MaxValues is how many JSON values of one answer are judged. An answer with more breaks the contract (keyword "values").
 const MaxValues = strictjson.MaxValues
 

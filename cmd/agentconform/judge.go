@@ -77,9 +77,12 @@ func (f *runFlags) progress(screen *screen, c *features.Catalogue, binding func(
 	if !f.failFast {
 		return screen.show
 	}
+	covered := func(id string) bool { // a known failure, or one that a known failure may explain
+		return known != nil && slices.ContainsFunc(append(slices.Clone(c.Find(id).After), id), known.Names)
+	}
 	return func(e steps.Event) {
 		screen.show(e)
-		if e.Kind == steps.Ended && e.Verdict == reports.Failed && (c.Find(e.Text).Level.Decides(f.strict) || binding(c.Find(e.Text))) && (known == nil || !known.Names(e.Text)) {
+		if e.Kind == steps.Ended && e.Verdict == reports.Failed && (c.Find(e.Text).Level.Decides(f.strict) || binding(c.Find(e.Text))) && !covered(e.Text) {
 			end(&steps.Stopped{By: "--fail-fast: " + e.Text + " failed"})
 		}
 	}

@@ -271,7 +271,7 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
-  @AS-AUTHZ-7 @should @section-5 @after:AS-AUTH-1 @after:AS-AUTHZ-1
+  @AS-AUTHZ-7 @should @section-5
   @writes
   Rule: No header that a caller may choose gives access to another user's thread
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object

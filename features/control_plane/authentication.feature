@@ -337,7 +337,7 @@ Feature: Authentication at the control plane
         | capital letters    |
         | a path parameter   |
 
-  @CP-AUTH-8 @should @section-5 @after:CP-AUTH-1
+  @CP-AUTH-8 @should @section-5
   @reads @shares:deployment
   Rule: No header that a client may choose is taken for credentials
     "Send header X-Api-Key with a valid API key: <API_KEY>."

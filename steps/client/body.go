@@ -130,11 +130,37 @@ const (
 	noJSON
 )
 
+// IsJSON tells whether a body is one JSON text within the bounds of [Answer.IsJSON].
+func IsJSON(body []byte) bool { return kindOf(body) == isJSON }
+
 func kindOf(body []byte) kind {
-	if valuesIn(body) <= spec.MaxValues && json.Valid(body) {
+	if depthOf(body) <= spec.MaxDepth && valuesIn(body) <= spec.MaxValues && json.Valid(body) {
 		return isJSON
 	}
 	return noJSON
+}
+
+// depthOf is how deep arrays and objects nest: what looks at each value of a body looks at the rest again at each level.
+func depthOf(body []byte) (deepest int) {
+	if len(body) <= spec.MaxDepth {
+		return 0
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[', c == '{':
+			depth++
+			deepest = max(deepest, depth)
+		case c == ']', c == '}':
+			depth--
+		}
+	}
+	return deepest
 }
 
 // valuesIn counts the values of a JSON text, up to one more than the bound: every value but the outermost stands

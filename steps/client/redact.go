@@ -62,7 +62,7 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 			name = "//" + name + "@"
 		}
 		everywhere := userInfo || len(secret) >= ShortestSpelled && !slices.Contains(common, secret)
-		for _, shape := range spellingsOf(secret) {
+		for _, shape := range SpellingsOf(secret) {
 			own[shape] = name
 			if everywhere {
 				shapes[shape] = name

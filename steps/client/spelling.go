@@ -14,9 +14,9 @@ import (
 // ShortestSpelled is the least length in bytes of a secret that is looked for everywhere, in all spellings.
 const ShortestSpelled = 12
 
-// spellingsOf are the spellings in which a secret is found, and no others: as it was sent, URL-encoded, HTML-escaped,
+// SpellingsOf are the spellings in which a secret is found, and no others: as it was sent, URL-encoded, HTML-escaped,
 // in base64, and each of these JSON-escaped, once or twice: the suite quotes JSON. SECURITY.md lists them.
-func spellingsOf(secret string) (all []string) {
+func SpellingsOf(secret string) (all []string) {
 	known := map[string]bool{}
 	add := func(spelled ...string) {
 		for _, s := range spelled {

@@ -13,7 +13,10 @@ import (
 )
 
 // disguise holds the sentences about requests that are written so that a server may take them for those of somebody else.
-type disguise struct{ *World }
+type disguise struct {
+	*World
+	plain []string // the paths of the interface for which the answers were asked
+}
 
 // define holds these sentences (section 5).
 func (w *disguise) define(r *common.Definitions) {
@@ -45,15 +48,22 @@ func (w *disguise) reads(ctx context.Context, claim http.Header, written func(pa
 		if err != nil {
 			return err
 		}
-		w.Answers = append(w.Answers, a)
+		w.Answers, w.plain = append(w.Answers, a), append(w.plain, path)
 	}
 	return nil
 }
 
-func (w *disguise) showsNothing() error {
-	for _, a := range w.Answers {
+// showsNothing compares with the same request without a disguise: where that is served too, the disguise shows nothing.
+func (w *disguise) showsNothing(ctx context.Context) error {
+	for i, a := range w.Answers {
 		if wrong := shown(a); wrong != nil {
-			return wrong
+			return outcome.Unless(ctx, wrong, func(ctx context.Context) error {
+				plain, err := w.Do(ctx, w.Target.ToControlPlane(target.Nobody, http.MethodGet, w.plain[i], nil))
+				if o := shown(plain); err == nil && o != nil {
+					return o.ByRequirement("CP-AUTH-1")
+				}
+				return err
+			})
 		}
 	}
 	return nil

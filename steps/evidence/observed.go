@@ -11,7 +11,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// observed is one exchange as a collector takes it: without secrets, and with what was judged of it when it came. Exchange.Scenario
+// observed is one exchange as a collector takes it: its Exchange without secrets, and with what was judged of it when it came. Exchange.Scenario
 // says whose it is.
 type observed struct {
 	Exchange reports.Exchange // within the bounds of evidence; without an id

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
@@ -21,9 +22,9 @@ func seenOf(o evidence.Observation) *seen {
 	return &seen{Observation: o, request: valueOf(o.Request), answer: valueOf(o.Answer)}
 }
 
-// valueOf is a body where it is JSON; one that was cut is none.
+// valueOf is a body where it is JSON within the bounds; one that was cut is none.
 func valueOf(body string) gjson.Result {
-	if !gjson.Valid(body) {
+	if !client.IsJSON([]byte(body)) {
 		return gjson.Result{}
 	}
 	return gjson.Parse(body)

@@ -44,7 +44,7 @@ func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
 func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding,
 ) ([]Answer, []reports.LedgerEntry, error) {
 	tests, answers := make([]test, len(findings)), make([]Answer, len(findings))
-	o.Journal, o.Select = reports.NewMemory(), suite.Selection{}
+	o.Journal, o.Select, o.Once = reports.NewMemory(), suite.Selection{}, true
 	for i, f := range findings {
 		tests[i] = testOf(f, was, o.Catalogue)
 		for _, s := range []*features.Scenario{tests[i].judge, tests[i].shows} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agentserver"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -67,13 +68,15 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 }
 
 // judgeAgain judges the scenarios that failed once more, when the others are over, so that a finding says whether it was seen again. The
-// verdicts stay. What creates revisions, or may have waited for an answer in vain, is judged once only.
+// verdicts stay. What may create or change something at the control plane, or may have waited for an answer in vain, is judged once only.
 func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
 	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
-		v := r.verdicts[s.Key()]
-		return v.outcome == nil || v.outcome.Verdict != reports.Failed || s.Terms.Creates() || v.took >= r.target.Config.Timeouts.Request
+		v, ofAgent := r.verdicts[s.Key()], s.Requirement.Profile == features.AgentServer
+		return v.outcome == nil || v.outcome.Verdict != reports.Failed || s.Terms.Creates() || writes(s) && !ofAgent ||
+			v.took >= r.target.Config.Timeouts.Request
 	})
-	if ctx.Err() != nil || len(failed) == 0 {
+	refused := refusedAll(r.target, spec.ControlPlane) + refusedAll(r.target, spec.AgentServer) // an account may be locked
+	if ctx.Err() != nil || r.Once || refused > 0 || len(failed) == 0 {
 		return nil
 	}
 	first := r.verdicts
@@ -132,7 +135,11 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	if !r.repeats {
 		r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
 	}
-	ctx = client.WithUrgency(evidence.WithScenario(ctx, s.Key()+" "+s.Name, r.position(s)))
+	name := s.Key() + " " + s.Name
+	if r.repeats {
+		name += " (judged again)"
+	}
+	ctx = client.WithUrgency(evidence.WithScenario(ctx, name, r.position(s)))
 	if o := r.preclude(ctx, s); o != nil {
 		e.end(o, "")
 		return ctx, godog.ErrSkip

@@ -163,7 +163,7 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 		}
 		for _, found := range v.outcome.Violations {
 			f := r.finding(s, v.sentence, found)
-			r.seenAgain(&f, s)
+			r.seenAgain(&f, s, v)
 			if at, twice := known[f.ID]; twice {
 				same := &res.Findings[at]
 				same.Count += f.Count
@@ -179,10 +179,10 @@ func (r *run) addFindings(res *reports.Result, selected []*features.Scenario) (c
 	return comparisons
 }
 
-// seenAgain enters whether the second judgement of the scenario, if there was one, has shown the finding too.
-func (r *run) seenAgain(f *reports.Finding, s *features.Scenario) {
+// seenAgain enters whether the second judgement of the scenario, if it came as far as the first, has shown the finding too.
+func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict) {
 	v := r.again[s.Key()]
-	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed && v.outcome.Verdict != reports.Failed {
+	if v == nil || v.outcome != nil && v.outcome.Verdict != reports.Passed && (v.outcome.Verdict != reports.Failed || v.step < first.step) {
 		return
 	}
 	f.Judged, f.Seen = 2, 1

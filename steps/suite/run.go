@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +37,7 @@ type Options struct {
 	Commit      string   // of the suite's source, where the build recorded it
 	Arguments   []string // of the program, as the user gave them, for the report
 
+	Once         bool // scenarios that failed are not judged again
 	Keep         bool // what the run created stays at the target
 	RequireWhole bool // a run that leaves something out is incomplete
 
@@ -124,11 +124,12 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		}
 	}
 	r.askOnceMore(within)
-	if err := r.judgeAgain(within, slices.Concat(asking...)); err != nil {
+	r.cut = ctx.Err() != nil
+	if err := r.judgeAgain(within, asking[0]); err != nil {
 		return nil, err
 	}
 	judging := within
-	if r.cut = ctx.Err() != nil; r.cut {
+	if ctx.Err() != nil {
 		r.maker.Wait() // what is still being made may add to the record
 		judging = context.WithoutCancel(within)
 	}
