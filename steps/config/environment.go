@@ -15,14 +15,10 @@ import (
 // EnvPrefix begins the name of every environment variable that is part of the configuration.
 const EnvPrefix = "AGENTCONFORM_"
 
-// envWord is a key's part of the name of an environment variable.
-var envWord = func() func(key string) string {
-	notInName := strings.NewReplacer("-", "_", ".", "_", " ", "_")
-	return func(key string) string { return strings.ToUpper(notInName.Replace(key)) }
-}()
+var inVariable = strings.NewReplacer("-", "_", ".", "_", " ", "_")
 
 // Variable is the name of the environment variable of the key.
-func Variable(key string) string { return EnvPrefix + envWord(key) }
+func Variable(key string) string { return EnvPrefix + strings.ToUpper(inVariable.Replace(key)) }
 
 // variables has the key for each variable that may be set: those of all keys, of the items of lists and of one more,
 // and of the entries of mappings that are there.

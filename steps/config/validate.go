@@ -207,7 +207,8 @@ func (v *validator) secrets() {
 		v.refuse(value != "" && len(value) < ShortestSecret && !isPublic(key, value), key, "is shorter than "+
 			strconv.Itoa(ShortestSecret)+" characters: too short to redact it in reports", "use a longer secret")
 		v.refuse(!httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value, key, "has a line break, "+
-			"leading or trailing whitespace, or another character that is not allowed in an HTTP header", "check for a copy error")
+			"leading or trailing whitespace, or another character that is not allowed in an HTTP header", "check for a copy "+
+			"error")
 		if inside(key, "headers") {
 			v.gateway(key, http.CanonicalHeaderKey(name), value)
 		}

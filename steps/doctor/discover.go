@@ -246,7 +246,8 @@ func (d *discoverer) draftAddress(ctx context.Context, deployments []gjson.Resul
 		if len(paths) == 0 {
 			continue
 		}
-		found := d.line("Found: the deployment %s has a URL at %s, which was not asked.", row.Get("id"), strings.Join(paths, " and at "))
+		found := d.line("Found: the deployment %s has a URL at %s, which was not asked.", row.Get("id"),
+			strings.Join(paths, " and at "))
 		if len(bases) == 1 {
 			d.Suggest("agent_target", bases[0], "Not asked: give it with --agent-target to have it asked.")
 		}

@@ -90,8 +90,8 @@ func (t *Target) NoteListing(a *client.Answer) {
 // ListingHint names the configuration that a list without the expected thread may ask for.
 func (t *Target) ListingHint() string {
 	call := map[bool]string{false: "GET /threads", true: "POST /threads/search"}[t.Searches()]
-	return call + " was asked: if the target lists threads by the other one, or the list is a page, set agent.listing to get " +
-		"or search"
+	return call + " was asked: if the target lists threads by the other one, or the list is a page, set agent.listing to " +
+		"get or search"
 }
 
 // AdvertiseKey is the key of the URL at which a target's builder reaches the fixtures.
