@@ -1,6 +1,7 @@
 package steps_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -58,4 +59,41 @@ func TestAFailureSaysWhatExplainsItAndWhetherItWasSeenAgain(t *testing.T) {
 			assert.Equal(t, []int{2, c.seen}, []int{res.Findings[0].Judged, res.Findings[0].Seen})
 		})
 	}
+}
+
+// TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts ends the run at the first answer of the second judgement that fails.
+func TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts(t *testing.T) {
+	t.Parallel()
+	verdicts := map[bool]map[string]reports.Verdict{}
+	for _, stops := range []bool{false, true} {
+		s := startIndependent(t, independent.Options{})
+		cfg := configure(t, s)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var changed atomic.Int64
+		cfg.Target = changedBy(t, cfg.Target, func(*http.Request) {}, func(a *http.Response, body []byte) []byte {
+			ofDeployment := a.Request.Method == http.MethodGet && !strings.Contains(a.Request.URL.Path, "/revisions")
+			if ofDeployment && a.StatusCode == http.StatusNotFound {
+				a.StatusCode = http.StatusConflict
+				if changed.Add(1) == 3 && stops { // two scenarios read unknown deployments
+					stop()
+				}
+			}
+			return body
+		})
+		catalogue, err := loadCatalogue()
+		require.NoError(t, err)
+		oracle, err := newOracle()
+		require.NoError(t, err)
+		res, err := steps.Run(ctx, steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, Journal: reports.NewMemory(), ID: "test", Seed: 1,
+			Version: "test", Select: suite.Selection{Only: []string{"CP-GET-*", "CP-INVARIANT-*"}}})
+		require.NoError(t, err)
+		assert.Empty(t, res.Run.Stopped)
+		assert.Equal(t, stops, ctx.Err() != nil)
+		verdicts[stops] = map[string]reports.Verdict{}
+		for _, q := range res.Requirements {
+			verdicts[stops][q.ID] = q.Verdict
+		}
+	}
+	assert.Equal(t, verdicts[false], verdicts[true])
 }

@@ -24,7 +24,8 @@ func TestTokenIn(t *testing.T) {
 		`"tok\"en/1"`: "",
 		`{"a":true,"tok\"en/1":"in a name only"}`: "",
 		`plain tok"en/1`: "",
-		strings.Repeat("[", 9000) + `"tok\"en/1"` + strings.Repeat("]", 9000): strings.Repeat("/0", 9000),
+		strings.Repeat("[", 500) + `"tok\"en/1"` + strings.Repeat("]", 500):   strings.Repeat("/0", 500),
+		strings.Repeat("[", 9000) + `"tok\"en/1"` + strings.Repeat("]", 9000): "", // deeper than is looked into
 	} {
 		pointer, found := tokenIn(&client.Answer{Body: []byte(body)}, token)
 		assert.True(t, found, "%.60s", body)

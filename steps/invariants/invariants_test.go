@@ -36,7 +36,7 @@ type history struct {
 	at      time.Time
 }
 
-func newHistory(t *testing.T) *history {
+func newHistory(t *testing.T, changes ...func(*config.Config)) *history {
 	t.Helper()
 	oracle, err := spec.New()
 	require.NoError(t, err)
@@ -45,6 +45,9 @@ func newHistory(t *testing.T) *history {
 	c.Credentials.APIKey = "the-key"
 	c.Users = []config.User{{Name: "ada", Token: "token-of-ada"}, {Name: "bob", Token: "token-of-bob"}}
 	c.Agent.RejectedDetail = "Invalid token"
+	for _, change := range changes {
+		change(&c)
+	}
 	require.NoError(t, c.Complete())
 	h := &history{t: t, journal: reports.NewMemory(), oracle: oracle, at: time.Now()}
 	h.target, err = target.New(target.Options{Config: &c, Oracle: oracle, Journal: h.journal, Start: h.at, RunID: "test"})
@@ -407,6 +410,9 @@ func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
 		"the token of the other": {func(h *history, bob, _ target.Caller) {
 			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"token-of-ada"}`)
 		}, true, true},
+		"the token of the other in base64": {func(h *history, bob, _ target.Caller) {
+			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"dG9rZW4tb2YtYWRh"}`)
+		}, true, true},
 		"the token of oneself": {func(h *history, bob, _ target.Caller) {
 			h.agent(bob, "GET", "/threads/b-thread/state", "", 200, `{"x":"token-of-bob"}`)
 		}, true, false},
@@ -440,6 +446,23 @@ func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
 			assert.Equal(t, row.judged, judged > 0)
 			assert.Equal(t, row.fails, o != nil, "%v", o)
 		})
+	}
+}
+
+// TestAHeaderThatUsersShareIsNoSecretOfOne has both users send the same organization; their tokens are parts of another header.
+func TestAHeaderThatUsersShareIsNoSecretOfOne(t *testing.T) {
+	for answer, leaks := range map[string]bool{`{"x":"organization-one"}`: false, `{"x":"token-of-ada-one"}`: true, `{"x":"token-of-bob-one"}`: false} {
+		h := newHistory(t, func(c *config.Config) {
+			for i, token := range []string{"token-of-ada-one", "token-of-bob-one"} {
+				c.Users[i].Token = ""
+				c.Users[i].Headers = map[string]string{"Authorization": "Bearer " + token, "X-Tenant": "organization-one"}
+			}
+		})
+		bob, err := h.target.Caller(target.TheOtherUser)
+		require.NoError(t, err)
+		h.agent(bob, "GET", "/threads/b-thread/state", "", 200, answer)
+		_, o := h.judged(apart)
+		assert.Equal(t, leaks, o != nil && o.Verdict == reports.Failed, "%s: %v", answer, o)
 	}
 }
 

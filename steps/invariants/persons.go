@@ -55,7 +55,7 @@ func (r *isolation) checkPersons(s *seen) {
 		if p.key == s.Caller.Name {
 			continue
 		}
-		r.judged++
+		r.judged += min(len(p.credentials), 1)
 		for _, secret := range p.credentials {
 			if strings.Contains(body, secret) && !carries(s, secret) && !strings.Contains(own, secret) {
 				r.leaked(s, credentialsOf, p.key, secret)
