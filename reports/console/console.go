@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -100,7 +101,10 @@ func (p *printer) list(name, what string, c color, sentences []string) {
 	}
 }
 
+// failures shows the causes, and beneath each what it explains.
 func (p *printer) failures(failed []*reports.Requirement, c color) {
+	all := failed
+	failed = slices.DeleteFunc(slices.Clone(all), func(q *reports.Requirement) bool { return p.IsBeneath(q, all) })
 	for i, q := range failed {
 		p.line("")
 		if i == maxFailures {
@@ -126,6 +130,9 @@ func (p *printer) failures(failed []*reports.Requirement, c color) {
 			}
 			p.finding(q, f)
 		}
+		if text := p.Explained(q); text != "" {
+			p.prose("    ", "    ", text)
+		}
 	}
 }
 
@@ -145,6 +152,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 		what += fmt.Sprintf(" (%d times)", f.Count)
 	}
 	p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(what, 1000)))
+	p.field("seen", overview.Seen(f))
 	p.field("step", f.Step)
 	if !f.ObservedWhole() {
 		p.verbatim("expected", f.Expected, green)

@@ -30,6 +30,8 @@ type requirement struct {
 	Part      string // slug
 	Open      bool
 	Warning   bool
+	Beneath   bool // a failure above it explains this one
+	Explained string
 	Findings  []finding
 	MoreFound int    // findings that are not shown
 	Text      string // what the search looks into
@@ -91,7 +93,8 @@ func (one *part) add(q requirement) {
 const maxFindings = 20
 
 func (p *page) requirement(q *reports.Requirement, class overview.Class) requirement {
-	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Warning: class == overview.Warning}
+	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Warning: class == overview.Warning,
+		Beneath: p.IsBeneath(q, p.Classes[class]), Explained: p.Explained(q)}
 	v.Open = class == overview.Failed && len(p.Classes[class]) <= 3 // of many, the reader wants the list first
 	words := []string{q.ID, string(q.Level), q.Title, q.Reason, q.Feature}
 	for _, s := range q.Scenarios {

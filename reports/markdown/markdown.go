@@ -70,6 +70,10 @@ func (m *markdown) failures(failed []*reports.Requirement) {
 			break
 		}
 		findings := m.Findings[q.ID]
+		if m.IsBeneath(q, failed) {
+			m.printf("| %s | %s | %s | | |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(m.Explained(q), 300))
+			continue
+		}
 		if len(findings) == 0 {
 			m.printf("| %s | %s | %s | | |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(q.Reason, 300))
 		}

@@ -49,37 +49,28 @@ func (o Overview) Causes(requirements []*reports.Requirement) []Cause {
 	return causes
 }
 
-// related tells whether two requirements have one cause. Failures do where one exchange shows them at one place:
-// independent faults often are at the same place of other answers. What could not be judged belongs to the failure that
-// alone blocks it; else to what it blocks, to what blocks it, and to what is kept from being judged by the same.
+// related tells whether two requirements have one cause. Failures do where the same failure explains both, or one the other. What could not be
+// judged belongs to the failure that alone blocks it; else to what it blocks, to what blocks it, and to what is kept from being judged by the same.
 func (o Overview) related(a, b *reports.Requirement) bool {
 	switch aFailed, bFailed := a.Verdict == reports.Failed, b.Verdict == reports.Failed; {
 	case aFailed && bFailed:
-		return len(o.Findings[a.ID]) > 0 && len(o.Findings[b.ID]) > 0 && sameFault(o.Findings[a.ID][0], o.Findings[b.ID][0])
+		causes := reports.Causes(o.Result, a)
+		return slices.ContainsFunc(reports.Causes(o.Result, b), func(q *reports.Requirement) bool { return slices.Contains(causes, q) })
 	case aFailed || bFailed:
 		return len(b.BlockedBy) == 1 && blocks(a, b)
 	}
 	return reports.SameCause(a, b) || blocks(a, b) || blocks(b, a)
 }
 
-// sameFault tells whether two findings show one fault: the same exchange, and the same place of its answer or one in it.
-// A wrong status and a wrong value in the body are two.
-func sameFault(a, b *reports.Finding) bool {
-	within := func(pointer, outer string) bool {
-		return pointer == outer || outer != "" && strings.HasPrefix(pointer, outer+"/")
-	}
-	return a.Exchange != 0 && a.Exchange == b.Exchange && (within(a.Pointer, b.Pointer) || within(b.Pointer, a.Pointer))
-}
-
 func blocks(m, q *reports.Requirement) bool {
 	return slices.Contains(q.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: m.ID})
 }
 
-// inWords says what the members of a cause have in common: what was found where the first one failed, else why the first
-// one was not judged that no other of them blocks.
+// inWords says what the members of a cause have in common: what was found where the first one failed that no other
+// explains, else why the first one was not judged that no other of them blocks.
 func (o Overview) inWords(members []*reports.Requirement) string {
 	free := func(q *reports.Requirement) bool {
-		return !slices.ContainsFunc(members, func(other *reports.Requirement) bool { return blocks(other, q) })
+		return len(q.ExplainedBy) == 0 && !slices.ContainsFunc(members, func(other *reports.Requirement) bool { return blocks(other, q) })
 	}
 	root := members[max(slices.IndexFunc(members, free), 0)]
 	text := root.Reason
@@ -90,6 +81,63 @@ func (o Overview) inWords(members []*reports.Requirement) string {
 		text = cmp.Or(text, skipInWords(*root.Skip))
 	}
 	return strings.TrimSuffix(cmp.Or(text, root.Title, "no reason was given"), ".")
+}
+
+// Beneath are the failures that one explains, those too that others explain beside it.
+func (o Overview) Beneath(q *reports.Requirement) (all []*reports.Requirement) {
+	for other := range reports.Each(o.Result.Requirements) {
+		if other != q && slices.Contains(reports.Causes(o.Result, other), q) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// inOrder has each failure beneath the first of its causes.
+func (o Overview) inOrder(failed []*reports.Requirement) (all []*reports.Requirement) {
+	add := func(q *reports.Requirement) {
+		if slices.Contains(failed, q) && !slices.Contains(all, q) {
+			all = append(all, q)
+		}
+	}
+	for _, q := range failed {
+		if !o.IsBeneath(q, failed) {
+			add(q)
+			for _, other := range o.Beneath(q) {
+				add(other)
+			}
+		}
+	}
+	return all
+}
+
+// IsBeneath tells whether one of the failures explains q.
+func (o Overview) IsBeneath(q *reports.Requirement, failed []*reports.Requirement) bool {
+	causes := reports.Causes(o.Result, q)
+	return !slices.Contains(causes, q) && slices.ContainsFunc(failed, func(other *reports.Requirement) bool { return slices.Contains(causes, other) })
+}
+
+// Seen says in how many judgements of its scenario a finding was seen, where there were two; else "".
+func Seen(f *reports.Finding) string {
+	switch {
+	case f.Judged < 2:
+		return ""
+	case f.Seen < f.Judged:
+		return "once of two judgements"
+	}
+	return "twice"
+}
+
+// Explained names the failures that explain one and those that it explains, in a sentence; "" where there is none.
+func (o Overview) Explained(q *reports.Requirement) string {
+	var parts []string
+	if len(q.ExplainedBy) > 0 {
+		parts = append(parts, "explained by the failure of "+Some(q.ExplainedBy, 10))
+	}
+	if beneath := o.Beneath(q); len(beneath) > 0 {
+		parts = append(parts, "explains the failure of "+Names(beneath))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // skipInWords names a cause and, where a key of the configuration would change it, what to do.

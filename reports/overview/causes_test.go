@@ -14,7 +14,7 @@ import (
 
 // TestRemaining holds the line to the results of runs, and to what the target claims.
 func TestRemaining(t *testing.T) {
-	assert.Equal(t, "10 MUSTs with 8 causes; 116 of 131 requirements not judged", overview.Remaining(reporttest.Faulty()))
+	assert.Equal(t, "10 MUSTs with 7 causes; 116 of 131 requirements not judged", overview.Remaining(reporttest.Faulty()))
 	assert.Equal(t, "none; 1 of 16 requirements not judged", overview.Remaining(reporttest.Conformant()))
 	unreachable := reporttest.Unreachable()
 	unreachable.Suite.Requirements = 0
@@ -40,11 +40,11 @@ func TestCauses(t *testing.T) {
 		blockers     map[string][]reports.Blocker
 		want         []string
 	}{
-		"failures at the same place of other answers": {"A-1 failed 1 /messages, A-2 failed 2 /messages", nil, []string{"A-1: A-1", "A-2: A-2"}},
-		"one exchange, a place and one in it":         {"A-1 failed 1 /messages, A-2 failed 1 /messages/0/type", nil, []string{"A-1, A-2: A-1"}},
-		"one exchange, two places":                    {"A-1 failed 1 /messages, A-2 failed 1 /created_at", nil, []string{"A-1: A-1", "A-2: A-2"}},
-		"no exchange":                                 {"A-1 failed 0 , A-2 failed 0 ", nil, []string{"A-1: A-1", "A-2: A-2"}},
-		"blocked by a failure":                        {"B-1 x, A-1 failed 1 /a", map[string][]reports.Blocker{"B-1": {by("A-1")}}, []string{"A-1, B-1: A-1"}},
+		"failures":                         {"A-1 failed 1 /messages, A-2 failed 1 /messages", nil, []string{"A-1: A-1", "A-2: A-2"}},
+		"one explains the other":           {"A-1 failed 1 /x after A-2, A-2 failed 2 /y", nil, []string{"A-1, A-2: A-2"}},
+		"one explains another through one": {"A-1 failed 1 /x, A-2 failed 2 /y after A-1, A-3 failed 3 /z after A-2", nil, []string{"A-1, A-2, A-3: A-1"}},
+		"no exchange":                      {"A-1 failed 0 , A-2 failed 0 ", nil, []string{"A-1: A-1", "A-2: A-2"}},
+		"blocked by a failure":             {"B-1 x, A-1 failed 1 /a", map[string][]reports.Blocker{"B-1": {by("A-1")}}, []string{"A-1, B-1: A-1"}},
 		"blocked by two failures": {"A-1 failed 1 /a, A-2 failed 2 /a, B-1 x, B-2 y",
 			map[string][]reports.Blocker{"B-1": {by("A-1"), by("A-2")}, "B-2": {by("A-1"), by("A-2")}}, []string{"A-1: A-1", "A-2: A-2", "B-1, B-2: x"}},
 		"one fixture": {"A-1 x, A-2 no deployment, A-3 another", map[string][]reports.Blocker{"A-2": {fixture("f")}, "A-3": {fixture("f")}},
@@ -63,6 +63,9 @@ func TestCauses(t *testing.T) {
 					q.Verdict = reports.Failed
 					f := reports.Finding{Requirement: id, Summary: id}
 					_, _ = fmt.Sscan(rest, &f.Exchange, &f.Pointer)
+					if _, after, has := strings.Cut(rest, " after "); has {
+						q.ExplainedBy = []string{after}
+					}
 					r.Findings = append(r.Findings, f)
 				}
 				r.Requirements = append(r.Requirements, q)

@@ -50,6 +50,9 @@ func (o Overview) Story(q *reports.Requirement, s *reports.Scenario) string {
 	if q.Quote != "" {
 		fmt.Fprintf(&b, "the interface: %s\n", Quote(q))
 	}
+	if text := o.Explained(q); text != "" {
+		fmt.Fprintf(&b, "%s\n", text)
+	}
 	fmt.Fprintf(&b, "\n%s:%d %s\n", s.URI, s.Line, s.Name)
 	for _, step := range s.Steps {
 		sign := " "
@@ -68,7 +71,7 @@ func (o Overview) Story(q *reports.Requirement, s *reports.Scenario) string {
 		}
 		fmt.Fprintf(&b, "\n%s\nexpected: %s\nactual:   %s\n",
 			safe.Cut(WhatIsWrong(f), 1000), safe.Cut(f.Expected, 4000), safe.Cut(f.Actual, 4000))
-		for _, line := range [][2]string{{"where", f.Pointer}, {"hint", f.Hint}, {"request", f.Curl}} {
+		for _, line := range [][2]string{{"seen", Seen(f)}, {"where", f.Pointer}, {"hint", f.Hint}, {"request", f.Curl}} {
 			if line[1] != "" {
 				fmt.Fprintf(&b, "%s: %s\n", line[0], safe.Cut(line[1], 4000))
 			}

@@ -23,7 +23,7 @@ func FirstLine(r *reports.Result) string {
 
 // Headline continues the verdict: what ended the run early, the numbers, the first cause, and what else to know.
 //
-//	8 of 82 MUSTs failed; first CP-LIST-4: expected 20 of the 23 revisions, got 10; 1 of 21 SHOULDs failed
+//	2 causes, 8 of 82 MUSTs failed; first CP-LIST-4: expected 20 of the 23 revisions, got 10; 1 of 21 SHOULDs failed
 func Headline(r *reports.Result) string {
 	stopped, required := "", ""
 	if r.Run.Stopped != "" {
@@ -40,12 +40,15 @@ func Headline(r *reports.Result) string {
 
 // numbers says how many of the requirements that decide the verdict have passed or failed.
 func numbers(r *reports.Result) string {
-	by, known, notApplicable := map[reports.Verdict]int{}, 0, 0
+	by, known, causes, notApplicable := map[reports.Verdict]int{}, 0, 0, 0
 	for q := range reports.Each(r.Requirements) {
 		if !q.Decides(r.Run.Strict) {
 			continue
 		}
 		by[q.Verdict]++
+		if q.Verdict == reports.Failed && len(q.ExplainedBy) == 0 {
+			causes++
+		}
 		if q.Verdict == reports.Failed && q.Known != nil {
 			known++
 		}
@@ -60,11 +63,15 @@ func numbers(r *reports.Result) string {
 		noun = "selected " + noun
 	}
 	of, judged := reports.Count(passed+failed+open+notApplicable, noun), Judged(r)
+	text := fmt.Sprintf("%d of %s failed", failed, of)
+	if 0 < causes && causes < failed {
+		text = reports.Count(causes, "cause") + ", " + text
+	}
 	switch {
 	case r.Verdict == reports.NonConformant && known > 0:
-		return fmt.Sprintf("%d of %s failed (%d in the baseline)", failed, of, known)
+		return fmt.Sprintf("%s (%d in the baseline)", text, known)
 	case r.Verdict == reports.NonConformant:
-		return fmt.Sprintf("%d of %s failed", failed, of)
+		return text
 	case passed+failed == 0 && judged > 0:
 		return "no MUST was judged, only " + reports.Count(judged, "requirement") + " of another level"
 	case passed+failed == 0:
@@ -86,7 +93,8 @@ func (o Overview) firstCause() string {
 		return safe.Ellipsis(strings.TrimSuffix(o.Result.Headline, "."), maxHeadline)
 	}
 	if failed := o.Classes[Failed]; len(failed) > 0 {
-		q := slices.MinFunc(failed, func(a, b *reports.Requirement) int {
+		causes := slices.DeleteFunc(slices.Clone(failed), func(q *reports.Requirement) bool { return o.IsBeneath(q, failed) })
+		q := slices.MinFunc(causes, func(a, b *reports.Requirement) int {
 			return cmp.Compare(reports.Gravity(a.Subject), reports.Gravity(b.Subject))
 		})
 		return "first " + q.ID + ": " + o.observed(q)

@@ -88,8 +88,8 @@ func (s Section) Label() string { return strings.ToUpper(s.Title) }
 // Problems lists what somebody has to look at, what fails the run first. A list without requirements is left out.
 func (o Overview) Problems() []Section {
 	all := []Section{
-		{Failed, "Failed", notMet(o.Classes[Failed]), o.Classes[Failed]},
-		{Warning, "Warnings", notMet(o.Classes[Warning]) + ", verdict unaffected", o.Classes[Warning]},
+		{Failed, "Failed", notMet(o.Classes[Failed]), o.inOrder(o.Classes[Failed])},
+		{Warning, "Warnings", notMet(o.Classes[Warning]) + ", verdict unaffected", o.inOrder(o.Classes[Warning])},
 		{Blocked, "Blocked", "could not run, a precondition failed", o.Classes[Blocked]},
 		{Inconclusive, "Inconclusive", "no evidence either way", o.Classes[Inconclusive]},
 		{NotRun, "Not run", cmp.Or(o.Result.Run.Stopped, "the run ended early"), o.Classes[NotRun]},
