@@ -68,7 +68,7 @@ func (as *Agents) LongestHold() time.Duration {
 }
 
 // Slack is how much later than expected things may happen.
-func (as *Agents) Slack() time.Duration { return as.Hold(0) / 4 }
+func (as *Agents) Slack() time.Duration { return as.Hold(0) / 8 }
 
 // Patience is how long to wait for what should be there already, before looking in another way.
 func (as *Agents) Patience() time.Duration { return max(2*time.Second, 2*as.Hold(0)) }

@@ -213,7 +213,7 @@ func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err e
 	}
 	var state *client.Answer
 	if w == Fail {
-		state, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(2*s.agents.Slack()), g.CompleteIn)
+		state, _, err = s.ReadState(ctx, g.Thread, time.Now().Add(4*s.agents.Slack()), g.CompleteIn)
 	} else {
 		state, err = s.Await(ctx, g)
 	}
