@@ -9,7 +9,7 @@ BIN := bin/agentconform
 export GOGC ?= 400
 
 .PHONY: conformance build test lint nightly unit race features readme gate format vet staticcheck modules browser \
-	nightly-race proof tests axe interop hostile fuzz requirements docs golden peers notice clean
+	nightly-race proof tests axe interop hostile fuzz requirements docs golden peers notice picture clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -150,6 +150,10 @@ notice:
 		.ci/notice $$($(GO) list -deps -f '{{with .Module}}{{if not .Main}}{{.Dir}}{{end}}{{end}}' ./cmd/agentconform | sort -u | \
 			xargs -I{} find {} -maxdepth 1 -name 'NOTICE*') > NOTICE.new
 	mv NOTICE.new NOTICE
+
+# Makes the picture of the README (with chromium), and prints the console of the same run.
+picture:
+	.ci/picture
 
 clean:
 	rm -rf bin $(OUT)
