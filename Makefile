@@ -51,7 +51,7 @@ unit:
 
 # The race detector where goroutines are, and over one whole run of the suite against the reference.
 race:
-	$(GO) test -race -vet=off -parallel 4 -timeout 10m ./steps/client/... ./steps/evidence ./steps/shared ./steps/suite \
+	$(GO) test -race -vet=off -parallel 4 -timeout 10m ./steps/client/... ./steps/evidence ./steps/suite \
 		./steps/plane ./steps/agent/... ./reference/agentserver/... ./reference/controlplane
 	$(GO) build -race -o $(BIN)-race ./cmd/agentconform
 	$(BIN)-race run --out $(OUT)/race
