@@ -72,7 +72,7 @@ Feature: Rolling back a run in progress
       Then the prior run can no longer be retrieved
       And the state holds the messages of the new run only
 
-  @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow @after:AS-ROLLBACK-1
+  @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
   @writes
   Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state
     "The prior run is interrupted and completely deleted from storage ... Contains data only from the new run. ... fails

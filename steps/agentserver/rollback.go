@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -76,6 +77,9 @@ func (w *rollbacks) userRollsBack(ctx context.Context, moment string) error {
 		return outcome.AsPrecondition(err)
 	}
 	rb, err := w.server.RollBack(ctx, moment)
+	if outcome.Is(err, reports.Failed) {
+		return outcome.Unless(ctx, err, w.server.RollbackActs) // which is a precondition
+	}
 	if err == nil {
 		w.speakOfRollback(rb)
 	}

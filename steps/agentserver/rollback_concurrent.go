@@ -45,7 +45,7 @@ func (w *concurrent) startsInTurn(ctx context.Context) error {
 		start := time.Now()
 		var err error
 		if q, err = w.server.StartInTurn(ctx, w.thread, w.wanted); err != nil {
-			return err
+			return outcome.Unless(ctx, err, w.server.RollbackActs) // which is a precondition
 		}
 		if w.started = q.Runs; q.InProgress && q.Prompt {
 			return nil
@@ -70,7 +70,7 @@ func (w *concurrent) startsAtOnce(ctx context.Context) error {
 		}
 		var err error
 		if w.started, err = w.server.StartAtOnce(ctx, w.thread, w.wanted); err != nil {
-			return err
+			return outcome.Unless(ctx, err, w.server.RollbackActs) // which is a precondition
 		}
 		if agent.EachInProgress(w.started) {
 			return w.awaitAny(ctx)

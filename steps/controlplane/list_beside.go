@@ -58,6 +58,9 @@ func (w *beside) clientListsParts(ctx context.Context, filter string) error {
 	if !w.first.OK() {
 		return outcome.Violated(w.first, "status 2xx", "%s", outcome.Seen(w.first))
 	}
+	if err := w.pagesKeepTheOrder(ctx); err != nil {
+		return err
+	}
 	limits, offsets := w.limits(), w.offsets(len(w.all))
 	for _, row := range rowsOf(filter, len(limits), len(offsets)) {
 		each := page{limit: limits[row[0]], offset: offsets[row[1]]}
@@ -66,6 +69,24 @@ func (w *beside) clientListsParts(ctx context.Context, filter string) error {
 		}
 		each.answer = w.Scene.Answer
 		w.pages = append(w.pages, each)
+	}
+	return nil
+}
+
+// pagesKeepTheOrder compares one page without a filter with the whole list. Where it holds other revisions, nothing tells which ones belong
+// to a page: no MUST says in which order revisions are listed.
+func (w *beside) pagesKeepTheOrder(ctx context.Context) error {
+	all, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, "")
+	if err != nil {
+		return err
+	}
+	p := page{limit: number("limit", 2), offset: number("offset", 1)}
+	if p.answer, err = w.Plane.Get(ctx, plane.RevisionsPath(w.Deployment.ID), join(p.limit.query, p.offset.query)); err != nil {
+		return err
+	}
+	if n := len(p.answer.Get("resources").Array()); n == 2 && len(all) > n && differs(p, all, first, "") != nil {
+		return outcome.Inconclusive("the page with limit=2&offset=1 is not the part of the whole list that begins there (CP-LIST-6, CP-LIST-15)").
+			ByRequirement("CP-LIST-6", "CP-LIST-15")
 	}
 	return nil
 }
