@@ -54,12 +54,20 @@ func Apply(r *reports.Result, b *Baseline, now time.Time) {
 	}
 }
 
-// coveredByCauses tells whether known failures explain one: each of its causes is known, and no entry says more about it. What is at risk
-// for users is never covered by something else.
+// coverable tells whether the entries of its causes may cover a failure: not what is at risk for users.
+func coverable(q *reports.Requirement) bool {
+	return len(q.ExplainedBy) > 0 && q.Subject != "security" && q.Subject != "isolation"
+}
+
+// coveredByCauses tells whether known failures explain one: each of its causes is known, and no entry says more about it.
 func coveredByCauses(r *reports.Result, b *Baseline, q *reports.Requirement) bool {
-	named := slices.ContainsFunc(b.entries(), func(e Entry) bool { return e.Requirement == q.ID })
 	fresh := slices.ContainsFunc(reports.Causes(r, q), func(cause *reports.Requirement) bool { return cause.Known == nil })
-	return !named && !fresh && len(q.ExplainedBy) > 0 && q.Subject != "security" && q.Subject != "isolation"
+	return !b.has(q) && !fresh && coverable(q)
+}
+
+// has tells whether an entry is about the requirement.
+func (b *Baseline) has(q *reports.Requirement) bool {
+	return slices.ContainsFunc(b.entries(), func(e Entry) bool { return e.Requirement == q.ID })
 }
 
 // apply finds out what one entry is worth, and marks what it covers. Where the run has learned nothing about the

@@ -214,7 +214,7 @@ func renewed(path string, r *reports.Result, old *Baseline) *Baseline {
 	}
 	expires := Day(r.Run.StartedAt.UTC().Add(lifetime).Format(time.DateOnly))
 	for q := range reports.Each(r.Requirements) {
-		if !q.Verdict.Problem() || !q.Decides(r.Run.Strict) {
+		if !q.Verdict.Problem() || !q.Decides(r.Run.Strict) || coverable(q) && !b.has(q) {
 			continue
 		}
 		ids := []string{""}
