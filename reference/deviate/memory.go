@@ -42,7 +42,8 @@ func (m *memory) learn(x *exchange) {
 	if m.owners[object] == nil {
 		m.owners[object] = who
 	}
-	if made := object != x.prefix() && len(x.ids()) == 0; made && m.first[x.op.Side] == nil {
+	owns := object != x.prefix() || x.op.ID == "list-deployments" // who lists them is who creates them, and does so before
+	if owns && len(x.ids()) == 0 && m.first[x.op.Side] == nil {
 		m.first[x.op.Side] = who
 	}
 	m.done[x.op.ID+" "+object] = time.Now()
