@@ -133,8 +133,8 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 	return c, errors.Join(append(problems, c.checkCauses()...)...)
 }
 
-// checkCauses refuses tags @after that would hide something: of a requirement that there is not, of one that binds less, in a
-// circle, and of a leak between users, which is told as what it is.
+// checkCauses refuses tags @after that would hide something: one that names an unknown requirement or a weaker one (a SHOULD
+// for a MUST), one that closes a circle, and any on a requirement of isolation, which is always a finding of its own.
 func (c *Catalogue) checkCauses() (problems []error) {
 	var explains func(cause, id string, past int) bool
 	explains = func(cause, id string, past int) bool {
