@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -30,6 +31,15 @@ type Selection = suite.Selection
 
 // DefaultConcurrency is how many requests are in flight unless the user says otherwise.
 const DefaultConcurrency = suite.DefaultConcurrency
+
+// ExploreAutomatically has a run explore where that is cheap.
+const ExploreAutomatically = suite.Automatic
+
+// Operation is one of a sequence that is explored.
+type Operation = explore.Operation
+
+// ParseOperations reads a sequence of operations, one a line.
+func ParseOperations(text string) ([]Operation, error) { return explore.Parse(text) }
 
 // Event is one step of the progress of a run.
 type Event = target.Event

@@ -30,6 +30,10 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	if err != nil {
 		return err
 	}
+	sequence, err := f.exploreCaseOf()
+	if err != nil {
+		return err
+	}
 	binding, err := steps.Binding(catalogue, f.failOn)
 	if err != nil {
 		return err
@@ -44,7 +48,7 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	result, err := steps.Run(ctx, steps.Options{
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Select: selection,
 		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),
-		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments,
+		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments, Explore: f.explore, ExploreCase: sequence,
 		Journal: reports.NewMemory(), LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
 	})
 	screen.close()
@@ -56,6 +60,22 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 		return err
 	}
 	return failed(code)
+}
+
+// exploreCaseOf reads the sequence that is to be repeated; none where the flag is not given.
+func (f *runFlags) exploreCaseOf() ([]steps.Operation, error) {
+	if f.exploreCase == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.exploreCase)
+	if err != nil {
+		return nil, fmt.Errorf("--explore-case: %w", err)
+	}
+	all, err := steps.ParseOperations(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("--explore-case %s: %w", f.exploreCase, err)
+	}
+	return all, nil
 }
 
 // requirements are what a target is judged by.

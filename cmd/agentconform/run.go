@@ -29,6 +29,8 @@ type runFlags struct {
 	timeout                  time.Duration
 	wait                     waitFlag
 	seed                     int64
+	explore                  int
+	exploreCase              string
 	edition                  string
 	color                    colorMode
 	arguments                []string // of the program
@@ -127,6 +129,8 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.StringVar(&f.writeBaseline, "write-baseline", "", "write the failures of this run as a baseline to the `file`; entries of an existing file that still apply stay")
 	flags.DurationVar(&f.timeout, "timeout", 0, "end the run after this time, such as 10m (0: no limit)")
 	flags.Int64Var(&f.seed, "seed", 0, "order of the scenarios (0: random; the reports show it)")
+	flags.IntVar(&f.explore, "explore", steps.ExploreAutomatically, "send so many `operations` in random sequences to the agent server (default 200 where all is tested and the target is on this machine, else 0)")
+	flags.StringVar(&f.exploreCase, "explore-case", "", "send the sequence of operations in the `file` in place of random ones")
 	flags.StringVar(&f.format, "format", "", "output: pretty, plain or json (default pretty on a terminal, else plain)")
 	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
 	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time")
@@ -178,6 +182,12 @@ func (f *runFlags) check() error {
 		return errors.New("--plan sends nothing, so there is nothing to wait for: remove --wait")
 	case f.quiet && f.verbose:
 		return errors.New("--quiet and --verbose exclude each other: give one of them")
+	case f.explore < steps.ExploreAutomatically:
+		return fmt.Errorf("--explore %d: give a number of operations, 0 for none", f.explore)
+	case f.readOnly && (f.explore > 0 || f.exploreCase != ""):
+		return errors.New("--read-only writes nothing, and exploration creates threads and runs: remove --explore and --explore-case")
+	case f.explore >= 0 && f.exploreCase != "":
+		return errors.New("--explore-case takes the place of --explore: give one of them")
 	case f.seed < 0:
 		return fmt.Errorf("--seed %d: give a number above zero, or remove the flag for a random order", f.seed)
 	case f.out == "":

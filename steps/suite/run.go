@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -36,6 +37,9 @@ type Options struct {
 	Version     string   // of the suite
 	Commit      string   // of the suite's source, where the build recorded it
 	Arguments   []string // of the program, as the user gave them, for the report
+
+	Explore     int                 // operations that are explored besides; [Automatic]
+	ExploreCase []explore.Operation // is explored in place of these
 
 	Once         bool // scenarios that failed are not judged again
 	Keep         bool // what the run created stays at the target
@@ -64,6 +68,8 @@ type run struct {
 
 	expressions *common.Expressions
 	binding     func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
+	explored    int                              // operations
+	unexplored  error                            // why the agent server could not be explored
 
 	obstacles
 
@@ -128,6 +134,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	if err := r.judgeAgain(within, asking[0]); err != nil {
 		return nil, err
 	}
+	selected = r.explore(within, selected)
 	judging := within
 	if ctx.Err() != nil {
 		r.maker.Wait() // what is still being made may add to the record

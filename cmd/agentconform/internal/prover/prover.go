@@ -61,6 +61,7 @@ type trial struct {
 	last      bool // started when the others have ended
 	once      bool // the fault occurs once per server
 	elsewhere bool // only scenarios of other requirements meet the fault
+	explored  bool // no scenario sees the fault: exploration does
 	start     func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
@@ -126,7 +127,7 @@ func (p *prover) trials() ([]trial, error) {
 		}
 		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, layer)
 		t.changed = changed
-		t.slow, t.once, t.elsewhere = f.Hangs, f.Once, f.Elsewhere
+		t.slow, t.once, t.elsewhere, t.explored = f.Hangs, f.Once, f.Elsewhere, f.Explored
 		all = append(all, t)
 	}
 	named := slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, "independent-server") })
