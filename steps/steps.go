@@ -35,6 +35,9 @@ const DefaultConcurrency = suite.DefaultConcurrency
 // ExploreAutomatically has a run explore where that is cheap.
 const ExploreAutomatically = suite.Automatic
 
+// Explored is how many operations that are.
+const Explored = suite.Explored
+
 // Operation is one of a sequence that is explored.
 type Operation = explore.Operation
 

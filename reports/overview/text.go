@@ -136,6 +136,9 @@ func Duration(ms int64) string {
 // out is the folder of the reports; it may be empty.
 func Closing(r *reports.Result, out string) [][2]string {
 	stats := fmt.Sprintf("%s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), Duration(r.Run.DurationMS), r.Run.Seed)
+	if n := r.Counts.Explored; n > 0 {
+		stats += fmt.Sprintf(", %s explored", reports.Count(n, "operation"))
+	}
 	if waits := Waits(r.Counts); waits != "" {
 		stats += ", " + waits
 	}

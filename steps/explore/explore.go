@@ -42,13 +42,9 @@ const (
 // URI stands for the file of a scenario.
 const URI = "exploration.feature"
 
-// Named attributes what is sent to who is named so.
-func Named(ctx context.Context, name string) context.Context {
-	return evidence.WithScenario(ctx, name, 0)
-}
-
 // New returns an explorer. The error says why the agent server cannot be explored.
 func New(ctx context.Context, t *target.Target, agents *agent.Agents) (*Explorer, error) {
+	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
 	e := &Explorer{target: t, agents: agents}
 	var err error
 	if e.server, err = agents.AgentServer(ctx); err != nil {

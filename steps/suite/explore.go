@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -24,16 +25,18 @@ func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*fea
 	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
 		return selected
 	}
-	e, err := explore.New(explore.Named(ctx, "fixture: exploration"), r.target, r.agents)
-	if err != nil {
-		r.unexplored = err
-		return selected
-	}
 	operations := r.Explore
-	if operations == Automatic {
+	if operations == Automatic && r.ExploreCase == nil {
 		if operations = Explored; !r.Select.all() || r.target.Config.Every() > 0 || !onThisMachine(r.target.AgentAddress()) {
 			return selected
 		}
+	}
+	e, err := explore.New(ctx, r.target, r.agents)
+	if err != nil {
+		if r.Explore != Automatic || r.ExploreCase != nil {
+			r.target.Note(reports.Note{Kind: reports.NoteExplored, Text: r.target.Redact.Excerpt("the agent server was not explored: " + err.Error())})
+		}
+		return selected
 	}
 	var f *explore.Failure
 	if r.ExploreCase != nil {
@@ -62,7 +65,9 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 		last = len(selected) - 1
 	}
 	s := &features.Scenario{Requirement: r.Catalogue.Find(f.Requirement), Name: f.Name, URI: explore.URI, Line: f.Line}
+	var told []string
 	for i, o := range f.Operations {
+		told = append(told, o.String())
 		keyword := "When"
 		if i > 0 {
 			keyword = "And"
@@ -71,6 +76,7 @@ func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*f
 	}
 	v := &f.Violations[0]
 	v.Key, v.Count = "exploration", f.Count
+	v.Hint = "the sequence: " + strings.Join(told, "; ")
 	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected, v.Actual)
 	found := &verdict{outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
 	r.verdicts[s.Key()] = found

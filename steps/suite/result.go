@@ -52,6 +52,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	}
 	res.Counts.Cases = len(selected)
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
+	res.Counts.Explored = r.explored
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
 	comparisons := r.addFindings(res, selected)
 	res.Notes = r.notes()

@@ -69,7 +69,6 @@ type run struct {
 	expressions *common.Expressions
 	binding     func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
 	explored    int                              // operations
-	unexplored  error                            // why the agent server could not be explored
 
 	obstacles
 

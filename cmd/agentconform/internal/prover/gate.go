@@ -80,8 +80,11 @@ func (p *prover) learn(row proof.Row, result *reports.Result) {
 func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*reports.Result, error) {
 	o := p.options(cfg)
 	o.Select = p.selection(t)
-	if t.explored {
+	switch {
+	case t.explored:
 		o.Explore = explored
+	case p.Whole && t.row.Kind != proof.Fault && t.row.Kind != proof.GeneratedMutant:
+		o.Explore = steps.Explored // and finds nothing
 	}
 	if t.row.Kind != proof.GeneratedMutant {
 		return steps.Run(ctx, o)
