@@ -9,7 +9,7 @@ BIN := bin/agentconform
 export GOGC ?= 400
 
 .PHONY: conformance build test lint nightly unit race features readme gate format vet staticcheck modules browser \
-	nightly-race proof tests axe interop hostile fuzz requirements spec-page docs golden peers notice picture clean
+	nightly-race proof tests axe interop hostile fuzz requirements docs golden peers notice picture clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -126,6 +126,7 @@ requirements: build
 	$(BIN) list --format markdown > features/REQUIREMENTS.md
 
 # The specification as one page, $(OUT)/spec/index.html, with exchanges of the reference and of a fault of each requirement.
+.PHONY: spec-page
 spec-page: build
 	@rm -rf $(OUT)/examples && mkdir -p $(OUT)/examples $(OUT)/spec
 	$(BIN) prove --examples $(OUT)/examples/results --out $(OUT)/examples >$(OUT)/examples/proof.txt 2>&1 || grep PROBLEM $(OUT)/examples/proof.txt

@@ -41,8 +41,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind, "duration": overview.Duration,
 		"ellipsis": safe.Ellipsis, "headline": overview.Headline, "join": strings.Join,
 		"known": overview.KnownText, "leftOut": overview.LeftOut, "long": long, "notes": overview.Notes, "quote": overview.Quote,
-		"remaining": overview.Remaining, "rule": overview.RuleURL, "seen": overview.Seen, "shortID": shortID, "subject": overview.Subject, "verdicts": overview.VerdictCounts,
-		"waits": overview.Waits, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong,
+		"remaining": overview.Remaining, "seen": overview.Seen, "shortID": shortID, "subject": overview.Subject, "verdicts": overview.VerdictCounts,
+		"waits": overview.Waits, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong, "rule": overview.RuleURL,
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
 
