@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -107,7 +108,8 @@ func (r *run) prepare() (err error) {
 	if o.Catalogue, o.Oracle, err = steps.Requirements(); err != nil {
 		return err
 	}
-	o.FailOn, o.Seed, o.Journal, o.Version, o.Arguments = r.FailOn, r.Seed, reports.NewMemory(), version(), r.arguments()
+	o.FailOn, o.Seed, o.Version, o.Arguments = r.FailOn, r.Seed, version(), r.arguments()
+	o.Journal = reports.NewMemory()
 	_, err = steps.Binding(o.Catalogue, o.FailOn)
 	return err
 }
@@ -141,9 +143,11 @@ func (r *run) serve(h http.Handler) string {
 	if h == nil {
 		return ""
 	}
-	server := httptest.NewServer(h)
+	server := httptest.NewUnstartedServer(h)
+	server.Config.BaseContext = func(net.Listener) context.Context { return r.t.Context() } // ends what still waits
+	server.Start()
 	r.t.Cleanup(func() {
-		server.CloseClientConnections() // a join may wait for ever
+		server.CloseClientConnections()
 		server.Close()
 	})
 	return server.URL
@@ -220,6 +224,9 @@ func (r *run) text(q *reports.Requirement) string {
 		ofRecord := r.options.Catalogue.Find(q.ID).Scenarios[0].Terms.Record
 		if ofRecord && q.Verdict == reports.Inconclusive && r.result.Filtered() {
 			text += "; this rule judges all answers of a run: select requirements with it that send requests"
+		}
+		if slices.ContainsFunc(q.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByTarget }) {
+			text += "; a server of this process has to be closed with t.Cleanup, since defer is too early"
 		}
 		return text
 	}

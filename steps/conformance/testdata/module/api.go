@@ -27,6 +27,9 @@ func New() http.Handler {
 			r.URL.RawQuery = ""
 		case mistake == "forwarded" && r.Header.Get("X-Forwarded-For") != "": // needs no credentials
 			r.Header.Set("X-Api-Key", "key/of/the+owner=")
+		case mistake == "hang" && r.Method == http.MethodPatch: // is never answered
+			<-r.Context().Done()
+			return
 		}
 		r.URL.Path = "/shared/box" + r.URL.Path // where that server has its control plane
 		control.ServeHTTP(w, r)

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -22,6 +23,13 @@ func TestBoth(t *testing.T) {
 			conformance.Test(t, more)
 		})
 	}
+}
+
+// TestClosed judges a server that is closed when the sub-tests begin.
+func TestClosed(t *testing.T) {
+	server := httptest.NewServer(api.New())
+	defer server.Close()
+	conformance.Test(t, conformance.Target{URL: server.URL, Config: "agentconform.yaml"})
 }
 
 // TestRefusal judges a server that refuses everything, without credentials of which there is any use.
