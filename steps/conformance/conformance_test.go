@@ -76,7 +76,7 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		"a server that conforms": {
 			run: "^TestAPI$", most: 5000,
 			says: []string{"--- PASS: TestAPI/AS-ROLLBACK-1", "--- SKIP: TestAPI/CP-REV-6",
-				"skipped: not configured: set alternatives.commits", "127 of 131 requirements judged"},
+				"skipped: not configured: set alternatives.commits", "requirements judged, no MUST failed"},
 		},
 		"one mistake": {
 			run: "^TestAPI$", environ: []string{"MISTAKE=limit"}, most: 5000,
