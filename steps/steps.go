@@ -4,6 +4,7 @@ package steps
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
@@ -55,6 +56,21 @@ const (
 	Polled    = target.Polled
 	Throttled = target.Throttled
 	Named     = target.Named
+)
+
+// Requirements returns what a target is judged by. Both are made once, and may be used by several runs at a time.
+func Requirements() (*features.Catalogue, *spec.Oracle, error) {
+	catalogue, err := loadCatalogue()
+	if err != nil {
+		return nil, nil, err
+	}
+	oracle, err := newOracle()
+	return catalogue, oracle, err
+}
+
+var (
+	loadCatalogue = sync.OnceValues(features.Load)
+	newOracle     = sync.OnceValues(spec.New)
 )
 
 // Run judges the target and returns all that was learned. An error means that there is nothing to report: the

@@ -1,7 +1,10 @@
 package suite
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -32,8 +35,8 @@ type Options struct {
 	Concurrency int // requests in flight; DefaultConcurrency when 0
 	Strict      bool
 	FailOn      []string // "should", or tag expressions: requirements that match one count as MUST
-	Seed        int64    // shuffles the scenarios; any number but 0
-	ID          string   // of the run; names what it creates
+	Seed        int64    // shuffles the scenarios; 0: a random one, which the result tells
+	ID          string   // of the run; names what it creates; "": a random one
 	Version     string   // of the suite
 	Commit      string   // of the suite's source, where the build recorded it
 	Arguments   []string // of the program, as the user gave them, for the report
@@ -161,6 +164,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
+	o.Seed, o.ID = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1), cmp.Or(o.ID, randomID())
 	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses the races with the runs that it has started
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
@@ -177,6 +181,12 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		forecast: Foresee(o.Config, o.Select), start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}}
 	r.invariants = invariants.NewRecord(t, r.judgedApart)
 	return r, nil
+}
+
+func randomID() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // reach sends one request, so that a target that does not answer is reported once and not for each scenario. Any
