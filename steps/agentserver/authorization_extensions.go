@@ -70,7 +70,7 @@ func (w *extensions) allTry(ctx context.Context, id string) error {
 	case !w.owners.OK() && w.tooLate():
 		return w.ownerTriesAnother(ctx)
 	case w.owners.OK() && w.operation.Method == http.MethodDelete && !strings.Contains(w.operation.Path, "{run_id}"):
-		return w.target.Ledger.Removed(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base})
+		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base, Removed: true})
 	}
 	return nil
 }

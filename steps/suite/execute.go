@@ -20,7 +20,6 @@ import (
 	"github.com/agentconform/agentconform/steps/controlplane"
 	"github.com/agentconform/agentconform/steps/endtoend"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -156,7 +155,7 @@ func (r *run) define(d *common.Definitions, scene *common.Scene) {
 	agentserver.Define(d, scene, r.target, r.plane, r.agents)
 	endtoend.Define(d, r.target, r.plane, r.agents, c)
 	common.DefineClosing(d, scene, r.target)
-	invariants.Define(d, r.target, r.invariants)
+	r.invariants.Define(d)
 }
 
 // preclude says why a scenario is not run.
@@ -223,7 +222,7 @@ func (e *execution) end(o *outcome.Outcome, sentence string) {
 	}
 	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence}
 	if sent := e.run.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
-		e.verdict.took = time.Since(sent[0].At)
+		e.verdict.took = time.Since(sent[0].Sent)
 	}
 	e.run.mu.Lock()
 	e.run.verdicts[s.Key()] = e.verdict
