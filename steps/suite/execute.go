@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
-	"github.com/cucumber/godog/formatters"
 	messages "github.com/cucumber/messages/go/v21"
 
 	"github.com/agentconform/agentconform/features"
@@ -251,32 +250,12 @@ func (r *run) position(s *features.Scenario) int {
 const silent = "agentconform-silent"
 
 func init() {
-	godog.Format(silent, "prints nothing", func(string, io.Writer) godog.Formatter { return quiet{} })
+	godog.Format(silent, "prints nothing", func(suite string, out io.Writer) godog.Formatter {
+		return quiet{godog.NewBaseFmt(suite, out)}
+	})
 }
 
-// quiet is a formatter for godog that prints nothing.
-type quiet struct{}
-
-func (quiet) TestRunStarted() {}
-
-func (quiet) Feature(*messages.GherkinDocument, string, []byte) {}
-
-func (quiet) Pickle(*messages.Pickle) {}
+// quiet leaves out the only thing that godog's base prints.
+type quiet struct{ *godog.BaseFmt }
 
 func (quiet) Summary() {}
-
-func (quiet) Defined(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Passed(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Skipped(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Undefined(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Pending(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Failed(*messages.Pickle, *messages.PickleStep, *def, error) {}
-
-func (quiet) Ambiguous(*messages.Pickle, *messages.PickleStep, *def, error) {}
-
-type def = formatters.StepDefinition
