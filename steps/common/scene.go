@@ -1,8 +1,14 @@
+// Package common holds what the sentences of both halves share: which definitions godog is given for a scenario, what every scenario carries, and the sentences that judge all answers of a run at its end.
 package common
 
 import (
 	"context"
+	"math"
+	"net/http"
 	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/steps/client"
@@ -71,4 +77,53 @@ func (s *Scene) isServed(ctx context.Context) error {
 		return outcome.SuiteError("the scenario judges a request that it has not tried")
 	}
 	return s.served(ctx)
+}
+
+// IsInteger tells whether a value is an integer of JSON: 2, 2.0 and 2e0 are the same number.
+func IsInteger(v gjson.Result) bool {
+	return v.Type == gjson.Number && v.Num == math.Trunc(v.Num)
+}
+
+// Names tells whether a refusal names a parameter: in a loc where there is one, else anywhere in the body. That a
+// loc is missing is another requirement's concern.
+func Names(a *client.Answer, parameter string) bool {
+	located := false
+	for _, item := range a.Get("detail").Array() {
+		loc := item.Get("loc")
+		if !loc.IsArray() {
+			continue
+		}
+		for _, part := range loc.Array() {
+			located = true
+			if part.String() == parameter {
+				return true
+			}
+		}
+	}
+	return !located && strings.Contains(string(a.Body), parameter)
+}
+
+// RefusedNaming holds an answer to a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
+func RefusedNaming(a *client.Answer, parameters ...string) error {
+	if a.Status != http.StatusUnprocessableEntity {
+		return outcome.Violated(a, "status 422", "%s", outcome.Seen(a))
+	}
+	for _, p := range parameters {
+		if !Names(a, p) {
+			return outcome.Violated(a, "an error that names "+p, "%s", outcome.Seen(a)).At("/detail")
+		}
+	}
+	return nil
+}
+
+// DetailContains holds a refusal to a detail that contains an id (section 7).
+func DetailContains(a *client.Answer, id string) error {
+	text := string(a.Body)
+	if detail := a.Get("detail"); detail.Type == gjson.String {
+		text = detail.Str
+	}
+	if !strings.Contains(strings.ToLower(text), id) {
+		return outcome.Violated(a, "a detail that names "+id, "%s", outcome.Seen(a)).At("/detail")
+	}
+	return nil
 }

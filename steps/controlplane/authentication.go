@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -247,6 +248,141 @@ func (w *access) noDeploymentWithName(ctx context.Context) error {
 	}
 	if !supported {
 		return outcome.Inconclusive("the list of deployments is no longer answered with 2xx")
+	}
+	return nil
+}
+
+// foreign holds the sentences about wrong credentials other than API keys. Each is sent alone: a valid credential beside it
+// is not judged.
+type foreign struct {
+	*access
+	tried []attempt
+}
+
+// attempt is the answer to a request, and whether its body could not be served.
+type attempt struct {
+	answer *client.Answer
+	empty  bool
+}
+
+// define holds the sentences about bearer tokens, tenant IDs and the tokens of users (section 5).
+func (w *foreign) define(r *common.Definitions) {
+	const operations = ` tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`
+	r.When(`a client with a bearer token that is (unknown|empty|whitespace)`+operations, w.clientWithBearerTries)
+	r.When(`a client with a tenant ID that is (unknown|empty|whitespace)`+operations, w.clientWithTenantTries)
+	r.When(`a client tries each operation with a ((?:bearer token|tenant ID) that is (?:one character too long|one character too short|changed in its last character|in another case))`, w.clientWithNearMissTriesAll)
+	r.Then(`each request is refused with 401 or 403`, w.eachRefused)
+	r.When(`a client with the token of a user of the agent server`+operations, w.clientWithUsersTokenTries)
+}
+
+func (w *foreign) clientWithBearerTries(ctx context.Context, kind, operation string) error {
+	return w.try(ctx, target.Asker("a bearer token that is "+kind), operation)
+}
+
+func (w *foreign) clientWithTenantTries(ctx context.Context, kind, operation string) error {
+	return w.try(ctx, target.Asker("a tenant ID that is "+kind), operation)
+}
+
+// aNearMissAlone skips where the mistake changes nothing in the credential.
+func (w *foreign) aNearMissAlone(wrong string) error {
+	credential, kind, _ := strings.Cut(wrong, " that is ")
+	scheme := target.SchemeBearer
+	if credential == "tenant ID" {
+		scheme = target.SchemeTenantID
+	}
+	return w.aNearMissOf(scheme, kind)
+}
+
+func (w *foreign) clientWithNearMissTriesAll(ctx context.Context, wrong string) error {
+	if err := w.aNearMissAlone(wrong); err != nil {
+		return err
+	}
+	for _, operation := range []string{"create a deployment", "retrieve a deployment", "update a deployment", "list its revisions", "retrieve a revision"} {
+		if err := w.try(ctx, target.Asker("a "+wrong), operation); err != nil {
+			return err
+		}
+		w.tried = append(w.tried, attempt{w.Scene.Answer, w.empty})
+	}
+	return nil
+}
+
+func (w *foreign) eachRefused() error {
+	for _, at := range w.tried {
+		w.Scene.Answer, w.empty = at.answer, at.empty
+		if err := w.refusedForCredentials(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *foreign) clientWithUsersTokenTries(ctx context.Context, operation string) error {
+	return w.try(ctx, target.UsersToken, operation)
+}
+
+// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else.
+type disguise struct {
+	*World
+	plain []string // the paths of the interface for which the answers were asked
+}
+
+// define holds these sentences (section 5).
+func (w *disguise) define(r *common.Definitions) {
+	r.When(`a client without credentials reads it by paths with (a slash at the end|a doubled slash|capital letters|a path parameter)`, w.readsRespelled)
+	r.When(`a client without credentials reads it with (headers that [a-z ]+|a header that overrides the method)`, w.readsClaiming)
+	r.Then(`no answer shows anything of the deployment`, w.showsNothing)
+}
+
+func (w *disguise) readsRespelled(ctx context.Context, how string) error {
+	return w.reads(ctx, nil, func(path string) string { return target.Respelled(path, how, w.Deployment.ID, w.Deployment.First) })
+}
+
+func (w *disguise) readsClaiming(ctx context.Context, what string) error {
+	claim, err := w.Target.Claim(what)
+	if err != nil {
+		return err
+	}
+	return w.reads(ctx, claim, func(path string) string { return path })
+}
+
+// reads asks for all that the interface shows of a deployment.
+func (w *disguise) reads(ctx context.Context, claim http.Header, written func(path string) string) error {
+	id := w.Deployment.ID
+	for _, path := range []string{plane.DeploymentPath(id), plane.RevisionsPath(id), plane.RevisionPath(id, w.Deployment.First)} {
+		request := w.Target.ToControlPlane(target.Nobody, http.MethodGet, written(path), nil)
+		request.Wrong = true // nothing but what it shows is judged
+		maps.Copy(request.Header, claim)
+		a, err := w.Do(ctx, request)
+		if err != nil {
+			return err
+		}
+		w.Answers, w.plain = append(w.Answers, a), append(w.plain, path)
+	}
+	return nil
+}
+
+// showsNothing compares with the same request without a disguise: where that is served too, the disguise shows nothing.
+func (w *disguise) showsNothing(ctx context.Context) error {
+	for i, a := range w.Answers {
+		if wrong := shown(a); wrong != nil {
+			return outcome.Unless(ctx, wrong, func(ctx context.Context) error {
+				plain, err := w.Do(ctx, w.Target.ToControlPlane(target.Nobody, http.MethodGet, w.plain[i], nil))
+				if o := shown(plain); err == nil && o != nil {
+					return o.ByRequirement("CP-AUTH-1")
+				}
+				return err
+			})
+		}
+	}
+	return nil
+}
+
+// shown looks for what only these answers have: another one may repeat the path of its request.
+func shown(a *client.Answer) *outcome.Outcome {
+	for _, member := range []string{"latest_revision_id", "source_revision_config", "resources.0"} {
+		if a != nil && a.OK() && a.Get(member).Exists() {
+			return outcome.Violated(a, "status 401 or 403, or nothing of the deployment", "%s", outcome.Seen(a)).At("/" + pointerOf(member))
+		}
 	}
 	return nil
 }

@@ -2,9 +2,14 @@ package plane
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -103,4 +108,78 @@ func (r *reads) CreatedAsAtFirst(answers []*client.Answer) error {
 		return outcome.Inconclusive("no revision is returned under the id that was polled")
 	}
 	return nil
+}
+
+// timeline is which statuses polling saw, and when.
+type timeline struct {
+	start time.Time // of the run
+
+	mu   sync.Mutex
+	all  []reports.Transition
+	seen map[string]bool // revisions with a status
+}
+
+// Timeline returns the statuses that polling saw, each once for each revision, in the order in which they were seen.
+func (t *timeline) Timeline() []reports.Transition {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.all)
+}
+
+// note notes a status for the timeline, once for each revision.
+func (t *timeline) note(revision, status string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := revision + " " + status
+	if t.seen[key] {
+		return
+	}
+	t.seen[key] = true
+	t.all = append(t.all, reports.Transition{Revision: revision, Status: status, AtMS: time.Since(t.start).Milliseconds()})
+}
+
+// StatusesOf returns every status that any poll of the run saw of a revision.
+func (t *timeline) StatusesOf(revision string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []string
+	for _, one := range t.all {
+		if one.Revision == revision {
+			all = append(all, one.Status)
+		}
+	}
+	return all
+}
+
+// Instant reads a date-time of any offset and precision.
+func Instant(v gjson.Result) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
+	return t, err == nil
+}
+
+// SameInstant compares two date-times as exactly as the coarser of them is written.
+func SameInstant(a, b gjson.Result) (same, comparable bool) {
+	at, ok := Instant(a)
+	bt, ok2 := Instant(b)
+	if !ok || !ok2 {
+		return false, false
+	}
+	if at.Equal(bt) {
+		return true, true
+	}
+	finer, coarser := digits(a.String()), digits(b.String())
+	if finer == coarser {
+		return false, true
+	}
+	unit := time.Second
+	for range min(finer, coarser) {
+		unit /= 10
+	}
+	return at.Sub(bt).Abs() < unit, true
+}
+
+// digits counts those of the fraction of a second.
+func digits(dateTime string) int {
+	_, fraction, _ := strings.Cut(dateTime, ".")
+	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
 }

@@ -77,7 +77,7 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{Config: c, RunID: o.RunID, Fixtures: o.Fixtures, Progress: o.Progress,
-		Redact: client.NewRedactor(c.Secrets(), c.Common()...), Client: client.NewVia(max(o.Concurrency, 1), route)}
+		Redact: client.NewRedactor(c.Secrets(), c.Common()...), Client: client.New(max(o.Concurrency, 1), route)}
 	if every := c.Every(); every > 0 {
 		t.Client.Limit = rate.NewLimiter(rate.Every(every), 1)
 	}
