@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -41,7 +42,7 @@ type callers struct {
 // define holds the sentences about authentication (sections 5 and 7).
 func (w *callers) define(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
-	r.Given(`a run in progress on a new thread`, w.anOwnRunInProgress)
+	r.Given(`a run in progress on a new thread`, w.afterPlainRuns(w.aRunInProgress))
 	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun)
 	r.When(anyAttempt, w.callerTries)
 	r.When(`the user starts a run that reports its caller`, w.userAsksWho)
@@ -70,13 +71,6 @@ func (w *callers) aRunToAskFor(ctx context.Context) error {
 	return nil
 }
 
-func (w *callers) anOwnRunInProgress(ctx context.Context) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return err
-	}
-	return w.aRunInProgress(ctx)
-}
-
 // callerTries has the caller do one of the things that an agent server offers, to the run and thread that the
 // sentences speak of. Who may start a run gets a thread for it: the run may be shared by scenarios.
 func (w *callers) callerTries(ctx context.Context, name, operation string) error {
@@ -85,7 +79,7 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 		return err
 	}
 	w.attempted = name
-	w.scene.JudgeServed(w.isServed)
+	w.scene.Served = w.isServed
 	t, g := w.thread, w.current
 	operation, unknown := strings.CutSuffix(operation, " of an unknown thread")
 	if unknown {
@@ -224,11 +218,7 @@ func (w *callers) userAsksWho(ctx context.Context) error {
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
 func (w *callers) usersAskWho(ctx context.Context, when string) error {
-	user, err := w.callerNamed(ctx, target.TheUser)
-	if err != nil {
-		return err
-	}
-	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	user, other, err := w.bothUsers(ctx)
 	if err != nil {
 		return err
 	}
@@ -301,9 +291,7 @@ func (w *callers) eachReportsItsOwn() error {
 // identifying returns what the configuration knows of a user.
 func identifying(u config.User) map[string]any {
 	all := map[string]any{"identity": u.Identity}
-	for field, value := range u.Fields {
-		all[field] = value
-	}
+	maps.Copy(all, u.Fields)
 	return all
 }
 

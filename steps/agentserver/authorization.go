@@ -36,12 +36,19 @@ func (w *owners) define(r *common.Definitions) {
 	r.Given(`a thread of each of two users`, w.aThreadEach)
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
-	r.When(`the user creates a thread with metadata`, w.userCreatesWithMetadata)
+	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
+		w.owned.mark = w.target.Name("kept")
+		return w.createOwned(ctx, map[string]any{markKey: w.owned.mark})
+	})
 	r.Then(`the list does not hold that thread`, w.listLacksMarked)
 	r.Then(`the list holds no thread of the user`, w.listHoldsNoForeign)
 	r.Then(`the list holds the thread of the other user`, w.listHoldsOwn)
-	r.Then(`its metadata names the user as owner`, w.metadataNamesOwner)
-	r.Then(`its metadata holds the keys that were sent`, w.metadataHoldsGiven)
+	r.Then(`its metadata names the user as owner`, func(ctx context.Context) error {
+		return w.metadataHolds(ctx, ownerKey, w.owner().User.Identity, "the owner")
+	})
+	r.Then(`its metadata holds the keys that were sent`, func(ctx context.Context) error {
+		return w.metadataHolds(ctx, markKey, w.owned.mark, "the metadata")
+	})
 }
 
 // ownership is who owns which thread, and by which metadata both are known.
@@ -106,22 +113,16 @@ func (w *owners) listLacksMarked() error {
 // aThreadEach makes a thread of each user, with the same mark, and makes sure that the user's own list shows the
 // user's: else its absence from other lists would say nothing.
 func (w *owners) aThreadEach(ctx context.Context) error {
-	user, err := w.callerNamed(ctx, target.TheUser)
-	if err != nil {
-		return err
-	}
-	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	user, other, err := w.bothUsers(ctx)
 	if err != nil {
 		return err
 	}
 	w.owned.mark = w.target.Name("listed")
-	for _, each := range []struct {
-		who  target.Caller
-		into **agent.Thread
-	}{{user, &w.owned.users}, {other, &w.owned.others}} {
-		if *each.into, err = w.markedThread(ctx, each.who); err != nil {
-			return err
-		}
+	if w.owned.users, err = w.markedThread(ctx, user); err != nil {
+		return err
+	}
+	if w.owned.others, err = w.markedThread(ctx, other); err != nil {
+		return err
 	}
 	w.thread, err = w.listed.ReadNewest(ctx, w.server, user, w.owned.users, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, user) })
 	if err != nil {
@@ -215,7 +216,7 @@ func (w *owners) listHoldsOwn(ctx context.Context) error {
 			return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
 		}
 	}
-	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "%s", w.listed).Hinting(w.listingHint()).Comparing(w.scene.Answer, w.owned.others.Answer)
+	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "%s", w.listed).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, w.owned.others.Answer)
 }
 
 // keepsMark tells whether the target shows that it keeps the metadata of a thread.
@@ -243,11 +244,6 @@ func (w *owners) userCreatesForOther(ctx context.Context) error {
 	return w.createOwned(ctx, map[string]any{ownerKey: name})
 }
 
-func (w *owners) userCreatesWithMetadata(ctx context.Context) error {
-	w.owned.mark = w.target.Name("kept")
-	return w.createOwned(ctx, map[string]any{markKey: w.owned.mark})
-}
-
 // metadata returns what the target shows of the new thread: in the answer to its creation, else in the list.
 func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	who, err := w.callerNamed(ctx, target.TheUser)
@@ -272,25 +268,13 @@ func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	return gjson.Result{}, outcome.Inconclusive("the target shows no metadata of a thread")
 }
 
-func (w *owners) metadataNamesOwner(ctx context.Context) error {
+func (w *owners) metadataHolds(ctx context.Context, key, value, what string) error {
 	metadata, err := w.metadata(ctx)
 	if err != nil {
 		return err
 	}
-	identity := w.owner().User.Identity
-	if found := metadata.Get(ownerKey); found.String() != identity {
-		return outcome.Violated(w.scene.Answer, fmt.Sprintf("the owner %q", identity), "%s", outcome.Shown(found)).At("/metadata/" + ownerKey)
-	}
-	return nil
-}
-
-func (w *owners) metadataHoldsGiven(ctx context.Context) error {
-	metadata, err := w.metadata(ctx)
-	if err != nil {
-		return err
-	}
-	if found := metadata.Get(markKey); found.String() != w.owned.mark {
-		return outcome.Violated(w.scene.Answer, fmt.Sprintf("the metadata %q", w.owned.mark), "%s", outcome.Shown(found)).At("/metadata/" + markKey)
+	if found := metadata.Get(key); found.String() != value {
+		return outcome.Violated(w.scene.Answer, fmt.Sprintf("%s %q", what, value), "%s", outcome.Shown(found)).At("/metadata/" + key)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package agentserver
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
@@ -86,22 +87,13 @@ func endedEarly() error {
 
 // awaitAny waits until one of the runs has completed: nobody can say which.
 func (w *concurrent) awaitAny(ctx context.Context) error {
-	var over time.Time
 	for _, g := range w.started {
-		if end := g.Answered().Add(g.Order.Hold); end.After(over) {
-			over = end
+		if err := client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))); err != nil {
+			return err
 		}
-	}
-	if err := client.Sleep(ctx, time.Until(over)); err != nil {
-		return err
 	}
 	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
-		for _, g := range w.started {
-			if g.CompleteIn(a) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(w.started, func(g *agent.GraphRun) bool { return g.CompleteIn(a) })
 	})
 	if err != nil {
 		return err

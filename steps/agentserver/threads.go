@@ -19,10 +19,10 @@ type threads struct{ *World }
 func (w *threads) define(r *common.Definitions) {
 	r.Given(`a thread of the user`, w.aThread)
 	r.Given(`another thread of the user`, w.anotherThread)
-	r.When(`the user creates a thread`, w.userCreatesThread)
+	r.When(`the user creates a thread`, func(ctx context.Context) error { return w.createThread(ctx, nil) })
 	r.When(`the user creates two threads`, w.userCreatesTwoThreads)
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
-	r.Then(`the answer holds a "thread_id"`, w.answerHoldsThread)
+	r.Then(`the answer holds a "thread_id"`, func(ctx context.Context) error { return w.answerHoldsID(ctx, "thread_id") })
 	r.Then(`their ids are distinct`, w.threadsDiffer)
 	r.Then(`the list holds the thread`, w.listHoldsThread)
 }
@@ -32,8 +32,6 @@ func (w *threads) anotherThread(ctx context.Context) error {
 	w.threads = append(w.threads, t)
 	return err
 }
-
-func (w *threads) userCreatesThread(ctx context.Context) error { return w.createThread(ctx, nil) }
 
 func (w *threads) userCreatesTwoThreads(ctx context.Context) error {
 	for range 2 {
@@ -63,11 +61,6 @@ func (w *threads) callerLists(ctx context.Context, name string) error {
 // newThread makes a newer thread, for a list that may be a page.
 func (w *threads) newThread(ctx context.Context) (*agent.Thread, error) {
 	return w.server.NewThread(ctx, w.owner())
-}
-
-// answerHoldsThread and answerHoldsRun want a non-empty id; its JSON type is judged by the contract.
-func (w *threads) answerHoldsThread(ctx context.Context) error {
-	return w.answerHoldsID(ctx, "thread_id")
 }
 
 func (w *threads) threadsDiffer() error {

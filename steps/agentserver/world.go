@@ -113,6 +113,24 @@ func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, er
 	return who, outcome.AsPrecondition(err)
 }
 
+// bothUsers are "the user" and "the other user".
+func (w *World) bothUsers(ctx context.Context) (user, other target.Caller, err error) {
+	if user, err = w.callerNamed(ctx, target.TheUser); err == nil {
+		other, err = w.callerNamed(ctx, target.TheOtherUser)
+	}
+	return user, other, err
+}
+
+// afterPlainRuns is a precondition that needs plain runs to work.
+func (w *World) afterPlainRuns(given func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		if err := w.server.PlainRunsWork(ctx); err != nil {
+			return err
+		}
+		return given(ctx)
+	}
+}
+
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
 // of that is DEPLOYED.
 func (w *World) anUpdatedAgentServer(ctx context.Context) error {
@@ -131,22 +149,14 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 	return err
 }
 
-// isServed wants the request that was tried to be served.
+// isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with a request that was
+// let in belongs to the requirement about the operation.
 func (w *World) isServed(context.Context) error {
-	if w.scene.Answer.OK() {
-		return nil
-	}
-	return w.agentServes(w.scene.Answer)
-}
-
-// agentServes says what is wrong with an answer that is no success. That a user is refused is judged here; any other
-// trouble with a request that was let in belongs to the requirement about the operation.
-func (w *World) agentServes(a *client.Answer) error {
-	refusals := []int{http.StatusUnauthorized, http.StatusForbidden, w.target.Config.Agent.RejectedStatus}
-	if w.attempted == target.TheUser && !slices.Contains(refusals, a.Status) {
+	a, refusals := w.scene.Answer, []int{http.StatusUnauthorized, http.StatusForbidden, w.target.Config.Agent.RejectedStatus}
+	if !a.OK() && w.attempted == target.TheUser && !slices.Contains(refusals, a.Status) {
 		return outcome.Blocked("the request fails for another reason than its credentials: %s", outcome.Seen(a))
 	}
-	return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
+	return outcome.Want(a.OK(), a, "status 2xx")
 }
 
 // speakOf makes a run the one that the sentences speak of.
@@ -219,11 +229,8 @@ func (w *World) tooSlowFor(ctx context.Context, g *agent.GraphRun, hold time.Dur
 	return err == nil && 4*(a.Queued+a.Took) > hold
 }
 
-func (w *World) userReadsState(ctx context.Context) error {
-	a, err := w.server.State(ctx, w.owner(), w.thread)
-	if err == nil {
-		w.scene.Answer = a
-	}
+func (w *World) userReadsState(ctx context.Context) (err error) {
+	w.scene.Answer, err = w.server.State(ctx, w.owner(), w.thread)
 	return err
 }
 
@@ -232,9 +239,7 @@ func (w *World) aThread(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *World) onNewThread(ctx context.Context) error {
-	return outcome.AsPrecondition(w.aThread(ctx))
-}
+func (w *World) onNewThread(ctx context.Context) error { return outcome.AsPrecondition(w.aThread(ctx)) }
 
 // createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.
 func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
@@ -247,6 +252,7 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 	return nil
 }
 
+// answerHoldsID wants a non-empty id; its JSON type is judged by the contract.
 func (w *World) answerHoldsID(ctx context.Context, field string) error {
 	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
 		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(ctx, field))
@@ -263,7 +269,7 @@ func (w *World) listHoldsThread(ctx context.Context) error {
 	if !isThreadList(w.scene.Answer) {
 		wrong = outcome.Violated(w.scene.Answer, "an array of threads", "%s", outcome.Seen(w.scene.Answer))
 	}
-	wrong = wrong.Hinting(w.listingHint()).Comparing(w.scene.Answer, w.thread.Answer)
+	wrong = wrong.Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, w.thread.Answer)
 	if w.listed.Who.User == w.thread.Owner.User {
 		return outcome.Unless(ctx, wrong, func(context.Context) error { return validIsServed(w.scene.Answer) })
 	}
@@ -278,9 +284,6 @@ func (w *World) ownersListHolds(ctx context.Context) error {
 	}
 	return err
 }
-
-// listingHint names the configuration that a list without the expected thread may ask for.
-func (w *World) listingHint() string { return w.target.ListingHint() }
 
 // idHint names the configuration that may be why a user gets no thread, or no run.
 func (w *World) idHint(ctx context.Context, field string) string {

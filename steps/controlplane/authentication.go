@@ -22,33 +22,47 @@ type access struct {
 	operation string       // what for
 	name      string       // of the deployment that was to be refused
 	empty     bool         // what was sent has no body that could be served
+	tried     []attempt
 }
+
+// attempt is the answer to a request, and whether its body could not be served.
+type attempt struct {
+	answer *client.Answer
+	empty  bool
+}
+
+// The operations of the interface, as the sentences name them, and the mistakes in credentials. Each wrong credential is sent alone: a
+// valid one beside it is not judged.
+const (
+	reads      = `retrieve a deployment|list its revisions|retrieve a revision`
+	operations = `(create a deployment|update a deployment|` + reads + `)`
+	nearMiss   = `one character too long|one character too short|changed in its last character|in another case`
+)
 
 // define holds the sentences about credentials (section 5).
 func (w *access) define(r *common.Definitions) {
-	r.Given(`another existing deployment`, w.anotherExistingDeployment)
+	r.Given(`another existing deployment`, func(ctx context.Context) error { return w.Read(ctx, w.Plane.Fixtures.Existing) })
 	r.Given(`an existing deployment, or an unknown id`, w.AnIDToAskFor)
 	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments)
-	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries)
-	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|one character too short|changed in its last character|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries)
-	(&foreign{access: w}).define(r)
-	(&disguise{World: w.World}).define(r)
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries)
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries)
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
-	r.When(`the other tenant tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.otherTenantTries)
+	r.When(`a client without credentials tries to `+operations, func(ctx context.Context, operation string) error {
+		return w.try(ctx, target.Nobody, operation)
+	})
+	r.When(`a client with (an API key that is (?:unknown|empty|whitespace|`+nearMiss+`)) tries to `+operations, w.clientTries)
+	r.When(`a client with (a (?:bearer token|tenant ID) that is (?:unknown|empty|whitespace)) tries to `+operations, w.clientTries)
+	r.When(`a client with (the token of a user of the agent server) tries to `+operations, w.clientTries)
+	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`))`, w.clientTriesAll)
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to `+operations, w.clientWithSchemeTries)
+	r.When(`the other tenant tries to (`+reads+`)`, w.otherTenantTries)
 	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates)
 	r.When(`the other tenant tries to update its source`, w.otherTenantUpdates)
 	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a unique name`, w.unauthorizedCreates)
 	r.When(`a client with (no credentials|an unknown API key) retrieves it and an unknown deployment`, w.unauthorizedRetrievesBoth)
 	r.Then(`the request is refused with 401 or 403`, w.refusedForCredentials)
+	r.Then(`each request is refused with 401 or 403`, w.eachRefused)
 	r.Then(`both requests are refused with the same status`, w.sameStatus)
 	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
 	r.Then(`no deployment with that name is listed`, w.noDeploymentWithName)
-}
-
-func (w *access) anotherExistingDeployment(ctx context.Context) error {
-	return w.Read(ctx, w.Plane.Fixtures.Existing)
+	(&disguise{World: w.World}).define(r)
 }
 
 func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
@@ -101,31 +115,37 @@ func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
 	return err
 }
 
-func (w *access) unauthenticatedTries(ctx context.Context, operation string) error {
-	return w.try(ctx, target.Nobody, operation)
-}
-
-func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string) error {
-	if err := w.aNearMiss(kind); err != nil {
+// clientTries has a client with the credentials that the sentence names try the operation.
+func (w *access) clientTries(ctx context.Context, credentials, operation string) error {
+	if err := w.isWrong(credentials); err != nil {
 		return err
 	}
-	return w.try(ctx, target.Asker("an API key that is "+kind), operation)
+	return w.try(ctx, target.Asker(credentials), operation)
 }
 
-// aNearMiss skips where the mistake changes nothing in the key.
-func (w *access) aNearMiss(kind string) error { return w.aNearMissOf(target.SchemeAPIKey, kind) }
+func (w *access) clientTriesAll(ctx context.Context, credentials string) error {
+	for operation := range strings.SplitSeq(strings.Trim(operations, "()"), "|") {
+		if err := w.clientTries(ctx, credentials, operation); err != nil {
+			return err
+		}
+		w.tried = append(w.tried, attempt{w.Scene.Answer, w.empty})
+	}
+	return nil
+}
 
-func (w *access) aNearMissOf(scheme, kind string) error {
-	_, key := w.Target.Credential(scheme)
+// isWrong skips where the mistake of a near miss changes nothing in the credential.
+func (w *access) isWrong(credentials string) error {
+	credential, kind, _ := strings.Cut(credentials, " that is ")
+	scheme := map[string]string{"an API key": target.SchemeAPIKey, "a tenant ID": target.SchemeTenantID, "a bearer token": target.SchemeBearer}[credential]
 	if w.Target.IsSame(scheme, kind) {
+		_, key := w.Target.Credential(scheme)
 		return outcome.Inapplicable(key, "the "+scheme+" is the same with this mistake: it is too short, or has no letters that have a case")
 	}
 	return nil
 }
 
 func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
-	w.operation = operation
-	w.Scene.JudgeServed(w.schemeOpens)
+	w.operation, w.Scene.Served = operation, w.schemeOpens
 	err := w.try(ctx, target.Asker(scheme), operation)
 	if err == nil && operation == "update a deployment" && w.Scene.Answer.Refused() && w.refusedForCredentials() != nil {
 		if err := w.Plane.Settle(ctx, w.Deployment.ID); err != nil { // it may be busy with its first revision
@@ -137,8 +157,7 @@ func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation st
 }
 
 func (w *access) otherTenantTries(ctx context.Context, operation string) error {
-	w.asker = target.AnotherTenant
-	w.operation = operation
+	w.asker, w.operation = target.AnotherTenant, operation
 	return w.try(ctx, target.AnotherTenant, operation)
 }
 
@@ -154,9 +173,8 @@ func (w *access) otherTenantUpdates(ctx context.Context) error {
 }
 
 func (w *access) unauthorizedCreates(ctx context.Context, who string) error {
-	name := w.Target.Name("refused")
-	w.name = name
-	_, err := w.Do(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.Plane.Sources.Body(name, nil)))
+	w.name = w.Target.Name("refused")
+	_, err := w.Do(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.Plane.Sources.Body(w.name, nil)))
 	return err
 }
 
@@ -173,25 +191,19 @@ func (w *access) unauthorizedRetrievesBoth(ctx context.Context, who string) erro
 
 // refusedForCredentials does not judge a refusal of the empty object: a target may look at the body first.
 func (w *access) refusedForCredentials() error {
-	a, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
+	a := w.Scene.Answer
 	if w.empty && a.Refused() && a.Status != http.StatusUnauthorized && a.Status != http.StatusForbidden {
 		return outcome.NotConfigured("create.body", "the empty object was refused with status %d before the credentials were checked: set create.body", a.Status)
 	}
-	if !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, a.Status) {
-		return outcome.Violated(a, "status 401 or 403", "%s", outcome.Seen(a))
-	}
-	return nil
+	return outcome.Want(slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, a.Status), a, "status 401 or 403")
 }
 
 // schemeOpens wants the request to be served. Where it is not, and not because of the credentials, the answer to the
 // request with all credentials tells whether the scheme is the cause.
 func (w *access) schemeOpens(ctx context.Context) error {
-	a, err := w.Scene.Last()
-	if err != nil || a.OK() {
-		return err
+	a := w.Scene.Answer
+	if a.OK() {
+		return nil
 	}
 	if w.refusedForCredentials() != nil {
 		ctx = plane.WithAllowance(ctx, "the request with all credentials", plane.Cost{Deployments: 1}, nil) // the one that was not served
@@ -218,11 +230,7 @@ func (w *access) sameStatus() error {
 
 // asForUnknown compares with the answer to the same asker for an unknown deployment.
 func (w *access) asForUnknown(ctx context.Context) error {
-	a, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
-	known := w.Deployment
+	a, known := w.Scene.Answer, w.Deployment
 	w.Deployment = &plane.Deployment{ID: target.UnknownID(), First: target.UnknownID()}
 	if err := w.try(ctx, w.asker, w.operation); err != nil {
 		return err
@@ -234,79 +242,14 @@ func (w *access) asForUnknown(ctx context.Context) error {
 }
 
 func (w *access) noDeploymentWithName(ctx context.Context) error {
-	found, supported, err := w.Plane.ListDeployments(ctx, w.name)
-	if err != nil {
-		return err
-	}
-	for _, id := range found {
-		if err := w.Target.Ledger.Created("deployment", id, w.Scene.Scenario.Key()); err != nil {
-			return err
-		}
-	}
-	if len(found) > 0 {
-		return outcome.Violated(w.Scene.Answer, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
-	}
-	if !supported {
+	supported, err := w.noneNamed(ctx, w.name, w.Scene.Answer)
+	if err == nil && !supported {
 		return outcome.Inconclusive("the list of deployments is no longer answered with 2xx")
 	}
-	return nil
+	return err
 }
 
-// foreign holds the sentences about wrong credentials other than API keys. Each is sent alone: a valid credential beside it
-// is not judged.
-type foreign struct {
-	*access
-	tried []attempt
-}
-
-// attempt is the answer to a request, and whether its body could not be served.
-type attempt struct {
-	answer *client.Answer
-	empty  bool
-}
-
-// define holds the sentences about bearer tokens, tenant IDs and the tokens of users (section 5).
-func (w *foreign) define(r *common.Definitions) {
-	const operations = ` tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`
-	r.When(`a client with a bearer token that is (unknown|empty|whitespace)`+operations, w.clientWithBearerTries)
-	r.When(`a client with a tenant ID that is (unknown|empty|whitespace)`+operations, w.clientWithTenantTries)
-	r.When(`a client tries each operation with a ((?:bearer token|tenant ID) that is (?:one character too long|one character too short|changed in its last character|in another case))`, w.clientWithNearMissTriesAll)
-	r.Then(`each request is refused with 401 or 403`, w.eachRefused)
-	r.When(`a client with the token of a user of the agent server`+operations, w.clientWithUsersTokenTries)
-}
-
-func (w *foreign) clientWithBearerTries(ctx context.Context, kind, operation string) error {
-	return w.try(ctx, target.Asker("a bearer token that is "+kind), operation)
-}
-
-func (w *foreign) clientWithTenantTries(ctx context.Context, kind, operation string) error {
-	return w.try(ctx, target.Asker("a tenant ID that is "+kind), operation)
-}
-
-// aNearMissAlone skips where the mistake changes nothing in the credential.
-func (w *foreign) aNearMissAlone(wrong string) error {
-	credential, kind, _ := strings.Cut(wrong, " that is ")
-	scheme := target.SchemeBearer
-	if credential == "tenant ID" {
-		scheme = target.SchemeTenantID
-	}
-	return w.aNearMissOf(scheme, kind)
-}
-
-func (w *foreign) clientWithNearMissTriesAll(ctx context.Context, wrong string) error {
-	if err := w.aNearMissAlone(wrong); err != nil {
-		return err
-	}
-	for _, operation := range []string{"create a deployment", "retrieve a deployment", "update a deployment", "list its revisions", "retrieve a revision"} {
-		if err := w.try(ctx, target.Asker("a "+wrong), operation); err != nil {
-			return err
-		}
-		w.tried = append(w.tried, attempt{w.Scene.Answer, w.empty})
-	}
-	return nil
-}
-
-func (w *foreign) eachRefused() error {
+func (w *access) eachRefused() error {
 	for _, at := range w.tried {
 		w.Scene.Answer, w.empty = at.answer, at.empty
 		if err := w.refusedForCredentials(); err != nil {
@@ -314,10 +257,6 @@ func (w *foreign) eachRefused() error {
 		}
 	}
 	return nil
-}
-
-func (w *foreign) clientWithUsersTokenTries(ctx context.Context, operation string) error {
-	return w.try(ctx, target.UsersToken, operation)
 }
 
 // disguise holds the sentences about requests that are written so that a server may take them for those of somebody else.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -26,7 +27,7 @@ type creation struct {
 // define holds the sentences about creating a deployment (sections 1, 2 and 7).
 func (w *creation) define(r *common.Definitions) {
 	r.Given(`a new deployment`, w.ANewDeployment)
-	r.When(`the client creates a deployment`, w.clientCreates)
+	r.When(`the client creates a deployment`, func(ctx context.Context) error { return w.CreatesWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
 	r.When(`the client tries to create a deployment from a source that only the other edition offers`, w.clientCreatesFromForeignSource)
 	r.When(`the client sends a create request with read-only fields`, w.clientCreatesWithReadOnly)
@@ -35,9 +36,10 @@ func (w *creation) define(r *common.Definitions) {
 	r.Then(`the request is refused with 422 and an HTTPValidationError, or with another 4xx`, w.refusedAsInvalid)
 	r.Then(`no deployment was created`, w.nothingWasCreated)
 	r.Then(`the request is refused with 4xx, or the read-only fields are ignored`, w.refusedOrOwnReadOnly)
+	// a tag and build_on_push exclude each other (section 2)
+	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`, w.clientCreatesFromTag)
+	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`, w.refusedOrNoBuildOnPush)
 }
-
-func (w *creation) clientCreates(ctx context.Context) error { return w.CreatesWith(ctx, "new", nil) }
 
 func (w *creation) clientCreatesFromForeignSource(ctx context.Context) error {
 	body := plane.CloneObject(w.Target.Config.Create.Refused)
@@ -67,21 +69,16 @@ func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string)
 }
 
 func (w *creation) creationSucceeds() error {
-	a, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
-	if !slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status) {
-		return outcome.Violated(a, "status 200, 201 or 202", "%s", outcome.Seen(a))
-	}
-	return nil
+	a := w.Scene.Answer
+	return outcome.Want(slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status), a, "status 200, 201 or 202")
 }
 
 func (w *creation) answerHoldsIDs() error {
 	for _, field := range []string{"id", "latest_revision_id"} {
 		value := w.Scene.Answer.Get(field)
-		if value.Type != gjson.String || !isUUID(value.Str) {
-			return outcome.Violated(w.Scene.Answer, "a UUID string in "+field, "%s", outcome.Shown(value)).At("/" + field)
+		isUUID := value.Type == gjson.String && len(value.Str) == 36 && uuid.Validate(value.Str) == nil // with hyphens
+		if err := outcome.WantAt(isUUID, w.Scene.Answer, field, "a UUID string in "+field); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -97,10 +94,7 @@ func (w *creation) refusedAsInvalid() error {
 		w.Scene.Note("tolerated: refused with status " + strconv.Itoa(w.Scene.Answer.Status) + " instead of 422")
 		return nil
 	}
-	if problem := common.ValidationError(w.Scene.Answer); problem != nil {
-		return problem
-	}
-	return nil
+	return common.ValidationError(w.Scene.Answer)
 }
 
 // nothingWasCreated looks for what a refusal may have left: an id in its answer that can be retrieved, or,
@@ -120,31 +114,14 @@ func (w *creation) nothingWasCreated(ctx context.Context) error {
 		w.Scene.Note("not checked whether a deployment was created: create.body has no name")
 		return nil
 	}
-	found, _, err := w.Plane.ListDeployments(ctx, w.name)
-	if err != nil {
-		return err
-	}
-	if len(found) > 0 {
-		for _, id := range found {
-			if err := w.Target.Ledger.Created("deployment", id, w.Scene.Scenario.Key()); err != nil {
-				return err
-			}
-		}
-		return outcome.Violated(refusal, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
-	}
-	return nil
+	_, err := w.noneNamed(ctx, w.name, refusal)
+	return err
 }
 
 func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
-	a, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
-	if a.Refused() {
-		return nil
-	}
-	if !a.OK() {
-		return outcome.Violated(a, "status 2xx or 4xx", "%s", outcome.Seen(a))
+	a := w.Scene.Answer
+	if a.Refused() || !a.OK() {
+		return outcome.Want(a.Refused(), a, "status 2xx or 4xx")
 	}
 	answers := []*client.Answer{a}
 	for _, path := range []string{plane.DeploymentPath(w.Deployment.ID), plane.RevisionPath(w.Deployment.ID, w.Deployment.First)} {
@@ -155,12 +132,6 @@ func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
 		answers = append(answers, read)
 	}
 	return plane.ReadOnlyIgnored(answers)
-}
-
-// defineTag holds the sentences about the rule that a tag and build_on_push exclude each other (section 2).
-func (w *creation) defineTag(r *common.Definitions) {
-	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`, w.clientCreatesFromTag)
-	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`, w.refusedOrNoBuildOnPush)
 }
 
 func (w *creation) clientCreatesFromTag(ctx context.Context, how string) error {
@@ -183,10 +154,7 @@ func fromTag(c *config.Config, buildOnPush bool) map[string]any {
 
 // refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: refuse, or show false (section 2).
 func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
-	act, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
+	act := w.Scene.Answer
 	if act.Refused() && w.Deployment.ID == "" {
 		if name, named := w.Deployment.Body["name"].(string); named {
 			return w.noneCreatedAs(ctx, name)

@@ -38,13 +38,20 @@ func (w *update) define(r *common.Definitions) {
 	r.When(`the client tries to set the read-only fields in an update`, w.clientUpdatesReadOnly)
 	r.When(`the client tries to update the deployment with (.+)`, w.clientUpdatesWithMistake)
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
-	r.When(`the client updates build_on_push to true`, w.clientUpdatesToBuildOnPush)
+	r.When(`the client updates build_on_push to true`, func(ctx context.Context) error {
+		return w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
+	})
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
-	r.Then(`the "latest_revision_id" of the deployment names that revision`, w.namesItLatest)
+	r.Then(`the "latest_revision_id" of the deployment names that revision`, func() error {
+		return same(w.Scene.Answer, "latest_revision_id", w.Revision)
+	})
 	r.Then(`no revision was created`, w.noRevisionCreated)
 	r.Then(`the update was served, or it is not judged`, w.servedOrNotJudged)
 	r.Then(`a GET of the deployment shows the "source" of the create request`, w.sourceUnchanged)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
+	// the fields that an update does not name (section 2)
+	r.Then(`the revision has the values of the first revision in the fields that the update does not name`, w.otherFieldsKept)
+	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
 }
 
 // aDeploymentThatTakesUpdates is the scenario's alone until it ends, so that every change is of its making.
@@ -201,10 +208,6 @@ func (w *update) clientUpdatesToTag(ctx context.Context) error {
 	return err
 }
 
-func (w *update) clientUpdatesToBuildOnPush(ctx context.Context) error {
-	return w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
-}
-
 // oneRevisionCreated waits for the new revision, since an update may be accepted before it takes effect.
 func (w *update) oneRevisionCreated(ctx context.Context) error {
 	if err := w.Served(); err != nil {
@@ -240,14 +243,9 @@ func (w *update) oneRevisionCreated(ctx context.Context) error {
 	return nil
 }
 
-func (w *update) namesItLatest() error { return same(w.Scene.Answer, "latest_revision_id", w.Revision) }
-
 // noRevisionCreated looks twice: a revision that is created in the background would be missed by the first look.
 func (w *update) noRevisionCreated(ctx context.Context) error {
-	act, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
+	act := w.Scene.Answer
 	for look := range 2 {
 		if look > 0 {
 			if err := w.Target.WaitSettleDelay(ctx, act); err != nil {
@@ -269,14 +267,13 @@ func (w *update) noRevisionCreated(ctx context.Context) error {
 // servedOrNotJudged keeps a refusal from passing: what an update does that is refused for another reason shows nothing of what
 // one does that is served.
 func (w *update) servedOrNotJudged() error {
-	a, err := w.Scene.Last()
-	switch {
-	case err != nil || a.OK():
-		return err
+	switch a := w.Scene.Answer; {
+	case a.OK():
+		return nil
 	case a.Refused():
 		return outcome.Inapplicable("updates without a source field", "the target refuses this update: %s", outcome.Seen(a))
 	}
-	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(a))
+	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(w.Scene.Answer))
 }
 
 func (w *update) sourceUnchanged(ctx context.Context) error {
@@ -309,12 +306,6 @@ func (w *update) readOnlyUnchanged(ctx context.Context) error {
 	return plane.ReadOnlyIgnored([]*client.Answer{after, revision})
 }
 
-// defineKeeping holds the sentences about the fields that an update does not name (section 2).
-func (w *update) defineKeeping(r *common.Definitions) {
-	r.Then(`the revision has the values of the first revision in the fields that the update does not name`, w.otherFieldsKept)
-	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
-}
-
 // settable are the fields of a deployment that the interface names and an update may set.
 var settable = []string{"source_revision_config.repo_ref", "source_revision_config.graph_config_path", "source_revision_config.image_uri", "source_config.build_on_push"}
 
@@ -337,11 +328,7 @@ func (w *update) otherFieldsKept() error {
 // allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows an earlier
 // configuration now and then is the concern of another requirement.
 func (w *update) allFieldsKept(ctx context.Context) error {
-	act, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
-	if err := w.Target.WaitSettleDelay(ctx, act); err != nil {
+	if err := w.Target.WaitSettleDelay(ctx, w.Scene.Answer); err != nil {
 		return err
 	}
 	var differs error

@@ -66,6 +66,22 @@ func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
 	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
 }
 
+// Want is nothing where the answer is as expected, else the violation.
+func Want(is bool, a *client.Answer, expected string) error {
+	if is {
+		return nil
+	}
+	return Violated(a, expected, "%s", Seen(a))
+}
+
+// WantAt is Want for the value at a path of plain names in the body (GJSON syntax).
+func WantAt(is bool, a *client.Answer, path, expected string) error {
+	if is {
+		return nil
+	}
+	return Violated(a, expected, "%s", Shown(a.Get(path))).At("/" + strings.ReplaceAll(path, ".", "/"))
+}
+
 // withReason tells of the violation in a sentence.
 func (o *Outcome) withReason() *Outcome {
 	v := o.Violations[0]

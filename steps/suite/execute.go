@@ -216,7 +216,7 @@ func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (cont
 // end gives the scenario its verdict, once.
 func (e *execution) end(o *outcome.Outcome, sentence string) {
 	s := e.scene.Scenario
-	if remark := e.scene.Remark(); o == nil && remark != "" {
+	if remark := e.scene.Remark; o == nil && remark != "" {
 		o = &outcome.Outcome{Verdict: reports.Passed, Reason: remark}
 	}
 	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence}
