@@ -52,7 +52,7 @@ func (w *lifecycle) clientPolls(ctx context.Context) (err error) {
 func (w *lifecycle) clientPollsUpToUnknown(ctx context.Context) (err error) {
 	w.Revision = w.Deployment.Latest()
 	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, func(status string) bool {
-		return w.Plane.Statuses.Done(status) || slices.ContainsFunc(w.Plane.StatusesOf(w.Revision), w.isUnknown)
+		return w.Plane.Statuses.Done(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, w.isUnknown)
 	})
 	return err
 }
@@ -149,7 +149,7 @@ func (w *lifecycle) reachesDeployed() error {
 
 // everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
 func (w *lifecycle) everyStatusKnown() error {
-	for _, status := range w.Plane.StatusesOf(w.Revision) {
+	for _, status := range w.Plane.ReadOf(w.Revision).Statuses {
 		if w.isUnknown(status) {
 			o := outcome.Violated(w.polled.Answer, "one of the thirteen statuses", "%q", status).At("/status")
 			o.Violations[0].Key = common.UnknownStatus

@@ -193,10 +193,8 @@ func (w *filtering) filtersKeepExactly(ctx context.Context) error {
 		return err
 	}
 	for _, list := range w.whole {
-		want, got := slices.Clone(statuses[list.statuses]), plane.IDs(list.rows)
-		slices.Sort(want)
-		slices.Sort(got)
-		if !list.answer.OK() || !slices.Equal(want, got) {
+		want, got := statuses[list.statuses], plane.IDs(list.rows)
+		if !list.answer.OK() || !plane.SameIDs(want, got) {
 			if w.strange != "" { // which revisions have the status is then a matter of how the target writes it
 				return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of the thirteen (CP-POLL-1)", list.statuses, len(got), w.strange).ByRequirement("CP-POLL-1")
 			}
@@ -223,8 +221,7 @@ func (w *filtering) pairsAreUnions() error {
 		}
 		compared += len(want)
 		slices.Sort(want)
-		slices.Sort(got)
-		if want = slices.Compact(want); !list.answer.OK() || !slices.Equal(want, got) {
+		if want = slices.Compact(want); !list.answer.OK() || !plane.SameIDs(want, got) {
 			first, _, _ := strings.Cut(list.statuses, ",")
 			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d (HTTP status %d)", len(got), list.answer.Status).At("/resources").Comparing(list.answer, answers[first])
 		}
@@ -246,10 +243,7 @@ func (w *filtering) pagesHoldFiltered() error {
 	compared := 0
 	for _, list := range w.whole {
 		want, found := plane.IDs(list.rows), got[list.statuses]
-		compared += len(want)
-		slices.Sort(want)
-		slices.Sort(found)
-		if !slices.Equal(want, found) {
+		if compared += len(want); !plane.SameIDs(want, found) {
 			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses+" over all pages, each once", "%d", len(found)).At("/resources").Comparing(lastPage[list.statuses], list.answer)
 		}
 	}

@@ -161,7 +161,7 @@ func differs(p page, all []gjson.Result, first *client.Answer, filter string) *o
 	from := min(p.offset.number, len(all))
 	want := plane.IDs(all[from:min(from+p.limit.number, len(all))])
 	got := plane.IDs(p.answer.Get("resources").Array())
-	if p.answer.OK() && sameIDs(want, got) {
+	if p.answer.OK() && plane.SameIDs(want, got) {
 		return nil
 	}
 	query := "the list with " + asked(p, filter)
@@ -195,10 +195,6 @@ func and(filter string) string {
 // join joins the parts of a query that are there.
 func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "&")
-}
-
-func sameIDs(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // defaultLimit is how many revisions a list holds at most without limit (section 8).

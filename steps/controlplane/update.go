@@ -300,7 +300,7 @@ func (w *update) readOnlyUnchanged(ctx context.Context) error {
 	if before.Get("id").String() != after.Get("id").String() || !was.Equal(is) {
 		return outcome.Violated(after, fmt.Sprintf("id %s and created_at %s unchanged", outcome.Shown(before.Get("id")), outcome.Shown(before.Get("created_at"))), "%s", outcome.Seen(after)).Comparing(after, before)
 	}
-	if sent, _ := plane.ReadOnly()["status"].(string); slices.Contains(w.Plane.StatusesOf(w.before.Latest), sent) {
+	if sent, _ := plane.ReadOnly()["status"].(string); slices.Contains(w.Plane.ReadOf(w.before.Latest).Statuses, sent) {
 		return plane.ReadOnlyIgnored([]*client.Answer{after}) // the revision had failed by itself, before the update
 	}
 	return plane.ReadOnlyIgnored([]*client.Answer{after, revision})

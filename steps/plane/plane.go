@@ -27,7 +27,6 @@ type Plane struct {
 	target *target.Target
 	maker  *shared.Maker
 	reader
-	timeline
 	reads
 	looks
 	*waits
@@ -43,7 +42,7 @@ type Plane struct {
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
 		Sources: SourcesOf(t.Config), Statuses: statusesOfContract(), target: t, maker: maker, reader: reader{t},
-		timeline: timeline{start: start, seen: map[string]bool{}}, reads: reads{of: map[string]Read{}}, looks: looks{at: map[string]*look{}},
+		reads: reads{start: start, of: map[string]Read{}}, looks: looks{at: map[string]*look{}},
 		waits: newWaits(), noRevisionFor: map[string]bool{},
 	}
 	p.Existing = NoneExisting(t.Config)

@@ -60,7 +60,6 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 				p.waits.leaves(h.statuses[n-1])
 			}
 			h.statuses = append(h.statuses, h.Final)
-			p.timeline.note(revision, h.Final)
 			changed = time.Now()
 		}
 		over := until(p.Statuses.Meant(h.Final))

@@ -16,29 +16,37 @@ import (
 
 // Read is what the run knows of a revision from polling it.
 type Read struct {
-	First   *client.Answer // the earliest
-	unknown time.Time      // since when every read showed UNKNOWN; zero where the last one did not
+	First    *client.Answer // the earliest
+	Statuses []string       // each once, in the order in which they were seen
+	unknown  time.Time      // since when every read showed UNKNOWN; zero where the last one did not
 }
 
 // reads are what polls read of revisions.
 type reads struct {
-	mu sync.Mutex
-	of map[string]Read // by revision
+	start time.Time // of the run
+
+	mu       sync.Mutex
+	of       map[string]Read // by revision
+	timeline []reports.Transition
 }
 
 // note remembers what a poll read of a revision.
 func (r *reads) note(revision string, a *client.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := r.of[revision]
+	known, status := r.of[revision], a.Get("status").String()
 	if known.First == nil {
 		known.First = a
 	}
 	switch {
-	case a.Get("status").String() != statusUnknown:
+	case status != statusUnknown:
 		known.unknown = time.Time{}
 	case known.unknown.IsZero():
 		known.unknown = time.Now()
+	}
+	if !slices.Contains(known.Statuses, status) {
+		known.Statuses = append(slices.Clip(known.Statuses), status)
+		r.timeline = append(r.timeline, reports.Transition{Revision: revision, Status: status, AtMS: time.Since(r.start).Milliseconds()})
 	}
 	r.of[revision] = known
 }
@@ -48,6 +56,13 @@ func (r *reads) ReadOf(revision string) Read {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.of[revision]
+}
+
+// Timeline returns the statuses that polling saw, each once for each revision, in the order in which they were seen.
+func (r *reads) Timeline() []reports.Transition {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.timeline)
 }
 
 // AwaitSettled waits until no revision of the deployment is going to change (one that stays in a status outside the interface
@@ -108,47 +123,6 @@ func (r *reads) CreatedAsAtFirst(answers []*client.Answer) error {
 		return outcome.Inconclusive("no revision is returned under the id that was polled")
 	}
 	return nil
-}
-
-// timeline is which statuses polling saw, and when.
-type timeline struct {
-	start time.Time // of the run
-
-	mu   sync.Mutex
-	all  []reports.Transition
-	seen map[string]bool // revisions with a status
-}
-
-// Timeline returns the statuses that polling saw, each once for each revision, in the order in which they were seen.
-func (t *timeline) Timeline() []reports.Transition {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Clone(t.all)
-}
-
-// note notes a status for the timeline, once for each revision.
-func (t *timeline) note(revision, status string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	key := revision + " " + status
-	if t.seen[key] {
-		return
-	}
-	t.seen[key] = true
-	t.all = append(t.all, reports.Transition{Revision: revision, Status: status, AtMS: time.Since(t.start).Milliseconds()})
-}
-
-// StatusesOf returns every status that any poll of the run saw of a revision.
-func (t *timeline) StatusesOf(revision string) []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var all []string
-	for _, one := range t.all {
-		if one.Revision == revision {
-			all = append(all, one.Status)
-		}
-	}
-	return all
 }
 
 // Instant reads a date-time of any offset and precision.

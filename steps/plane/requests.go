@@ -76,6 +76,11 @@ func IDs(rows []gjson.Result) []string {
 	return all
 }
 
+// SameIDs tells whether two lists hold the same ids, in whichever order.
+func SameIDs(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
 // PageOf is the query of a page.
 func PageOf(limit, offset int) string {
 	return "limit=" + strconv.Itoa(limit) + "&offset=" + strconv.Itoa(offset)
