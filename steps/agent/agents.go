@@ -154,7 +154,6 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 }
 
 func (as *Agents) agentAt(base, deployment string) *Server {
-	as.target.CallsAgentAt(base)
 	return &Server{Base: base, deployment: deployment, agents: as, target: as.target}
 }
 

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -110,7 +110,7 @@ func (as *Agents) FindRefusal(ctx context.Context) (status int, err error) {
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
-		if err == nil && slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, c.Agent.RejectedStatus}, a.Status) {
+		if err == nil && as.target.Rejects(spec.AgentServer, a.Status) {
 			as.target.AgentRefuses(a.Status)
 			return a.Status, nil
 		}

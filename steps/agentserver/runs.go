@@ -34,16 +34,24 @@ func (w *runs) define(r *common.Definitions) {
 		return w.userStartsLongAndJoins(ctx)
 	})
 	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread)
-	r.When(`the user tries to start a run of an unknown assistant_id`, w.userStartsUnknownGraph)
+	r.When(`the user tries to start a run of an unknown assistant_id`, func(ctx context.Context) error {
+		w.foreign = w.agents.Text(agent.Order{})
+		return w.startRaw(ctx, map[string]any{"assistant_id": "agentconform-" + target.UnknownID(), "input": agent.Input([]string{w.foreign})}, false)
+	})
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
 	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
 	r.When(`the user retrieves (the run|an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.userRetrieves)
 	r.When(`the user joins the run`, w.userJoins)
 	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
-	r.Then(`the answer holds a "run_id"`, w.answerHoldsRun)
+	// it is blocked where the run is refused because the server does not know the assistant.
+	r.Then(`the answer holds a "run_id"`, func(ctx context.Context) error {
+		return outcome.Unless(ctx, w.answerHoldsID(ctx, "run_id"), w.server.KnowsAssistant)
+	})
 	r.Then(`the answer comes before the end of the run`, w.acceptedInTime)
 	r.Then(`the answer has the "run_id" of that run`, w.answerIsRun)
-	r.Then(`the request is answered with an HTTP error status`, w.isErrorStatus)
+	r.Then(`the request is answered with an HTTP error status`, func() error {
+		return outcome.Want(w.scene.Answer.Status >= 400, w.scene.Answer, "a status of 400 or above")
+	})
 	r.Then(`the join is answered with any status`, w.joinIsAnswered)
 	r.Then(`the join is answered with 2xx`, w.joinAnswers)
 	r.Then(`the join is answered with 2xx at once`, w.joinAnswersAtOnce)
@@ -176,11 +184,6 @@ func (w *runs) startRaw(ctx context.Context, body any, wrong bool) error {
 	return err
 }
 
-func (w *runs) userStartsUnknownGraph(ctx context.Context) error {
-	w.foreign = w.agents.Text(agent.Order{})
-	return w.startRaw(ctx, map[string]any{"assistant_id": "agentconform-" + target.UnknownID(), "input": agent.Input([]string{w.foreign})}, false)
-}
-
 func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error {
 	body := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": agent.Input([]string{w.target.Name("word")})}
 	var sent any = body
@@ -260,11 +263,6 @@ func (w *runs) userJoins(ctx context.Context) (err error) {
 	return nil
 }
 
-// answerHoldsRun is blocked where the run is refused because the server does not know the assistant.
-func (w *runs) answerHoldsRun(ctx context.Context) error {
-	return outcome.Unless(ctx, w.answerHoldsID(ctx, "run_id"), w.server.KnowsAssistant)
-}
-
 func (w *runs) acceptedInTime(ctx context.Context) error {
 	g := w.current
 	if g.Answered().Before(g.NotOverBefore()) {
@@ -285,10 +283,6 @@ func (w *runs) answerIsRun() error {
 		return outcome.Violated(a, "the run "+w.current.ID, "%s", outcome.Seen(a)).At("/run_id").Comparing(a, w.current.Answer)
 	}
 	return nil
-}
-
-func (w *runs) isErrorStatus() error {
-	return outcome.Want(w.scene.Answer.Status >= 400, w.scene.Answer, "a status of 400 or above")
 }
 
 func (w *runs) joinAnswers() error {

@@ -18,19 +18,17 @@ type threads struct{ *World }
 // define holds the sentences about threads and their list (section 4).
 func (w *threads) define(r *common.Definitions) {
 	r.Given(`a thread of the user`, w.aThread)
-	r.Given(`another thread of the user`, w.anotherThread)
+	r.Given(`another thread of the user`, func(ctx context.Context) error {
+		t, err := w.server.NewThread(ctx, w.owner())
+		w.threads = append(w.threads, t)
+		return err
+	})
 	r.When(`the user creates a thread`, func(ctx context.Context) error { return w.createThread(ctx, nil) })
 	r.When(`the user creates two threads`, w.userCreatesTwoThreads)
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
 	r.Then(`the answer holds a "thread_id"`, func(ctx context.Context) error { return w.answerHoldsID(ctx, "thread_id") })
 	r.Then(`their ids are distinct`, w.threadsDiffer)
 	r.Then(`the list holds the thread`, w.listHoldsThread)
-}
-
-func (w *threads) anotherThread(ctx context.Context) error {
-	t, err := w.server.NewThread(ctx, w.owner())
-	w.threads = append(w.threads, t)
-	return err
 }
 
 func (w *threads) userCreatesTwoThreads(ctx context.Context) error {

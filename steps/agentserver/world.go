@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -152,8 +153,8 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 // isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with a request that was
 // let in belongs to the requirement about the operation.
 func (w *World) isServed(context.Context) error {
-	a, refusals := w.scene.Answer, []int{http.StatusUnauthorized, http.StatusForbidden, w.target.Config.Agent.RejectedStatus}
-	if !a.OK() && w.attempted == target.TheUser && !slices.Contains(refusals, a.Status) {
+	a := w.scene.Answer
+	if !a.OK() && w.attempted == target.TheUser && !w.target.Rejects(spec.AgentServer, a.Status) {
 		return outcome.Blocked("the request fails for another reason than its credentials: %s", outcome.Seen(a))
 	}
 	return outcome.Want(a.OK(), a, "status 2xx")
@@ -288,7 +289,7 @@ func (w *World) ownersListHolds(ctx context.Context) error {
 // idHint names the configuration that may be why a user gets no thread, or no run.
 func (w *World) idHint(ctx context.Context, field string) string {
 	a := w.scene.Answer
-	switch refused := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden || a.Status == w.target.Config.Agent.RejectedStatus; {
+	switch refused := w.target.Rejects(spec.AgentServer, a.Status); {
 	case a.OK():
 		return ""
 	case refused && len(w.target.Config.Users) == 0:

@@ -50,14 +50,6 @@ func askedToWait(a *Answer, attempt int) (time.Duration, bool) {
 	return max(wait, 5*time.Millisecond<<attempt), true
 }
 
-// Clock is the time at the target when it answered, by the header Date where that is far from the time here: it tells whole seconds.
-func (a *Answer) Clock() time.Time {
-	if date, err := http.ParseTime(a.Header.Get("Date")); err == nil && time.Since(date).Abs() > time.Minute {
-		return date
-	}
-	return time.Now()
-}
-
 // maxWaiting is how long a run waits in all because the target asks it to.
 const maxWaiting = 5 * time.Minute
 

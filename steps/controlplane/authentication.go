@@ -52,9 +52,15 @@ func (w *access) define(r *common.Definitions) {
 	r.When(`a client with (the token of a user of the agent server) tries to `+operations, w.clientTries)
 	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`))`, w.clientTriesAll)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to `+operations, w.clientWithSchemeTries)
-	r.When(`the other tenant tries to (`+reads+`)`, w.otherTenantTries)
+	r.When(`the other tenant tries to (`+reads+`)`, func(ctx context.Context, operation string) error {
+		w.asker, w.operation = target.AnotherTenant, operation
+		return w.try(ctx, target.AnotherTenant, operation)
+	})
 	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates)
-	r.When(`the other tenant tries to update its source`, w.otherTenantUpdates)
+	r.When(`the other tenant tries to update its source`, func(ctx context.Context) error {
+		w.asker, w.operation = target.AnotherTenant, "update a deployment"
+		return w.unauthorizedUpdates(ctx, string(target.AnotherTenant))
+	})
 	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a unique name`, w.unauthorizedCreates)
 	r.When(`a client with (no credentials|an unknown API key) retrieves it and an unknown deployment`, w.unauthorizedRetrievesBoth)
 	r.Then(`the request is refused with 401 or 403`, w.refusedForCredentials)
@@ -156,20 +162,10 @@ func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation st
 	return err
 }
 
-func (w *access) otherTenantTries(ctx context.Context, operation string) error {
-	w.asker, w.operation = target.AnotherTenant, operation
-	return w.try(ctx, target.AnotherTenant, operation)
-}
-
 func (w *access) unauthorizedUpdates(ctx context.Context, who string) error {
 	change := w.Plane.Sources.Next(1)
 	_, err := w.Do(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), plane.SourceUpdate(change)))
 	return err
-}
-
-func (w *access) otherTenantUpdates(ctx context.Context) error {
-	w.asker, w.operation = target.AnotherTenant, "update a deployment"
-	return w.unauthorizedUpdates(ctx, string(target.AnotherTenant))
 }
 
 func (w *access) unauthorizedCreates(ctx context.Context, who string) error {

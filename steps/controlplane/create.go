@@ -30,8 +30,15 @@ func (w *creation) define(r *common.Definitions) {
 	r.When(`the client creates a deployment`, func(ctx context.Context) error { return w.CreatesWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
 	r.When(`the client tries to create a deployment from a source that only the other edition offers`, w.clientCreatesFromForeignSource)
-	r.When(`the client sends a create request with read-only fields`, w.clientCreatesWithReadOnly)
-	r.Then(`the request is answered with 200, 201 or 202`, w.creationSucceeds)
+	r.When(`the client sends a create request with read-only fields`, func(ctx context.Context) error {
+		changes := plane.ReadOnly()
+		changes["source_revision_config"] = map[string]any{"repo_commit_sha": plane.ReadOnlyCommit}
+		return w.CreatesWith(ctx, "readonly", changes)
+	})
+	r.Then(`the request is answered with 200, 201 or 202`, func() error {
+		a := w.Scene.Answer
+		return outcome.Want(slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status), a, "status 200, 201 or 202")
+	})
 	r.Then(`the fields "id" and "latest_revision_id" are UUID strings`, w.answerHoldsIDs)
 	r.Then(`the request is refused with 422 and an HTTPValidationError, or with another 4xx`, w.refusedAsInvalid)
 	r.Then(`no deployment was created`, w.nothingWasCreated)
@@ -52,12 +59,6 @@ func (w *creation) clientCreatesFromForeignSource(ctx context.Context) error {
 	return w.Creates(ctx, w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body), body)
 }
 
-func (w *creation) clientCreatesWithReadOnly(ctx context.Context) error {
-	changes := plane.ReadOnly()
-	changes["source_revision_config"] = map[string]any{"repo_commit_sha": plane.ReadOnlyCommit}
-	return w.CreatesWith(ctx, "readonly", changes)
-}
-
 func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string) error {
 	name := w.Target.Name("mistake")
 	if _, named := w.Target.Config.Create.Body["name"]; named && w.CanCreate() == nil {
@@ -66,11 +67,6 @@ func (w *creation) clientCreatesWithMistake(ctx context.Context, mistake string)
 	request := w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, w.Plane.Sources.WithMistake(mistake, name))
 	request.Wrong = true
 	return w.Creates(ctx, request, nil)
-}
-
-func (w *creation) creationSucceeds() error {
-	a := w.Scene.Answer
-	return outcome.Want(slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status), a, "status 200, 201 or 202")
 }
 
 func (w *creation) answerHoldsIDs() error {

@@ -24,8 +24,15 @@ type lifecycle struct {
 // define holds the sentences about the way of a revision to DEPLOYED (sections 1 and 3).
 func (w *lifecycle) define(r *common.Definitions) {
 	r.Given(`a new deployment with a retrievable revision`, w.ACreatedDeployment)
-	r.Given(`a DEPLOYED deployment created for this scenario`, w.anOwnDeployment)
-	r.When(`the client polls its latest revision`, w.clientPolls)
+	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) (err error) {
+		w.Deployment, err = w.Plane.CreateDeployed(ctx, "own")
+		return err
+	})
+	r.When(`the client polls its latest revision`, func(ctx context.Context) (err error) {
+		w.Revision = w.Deployment.Latest()
+		w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, w.Plane.Statuses.Done)
+		return err
+	})
 	r.When(`the client polls its latest revision and stops at the first unknown status`, w.clientPollsUpToUnknown)
 	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
 	r.When(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
@@ -35,17 +42,6 @@ func (w *lifecycle) define(r *common.Definitions) {
 	r.Then(`the revision is DEPLOYED each time`, w.deployedEachTime)
 	r.Then(`the list and the retrieved revisions agree`, w.listAgrees)
 	r.Then(`the revision ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED`, w.endsFailed)
-}
-
-func (w *lifecycle) anOwnDeployment(ctx context.Context) (err error) {
-	w.Deployment, err = w.Plane.CreateDeployed(ctx, "own")
-	return err
-}
-
-func (w *lifecycle) clientPolls(ctx context.Context) (err error) {
-	w.Revision = w.Deployment.Latest()
-	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, w.Plane.Statuses.Done)
-	return err
 }
 
 // clientPollsUpToUnknown does not wait any longer once a status was seen, in this poll or another one, that fails the scenario.

@@ -50,14 +50,23 @@ func (w *paging) define(r *common.Definitions) {
 		return w.pageThrough(ctx, func(page int) int { return page })
 	})
 	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`, w.clientPagesByReturnedOffsets)
-	r.When(`the client lists the revisions of an unknown deployment`, w.clientListsUnknown)
+	r.When(`the client lists the revisions of an unknown deployment`, func(ctx context.Context) error {
+		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
+		return w.List(ctx, "", false)
+	})
 	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`, func(ctx context.Context, id string) error {
 		return w.retrieve(ctx, plane.RevisionsPath(id), "", true)
 	})
 	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
-	r.Then(`the list has an array "resources" and an integer "offset"`, w.listHasForm)
+	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
+		a := w.Scene.Answer
+		return cmp.Or(outcome.WantAt(a.Get("resources").IsArray(), a, "resources", "an array in resources"),
+			outcome.WantAt(common.IsInteger(a.Get("offset")), a, "offset", "an integer in offset"))
+	})
 	r.Then(`it holds as many revisions as the limit allows, or all`, w.Steady(w.holdsWhatLimitAllows))
-	r.Then(`it holds exactly 20 revisions`, w.holdsTwenty)
+	r.Then(`it holds exactly 20 revisions`, func() error {
+		return w.holds(defaultLimit, "20 of the "+strconv.Itoa(len(w.Deployment.Revisions))+" revisions")
+	})
 	r.Then(`it holds no revision`, w.Steady(w.isEmpty))
 	r.Then(`every revision was returned exactly once`, w.Steady(w.everyRevisionOnce))
 	r.Then(`the request is refused with 422 and an error that names "(\w+)"`, func(parameter string) error {
@@ -175,17 +184,6 @@ func (w *paging) clientPagesByReturnedOffsets(ctx context.Context, size int) err
 	return nil
 }
 
-func (w *paging) clientListsUnknown(ctx context.Context) error {
-	w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-	return w.List(ctx, "", false)
-}
-
-func (w *paging) listHasForm() error {
-	a := w.Scene.Answer
-	return cmp.Or(outcome.WantAt(a.Get("resources").IsArray(), a, "resources", "an array in resources"),
-		outcome.WantAt(common.IsInteger(a.Get("offset")), a, "offset", "an integer in offset"))
-}
-
 // holdsWhatLimitAllows wants no more than the limit, and no less where there is more.
 func (w *paging) holdsWhatLimitAllows() error {
 	limit, err := strconv.Atoi(w.limit)
@@ -194,10 +192,6 @@ func (w *paging) holdsWhatLimitAllows() error {
 	}
 	want := min(limit, len(w.Deployment.Revisions))
 	return w.holds(want, strconv.Itoa(want)+" revisions")
-}
-
-func (w *paging) holdsTwenty() error {
-	return w.holds(defaultLimit, "20 of the "+strconv.Itoa(len(w.Deployment.Revisions))+" revisions")
 }
 
 func (w *paging) holds(want int, expected string) error {

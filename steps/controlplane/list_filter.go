@@ -38,7 +38,11 @@ func (w *filtering) define(r *common.Definitions) {
 	r.Then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly)
 	r.Then(`each list is the union of the lists of its two statuses`, w.Steady(w.pairsAreUnions))
 	r.Then(`the pages hold exactly the filtered revisions`, w.Steady(w.pagesHoldFiltered))
-	r.Then(`the list is empty, or the request is refused with 4xx`, w.emptyOrRefused)
+	r.Then(`the list is empty, or the request is refused with 4xx`, func() error {
+		a, rows := w.Scene.Answer, w.Scene.Answer.Get("resources")
+		isEmpty := a.OK() && rows.Exists() && len(rows.Array()) == 0
+		return outcome.Want(a.Refused() || isEmpty, a, "an empty list, or status 4xx")
+	})
 }
 
 // aMixedHistory needs two statuses, or a filter has no visible effect.
@@ -251,10 +255,4 @@ func (w *filtering) pagesHoldFiltered() error {
 		return outcome.Inconclusive("no filter returns a revision, so there are no pages to compare")
 	}
 	return nil
-}
-
-func (w *filtering) emptyOrRefused() error {
-	a, rows := w.Scene.Answer, w.Scene.Answer.Get("resources")
-	isEmpty := a.OK() && rows.Exists() && len(rows.Array()) == 0
-	return outcome.Want(a.Refused() || isEmpty, a, "an empty list, or status 4xx")
 }

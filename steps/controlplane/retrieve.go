@@ -28,7 +28,10 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.Given(`an existing deployment`, w.anExistingDeployment)
 	r.Given(`a DEPLOYED deployment`, func(ctx context.Context) error { return w.Read(ctx, w.Plane.Fixtures.Deployed) })
 	r.Given(`two deployments`, w.twoDeployments)
-	r.Given(`a deployment that was updated to another source`, w.anUpdatedDeployment)
+	r.Given(`a deployment that was updated to another source`, func(ctx context.Context) (err error) {
+		w.Deployment, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Updated)
+		return err
+	})
 	r.Given(`a ref whose commit id is known`, func() error {
 		ref, _ := plane.Asked(w.Target.Config.Create.Body)["repo_ref"].(string)
 		return w.knownCommit(ref)
@@ -43,7 +46,10 @@ func (w *retrieval) define(r *common.Definitions) {
 		return w.retrieve(ctx, plane.DeploymentPath(id), "", true)
 	})
 	r.When(`the client retrieves its latest revision`, w.ClientRetrievesLatest)
-	r.When(`the client retrieves its first revision`, w.clientRetrievesFirst)
+	r.When(`the client retrieves its first revision`, func(ctx context.Context) error {
+		w.Revision = w.Deployment.First
+		return w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, w.Revision))
+	})
 	r.When(`the client retrieves its latest revision and lists its revisions`, w.clientRetrievesAndLists)
 	r.When(`the client retrieves both its revisions`, w.ClientRetrievesBothRevisions)
 	r.When(`the client retrieves an unknown revision of it`, func(ctx context.Context) error {
@@ -55,7 +61,9 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.When(`the client retrieves each of its revisions twice`, w.clientRetrievesEachTwice)
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each answer is the (?:deployment|revision) that was asked for`, w.eachIsTheAskedFor)
-	r.Then(`the request is answered with 404 and a string "detail"`, w.notFoundWithDetail)
+	r.Then(`the request is answered with 404 and a string "detail"`, func() error {
+		return cmp.Or(w.NotFound(), common.HasDetail(w.Scene.Answer))
+	})
 	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`, w.SourceAsAsked)
 	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`, func() error {
 		return w.ConfigHolds(plane.Asked(w.Deployment.Body))
@@ -94,11 +102,6 @@ func (w *retrieval) twoDeployments(ctx context.Context) (err error) {
 	return w.FirstCanBeRetrieved(ctx)
 }
 
-func (w *retrieval) anUpdatedDeployment(ctx context.Context) (err error) {
-	w.Deployment, err = w.Plane.Shared(ctx, w.Plane.Fixtures.Updated)
-	return err
-}
-
 // knownCommit skips where the expected commit is not configured.
 func (w *retrieval) knownCommit(ref string) error {
 	if w.commit = w.Target.Config.Alternatives.Commits[ref]; w.commit == "" {
@@ -113,11 +116,6 @@ func (w *retrieval) clientRetrievesBoth(ctx context.Context) error {
 		return err
 	}
 	return w.Retrieve(ctx, plane.DeploymentPath(w.Other.ID))
-}
-
-func (w *retrieval) clientRetrievesFirst(ctx context.Context) error {
-	w.Revision = w.Deployment.First
-	return w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, w.Revision))
 }
 
 func (w *retrieval) clientRetrievesAndLists(ctx context.Context) error {
@@ -174,10 +172,6 @@ func (w *retrieval) eachIsTheAskedFor() error {
 		}
 	}
 	return nil
-}
-
-func (w *retrieval) notFoundWithDetail() error {
-	return cmp.Or(w.NotFound(), common.HasDetail(w.Scene.Answer))
 }
 
 // configAsBefore compares with what the same revision showed before the update, not with what was asked for at its

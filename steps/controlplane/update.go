@@ -34,9 +34,19 @@ func (w *update) define(r *common.Definitions) {
 	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`, w.clientUpdatesNothing)
 	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
-	r.When(`the client updates an unknown deployment`, w.clientUpdatesUnknown)
-	r.When(`the client tries to set the read-only fields in an update`, w.clientUpdatesReadOnly)
-	r.When(`the client tries to update the deployment with (.+)`, w.clientUpdatesWithMistake)
+	r.When(`the client updates an unknown deployment`, func(ctx context.Context) error {
+		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
+		return w.patch(ctx, plane.SourceUpdate(map[string]any{}), false)
+	})
+	r.When(`the client tries to set the read-only fields in an update`, func(ctx context.Context) error {
+		body := plane.ReadOnly()
+		body["source_revision_config"] = map[string]any{"repo_commit_sha": plane.ReadOnlyCommit}
+		return w.patch(ctx, body, true)
+	})
+	r.When(`the client tries to update the deployment with (.+)`, func(ctx context.Context, mistake string) error {
+		body := map[string]any{"source_revision_config": plane.CloneObject(plane.Asked(w.Target.Config.Create.Body))}
+		return w.patch(ctx, plane.WrongBody(mistake, body, w.Plane.Sources.Field()), true)
+	})
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
 	r.When(`the client updates build_on_push to true`, func(ctx context.Context) error {
 		return w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
@@ -179,22 +189,6 @@ func (w *update) clientChangesSource(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (w *update) clientUpdatesUnknown(ctx context.Context) error {
-	w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-	return w.patch(ctx, plane.SourceUpdate(map[string]any{}), false)
-}
-
-func (w *update) clientUpdatesReadOnly(ctx context.Context) error {
-	body := plane.ReadOnly()
-	body["source_revision_config"] = map[string]any{"repo_commit_sha": plane.ReadOnlyCommit}
-	return w.patch(ctx, body, true)
-}
-
-func (w *update) clientUpdatesWithMistake(ctx context.Context, mistake string) error {
-	body := map[string]any{"source_revision_config": plane.CloneObject(plane.Asked(w.Target.Config.Create.Body))}
-	return w.patch(ctx, plane.WrongBody(mistake, body, w.Plane.Sources.Field()), true)
 }
 
 func (w *update) clientUpdatesToTag(ctx context.Context) error {

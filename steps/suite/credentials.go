@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -54,13 +53,9 @@ func (r *run) askOnceMore(ctx context.Context) {
 // refusedAll returns the status with which the side has refused every request with the credentials of the
 // configuration, 0 where it accepted any, or got no request.
 func refusedAll(t *target.Target, side spec.Side) (status int) {
-	refusals := []int{http.StatusUnauthorized, http.StatusForbidden}
-	if side == spec.AgentServer {
-		refusals = append(refusals, t.Config.Agent.RejectedStatus)
-	}
 	most := 0
 	for s, n := range t.Collector.Trusted(side) {
-		if !slices.Contains(refusals, s) {
+		if !t.Rejects(side, s) {
 			return 0
 		}
 		if n > most {
@@ -98,11 +93,8 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 func credentialsOf(t *target.Target, side spec.Side, status int) (keys []string, what string) {
 	c := t.Config
 	if side == spec.ControlPlane {
-		set := target.Preferred(c.Credentials)
-		for _, each := range []struct{ value, key string }{{set.APIKey, "api_key"}, {set.TenantID, "tenant_id"}, {set.Bearer, "bearer"}} {
-			if each.value != "" {
-				keys = append(keys, "credentials."+each.key)
-			}
+		for _, each := range t.Given(target.Preferred(c.Credentials)) {
+			keys = append(keys, "credentials."+each.Key)
 		}
 		return keys, fmt.Sprintf("%s (status %d); set %s", strings.Join(keys, " and "), status, t.Sent("credentials", c.Credentials))
 	}

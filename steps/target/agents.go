@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
-
-// CallsAgentAt notes that the agent server at the address is called.
-func (t *Target) CallsAgentAt(base string) { t.called.Add(base) }
 
 // AgentRefuses says that the agent server refuses callers without credentials, with which status.
 func (t *Target) AgentRefuses(status int) { t.refusing.Store(int64(status)) }
@@ -41,16 +36,6 @@ func (t *Target) AgentAddress() string {
 		return *found
 	}
 	return t.Config.AgentTarget
-}
-
-// Bases returns the addresses of a side, longer ones first: one may be below another.
-func (t *Target) Bases(side spec.Side) []string {
-	if side == spec.ControlPlane {
-		return []string{t.Config.Target}
-	}
-	all := t.called.All()
-	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
-	return all
 }
 
 // Refused blocks what needs the agent server at an address that the control plane has named, where an error says that

@@ -101,12 +101,20 @@ func (t *Target) Credentials(who Asker) http.Header {
 	if c.Bearer != "" {
 		c.Bearer = schemeOf(names.Bearer) + c.Bearer
 	}
-	for _, each := range [][2]string{{names.APIKey, c.APIKey}, {names.TenantID, c.TenantID}, {names.Bearer, c.Bearer}} {
-		if each[1] != "" {
-			h.Set(each[0], each[1])
-		}
+	for _, each := range t.Given(c) {
+		h.Set(each.header, each.value)
 	}
 	return h
+}
+
+// Given is a credential of one scheme, by its key within a group of them.
+type Given struct{ Key, header, value string }
+
+// Given are the credentials of a group that are set.
+func (t *Target) Given(c config.Credentials) []Given {
+	names := t.Config.CredentialHeaders
+	all := []Given{{"api_key", names.APIKey, c.APIKey}, {"tenant_id", names.TenantID, c.TenantID}, {"bearer", names.Bearer, c.Bearer}}
+	return slices.DeleteFunc(all, func(g Given) bool { return g.value == "" })
 }
 
 // wrongCredential is the header with a wrong credential of a scheme: the key where it is none of the others. It
@@ -151,13 +159,9 @@ func schemeOf(header string) string {
 
 // Sent names the variables of the credentials that were sent, with their headers.
 func (t *Target) Sent(group string, c config.Credentials) string {
-	c, names := Preferred(c), t.Config.CredentialHeaders
 	var all []string
-	for _, each := range [][3]string{{c.APIKey, "api_key", names.APIKey}, {c.TenantID, "tenant_id", names.TenantID},
-		{c.Bearer, "bearer", names.Bearer}} {
-		if each[0] != "" {
-			all = append(all, config.Variable(group+"."+each[1])+", sent as "+each[2])
-		}
+	for _, each := range t.Given(Preferred(c)) {
+		all = append(all, config.Variable(group+"."+each.Key)+", sent as "+each.header)
 	}
 	return strings.Join(all, ", and ")
 }

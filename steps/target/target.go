@@ -22,7 +22,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/shared"
 )
 
 // Target is the server under test. It may be used by many goroutines.
@@ -38,7 +37,6 @@ type Target struct {
 
 	// What was seen of the agent servers, where the configuration does not say it.
 	refusing  atomic.Int64           // status with which callers without credentials are refused, where that is known
-	called    shared.Set[string]     // addresses of agent servers that were called
 	underTest atomic.Pointer[string] // that of the one that is judged
 	searches  atomic.Bool            // threads were seen to be listed with the search endpoint only
 
