@@ -102,7 +102,7 @@ func (s *Server) Owner() target.Caller {
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	return as.learned.server.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
-			return judged(as.agentAt(as.target.Config.AgentTarget, "")), nil
+			return &Server{Base: as.target.Config.AgentTarget, agents: as, target: as.target, judged: true}, nil
 		}
 		if as.target.Config.Target == "" {
 			return nil, outcome.Needs("agent_target", ", the base URL of an agent server")
@@ -116,7 +116,8 @@ func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 			return nil, err
 		}
 		as.target.JudgeAgentAt(s.Base)
-		return judged(s), nil
+		s.judged = true
+		return s, nil
 	})
 }
 
@@ -129,11 +130,6 @@ func (as *Agents) judgedDeployment(ctx context.Context) (*plane.Deployment, erro
 		return nil, err
 	}
 	return as.plane.Existing.Deployments()[0], nil
-}
-
-func judged(s *Server) *Server {
-	s.judged = true
-	return s
 }
 
 // AgentOf asks the control plane for the address of a deployment's agent server, and waits until that serves.
@@ -149,12 +145,8 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 	if err != nil {
 		return nil, target.Refused(as.target, named, err)
 	}
-	s := as.agentAt(base, d.ID)
+	s := &Server{Base: base, deployment: d.ID, agents: as, target: as.target}
 	return s, target.Refused(as.target, named, s.awaitServing(ctx, d))
-}
-
-func (as *Agents) agentAt(base, deployment string) *Server {
-	return &Server{Base: base, deployment: deployment, agents: as, target: as.target}
 }
 
 // awaitAddress returns the address of a deployment's agent server. A target may know it only some time

@@ -139,19 +139,16 @@ func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, erro
 
 // start starts a run by the thread's owner. On a thread that had a run before, a refusal may mean that this one is just
 // coming to its end: a moment later the thread is free.
-func (s *Server) start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		g, err := s.postInTurn(ctx, t.Owner, t, o)
-		if err != nil {
-			return nil, err
-		}
-		if busy := g.Answer.Refused() && t.runs > 0 && o.Strategy == ""; !busy || wait > time.Second {
-			return g, outcome.Unless(ctx, g.Accepted(), s.KnowsAssistant)
-		}
-		if err := client.Sleep(ctx, wait); err != nil {
-			return nil, err
-		}
+func (s *Server) start(ctx context.Context, t *Thread, o Order) (g *GraphRun, err error) {
+	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
+	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
+		g, err = s.postInTurn(ctx, t.Owner, t, o)
+		return err == nil && !(g.Answer.Refused() && t.runs > 0 && o.Strategy == ""), err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return g, outcome.Unless(ctx, g.Accepted(), s.KnowsAssistant)
 }
 
 // startAlone starts a run of the owner on a new thread.
@@ -175,16 +172,20 @@ func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*clie
 
 // join waits for the run to be over. Its answer may take as long as the run.
 func (s *Server) join(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
-	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
-	request.Timeout, request.Waits, request.Raised = g.Order.Hold+s.target.Config.Timeouts.Run, true, g.Order.raises()
+	request := s.joinOf(who, g)
+	request.Timeout, request.Waits = g.Order.Hold+s.target.Config.Timeouts.Run, true
 	return s.target.Client.Do(ctx, request)
 }
 
 // JoinCompleted joins a run that is over. How long the answer takes is judged, and no measure of others.
 func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
+	return s.target.Client.Do(ctx, s.joinOf(who, g))
+}
+
+func (s *Server) joinOf(who target.Caller, g *GraphRun) client.Request {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
 	request.Raised = g.Order.raises()
-	return s.target.Client.Do(ctx, request)
+	return request
 }
 
 // ReadsOf are the paths of GET at which the server shows something of a run: also that of the list, where it has one.

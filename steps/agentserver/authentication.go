@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -33,13 +32,12 @@ const (
 // otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice versa.
 const otherEndpoint = "list the threads with the other listing endpoint"
 
-// callers holds the sentences about authentication at the agent server.
+// callers holds the sentences about authentication at the agent server (sections 5 and 7).
 type callers struct {
 	*World
 	callerReports []agent.CallerReport // what runs said of their callers
 }
 
-// define holds the sentences about authentication (sections 5 and 7).
 func (w *callers) define(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
 	r.Given(`a run in progress on a new thread`, w.afterPlainRuns(w.aRunInProgress))
@@ -237,13 +235,10 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 		return outcome.AsPrecondition(err)
 	}
 	defer leave()
-	var wait sync.WaitGroup
-	errs := make([]error, len(callers))
-	for i, who := range callers {
-		wait.Go(func() { w.callerReports[i], errs[i] = together.Whoami(ctx, who, w.agents.Hold(0)/4) })
-	}
-	wait.Wait()
-	return errors.Join(errs...)
+	return agent.AtOnce(len(callers), func(i int) (err error) {
+		w.callerReports[i], err = together.Whoami(ctx, callers[i], w.agents.Hold(0)/4)
+		return err
+	})
 }
 
 func (w *callers) runReports(what string) error {

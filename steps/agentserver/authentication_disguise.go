@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else.
+// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else (section 5).
 type disguise struct {
 	*World
 	answers []*client.Answer
@@ -22,7 +22,6 @@ type disguise struct {
 	owner   string           // the requirement that fails where these are served too
 }
 
-// define holds these sentences (section 5).
 func (w *disguise) define(r *common.Definitions) {
 	r.When(`(a caller without credentials) reads the run by paths with (a slash at the end|a doubled slash|capital letters|a path parameter)`, w.readsRespelled)
 	r.When(`(a caller without credentials|the other user) reads the run with (headers that [a-z ]+|a header that overrides the method)`, w.readsClaiming)

@@ -22,13 +22,12 @@ const (
 	markKey  = target.MarkKey // by which a scenario knows its own threads
 )
 
-// owners holds the sentences about whose threads are seen and changed.
+// owners holds the sentences about whose threads are seen and changed (section 5, items 6 and 7).
 type owners struct {
 	*World
 	owned ownership // who owns which threads, and by what they are known
 }
 
-// define holds the sentences about what users may see and change (section 5, items 6 and 7).
 func (w *owners) define(r *common.Definitions) {
 	r.Given(`a list of threads that shows their metadata`, w.aListWithMetadata)
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread)

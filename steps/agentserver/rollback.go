@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// rollbacks holds the sentences about runs that are rolled back.
+// rollbacks holds the sentences about runs that are rolled back (sections 3 and 7).
 type rollbacks struct {
 	*World
 	rolled  *agent.Rollback   // what became of the prior run and the new one
@@ -22,7 +22,6 @@ type rollbacks struct {
 	longer  time.Duration     // how long that should take, after it was over too early
 }
 
-// define holds the sentences about runs that are rolled back (sections 3 and 7).
 func (w *rollbacks) define(r *common.Definitions) {
 	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) error { // else its first message is waited for in vain
 		return w.aRunInProgressAt(ctx, agent.HasStarted)

@@ -11,14 +11,13 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// concurrent holds the sentences about several runs on one thread.
+// concurrent holds the sentences about several runs on one thread (section 3).
 type concurrent struct {
 	*World
 	started []*agent.GraphRun // one after the other, or at once
 	left    []*agent.GraphRun // those of them that are still found
 }
 
-// define holds the sentences about several runs that want to take each other's place (section 3).
 func (w *concurrent) define(r *common.Definitions) {
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)

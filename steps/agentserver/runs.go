@@ -17,10 +17,9 @@ import (
 // of the suite.
 const longerHold = 1200 * time.Millisecond
 
-// runs holds the sentences about runs and joins.
+// runs holds the sentences about runs and joins (sections 4 and 7).
 type runs struct{ *World }
 
-// define holds the sentences about runs and joins (sections 4 and 7).
 func (w *runs) define(r *common.Definitions) {
 	r.Given(`a completed run`, w.aCompletedRun)
 	r.Given(`a completed run on a new thread`, w.afterPlainRuns(w.anOwnCompletedRun))

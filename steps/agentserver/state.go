@@ -14,10 +14,9 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// states holds the sentences about the messages of a thread.
+// states holds the sentences about the messages of a thread (section 2).
 type states struct{ *World }
 
-// define holds the sentences about the messages of a thread (section 2).
 func (w *states) define(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
 	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages)

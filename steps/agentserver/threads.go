@@ -12,10 +12,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// threads holds the sentences about threads and their list.
+// threads holds the sentences about threads and their list (section 4).
 type threads struct{ *World }
 
-// define holds the sentences about threads and their list (section 4).
 func (w *threads) define(r *common.Definitions) {
 	r.Given(`a thread of the user`, w.aThread)
 	r.Given(`another thread of the user`, func(ctx context.Context) error {

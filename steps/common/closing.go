@@ -19,7 +19,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// closing judges, when all other scenarios have ended, what they have seen.
+// closing judges, when all other scenarios have ended, what they have seen (sections 2, 4 and 7).
 type closing struct {
 	scene  *Scene
 	target *target.Target
@@ -37,7 +37,6 @@ func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
 	(&closing{scene: scene, target: t}).define(r)
 }
 
-// define holds the sentences about refusals and about all answers of a run (sections 2, 4 and 7).
 func (w *closing) define(r *Definitions) {
 	r.Given(`a list of revisions that was answered with (404|422) in this run`, w.aListAnsweredWith)
 	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered)
@@ -82,12 +81,15 @@ func (w *closing) answersAreRead(asked string) error {
 	return nil
 }
 
+// anAnswerSeen skips the listing endpoint that is not used.
 func (w *closing) anAnswerSeen(operation string) error {
 	w.operation = operation
-	if err := w.isAsked(operation); err != nil {
-		return err
-	}
-	if w.target.Collector.Answered(operation) == 0 {
+	calls := map[string]string{"list-threads": "GET /threads", "search-threads": "POST /threads/search"}
+	used := map[bool]string{false: "list-threads", true: "search-threads"}[w.target.Searches()]
+	switch {
+	case calls[operation] != "" && operation != used:
+		return outcome.Inapplicable("a second endpoint that lists threads", "%s is not tested: threads are listed with %s", calls[operation], calls[used])
+	case w.target.Collector.Answered(operation) == 0:
 		return outcome.Inconclusive("%s was not answered in this run, or only with status 5xx", operation)
 	}
 	return nil
@@ -97,21 +99,6 @@ func (w *closing) anAnswerSeen(operation string) error {
 func (w *closing) aStatusSeen() error {
 	if w.operation = "get-revision"; w.target.Collector.Succeeded(w.operation) == 0 {
 		return outcome.Inconclusive("no GET of a revision was answered with 200 in this run")
-	}
-	return nil
-}
-
-// isAsked skips the listing endpoint that is not used.
-func (w *closing) isAsked(operation string) error {
-	const get, search = "GET /threads", "POST /threads/search"
-	skip := func(tested, other string) error {
-		return outcome.Inapplicable("a second endpoint that lists threads", "%s is not tested: threads are listed with %s", other, tested)
-	}
-	switch searches := w.target.Searches(); {
-	case operation == "list-threads" && searches:
-		return skip(search, get)
-	case operation == "search-threads" && !searches:
-		return skip(get, search)
 	}
 	return nil
 }

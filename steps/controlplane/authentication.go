@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// access holds the sentences about authentication at the control plane.
+// access holds the sentences about authentication at the control plane (section 5).
 type access struct {
 	*World
 	asker     target.Asker // who sent the request
@@ -39,7 +39,6 @@ const (
 	nearMiss   = `one character too long|one character too short|changed in its last character|in another case`
 )
 
-// define holds the sentences about credentials (section 5).
 func (w *access) define(r *common.Definitions) {
 	r.Given(`another existing deployment`, func(ctx context.Context) error { return w.Read(ctx, w.Plane.Fixtures.Existing) })
 	r.Given(`an existing deployment, or an unknown id`, w.AnIDToAskFor)
@@ -255,13 +254,12 @@ func (w *access) eachRefused() error {
 	return nil
 }
 
-// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else.
+// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else (section 5).
 type disguise struct {
 	*World
 	plain []string // the paths of the interface for which the answers were asked
 }
 
-// define holds these sentences (section 5).
 func (w *disguise) define(r *common.Definitions) {
 	r.When(`a client without credentials reads it by paths with (a slash at the end|a doubled slash|capital letters|a path parameter)`, w.readsRespelled)
 	r.When(`a client without credentials reads it with (headers that [a-z ]+|a header that overrides the method)`, w.readsClaiming)

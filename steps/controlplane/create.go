@@ -18,13 +18,12 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// creation holds the sentences about creating deployments.
+// creation holds the sentences about creating deployments (sections 1, 2 and 7).
 type creation struct {
 	*World
 	name string // of the deployment that was to be refused, where the template has one
 }
 
-// define holds the sentences about creating a deployment (sections 1, 2 and 7).
 func (w *creation) define(r *common.Definitions) {
 	r.Given(`a new deployment`, w.ANewDeployment)
 	r.When(`the client creates a deployment`, func(ctx context.Context) error { return w.CreatesWith(ctx, "new", nil) })

@@ -15,13 +15,12 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// lifecycle holds the sentences about the way of a revision to its end.
+// lifecycle holds the sentences about the way of a revision to its end (sections 1 and 3).
 type lifecycle struct {
 	*World
 	polled *plane.History
 }
 
-// define holds the sentences about the way of a revision to DEPLOYED (sections 1 and 3).
 func (w *lifecycle) define(r *common.Definitions) {
 	r.Given(`a new deployment with a retrievable revision`, w.ACreatedDeployment)
 	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) (err error) {

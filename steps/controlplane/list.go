@@ -18,14 +18,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// paging holds the sentences about lists of revisions.
+// paging holds the sentences about lists of revisions (sections 2, 4, 7 and 8).
 type paging struct {
 	*lists
 	limit  string   // that the client sent
 	faults []string // queries with one faulty parameter each
 }
 
-// define holds the sentences about listing the revisions of a deployment (sections 2, 4, 7 and 8).
 func (w *paging) define(r *common.Definitions) {
 	// a long history where it can be created, else that of the existing deployment
 	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`, func(ctx context.Context) error {

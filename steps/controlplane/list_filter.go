@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// filtering holds the sentences about filters of lists.
+// filtering holds the sentences about filters of lists (section 4).
 type filtering struct {
 	*lists
 	query      string   // the filter
@@ -22,7 +22,6 @@ type filtering struct {
 	strange    string   // a status of a revision that is not one of the interface as it is written
 }
 
-// define holds the sentences about filtering the revisions of a deployment (section 4).
 func (w *filtering) define(r *common.Definitions) {
 	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
 	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)

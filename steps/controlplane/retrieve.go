@@ -17,13 +17,12 @@ import (
 // pointerOf writes a GJSON path of plain names as a JSON pointer, without the leading slash.
 func pointerOf(path string) string { return strings.ReplaceAll(path, ".", "/") }
 
-// retrieval holds the sentences about reading deployments and revisions.
+// retrieval holds the sentences about reading deployments and revisions (sections 1, 2, 4 and 7).
 type retrieval struct {
 	*World
 	commit string // that the ref points to
 }
 
-// define holds the sentences about retrieving deployments and revisions (sections 1, 2, 4 and 7).
 func (w *retrieval) define(r *common.Definitions) {
 	r.Given(`an existing deployment`, w.anExistingDeployment)
 	r.Given(`a DEPLOYED deployment`, func(ctx context.Context) error { return w.Read(ctx, w.Plane.Fixtures.Deployed) })

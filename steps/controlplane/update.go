@@ -16,14 +16,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// update holds the sentences about updating deployments.
+// update holds the sentences about updating deployments (sections 1, 2 and 4).
 type update struct {
 	*World
 	before *plane.Snapshot // how the deployment was before the client acted
 	kind   string          // of the update that the client sent
 }
 
-// define holds the sentences about updating a deployment (sections 1, 2 and 4).
 func (w *update) define(r *common.Definitions) {
 	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates)
 	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself)

@@ -115,20 +115,10 @@ func (t *Target) BlamingFixtures(o *outcome.Outcome) *outcome.Outcome {
 	return o.By(reports.ByKey, AdvertiseKey)
 }
 
-// RetryFor looks again and again, less and less often, until there is nothing more to wait for or the time is over.
-// That it is over is no error: what was hoped for is then judged as it is. A target may accept something (202)
-// before it takes effect, and its lists may learn of it late.
+// RetryFor is [client.Repeat] for a limit of time. A target may accept something (202) before it takes effect, and its lists may learn of it
+// late.
 func (t *Target) RetryFor(ctx context.Context, limit time.Duration, look func() (done bool, err error)) error {
-	start := time.Now()
-	for wait := t.Config.Polling.Interval; ; wait = min(wait*3/2, t.Config.Polling.MaxInterval) {
-		done, err := look()
-		if done || err != nil || time.Since(start)+wait > limit {
-			return err
-		}
-		if err := client.Sleep(ctx, wait); err != nil {
-			return err
-		}
-	}
+	return client.Repeat(ctx, t.Config.Polling.Interval, t.Config.Polling.MaxInterval, time.Now().Add(limit), look)
 }
 
 // WaitSettleDelay waits until something that was done in the background would be seen.
