@@ -26,7 +26,7 @@ type Naming struct {
 	Plane        string // base URL of the control plane; "": there is none, and nothing may be named
 	Agent        string // base URL of the agent server that the configuration holds; "": none
 	AllowPrivate bool   // the key allow_private
-	Route        *Route // how addresses are reached; nil: the way of the system
+	Route        Route  // how addresses are reached
 
 	seen atomic.Int32 // 1 + the most public place at which the control plane was reached; 0: it was not yet
 }
@@ -69,7 +69,7 @@ func (r *Naming) Base(address string) (base string, err error) {
 		if refused := r.allows(at); refused != nil {
 			return "", refused
 		}
-	case !r.AllowPrivate && r.route().ProxyOf(address) != nil:
+	case !r.AllowPrivate && r.Route.ProxyOf(address) != nil:
 		return "", &NotNamed{"to where its host name leads is not seen behind a proxy", KeyPrivate}
 	}
 	if why == "" && u.Scheme == "http" && strings.HasPrefix(strings.ToLower(r.Plane), "https:") && at != loopback {
@@ -138,10 +138,10 @@ func (r *Naming) connected(hostPort string, at net.Addr) {
 // Behind a proxy that is not seen: then it is taken for public.
 func (r *Naming) plane() place {
 	host := hostOf(r.Plane)
-	if r.route().Sockets[reports.HostPort(r.Plane)] != "" {
+	if r.Route.Sockets[reports.HostPort(r.Plane)] != "" {
 		return loopback
 	}
-	if ip := r.route().Resolve[host]; ip != "" {
+	if ip := r.Route.Resolve[host]; ip != "" {
 		host = ip
 	}
 	at, written := placeOfHost(host)
@@ -156,14 +156,7 @@ func (r *Naming) plane() place {
 
 // holds tells whether the configuration holds a host.
 func (r *Naming) holds(host string) bool {
-	return host == hostOf(r.Plane) || host == hostOf(r.Agent) || r.route().Resolve[host] != ""
-}
-
-func (r *Naming) route() *Route {
-	if r.Route == nil {
-		return &Route{}
-	}
-	return r.Route
+	return host == hostOf(r.Plane) || host == hostOf(r.Agent) || r.Route.Resolve[host] != ""
 }
 
 // hostOf is the host of a URL in lower case, without the dot at its end; "" where there is none.

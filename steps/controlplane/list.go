@@ -312,9 +312,8 @@ func defineListing(r *common.Definitions, w *World) {
 	f := &filtering{lists: l}
 	f.define(r)
 	(&beside{lists: l, filtering: f}).define(r)
-	(&both{lists: l, filtering: f}).define(r)
+	(&reconciled{lists: l, filtering: f}).define(r)
 	(&invalidBeside{lists: l}).define(r)
-	(&reconciling{lists: l}).define(r)
 }
 
 // wholeList is all that a list holds, whatever its pages.

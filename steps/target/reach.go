@@ -35,8 +35,7 @@ func routeOf(c *config.Config) (client.Route, error) {
 		}
 		route.Proxy = proxy
 	}
-	known := route
-	route.Names = &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate, Route: &known}
+	route.Names = &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate, Route: route}
 	return route, nil
 }
 
