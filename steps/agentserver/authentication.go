@@ -100,9 +100,9 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 		}
 		return err
 	case "list the threads":
-		return w.listed.Read(ctx, w.server, who, nil)
+		return w.list(ctx, who, nil)
 	case otherEndpoint:
-		return w.listed.ReadOther(ctx, w.server, who)
+		return w.listOther(ctx, who)
 	case "start a run", "start a run with rollback":
 		if name == target.TheUser {
 			if t, err = w.server.NewThread(ctx, who); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -71,13 +72,13 @@ func (w *owners) aListWithMetadata(ctx context.Context) error {
 	if t.ID == "" {
 		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s", outcome.Seen(t.Answer))
 	}
-	_, err = w.listed.ReadNewest(ctx, w.server, who, t, func(ctx context.Context) (*agent.Thread, error) {
+	_, err = w.listNewest(ctx, who, t, func(ctx context.Context) (*agent.Thread, error) {
 		return w.server.CreateThread(ctx, who, map[string]any{markKey: mark})
 	})
 	if err != nil {
 		return err
 	}
-	if !w.listed.Marked(mark) {
+	if !w.marked(mark) {
 		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was created in spite of the refusal cannot be found")
 	}
 	return nil
@@ -100,10 +101,10 @@ func (w *owners) wasRefusedThread(ctx context.Context, name string) error {
 }
 
 func (w *owners) listLacksMarked() error {
-	if w.listed.Rows == nil {
+	if w.rows == nil {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	if w.listed.Marked(w.owned.mark) {
+	if w.marked(w.owned.mark) {
 		return outcome.Violated(w.scene.Answer, "no thread of the refused request", "a thread with the metadata %q", w.owned.mark)
 	}
 	return nil
@@ -123,7 +124,7 @@ func (w *owners) aThreadEach(ctx context.Context) error {
 	if w.owned.others, err = w.markedThread(ctx, other); err != nil {
 		return err
 	}
-	w.thread, err = w.listed.ReadNewest(ctx, w.server, user, w.owned.users, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, user) })
+	w.thread, err = w.listNewest(ctx, user, w.owned.users, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, user) })
 	if err != nil {
 		return err
 	}
@@ -163,16 +164,16 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 	case "the ids of both threads":
 		f = &agent.Filter{IDs: []any{w.owned.users.Sent(), w.owned.others.Sent()}}
 	case "the user as owner":
-		return w.listed.Read(ctx, w.server, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.owner().User.Identity}})
+		return w.list(ctx, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.owner().User.Identity}})
 	}
 	if f != nil && f.Metadata[markKey] != nil && !w.keepsMark() {
-		return w.listed.Read(ctx, w.server, other, f)
+		return w.list(ctx, other, f)
 	}
 	if f == nil {
-		w.owned.others, err = w.listed.ReadNewest(ctx, w.server, other, w.owned.others, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, other) })
+		w.owned.others, err = w.listNewest(ctx, other, w.owned.others, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, other) })
 		return err
 	}
-	return w.listed.ReadUntil(ctx, w.server, other, f, showing(w.owned.others))
+	return w.listUntil(ctx, other, f, w.owned.others)
 }
 
 // searchOperation looks whether the target has the search operation beside its list: only that takes filters.
@@ -194,7 +195,7 @@ func (w *owners) listHoldsNoForeign() error {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
 	foreign, identity := w.owned.users.ID, w.owner().User.Identity
-	for i, row := range w.listed.Rows.All() {
+	for i, row := range w.rows.All() {
 		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
@@ -207,7 +208,7 @@ func (w *owners) listHoldsOwn(ctx context.Context) error {
 	if w.scene.Answer.Refused() && w.owned.filter != "no filter" {
 		return nil
 	}
-	if w.listed.Rows.Holds(w.owned.others.ID) {
+	if w.rows.Holds(w.owned.others.ID) {
 		return nil
 	}
 	if w.owned.filter == "metadata that both threads have" {
@@ -215,7 +216,7 @@ func (w *owners) listHoldsOwn(ctx context.Context) error {
 			return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
 		}
 	}
-	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "%s", w.listed).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, w.owned.others.Answer)
+	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "a list of %s without it", reports.Count(w.rows.Len(), "thread")).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, w.owned.others.Answer)
 }
 
 // keepsMark tells whether the target shows that it keeps the metadata of a thread.
@@ -256,10 +257,10 @@ func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	if found := w.scene.Answer.Get("metadata"); found.IsObject() {
 		return found, nil
 	}
-	if err := w.listed.ReadUntil(ctx, w.server, who, nil, showing(w.thread)); err != nil {
+	if err := w.listUntil(ctx, who, nil, w.thread); err != nil {
 		return gjson.Result{}, err
 	}
-	for _, row := range w.listed.Rows.All() {
+	for _, row := range w.rows.All() {
 		if found := row.Get("metadata"); row.Get("thread_id").String() == w.thread.ID && found.IsObject() {
 			return found, nil
 		}
@@ -285,16 +286,16 @@ func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 		return err
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
-		err := w.listed.ReadOther(ctx, w.server, w.owner())
-		return err == nil && (w.listed.Rows.Holds(w.owned.users.ID) || !isThreadList(w.scene.Answer)), err
+		err := w.listOther(ctx, w.owner())
+		return err == nil && (w.rows.Holds(w.owned.users.ID) || !isThreadList(w.scene.Answer)), err
 	})
 	if err != nil {
 		return err
 	}
-	if !w.listed.Rows.Holds(w.owned.users.ID) {
+	if !w.rows.Holds(w.owned.users.ID) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
-	return w.listed.ReadOther(ctx, w.server, other)
+	return w.listOther(ctx, other)
 }
 
 // otherJoinsInTime gives the run more time where the answer came after its end: it may be slow, and not wait.

@@ -2,9 +2,8 @@ package agentserver
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -48,10 +47,10 @@ func (w *threads) callerLists(ctx context.Context, name string) error {
 		}
 	}
 	if w.thread == nil {
-		return w.listed.ReadUntil(ctx, w.server, who, nil, showing(nil))
+		return w.listUntil(ctx, who, nil, nil)
 	}
 	var err error
-	w.thread, err = w.listed.ReadNewest(ctx, w.server, who, w.thread, w.newThread)
+	w.thread, err = w.listNewest(ctx, who, w.thread, w.newThread)
 	return err
 }
 
@@ -80,106 +79,81 @@ const (
 	mostNewest = 20
 )
 
-// threadList is what a scenario knows of the threads that a caller has listed last. The answer is that of the scene.
-type threadList struct {
-	Rows agent.Listing
-	Who  target.Caller
-
-	scene  *common.Scene
-	target *target.Target
-}
-
-// newThreadList returns one that was not read yet. Its answers become those of the scene.
-func newThreadList(scene *common.Scene, t *target.Target) *threadList {
-	return &threadList{scene: scene, target: t}
-}
-
 // isThreadList tells whether an answer is a list.
 func isThreadList(a *client.Answer) bool { return a.OK() && a.IsArray() }
 
-// Read lists the threads of who once. Without a filter that is done in the way that the target has.
-func (l *threadList) Read(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter) (err error) {
-	l.Who = who
-	l.Rows, l.scene.Answer, err = s.List(ctx, who, f)
+// list lists the threads of who once. Without a filter that is done in the way that the target has.
+func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) (err error) {
+	w.listedBy = who
+	w.rows, w.scene.Answer, err = w.server.List(ctx, who, f)
 	return err
 }
 
-// ReadUntil reads again and again until what was to be seen is there, or the time is over. What is no list is not asked again.
-func (l *threadList) ReadUntil(ctx context.Context, s *agent.Server, who target.Caller, f *agent.Filter, seen func(agent.Listing) bool) error {
-	return l.target.RetryFor(ctx, l.target.Config.Timeouts.Request, func() (bool, error) {
-		err := l.Read(ctx, s, who, f)
-		return err == nil && (seen(l.Rows) || !isThreadList(l.scene.Answer)), err
+// listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no thread. What is
+// no list is not asked again.
+func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, t *agent.Thread) error {
+	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+		err := w.list(ctx, who, f)
+		return err == nil && (t == nil || w.rows.Holds(t.ID) || !isThreadList(w.scene.Answer)), err
 	})
 }
 
-// showing is for ReadUntil: the list shows the thread. Any does where there is none.
-func showing(t *agent.Thread) func(agent.Listing) bool {
-	return func(rows agent.Listing) bool { return t == nil || rows.Holds(t.ID) }
-}
-
-// ReadNewest lists the threads of who until it shows the thread, or one that another has made since, where the list may be a page.
+// listNewest lists the threads of who until the list shows the thread, or one that another has made since, where it may be a page.
 // It returns the one that was shown, else the first.
-func (l *threadList) ReadNewest(ctx context.Context, s *agent.Server, who target.Caller, first *agent.Thread, another func(context.Context) (*agent.Thread, error)) (*agent.Thread, error) {
+func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread, another func(context.Context) (*agent.Thread, error)) (*agent.Thread, error) {
 	made, shown := []*agent.Thread{first}, first
-	l.Rows = nil
+	w.rows = nil
 	look := func() (bool, error) {
-		if l.Rows.Len() >= leastPage && len(made) <= mostNewest && !l.target.Searches() {
+		if w.rows.Len() >= leastPage && len(made) <= mostNewest && !w.target.Searches() {
 			t, err := another(ctx)
 			if err != nil {
 				return false, err
 			}
 			made = append(made, t)
 		}
-		if err := l.Read(ctx, s, who, nil); err != nil {
+		if err := w.list(ctx, who, nil); err != nil {
 			return false, err
 		}
-		for _, t := range made {
-			if l.Rows.Holds(t.ID) {
-				shown = t
-				return true, nil
-			}
+		if at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Holds(t.ID) }); at >= 0 {
+			shown = made[at]
+			return true, nil
 		}
-		return !isThreadList(l.scene.Answer), nil
+		return !isThreadList(w.scene.Answer), nil
 	}
 	// The first list may have waited so long for others that its time is over: a newer thread is tried all the same.
 	if done, err := look(); done || err != nil {
 		return shown, err
 	}
-	err := l.target.RetryFor(ctx, l.target.Config.Timeouts.Request, look)
+	err := w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, look)
 	return shown, err
 }
 
-// ReadOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only one. The error
+// listOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only one. The error
 // skips a scenario where it does not.
-func (l *threadList) ReadOther(ctx context.Context, s *agent.Server, who target.Caller) error {
-	if l.target.AgentRefusal() != 0 {
+func (w *World) listOther(ctx context.Context, who target.Caller) error {
+	if w.target.AgentRefusal() != 0 {
 		return outcome.Needs("users")
 	}
-	serves, err := s.ServesOtherEndpoint(ctx)
+	serves, err := w.server.ServesOtherEndpoint(ctx)
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
 	if !serves {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the target lists threads at one endpoint only (agent.listing)")
 	}
-	l.Who = who
-	if l.scene.Answer, err = s.AskOtherEndpoint(ctx, who); err == nil {
-		l.Rows = agent.ListingOf(l.scene.Answer)
+	w.listedBy = who
+	if w.scene.Answer, err = w.server.AskOtherEndpoint(ctx, who); err == nil {
+		w.rows = agent.ListingOf(w.scene.Answer)
 	}
 	return err
 }
 
-// Marked tells whether the list shows a thread with the mark in its metadata.
-func (l *threadList) Marked(mark string) bool {
-	for _, row := range l.Rows.All() {
-		if row.Get("metadata."+target.MarkKey).String() == mark {
+// marked tells whether the list shows a thread with the mark in its metadata.
+func (w *World) marked(mark string) bool {
+	for _, row := range w.rows.All() {
+		if row.Get("metadata."+markKey).String() == mark {
 			return true
 		}
 	}
 	return false
-}
-
-// String describes a list that lacks the thread that was looked for.
-func (l *threadList) String() string {
-	return fmt.Sprintf("a list of %s without it", reports.Count(l.Rows.Len(), "thread"))
 }

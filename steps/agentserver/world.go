@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
@@ -35,9 +36,11 @@ type World struct {
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
 	second  bool              // "the user" is the second configured user, and "the other user" the first
-	listed  *threadList       // the last list of threads
 	contest
 	attempt
+
+	rows     agent.Listing // the last list of threads; the answer is that of the scene
+	listedBy target.Caller
 }
 
 // contest is about a run in progress that another one is to replace in time.
@@ -57,7 +60,7 @@ type attempt struct {
 
 // Define registers the sentences about the agent server for one scenario.
 func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
-	w := &World{scene: scene, target: t, plane: p, agents: agents, listed: newThreadList(scene, t)}
+	w := &World{scene: scene, target: t, plane: p, agents: agents}
 	r.Given(`a deployed agent server`, w.aDeployedAgentServer)
 	r.Given(`the user is the (first|second) configured user`, w.theUserIs)
 	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer)
@@ -263,15 +266,15 @@ func (w *World) answerHoldsID(ctx context.Context, field string) error {
 
 // listHoldsThread asks for an array, and the thread in it.
 func (w *World) listHoldsThread(ctx context.Context) error {
-	if w.listed.Rows.Holds(w.thread.ID) {
+	if w.rows.Holds(w.thread.ID) {
 		return nil
 	}
-	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "%s", w.listed)
+	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "a list of %s without it", reports.Count(w.rows.Len(), "thread"))
 	if !isThreadList(w.scene.Answer) {
 		wrong = outcome.Violated(w.scene.Answer, "an array of threads", "%s", outcome.Seen(w.scene.Answer))
 	}
 	wrong = wrong.Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, w.thread.Answer)
-	if w.listed.Who.User == w.thread.Owner.User {
+	if w.listedBy.User == w.thread.Owner.User {
 		return outcome.Unless(ctx, wrong, func(context.Context) error { return validIsServed(w.scene.Answer) })
 	}
 	return outcome.Unless(ctx, wrong, w.ownersListHolds)
