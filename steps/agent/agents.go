@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,11 +28,11 @@ type Agents struct {
 	plane  *plane.Plane
 	maker  *shared.Maker
 
-	noAddress atomic.Bool        // a DEPLOYED deployment was seen not to tell the address of its agent server
-	atOnce    int                // how many runs are in progress at most
-	runs      inProgress         // at the server that is judged
-	threads   shared.Set[string] // that were given: the address of their agent server, and their id
-	learned   learned            // of the one that is judged
+	noAddress atomic.Bool // a DEPLOYED deployment was seen not to tell the address of its agent server
+	atOnce    int         // how many runs are in progress at most
+	runs      inProgress  // at the server that is judged
+	threads   sync.Map    // that were given: the address of their agent server, and their id
+	learned   learned     // of the one that is judged
 }
 
 // learned is what scenarios share of the agent server that is judged.

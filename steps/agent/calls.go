@@ -73,7 +73,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 	if t.ID == "" {
 		return t, nil
 	}
-	t.again = !s.agents.threads.Add(s.Base + " " + t.ID)
+	_, t.again = s.agents.threads.LoadOrStore(s.Base+" "+t.ID, true)
 	return t, NoteThread(ctx, s, t)
 }
 

@@ -261,25 +261,16 @@ type disguise struct {
 }
 
 func (w *disguise) define(r *common.Definitions) {
-	r.When(`a client without credentials reads it by paths with (a slash at the end|a doubled slash|capital letters|a path parameter)`, w.readsRespelled)
-	r.When(`a client without credentials reads it with (headers that [a-z ]+|a header that overrides the method)`, w.readsClaiming)
+	r.When(`a client without credentials reads it (?:by paths )?with (.+)`, w.reads)
 	r.Then(`no answer shows anything of the deployment`, w.showsNothing)
 }
 
-func (w *disguise) readsRespelled(ctx context.Context, how string) error {
-	return w.reads(ctx, nil, func(path string) string { return target.Respelled(path, how, w.Deployment.ID, w.Deployment.First) })
-}
-
-func (w *disguise) readsClaiming(ctx context.Context, what string) error {
-	claim, err := w.Target.Claim(what)
+// reads asks for all that the interface shows of a deployment.
+func (w *disguise) reads(ctx context.Context, how string) error {
+	claim, written, err := w.Target.Disguise(how, w.Deployment.ID, w.Deployment.First)
 	if err != nil {
 		return err
 	}
-	return w.reads(ctx, claim, func(path string) string { return path })
-}
-
-// reads asks for all that the interface shows of a deployment.
-func (w *disguise) reads(ctx context.Context, claim http.Header, written func(path string) string) error {
 	id := w.Deployment.ID
 	for _, path := range []string{plane.DeploymentPath(id), plane.RevisionsPath(id), plane.RevisionPath(id, w.Deployment.First)} {
 		request := w.Target.ToControlPlane(target.Nobody, http.MethodGet, written(path), nil)

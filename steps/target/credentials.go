@@ -166,29 +166,39 @@ func (t *Target) Sent(group string, c config.Credentials) string {
 	return strings.Join(all, ", and ")
 }
 
-// Respelled writes a path of the interface in another way, as a sentence names it, that a server may route to the same
-// operation, while what checks its credentials knows the path in one form only. The ids in it stay as they are.
-func Respelled(path, how string, ids ...string) string {
+// Disguise says how a request is written so that a server may take it for that of somebody else, as a sentence names it: with headers that
+// claim more than its credentials say, or by a path that a server may route to the same operation, while what checks its credentials knows
+// the path in one form only. The ids in it stay as they are.
+func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written func(path string) string, err error) {
+	written = func(path string) string { return path }
 	switch how {
 	case "a slash at the end":
-		return path + "/"
+		written = func(path string) string { return path + "/" }
 	case "a doubled slash":
-		return "/" + path
+		written = func(path string) string { return "/" + path }
 	case "a path parameter": // of the first segment: in another one it is part of an id
-		first, rest, _ := strings.Cut(path[1:], "/")
-		return strings.TrimSuffix("/"+first+";x=1/"+rest, "/")
+		written = func(path string) string {
+			first, rest, _ := strings.Cut(path[1:], "/")
+			return strings.TrimSuffix("/"+first+";x=1/"+rest, "/")
+		}
+	case "capital letters":
+		written = func(path string) string {
+			path = strings.ToUpper(path)
+			for _, id := range ids {
+				path = strings.ReplaceAll(path, strings.ToUpper(id), id)
+			}
+			return path
+		}
+	default:
+		claim, err = t.claim(how)
 	}
-	path = strings.ToUpper(path) // "capital letters"
-	for _, id := range ids {
-		path = strings.ReplaceAll(path, strings.ToUpper(id), id)
-	}
-	return path
+	return claim, written, err
 }
 
-// Claim returns headers with which a client claims more than its credentials say, as a sentence names them: servers
+// claim returns headers with which a client claims more than its credentials say, as a sentence names them: servers
 // behind a proxy that sets them, or with an entrance for their makers, believe some. Headers that the configuration
 // gives a meaning are left out; where none is left, the error skips the scenario.
-func (t *Target) Claim(what string) (http.Header, error) {
+func (t *Target) claim(what string) (http.Header, error) {
 	user := "admin"
 	if len(t.Config.Users) > 0 {
 		user = t.Config.Users[0].Identity
