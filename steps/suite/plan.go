@@ -12,12 +12,9 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// Plan is what scenarios create at most.
-type Plan struct{ Deployments, Revisions int }
-
-// Plan says what the scenarios create, whatever the budget, by their tags. What depends on answers is not known yet.
-func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
-	var p Plan
+// Plan says what the scenarios create, whatever the budget, by their tags, with the first revision of each deployment. What depends on
+// answers is not known yet.
+func (f *Forecast) Plan(scenarios []*features.Scenario) (p plane.Cost) {
 	paid := map[string]bool{}
 	for _, s := range scenarios {
 		c := f.cost(s, paid)
@@ -95,7 +92,7 @@ func (f *Forecast) Member(s *features.Scenario) int { return f.member[s.Key()] }
 
 // Preview is what a run would do, as far as that is known without a request: what answers would change is not in it.
 type Preview struct {
-	Plan
+	plane.Cost
 	Scenarios, Requirements int    // that are selected
 	Judged                  int    // of these requirements, those that would be judged
 	Gaps                    []*Gap // what would be left out, and why
@@ -111,7 +108,7 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 	f.existing.Assume()
 	f.Spend(selected)
 	f.Share(selected)
-	p := &Preview{Plan: f.Plan(selected), Scenarios: len(selected)}
+	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected)}
 	p.Gaps, p.Judged = f.Gaps(selected)
 	seen := map[*features.Requirement]bool{}
 	for _, scenario := range selected {
