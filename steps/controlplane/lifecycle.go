@@ -157,12 +157,12 @@ func (w *lifecycle) everyStatusKnown() error {
 // deployedEachTime goes by the status that is meant, as isFailed.
 func (w *lifecycle) deployedEachTime() error {
 	for _, a := range w.Answers {
-		status := a.Get("status")
 		if stays := w.Plane.StaysIn(w.Deployment); stays != "" {
 			return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 		}
-		if w.Plane.Statuses.Meant(status.String()) != plane.StatusDeployed {
-			return outcome.Violated(a, plane.StatusDeployed, "%s", outcome.Shown(status)).At("/status")
+		isDeployed := w.Plane.Statuses.Meant(a.Get("status").String()) == plane.StatusDeployed
+		if err := outcome.WantAt(isDeployed, a, "status", plane.StatusDeployed); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -213,11 +213,9 @@ func (w *lifecycle) endsFailed() error {
 	if unjudged := w.Plane.Unjudged(w.polled); unjudged != nil {
 		return unjudged
 	}
-	switch {
-	case w.isFailed(w.polled.Final):
-		return nil
-	case w.polled.Ending == plane.TimedOut:
-		return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED within "+w.Target.Config.Timeouts.Poll.String(), "%s", w.polled.Final).At("/status")
+	expected := "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED"
+	if w.polled.Ending == plane.TimedOut {
+		expected += " within " + w.Target.Config.Timeouts.Poll.String()
 	}
-	return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED", "%s", w.polled.Final).At("/status")
+	return outcome.WantAt(w.isFailed(w.polled.Final), w.polled.Answer, "status", expected)
 }

@@ -27,7 +27,9 @@ func (w *update) define(r *common.Definitions) {
 	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates)
 	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself)
 	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush)
-	r.Given(`a deployment created for this scenario from the tag`, w.anOwnFromTag)
+	r.Given(`a deployment created for this scenario from the tag`, func(ctx context.Context) error {
+		return w.anOwn(ctx, "tagged", fromTag(w.Target.Config, false))
+	})
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`, w.clientUpdatesToCurrent)
 	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`, w.clientUpdatesNothing)
@@ -101,12 +103,8 @@ func (w *update) remember(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *update) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
-	w.Deployment, err = w.Plane.Create(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
-	if err != nil {
-		return err
-	}
-	if err := w.Plane.Settle(ctx, w.Deployment.ID); err != nil {
+func (w *update) anOwnThatBuildsOnPush(ctx context.Context) error {
+	if err := w.anOwn(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}}); err != nil {
 		return err
 	}
 	a, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
@@ -116,8 +114,9 @@ func (w *update) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *update) anOwnFromTag(ctx context.Context) (err error) {
-	if w.Deployment, err = w.Plane.Create(ctx, "tagged", fromTag(w.Target.Config, false)); err != nil {
+// anOwn creates a deployment that does not change by itself any more.
+func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]any) (err error) {
+	if w.Deployment, err = w.Plane.Create(ctx, purpose, changes); err != nil {
 		return err
 	}
 	return w.Plane.Settle(ctx, w.Deployment.ID)

@@ -65,14 +65,13 @@ func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.An
 
 // Answered counts the answers to an operation that the contract has something to say about: not those that only asked to
 // come back later, and no server errors.
-func (c *Collector) Answered(operation string) int { return c.count(operation, 500) }
+func (c *Collector) Answered(operation string) int {
+	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status < 500 && o.judged() }))
+}
 
 // Succeeded counts the answers to an operation with a status of success.
-func (c *Collector) Succeeded(operation string) int { return c.count(operation, 300) }
-
-// count counts the answers with a status below the one given.
-func (c *Collector) count(operation string, below int) int {
-	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status < below && o.judged() }))
+func (c *Collector) Succeeded(operation string) int {
+	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status/100 == 2 && o.judged() }))
 }
 
 // Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on purpose may be refused

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -105,45 +104,34 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	return err
 }
 
-// Update sends an update by the client and waits until the deployment names a new latest revision.
+// Update sends an update by the client and waits until the deployment names a new latest revision: the interface does not show what the answer
+// to an update holds.
 func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any) error {
-	_, err := p.update(ctx, d, change, false)
-	return err
-}
-
-// update is Update. It tells whether the answer to the PATCH named the new revision, as the deployment then did: where it is known to, the
-// deployment need not be read after each of many updates. The interface does not show what such an answer holds.
-func (p *Plane) update(ctx context.Context, d *Deployment, change map[string]any, names bool) (named bool, err error) {
 	if err := p.TakeRevision(ctx, d); err != nil {
-		return false, err
+		return err
 	}
 	a, err := p.sendUpdate(ctx, d.ID, change)
 	if err == nil && a.Refused() { // it may be busy with the revision before
 		if err := p.Settle(ctx, d.ID); err != nil {
-			return false, err
+			return err
 		}
 		a, err = p.sendUpdate(ctx, d.ID, change)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	if !a.OK() {
-		return false, outcome.Violated(a, "status 2xx to the update", "%s", outcome.Seen(a))
-	}
-	said := a.Get("latest_revision_id").String()
-	if names && said != "" && !slices.Contains(d.Revisions, said) {
-		d.Revisions = append(d.Revisions, said)
-		return true, nil
+		return outcome.Violated(a, "status 2xx to the update", "%s", outcome.Seen(a))
 	}
 	latest, naming, err := p.AwaitLatest(ctx, a, KindOf(change), d.ID, d.Latest())
 	if err != nil {
-		return false, err
+		return err
 	}
 	if latest == d.Latest() {
-		return false, outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).ByRequirement(ownersOf(change)...)
+		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).ByRequirement(ownersOf(change)...)
 	}
 	d.Revisions, d.Naming = append(d.Revisions, latest), naming
-	return said == latest, nil
+	return nil
 }
 
 func (p *Plane) sendUpdate(ctx context.Context, id string, change map[string]any) (*client.Answer, error) {

@@ -200,14 +200,10 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 			return nil, err
 		}
 	}
-	names := false
 	for len(d.Revisions) < longHistory {
-		if names, err = p.update(ctx, d, p.Sources.Next(len(d.Revisions)), names); err != nil {
+		if err := p.Update(ctx, d, p.Sources.Next(len(d.Revisions))); err != nil {
 			return nil, err
 		}
-	}
-	if err := p.awaitNamed(ctx, d); err != nil {
-		return nil, err
 	}
 	late, err := p.AwaitSettled(ctx, d)
 	if err != nil {

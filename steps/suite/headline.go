@@ -85,30 +85,14 @@ func addresses(t *target.Target) string {
 // unseen lists the halves with a passed requirement of which no successful answer to an operation of the interface was
 // seen. A server that refuses everything passes every requirement about refusals, and implements nothing.
 func (r *run) unseen(res *reports.Result) (halves []string) {
-	for _, half := range []struct {
-		side    spec.Side
-		profile string
-	}{{spec.ControlPlane, features.ControlPlane}, {spec.AgentServer, features.AgentServer}} {
-		passed := slices.ContainsFunc(res.Requirements, func(q reports.Requirement) bool {
-			return q.Profile == half.profile && q.Verdict == reports.Passed
-		})
-		if passed && !succeeded(r.Oracle, half.side, res.Coverage.Statuses) {
-			halves = append(halves, half.profile)
+	for _, half := range []string{features.ControlPlane, features.AgentServer} {
+		passed := func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }
+		served := func(op spec.Operation) bool { return !op.Field && r.target.Collector.Succeeded(op.ID) > 0 }
+		if slices.ContainsFunc(res.Requirements, passed) && !slices.ContainsFunc(r.Oracle.Operations(spec.Side(half)), served) {
+			halves = append(halves, half)
 		}
 	}
 	return halves
-}
-
-// succeeded tells whether an operation of the side was answered with a 2xx status.
-func succeeded(oracle *spec.Oracle, side spec.Side, seen []reports.StatusCoverage) bool {
-	for _, op := range oracle.Operations(side) {
-		if !op.Field && slices.ContainsFunc(seen, func(s reports.StatusCoverage) bool {
-			return s.Operation == op.ID && s.Count > 0 && s.Status[0] == '2'
-		}) {
-			return true
-		}
-	}
-	return false
 }
 
 // unlocking is the missing key of the configuration that a successful answer of a half needs; may be empty.
