@@ -171,22 +171,40 @@ func (r *Redactor) Header(h http.Header) map[string][]string {
 	return clean
 }
 
-// Places says where the suite has put secrets into a request. Header values come from the configuration alone, so each that
-// holds a secret is such a place; in a body it is the values of a deployment's own secrets ({"secrets": [{"name", "value"}]}).
-// A secret in any other place was sent by the target.
-func (r *Redactor) Places(header http.Header, body []byte) []reports.SecretPlace {
-	var found []reports.SecretPlace
+// Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header values come from the
+// configuration alone, so each that holds a secret is such a place; in a body it is the values of a deployment's own secrets
+// ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
+func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
+	known, m := r.known.Load(), reports.Message{Headers: map[string][]string{}}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
-		if !plainHeader(name) && slices.ContainsFunc(header[name], func(v string) bool { return r.Own(v) != v }) {
-			found = append(found, reports.SecretPlace{Header: name})
+		holds := false
+		for _, v := range header[name] {
+			at := known.own.Replace(v)
+			if at == v || plainHeader(name) {
+				m.Headers[name] = append(m.Headers[name], r.Record(v))
+				continue
+			}
+			m.Headers[name] = append(m.Headers[name], r.Text(at)) // what looks like a name is one: the configuration holds the value
+			holds = true
+		}
+		if holds {
+			m.Secrets = append(m.Secrets, reports.SecretPlace{Header: name})
 		}
 	}
+	text, done := string(body), 0
 	for i, value := range secretValues(body) {
-		if value.Type == gjson.String && r.ofBody(value.Str) != value.Str {
-			found = append(found, reports.SecretPlace{Pointer: fmt.Sprintf("/secrets/%d/value", i)})
+		name := r.ofBody(value.Str)
+		if name == value.Str {
+			continue
+		}
+		m.Secrets = append(m.Secrets, reports.SecretPlace{Pointer: fmt.Sprintf("/secrets/%d/value", i)})
+		if value.Index >= max(done, 1) && r.Text(value.Str) == value.Str {
+			m.Body += r.Record(text[done:value.Index]) + `"` + name + `"`
+			done = value.Index + len(value.Raw)
 		}
 	}
-	return found
+	m.Body += r.Record(text[done:])
+	return m
 }
 
 // secretValues are the values of a deployment's own secrets in a body.
@@ -203,36 +221,6 @@ func secretValues(body []byte) (all []gjson.Result) {
 // plainHeader tells whether the suite sends the same values of a header whatever the configuration is.
 func plainHeader(name string) bool {
 	return slices.Contains([]string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method", "Access-Control-Request-Headers"}, name)
-}
-
-// Sent returns a copy of the header of a request as it is to be recorded.
-func (r *Redactor) Sent(h http.Header) map[string][]string {
-	known, clean := r.known.Load(), make(map[string][]string, len(h))
-	for name, values := range h {
-		for _, v := range values {
-			if at := known.own.Replace(v); at != v && !plainHeader(name) {
-				clean[name] = append(clean[name], r.Text(at)) // what looks like a name is one: the configuration holds the value
-				continue
-			}
-			clean[name] = append(clean[name], r.Record(v))
-		}
-	}
-	return clean
-}
-
-// SentBody returns the body of a request as it is to be recorded.
-func (r *Redactor) SentBody(body []byte) string {
-	text, clean, done := string(body), "", 0
-	for _, value := range secretValues(body) {
-		if value.Index == 0 || value.Index < done || r.Text(value.Str) != value.Str {
-			continue
-		}
-		if name := r.ofBody(value.Str); name != value.Str {
-			clean += r.Record(text[done:value.Index]) + `"` + name + `"`
-			done = value.Index + len(value.Raw)
-		}
-	}
-	return clean + r.Record(text[done:])
 }
 
 // ofBody is the value of a deployment's own secret without secrets: a short one is all of it.

@@ -81,19 +81,13 @@ func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
 // try has the asker do one of the five operations of the interface to the deployment.
 func (w *access) try(ctx context.Context, who target.Asker, operation string) error {
 	d := w.Deployment
-	var request client.Request
+	request := w.Target.ToControlPlane(who, http.MethodGet, map[string]string{"retrieve a deployment": plane.DeploymentPath(d.ID),
+		"list its revisions": plane.RevisionsPath(d.ID), "retrieve a revision": plane.RevisionPath(d.ID, d.First)}[operation], nil)
 	switch operation {
 	case "create a deployment":
 		return w.tryCreate(ctx, who)
-	case "retrieve a deployment":
-		request = w.Target.ToControlPlane(who, http.MethodGet, plane.DeploymentPath(d.ID), nil)
-	case "update a deployment":
-		// Without a new source the update makes no revision, whoever may do it.
+	case "update a deployment": // without a new source it makes no revision, whoever may do it
 		request = w.Target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(w.IdToWrite()), plane.SourceUpdate(map[string]any{}))
-	case "list its revisions":
-		request = w.Target.ToControlPlane(who, http.MethodGet, plane.RevisionsPath(d.ID), nil)
-	case "retrieve a revision":
-		request = w.Target.ToControlPlane(who, http.MethodGet, plane.RevisionPath(d.ID, d.First), nil)
 	}
 	_, err := w.Do(ctx, request)
 	return err

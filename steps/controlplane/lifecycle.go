@@ -93,11 +93,10 @@ func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) error {
 
 func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 	change, _ := w.Plane.Sources.Broken()
-	request := w.Target.ToControlPlane(target.TheClient, "PATCH", plane.DeploymentPath(w.Deployment.ID), plane.SourceUpdate(change))
-	a, err := w.Do(ctx, request)
-	if err != nil {
+	if err := w.patch(ctx, plane.SourceUpdate(change), false); err != nil {
 		return err
 	}
+	a := w.Scene.Answer
 	if a.Refused() {
 		return outcome.Inapplicable("revisions of broken sources", "the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}

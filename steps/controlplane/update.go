@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -120,14 +119,6 @@ func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]a
 		return err
 	}
 	return w.Plane.Settle(ctx, w.Deployment.ID)
-}
-
-// patch sends an update by the client and remembers the answer.
-func (w *update) patch(ctx context.Context, body any, wrong bool) error {
-	request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body)
-	request.Wrong = wrong
-	_, err := w.Do(ctx, request)
-	return err
 }
 
 func (w *update) clientUpdatesField(ctx context.Context, field string) error {

@@ -110,6 +110,14 @@ func (w *World) CreatesWith(ctx context.Context, purpose string, changes map[str
 	return w.Creates(ctx, w.Target.ToControlPlane(target.TheClient, http.MethodPost, plane.DeploymentsPath, body), body)
 }
 
+// patch sends an update by the client and remembers the answer.
+func (w *World) patch(ctx context.Context, body any, wrong bool) error {
+	request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body)
+	request.Wrong = wrong
+	_, err := w.Do(ctx, request)
+	return err
+}
+
 // List lists the revisions of the deployment. A wrong query breaks the contract on purpose.
 func (w *World) List(ctx context.Context, query string, wrong bool) error {
 	return w.retrieve(ctx, plane.RevisionsPath(w.Deployment.ID), query, wrong)

@@ -40,21 +40,15 @@ type Collector struct {
 	granted, refused int      // answers that asked the client to wait, by whether it did
 }
 
-// New returns a collector that writes to journal.
-func New(oracle *spec.Oracle, redact *client.Redactor, journal reports.Recorder, start time.Time) *Collector {
-	return &Collector{
-		Words: NewWords(nil), oracle: oracle, recorder: newRecorder(redact), journal: journal, start: start,
+// New returns a collector that writes to journal, in the words of the target, as exchanges were sent and received.
+func New(oracle *spec.Oracle, redact *client.Redactor, journal reports.Recorder, start time.Time, words spec.Words, reached Reach) *Collector {
+	c := &Collector{
+		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), journal: journal, start: start,
 		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{}, given: givenIDs{},
 	}
+	c.recorder.words, c.recorder.Reach = words, reached
+	return c
 }
-
-// Translate has exchanges recorded in the target's words, as they were sent and received.
-func (c *Collector) Translate(words spec.Words) {
-	c.recorder.words, c.Words = words, NewWords(words)
-}
-
-// ReachedBy says how the target is reached. It is called before anything is observed.
-func (c *Collector) ReachedBy(r Reach) { c.recorder.Reach = r }
 
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) int {

@@ -94,14 +94,6 @@ func numbered(name string, n int) string {
 	return fmt.Sprintf("%s %d", name, n+1)
 }
 
-// MemberName is the name of the shared deployment that is used in place of the one that scenarios change in turn, from 0. Other names stay.
-func MemberName(name string, n int) string {
-	if name == Changing {
-		return numbered(name, n)
-	}
-	return name
-}
-
 // memberKey is for the number of the fixture in its pool.
 type memberKey struct{}
 

@@ -3,6 +3,7 @@ package suite
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
@@ -31,7 +32,10 @@ func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.C
 	}
 	sum = plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}
 	for _, name := range f.shared(s) {
-		member := plane.MemberName(name, f.Member(s))
+		member := name
+		if name == plane.Changing {
+			member += strconv.Itoa(f.Member(s))
+		}
 		if !paid[member] {
 			paid[member] = true
 			sum.Deployments += plane.SharedCost(name).Deployments
