@@ -9,7 +9,7 @@ BIN := bin/agentconform
 export GOGC ?= 400
 
 .PHONY: conformance build test lint nightly unit race features readme gate format vet staticcheck modules browser \
-	nightly-race proof tests axe interop hostile fuzz kubernetes release reproducible requirements docs golden peers notice picture clean
+	nightly-race proof tests axe interop hostile fuzz apart release reproducible requirements docs golden peers notice picture clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -28,7 +28,7 @@ lint:
 
 # In the order in which a failure is told soonest. It goes on after a part that fails, and names those at the end.
 nightly:
-	@.ci/parts -k tests axe kubernetes nightly-race fuzz interop proof hostile
+	@.ci/parts -k tests axe apart nightly-race fuzz interop proof hostile
 
 format:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted, run gofmt -w on:"; gofmt -l .; exit 1; }
@@ -119,9 +119,10 @@ fuzz:
 		echo "== $$package $$target"; $(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) </dev/null || failed="$$failed $$target"; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }; }
 
-# The manifests of docs/kubernetes and the types of the Kubernetes API, which are a module of their own.
-kubernetes:
+# What has a module of its own: the manifests of docs/kubernetes and the types of the Kubernetes API; the image of a release.
+apart:
 	$(GO) -C .ci/kubernetes test ./...
+	$(GO) -C .ci/release test .
 
 # --- The release ---
 
@@ -133,18 +134,17 @@ RELEASE := out/release
 release: build
 	@rm -rf out/texts && mkdir -p out/texts
 	@for shell in bash zsh fish; do $(BIN) completion $$shell > out/texts/agentconform.$$shell; done; $(BIN) man > out/texts/agentconform.1
-	$(GO) tool -modfile=.ci/release/go.mod goreleaser release --config .ci/release/goreleaser.yaml --clean $(FLAGS)
-	$(GO) -C .ci/release build -o ../../bin/release .
+	CGO_ENABLED=0 $(GO) -C .ci/release build -trimpath -buildvcs=false -o ../../bin/ . tool
+	bin/goreleaser release --config .ci/release/goreleaser.yaml --clean $(FLAGS)
 	bin/release -version "$$(sed 's/.*"version":"\([^"]*\)".*/\1/' $(RELEASE)/metadata.json)" -commit "$$(git rev-parse HEAD)" -created "$$(git log -1 --format=%ct)" \
 		-out $(RELEASE)/image -push '$(PUSH)' amd64=$(RELEASE)/agentconform_linux_amd64_v1/agentconform arm64=$(RELEASE)/agentconform_linux_arm64_v8.0/agentconform \
 		> $(RELEASE)/image.digest
 
 # Builds the release here and in a clone in another folder: all checksums must be equal.
 reproducible: release
-	rm -rf $(OUT)/clone && git clone -q . $(OUT)/clone
-	$(MAKE) -C $(OUT)/clone release
-	cmp $(RELEASE)/checksums.txt $(OUT)/clone/$(RELEASE)/checksums.txt
-	cmp $(RELEASE)/image.digest $(OUT)/clone/$(RELEASE)/image.digest
+	clone=$$(mktemp -d) && git clone -q . $$clone && $(MAKE) -C $$clone release && \
+		cmp $(RELEASE)/checksums.txt $$clone/$(RELEASE)/checksums.txt && \
+		cmp $(RELEASE)/image.digest $$clone/$(RELEASE)/image.digest && rm -rf $$clone
 
 # --- What is generated ---
 
