@@ -10,7 +10,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/pem"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -37,7 +36,7 @@ const user = 65532
 // release is what the image says of itself.
 type release struct {
 	version, commit string
-	created         time.Time
+	created         int64 // seconds since 1970, of the commit
 }
 
 func main() {
@@ -45,72 +44,46 @@ func main() {
 	var r release
 	flag.StringVar(&r.version, "version", "", "")
 	flag.StringVar(&r.commit, "commit", "", "")
-	created := flag.Int64("created", 0, "time of the commit, in seconds since 1970")
+	flag.Int64Var(&r.created, "created", 0, "time of the commit, in seconds since 1970")
 	out := flag.String("out", "", "folder for the OCI layout; what is in it is removed")
 	push := flag.String("push", "", "push the image to this name, with the credentials of docker login")
 	flag.Parse()
-	r.created = time.Unix(*created, 0).UTC()
-	index, err := r.index(flag.Args())
-	if err == nil {
-		err = write(index, *out, *push)
+	index := r.index(flag.Args())
+	check(os.RemoveAll(*out))
+	must(layout.Write(*out, index))
+	if *push != "" {
+		check(remote.WriteIndex(must(name.ParseReference(*push)), index, remote.WithAuthFromKeychain(authn.DefaultKeychain)))
 	}
+	fmt.Println(must(index.Digest()))
+}
+
+func check(err error) {
 	if err != nil {
 		log.Fatalln("building the image:", err)
 	}
 }
 
-func write(index v1.ImageIndex, out, push string) error {
-	if err := os.RemoveAll(out); err != nil {
-		return err
-	}
-	if _, err := layout.Write(out, index); err != nil {
-		return err
-	}
-	if push != "" {
-		ref, err := name.ParseReference(push)
-		if err != nil {
-			return err
-		}
-		if err := remote.WriteIndex(ref, index, remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
-			return err
-		}
-	}
-	digest, err := index.Digest()
-	if err != nil {
-		return err
-	}
-	fmt.Println(digest)
-	return nil
+func must[T any](value T, err error) T {
+	check(err)
+	return value
 }
 
 // index holds an image for each binary, named "architecture=file".
-func (r release) index(binaries []string) (v1.ImageIndex, error) {
-	var index v1.ImageIndex = empty.Index
+func (r release) index(binaries []string) v1.ImageIndex {
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, b := range binaries {
 		architecture, file, _ := strings.Cut(b, "=")
-		image, err := r.image(architecture, file)
-		if err != nil {
-			return nil, err
-		}
-		platform := &v1.Platform{OS: "linux", Architecture: architecture}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
+		platform := v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: r.image(architecture, content(file)), Descriptor: platform})
 	}
-	return index, nil
+	return index
 }
 
-func (r release) image(architecture, binary string) (v1.Image, error) {
-	files, err := content(binary)
-	if err != nil {
-		return nil, err
-	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files)), nil }
-	layer, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer))
-	if err != nil {
-		return nil, err
-	}
+func (r release) image(architecture string, files []byte) v1.Image {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err = mutate.ConfigFile(image, &v1.ConfigFile{
-		OS: "linux", Architecture: architecture, Created: v1.Time{Time: r.created}, RootFS: v1.RootFS{Type: "layers"},
+	image = must(mutate.ConfigFile(image, &v1.ConfigFile{
+		OS: "linux", Architecture: architecture, RootFS: v1.RootFS{Type: "layers"},
+		Created: v1.Time{Time: time.Unix(r.created, 0).UTC()},
 		Config: v1.Config{
 			Entrypoint: []string{"/agentconform"},
 			Cmd:        []string{"container"},
@@ -124,46 +97,38 @@ func (r release) image(architecture, binary string) (v1.Image, error) {
 				"org.opencontainers.image.revision": r.commit,
 			},
 		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return mutate.AppendLayers(image, layer)
+	}))
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files)), nil }
+	return must(mutate.AppendLayers(image, must(tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer)))))
 }
 
 // content is the file system of the image, as a tar file. Whatever user the image is run by can write into /work.
-func content(binary string) ([]byte, error) {
+func content(binary string) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	add := func(name string, mode int64, owner int, text []byte) error {
+	add := func(name string, mode int64, owner int, text []byte) {
 		kind := byte(tar.TypeReg)
 		if strings.HasSuffix(name, "/") {
 			kind = tar.TypeDir
 		}
-		header := tar.Header{Typeflag: kind, Name: name, Mode: mode, Uid: owner, Gid: owner, Size: int64(len(text)), ModTime: time.Unix(0, 0)}
-		if err := w.WriteHeader(&header); err != nil {
-			return err
-		}
-		_, err := w.Write(text)
-		return err
+		check(w.WriteHeader(&tar.Header{
+			Typeflag: kind, Name: name, Mode: mode, Uid: owner, Gid: owner, Size: int64(len(text)), ModTime: time.Unix(0, 0),
+		}))
+		must(w.Write(text))
 	}
-	texts := map[string][]byte{}
-	for _, source := range []string{binary, "LICENSE", "NOTICE"} {
-		text, err := os.ReadFile(source)
-		if err != nil {
-			return nil, err
-		}
-		texts[source] = text
+	for _, folder := range []string{"etc/", "etc/ssl/", "etc/ssl/certs/"} {
+		add(folder, 0o755, 0, nil)
 	}
-	err := errors.Join(
-		add("etc/", 0o755, 0, nil), add("etc/ssl/", 0o755, 0, nil), add("etc/ssl/certs/", 0o755, 0, nil),
-		add("etc/ssl/certs/ca-certificates.crt", 0o644, 0, authorities()),
-		add("etc/passwd", 0o644, 0, fmt.Appendf(nil, "agentconform:x:%d:%d::/work:/agentconform\n", user, user)),
-		add("tmp/", 0o1777, 0, nil), add("work/", 0o777, user, nil),
-		add("LICENSE", 0o644, 0, texts["LICENSE"]), add("NOTICE", 0o644, 0, texts["NOTICE"]),
-		add("agentconform", 0o755, 0, texts[binary]), w.Close(),
-	)
-	return b.Bytes(), err
+	add("etc/ssl/certs/ca-certificates.crt", 0o644, 0, authorities())
+	add("etc/passwd", 0o644, 0, fmt.Appendf(nil, "agentconform:x:%d:%d::/work:/agentconform\n", user, user))
+	add("tmp/", 0o1777, 0, nil)
+	add("work/", 0o777, user, nil)
+	for _, text := range []string{"LICENSE", "NOTICE"} {
+		add(text, 0o644, 0, must(os.ReadFile(text)))
+	}
+	add("agentconform", 0o755, 0, must(os.ReadFile(binary)))
+	check(w.Close())
+	return b.Bytes()
 }
 
 // authorities are the certificates that Go's own list trusts without conditions: those of the machine that builds would
@@ -172,7 +137,7 @@ func authorities() []byte {
 	var b bytes.Buffer
 	for root := range bundle.Roots() {
 		if root.Constraint == nil {
-			_ = pem.Encode(&b, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // a buffer takes everything
+			check(pem.Encode(&b, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}))
 		}
 	}
 	return b.Bytes()
