@@ -55,6 +55,9 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	if err := f.write(result, screen, io); err != nil {
 		return err
 	}
+	if err := f.leadOn(io.out, result, cfg, catalogue); err != nil {
+		return err
+	}
 	return failed(code)
 }
 

@@ -32,6 +32,7 @@ type runFlags struct {
 	edition                  string
 	color                    colorMode
 	arguments                []string // of the program
+	bundled                  bool     // the reference is tested, because no target is named
 }
 
 // targetFlags say what is judged.
@@ -215,7 +216,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	}
 	ctx := c.Context()
 	defer tellInterrupt(ctx, io)()
-	if cfg.Target == "" && cfg.AgentTarget == "" {
+	if f.bundled = cfg.Target == "" && cfg.AgentTarget == ""; f.bundled {
 		stop, err := startBundled(ctx, cfg, f.edition)
 		if err != nil {
 			return &exit{exitIncomplete, err}
