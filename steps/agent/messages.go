@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
@@ -17,7 +18,7 @@ import (
 func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	all := messages.Of(state)
 	wrong := func() error {
-		o := outcome.Violated(state, "exactly the messages of "+reports.Count(len(runs), "run"), "%s", messages.Shown(all)).At("/values/messages")
+		o := outcome.Violated(state, "exactly the messages of "+reports.Count(len(runs), "run"), "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
 		if len(runs) > 0 {
 			o = o.Comparing(state, runs[len(runs)-1].Answer)
 		}
@@ -37,6 +38,22 @@ func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 		return wrong()
 	}
 	return nil
+}
+
+// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are not there.
+func beside(all []messages.Message, runs []*GraphRun) string {
+	if len(runs) == 0 || len(all) == 0 {
+		return ""
+	}
+	switch at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == runs[0].Inputs[0] }); {
+	case at < 0 && len(runs) == 1:
+		return "the run's input is missing; "
+	case at < 0:
+		return "the first run's input is missing; "
+	case at > 0:
+		return reports.Count(at, "message") + " of another run first; "
+	}
+	return ""
 }
 
 // HoldsAnswered says what is wrong with a state that is to hold the run's input and its answer, whatever else it

@@ -159,7 +159,11 @@ func (w *retrieval) clientRetrievesEachTwice(ctx context.Context) error {
 
 // same compares a field of an answer with a string.
 func same(a *client.Answer, path, want string) error {
-	if got := a.Get(path); got.Type != gjson.String || !strings.EqualFold(got.Str, want) {
+	got := a.Get(path)
+	switch {
+	case !got.Exists() && !a.OK():
+		return outcome.Violated(a, path+" "+want, "%s", outcome.Seen(a))
+	case got.Type != gjson.String || !strings.EqualFold(got.Str, want):
 		return outcome.Violated(a, path+" "+want, "%s", outcome.Shown(got)).At("/" + strings.ReplaceAll(path, ".", "/"))
 	}
 	return nil

@@ -65,7 +65,7 @@ func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
 func (o *Outcome) withReason() *Outcome {
 	v := o.Violations[0]
 	expected, actual := CutAround(v.Expected, v.Actual, v.Differs)
-	o.Reason = "expected " + expected + ", got " + actual
+	o.Reason = "expected " + expected + ", got " + firstLine(actual)
 	return o
 }
 
@@ -73,6 +73,9 @@ func (o *Outcome) withReason() *Outcome {
 func (o *Outcome) At(pointer string) *Outcome {
 	v := &o.Violations[0]
 	v.Pointer, v.Differs = pointer, quoteOf(v.answer, pointer)
+	if v.answer != nil && v.Actual == bounded(Seen(v.answer)) {
+		v.Actual = bounded(seenAt(v.answer, pointer))
+	}
 	return o.withReason()
 }
 
