@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -253,70 +252,4 @@ func TestAnAgentServerAlone(t *testing.T) {
 	r = judgeAlone(t, c)
 	assert.Equal(t, expected, judgedIn(r), "what doctor promises, with users")
 	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
-}
-
-// TestFaultsThatAKeyAloneShows takes some of the faults of which none needs a deployment of the suite's own.
-func TestFaultsThatAKeyAloneShows(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"list-is-open", "listed-updated-at-is-a-number"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assertAKeyAloneShows(t, name)
-		})
-	}
-}
-
-// assertAKeyAloneShows judges an existing deployment of a server with the fault: only its requirement fails, and
-// nothing is created.
-func assertAKeyAloneShows(t *testing.T, name string) {
-	t.Helper()
-	layers, _, err := faults.Find(name)
-	require.NoError(t, err)
-	v := startVendor(t, 3, layers...)
-	deployments, before := v.count(t)
-	r := judgeAlone(t, addresses(t, v.ControlPlaneURL(), "", v.key))
-	assert.Equal(t, reports.NonConformant, r.Verdict, r.Headline)
-	assert.Equal(t, exitNonConformant, concluded(r, nil))
-	i := slices.IndexFunc(faults.All(), func(f faults.Fault) bool { return f.Name == name })
-	f := faults.All()[i]
-	for _, q := range r.Requirements {
-		if q.ID == f.Fails {
-			assert.Equal(t, reports.Failed, q.Verdict, q.ID)
-		} else if f.Also[q.ID] == "" && len(q.ExplainedBy) == 0 {
-			assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
-		}
-	}
-	now, after := v.count(t)
-	assert.Equal(t, []int{deployments, before}, []int{now, after}, "deployments and revisions")
-}
-
-// TestServersThatAnswerOneThing are never conformant, whatever the user gives.
-func TestServersThatAnswerOneThing(t *testing.T) {
-	t.Parallel()
-	verdicts := map[int]reports.Conclusion{http.StatusUnauthorized: reports.Incomplete, http.StatusInternalServerError: reports.NonConformant}
-	for status, all := range map[int][]string{
-		http.StatusUnauthorized: {"nothing", "a key"}, http.StatusInternalServerError: {"a key", "an agent server"},
-	} {
-		for _, given := range all {
-			t.Run(fmt.Sprint(status, " with ", given), func(t *testing.T) {
-				t.Parallel()
-				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					w.Header().Set("Content-Type", "application/json")
-					w.WriteHeader(status)
-					_, _ = io.WriteString(w, `{"detail":"no"}`)
-				}))
-				t.Cleanup(s.Close)
-				c := map[string]*config.Config{"nothing": addresses(t, s.URL, "", ""), "a key": addresses(t, s.URL, "", "a-key-of-the-vendor"),
-					"an agent server": addresses(t, "", s.URL, "")}[given]
-				r := judgeAlone(t, c)
-				assert.Equal(t, verdicts[status], r.Verdict, r.Headline)
-				assert.NotEqual(t, exitConformant, concluded(r, nil))
-				for _, q := range r.Requirements {
-					if strings.Contains(q.ID, "-CONTRACT-") && status >= 500 {
-						assert.NotEqual(t, reports.Passed, q.Verdict, q.ID)
-					}
-				}
-			})
-		}
-	}
 }

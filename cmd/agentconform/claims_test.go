@@ -18,37 +18,6 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestAClaimThatCannotBeJudgedLeavesTheRunIncomplete: without the claim the run is a conformant part.
-func TestAClaimThatCannotBeJudgedLeavesTheRunIncomplete(t *testing.T) {
-	t.Parallel()
-	for claim, want := range map[string]struct {
-		verdict reports.Conclusion
-		says    string
-	}{
-		"":              {reports.Conformant, "partial run"},
-		"tags":          {reports.Incomplete, "claimed and not judged: tags (set alternatives.tag_ref)"},
-		"control-plane": {reports.Incomplete, "claimed and not judged: tags (set alternatives.tag_ref)"},
-		"commits":       {reports.Conformant, "3 MUSTs not claimed"},
-		"images":        {reports.Incomplete, "claimed and not judged: images (CP-UPDATE-3 does not apply here: remove images from supports)"},
-	} {
-		c := config.Default()
-		stop, err := startBundled(t.Context(), &c, "")
-		require.NoError(t, err)
-		c.Alternatives.TagRef = ""
-		if claim != "" {
-			c.Supports = []string{claim}
-		}
-		require.NoError(t, c.Complete())
-		o := optionsAlone(t, &c)
-		o.Select.Only = []string{"CP-CREATE-5", "CP-UPDATE-8", "CP-UPDATE-3", "CP-GET-1"}
-		r, err := steps.Run(t.Context(), o)
-		stop()
-		require.NoError(t, err)
-		assert.Equal(t, want.verdict, r.Verdict, claim)
-		assert.Contains(t, overview.FirstLine(r), want.says, claim)
-	}
-}
-
 // TestAClaimBinds: a SHOULD of a capability that is claimed by name fails the run.
 func TestAClaimBinds(t *testing.T) {
 	t.Parallel()

@@ -43,14 +43,8 @@ func serveAgent(t *testing.T, layer faults.Layer) (*reference.Server, *config.Co
 
 func runAgent(t *testing.T, c *config.Config, only ...string) *reports.Result {
 	t.Helper()
-	return runAgentAtOnce(t, c, steps.DefaultConcurrency, only...)
-}
-
-// runAgentAtOnce is runAgent with so many scenarios at the same time.
-func runAgentAtOnce(t *testing.T, c *config.Config, concurrency int, only ...string) *reports.Result {
-	t.Helper()
 	catalogue, oracle := catalogueAndOracle(t)
-	res, err := steps.Run(t.Context(), steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "graph", Version: "test", Concurrency: concurrency,
+	res, err := steps.Run(t.Context(), steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "graph", Version: "test",
 		Journal: reports.NewMemory(), Select: steps.Selection{Profiles: []string{features.AgentServer}, Only: only}})
 	require.NoError(t, err)
 	return res
@@ -187,29 +181,6 @@ func TestDoctorFindsThatNoRunCompletes(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, e.Testable(), e.Conclusion())
 	assert.Contains(t, e.Conclusion(), "does not answer")
-}
-
-// TestQueue judges a server that executes one run at a time: the run says so, and what needs two runs at once is judged
-// too.
-func TestQueue(t *testing.T) {
-	t.Parallel()
-	layers, _, err := faults.Find("one-run-at-a-time")
-	require.NoError(t, err)
-	_, c := serveAgent(t, layers[0])
-	res := runAgent(t, c, "AS-STATE-3", "AS-AUTH-4", "AS-ROLLBACK-1")
-	for _, q := range res.Requirements {
-		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
-	}
-	assert.True(t, slices.ContainsFunc(res.Notes, func(n reports.Note) bool { return n.Kind == reports.NoteQueue }), "%v", res.Notes)
-}
-
-// TestNoQueue judges a server without a queue, with more scenarios at the same time than runs are started to find one.
-func TestNoQueue(t *testing.T) {
-	t.Parallel()
-	_, c := serveAgent(t, nil)
-	res := runAgentAtOnce(t, c, 64, "AS-RUN-1")
-	assert.Equal(t, reports.Passed, res.Requirements[0].Verdict, res.Requirements[0].Reason)
-	assert.False(t, slices.ContainsFunc(res.Notes, func(n reports.Note) bool { return n.Kind == reports.NoteQueue }), "%v", res.Notes)
 }
 
 // TestFullQueue judges a server whose only worker is kept busy by somebody else: nothing fails, and the hint names the

@@ -128,9 +128,15 @@ func faultyOptions(t *testing.T, name string) (o reference.Options) {
 }
 
 // proxied is a reference that only a proxy reaches.
-func proxied(t *testing.T, o reference.Options) *config.Config {
-	f, cfg := behindFront(t, "agents.invalid", "http", o, as)
-	f.Start()
+func proxied(t *testing.T, scheme string, o reference.Options) *config.Config {
+	f, cfg := behindFront(t, "agents.invalid", scheme, o, as)
+	if scheme == "https" {
+		ca := newAuthority(t)
+		f.secured(ca, &tls.Config{})
+		cfg.TLS.CA = ca.file
+	} else {
+		f.Start()
+	}
 	proxy := httptest.NewServer(knowing(f.Listener.Addr().String()))
 	t.Cleanup(proxy.Close)
 	cfg.Proxy = strings.Replace(proxy.URL, "http://", "http://somebody:proxy-secret@", 1)

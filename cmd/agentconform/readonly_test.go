@@ -87,24 +87,6 @@ func TestAReadOnlyRunOfAnAgentServer(t *testing.T) {
 	t.Logf("%d requirements judged, %d requests, %d writes", judgedIn(r), len(v.requests), len(v.writes()))
 }
 
-// TestAReadOnlyRunOfADeploymentThatIsNotThere names the key that is wrong, and reads no other deployment.
-func TestAReadOnlyRunOfADeploymentThatIsNotThere(t *testing.T) {
-	t.Parallel()
-	v := startVendor(t, 1)
-	c := readOnly(t, v)
-	c.Existing.Deployment = "5f0c8a54-7ac1-4e29-9d0d-8f1f3b4f7a10"
-	r := judgeAlone(t, c)
-	assert.Empty(t, v.writes())
-	assert.Positive(t, enabling(r)["existing.deployment"])
-	for _, request := range v.requests {
-		assert.NotContains(t, request, v.deployment)
-	}
-	c.Existing.Deployment, c.Existing.Revision = v.deployment, "5f0c8a54-7ac1-4e29-9d0d-8f1f3b4f7a10"
-	r = judgeAlone(t, c)
-	assert.Positive(t, enabling(r)["existing.revision"])
-	assert.Empty(t, v.writes())
-}
-
 // TestWhatAReadOnlyRunLeavesOutWrites holds the tags to what scenarios send: a scenario that is left
 // out for --read-only has sent a write in a whole run, or uses what was created for it. The other way is held by the
 // client, which sends no write in a run that only reads.

@@ -11,8 +11,7 @@ import (
 )
 
 // JSON is the recorded result file of a run: the bundled reference with a few faults, judged by a selection of
-// requirements. Ids, addresses and times are normalised. TestRecordedRun in cmd/agentconform records the run (with
-// -update) and fails when runs have changed since.
+// requirements. Ids, addresses and times were replaced by ones that look alike.
 //
 //go:embed run.json
 var JSON string
