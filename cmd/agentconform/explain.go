@@ -32,20 +32,16 @@ Each fault can be served (agentconform serve --fault NAME) to see what a run rep
 			if err != nil {
 				return err
 			}
-			switch format {
-			case "text":
+			if format == "text" {
 				return explainText(s.out, explained)
-			case "json":
-				encoder := json.NewEncoder(s.out)
-				encoder.SetIndent("", "  ")
-				return encoder.Encode(map[string][]explanation{"requirements": explained})
 			}
-			return fmt.Errorf("--format %s: give text or json", format)
+			encoder := json.NewEncoder(s.out)
+			encoder.SetIndent("", "  ")
+			return encoder.Encode(map[string][]explanation{"requirements": explained})
 		},
 		ValidArgsFunction: completeRequirements,
 	}
-	c.Flags().StringVar(&format, "format", format, "text or json")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	addChoice(c, &format, "format", "text or json", "text", "json")
 	return c
 }
 

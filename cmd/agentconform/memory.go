@@ -14,20 +14,14 @@ const (
 	garbage         = 60
 )
 
-// limitMemory makes a run, above all one that judges large answers, collect garbage soon, and returns what undoes that. It is no hard
-// limit, and GOMEMLIMIT and GOGC take precedence.
-func limitMemory(concurrency int) (undo func()) {
-	before := debug.SetMemoryLimit(-1) // only asks
-	if before != math.MaxInt64 {
-		return func() {}
+// limitMemory makes a run, above all one that judges large answers, collect garbage soon. It is no hard limit, and GOMEMLIMIT and
+// GOGC take precedence.
+func limitMemory(concurrency int) {
+	if debug.SetMemoryLimit(-1) != math.MaxInt64 { // only asks
+		return
 	}
 	debug.SetMemoryLimit(memoryOfRun + int64(concurrency)*memoryOfRequest)
-	if os.Getenv("GOGC") != "" {
-		return func() { debug.SetMemoryLimit(before) }
-	}
-	percent := debug.SetGCPercent(garbage)
-	return func() {
-		debug.SetMemoryLimit(before)
-		debug.SetGCPercent(percent)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
 	}
 }

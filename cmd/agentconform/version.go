@@ -38,21 +38,15 @@ func suiteVersion() string {
 
 // suiteCommit is the commit that was built; "" where the build did not record it.
 func suiteCommit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	return commitOf(info.Settings)
-}
-
-func commitOf(settings []debug.BuildSetting) string {
 	revision, dirty := "", ""
-	for _, s := range settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+dirty"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				revision = s.Value
+			case s.Key == "vcs.modified" && s.Value == "true":
+				dirty = "+dirty"
+			}
 		}
 	}
 	if revision == "" {
