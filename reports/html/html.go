@@ -40,7 +40,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind, "duration": overview.Duration,
 		"ellipsis": safe.Ellipsis, "headline": overview.Headline, "join": strings.Join,
-		"known": overview.KnownText, "leftOut": overview.LeftOut, "long": long, "notes": overview.Notes, "quote": overview.Quote,
+		"known": overview.KnownText, "label": label, "leftOut": overview.LeftOut, "long": long, "notes": overview.Notes, "quote": overview.Quote,
 		"remaining": overview.Remaining, "seen": overview.Seen, "shortID": shortID, "subject": overview.Subject, "verdicts": overview.VerdictCounts,
 		"waits": overview.Waits, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong,
 	}).ParseFS(templates, "templates/*.gohtml"))
