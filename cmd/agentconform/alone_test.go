@@ -131,7 +131,7 @@ func addresses(t *testing.T, target, agent, key string) *config.Config {
 func optionsAlone(t *testing.T, c *config.Config) steps.Options {
 	t.Helper()
 	catalogue, oracle := catalogueAndOracle(t)
-	return steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "alone", Journal: reports.NewMemory()}
+	return steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "alone"}
 }
 
 func judgeAlone(t *testing.T, c *config.Config) *reports.Result {

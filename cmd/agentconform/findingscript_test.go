@@ -57,7 +57,7 @@ func assertTheScriptShows(t *testing.T, fault faults.Fault) {
 		selection.Only = []string{fault.Fails}
 	}
 	result, err := steps.Run(t.Context(), steps.Options{Config: &cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "scripts",
-		Journal: reports.NewMemory(), Select: selection, Keep: true})
+		Select: selection, Keep: true})
 	require.NoError(t, err)
 	at := slices.IndexFunc(result.Findings, func(f reports.Finding) bool { return f.Requirement == fault.Fails })
 	require.GreaterOrEqual(t, at, 0, result.Headline)

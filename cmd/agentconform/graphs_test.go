@@ -45,7 +45,7 @@ func runAgent(t *testing.T, c *config.Config, only ...string) *reports.Result {
 	t.Helper()
 	catalogue, oracle := catalogueAndOracle(t)
 	res, err := steps.Run(t.Context(), steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "graph", Version: "test",
-		Journal: reports.NewMemory(), Select: steps.Selection{Profiles: []string{features.AgentServer}, Only: only}})
+		Select: steps.Selection{Profiles: []string{features.AgentServer}, Only: only}})
 	require.NoError(t, err)
 	return res
 }

@@ -49,7 +49,7 @@ func startWith(t *testing.T, agentOnly bool, names ...string) *config.Config {
 func run(t *testing.T, c *config.Config, change func(*steps.Options)) *reports.Result {
 	t.Helper()
 	catalogue, oracle := catalogueAndOracle(t)
-	o := steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "leftovers", Journal: reports.NewMemory()}
+	o := steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "leftovers"}
 	if change != nil {
 		change(&o)
 	}

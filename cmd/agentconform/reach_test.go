@@ -95,7 +95,7 @@ func reachRun(t *testing.T, cfg *config.Config, selection steps.Selection) *repo
 
 func reachOptions(t *testing.T, cfg *config.Config, selection steps.Selection) steps.Options {
 	catalogue, oracle := catalogueAndOracle(t)
-	return steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "reach", Journal: reports.NewMemory(), Select: selection}
+	return steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "reach", Select: selection}
 }
 
 // diagnosis is what doctor says of a subject.

@@ -71,7 +71,7 @@ type page struct {
 	Chart    *chart        // nil: no status was polled
 	Cleanup  overview.Cleanup
 
-	all reports.Exchanges
+	all *reports.Exchanges
 }
 
 // maxText bounds each text in the page.
@@ -92,9 +92,6 @@ func pageOf(original *reports.Result) *page {
 		Display: overview.DisplayVerdictOf(r), Counts: overview.CountsOf(r), Levels: reports.Levels,
 		Judged:   overview.Judged(r),
 		Coverage: coverageOf(r), Cleanup: overview.CleanupOf(r, r.Run.Flag("--out")), all: original.Exchanges,
-	}
-	if p.all == nil {
-		p.all = reports.NewMemory()
 	}
 	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		p.Link = link

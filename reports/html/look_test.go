@@ -166,7 +166,7 @@ func large(n int) *reports.Result {
 	for i := 0; len(all) < n; i++ {
 		all = append(all, all[i])
 	}
-	r.Exchanges = reports.NewMemory(all...)
+	r.Exchanges = reports.NewExchanges(all...)
 	return r
 }
 

@@ -25,7 +25,7 @@ func exchangeOf(r *reports.Result, requirement string) int {
 // few keeps the first n exchanges and some operations only: hundreds that look alike take a browser long to judge. What links to others
 // goes too.
 func few(r *reports.Result, n int) *reports.Result {
-	memory := reports.NewMemory()
+	memory := reports.NewExchanges()
 	for x := range r.Exchanges.All() {
 		if memory.Len() == n {
 			break

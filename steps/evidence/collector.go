@@ -12,11 +12,11 @@ import (
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
-	Words *Words
+	Words     *Words
+	Exchanges *reports.Exchanges
 
 	judge    judge
 	recorder recorder
-	journal  reports.Recorder
 	start    time.Time
 
 	mu sync.Mutex // for all below; held while an exchange gets its id and is noted under it
@@ -40,10 +40,10 @@ type Collector struct {
 	granted, refused int      // answers that asked the client to wait, by whether it did
 }
 
-// New returns a collector that writes to journal.
-func New(oracle *spec.Oracle, redact *client.Redactor, journal reports.Recorder, start time.Time) *Collector {
+// New returns a collector.
+func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time) *Collector {
 	return &Collector{
-		Words: NewWords(nil), judge: newJudge(oracle), recorder: newRecorder(redact), journal: journal, start: start,
+		Words: NewWords(nil), judge: newJudge(oracle), recorder: newRecorder(redact), Exchanges: reports.NewExchanges(), start: start,
 		seen: newSeen(oracle, redact), violations: map[string]*Violation{}, known: map[string]int{}, sequence: map[string]int{}, given: givenIDs{},
 	}
 }
@@ -61,7 +61,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 	o := c.observe(ctx, r, sent, a, cause)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id := c.journal.Append(o.Exchange)
+	id := c.Exchanges.Append(o.Exchange)
 	c.take(id, o)
 	return id
 }

@@ -43,7 +43,6 @@ type Options struct {
 
 	Fixtures target.Fixtures // what the suite serves to the target's builder; nil: nothing
 
-	Journal    reports.Recorder
 	LedgerFile string // "": in memory only
 	Progress   func(target.Event)
 }
@@ -160,7 +159,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	}
 	start := time.Now()
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures, Progress: o.Progress,
-		Oracle: o.Oracle, Journal: o.Journal, Start: start, LedgerFile: o.LedgerFile})
+		Oracle: o.Oracle, Start: start, LedgerFile: o.LedgerFile})
 	if err != nil {
 		return nil, err
 	}

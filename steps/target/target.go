@@ -60,7 +60,6 @@ type Options struct {
 
 	// Evidence is kept where the oracle is given.
 	Oracle     *spec.Oracle
-	Journal    reports.Recorder
 	Start      time.Time
 	LedgerFile string // "": in memory only
 }
@@ -90,7 +89,7 @@ func New(o Options) (*Target, error) {
 	if t.Ledger, err = evidence.OpenLedger(o.LedgerFile, o.RunID, c.Target); err != nil {
 		return nil, err
 	}
-	t.Collector = evidence.New(o.Oracle, t.Redact, o.Journal, o.Start)
+	t.Collector = evidence.New(o.Oracle, t.Redact, o.Start)
 	t.Collector.Translate(t.Client.Words)
 	t.Collector.ReachedBy(evidence.Reach{TenantHeader: http.CanonicalHeaderKey(c.CredentialHeaders.TenantID),
 		Gateway: gatewayNames(c), Via: c.Connection()})
