@@ -128,19 +128,6 @@ func addresses(t *testing.T, target, agent, key string) *config.Config {
 	return &c
 }
 
-func optionsAlone(t *testing.T, c *config.Config) steps.Options {
-	t.Helper()
-	catalogue, oracle := catalogueAndOracle(t)
-	return steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "alone"}
-}
-
-func judgeAlone(t *testing.T, c *config.Config) *reports.Result {
-	t.Helper()
-	result, err := steps.Run(t.Context(), optionsAlone(t, c))
-	require.NoError(t, err)
-	return result
-}
-
 // promised is how many requirements doctor promises.
 func promised(t *testing.T, c *config.Config) int {
 	t.Helper()
@@ -177,7 +164,7 @@ func TestAnAddressAlone(t *testing.T) {
 	v := startVendor(t, 1)
 	c := addresses(t, v.ControlPlaneURL(), "", "")
 	expected := promised(t, c)
-	r := judgeAlone(t, c)
+	r := judge(t, c)
 	requests, keys := slices.Clone(v.requests), slices.Clone(v.keys)
 	assert.GreaterOrEqual(t, judgedIn(r), 8)
 	assert.Equal(t, expected, judgedIn(r), "what doctor promises")
@@ -202,7 +189,7 @@ func TestAKeyAlone(t *testing.T) {
 			deployments, before := v.count(t)
 			v.requests = nil
 			expected := promised(t, c)
-			r := judgeAlone(t, c)
+			r := judge(t, c)
 			requests := slices.Clone(v.requests)
 			for _, q := range r.Requirements {
 				assert.Contains(t, []reports.Verdict{reports.Passed, reports.Skipped}, q.Verdict, "%s: %s", q.ID, q.Reason)
@@ -238,7 +225,7 @@ func TestAnAgentServerAlone(t *testing.T) {
 	v := startVendor(t, 0)
 	c := addresses(t, "", v.AgentURL(), "")
 	expected := promised(t, c)
-	r := judgeAlone(t, c)
+	r := judge(t, c)
 	assert.Equal(t, expected, judgedIn(r), "what doctor promises")
 	assert.GreaterOrEqual(t, judgedIn(r), 8)
 	assert.Equal(t, reports.Incomplete, r.Verdict)
@@ -249,7 +236,7 @@ func TestAnAgentServerAlone(t *testing.T) {
 	c.Users, c.AssistantID = full.Users, full.AssistantID
 	require.NoError(t, c.Complete())
 	expected = promised(t, c)
-	r = judgeAlone(t, c)
+	r = judge(t, c)
 	assert.Equal(t, expected, judgedIn(r), "what doctor promises, with users")
 	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
@@ -22,15 +21,12 @@ import (
 func TestAClaimBinds(t *testing.T) {
 	t.Parallel()
 	for claim, want := range map[string]reports.Conclusion{"": reports.Conformant, features.ControlPlane: reports.Conformant, "tenants": reports.NonConformant} {
-		c := startWith(t, false, "other-tenant-lists")
+		c := startWith(t, "other-tenant-lists")
 		if claim != "" {
 			c.Supports = []string{claim}
 		}
 		require.NoError(t, c.Complete())
-		o := optionsAlone(t, c)
-		o.Select.Only = []string{"CP-AUTH-6", "CP-GET-1"}
-		r, err := steps.Run(t.Context(), o)
-		require.NoError(t, err)
+		r := judge(t, c, "CP-AUTH-6", "CP-GET-1")
 		assert.Equal(t, want, r.Verdict, "%q: %s", claim, overview.FirstLine(r))
 	}
 }
@@ -63,7 +59,7 @@ func assertTheCoreAloneDoesNotConform(t *testing.T, null faults.NullImplementati
 		c.Target, c.AgentTarget, c.Supports = server.URL, server.URL, words
 		c.Timeouts = config.Timeouts{Request: 2 * time.Second, Poll: time.Second, Run: time.Second}
 		require.NoError(t, c.Complete())
-		r := judgeAlone(t, &c)
+		r := judge(t, &c)
 		assert.NotEqual(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
 		judged := slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict != reports.Skipped })
 		assert.True(t, judged, "the core is judged or blocked")

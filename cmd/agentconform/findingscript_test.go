@@ -16,49 +16,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/script"
-	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/config"
 )
 
 // TestAScriptShowsItsFinding judges the reference with a fault that takes several requests to see.
 func TestAScriptShowsItsFinding(t *testing.T) {
 	t.Parallel()
-	for _, fault := range faults.All() {
-		if fault.Name == "foreign-run-is-retrieved" {
-			assertTheScriptShows(t, fault)
-			return
-		}
-	}
-	t.Fatal("there is no such fault")
+	at := slices.IndexFunc(faults.All(), func(f faults.Fault) bool { return f.Name == "foreign-run-is-retrieved" })
+	assertTheScriptShows(t, faults.All()[at])
 }
 
 // assertTheScriptShows judges the reference with a fault, and runs the script of the first finding of the fault's
 // requirement against the same server: its answer must have the status of the recorded one.
 func assertTheScriptShows(t *testing.T, fault faults.Fault) {
 	t.Helper()
-	catalogue, oracle := catalogueAndOracle(t)
-	options := reference.Options{Edition: fault.Edition}
-	fault.Apply(&options)
-	server, err := reference.Start(t.Context(), options)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Close()) })
-	cfg := config.Default()
-	describe(&cfg, server)
-	cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 15 * time.Second}
-	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
-	require.NoError(t, cfg.Complete())
-	var selection steps.Selection
+	catalogue, _ := catalogueAndOracle(t)
+	var only []string
 	isLast := func(s *features.Scenario) bool { return s.Is(features.TagLast) }
 	if q := catalogue.Find(fault.Fails); !slices.ContainsFunc(q.Scenarios, isLast) {
-		selection.Only = []string{fault.Fails}
+		only = []string{fault.Fails}
 	}
-	result, err := steps.Run(t.Context(), steps.Options{Config: &cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "scripts",
-		Select: selection, Keep: true})
-	require.NoError(t, err)
+	cfg := startWith(t, fault.Name)
+	o := options(t, cfg, only...)
+	o.Keep = true
+	result := run(t, o)
 	at := slices.IndexFunc(result.Findings, func(f reports.Finding) bool { return f.Requirement == fault.Fails })
 	require.GreaterOrEqual(t, at, 0, result.Headline)
 	f := result.Findings[at]

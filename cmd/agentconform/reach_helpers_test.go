@@ -22,7 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/export"
@@ -117,14 +116,6 @@ func filesOf(t *testing.T, r *reports.Result) map[string]string {
 		return err
 	}))
 	return all
-}
-
-func faultyOptions(t *testing.T, name string) (o reference.Options) {
-	t.Helper()
-	layers, _, err := faults.Find(name)
-	require.NoError(t, err)
-	layers[0](&o)
-	return o
 }
 
 // proxied is a reference that only a proxy reaches.

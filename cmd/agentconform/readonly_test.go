@@ -44,7 +44,7 @@ func TestAReadOnlyRunWritesNothing(t *testing.T) {
 	for _, revisions := range []int{1, 3} {
 		v := startVendor(t, revisions)
 		c := readOnly(t, v)
-		r := judgeAlone(t, c)
+		r := judge(t, c)
 		assert.Empty(t, v.writes())
 		assert.NotEmpty(t, v.requests)
 		t.Logf("%d requirements judged, %d requests, %d writes, with a deployment of %d revisions", judgedIn(r), len(v.requests), len(v.writes()), revisions)
@@ -77,7 +77,7 @@ func TestAReadOnlyRunOfAnAgentServer(t *testing.T) {
 	v := startVendor(t, 0)
 	c := readOnly(t, v)
 	c.Target, c.AgentTarget, c.Existing = "", v.AgentURL(), config.Existing{}
-	r := judgeAlone(t, c)
+	r := judge(t, c)
 	assert.Empty(t, v.writes())
 	assert.GreaterOrEqual(t, judgedIn(r), 8)
 	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
@@ -92,7 +92,7 @@ func TestAReadOnlyRunOfAnAgentServer(t *testing.T) {
 // client, which sends no write in a run that only reads.
 func TestWhatAReadOnlyRunLeavesOutWrites(t *testing.T) {
 	t.Parallel()
-	short := judgeAlone(t, readOnly(t, startVendor(t, 3)))
+	short := judge(t, readOnly(t, startVendor(t, 3)))
 	whole := judgedWhole(t).result
 	wrote := map[string]bool{}
 	for _, q := range whole.Requirements {

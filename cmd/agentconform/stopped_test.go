@@ -19,14 +19,13 @@ func runUntil(t *testing.T, until func(steps.Event) bool, only []string, names .
 	t.Helper()
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
-	catalogue, oracle := catalogueAndOracle(t)
-	res, err := steps.Run(ctx, steps.Options{Config: startWith(t, false, names...), Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "stopped",
-		Select: steps.Selection{Only: only},
-		Progress: func(e steps.Event) {
-			if until(e) {
-				stop(&steps.Stopped{By: "the test"})
-			}
-		}})
+	o := options(t, startWith(t, names...), only...)
+	o.Progress = func(e steps.Event) {
+		if until(e) {
+			stop(&steps.Stopped{By: "the test"})
+		}
+	}
+	res, err := steps.Run(ctx, o)
 	require.NoError(t, err)
 	return res
 }
