@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Exchanges is the recorded evidence in order of id. It takes exchanges as they happen, and is safe for concurrent use. A nil one
-// is empty. What a run records of each exchange is bounded, see steps/evidence.
+// Exchanges is the recorded evidence in order of id. It takes exchanges as they happen, and is safe for concurrent use.
+// A nil one is empty. What a run records of each exchange is bounded, see steps/evidence.
 type Exchanges struct {
 	mu  sync.RWMutex
 	all []Exchange
@@ -78,12 +78,12 @@ func (e *Exchanges) UnmarshalJSON(doc []byte) error {
 func (e *Exchanges) renumber(order []int) error {
 	all := e.list()
 	if len(order) != len(all) {
-		return fmt.Errorf("renumbering exchanges: the order names %d of %d exchanges; name every one once", len(order), len(all))
+		return fmt.Errorf("renumbering exchanges: the order names %d of %d; name every one once", len(order), len(all))
 	}
 	moved, used := make([]Exchange, 0, len(all)), make([]bool, len(all))
 	for _, id := range order {
 		if id < 1 || id > len(all) || used[id-1] {
-			return fmt.Errorf("renumbering exchanges: id %d is unknown or named twice; name every id from 1 to %d once", id, len(all))
+			return fmt.Errorf("renumbering exchanges: id %d is unknown or named twice; ids are 1 to %d", id, len(all))
 		}
 		used[id-1] = true
 		x := all[id-1]
@@ -100,8 +100,9 @@ func noSuchExchange(id, n int) error {
 	return fmt.Errorf("no exchange %d: ids are 1 to %d", id, n)
 }
 
-// RenumberExchanges gives the exchanges of r new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on. It adapts all
-// that refers to them. A run calls it at its end: the ids then follow from the features and not from which scenario was quicker.
+// RenumberExchanges gives the exchanges of r new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on. It
+// adapts all that refers to them. A run calls it at its end: the ids then follow from the features and not from which
+// scenario was quicker.
 func (r *Result) RenumberExchanges(order []int) error {
 	if err := r.Exchanges.renumber(order); err != nil {
 		return err

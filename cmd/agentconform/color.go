@@ -12,8 +12,8 @@ func addColor(c *cobra.Command, mode *string) {
 	addChoice(c, mode, "color", "auto, always or never; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colours", "auto", "always", "never")
 }
 
-// colorEnabled tells whether to use colours. The flag wins over the environment, and NO_COLOR over FORCE_COLOR; plain output
-// has colours only where the flag asks for them.
+// colorEnabled tells whether to use colours. The flag wins over the environment, and NO_COLOR over FORCE_COLOR; plain
+// output has colours only where the flag asks for them.
 func colorEnabled(mode string, isTerminal, plain bool, env func(string) string) bool {
 	force := env("FORCE_COLOR")
 	switch {

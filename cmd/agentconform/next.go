@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// firstKeys are the keys that a target is tested better with, one after the other, and values with which the plan of a run
-// shows what each would add at most: the credentials open a deployment that can be read.
+// firstKeys are the keys that a target is tested better with, one after the other, and values with which the plan of a
+// run shows what each would add at most: the credentials open a deployment that can be read.
 var firstKeys = []struct {
 	key string
 	set func(*config.Config)
@@ -27,7 +27,8 @@ var firstKeys = []struct {
 // leadOn ends a run without a configuration file with three lines: what was judged, the key that would add most, and the
 // command that writes the file.
 func (f *runFlags) leadOn(w io.Writer, r *reports.Result, cfg *config.Config, catalogue *features.Catalogue) error {
-	if _, err := os.Stat(config.DefaultFile); err == nil || f.target.config != "" || f.bundled || f.quiet || f.format == formatJSON {
+	_, noFile := os.Stat(config.DefaultFile)
+	if noFile == nil || f.target.config != "" || f.bundled || f.quiet || f.format == formatJSON {
 		return nil
 	}
 	judged := func(c config.Config) int {
@@ -44,7 +45,8 @@ func (f *runFlags) leadOn(w io.Writer, r *reports.Result, cfg *config.Config, ca
 			key, most = first.key, judged(with)-now
 		}
 	}
-	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", overview.Judged(r), reports.Count(r.Catalogue(), "requirement"))
+	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", overview.Judged(r),
+		reports.Count(r.Catalogue(), "requirement"))
 	if key != "" {
 		fmt.Fprintf(w, "%-16s%s would add up to %s\n", "Next key", key, reports.Count(most, "requirement"))
 	}

@@ -66,8 +66,8 @@ type display struct {
 
 func newScreen(s streams, d display) *screen {
 	plain := d.format == formatPlain
-	view := &screen{out: s.err, start: time.Now(), all: d.verbose, color: colored(s, d.color, plain), running: map[string]time.Time{},
-		polls: map[string]polling{}, told: map[string]bool{}, now: time.Now, closed: make(chan struct{})}
+	view := &screen{out: s.err, start: time.Now(), all: d.verbose, color: colored(s, d.color, plain), now: time.Now,
+		running: map[string]time.Time{}, polls: map[string]polling{}, told: map[string]bool{}, closed: make(chan struct{})}
 	view.silent = d.quiet || d.format == formatJSON && !d.verbose
 	_, view.live = terminal(s.err)
 	view.live = view.live && !plain && !view.silent && !view.all
@@ -139,8 +139,8 @@ func (s *screen) show(e steps.Event) {
 	}
 }
 
-// end counts a scenario that has its verdict, and shows it where it is a problem or every scenario is to be shown. A cause
-// that keeps several from being judged is shown once.
+// end counts a scenario that has its verdict, and shows it where it is a problem or every scenario is to be shown. A
+// cause that keeps several from being judged is shown once.
 func (s *screen) end(e steps.Event) {
 	s.done++
 	begun := !slices.ContainsFunc(e.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
@@ -153,7 +153,8 @@ func (s *screen) end(e steps.Event) {
 	}
 	switch cause := fmt.Sprint(e.Verdict, e.BlockedBy); {
 	case s.all && begun:
-		s.say("[%d/%d] %s %s: %s (%s)%s", s.done, s.total, e.Verdict, e.Text, e.Name, e.Elapsed.Round(time.Millisecond), reason)
+		took := e.Elapsed.Round(time.Millisecond)
+		s.say("[%d/%d] %s %s: %s (%s)%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
 	case e.Verdict.Problem() && (len(e.BlockedBy) == 0 || !s.told[cause]):
 		s.told[cause] = len(e.BlockedBy) > 0
 		s.say("[%d/%d] %s %s: %s%s", s.done, s.total, e.Verdict, e.Text, e.Name, reason)
@@ -166,7 +167,8 @@ func (s *screen) wait(e steps.Event) {
 	switch {
 	case e.Refused && !s.refused:
 		s.refused = true
-		s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped", e.Elapsed.Round(time.Second))
+		s.say("the target asks to wait %s, longer or more often than the suite does; dependent checks are skipped",
+			e.Elapsed.Round(time.Second))
 	case !e.Refused && e.Elapsed >= time.Second && e.Elapsed >= 2*s.longest:
 		s.longest = e.Elapsed
 		s.say("the target asks to wait %s", e.Elapsed.Round(time.Second))
@@ -186,8 +188,8 @@ func (s *screen) poll(e steps.Event) {
 	}
 }
 
-// waitsFor says what the run waits for at a time, and how long that may still take where that is known: revisions first, the one with the
-// most time left before the others, else the scenario that has been running for the longest.
+// waitsFor says what the run waits for at a time, and how long that may still take where that is known: revisions first,
+// the one with the most time left before the others, else the scenario that has been running for the longest.
 func (s *screen) waitsFor(now time.Time) string {
 	var polls []polling
 	for _, p := range s.polls {
@@ -204,12 +206,14 @@ func (s *screen) waitsFor(now time.Time) string {
 	switch {
 	case len(polls) > 0:
 		p := slices.MaxFunc(polls, func(a, b polling) int { return a.at.Add(a.Left).Compare(b.at.Add(b.Left)) })
-		return fmt.Sprintf("waiting for revision %.8s%s, %s for %s; at most %s more (timeouts.poll)", p.Name, others(len(polls)-1, "more revision"), p.Text,
-			(p.Elapsed + now.Sub(p.at)).Round(time.Second), p.at.Add(p.Left).Sub(now).Round(time.Second))
+		return fmt.Sprintf("waiting for revision %.8s%s, %s for %s; at most %s more (timeouts.poll)", p.Name,
+			others(len(polls)-1, "more revision"), p.Text, (p.Elapsed + now.Sub(p.at)).Round(time.Second),
+			p.at.Add(p.Left).Sub(now).Round(time.Second))
 	case len(s.running) > 0:
 		names := slices.Sorted(maps.Keys(s.running))
 		oldest := slices.MinFunc(names, func(a, b string) int { return s.running[a].Compare(s.running[b]) })
-		return fmt.Sprintf("waiting for %s%s, running for %s", oldest, others(len(names)-1, "more scenario"), now.Sub(s.running[oldest]).Round(time.Second))
+		return fmt.Sprintf("waiting for %s%s, running for %s", oldest, others(len(names)-1, "more scenario"),
+			now.Sub(s.running[oldest]).Round(time.Second))
 	case s.total > 0 && s.done >= s.total:
 		return fmt.Sprintf("removing what the run created; at most %s", steps.CleanUpTime)
 	}
@@ -229,7 +233,8 @@ func (s *screen) beat(now time.Time) {
 	if s.bad > 0 {
 		bad = fmt.Sprintf(", %d not passed", s.bad)
 	}
-	line := safe.Line(fmt.Sprintf("[%d/%d] %s%s: %s", s.done, s.total, now.Sub(s.start).Round(time.Second), bad, s.waitsFor(now)))
+	took := now.Sub(s.start).Round(time.Second)
+	line := safe.Line(fmt.Sprintf("[%d/%d] %s%s: %s", s.done, s.total, took, bad, s.waitsFor(now)))
 	if !s.live {
 		fmt.Fprintln(s.out, line)
 		return

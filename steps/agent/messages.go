@@ -18,7 +18,8 @@ import (
 func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	all := messages.Of(state)
 	wrong := func() error {
-		o := outcome.Violated(state, "exactly the messages of "+reports.Count(len(runs), "run"), "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
+		expected := "exactly the messages of " + reports.Count(len(runs), "run")
+		o := outcome.Violated(state, expected, "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
 		if len(runs) > 0 {
 			o = o.Comparing(state, runs[len(runs)-1].Answer)
 		}
@@ -40,7 +41,8 @@ func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	return nil
 }
 
-// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are not there.
+// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are not
+// there.
 func beside(all []messages.Message, runs []*GraphRun) string {
 	if len(runs) == 0 || len(all) == 0 {
 		return ""

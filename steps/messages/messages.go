@@ -52,8 +52,8 @@ func textOf(content gjson.Result) string {
 	return b.String()
 }
 
-// Shown describes messages for a person: how many and of which kinds in the first line, then each in a line of its own. One is described
-// in one line.
+// Shown describes messages for a person: how many and of which kinds in the first line, then each in a line of its own.
+// One is described in one line.
 func Shown(all []Message) string {
 	if len(all) < 2 {
 		return Brief(all)
@@ -97,8 +97,8 @@ func Brief(all []Message) string {
 const maxIntroduction = 64 << 10
 
 // ReportsField reports whether a text that describes a user gives the field this value. The text is JSON that may stand
-// between other words; where there is none, the value is looked for in the words themselves. An object may have more than the value
-// has, and a field that is null may be missing.
+// between other words; where there is none, the value is looked for in the words themselves. An object may have more
+// than the value has, and a field that is null may be missing.
 func ReportsField(text, field string, value any) bool {
 	wanted := InJSON(value)
 	if user := userIn(text); user.Exists() {

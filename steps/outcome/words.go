@@ -17,8 +17,8 @@ const maxText = 64 << 10
 // maxQuote is how much of a text of the target stands in the first line of what was seen, in bytes.
 const maxQuote = 80
 
-// Seen describes an answer for a person: in the first line what it is, with one short quote at most; below it the body as it was
-// received, where the first line does not hold all of it. The text may be long: [CutAround] shortens it.
+// Seen describes an answer for a person: in the first line what it is, with one short quote at most; below it the body
+// as it was received, where the first line does not hold all of it. The text may be long: [CutAround] shortens it.
 func Seen(a *client.Answer) string { return seenAt(a, "") }
 
 // seenAt is Seen with the value at a JSON pointer in the first line.
@@ -109,8 +109,8 @@ func firstLine(s string) string {
 
 func oneLine(s string) string { return strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "") }
 
-// Shown describes a value of an answer: an object or a list that is long by its beginning, and below it the whole. The text may be
-// long: [CutAround] shortens it.
+// Shown describes a value of an answer: an object or a list that is long by its beginning, and below it the whole. The
+// text may be long: [CutAround] shortens it.
 func Shown(v gjson.Result) string {
 	if !v.Exists() {
 		return "nothing"
