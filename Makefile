@@ -76,7 +76,7 @@ browser:
 
 # --- Parts of make nightly ---
 
-# The tests that need much time: secrets in each spelling, giant files, graphs that break their contract, scripts of findings, the page
+# The tests that need much time: graphs that break their contract, scripts of findings, the accessibility of each page, the page
 # for vendors.
 # RUN= for some of them.
 RUN ?= .
@@ -166,9 +166,8 @@ docs: build
 	$(BIN) schema --format markdown > docs/configuration.md
 	$(GO) test -count=1 ./cmd/agentconform -run TestFilesInTheDocuments -quote
 
-# Records the run that the tests of the reports use again, and updates their golden files: review the difference.
+# Updates the golden files of the reports: review the difference.
 golden:
-	$(GO) test -count=1 ./cmd/agentconform -run TestRecordedRun -update
 	$(GO) test -count=1 ./reports/badge ./reports/compare ./reports/console ./reports/cucumber ./reports/har ./reports/html ./reports/junit ./reports/markdown -update
 
 # Records what libopenapi-validator says of the rows with which the oracle is tested: review the difference. A test fails if the

@@ -1,90 +1,98 @@
 package reports
 
 import (
+	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
 	"sync"
 )
 
-// Recorder takes exchanges as they happen and gives them back in order of id. [Memory] is one. It is safe for concurrent
-// use.
-type Recorder interface {
-	Exchanges
-	// Append keeps x, cut to the bounds of evidence, and returns its id: 1 for the first, and so on.
-	Append(x Exchange) int
-	// Renumber gives the exchanges new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on.
-	Renumber(order []int) error
+// Exchanges is the recorded evidence in order of id. It takes exchanges as they happen, and is safe for concurrent use.
+// A nil one is empty. What a run records of each exchange is bounded, see steps/evidence.
+type Exchanges struct {
+	mu  sync.RWMutex
+	all []Exchange
 }
 
-// Memory keeps exchanges in memory. What a run records of each is bounded, see steps/evidence.
-type Memory struct {
-	mu        sync.RWMutex
-	exchanges []Exchange
-}
-
-// NewMemory returns a recorder that holds the given exchanges, numbered from 1 in this order.
-func NewMemory(exchanges ...Exchange) *Memory {
-	m := &Memory{}
-	for _, x := range exchanges {
-		m.Append(x)
+// NewExchanges holds the given exchanges, numbered from 1 in this order.
+func NewExchanges(all ...Exchange) *Exchanges {
+	e := &Exchanges{}
+	for _, x := range all {
+		e.Append(x)
 	}
-	return m
+	return e
 }
 
-// Append keeps x, cut to the bounds of evidence, and returns its id.
-func (m *Memory) Append(x Exchange) int {
+// Append keeps x, cut to the bounds of evidence, and returns its id: 1 for the first, and so on.
+func (e *Exchanges) Append(x Exchange) int {
 	x = Bounded(x)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	x.ID = len(m.exchanges) + 1
-	m.exchanges = append(m.exchanges, x)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	x.ID = len(e.all) + 1
+	e.all = append(e.all, x)
 	return x.ID
 }
 
-// Len returns the number of exchanges.
-func (m *Memory) Len() int {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return len(m.exchanges)
+// list gives the exchanges that there are now: what is appended or renumbered later is in another slice.
+func (e *Exchanges) list() []Exchange {
+	if e == nil {
+		return nil
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.all
 }
 
+// Len returns the number of exchanges.
+func (e *Exchanges) Len() int { return len(e.list()) }
+
 // Get returns the exchange with this id.
-func (m *Memory) Get(id int) (Exchange, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if id < 1 || id > len(m.exchanges) {
-		return Exchange{}, noSuchExchange(id, len(m.exchanges))
+func (e *Exchanges) Get(id int) (Exchange, error) {
+	all := e.list()
+	if id < 1 || id > len(all) {
+		return Exchange{}, noSuchExchange(id, len(all))
 	}
-	return m.exchanges[id-1], nil
+	return all[id-1], nil
 }
 
 // All gives the exchanges that there are now, in order of id.
-func (m *Memory) All() iter.Seq[Exchange] {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return slices.Values(m.exchanges) // what is appended or renumbered later is in another slice
+func (e *Exchanges) All() iter.Seq[Exchange] { return slices.Values(e.list()) }
+
+// UnmarshalJSON reads a list whose ids count from 1.
+func (e *Exchanges) UnmarshalJSON(doc []byte) error {
+	var all []Exchange
+	if err := json.Unmarshal(doc, &all); err != nil {
+		return err
+	}
+	for i, x := range all {
+		if x.ID != i+1 {
+			return fmt.Errorf("exchanges[%d]: its id is %d; the ids count from 1", i, x.ID)
+		}
+		e.Append(x)
+	}
+	return nil
 }
 
-// Renumber gives the exchanges new ids; see [Recorder].
-func (m *Memory) Renumber(order []int) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := len(m.exchanges)
-	if len(order) != n {
-		return fmt.Errorf("renumbering exchanges: the order names %d of %d exchanges; name every one once", len(order), n)
+// renumber gives the exchanges new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on.
+func (e *Exchanges) renumber(order []int) error {
+	all := e.list()
+	if len(order) != len(all) {
+		return fmt.Errorf("renumbering exchanges: the order names %d of %d; name every one once", len(order), len(all))
 	}
-	moved, used := make([]Exchange, 0, n), make([]bool, n)
+	moved, used := make([]Exchange, 0, len(all)), make([]bool, len(all))
 	for _, id := range order {
-		if id < 1 || id > n || used[id-1] {
-			return fmt.Errorf("renumbering exchanges: id %d is unknown or named twice; name every id from 1 to %d once", id, n)
+		if id < 1 || id > len(all) || used[id-1] {
+			return fmt.Errorf("renumbering exchanges: id %d is unknown or named twice; ids are 1 to %d", id, len(all))
 		}
 		used[id-1] = true
-		x := m.exchanges[id-1]
+		x := all[id-1]
 		x.ID = len(moved) + 1
 		moved = append(moved, x)
 	}
-	m.exchanges = moved
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all = moved
 	return nil
 }
 
@@ -92,14 +100,11 @@ func noSuchExchange(id, n int) error {
 	return fmt.Errorf("no exchange %d: ids are 1 to %d", id, n)
 }
 
-// RenumberExchanges gives the exchanges of r new ids, as [Recorder] says, and adapts all that refers to them. A run
-// calls it at its end: the ids then follow from the features and not from which scenario was quicker.
+// RenumberExchanges gives the exchanges of r new ids: the exchange order[0] becomes 1, order[1] becomes 2 and so on. It
+// adapts all that refers to them. A run calls it at its end: the ids then follow from the features and not from which
+// scenario was quicker.
 func (r *Result) RenumberExchanges(order []int) error {
-	recorder, is := r.Exchanges.(Recorder)
-	if !is {
-		return fmt.Errorf("renumbering exchanges: a %T cannot be renumbered", r.Exchanges)
-	}
-	if err := recorder.Renumber(order); err != nil {
+	if err := r.Exchanges.renumber(order); err != nil {
 		return err
 	}
 	renamed := make(map[int]int, len(order))

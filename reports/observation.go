@@ -11,12 +11,12 @@ import (
 
 // Observation says in one line what was seen, with the field that it is about where the words do not name it: "repo_ref:
 // expected "main", got null"; with the operation where it is about a status: "list-revisions: expected status 422, got
-// status 200"; "" where nothing was compared.
+// status 200 with a list of 20 revisions"; "" where nothing was compared.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {
 		return ""
 	}
-	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.seen()))
+	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
 	about := f.field()
 	if about == "" && f.ofStatus() {
 		about = f.Operation
@@ -32,15 +32,6 @@ var onlyStatus = regexp.MustCompile(`^status \d(xx|\d{2})(, \d{3})*( or \d{3})?$
 // ofStatus tells whether nothing but the status was expected.
 func (f *Finding) ofStatus() bool { return onlyStatus.MatchString(f.Expected) }
 
-// seen is what was observed, without the body where a request was to be refused and was served: that is what it asked
-// for.
-func (f *Finding) seen() string {
-	if status, _, found := strings.Cut(f.Actual, " with "); found && f.ofStatus() && strings.HasPrefix(status, "status 2") {
-		return status
-	}
-	return f.Actual
-}
-
 // field is the last name in the pointer: "/resources/*/status" is about status.
 func (f *Finding) field() string {
 	segments := strings.Split(f.Pointer, "/")
@@ -54,13 +45,13 @@ func (f *Finding) field() string {
 
 // ObservedWhole tells whether [Finding.Observation] holds all of what was expected and of what was seen.
 func (f *Finding) ObservedWhole() bool {
-	return f.Observation() != "" && firstLine(f.Expected) == f.Expected && firstLine(f.seen()) == f.Actual
+	return f.Observation() != "" && firstLine(f.Expected) == f.Expected && firstLine(f.Actual) == f.Actual
 }
 
+// maxLine bounds what was expected and what was seen in one line, in characters: a few words and one quote.
+const maxLine = 120
+
 func firstLine(s string) string {
-	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if more && len(line) <= 70 {
-		return strings.TrimSpace(line) + " …"
-	}
-	return safe.Ellipsis(line, 70)
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return safe.Ellipsis(line, maxLine)
 }

@@ -41,23 +41,14 @@ func ReadFile(path string) (*Result, error) {
 	if values(raw) > maxFileValues {
 		return nil, fmt.Errorf("reading %s: it has more than %d values, which no result has", path, maxFileValues)
 	}
-	var doc struct {
-		Result
-		Recorded []Exchange `json:"exchanges"`
-	}
-	if err := json.Unmarshal(raw, &doc); err != nil {
+	r := &Result{}
+	if err := json.Unmarshal(raw, r); err != nil {
 		return nil, fmt.Errorf("reading %s: %w; name the result.json that a run has written, whole", path, err)
 	}
-	for i, x := range doc.Recorded {
-		if x.ID != i+1 {
-			return nil, fmt.Errorf("reading %s: exchanges[%d]: its id is %d; the ids count from 1", path, i, x.ID)
-		}
-	}
-	doc.Exchanges = NewMemory(doc.Recorded...)
-	if err := check(&doc.Result); err != nil {
+	if err := check(r); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	return &doc.Result, nil
+	return r, nil
 }
 
 // values counts the values in a JSON text, roughly: its commas and opening brackets outside of strings. A list of empty

@@ -3,7 +3,7 @@
 // The [Result] is what the console, every file and the exit code are derived from. The package knows neither HTTP
 // clients nor Gherkin nor the formats of reports: steps fills the result, and the exporters, a package each, show it.
 //
-// While a run goes on, its exchanges go into a [Recorder]. At its end, [Result.RenumberExchanges] makes their ids
+// While a run goes on, its exchanges go into [Exchanges]. At its end, [Result.RenumberExchanges] makes their ids
 // independent of which scenario was quicker, [Tally] counts, [ConcludeRun] derives the verdict, and [Result.WriteJSON]
 // writes result.json, whose JSON Schema is [ResultSchema]. [ReadFile] reads it again.
 //
@@ -12,7 +12,6 @@ package reports
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 )
@@ -36,7 +35,7 @@ type Result struct {
 	Findings     []Finding     `json:"findings"`
 	Coverage     Coverage      `json:"coverage"`
 	Timeline     []Transition  `json:"timeline"`
-	Exchanges    Exchanges     `json:"exchanges"`
+	Exchanges    *Exchanges    `json:"exchanges"`
 	Ledger       []LedgerEntry `json:"ledger"`
 	Notes        []Note        `json:"notes,omitempty"`    // what is no failure and worth knowing
 	Baseline     *Baseline     `json:"baseline,omitempty"` // only where the run was given one
@@ -329,11 +328,4 @@ type Message struct {
 type SecretPlace struct {
 	Header  string `json:"header,omitempty"`
 	Pointer string `json:"pointer,omitempty"`
-}
-
-// Exchanges is the recorded evidence in order of id.
-type Exchanges interface {
-	Len() int
-	Get(id int) (Exchange, error)
-	All() iter.Seq[Exchange]
 }

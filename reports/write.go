@@ -17,35 +17,23 @@ var schema []byte
 // ResultSchema is the JSON Schema of result.json.
 func ResultSchema() []byte { return schema }
 
-// elsewhere stands for the exchanges of a result while all else is encoded.
-type elsewhere struct{ Exchanges }
-
-// inFile is what stands for them then: no text of a target can hold it with these quotation marks.
-const inFile = `"exchanges": "@"`
-
-// MarshalJSON implements json.Marshaler.
-func (elsewhere) MarshalJSON() ([]byte, error) { return []byte(`"@"`), nil }
-
 // WriteJSON writes r as a result file: the content of result.json. Exchanges are one a line; all else is indented. What
 // could do harm on a terminal is written as \u escapes. A reader of the file sees [] and {}, never null.
 func (r *Result) WriteJSON(w io.Writer) error {
-	n, exchanges := *r, r.Exchanges
-	n.Schema, n.Exchanges = Schema, elsewhere{}
+	n := *r
+	n.Schema, n.Exchanges = Schema, nil
 	n = safe.Copy(n, func(text string) string { return safe.Cut(text, MaxBody) }) // texts quote the target, which may have sent megabytes
 	if len(n.Counts.Requirements)+len(n.Counts.Scenarios) == 0 {
 		n.Counts.Requirements, n.Counts.Scenarios = zeroes(), zeroes()
-	}
-	if exchanges == nil {
-		exchanges = NewMemory()
 	}
 	doc, err := encoded(n, "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
 	}
-	before, after, _ := bytes.Cut(doc, []byte(inFile))
-	out := bufio.NewWriterSize(w, 64<<10) // what it returns of an error, Flush returns too
+	before, after, _ := bytes.Cut(doc, []byte(`"exchanges": null`)) // no text of a target can hold it with these quotation marks
+	out := bufio.NewWriterSize(w, 64<<10)                           // what it returns of an error, Flush returns too
 	_, _ = fmt.Fprintf(out, `%s"exchanges": [`, before)
-	for x := range exchanges.All() {
+	for x := range r.Exchanges.All() {
 		line, err := encoded(x, "")
 		if err != nil {
 			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
@@ -56,7 +44,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		}
 		_, _ = fmt.Fprintf(out, "%s\n    %s", separator, bytes.TrimSpace(line))
 	}
-	if exchanges.Len() > 0 {
+	if r.Exchanges.Len() > 0 {
 		_, _ = out.WriteString("\n  ")
 	}
 	_, _ = fmt.Fprintf(out, "]%s", after)

@@ -10,7 +10,7 @@ import (
 )
 
 // excerptLimit is how many runes of a value a violation quotes.
-const excerptLimit = 120
+const excerptLimit = 80
 
 const ellipsis = "…"
 

@@ -82,7 +82,7 @@ func (op *operation) judge(x Exchange) []Violation {
 	declared := op.response(x.Status)
 	switch {
 	case declared == nil:
-		return []Violation{{Keyword: "status", Expected: op.statuses(), Actual: strconv.Itoa(x.Status)}}
+		return []Violation{{Keyword: "status", Expected: op.statuses(), Actual: "status " + strconv.Itoa(x.Status)}}
 	case x.Status == http.StatusNoContent && len(x.Body) > 0:
 		return []Violation{{Keyword: "body", Expected: "no body with status 204", Actual: excerptBytes(x.Body)}}
 	case declared.schema == nil:
@@ -159,9 +159,9 @@ func mediaType(contentType string) string {
 
 func contentTypeExcerpt(contentType string, body []byte) string {
 	if contentType == "" {
-		contentType = "none"
+		return "no Content-Type, with the body " + excerptBytes(body)
 	}
-	return excerptText(contentType) + ", body " + excerptBytes(body)
+	return excerptText(contentType) + ", with the body " + excerptBytes(body)
 }
 
 // finish puts the violations into a fixed order and keeps the first of each fault.

@@ -85,7 +85,7 @@ func TestAStopWhileFailuresAreJudgedAgainLeavesTheVerdicts(t *testing.T) {
 		require.NoError(t, err)
 		oracle, err := newOracle()
 		require.NoError(t, err)
-		res, err := steps.Run(ctx, steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, Journal: reports.NewMemory(), ID: "test", Seed: 1,
+		res, err := steps.Run(ctx, steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, ID: "test", Seed: 1,
 			Version: "test", Select: suite.Selection{Only: []string{"CP-GET-*", "CP-INVARIANT-*"}}})
 		require.NoError(t, err)
 		assert.Empty(t, res.Run.Stopped)

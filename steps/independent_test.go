@@ -47,8 +47,7 @@ func judge(t *testing.T, c *config.Config, change func(*steps.Options)) *reports
 	require.NoError(t, err)
 	oracle, err := newOracle()
 	require.NoError(t, err)
-	journal := reports.NewMemory()
-	o := steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Journal: journal, ID: "test", Seed: 1, Version: "test"}
+	o := steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, ID: "test", Seed: 1, Version: "test"}
 	if change != nil {
 		change(&o)
 	}

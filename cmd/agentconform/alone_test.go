@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -129,19 +128,6 @@ func addresses(t *testing.T, target, agent, key string) *config.Config {
 	return &c
 }
 
-func optionsAlone(t *testing.T, c *config.Config) steps.Options {
-	t.Helper()
-	catalogue, oracle := catalogueAndOracle(t)
-	return steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "alone", Journal: reports.NewMemory()}
-}
-
-func judgeAlone(t *testing.T, c *config.Config) *reports.Result {
-	t.Helper()
-	result, err := steps.Run(t.Context(), optionsAlone(t, c))
-	require.NoError(t, err)
-	return result
-}
-
 // promised is how many requirements doctor promises.
 func promised(t *testing.T, c *config.Config) int {
 	t.Helper()
@@ -178,7 +164,7 @@ func TestAnAddressAlone(t *testing.T) {
 	v := startVendor(t, 1)
 	c := addresses(t, v.ControlPlaneURL(), "", "")
 	expected := promised(t, c)
-	r := judgeAlone(t, c)
+	r := judge(t, c)
 	requests, keys := slices.Clone(v.requests), slices.Clone(v.keys)
 	assert.GreaterOrEqual(t, judgedIn(r), 8)
 	assert.Equal(t, expected, judgedIn(r), "what doctor promises")
@@ -203,7 +189,7 @@ func TestAKeyAlone(t *testing.T) {
 			deployments, before := v.count(t)
 			v.requests = nil
 			expected := promised(t, c)
-			r := judgeAlone(t, c)
+			r := judge(t, c)
 			requests := slices.Clone(v.requests)
 			for _, q := range r.Requirements {
 				assert.Contains(t, []reports.Verdict{reports.Passed, reports.Skipped}, q.Verdict, "%s: %s", q.ID, q.Reason)
@@ -239,7 +225,7 @@ func TestAnAgentServerAlone(t *testing.T) {
 	v := startVendor(t, 0)
 	c := addresses(t, "", v.AgentURL(), "")
 	expected := promised(t, c)
-	r := judgeAlone(t, c)
+	r := judge(t, c)
 	assert.Equal(t, expected, judgedIn(r), "what doctor promises")
 	assert.GreaterOrEqual(t, judgedIn(r), 8)
 	assert.Equal(t, reports.Incomplete, r.Verdict)
@@ -250,73 +236,7 @@ func TestAnAgentServerAlone(t *testing.T) {
 	c.Users, c.AssistantID = full.Users, full.AssistantID
 	require.NoError(t, c.Complete())
 	expected = promised(t, c)
-	r = judgeAlone(t, c)
+	r = judge(t, c)
 	assert.Equal(t, expected, judgedIn(r), "what doctor promises, with users")
 	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
-}
-
-// TestFaultsThatAKeyAloneShows takes some of the faults of which none needs a deployment of the suite's own.
-func TestFaultsThatAKeyAloneShows(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"list-is-open", "listed-updated-at-is-a-number"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assertAKeyAloneShows(t, name)
-		})
-	}
-}
-
-// assertAKeyAloneShows judges an existing deployment of a server with the fault: only its requirement fails, and
-// nothing is created.
-func assertAKeyAloneShows(t *testing.T, name string) {
-	t.Helper()
-	layers, _, err := faults.Find(name)
-	require.NoError(t, err)
-	v := startVendor(t, 3, layers...)
-	deployments, before := v.count(t)
-	r := judgeAlone(t, addresses(t, v.ControlPlaneURL(), "", v.key))
-	assert.Equal(t, reports.NonConformant, r.Verdict, r.Headline)
-	assert.Equal(t, exitNonConformant, concluded(r, nil))
-	i := slices.IndexFunc(faults.All(), func(f faults.Fault) bool { return f.Name == name })
-	f := faults.All()[i]
-	for _, q := range r.Requirements {
-		if q.ID == f.Fails {
-			assert.Equal(t, reports.Failed, q.Verdict, q.ID)
-		} else if f.Also[q.ID] == "" && len(q.ExplainedBy) == 0 {
-			assert.NotEqual(t, reports.Failed, q.Verdict, "%s: %s", q.ID, q.Reason)
-		}
-	}
-	now, after := v.count(t)
-	assert.Equal(t, []int{deployments, before}, []int{now, after}, "deployments and revisions")
-}
-
-// TestServersThatAnswerOneThing are never conformant, whatever the user gives.
-func TestServersThatAnswerOneThing(t *testing.T) {
-	t.Parallel()
-	verdicts := map[int]reports.Conclusion{http.StatusUnauthorized: reports.Incomplete, http.StatusInternalServerError: reports.NonConformant}
-	for status, all := range map[int][]string{
-		http.StatusUnauthorized: {"nothing", "a key"}, http.StatusInternalServerError: {"a key", "an agent server"},
-	} {
-		for _, given := range all {
-			t.Run(fmt.Sprint(status, " with ", given), func(t *testing.T) {
-				t.Parallel()
-				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					w.Header().Set("Content-Type", "application/json")
-					w.WriteHeader(status)
-					_, _ = io.WriteString(w, `{"detail":"no"}`)
-				}))
-				t.Cleanup(s.Close)
-				c := map[string]*config.Config{"nothing": addresses(t, s.URL, "", ""), "a key": addresses(t, s.URL, "", "a-key-of-the-vendor"),
-					"an agent server": addresses(t, "", s.URL, "")}[given]
-				r := judgeAlone(t, c)
-				assert.Equal(t, verdicts[status], r.Verdict, r.Headline)
-				assert.NotEqual(t, exitConformant, concluded(r, nil))
-				for _, q := range r.Requirements {
-					if strings.Contains(q.ID, "-CONTRACT-") && status >= 500 {
-						assert.NotEqual(t, reports.Passed, q.Verdict, q.ID)
-					}
-				}
-			})
-		}
-	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,4 +63,36 @@ func tellFlags(c *cobra.Command, err error) error {
 		}
 	}
 	return fmt.Errorf("%w; %s%s --help lists the flags", err, near, c.CommandPath())
+}
+
+// choice is the value of a flag that takes one of a few words.
+type choice struct {
+	value *string
+	words []string
+}
+
+// addChoice adds such a flag, with its completion.
+func addChoice(c *cobra.Command, value *string, name, usage string, words ...string) {
+	c.Flags().Var(choice{value, words}, name, usage)
+	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (v choice) String() string {
+	if v.value == nil { // pflag asks the zero value
+		return ""
+	}
+	return *v.value
+}
+
+// Type is what the help calls the value.
+func (choice) Type() string { return "word" }
+
+// Set takes the value of the flag.
+func (v choice) Set(word string) error {
+	if !slices.Contains(v.words, word) {
+		last := len(v.words) - 1
+		return errors.New("give " + strings.Join(v.words[:last], ", ") + " or " + v.words[last])
+	}
+	*v.value = word
+	return nil
 }

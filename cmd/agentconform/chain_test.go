@@ -4,26 +4,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/config"
 )
 
 // TestFindingsListWhatLedToThem judges a server with faults of three kinds: one that a fixture meets, one that two looks at
 // the deployment show, and one of the contract, which is judged over all exchanges.
 func TestFindingsListWhatLedToThem(t *testing.T) {
 	t.Parallel()
-	cfg := startWith(t, false, "rolled-back-messages-stay", "empty-update-makes-a-revision", "listed-updated-at-is-a-number")
-	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
-	require.NoError(t, cfg.Complete())
-	result := run(t, cfg, func(o *steps.Options) {
-		o.ID, o.Select.Only = "chain", []string{"AS-ROLLBACK-3", "CP-UPDATE-4", "CP-CONTRACT-list-revisions"}
-	})
+	cfg := startWith(t, "rolled-back-messages-stay", "empty-update-makes-a-revision", "listed-updated-at-is-a-number")
+	result := judge(t, cfg, "AS-ROLLBACK-3", "CP-UPDATE-4", "CP-CONTRACT-list-revisions")
 
 	rollback, parts := chainOf(t, result, "AS-ROLLBACK-3")
 	strategies := 0

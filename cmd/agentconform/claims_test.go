@@ -14,54 +14,19 @@ import (
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
-
-// TestAClaimThatCannotBeJudgedLeavesTheRunIncomplete: without the claim the run is a conformant part.
-func TestAClaimThatCannotBeJudgedLeavesTheRunIncomplete(t *testing.T) {
-	t.Parallel()
-	for claim, want := range map[string]struct {
-		verdict reports.Conclusion
-		says    string
-	}{
-		"":              {reports.Conformant, "partial run"},
-		"tags":          {reports.Incomplete, "claimed and not judged: tags (set alternatives.tag_ref)"},
-		"control-plane": {reports.Incomplete, "claimed and not judged: tags (set alternatives.tag_ref)"},
-		"commits":       {reports.Conformant, "3 MUSTs not claimed"},
-		"images":        {reports.Incomplete, "claimed and not judged: images (CP-UPDATE-3 does not apply here: remove images from supports)"},
-	} {
-		c := config.Default()
-		stop, err := startBundled(t.Context(), &c, "")
-		require.NoError(t, err)
-		c.Alternatives.TagRef = ""
-		if claim != "" {
-			c.Supports = []string{claim}
-		}
-		require.NoError(t, c.Complete())
-		o := optionsAlone(t, &c)
-		o.Select.Only = []string{"CP-CREATE-5", "CP-UPDATE-8", "CP-UPDATE-3", "CP-GET-1"}
-		r, err := steps.Run(t.Context(), o)
-		stop()
-		require.NoError(t, err)
-		assert.Equal(t, want.verdict, r.Verdict, claim)
-		assert.Contains(t, overview.FirstLine(r), want.says, claim)
-	}
-}
 
 // TestAClaimBinds: a SHOULD of a capability that is claimed by name fails the run.
 func TestAClaimBinds(t *testing.T) {
 	t.Parallel()
 	for claim, want := range map[string]reports.Conclusion{"": reports.Conformant, features.ControlPlane: reports.Conformant, "tenants": reports.NonConformant} {
-		c := startWith(t, false, "other-tenant-lists")
+		c := startWith(t, "other-tenant-lists")
 		if claim != "" {
 			c.Supports = []string{claim}
 		}
 		require.NoError(t, c.Complete())
-		o := optionsAlone(t, c)
-		o.Select.Only = []string{"CP-AUTH-6", "CP-GET-1"}
-		r, err := steps.Run(t.Context(), o)
-		require.NoError(t, err)
+		r := judge(t, c, "CP-AUTH-6", "CP-GET-1")
 		assert.Equal(t, want, r.Verdict, "%q: %s", claim, overview.FirstLine(r))
 	}
 }
@@ -94,7 +59,7 @@ func assertTheCoreAloneDoesNotConform(t *testing.T, null faults.NullImplementati
 		c.Target, c.AgentTarget, c.Supports = server.URL, server.URL, words
 		c.Timeouts = config.Timeouts{Request: 2 * time.Second, Poll: time.Second, Run: time.Second}
 		require.NoError(t, c.Complete())
-		r := judgeAlone(t, &c)
+		r := judge(t, &c)
 		assert.NotEqual(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
 		judged := slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict != reports.Skipped })
 		assert.True(t, judged, "the core is judged or blocked")

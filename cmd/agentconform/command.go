@@ -107,7 +107,7 @@ inconclusive or stopped, and no MUST failed).`,
 	root.SetOut(io.out)
 	root.SetErr(io.err)
 	root.AddCommand(newRun(io), newInit(io), newDoctor(io), newServe(io), newProve(io), newReplay(io), newExec(io), newCompare(io), newClean(io),
-		newList(io), newExplain(io), newSchema(io), newCompletion(io), newVersion(io), newContainer(io), newMan(io), configTopic())
+		newList(io), newExplain(io), newSchema(io), newVersion(io), newContainer(io), newMan(io), configTopic())
 	describeHelp(root)
 	return root
 }

@@ -17,7 +17,7 @@ import (
 
 func newDoctor(s streams) *cobra.Command {
 	var target targetFlags
-	var color colorMode
+	var color string
 	var options doctor.Options
 	c := &cobra.Command{
 		Use:   "doctor",
@@ -44,11 +44,11 @@ Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it can
 	}
 	target.add(c)
 	c.Flags().BoolVar(&options.Try, "try", false, "run the conformance graph once for each word of its contract; creates threads and runs")
-	color.addColor(c)
+	addColor(c, &color)
 	return c
 }
 
-func examine(c *cobra.Command, target *targetFlags, options doctor.Options, color colorMode, s streams) error {
+func examine(c *cobra.Command, target *targetFlags, options doctor.Options, color string, s streams) error {
 	cfg, err := target.load(c)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func examine(c *cobra.Command, target *targetFlags, options doctor.Options, colo
 		return &exit{exitIncomplete, fmt.Errorf("examining the target: %w", err)}
 	}
 	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
-	if err := showExamination(s.out, e, color.colored(s, false)); err != nil {
+	if err := showExamination(s.out, e, colored(s, color, false)); err != nil {
 		return err
 	}
 	if !e.Testable() {

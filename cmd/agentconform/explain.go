@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -32,20 +31,16 @@ Each fault can be served (agentconform serve --fault NAME) to see what a run rep
 			if err != nil {
 				return err
 			}
-			switch format {
-			case "text":
+			if format == "text" {
 				return explainText(s.out, explained)
-			case "json":
-				encoder := json.NewEncoder(s.out)
-				encoder.SetIndent("", "  ")
-				return encoder.Encode(map[string][]explanation{"requirements": explained})
 			}
-			return fmt.Errorf("--format %s: give text or json", format)
+			encoder := json.NewEncoder(s.out)
+			encoder.SetIndent("", "  ")
+			return encoder.Encode(map[string][]explanation{"requirements": explained})
 		},
 		ValidArgsFunction: completeRequirements,
 	}
-	c.Flags().StringVar(&format, "format", format, "text or json")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	addChoice(c, &format, "format", "text or json", "text", "json")
 	return c
 }
 
@@ -85,7 +80,7 @@ func explain(ids []string) ([]explanation, error) {
 	for _, id := range ids {
 		r := catalogue.Find(id)
 		if r == nil {
-			return nil, fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id, meant(nearestIDs(catalogue, id)))
+			return nil, fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id, meant(nearestID(catalogue, id)))
 		}
 		e := explanation{listed: listedOf(r), Quote: r.Quote, Description: r.Description, Requires: r.Needs,
 			URI: r.URI, Line: r.Line, After: r.After, Faults: []explainFault{}}
@@ -105,17 +100,16 @@ func explain(ids []string) ([]explanation, error) {
 	return all, nil
 }
 
-// nearestIDs returns at most three IDs that may have been meant, the nearest first.
-func nearestIDs(c *features.Catalogue, id string) []string {
-	edits := map[string]int{}
-	var near []string
+// nearestID is the ID that was probably meant, if there is one.
+func nearestID(c *features.Catalogue, id string) []string {
+	var ids []string
 	for _, r := range c.Requirements {
-		if d := spelling.Distance(strings.ToUpper(id), strings.ToUpper(r.ID)); d <= max(2, len(id)/2) {
-			edits[r.ID], near = d, append(near, r.ID)
-		}
+		ids = append(ids, r.ID)
 	}
-	slices.SortStableFunc(near, func(a, b string) int { return edits[a] - edits[b] })
-	return near[:min(len(near), 3)]
+	if near := spelling.Nearest(strings.ToUpper(id), ids); near != "" {
+		return []string{near}
+	}
+	return nil
 }
 
 func explainText(w io.Writer, all []explanation) error {

@@ -73,7 +73,9 @@ func assertFixturesAreEnough(t *testing.T, c *config.Config, edition string, onl
 		c.Edition = edition
 	}
 	served := serveFor(t, c)
-	r := run(t, c, func(o *steps.Options) { o.Fixtures, o.Select.Only = served, only })
+	o := options(t, c, only...)
+	o.Fixtures = served
+	r := run(t, o)
 	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
 	var skipped, judged []string
 	for _, q := range r.Requirements {
@@ -105,9 +107,9 @@ func TestFixturesThatTheBuilderCannotReach(t *testing.T) {
 	served, stop, err := startFixturesUnchecked(t, c)
 	require.NoError(t, err)
 	t.Cleanup(stop)
-	r := run(t, c, func(o *steps.Options) {
-		o.Fixtures, o.Select.Only = served, []string{"CP-POLL-1", "CP-POLL-2", "CP-LIST-2"}
-	})
+	o := options(t, c, "CP-POLL-1", "CP-POLL-2", "CP-LIST-2")
+	o.Fixtures = served
+	r := run(t, o)
 	require.Len(t, r.Findings, 1)
 	assert.Equal(t, "CP-POLL-1", r.Findings[0].Requirement)
 	assert.Contains(t, r.Findings[0].Hint, "fixtures.advertise")

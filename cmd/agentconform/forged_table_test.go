@@ -48,14 +48,14 @@ func thread(changed ...any) string {
 // forgedFiles are made when they are asked for: the processes that tests start are this program too, and begin without
 // them.
 func forgedFiles() []forgedFile {
-	nested, long := strings.Repeat("[", 100_000), strings.Repeat("x", 9<<10)
+	nested := strings.Repeat("[", 100_000)
 	return append(rowsOfID("a slash", "d/../../v1/secrets"), []forgedFile{
 		// replay: a result says which scenarios are run, and nothing else.
 		{command: "replay", name: "another target and agent server", code: exitIncomplete, asks: []string{"POST /v2/deployments"}, says: []string{"CP-LIST-1"}, file: resultWith(func(r *reports.Result) {
 			r.Target.ControlPlane, r.Target.AgentServer = "{foreign}", "{foreign}/agent"
 		})},
 		{command: "replay", name: "requests of somebody else", code: exitIncomplete, file: resultWith(func(r *reports.Result) {
-			r.Exchanges = reports.NewMemory(reports.Exchange{Scenario: "x", Method: "DELETE", URL: "{foreign}/v2/deployments/production", Curl: "curl {foreign}",
+			r.Exchanges = reports.NewExchanges(reports.Exchange{Scenario: "x", Method: "DELETE", URL: "{foreign}/v2/deployments/production", Curl: "curl {foreign}",
 				Request: reports.Message{Body: `{"source_config":{"repo_url":"{foreign}"},"secrets":[{"name":"A","value":"$AGENTCONFORM_CREDENTIALS_API_KEY"}]}`}})
 			r.Findings[0].Curl = "curl -X DELETE {foreign}"
 		})},
@@ -90,22 +90,6 @@ func forgedFiles() []forgedFile {
 		{command: "clean", name: "deep nesting", file: text(nested + "\n" + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}, says: []string{"cannot be read"}},
 		{command: "clean", name: "thousands of lines that cannot be read", file: text(entry() + strings.Repeat("x\n", 5000)), code: exitUsage, silent: true, says: []string{"more than 1000 lines"}},
 		{command: "clean", name: "a line that goes on", file: text(entry("id", strings.Repeat("x", 2<<20)) + entry()), code: exitIncomplete, asks: []string{"DELETE /v2/deployments/d"}},
-
-		// compare sends nothing.
-		{command: "compare", name: "a result", file: resultWith(nil), silent: true},
-		{command: "compare", name: "no JSON", file: text("x"), code: exitUsage, silent: true, says: []string{"name the result.json that a run has written"}},
-		{command: "compare", name: "another schema", file: text(`{"schema":"` + long + `","verdict":"conformant"}`), code: exitUsage, silent: true, says: []string{"its schema is"}},
-		{command: "compare", name: "deep nesting", file: text(`{"later":` + nested + "}"), code: exitUsage, silent: true, says: []string{"exceeded max depth"}},
-		{command: "compare", name: "a long name of a member", file: text(`{"` + strings.Repeat("x", 1<<20) + `":"` + "\x01" + `"}`), code: exitUsage, silent: true},
-		{command: "compare", name: "an unknown verdict", file: resultWith(func(r *reports.Result) { r.Requirements[0].Verdict = reports.Verdict(strings.Repeat("y", 1<<20)) }), code: exitUsage, silent: true, says: []string{"unknown verdict"}},
-
-		// --baseline: a list of what is known.
-		{command: "run --baseline", name: "no baseline", file: text("hello"), code: exitUsage, silent: true, says: []string{"a baseline has the keys"}},
-		{command: "run --baseline", name: "deep nesting", file: text(nested), code: exitUsage, silent: true, says: []string{"exceeded max depth"}},
-		{command: "run --baseline", name: "a reference to itself", file: text("version: 1\nknown: &a\n- *a\n"), code: exitUsage, silent: true},
-		{command: "run --baseline", name: "many references", file: text("version: 1\nknown:\n- &a {requirement: x, reason: y, owner: z}\n" + strings.Repeat("- *a\n", 1000)), code: exitUsage, silent: true},
-		{command: "run --baseline", name: "an id that is a path", file: text("version: 1\nknown:\n- {requirement: ../../../x, reason: y, owner: \"\\e[2J\"}\n"), code: exitIncomplete},
-		{command: "run --baseline", name: "2 MB", file: text("version: 1\n#" + strings.Repeat("x", 2<<20)), code: exitUsage, silent: true, says: []string{"is not read"}},
 	}...)
 }
 
@@ -124,9 +108,7 @@ func rowsOfID(name, id string) (rows []forgedFile) {
 		"requirement":              func(r *reports.Result) { r.Requirements[0].ID = id },
 		"requirement of a finding": func(r *reports.Result) { r.Findings[0].Requirement = id },
 	} {
-		for _, command := range []string{"replay", "compare"} {
-			rows = append(rows, forgedFile{command: command, name: name + " in the id of a " + where, file: resultWith(change), code: exitUsage, silent: true, says: []string{"is no id"}})
-		}
+		rows = append(rows, forgedFile{command: "replay", name: name + " in the id of a " + where, file: resultWith(change), code: exitUsage, silent: true, says: []string{"is no id"}})
 	}
 	return rows
 }

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -128,7 +127,7 @@ func (s *scene) result(t *testing.T, change func(*reports.Result)) string {
 		Target: reports.Target{ControlPlane: s.target}, Run: reports.Run{ID: "0a1b2c3d", Seed: 1, StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
 		Requirements: []reports.Requirement{{ID: of.ID, Level: reports.Must, Profile: of.Profile, Verdict: reports.Failed, Scenarios: []reports.Scenario{first}}},
 		Findings:     []reports.Finding{{ID: "0123456789ab", Requirement: of.ID, Scenario: first.Key(), Summary: "forged", Exchange: 1, Count: 1}},
-		Exchanges:    reports.NewMemory(reports.Exchange{Scenario: "fixture: the first request", Method: "GET", URL: s.target + "/v2/deployments", Status: 200}),
+		Exchanges:    reports.NewExchanges(reports.Exchange{Scenario: "fixture: the first request", Method: "GET", URL: s.target + "/v2/deployments", Status: 200}),
 	}
 	if change != nil {
 		change(r)
@@ -138,41 +137,16 @@ func (s *scene) result(t *testing.T, change func(*reports.Result)) string {
 	return b.String()
 }
 
-// outcome is how a command ended.
-type outcome struct {
-	code    int
-	printed string
-	bytes   uint64 // that the process allocated meanwhile
-}
-
-func (s *scene) execute(args ...string) outcome {
-	var printed bytes.Buffer
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	code := execute(context.Background(), args, streams{out: &printed, err: &printed})
-	runtime.ReadMemStats(&after)
-	return outcome{code, printed.String(), after.TotalAlloc - before.TotalAlloc}
-}
-
-// give runs a command of the table with a file.
-func (s *scene) give(t *testing.T, command, text string) (path string, o outcome) {
+// give runs a command with a file.
+func (s *scene) give(t *testing.T, command, text string) (code int, printed string) {
 	t.Helper()
-	switch out := filepath.Join(s.folder, "out"); command {
-	case "replay":
-		path = s.write(t, "result.json", text)
-		return path, s.execute("replay", path, "--config", s.config)
-	case "compare":
-		path = s.write(t, "result.json", text)
-		return path, s.execute("compare", path, s.write(t, "good.json", s.result(t, nil)))
-	case "clean":
-		path = s.write(t, "ledger.jsonl", text)
-		return path, s.execute("clean", "--config", s.config, "--ledger", path)
-	case "run --baseline":
-		path = s.write(t, "known.yaml", text)
-		return path, s.execute("run", "--config", s.config, "--only", "CP-LIST-1", "--baseline", path, "--out", out)
+	arguments := []string{"replay", s.write(t, "result.json", text), "--config", s.config}
+	if command == "clean" {
+		arguments = []string{"clean", "--ledger", s.write(t, "ledger.jsonl", text), "--config", s.config}
 	}
-	require.Fail(t, "no such command", command)
-	return "", outcome{}
+	var b bytes.Buffer
+	code = execute(context.Background(), arguments, streams{out: &b, err: &b})
+	return code, b.String()
 }
 
 // TestForgedFiles gives each command files of somebody else.
@@ -186,14 +160,14 @@ func TestForgedFiles(t *testing.T) {
 func (row forgedFile) give(t *testing.T) {
 	t.Run(row.command+"/"+row.name, func(t *testing.T) {
 		s := stage(t)
-		_, got := s.give(t, row.command, s.filled(row.file(t, s)))
-		assert.Equal(t, row.code, got.code, got.printed)
+		code, printed := s.give(t, row.command, s.filled(row.file(t, s)))
+		assert.Equal(t, row.code, code, printed)
 		for _, says := range row.says {
-			assert.Contains(t, got.printed, s.filled(says))
+			assert.Contains(t, printed, s.filled(says))
 		}
-		assert.Less(t, len(got.printed), 64<<10, "what is printed is bounded")
-		assert.NotContains(t, got.printed, "panic")
-		assert.NotContains(t, got.printed, forgedKey)
+		assert.Less(t, len(printed), 64<<10, "what is printed is bounded")
+		assert.NotContains(t, printed, "panic")
+		assert.NotContains(t, printed, forgedKey)
 		assert.Empty(t, s.broken)
 		for _, asked := range row.asks {
 			assert.Contains(t, s.asked, asked)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,47 +13,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
 )
-
-// serveAgent starts a reference with the layer and returns a configuration for its built-in agent server alone.
-func serveAgent(t *testing.T, layer faults.Layer) (*reference.Server, *config.Config) {
-	t.Helper()
-	o := reference.Options{}
-	if layer != nil {
-		layer(&o)
-	}
-	server, err := reference.Start(t.Context(), o)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	c := config.Default()
-	describe(&c, server)
-	c.Target, c.AgentTarget, c.Create = "", server.AgentURL(), config.Create{}
-	c.Timeouts.Request, c.Timeouts.Run = 4*time.Second, 6*time.Second
-	require.NoError(t, c.Complete())
-	return server, &c
-}
-
-func runAgent(t *testing.T, c *config.Config, only ...string) *reports.Result {
-	t.Helper()
-	return runAgentAtOnce(t, c, steps.DefaultConcurrency, only...)
-}
-
-// runAgentAtOnce is runAgent with so many scenarios at the same time.
-func runAgentAtOnce(t *testing.T, c *config.Config, concurrency int, only ...string) *reports.Result {
-	t.Helper()
-	catalogue, oracle := catalogueAndOracle(t)
-	res, err := steps.Run(t.Context(), steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "graph", Version: "test", Concurrency: concurrency,
-		Journal: reports.NewMemory(), Select: steps.Selection{Profiles: []string{features.AgentServer}, Only: only}})
-	require.NoError(t, err)
-	return res
-}
 
 // verdicts returns the requirements with the verdict, and the names of the blockers of the kind.
 func verdicts(res *reports.Result, verdict reports.Verdict, kind reports.BlockerKind) (ids, blockers []string) {
@@ -91,8 +55,10 @@ func TestADeafGraphBlocksWhatNeedsItsWords(t *testing.T) {
 // that it does not understand block, nothing fails, and the suite itself makes no mistake.
 func assertTheGraphBlocks(t *testing.T, g faults.BrokenGraph) {
 	t.Helper()
-	_, c := serveAgent(t, g.Apply)
-	res := runAgent(t, c)
+	var o reference.Options
+	g.Apply(&o)
+	_, c := startAgent(t, o)
+	res := judge(t, c)
 	failed, words := verdicts(res, reports.Failed, reports.ByGraph)
 	assert.Empty(t, failed)
 	assert.Equal(t, slices.Sorted(slices.Values(g.Words)), words)
@@ -110,56 +76,21 @@ func assertTheGraphBlocks(t *testing.T, g faults.BrokenGraph) {
 	assert.Empty(t, inconclusive)
 }
 
-// TestARunThatEndsBeforeItsOwnerCancels judges the owner by another run where refusing the others took longer than the
-// first.
-func TestARunThatEndsBeforeItsOwnerCancels(t *testing.T) {
-	t.Parallel()
-	var c *config.Config
-	_, c = serveAgent(t, func(o *reference.Options) {
-		o.WrapHTTP = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if run, cancels := strings.CutSuffix(r.URL.Path, "/cancel"); cancels && r.Header.Get("Authorization") == "" {
-					for _, u := range c.Users {
-						join := httptest.NewRequestWithContext(r.Context(), http.MethodGet, run+"/join", nil)
-						join.Header.Set("Authorization", "Bearer "+string(u.Token))
-						next.ServeHTTP(httptest.NewRecorder(), join)
-					}
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	})
-	c.Timeouts.Request = time.Minute // the refusal takes as long as the run
-	res, judged := runAgent(t, c, "AS-AUTHZ-6"), 0
-	for _, q := range res.Requirements {
-		for _, s := range q.Scenarios {
-			if strings.HasPrefix(s.Name, "cancel-run ") {
-				assert.Equal(t, reports.Passed, s.Verdict, "%s: %s", s.Name, s.Reason)
-				judged++
-			}
-		}
-	}
-	assert.Equal(t, 2, judged)
-}
-
 // TestDoctorTriesTheGraph reports each word, and leaves no thread.
 func TestDoctorTriesTheGraph(t *testing.T) {
 	t.Parallel()
 	catalogue, oracle := catalogueAndOracle(t)
 	var threads atomic.Int64
-	layers, _, err := faults.Find("graph-calls-no-tool")
-	require.NoError(t, err)
-	_, c := serveAgent(t, func(o *reference.Options) {
-		layers[0](o)
-		o.WrapHTTP = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/threads") {
-					threads.Add(1)
-				}
-				next.ServeHTTP(w, r)
-			})
-		}
-	})
+	o := withFaults(t, "graph-calls-no-tool")
+	o.WrapHTTP = func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/threads") {
+				threads.Add(1)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	_, c := startAgent(t, o)
 	found := map[string]doctor.State{}
 	for _, try := range []bool{false, true} {
 		e, err := steps.Examine(t.Context(), c, catalogue, oracle, doctor.Options{Try: try})
@@ -180,48 +111,21 @@ func TestDoctorTriesTheGraph(t *testing.T) {
 func TestDoctorFindsThatNoRunCompletes(t *testing.T) {
 	t.Parallel()
 	catalogue, oracle := catalogueAndOracle(t)
-	layers, _, err := faults.Find("graph-raises-without-a-word")
-	require.NoError(t, err)
-	_, c := serveAgent(t, layers[0])
+	_, c := startAgent(t, withFaults(t, "graph-raises-without-a-word"))
 	e, err := steps.Examine(t.Context(), c, catalogue, oracle, doctor.Options{Try: true})
 	require.NoError(t, err)
 	assert.False(t, e.Testable(), e.Conclusion())
 	assert.Contains(t, e.Conclusion(), "does not answer")
 }
 
-// TestQueue judges a server that executes one run at a time: the run says so, and what needs two runs at once is judged
-// too.
-func TestQueue(t *testing.T) {
-	t.Parallel()
-	layers, _, err := faults.Find("one-run-at-a-time")
-	require.NoError(t, err)
-	_, c := serveAgent(t, layers[0])
-	res := runAgent(t, c, "AS-STATE-3", "AS-AUTH-4", "AS-ROLLBACK-1")
-	for _, q := range res.Requirements {
-		assert.Equal(t, reports.Passed, q.Verdict, "%s: %s", q.ID, q.Reason)
-	}
-	assert.True(t, slices.ContainsFunc(res.Notes, func(n reports.Note) bool { return n.Kind == reports.NoteQueue }), "%v", res.Notes)
-}
-
-// TestNoQueue judges a server without a queue, with more scenarios at the same time than runs are started to find one.
-func TestNoQueue(t *testing.T) {
-	t.Parallel()
-	_, c := serveAgent(t, nil)
-	res := runAgentAtOnce(t, c, 64, "AS-RUN-1")
-	assert.Equal(t, reports.Passed, res.Requirements[0].Verdict, res.Requirements[0].Reason)
-	assert.False(t, slices.ContainsFunc(res.Notes, func(n reports.Note) bool { return n.Kind == reports.NoteQueue }), "%v", res.Notes)
-}
-
 // TestFullQueue judges a server whose only worker is kept busy by somebody else: nothing fails, and the hint names the
 // time.
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
-	layers, _, err := faults.Find("one-run-at-a-time")
-	require.NoError(t, err)
-	server, c := serveAgent(t, layers[0])
+	server, c := startAgent(t, withFaults(t, "one-run-at-a-time"))
 	c.Timeouts.Run = time.Second
 	startRun(t, server, "wait=120000")
-	res := runAgent(t, c, "AS-RUN-4", "AS-STATE-1", "AS-STATE-3", "AS-AUTH-4")
+	res := judge(t, c, "AS-RUN-4", "AS-STATE-1", "AS-STATE-3", "AS-AUTH-4")
 	failed, keys := verdicts(res, reports.Failed, reports.ByKey)
 	assert.Empty(t, failed)
 	assert.Equal(t, []string{"timeouts.run"}, keys)

@@ -50,10 +50,9 @@ Exit codes: 0 written, 2 wrong usage, or the file could not be written, 3 writte
 	flags := c.Flags()
 	flags.StringVar(&f.target, "target", "", "base `URL` of the control plane")
 	flags.StringVar(&f.agentTarget, "agent-target", "", "base `URL` of a deployed agent server")
-	flags.StringVar(&f.edition, "edition", "", "edition of the target: cloud or self-hosted (default: that of the deployments that it lists)")
+	addEdition(c, &f.edition, "edition of the target: cloud or self-hosted (default: that of the deployments that it lists)")
 	flags.StringVar(&f.file, "output", config.DefaultFile, "`file` to write")
 	flags.BoolVar(&f.force, "force", false, "replace the file if it exists")
-	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

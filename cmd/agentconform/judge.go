@@ -45,7 +45,7 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Select: selection,
 		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: f.seed,
 		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments, Explore: f.explore, ExploreCase: sequence,
-		Journal: reports.NewMemory(), LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
+		LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
 	})
 	screen.close()
 	if err != nil {
@@ -53,6 +53,9 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	}
 	code := concluded(result, known)
 	if err := f.write(result, screen, io); err != nil {
+		return err
+	}
+	if err := f.leadOn(io.out, result, cfg, catalogue); err != nil {
 		return err
 	}
 	return failed(code)

@@ -16,47 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 )
-
-// startWith starts the reference with faults or equivalent mutants, and returns how it is judged: with the agent server
-// that is there from the start, or with those that are deployed.
-func startWith(t *testing.T, agentOnly bool, names ...string) *config.Config {
-	t.Helper()
-	layers, edition, err := faults.Find(names...)
-	require.NoError(t, err)
-	o := reference.Options{Edition: edition}
-	for _, apply := range layers {
-		apply(&o)
-	}
-	server, err := reference.Start(t.Context(), o)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Close()) })
-	cfg := config.Default()
-	describe(&cfg, server)
-	if agentOnly {
-		cfg.Target, cfg.AgentTarget = "", server.AgentURL()
-	}
-	require.NoError(t, cfg.Complete())
-	return &cfg
-}
-
-func run(t *testing.T, c *config.Config, change func(*steps.Options)) *reports.Result {
-	t.Helper()
-	catalogue, oracle := catalogueAndOracle(t)
-	o := steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "leftovers", Journal: reports.NewMemory()}
-	if change != nil {
-		change(&o)
-	}
-	r, err := steps.Run(context.Background(), o)
-	require.NoError(t, err)
-	return r
-}
 
 // threadsAt counts the threads that each user sees.
 func threadsAt(t *testing.T, c *config.Config, agent string) (counts []int) {
@@ -101,10 +65,8 @@ func notesOf(r *reports.Result, kind reports.NoteKind) (found []reports.Note) {
 // TestNoThreadIsLeft wants the threads of every user to be removed at an agent server that was there before the run.
 func TestNoThreadIsLeft(t *testing.T) {
 	t.Parallel()
-	c := startWith(t, true)
-	r := run(t, c, func(o *steps.Options) {
-		o.Select.Only = []string{"AS-THREAD-*", "AS-AUTHZ-*", "AS-RUN-*", "AS-STATE-*", "AS-ROLLBACK-*"}
-	})
+	_, c := startAgent(t, reference.Options{})
+	r := judge(t, c, "AS-THREAD-*", "AS-AUTHZ-*", "AS-RUN-*", "AS-STATE-*", "AS-ROLLBACK-*")
 	require.Equal(t, reports.Conformant, r.Verdict)
 	removed, left := byState(r, evidence.Thread)
 	assert.Greater(t, removed, 50)
@@ -120,9 +82,11 @@ func TestNoThreadIsLeft(t *testing.T) {
 
 // TestThreadsStayWhereTheyCannotBeRemoved tries DELETE once.
 func TestThreadsStayWhereTheyCannotBeRemoved(t *testing.T) {
-	c := startWith(t, true, "threads-stay")
+	_, c := startAgent(t, withFaults(t, "threads-stay"))
 	ledger := filepath.Join(t.TempDir(), "ledger.jsonl")
-	r := run(t, c, func(o *steps.Options) { o.LedgerFile = ledger; o.Select.Only = []string{"AS-THREAD-*", "AS-AUTHZ-1"} })
+	o := options(t, c, "AS-THREAD-*", "AS-AUTHZ-1")
+	o.LedgerFile = ledger
+	r := run(t, o)
 	removed, left := byState(r, evidence.Thread)
 	assert.Zero(t, removed)
 	assert.Positive(t, left)
@@ -147,13 +111,16 @@ func TestThreadsStayWhereTheyCannotBeRemoved(t *testing.T) {
 func TestKeepAndClean(t *testing.T) {
 	for name, agentOnly := range map[string]bool{"agent server": true, "both": false} {
 		t.Run(name, func(t *testing.T) {
-			c := startWith(t, agentOnly)
+			begin := start
+			if agentOnly {
+				begin = startAgent
+			}
+			_, c := begin(t, reference.Options{})
 			folder := t.TempDir()
 			ledger := filepath.Join(folder, "ledger.jsonl")
-			r := run(t, c, func(o *steps.Options) {
-				o.LedgerFile, o.Keep = ledger, true
-				o.Select.Only = []string{"AS-THREAD-*", "AS-AUTHZ-1"}
-			})
+			o := options(t, c, "AS-THREAD-*", "AS-AUTHZ-1")
+			o.LedgerFile, o.Keep = ledger, true
+			r := run(t, o)
 			removed, left := byState(r, evidence.Thread)
 			assert.Zero(t, removed)
 			require.Positive(t, left)
@@ -179,28 +146,15 @@ func TestKeepAndClean(t *testing.T) {
 // TestTwoRunsInOneTenant runs the suite twice at once: both are conformant, and what one created only that one removes.
 func TestTwoRunsInOneTenant(t *testing.T) {
 	t.Parallel()
-	assertRunsAtOnceAreIndependent(t, startWith(t, true), false, "AS-THREAD-*", "AS-AUTHZ-*")
-}
-
-// TestTwoRunsThatAreKept leaves what both have created: clean of one ledger leaves what the other names.
-func TestTwoRunsThatAreKept(t *testing.T) {
-	t.Parallel()
-	assertRunsAtOnceAreIndependent(t, startWith(t, true), true, "AS-THREAD-*", "AS-AUTHZ-*")
-}
-
-// assertRunsAtOnceAreIndependent runs the suite twice at once, for some requirements where they are named.
-func assertRunsAtOnceAreIndependent(t *testing.T, c *config.Config, keep bool, only ...string) {
-	t.Helper()
-	folder := t.TempDir()
+	_, c := startAgent(t, reference.Options{})
 	var results [2]*reports.Result
 	var wait sync.WaitGroup
 	for i := range results {
 		wait.Go(func() {
 			own := *c
-			results[i] = run(t, &own, func(o *steps.Options) {
-				o.ID, o.Seed, o.Keep, o.Select.Only = fmt.Sprintf("run%d", i), int64(i+1), keep, only
-				o.LedgerFile = filepath.Join(folder, o.ID+".jsonl")
-			})
+			o := options(t, &own, "AS-THREAD-*", "AS-AUTHZ-*")
+			o.ID, o.Seed = fmt.Sprintf("run%d", i), int64(i+1)
+			results[i] = run(t, o)
 		})
 	}
 	wait.Wait()
@@ -209,28 +163,11 @@ func assertRunsAtOnceAreIndependent(t *testing.T, c *config.Config, keep bool, o
 		assert.Equal(t, reports.Conformant, r.Verdict, overview.FirstLine(r))
 		assert.NotEmpty(t, r.Ledger)
 		for _, e := range r.Ledger {
-			if !keep { // with it, a scenario may remove a thread all the same
-				assert.True(t, e.Removed, "%s %s", e.Kind, e.ID)
-			}
+			assert.True(t, e.Removed, "%s %s", e.Kind, e.ID)
 			if owner, known := mine[e.Kind+e.ID]; known && owner != i {
 				t.Errorf("%s %s is in both ledgers", e.Kind, e.ID)
 			}
 			mine[e.Kind+e.ID] = i
 		}
 	}
-	if !keep {
-		return
-	}
-	left := func(i int) []evidence.Left {
-		all, _, err := evidence.ReadLedger(filepath.Join(folder, fmt.Sprintf("run%d.jsonl", i)))
-		require.NoError(t, err)
-		return all
-	}
-	there := threadsAt(t, c, c.AgentTarget)
-	assert.Equal(t, len(left(0))+len(left(1)), there[0]+there[1])
-	require.NoError(t, steps.Clean(t.Context(), c, left(0), func(e evidence.Left, problem string) { assert.Empty(t, problem) }))
-	there = threadsAt(t, c, c.AgentTarget)
-	assert.Equal(t, len(left(1)), there[0]+there[1], "clean of one ledger leaves what the other names")
-	require.NoError(t, steps.Clean(t.Context(), c, left(1), func(e evidence.Left, problem string) { assert.Empty(t, problem) }))
-	assert.Equal(t, []int{0, 0}, threadsAt(t, c, c.AgentTarget))
 }

@@ -10,18 +10,11 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
-	"github.com/agentconform/agentconform/steps"
 )
 
 // TestListingByDefault judges servers that list threads with one endpoint only, and configurations that name none or
 // one.
 func TestListingByDefault(t *testing.T) {
-	onlyThreads := func(o *steps.Options) {
-		o.Select.Only = []string{"AS-THREAD-*", "AS-CONTRACT-list-threads"}
-		if o.Config.Agent.Listing == "search" {
-			o.Select.Only = append(o.Select.Only, "AS-AUTH-1") // asks the other endpoint too
-		}
-	}
 	for name, c := range map[string]struct {
 		server, listing string
 		verdict         reports.Conclusion
@@ -37,10 +30,14 @@ func TestListingByDefault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg := startWith(t, true, c.server)
+			_, cfg := startAgent(t, withFaults(t, c.server))
 			cfg.Agent.Listing = c.listing
 			require.NoError(t, cfg.Complete())
-			r := run(t, cfg, onlyThreads)
+			only := []string{"AS-THREAD-*", "AS-CONTRACT-list-threads"}
+			if c.listing == "search" {
+				only = append(only, "AS-AUTH-1") // asks the other endpoint too
+			}
+			r := judge(t, cfg, only...)
 			assert.Equal(t, c.verdict, r.Verdict, r.Headline)
 			notes := notesOf(r, reports.NoteListing)
 			if c.note == "" {
@@ -70,8 +67,8 @@ func TestListingByDefault(t *testing.T) {
 // TestOwnTokenIsNoted judges a server whose runs hold the caller's token. The report says so, and shows none.
 func TestOwnTokenIsNoted(t *testing.T) {
 	t.Parallel()
-	cfg := startWith(t, true, "answers-hold-the-token")
-	r := run(t, cfg, func(o *steps.Options) { o.Select.Only = []string{"AS-RUN-*", "AS-STATE-*", "AS-ROLLBACK-*"} })
+	_, cfg := startAgent(t, withFaults(t, "answers-hold-the-token"))
+	r := judge(t, cfg, "AS-RUN-*", "AS-STATE-*", "AS-ROLLBACK-*")
 	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
 	notes := notesOf(r, reports.NoteOwnToken)
 	require.Len(t, notes, 1)

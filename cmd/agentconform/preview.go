@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
@@ -35,7 +34,7 @@ func writePreview(w io.Writer, cfg *config.Config, catalogue *features.Catalogue
 		fmt.Fprintf(&b, "%-12s  %s\n", subject, safe.Line(fmt.Sprintf(format, args...)))
 	}
 	line("plan", "%s of %s at %s; nothing was sent", reports.Count(p.Scenarios, "scenario"), reports.Count(p.Requirements, "requirement"),
-		strings.Join(slices.DeleteFunc([]string{cfg.Target, cfg.AgentTarget}, func(address string) bool { return address == "" }), ", agent server "))
+		strings.Join(addressesOf(cfg), ", agent server "))
 	line("judges", "%d of %s", p.Judged, reports.Count(p.Requirements, "requirement"))
 	if p.Deployments+p.Revisions == 0 {
 		line("creates", "no deployment")

@@ -60,7 +60,7 @@ func TestAPreviewOfAReadOnlyRun(t *testing.T) {
 	p := previewed(t, c, steps.Selection{})
 	assert.Empty(t, v.requests)
 	assert.Zero(t, p.Deployments+p.Revisions)
-	r := judgeAlone(t, c)
+	r := judge(t, c)
 	assert.InDelta(t, judgedIn(r), p.Judged, 2) // the preview assumes a history of several statuses
 	keys := map[string]bool{}
 	for _, g := range p.Gaps {
@@ -90,10 +90,9 @@ func TestTheBudgetIsSpentInOrder(t *testing.T) {
 		c.MaxDeployments = most
 		p := previewed(t, c, steps.Selection{Only: only})
 		assert.LessOrEqual(t, p.Deployments, most)
-		o := optionsAlone(t, c)
-		o.Seed, o.Select.Only = seed, only
-		r, err := steps.Run(t.Context(), o)
-		require.NoError(t, err)
+		o := options(t, c, only...)
+		o.Seed = seed
+		r := run(t, o)
 		seen, created := map[string]bool{}, 0
 		for _, e := range r.Ledger {
 			if e.Kind == evidence.Deployment {

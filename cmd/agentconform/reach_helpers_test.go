@@ -22,7 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/export"
@@ -119,18 +118,16 @@ func filesOf(t *testing.T, r *reports.Result) map[string]string {
 	return all
 }
 
-func faultyOptions(t *testing.T, name string) (o reference.Options) {
-	t.Helper()
-	layers, _, err := faults.Find(name)
-	require.NoError(t, err)
-	layers[0](&o)
-	return o
-}
-
 // proxied is a reference that only a proxy reaches.
-func proxied(t *testing.T, o reference.Options) *config.Config {
-	f, cfg := behindFront(t, "agents.invalid", "http", o, as)
-	f.Start()
+func proxied(t *testing.T, scheme string, o reference.Options) *config.Config {
+	f, cfg := behindFront(t, "agents.invalid", scheme, o, as)
+	if scheme == "https" {
+		ca := newAuthority(t)
+		f.secured(ca, &tls.Config{})
+		cfg.TLS.CA = ca.file
+	} else {
+		f.Start()
+	}
 	proxy := httptest.NewServer(knowing(f.Listener.Addr().String()))
 	t.Cleanup(proxy.Close)
 	cfg.Proxy = strings.Replace(proxy.URL, "http://", "http://somebody:proxy-secret@", 1)

@@ -10,11 +10,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,18 +57,12 @@ func behindFront(t *testing.T, host, scheme string, o reference.Options, layer f
 		f.handler = h
 		return h
 	}
-	server, err := reference.Start(t.Context(), o)
-	require.NoError(t, err)
+	_, cfg := start(t, o)
 	t.Cleanup(func() {
 		f.CloseClientConnections()
 		f.Close()
-		assert.NoError(t, server.Close())
 	})
-	cfg := config.Default()
-	describe(&cfg, server)
-	cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 20 * time.Second, Run: 6 * time.Second}
-	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
-	return f, &cfg
+	return f, cfg
 }
 
 func as(h http.Handler) http.Handler { return h }
@@ -83,26 +75,13 @@ func (f *front) secured(ca *authority, c *tls.Config) {
 }
 
 // some are requirements of both halves.
-var some = steps.Selection{Only: []string{"CP-GET-1", "CP-LIST-3", "CP-AUTH-1", "AS-THREAD-1", "AS-AUTH-1", "E2E-1"}}
-
-func reachRun(t *testing.T, cfg *config.Config, selection steps.Selection) *reports.Result {
-	t.Helper()
-	require.NoError(t, cfg.Complete())
-	result, err := steps.Run(t.Context(), reachOptions(t, cfg, selection))
-	require.NoError(t, err)
-	return result
-}
-
-func reachOptions(t *testing.T, cfg *config.Config, selection steps.Selection) steps.Options {
-	catalogue, oracle := catalogueAndOracle(t)
-	return steps.Options{Config: cfg, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "reach", Journal: reports.NewMemory(), Select: selection}
-}
+var some = []string{"CP-GET-1", "CP-LIST-3", "CP-AUTH-1", "AS-THREAD-1", "AS-AUTH-1", "E2E-1"}
 
 // diagnosis is what doctor says of a subject.
 func diagnosis(t *testing.T, cfg *config.Config, subject string) string {
 	t.Helper()
 	require.NoError(t, cfg.Complete())
-	o := reachOptions(t, cfg, steps.Selection{})
+	o := options(t, cfg)
 	e, err := steps.Examine(t.Context(), cfg, o.Catalogue, o.Oracle, doctor.Options{})
 	require.NoError(t, err)
 	for _, c := range e.Checks {
@@ -125,15 +104,14 @@ func TestReachWithAPrivateCA(t *testing.T) {
 	ca := newAuthority(t)
 	f, cfg := behindFront(t, "127.0.0.1", "https", reference.Options{}, as)
 	f.secured(ca, &tls.Config{})
-	assert.Regexp(t, `^problem: .*: TLS: .*; .*set tls.ca to the file of the authority's certificate`, diagnosis(t, cfg, "control plane"))
 	cfg.TLS.CA = ca.file
 	assert.Regexp(t, `^ok: TLS 1.3, certificate for 127.0.0.1, issued by .*, valid until `, diagnosis(t, cfg, "TLS of target"))
-	result := reachRun(t, cfg, some)
+	result := judge(t, cfg, some...)
 	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
 	assert.Positive(t, f.secondVersion.Load(), "HTTP/2 is used where the server has it")
 
 	insecure := without(cfg, func(c *config.Config) { c.TLS = config.TLS{Insecure: true} })
-	result = reachRun(t, insecure, steps.Selection{Only: []string{"CP-LIST-3"}})
+	result = judge(t, insecure, "CP-LIST-3")
 	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
 	require.Len(t, result.Notes, 1)
 	assert.Equal(t, reports.NoteInsecure, result.Notes[0].Kind)
@@ -156,52 +134,6 @@ func wanting(h http.Handler) http.Handler {
 		r.Header.Del("X-Gateway-Key")
 		h.ServeHTTP(w, r)
 	})
-}
-
-func TestReachThroughAGateway(t *testing.T) {
-	t.Parallel()
-	f, cfg := behindFront(t, "127.0.0.1", "http", reference.Options{}, wanting)
-	f.Start()
-	assert.Regexp(t, `^problem: .* status 403 with the configured credentials; check .*; if a gateway in front of it wants a header with every request, set headers.control_plane$`, diagnosis(t, cfg, "control plane"))
-	headers := map[string]string{"x-gateway-key": "gateway-secret"}
-	cfg.Headers = config.Headers{ControlPlane: headers, AgentServer: headers}
-	result := reachRun(t, cfg, some)
-	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-	text := inEveryFormat(t, result)
-	assert.NotContains(t, text, "gateway-secret")
-	assert.Contains(t, text, "$AGENTCONFORM_HEADERS_CONTROL_PLANE_X_GATEWAY_KEY")
-}
-
-func TestReachThroughAProxy(t *testing.T) {
-	t.Parallel()
-	ca := newAuthority(t)
-	for _, scheme := range []string{"http", "https"} {
-		t.Run(scheme, func(t *testing.T) {
-			t.Parallel()
-			f, cfg := behindFront(t, "agents.invalid", scheme, reference.Options{}, as)
-			if scheme == "https" {
-				f.secured(ca, &tls.Config{})
-				cfg.TLS.CA = ca.file
-			} else {
-				f.Start()
-			}
-			proxy := httptest.NewServer(knowing(f.Listener.Addr().String()))
-			t.Cleanup(proxy.Close)
-			assert.Regexp(t, `^problem: .*: DNS: .*(set proxy|set resolve)`, diagnosis(t, cfg, "control plane"))
-			cfg.Proxy = proxy.URL
-			assert.Regexp(t, `^problem: .*407.*; write user name and password into the URL of proxy$`, diagnosis(t, cfg, "control plane"))
-			cfg.Proxy = strings.Replace(proxy.URL, "http://", "http://somebody:proxy-secret@", 1)
-			assert.Equal(t, "ok: requests to target go through "+proxy.URL+", from the key proxy; ", diagnosis(t, cfg, "proxy"))
-			result := reachRun(t, cfg, some)
-			assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-			text := inEveryFormat(t, result)
-			assert.NotContains(t, text, "proxy-secret")
-			assert.NotContains(t, text, base64.StdEncoding.EncodeToString([]byte("somebody:proxy-secret")), "the proxy tells it in answers")
-			assert.Contains(t, text, `--proxy \"$AGENTCONFORM_PROXY\"`)
-			dead := without(cfg, func(c *config.Config) { c.Proxy = "http://127.0.0.1:1" })
-			assert.Regexp(t, `^problem: .*: proxy: cannot connect to the proxy: connection refused; start the proxy, or correct proxy`, diagnosis(t, dead, "control plane"))
-		})
-	}
 }
 
 // knowing is a proxy that knows one address under the name of agents.invalid, for those who give a password.
@@ -241,32 +173,6 @@ func knowing(address string) http.Handler {
 	})
 }
 
-func TestReachATargetThatComesUpLate(t *testing.T) {
-	t.Parallel()
-	f, cfg := behindFront(t, "localhost", "http", reference.Options{}, as)
-	path := filepath.Join(t.TempDir(), "s")
-	cfg.Socket.ControlPlane = path
-	require.NoError(t, f.Listener.Close())
-	err := steps.Await(t.Context(), cfg, 100*time.Millisecond)
-	require.Error(t, err)
-	assert.Regexp(t, `^http://localhost:[0-9]+ does not answer within 100ms \(--wait\): (no such file or directory|no answer within [0-9]+ms)`, err.Error())
-
-	came := make(chan error, 1)
-	go func() { came <- steps.Await(t.Context(), cfg, time.Minute) }()
-	select {
-	case err := <-came:
-		require.NoError(t, err)
-		t.Fatal("it waits until something answers")
-	case <-time.After(100 * time.Millisecond):
-	}
-	f.Listener, err = net.Listen("unix", path)
-	require.NoError(t, err)
-	f.Start()
-	require.NoError(t, <-came)
-	result := reachRun(t, cfg, steps.Selection{Only: []string{"CP-LIST-3"}})
-	assert.Equal(t, reports.Conformant, result.Verdict, result.Headline)
-}
-
 // behindEverything is the reference behind all that can be in the way at once.
 func behindEverything(t *testing.T, o reference.Options) *config.Config {
 	ca := newAuthority(t)
@@ -282,24 +188,27 @@ func behindEverything(t *testing.T, o reference.Options) *config.Config {
 }
 
 // TestReachAgain: findings of a target behind all of this are judged again by replay, shown by their scripts, and by
-// each curl line.
+// each curl line. Its reports hold no password of what is in between.
 func TestReachAgain(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]*config.Config{
-		"everything": behindEverything(t, faultyOptions(t, "limit-101-is-served")),
-		"a proxy":    proxied(t, faultyOptions(t, "limit-101-is-served")),
-		"a socket":   socketed(t, faultyOptions(t, "limit-101-is-served")),
+		"everything":          behindEverything(t, withFaults(t, "limit-101-is-served")),
+		"a proxy":             proxied(t, "http", withFaults(t, "limit-101-is-served")),
+		"TLS through a proxy": proxied(t, "https", withFaults(t, "limit-101-is-served")),
+		"a socket":            socketed(t, withFaults(t, "limit-101-is-served")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			selection := steps.Selection{Only: []string{"CP-LIST-3"}}
 			require.NoError(t, cfg.Complete())
-			options := reachOptions(t, cfg, selection)
-			options.Keep = true
-			result, err := steps.Run(t.Context(), options)
-			require.NoError(t, err)
+			o := options(t, cfg, "CP-LIST-3")
+			o.Keep = true
+			result := run(t, o)
 			require.NotEmpty(t, result.Findings, result.Headline)
-			answers, _, err := replay.Judge(t.Context(), reachOptions(t, cfg, selection), result, result.Findings)
+			shown := inEveryFormat(t, result)
+			for _, password := range []string{"gateway-secret", "proxy-secret", base64.StdEncoding.EncodeToString([]byte("somebody:proxy-secret"))} {
+				assert.NotContains(t, shown, password)
+			}
+			answers, _, err := replay.Judge(t.Context(), options(t, cfg), result, result.Findings)
 			require.NoError(t, err)
 			for _, a := range answers {
 				assert.Equal(t, reports.Failed, a.Verdict, a.Reason)

@@ -44,7 +44,7 @@ func TestAReadOnlyRunWritesNothing(t *testing.T) {
 	for _, revisions := range []int{1, 3} {
 		v := startVendor(t, revisions)
 		c := readOnly(t, v)
-		r := judgeAlone(t, c)
+		r := judge(t, c)
 		assert.Empty(t, v.writes())
 		assert.NotEmpty(t, v.requests)
 		t.Logf("%d requirements judged, %d requests, %d writes, with a deployment of %d revisions", judgedIn(r), len(v.requests), len(v.writes()), revisions)
@@ -77,7 +77,7 @@ func TestAReadOnlyRunOfAnAgentServer(t *testing.T) {
 	v := startVendor(t, 0)
 	c := readOnly(t, v)
 	c.Target, c.AgentTarget, c.Existing = "", v.AgentURL(), config.Existing{}
-	r := judgeAlone(t, c)
+	r := judge(t, c)
 	assert.Empty(t, v.writes())
 	assert.GreaterOrEqual(t, judgedIn(r), 8)
 	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
@@ -87,30 +87,12 @@ func TestAReadOnlyRunOfAnAgentServer(t *testing.T) {
 	t.Logf("%d requirements judged, %d requests, %d writes", judgedIn(r), len(v.requests), len(v.writes()))
 }
 
-// TestAReadOnlyRunOfADeploymentThatIsNotThere names the key that is wrong, and reads no other deployment.
-func TestAReadOnlyRunOfADeploymentThatIsNotThere(t *testing.T) {
-	t.Parallel()
-	v := startVendor(t, 1)
-	c := readOnly(t, v)
-	c.Existing.Deployment = "5f0c8a54-7ac1-4e29-9d0d-8f1f3b4f7a10"
-	r := judgeAlone(t, c)
-	assert.Empty(t, v.writes())
-	assert.Positive(t, enabling(r)["existing.deployment"])
-	for _, request := range v.requests {
-		assert.NotContains(t, request, v.deployment)
-	}
-	c.Existing.Deployment, c.Existing.Revision = v.deployment, "5f0c8a54-7ac1-4e29-9d0d-8f1f3b4f7a10"
-	r = judgeAlone(t, c)
-	assert.Positive(t, enabling(r)["existing.revision"])
-	assert.Empty(t, v.writes())
-}
-
 // TestWhatAReadOnlyRunLeavesOutWrites holds the tags to what scenarios send: a scenario that is left
 // out for --read-only has sent a write in a whole run, or uses what was created for it. The other way is held by the
 // client, which sends no write in a run that only reads.
 func TestWhatAReadOnlyRunLeavesOutWrites(t *testing.T) {
 	t.Parallel()
-	short := judgeAlone(t, readOnly(t, startVendor(t, 3)))
+	short := judge(t, readOnly(t, startVendor(t, 3)))
 	whole := judgedWhole(t).result
 	wrote := map[string]bool{}
 	for _, q := range whole.Requirements {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,14 +28,14 @@ type runFlags struct {
 	keep, readOnly, plan     bool
 	failFast, quiet, verbose bool
 	concurrency              int
-	timeout                  time.Duration
-	wait                     waitFlag
+	timeout, wait            time.Duration
 	seed                     int64
 	explore                  int
 	exploreCase              string
 	edition                  string
-	color                    colorMode
+	color                    string
 	arguments                []string // of the program
+	bundled                  bool     // the reference is tested, because no target is named
 }
 
 // targetFlags say what is judged.
@@ -63,6 +65,11 @@ func (t *targetFlags) load(c *cobra.Command) (*config.Config, error) {
 	return reading(c.Context(), "the configuration", func() (*config.Config, error) {
 		return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: given})
 	})
+}
+
+// addressesOf are the addresses of the target that are configured.
+func addressesOf(c *config.Config) []string {
+	return slices.DeleteFunc([]string{c.Target, c.AgentTarget}, func(address string) bool { return address == "" })
 }
 
 // defaultOut is where reports are written unless the user says otherwise.
@@ -112,8 +119,7 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 		},
 	}
 	f.target.add(c)
-	f.wait.add(c)
-	f.color.addColor(c)
+	addColor(c, &f.color)
 	f.addSelection(c)
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", defaultOut, "`folder` for the reports")
@@ -131,12 +137,11 @@ inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure
 	flags.Int64Var(&f.seed, "seed", 0, "order of the scenarios (0: random; the reports show it)")
 	flags.IntVar(&f.explore, "explore", steps.ExploreAutomatically, "send so many `operations` in random sequences to the agent server (default 200 where all is tested and the target is on this machine, else 0)")
 	flags.StringVar(&f.exploreCase, "explore-case", "", "send the sequence of operations in the `file` in place of random ones")
-	flags.StringVar(&f.format, "format", "", "output: pretty, plain or json (default pretty on a terminal, else plain)")
+	flags.DurationVar(&f.wait, "wait", 0, "wait until the target answers anything over HTTP, at most for this time, such as 60s (0: do not wait)")
+	addChoice(c, &f.format, "format", "output: pretty, plain or json (default pretty on a terminal, else plain)", formatPretty, formatPlain, formatJSON)
 	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
 	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time")
-	flags.StringVar(&f.edition, "edition", "", "edition of the bundled reference: cloud or self-hosted (only without a target)")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"pretty", "plain", "json"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
+	addEdition(c, &f.edition, "edition of the bundled reference: cloud or self-hosted (only without a target)")
 	return c
 }
 
@@ -150,6 +155,10 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("only", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("skip", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions([]string{features.ControlPlane, features.AgentServer, features.EndToEnd}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func addEdition(c *cobra.Command, edition *string, usage string) {
+	addChoice(c, edition, "edition", usage, config.Cloud, config.SelfHosted)
 }
 
 func completeRequirements(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -166,19 +175,18 @@ func completeRequirements(*cobra.Command, []string, string) ([]string, cobra.She
 
 // check refuses invalid flags, before anything is started.
 func (f *runFlags) check() error {
-	if err := f.wait.check(); err != nil {
-		return err
-	}
 	switch {
 	case f.concurrency < 1 || f.concurrency > 256:
 		return fmt.Errorf("--concurrency %d: give a number from 1 to 256", f.concurrency)
 	case f.timeout < 0:
 		return fmt.Errorf("--timeout %s: give a duration above zero, such as 10m", f.timeout)
+	case f.wait < 0:
+		return fmt.Errorf("--wait %s: give a duration above zero, such as 60s", f.wait)
 	case f.readOnly && f.keep:
 		return errors.New("--read-only creates nothing that --keep could leave: give one of them")
 	case f.plan && (f.writeBaseline != "" || f.format == formatJSON || f.quiet):
 		return errors.New("--plan prints text and judges nothing: remove --write-baseline, --format json or --quiet")
-	case f.plan && f.wait.limit > 0:
+	case f.plan && f.wait > 0:
 		return errors.New("--plan sends nothing, so there is nothing to wait for: remove --wait")
 	case f.quiet && f.verbose:
 		return errors.New("--quiet and --verbose exclude each other: give one of them")
@@ -192,10 +200,6 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--seed %d: give a number above zero, or remove the flag for a random order", f.seed)
 	case f.out == "":
 		return errors.New("--out is empty: name a folder for the reports")
-	case f.format != "" && f.format != formatPretty && f.format != formatPlain && f.format != formatJSON:
-		return fmt.Errorf("--format %s: give pretty, plain or json", f.format)
-	case f.edition != "" && f.edition != config.Cloud && f.edition != config.SelfHosted:
-		return fmt.Errorf("--edition %s: give %s or %s", f.edition, config.Cloud, config.SelfHosted)
 	}
 	return nil
 }
@@ -225,7 +229,7 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 	}
 	ctx := c.Context()
 	defer tellInterrupt(ctx, io)()
-	if cfg.Target == "" && cfg.AgentTarget == "" {
+	if f.bundled = cfg.Target == "" && cfg.AgentTarget == ""; f.bundled {
 		stop, err := startBundled(ctx, cfg, f.edition)
 		if err != nil {
 			return &exit{exitIncomplete, err}
@@ -233,10 +237,13 @@ func (f *runFlags) run(c *cobra.Command, io streams) error {
 		defer stop()
 	} else if f.edition != "" {
 		return errors.New("--edition is for the bundled reference, but a target is configured: remove one of them")
-	} else if err := f.wait.await(ctx, cfg, func(format string, args ...any) { f.tell(io, format, args...) }); err != nil {
-		return err
+	} else if f.wait > 0 {
+		f.tell(io, "waiting for %s, at most %s", strings.Join(addressesOf(cfg), " and "), f.wait)
+		if err := steps.Await(ctx, cfg, f.wait); err != nil {
+			return &exit{exitIncomplete, fmt.Errorf("waiting for the target: %w", err)}
+		}
 	}
-	defer limitMemory(f.concurrency)()
+	limitMemory(f.concurrency)
 	served, stop, err := startFixtures(cfg)
 	if err != nil {
 		return err

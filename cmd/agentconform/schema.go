@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/steps/config"
@@ -22,17 +20,13 @@ To use the schema of this version, write it to a file and name that file in the 
   agentconform schema --format markdown > configuration.md`,
 		Args: noArguments("write the schema to a file with > FILE"),
 		RunE: func(*cobra.Command, []string) error {
-			switch format {
-			case "json":
-				_, err := s.out.Write(config.Schema())
-				return err
-			case "markdown":
+			if format == "markdown" {
 				return config.Markdown(s.out)
 			}
-			return fmt.Errorf("--format %s: give json or markdown", format)
+			_, err := s.out.Write(config.Schema())
+			return err
 		},
 	}
-	c.Flags().StringVar(&format, "format", format, "json, or markdown for a page with all keys")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"json", "markdown"}, cobra.ShellCompDirectiveNoFileComp))
+	addChoice(c, &format, "format", "json, or markdown for a page with all keys", "json", "markdown")
 	return c
 }

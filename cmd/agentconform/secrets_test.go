@@ -2,16 +2,23 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"html"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,59 +28,274 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// echoing is a configuration of a target that echoes every credential, and its file.
-func echoing(t *testing.T) (cfg *config.Config, file string) {
+// canaries are secrets by the place of the configuration in which they stand. Each is in a URL as [url.UserPassword]
+// writes it.
+type canaries map[string]string
+
+// canary is a secret that each spelling changes.
+func canary(n int) string { return fmt.Sprintf(`k%02dQ/+"<&=>v%02dZwp7K/x+%02dJt`, n, n, n) }
+
+// repeating is a target that gets canaries in place of the credentials of the reference, and repeats all canaries
+// wherever it can.
+type repeating struct {
+	all      canaries
+	real     map[string]string // credentials of the reference by canary
+	sink     string            // another server, to which addresses in answers lead
+	named    bool              // that server is named as the agent server of deployments too
+	answered atomic.Int64
+}
+
+// withCanaries puts a canary into every place of a configuration for the reference in which a secret can stand.
+func withCanaries(t *testing.T, server *reference.Server, proxy string) (config.Config, *repeating) {
 	t.Helper()
-	server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: echo})
+	cfg := config.Default()
+	describe(&cfg, server)
+	r := &repeating{all: canaries{}, real: map[string]string{}}
+	next := func(place string) string {
+		r.all[place] = canary(len(r.all))
+		return r.all[place]
+	}
+	for place, value := range map[string]*string{"api_key": &cfg.Credentials.APIKey, "tenant_id": &cfg.Credentials.TenantID, "bearer": &cfg.Credentials.Bearer,
+		"other api_key": &cfg.OtherTenant.APIKey, "other tenant_id": &cfg.OtherTenant.TenantID, "other bearer": &cfg.OtherTenant.Bearer,
+		"user 0": &cfg.Users[0].Token, "user 1": &cfg.Users[1].Token} {
+		was := *value
+		*value = next(place)
+		r.real[*value] = was
+	}
+	cfg.Users[1].Headers = map[string]string{"Authorization": "Bearer " + cfg.Users[1].Token}
+	cfg.Headers.ControlPlane = map[string]string{"X-Gateway": next("gateway of the control plane")}
+	cfg.Headers.AgentServer = map[string]string{"X-Gateway": "Basic " + base64.StdEncoding.EncodeToString([]byte("me:"+next("gateway of the agent server")))}
+	user := func(place, address string) string {
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		u.User = url.UserPassword("me", next(place))
+		return u.String()
+	}
+	cfg.Proxy = user("proxy", proxy)
+	cfg.Implementation.URL = user("URL of the implementation", "https://vendor.example/a")
+	account, err := json.Marshal(map[string]any{"private_key": next("string in a secret that is JSON"), "type": "account"})
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, server.Close()) })
-	c := config.Default()
-	describe(&c, server)
-	c.AgentTarget = server.AgentURL()
-	file = filepath.Join(t.TempDir(), "target.yaml")
-	text, err := c.YAML()
+	source, is := cfg.Create.Body["source_config"].(map[string]any)
+	require.True(t, is)
+	source["repo_url"] = user("repository", "https://git.example/a")
+	const plain = "secret of the deployment" // no header: it may hold any character
+	r.all[plain] = canary(len(r.all)) + " \U0001D11Eé " + canary(len(r.all))
+	cfg.Create.Body["secrets"] = []any{map[string]any{"name": "PLAIN", "value": r.all[plain]}, map[string]any{"name": "ACCOUNT", "value": string(account)}}
+	return cfg, r
+}
+
+// spelled are the spellings of a secret that SECURITY.md lists.
+func spelled(secret string) []string {
+	quoted, _ := json.Marshal(secret)
+	escaped := string(quoted[1 : len(quoted)-1])
+	return []string{
+		secret, "Bearer " + secret, "x" + secret + "y", url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret),
+		escaped, strings.ReplaceAll(escaped, "/", `\/`), base64.StdEncoding.EncodeToString([]byte("user:" + secret)),
+		base64.RawURLEncoding.EncodeToString([]byte(secret)),
+	}
+}
+
+// texts are all canaries in one spelling.
+func (r *repeating) texts(n int64) (all []string) {
+	for _, place := range slices.Sorted(maps.Keys(r.all)) {
+		texts := spelled(r.all[place])
+		all = append(all, texts[int(n)%len(texts)])
+	}
+	return all
+}
+
+// wrap lets the reference see its own credentials, and puts the canaries into its answers.
+func (r *repeating) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		n := r.answered.Add(1)
+		for name, values := range request.Header {
+			for i := range values {
+				for shown, real := range r.real {
+					values[i] = strings.ReplaceAll(values[i], shown, real)
+				}
+			}
+			request.Header[name] = values
+		}
+		answer := httptest.NewRecorder()
+		next.ServeHTTP(answer, request)
+		texts := r.texts(n)
+		if answer.Code == http.StatusNotFound && n%3 == 0 {
+			r.raw(w, texts)
+			return
+		}
+		r.answer(w, answer, texts, n)
+	})
+}
+
+// answer repeats the texts in the header, the trailer and the body.
+func (r *repeating) answer(w http.ResponseWriter, answer *httptest.ResponseRecorder, texts []string, n int64) {
+	header, body := w.Header(), answer.Body.Bytes()
+	maps.Copy(header, answer.Header())
+	header.Del("Content-Length")
+	for i, text := range texts {
+		header.Add("X-Echo", text)
+		header.Add("Trailer", fmt.Sprintf("X-End-%d", i))
+	}
+	header.Set("X-"+strings.Map(func(c rune) rune {
+		if c < '0' || c > 'z' || strings.ContainsRune(`:;<=>?@[\]`, c) {
+			return '-'
+		}
+		return c
+	}, texts[0]), "a name")
+	http.SetCookie(w, &http.Cookie{Name: "session", Value: url.QueryEscape(texts[int(n)%len(texts)])})
+	object := map[string]any{}
+	if json.Unmarshal(body, &object) == nil && len(object) > 0 {
+		for i, text := range texts {
+			object[text] = []any{text, map[string]any{"deep": "in " + text}}
+			object[fmt.Sprintf("echo_url_%d", i)] = r.sink + "/" + text
+		}
+		if _, is := object["created_at"]; is && n%4 == 0 {
+			object["created_at"] = texts[int(n)%len(texts)] // against the contract
+		}
+		if _, is := object["id"]; is && n%13 == 0 {
+			object["id"] = texts[int(n)%len(texts)]
+		}
+		if built, is := object["source_revision_config"].(map[string]any); is && n%7 == 0 {
+			built["repo_ref"], built["image_uri"] = texts[0], "registry.example/"+texts[int(n)%len(texts)]
+		}
+		if _, is := object["detail"]; is {
+			object["detail"] = strings.Repeat("x", int(n)%90) + strings.Join(texts, " ")
+		}
+		if source, is := object["source_config"].(map[string]any); is && r.named {
+			source["custom_url"] = r.sink + "/" + url.PathEscape(texts[0])
+		}
+		body, _ = json.Marshal(object)
+		rest := ""
+		for i, text := range texts { // as they are, where they are escaped for JSON already
+			if json.Valid([]byte(`"` + text + `"`)) {
+				rest += fmt.Sprintf(`,"raw_%d":"%s"`, i, text)
+			}
+		}
+		body = append(bytes.TrimSuffix(bytes.TrimSpace(body), []byte("}")), rest+"}"...)
+	}
+	if answer.Code >= 400 && n%5 == 0 {
+		header.Set("Content-Type", "application/json; note="+url.QueryEscape(texts[int(n)%len(texts)]))
+	}
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(body)
+	for i, text := range texts {
+		header.Set(fmt.Sprintf("X-End-%d", i), text)
+	}
+}
+
+// raw answers with the texts in the reason of the status line and in a redirect to another server.
+func (r *repeating) raw(w http.ResponseWriter, texts []string) {
+	conn, buffer, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer conn.Close() //nolint:errcheck // the answer was sent
+	said := strings.Join(texts, " ")
+	_, _ = fmt.Fprintf(buffer, "HTTP/1.1 307 %s\r\nLocation: %s/%s\r\nWWW-Authenticate: Bearer realm=%q\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+		said, r.sink, url.QueryEscape(said), said, len(said), said)
+	_ = buffer.Flush()
+}
+
+// hears is a server that notes all that is sent to it.
+func hears(t *testing.T) (address string, heard func() string) {
+	t.Helper()
+	var mu sync.Mutex
+	var all bytes.Buffer
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := httputil.DumpRequest(r, true)
+		mu.Lock()
+		defer mu.Unlock()
+		all.Write(text)
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return all.String()
+	}
+}
+
+// in are the places of canaries of which a text holds one, in any spelling.
+func (all canaries) in(content []byte) (found []string) {
+	for place, secret := range all {
+		for _, text := range spelled(secret) {
+			quoted, _ := json.Marshal(text)
+			for _, shown := range [][]byte{[]byte(text), quoted[1 : len(quoted)-1]} {
+				if at := bytes.Index(content, shown); at >= 0 {
+					found = append(found, fmt.Sprintf("%s, %s: %s", place, text, content[max(0, at-200):min(len(content), at+len(shown)+20)]))
+				}
+			}
+		}
+		if bytes.Contains(content, []byte(secret[:len(secret)*3/4])) {
+			found = append(found, place+", cut")
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// TestSecretsReachNothing has the program judge a target that repeats every secret of its configuration in every
+// spelling wherever it can, and looks for them in all that it has written, printed and sent elsewhere.
+func TestSecretsReachNothing(t *testing.T) {
+	t.Parallel()
+	var repeats atomic.Pointer[repeating]
+	server, err := reference.Start(t.Context(), reference.Options{WrapHTTP: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { repeats.Load().wrap(next).ServeHTTP(w, r) })
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = server.Close() })
+	proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.Header.Del("Proxy-Authorization") }})
+	t.Cleanup(proxy.Close)
+	sink, heard := hears(t)
+
+	cfg, r := withCanaries(t, server, proxy.URL)
+	r.sink = sink
+	repeats.Store(r)
+	folder := t.TempDir()
+	file, temporary := filepath.Join(folder, "target.yaml"), filepath.Join(folder, "tmp")
+	require.NoError(t, os.Mkdir(temporary, 0o700))
+	environment := append(os.Environ(), "NO_COLOR=1", "TMPDIR="+temporary, "GITHUB_STEP_SUMMARY="+filepath.Join(temporary, "summary.md"), "GITHUB_ACTIONS=true",
+		"AGENTCONFORM_USERS_0_TOKEN="+cfg.Users[0].Token, "AGENTCONFORM_CREATE_BODY_SECRETS_PLAIN="+r.all["secret of the deployment"])
+	cfg.Users[0].Token = ""
+	text, err := cfg.YAML()
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, text, 0o600))
-	return &c, file
-}
 
-// assertNoSecret looks for the secrets of a configuration in a text, in which their names stand in place of them.
-func assertNoSecret(t *testing.T, cfg *config.Config, text, where string) {
-	t.Helper()
-	for secret, name := range cfg.Secrets() {
-		for _, shape := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret))} {
-			assert.False(t, strings.Contains(text, shape), "%s holds %s", where, name)
+	run := func(name string, arguments ...string) (code int) {
+		var printed bytes.Buffer
+		p := exec.CommandContext(t.Context(), "agentconform", append(arguments, "--config", file)...)
+		p.Stdout, p.Stderr, p.Env, p.Dir = &printed, &printed, environment, folder
+		repeats.Store(&repeating{all: r.all, real: r.real, sink: sink, named: name == "named"})
+		_ = p.Run() // the exit code tells
+		files := written(t, temporary, folder)
+		files["printed"] = printed.Bytes()
+		for path, content := range files {
+			assert.Empty(t, r.all.in(content), "%s: %s", name, path)
+		}
+		return p.ProcessState.ExitCode()
+	}
+	only := "CP-GET-*,CP-LIST-1,CP-AUTH-*,CP-CREATE-1,CP-CREATE-2,CP-CONTRACT-*,AS-THREAD-*,AS-AUTH-1,AS-CONTRACT-*,E2E-1"
+	one := func(name, format string) []string {
+		return []string{"run", "--out", "out-" + name, "--format", format, "--seed", "3", "--only", only, "--write-baseline", filepath.Join(temporary, name+".yaml")}
+	}
+	assert.Equal(t, exitNonConformant, run("plain", one("plain", "plain")...), "the echo is a fault too, so that findings are written")
+	result, err := os.ReadFile(filepath.Join(folder, "out-plain", "result.json"))
+	require.NoError(t, err)
+	for _, name := range []string{"CREDENTIALS_API_KEY", "CREDENTIALS_BEARER", "USERS_0_TOKEN", "HEADERS_CONTROL_PLANE_X_GATEWAY", "PROXY", "CREATE_BODY_SECRETS_PLAIN", "CREATE_BODY_SECRETS_ACCOUNT", "IMPLEMENTATION_URL_USERINFO", "CREATE_BODY_SOURCE_CONFIG_REPO_URL_USERINFO"} {
+		assert.Contains(t, string(result), "$AGENTCONFORM_"+name, "the echo was recorded")
+	}
+	run("replay", "replay", "CP-GET-3", "--result", filepath.Join(folder, "out-plain", "result.json"))
+	run("doctor", "doctor")
+	assert.Empty(t, heard(), "nothing is sent to an address that stands in an answer")
+	run("named", one("named", "json")...)
+	for place, secret := range r.all {
+		if !strings.HasPrefix(place, "user ") {
+			assert.NotContains(t, heard(), secret, "the agent server that the control plane names gets %s", place)
 		}
 	}
-}
-
-// TestDoctorShowsNoSecret examines a target that echoes every credential.
-func TestDoctorShowsNoSecret(t *testing.T) {
-	t.Parallel()
-	cfg, file := echoing(t)
-	var printed bytes.Buffer
-	execute(t.Context(), []string{"doctor", "--config", file}, streams{out: &printed, err: &printed})
-	require.Contains(t, printed.String(), "$AGENTCONFORM_", "the echo was shown")
-	assertNoSecret(t, cfg, printed.String(), "what is printed")
-}
-
-// TestARunShowsNoSecret judges a target that echoes every credential: the echo is a fault too, so that findings are
-// written.
-func TestARunShowsNoSecret(t *testing.T) {
-	t.Parallel()
-	cfg, file := echoing(t)
-	out := filepath.Join(t.TempDir(), "out")
-	var printed bytes.Buffer
-	code := execute(context.Background(), []string{"run", "--config", file, "--out", out,
-		"--only", "CP-GET-*,CP-AUTH-1,CP-CONTRACT-*,AS-THREAD-1,AS-AUTH-1"}, streams{out: &printed, err: &printed})
-	assert.Equal(t, exitNonConformant, code, printed.String())
-	assertNoSecret(t, cfg, printed.String(), "what is printed")
-	for path, content := range written(t, out) {
-		assertNoSecret(t, cfg, string(content), path)
-		if filepath.Base(path) == "result.json" {
-			assert.Contains(t, string(content), "$AGENTCONFORM_CREDENTIALS_API_KEY", "the echo was recorded")
-		}
-	}
+	assert.NotContains(t, heard(), "X-Gateway")
 }
 
 // written are the files below folders.
@@ -82,49 +304,11 @@ func written(t *testing.T, folders ...string) map[string][]byte {
 	all := map[string][]byte{}
 	for _, folder := range folders {
 		require.NoError(t, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() {
+			if err == nil && d.Type().IsRegular() && d.Name() != "target.yaml" {
 				all[path], err = os.ReadFile(path)
 			}
 			return err
 		}))
 	}
 	return all
-}
-
-// echo puts what the client sent into the headers, the bodies, the redirects and the errors of its answers.
-func echo(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var heard []string
-		for _, name := range []string{"X-Api-Key", "X-Tenant-Id", "Authorization"} {
-			if v := r.Header.Get(name); v != "" {
-				heard = append(heard, v, base64.StdEncoding.EncodeToString([]byte(strings.TrimPrefix(v, "Bearer "))))
-				w.Header().Set("X-Echo-"+name, v)
-				http.SetCookie(w, &http.Cookie{Name: "session", Value: url.QueryEscape(v)})
-			}
-		}
-		said := strings.Join(heard, " ")
-		answer := httptest.NewRecorder()
-		next.ServeHTTP(answer, r)
-		var object map[string]any
-		switch {
-		case answer.Code == http.StatusNotFound:
-			w.Header().Set("Location", "/elsewhere?key="+url.QueryEscape(said))
-			http.Error(w, strings.Repeat("x", 70)+said+" is not known here", http.StatusTemporaryRedirect)
-			return
-		case json.Unmarshal(answer.Body.Bytes(), &object) == nil && object != nil:
-			object["echo"] = said
-			if _, ok := object["created_at"]; ok {
-				object["created_at"] = said // breaks the contract, so that an excerpt of it is reported
-			}
-			answer.Body.Reset()
-			_ = json.NewEncoder(answer.Body).Encode(object)
-		}
-		for name, values := range answer.Header() {
-			if name != "Content-Length" {
-				w.Header()[name] = values
-			}
-		}
-		w.WriteHeader(answer.Code)
-		_, _ = w.Write(answer.Body.Bytes())
-	})
 }

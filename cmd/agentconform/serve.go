@@ -50,19 +50,16 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	flags := c.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 chooses a free port")
 	flags.StringVar(&f.data, "data", "", "`folder` for the data (default: nothing is kept)")
-	flags.StringVar(&f.edition, "edition", "", "cloud or self-hosted (default cloud)")
+	addEdition(c, &f.edition, "cloud or self-hosted (default cloud)")
 	flags.StringSliceVar(&f.faults, "fault", nil, "`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
 	flags.StringVar(&f.proxy, "proxy", "", "serve what is at the `URL`, with the faults, in place of the reference")
 	flags.DurationVar(&f.pace, "pace", 0, "minimum time that a revision stays in each status, such as 200ms")
 	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration for this server to the `file`")
-	_ = c.RegisterFlagCompletionFunc("edition", cobra.FixedCompletions([]string{config.Cloud, config.SelfHosted}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
 func (f *serveFlags) check() error {
 	switch {
-	case f.edition != "" && f.edition != config.Cloud && f.edition != config.SelfHosted:
-		return fmt.Errorf("--edition %s: give %s or %s", f.edition, config.Cloud, config.SelfHosted)
 	case f.pace < 0:
 		return fmt.Errorf("--pace %s: give a duration of zero or more, such as 200ms", f.pace)
 	case f.proxy != "" && (f.data != "" || f.edition != "" || f.pace != 0 || f.writeConfig != ""):

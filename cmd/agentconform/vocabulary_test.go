@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,28 +16,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps"
-	"github.com/agentconform/agentconform/steps/config"
 )
-
-// judgeWords judges the reference with layers. vocabulary nil keeps that of the layers.
-func judgeWords(t *testing.T, vocabulary map[string]string, only []string, names ...string) *reports.Result {
-	t.Helper()
-	cfg := startWith(t, false, names...)
-	if vocabulary != nil {
-		cfg.Vocabulary = vocabulary
-	}
-	return judgedSoon(t, cfg, only)
-}
-
-// judgedSoon judges a target that answers at once.
-func judgedSoon(t *testing.T, cfg *config.Config, only []string) *reports.Result {
-	t.Helper()
-	cfg.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
-	cfg.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 8 * time.Second, Run: 6 * time.Second}
-	require.NoError(t, cfg.Complete())
-	return run(t, cfg, func(o *steps.Options) { o.ID, o.Select.Only = "words", only })
-}
 
 func failedMusts(r *reports.Result) (ids []string) {
 	for _, q := range r.Requirements {
@@ -65,7 +43,10 @@ func TestAWrongVocabularyIsNotTheTargetsFault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := judgeWords(t, c.words, only, c.layer...)
+			cfg := startWith(t, c.layer...)
+			cfg.Vocabulary = c.words
+			require.NoError(t, cfg.Complete())
+			r := judge(t, cfg, only...)
 			assert.Empty(t, failedMusts(r))
 			if c.headline == "" {
 				assert.Equal(t, reports.Conformant, r.Verdict)
@@ -80,7 +61,7 @@ func TestAWrongVocabularyIsNotTheTargetsFault(t *testing.T) {
 // TestAFaultInOtherWords: a fault of a server with its own words fails as it does without, and is shown as it is on the wire.
 func TestAFaultInOtherWords(t *testing.T) {
 	t.Parallel()
-	r := judgeWords(t, nil, []string{"CP-CREATE-3"}, "first-revision-shows-another-source", "branded-words")
+	r := judge(t, startWith(t, "first-revision-shows-another-source", "branded-words"), "CP-CREATE-3")
 	assert.Equal(t, []string{"CP-CREATE-3"}, failedMusts(r))
 	f := findingOf(t, r, "CP-CREATE-3")
 	x, err := r.Exchanges.Get(f.Exchange)
@@ -93,7 +74,7 @@ func TestAFaultInOtherWords(t *testing.T) {
 // names what it found.
 func TestAnotherNameIsNoNeutralWord(t *testing.T) {
 	t.Parallel()
-	cfg := startWith(t, false)
+	cfg := startWith(t)
 	plane, err := url.Parse(cfg.Target)
 	require.NoError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(plane)
@@ -107,7 +88,7 @@ func TestAnotherNameIsNoNeutralWord(t *testing.T) {
 	server := httptest.NewServer(proxy)
 	t.Cleanup(server.Close)
 	cfg.Target = server.URL
-	r := judgedSoon(t, cfg, []string{"CP-GET-*", "CP-REV-1", "CP-CONTRACT-get-revision"})
+	r := judge(t, cfg, "CP-GET-*", "CP-REV-1", "CP-CONTRACT-get-revision")
 	assert.Equal(t, reports.NonConformant, r.Verdict)
 	f := findingOf(t, r, "CP-CONTRACT-get-revision")
 	assert.Equal(t, `the field "status"`, f.Expected)

@@ -37,7 +37,7 @@ func judgedWhole(t *testing.T) *wholeRun {
 		v.requests = nil
 		w.preview = previewed(t, c, steps.Selection{})
 		w.forPreview = slices.Clone(v.requests)
-		w.result = judgeAlone(t, c)
+		w.result = judge(t, c)
 		w.requests = slices.Clone(v.requests)
 		theWholeRun.run = w
 	})

@@ -129,9 +129,9 @@ func (s setups) agents() []wrongSetup {
 			agentAlone(t, c)
 			c.AgentTarget = open.URL
 		}, says: `^note no user .* expected 401, got 200: AS-AUTH-1 will fail; name an authentication handler in auth.path of the graph configuration$`},
-		{name: "assistant unknown", change: with(func(c *config.Config) { c.AssistantID = "other" }), args: try, code: 3, says: `does not know the assistant "other".*; set assistant_id to the name of the conformance graph$`},
+		{name: "assistant unknown", change: with(func(c *config.Config) { c.AssistantID = "other" }), args: try, code: 3, says: `does not know the assistant "other": set assistant_id to the name of the conformance graph; `},
 		{name: "graph without a word", change: func(t *testing.T, c *config.Config) {
-			server, err := reference.Start(t.Context(), faultyOptions(t, "graph-calls-no-tool"))
+			server, err := reference.Start(t.Context(), withFaults(t, "graph-calls-no-tool"))
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, server.Close()) })
 			describe(c, server)

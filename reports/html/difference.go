@@ -3,7 +3,6 @@ package html
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -11,8 +10,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// comparison is what was expected and what was seen, one line for each part of a message list or of JSON where both are
-// such, and how they differ.
+// comparison is what was expected and what was seen, one line for each part of JSON where both are such, and how they
+// differ.
 type comparison struct {
 	Expected, Actual string
 	Diff             []string // lines that begin with "-", "+" or a blank; nil where the two have no line in common
@@ -27,26 +26,17 @@ func compare(expected, actual string) comparison {
 	return comparison{e, a, difference(e, a)}
 }
 
-// messageList is how the suite shows messages: human "a"; ai "b"; and 3 more.
-var (
-	messageList = regexp.MustCompile(`^[\w()][\w ()-]* "(?:[^"\\]|\\.)*"(?:; (?:[\w()][\w ()-]* "(?:[^"\\]|\\.)*"|and \d+ more))*$`)
-	nextMessage = regexp.MustCompile(`("(?:[^"\\]|\\.)*"); `)
-)
-
-// inLines spreads a list of messages or a JSON document over lines; a few words may stand before the JSON.
+// inLines spreads a JSON document over lines. A few words may stand before it, or a line of them.
 func inLines(text string) (string, bool) {
-	if messageList.MatchString(text) {
-		return nextMessage.ReplaceAllString(text, "$1\n"), true
+	words, document, isLine := strings.Cut(text, "\n")
+	if at := strings.IndexAny(text, "{["); !isLine && at >= 0 {
+		words, document = text[:at], text[at:]
 	}
-	at := strings.IndexAny(text, "{[")
-	if at < 0 || strings.Contains(text[:at], "\n") {
-		return text, false
-	}
-	pretty, ok := prettyJSON(text[at:])
+	pretty, ok := prettyJSON(document)
 	if !ok {
 		return text, false
 	}
-	if words := strings.TrimSpace(text[:at]); words != "" {
+	if words = strings.TrimSpace(words); words != "" {
 		pretty = words + "\n" + pretty
 	}
 	return pretty, true

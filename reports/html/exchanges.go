@@ -117,7 +117,7 @@ func shownSideOf(m reports.Message, room *int) shownSide {
 }
 
 // chunks gives the exchanges some at a time: JSON that holds nothing that could end a script element.
-func chunks[T any](all reports.Exchanges, size int, item func(reports.Exchange) T) iter.Seq[template.JS] {
+func chunks[T any](all *reports.Exchanges, size int, item func(reports.Exchange) T) iter.Seq[template.JS] {
 	return func(yield func(template.JS) bool) {
 		var chunk []T
 		flush := func() bool {

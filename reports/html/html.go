@@ -40,7 +40,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 		"beyond": func(n, most int) int { return max(n-most, 0) }, "byKind": overview.CountByKind, "duration": overview.Duration,
 		"ellipsis": safe.Ellipsis, "headline": overview.Headline, "join": strings.Join,
-		"known": overview.KnownText, "leftOut": overview.LeftOut, "long": long, "notes": overview.Notes, "quote": overview.Quote,
+		"known": overview.KnownText, "label": label, "leftOut": overview.LeftOut, "long": long, "notes": overview.Notes, "quote": overview.Quote,
 		"remaining": overview.Remaining, "seen": overview.Seen, "shortID": shortID, "subject": overview.Subject, "verdicts": overview.VerdictCounts,
 		"waits": overview.Waits, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong, "rule": overview.RuleURL,
 	}).ParseFS(templates, "templates/*.gohtml"))
@@ -69,7 +69,7 @@ type page struct {
 	Chart    *chart        // nil: no status was polled
 	Cleanup  overview.Cleanup
 
-	all reports.Exchanges
+	all *reports.Exchanges
 }
 
 // maxText bounds each text in the page.
@@ -89,9 +89,6 @@ func pageOf(original *reports.Result) *page {
 		Display: overview.DisplayVerdictOf(r), Counts: overview.CountsOf(r), Levels: reports.Levels,
 		Judged:   overview.Judged(r),
 		Coverage: coverageOf(r), Cleanup: overview.CleanupOf(r, r.Run.Flag("--out")), all: original.Exchanges,
-	}
-	if p.all == nil {
-		p.all = reports.NewMemory()
 	}
 	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		p.Link = link

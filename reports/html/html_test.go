@@ -97,7 +97,7 @@ func TestHTMLShowsTheCause(t *testing.T) {
 
 func TestHTMLOfManyExchangesIsBounded(t *testing.T) {
 	r := reporttest.Faulty()
-	memory := reports.NewMemory()
+	memory := reports.NewExchanges()
 	body := `{"a":"` + strings.Repeat("x", 60<<10) + `"}`
 	for range 7000 {
 		memory.Append(reports.Exchange{Method: "GET", URL: "http://127.0.0.1:8123/x", Status: 200, Response: reports.Message{Body: body}})

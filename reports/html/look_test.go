@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
@@ -127,47 +125,6 @@ func TestHTMLFiltersAndKeys(t *testing.T) {
 	assert.Equal(t, "true", b.eval("new Promise(done => requestAnimationFrame(() => done(document.getElementById('x1').textContent.includes('Content-Type'))))"))
 	b.picture("faulty-exchange")
 	assert.Empty(t, b.complaints())
-}
-
-// TestHTMLOfManyExchangesDoesLittleAtOnce counts what the browser has to hold and to do: the evidence of an exchange is
-// built when it is opened, and only that.
-func TestHTMLOfManyExchangesDoesLittleAtOnce(t *testing.T) {
-	b := openBrowser(t)
-	few, many := large(200), large(2000)
-	dir := pages(t, map[string]*reports.Result{"few": few, "many": many})
-	b.size(1280, 1000, "light")
-	elements := func() int {
-		n, err := strconv.Atoi(b.eval("document.querySelectorAll('*').length"))
-		require.NoError(t, err)
-		return n
-	}
-	b.open(filepath.Join(dir, "few.html"), "")
-	before := elements()
-	b.open(filepath.Join(dir, "many.html"), "")
-	closed := elements()
-	assert.Less(t, closed-before, 100, "1,800 further exchanges add their elements of data, and no line")
-	b.open(filepath.Join(dir, "many.html"), "#x1999")
-	b.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
-	assert.Less(t, elements()-closed, 200, "elements of one exchange that is opened")
-	x, err := many.Exchanges.Get(1999)
-	require.NoError(t, err)
-	assert.Equal(t, "true", b.eval(fmt.Sprintf("document.getElementById('x1999').textContent.includes(%q)", x.URL)))
-	b.picture("large-exchange")
-	opened := elements()
-	b.eval(`(() => { const s = document.getElementById('search'); s.value = 'limit'; s.dispatchEvent(new Event('input')); })()`)
-	assert.Equal(t, opened, elements(), "a filter builds nothing")
-	assert.Empty(t, b.complaints())
-}
-
-// large is the faulty run with n exchanges at least: those that it has, again and again.
-func large(n int) *reports.Result {
-	r := reporttest.Faulty()
-	all := slices.Collect(r.Exchanges.All())
-	for i := 0; len(all) < n; i++ {
-		all = append(all, all[i])
-	}
-	r.Exchanges = reports.NewMemory(all...)
-	return r
 }
 
 func TestHTMLOfAHostileTargetRunsNothing(t *testing.T) {

@@ -28,6 +28,7 @@ type feature struct {
 type requirement struct {
 	*reports.Requirement
 	Part      string // slug
+	Label     string // the verdict in words
 	Open      bool
 	Warning   bool
 	Beneath   bool // a failure above it explains this one
@@ -94,7 +95,7 @@ func (one *part) add(q requirement) {
 const maxFindings = 20
 
 func (p *page) requirement(q *reports.Requirement, class overview.Class) requirement {
-	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Warning: class == overview.Warning,
+	v := requirement{Requirement: q, Part: overview.Slug(partName(q.Profile)), Label: label(p.R, q), Warning: class == overview.Warning,
 		Beneath: p.IsBeneath(q, p.Classes[class]), Explained: p.Explained(q)}
 	v.Open = class == overview.Failed && len(p.Classes[class]) <= 3 // of many, the reader wants the list first
 	words := []string{q.ID, string(q.Level), q.Title, q.Reason, q.Feature}
@@ -112,6 +113,17 @@ func (p *page) requirement(q *reports.Requirement, class overview.Class) require
 	}
 	v.Text = strings.ToLower(strings.Join(words, " "))
 	return v
+}
+
+// label says in words what became of a requirement.
+func label(r *reports.Result, q *reports.Requirement) string {
+	switch class := overview.ClassOf(r, q); class {
+	case overview.NotRun:
+		return string(class)
+	case overview.Known, overview.Warning:
+		return string(class) + ": " + string(q.Verdict)
+	}
+	return string(q.Verdict)
 }
 
 // finding is a finding with the exchanges that led to it.

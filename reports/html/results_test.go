@@ -25,7 +25,7 @@ func exchangeOf(r *reports.Result, requirement string) int {
 // few keeps the first n exchanges and some operations only: hundreds that look alike take a browser long to judge. What links to others
 // goes too.
 func few(r *reports.Result, n int) *reports.Result {
-	memory := reports.NewMemory()
+	memory := reports.NewExchanges()
 	for x := range r.Exchanges.All() {
 		if memory.Len() == n {
 			break
@@ -55,8 +55,8 @@ func whole(r *reports.Result) *reports.Result {
 func failed() *reports.Result {
 	r := reporttest.Faulty()
 	rollback := reporttest.Finding(r, "AS-ROLLBACK-3")
-	rollback.Expected = `human "agentconform-5eed0042-word-3."; ai "You said: agentconform-5eed0042-word-3."`
-	rollback.Actual = `human "wait-after-write=400 agentconform-5eed0042-word-2."; ` + rollback.Expected
+	rollback.Expected = "human \"agentconform-5eed0042-word-3.\"\nai \"You said: agentconform-5eed0042-word-3.\""
+	rollback.Actual = "human \"wait-after-write=400 agentconform-5eed0042-word-2.\"\n" + rollback.Expected
 	rollback.Compared = "the messages of the state with the input and the answer of the new run"
 	update := reporttest.Finding(r, "CP-UPDATE-1")
 	update.Expected, update.Actual = `{"id":"a","latest_revision_id":"b"}`, `{"latest_revision_id":"c","id":"a"}`

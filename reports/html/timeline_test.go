@@ -58,6 +58,6 @@ func TestOrigins(t *testing.T) {
 	poll := func(path string) reports.Exchange {
 		return reports.Exchange{Method: "GET", URL: "http://h/v2/deployments/" + path}
 	}
-	p := &page{R: r, all: reports.NewMemory(poll("d1"), poll("d1/revisions?limit=1"), poll("d1/revisions/r1"), poll("d2/revisions/r2?x=y"), poll("d9/revisions/r1"))}
+	p := &page{R: r, all: reports.NewExchanges(poll("d1"), poll("d1/revisions?limit=1"), poll("d1/revisions/r1"), poll("d2/revisions/r2?x=y"), poll("d9/revisions/r1"))}
 	require.Equal(t, map[string]origin{"r1": {"d1", "fixture: a deployment"}, "r2": {"d2", ""}}, p.origins())
 }

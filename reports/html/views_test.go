@@ -92,23 +92,3 @@ func TestThePageSaysWhatWasNotJudged(t *testing.T) {
 		assert.Contains(t, b.String(), want)
 	}
 }
-
-func TestProblemsComeFirst(t *testing.T) {
-	r := reporttest.Faulty()
-	r.Run.Stopped = "--timeout 1s"
-	stopped := reporttest.Requirement(r, "CP-LIST-6")
-	stopped.Verdict, stopped.BlockedBy = reports.Inconclusive, []reports.Blocker{{Kind: reports.ByRun, Name: "ended"}}
-	reporttest.Requirement(r, "CP-LIST-3").Known = &reports.Known{}
-	var headings []string
-	for _, p := range pageOf(r).Parts {
-		if p.Class != "" {
-			headings = append(headings, p.Name)
-		}
-	}
-	assert.Equal(t, []string{
-		"FAILED (6): MUST not met", "WARNINGS (1): SHOULD not met, verdict unaffected", "BLOCKED (1): could not run, a precondition failed",
-		"INCONCLUSIVE (1): no evidence either way", "NOT RUN (1): --timeout 1s", "KNOWN FAILURES (1): in the baseline, do not fail the run",
-	}, headings)
-	r.Run.Stopped, r.Run.Strict = "", true
-	assert.Equal(t, "FAILED (7): MUST and SHOULD not met", pageOf(r).Parts[0].Name)
-}

@@ -17,9 +17,6 @@ func TestDisplayVerdict(t *testing.T) {
 	known := func(q reports.Requirement) reports.Requirement { q.Known = &reports.Known{Reason: "old"}; return q }
 	stale := []string{"known.yaml:3: A-1 passes; remove the entry"}
 	passed, failed := q("A-1", reports.Passed, ""), q("A-2", reports.Failed, "x")
-	skipped := func(l reports.Level, kind reports.SkipKind) reports.Requirement {
-		return reports.Requirement{ID: "A-3", Level: l, Verdict: reports.Skipped, Reason: "r", Skip: &reports.Skip{Kind: kind}}
-	}
 	for name, c := range map[string]struct {
 		requirements []reports.Requirement
 		catalogue    int
@@ -27,17 +24,8 @@ func TestDisplayVerdict(t *testing.T) {
 		want         string
 		tone         reports.Conclusion
 	}{
-		"all judged":         {[]reports.Requirement{passed, skipped(reports.Must, reports.NotApplicable)}, 2, nil, "conformant", reports.Conformant},
-		"a budget":           {[]reports.Requirement{passed, skipped(reports.Must, reports.OverBudget)}, 2, nil, "conformant (partial run)", reports.Conformant},
-		"a key":              {[]reports.Requirement{passed, skipped(reports.Must, reports.NotConfigured)}, 2, nil, "conformant (partial run)", reports.Conformant},
-		"a key for a SHOULD": {[]reports.Requirement{passed, skipped(reports.Should, reports.NotConfigured)}, 2, nil, "conformant (partial run)", reports.Conformant},
-		"a selection":        {[]reports.Requirement{passed}, 3, nil, "conformant (partial run)", reports.Conformant},
-		"a profile":          {[]reports.Requirement{passed, skipped(reports.Must, reports.NotClaimed)}, 2, nil, "conformant (partial run)", reports.Conformant},
-		"failed":             {[]reports.Requirement{passed, failed}, 2, &reports.Baseline{New: []string{"A-2 is failed"}}, "non-conformant", reports.NonConformant},
-		"known":              {[]reports.Requirement{passed, known(failed)}, 2, &reports.Baseline{}, "non-conformant (all failures are in the baseline, exit 0)", overview.Allowed},
 		"known and blocked":  {[]reports.Requirement{passed, known(failed), q("A-4", reports.Blocked, "y")}, 3, &reports.Baseline{}, "non-conformant (all failures are in the baseline; other MUSTs could not be judged, exit 3)", reports.NonConformant},
 		"known, and stale":   {[]reports.Requirement{passed, known(failed)}, 2, &reports.Baseline{Stale: stale}, "non-conformant (all failures are in the baseline, but known.yaml:3 passes now: remove it, exit 1)", reports.NonConformant},
-		"stale":              {[]reports.Requirement{passed}, 1, &reports.Baseline{Stale: stale}, "conformant (in the baseline known.yaml:3 passes now: remove it, exit 1)", reports.NonConformant},
 		"stale and more":     {[]reports.Requirement{passed}, 1, &reports.Baseline{Stale: stale, Unmatched: []string{"x"}}, "conformant (in the baseline known.yaml:3 passes now: remove it, and 1 more, exit 1)", reports.NonConformant},
 		"expired":            {[]reports.Requirement{passed}, 1, &reports.Baseline{Expired: []string{"k:7: A-1: the entry was"}}, "conformant (in the baseline k:7 has expired, exit 1)", reports.NonConformant},
 		"all known, blocked": {[]reports.Requirement{passed, known(q("A-4", reports.Blocked, "y"))}, 2, &reports.Baseline{}, "incomplete (all failures are in the baseline, exit 0)", overview.Allowed},

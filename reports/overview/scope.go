@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // Halves of the interface and what needs both, as [reports.Requirement] names them.
@@ -101,17 +102,20 @@ func BrokenClaims(r *reports.Result) string {
 }
 
 // LeftOut groups by cause what a run did not judge, the largest group first: what makes it a part, or what does not
-// apply. Those that the result holds have their titles.
+// apply. Those that the result holds have their titles, and say why they do not apply.
 func LeftOut(r *reports.Result, applies bool) []Cause {
-	titles := map[string]string{}
+	held := map[string]reports.Requirement{}
 	for _, q := range r.Requirements {
-		titles[q.ID] = q.Title
+		held[q.ID] = q
 	}
 	var all []*reports.Requirement
 	for _, n := range r.NotJudged {
 		if (n.Kind != reports.NotApplicable) == applies {
-			skip := &reports.Skip{Kind: n.Kind, Key: n.Key}
-			all = append(all, &reports.Requirement{ID: n.ID, Title: titles[n.ID], Verdict: reports.Skipped, Skip: skip})
+			q := reports.Requirement{ID: n.ID, Title: held[n.ID].Title, Verdict: reports.Skipped, Skip: &reports.Skip{Kind: n.Kind, Key: n.Key}}
+			if !applies {
+				q.Reason = safe.Ellipsis(held[n.ID].Reason, maxCause)
+			}
+			all = append(all, &q)
 		}
 	}
 	return Overview{}.Causes(all)

@@ -117,7 +117,7 @@ func (s *script) read(f *reports.Finding) error {
 	if len(links) == 0 && f.Exchange > 0 {
 		links = []reports.Link{{Exchange: f.Exchange, Part: reports.Observation}}
 	}
-	if len(links) == 0 || s.result.Exchanges == nil {
+	if len(links) == 0 {
 		return errors.New("the finding names no exchange")
 	}
 	s.shows = links[len(links)-1].Exchange

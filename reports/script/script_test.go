@@ -39,7 +39,7 @@ func chainOf(target string, exchanges ...reports.Exchange) (*reports.Result, *re
 		f.Exchanges = append(f.Exchanges, reports.Link{Exchange: i + 1, Part: part})
 	}
 	return &reports.Result{Target: reports.Target{ControlPlane: target}, Run: reports.Run{ID: "old"}, Findings: []reports.Finding{f},
-		Exchanges: reports.NewMemory(exchanges...)}, &f
+		Exchanges: reports.NewExchanges(exchanges...)}, &f
 }
 
 // recorded is the curl line of an exchange, as the client of the suite records it.
@@ -214,7 +214,7 @@ func TestAHostileTargetIsHarmless(t *testing.T) {
 		r, f := chainOf(target, x)
 		all, _ := r.Exchanges.Get(1)
 		change(&all)
-		r.Exchanges = reports.NewMemory(all)
+		r.Exchanges = reports.NewExchanges(all)
 		assert.Error(t, script.Write(&strings.Builder{}, r, f), name)
 	}
 	none := &reports.Finding{}

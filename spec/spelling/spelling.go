@@ -7,15 +7,15 @@ import "slices"
 func Nearest(word string, known []string) string {
 	best, at := "", 3
 	for _, k := range known {
-		if d := Distance(word, k); d < at {
+		if d := distance(word, k); d < at {
 			best, at = k, d
 		}
 	}
 	return best
 }
 
-// Distance is the edit distance of two names, in bytes.
-func Distance(a, b string) int {
+// distance is the edit distance of two names, in bytes.
+func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -11,7 +11,7 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{{"", "", 0}, {"poll", "", 4}, {"", "run", 3}, {"poll", "poll", 0}, {"pol", "poll", 1}, {"timeout", "timeouts", 1}, {"users", "uesrs", 2}, {"key", "target", 5}} {
-		assert.Equal(t, c.want, Distance(c.a, c.b), "%q %q", c.a, c.b)
+		assert.Equal(t, c.want, distance(c.a, c.b), "%q %q", c.a, c.b)
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 		return err
 	}
 	if refused != nil {
-		return outcome.Blocked("the agent server does not know the assistant %q: it refuses a run just as one of an invented assistant: %s; set assistant_id to the name of the conformance graph",
+		return outcome.Blocked("the agent server does not know the assistant %q: set assistant_id to the name of the conformance graph; a run is refused just as one of an invented assistant: %s",
 			s.target.Config.AssistantID, outcome.Seen(refused)).By(reports.ByKey, "assistant_id")
 	}
 	return nil

@@ -74,7 +74,7 @@ func (p *Progress) LeftIn(state *client.Answer) error {
 	}
 	for _, m := range messages.Of(state) {
 		if slices.Contains(texts, m.Text) {
-			return outcome.Violated(state, "no message of the prior run", "%s", messages.Shown([]messages.Message{m})).At("/values/messages").Comparing(state, p.Shown)
+			return outcome.Violated(state, "no message of the prior run", "one of them, %s", messages.Brief([]messages.Message{m})).At("/values/messages").Comparing(state, p.Shown)
 		}
 	}
 	return nil

@@ -219,11 +219,28 @@ func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	if Only(all, runs...) {
 		return nil
 	}
-	o := outcome.Violated(state, "exactly the messages of "+reports.Count(len(runs), "run"), "%s", messages.Shown(all)).At("/values/messages")
+	o := outcome.Violated(state, "exactly the messages of "+reports.Count(len(runs), "run"), "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
 	if len(runs) > 0 {
 		o = o.Comparing(state, runs[len(runs)-1].Answer)
 	}
 	return o
+}
+
+// beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are not
+// there.
+func beside(all []messages.Message, runs []*GraphRun) string {
+	if len(runs) == 0 || len(all) == 0 {
+		return ""
+	}
+	switch at := slices.IndexFunc(all, func(m messages.Message) bool { return m.Text == runs[0].Inputs[0] }); {
+	case at < 0 && len(runs) == 1:
+		return "the run's input is missing; "
+	case at < 0:
+		return "the first run's input is missing; "
+	case at > 0:
+		return reports.Count(at, "message") + " of another run first; "
+	}
+	return ""
 }
 
 // Only tells whether the messages are the inputs of the runs, each with its answer, in this order, and nothing else.

@@ -116,7 +116,7 @@ func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 	if !s.agents.joinsHang() {
 		a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
 		if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
-			return "the run failed: its join was answered with " + outcome.Seen(a), nil
+			return "the run failed: its join was answered with " + outcome.SeenShort(a), nil
 		}
 	}
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
@@ -178,7 +178,7 @@ func (s *Server) tryHoldOnce(ctx context.Context, o Order) (blocks bool, problem
 		s.agents.learned.showsAtEnd.Store(true)
 	case !complete:
 		if problem, err = s.failed(ctx, g); problem == "" && o.written && len(rest) == 1 {
-			problem = "the run left one message instead of two: " + messages.Shown(rest)
+			problem = "the run left one message instead of two: " + messages.Brief(rest)
 		}
 	}
 	if complete {
@@ -202,7 +202,7 @@ func (s *Server) tooEarly(ctx context.Context, g *GraphRun, over time.Time, rest
 		return "", nil
 	}
 	took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
-	return fmt.Sprintf("the run ended within %s instead of %s: %s", took, g.Order.Hold, messages.Shown(rest)), nil
+	return fmt.Sprintf("the run ended within %s instead of %s: %s", took, g.Order.Hold, messages.Brief(rest)), nil
 }
 
 // tryAnswer wants an answer that does more than repeat the text, and none of a run that is told to fail.
@@ -233,9 +233,9 @@ func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err e
 	}
 	switch {
 	case repeats && w == Fail:
-		return "the run did not fail: " + messages.Shown(rest), nil
+		return "the run did not fail: " + messages.Brief(rest), nil
 	case repeats:
-		return "the answer only repeats the text: " + messages.Shown(rest), nil
+		return "the answer only repeats the text: " + messages.Brief(rest), nil
 	}
 	return "", nil
 }

@@ -72,10 +72,10 @@ func (w *states) messagesHaveForm() error {
 	for i, m := range w.scene.Answer.Get("values.messages").Array() {
 		at := fmt.Sprintf("/values/messages/%d", i)
 		if kind := m.Get("type"); kind.Type != gjson.String || kind.Str == "" {
-			return outcome.Violated(w.scene.Answer, "a message with a non-empty string type", "%s", outcome.Shown(m)).At(at + "/type")
+			return outcome.Violated(w.scene.Answer, "a message with a non-empty string type", "%s in\n%s", outcome.Shown(kind), m.Raw).At(at + "/type")
 		}
 		if content := m.Get("content"); content.Type != gjson.String && !content.IsArray() {
-			return outcome.Violated(w.scene.Answer, "a message with a string or array content", "%s", outcome.Shown(m)).At(at + "/content")
+			return outcome.Violated(w.scene.Answer, "a message with a string or array content", "%s in\n%s", outcome.Shown(content), m.Raw).At(at + "/content")
 		}
 	}
 	return nil
@@ -113,7 +113,10 @@ func (w *states) humanIsInput() error {
 			found = append(found, m.Text)
 		}
 	}
-	if !slices.Equal(found, w.current.Inputs) {
+	switch {
+	case len(found) > 1 && !slices.Equal(found, w.current.Inputs):
+		return outcome.Violated(w.scene.Answer, "the human messages "+outcome.Quoted(w.current.Inputs), "%d others\n%s", len(found), outcome.Quoted(found)).At("/values/messages")
+	case !slices.Equal(found, w.current.Inputs):
 		return outcome.Violated(w.scene.Answer, "the human messages "+outcome.Quoted(w.current.Inputs), "%s", outcome.Quoted(found)).At("/values/messages")
 	}
 	return nil

@@ -109,7 +109,6 @@ func (r *run) prepare() (err error) {
 		return err
 	}
 	o.FailOn, o.Seed, o.Version, o.Arguments = r.FailOn, r.Seed, version(), r.arguments()
-	o.Journal = reports.NewMemory()
 	_, err = steps.Binding(o.Catalogue, o.FailOn)
 	return err
 }

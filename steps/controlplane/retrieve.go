@@ -143,6 +143,9 @@ func (w *retrieval) clientRetrievesEachTwice(ctx context.Context) error {
 // same compares a field of an answer with a string.
 func same(a *client.Answer, path, want string) error {
 	got := a.Get(path)
+	if !got.Exists() && !a.OK() {
+		return outcome.Violated(a, path+" "+want, "%s", outcome.Seen(a))
+	}
 	return outcome.WantAt(got.Type == gjson.String && strings.EqualFold(got.Str, want), a, path, path+" "+want)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -273,8 +274,8 @@ func (w *update) oneRevisionCreated(ctx context.Context) error {
 		w.Revision = added[0]
 	}
 	if len(added) != 1 || len(after.Revisions) != len(w.before.Revisions)+1 {
-		return outcome.Violated(act, "exactly one new revision, and all earlier ones", "%d new (%s), %d in total (before: %d)",
-			len(added), outcome.Quoted(added), len(after.Revisions), len(w.before.Revisions)).Comparing(after.List, w.before.List)
+		return outcome.Violated(act, "exactly one new revision, and all earlier ones", "%d new, %d in total (before: %d)\n%s",
+			len(added), len(after.Revisions), len(w.before.Revisions), strings.Join(added, "\n")).Comparing(after.List, w.before.List)
 	}
 	return nil
 }
@@ -293,7 +294,7 @@ func (w *update) noRevisionCreated(ctx context.Context) error {
 			return err
 		}
 		if len(after.Revisions) > len(w.before.Revisions) || after.Latest != w.before.Latest {
-			return outcome.Violated(act, "no new revision", "%d revisions (before: %d), latest_revision_id %s (before: %s)",
+			return outcome.Violated(act, "no new revision", "%d revisions (before: %d)\nlatest_revision_id %s (before: %s)",
 				len(after.Revisions), len(w.before.Revisions), after.Latest, w.before.Latest).Comparing(after.List, w.before.List)
 		}
 	}
@@ -356,7 +357,11 @@ func (w *update) readOnlyUnchanged(ctx context.Context) error {
 	was, _ := plane.Instant(before.Get("created_at")) // the interface does not say that a deployment has one
 	is, _ := plane.Instant(after.Get("created_at"))
 	if before.Get("id").String() != after.Get("id").String() || !was.Equal(is) {
-		return outcome.Violated(after, fmt.Sprintf("id %s and created_at %s unchanged", outcome.Shown(before.Get("id")), outcome.Shown(before.Get("created_at"))), "%s", outcome.Seen(after)).Comparing(after, before)
+		field := "created_at"
+		if before.Get("id").String() != after.Get("id").String() {
+			field = "id"
+		}
+		return outcome.Violated(after, field+" "+outcome.Shown(before.Get(field))+" as before", "%s", outcome.Shown(after.Get(field))).Comparing(after, before)
 	}
 	if sent, _ := plane.ReadOnly()["status"].(string); slices.Contains(w.Plane.ReadOf(w.before.Latest).Statuses, sent) {
 		return plane.ReadOnlyIgnored([]*client.Answer{after}) // the revision had failed by itself, before the update

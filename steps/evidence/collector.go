@@ -21,11 +21,11 @@ import (
 
 // Collector observes every exchange of a run. It may be used by many goroutines.
 type Collector struct {
-	Words *Words
+	Words     *Words
+	Exchanges *reports.Exchanges
 
 	oracle   *spec.Oracle
 	recorder recorder
-	journal  reports.Recorder
 	start    time.Time
 
 	mu               sync.Mutex // for all below; held while an exchange gets its id and is noted under it
@@ -40,10 +40,10 @@ type Collector struct {
 	granted, refused int      // answers that asked the client to wait, by whether it did
 }
 
-// New returns a collector that writes to journal, in the words of the target, as exchanges were sent and received.
-func New(oracle *spec.Oracle, redact *client.Redactor, journal reports.Recorder, start time.Time, words spec.Words, reached Reach) *Collector {
+// New returns a collector, in the words of the target, as exchanges were sent and received.
+func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
 	c := &Collector{
-		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), journal: journal, start: start,
+		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), Exchanges: reports.NewExchanges(), start: start,
 		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{}, given: givenIDs{},
 	}
 	c.recorder.words, c.recorder.Reach = words, reached
@@ -71,7 +71,7 @@ func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Tim
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o.ID = c.journal.Append(x)
+	o.ID = c.Exchanges.Append(x)
 	o.Request, _ = c.bounded(r.Body)
 	if a != nil {
 		o.Answer, o.whole = c.bounded(a.Body)

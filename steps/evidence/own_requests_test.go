@@ -9,17 +9,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// newCollector returns a collector with the contract and a journal in memory.
+// newCollector returns a collector with the contract.
 func newCollector(t *testing.T, redact *client.Redactor, start time.Time) *Collector {
 	t.Helper()
 	oracle, err := spec.New()
 	require.NoError(t, err)
-	return New(oracle, redact, reports.NewMemory(), start, nil, Reach{})
+	return New(oracle, redact, start, nil, Reach{})
 }
 
 // TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite asks for a deployment by ids that are no UUIDs: one that the target gave, and one

@@ -28,12 +28,11 @@ const (
 
 // history is the record of a run that a test writes.
 type history struct {
-	t       *testing.T
-	target  *target.Target
-	journal *reports.Memory
-	oracle  *spec.Oracle
-	others  []Other
-	at      time.Time
+	t      *testing.T
+	target *target.Target
+	oracle *spec.Oracle
+	others []Other
+	at     time.Time
 }
 
 func newHistory(t *testing.T, changes ...func(*config.Config)) *history {
@@ -49,8 +48,8 @@ func newHistory(t *testing.T, changes ...func(*config.Config)) *history {
 		change(&c)
 	}
 	require.NoError(t, c.Complete())
-	h := &history{t: t, journal: reports.NewMemory(), oracle: oracle, at: time.Now()}
-	h.target, err = target.New(target.Options{Config: &c, Oracle: oracle, Journal: h.journal, Start: h.at, RunID: "test"})
+	h := &history{t: t, oracle: oracle, at: time.Now()}
+	h.target, err = target.New(target.Options{Config: &c, Oracle: oracle, Start: h.at, RunID: "test"})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, h.target.Close()) })
 	return h

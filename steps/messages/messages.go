@@ -55,35 +55,53 @@ func textOf(content gjson.Result) string {
 	return b.String()
 }
 
-// Shown describes messages for a person.
+// Shown describes messages for a person: how many and of which kinds in the first line, then each in a line of its own.
+// One is described in one line.
 func Shown(all []Message) string {
-	if len(all) == 0 {
-		return "no message"
+	if len(all) < 2 {
+		return Brief(all)
 	}
-	var b strings.Builder
-	for i, m := range all {
-		if i == 6 {
-			fmt.Fprintf(&b, "; and %d more", len(all)-i)
-			break
-		}
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		text := m.Text
+	lines := []string{Brief(all)}
+	for _, m := range all[:min(len(all), maxShown)] {
+		lines = append(lines, Brief([]Message{m}))
+	}
+	if more := len(all) - maxShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// maxShown is how many messages are shown of a state.
+const maxShown = 6
+
+// Brief is the first line of [Shown].
+func Brief(all []Message) string {
+	switch len(all) {
+	case 0:
+		return "no message"
+	case 1:
+		text := all[0].Text
 		if len(text) > 60 {
 			text = strings.ToValidUTF8(text[:60], "") + "..."
 		}
-		fmt.Fprintf(&b, "%s %q", cmp.Or(m.Kind, "(no kind)"), text)
+		return fmt.Sprintf("%s %q", cmp.Or(all[0].Kind, "(no kind)"), text)
 	}
-	return b.String()
+	var kinds []string
+	for _, m := range all[:min(len(all), maxShown)] {
+		kinds = append(kinds, cmp.Or(m.Kind, "(no kind)"))
+	}
+	if len(all) > maxShown {
+		kinds = append(kinds, "...")
+	}
+	return fmt.Sprintf("%d messages: %s", len(all), strings.Join(kinds, ", "))
 }
 
 // maxIntroduction bounds the text that is looked through as JSON: the target decides how deep that is.
 const maxIntroduction = 64 << 10
 
 // ReportsField reports whether a text that describes a user gives the field this value. The text is JSON that may stand
-// between other words; where there is none, the value is looked for in the words themselves. An object may have more than the value
-// has, and a field that is null may be missing.
+// between other words; where there is none, the value is looked for in the words themselves. An object may have more
+// than the value has, and a field that is null may be missing.
 func ReportsField(text, field string, value any) bool {
 	wanted := InJSON(value)
 	if user := userIn(text); user.Exists() {

@@ -17,8 +17,11 @@ const (
 
 // CutAround shortens an expected and an actual text so that what differs stays in both. Where differs occurs in the
 // actual one, that is the place; else it is where the actual text, which the expected one may quote, first differs
-// from it.
+// from it. The first line of several stays: it is short.
 func CutAround(expected, actual, differs string) (string, string) {
+	if first, rest, more := strings.Cut(actual, "\n"); more {
+		return window(expected, 0), first + "\n" + window(rest, max(strings.Index(rest, differs), 0))
+	}
 	at := -1
 	if differs != "" {
 		at = strings.Index(actual, differs)
@@ -65,38 +68,42 @@ func window(s string, at int) string {
 	return cut
 }
 
-// shortened cuts the texts among the arguments of a reason.
+// shortened cuts the texts among the arguments of a reason, which is one line.
 func shortened(args []any) []any {
 	short := make([]any, len(args))
 	for i, arg := range args {
 		if text, is := arg.(string); is {
-			arg = window(text, 0)
+			arg = window(firstLine(text), 0)
 		}
 		short[i] = arg
 	}
 	return short
 }
 
-// quoteOf is how the description of an answer shows the value at a JSON pointer: the key with the beginning of the
-// value.
-func quoteOf(a *client.Answer, pointer string) string {
-	const enough = 40
-	if a == nil || pointer == "" {
-		return ""
-	}
+// valueAt is the value at a JSON pointer into the body.
+func valueAt(a *client.Answer, pointer string) gjson.Result {
 	path := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i := range path {
 		path[i] = gjson.Escape(path[i])
 	}
-	if !a.IsJSON() {
+	return gjson.GetBytes(a.Body, strings.Join(path, "."))
+}
+
+// nameOf is a JSON pointer as people write it: values.messages.
+func nameOf(pointer string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+}
+
+// quoteOf is how the description of an answer shows the value at a JSON pointer: the key with the beginning of the
+// value.
+func quoteOf(a *client.Answer, pointer string) string {
+	const enough = 40
+	if a == nil || pointer == "" || !a.IsJSON() || !valueAt(a, pointer).Exists() {
 		return ""
 	}
-	value := gjson.GetBytes(a.Body, strings.Join(path, "."))
-	if !value.Exists() {
-		return ""
-	}
-	raw := oneLine(value.Raw[:min(len(value.Raw), enough)])
-	if key := path[len(path)-1]; strings.Trim(key, "0123456789") != "" {
+	raw := valueAt(a, pointer).Raw
+	raw = oneLine(raw[:min(len(raw), enough)])
+	if key := pointer[strings.LastIndex(pointer, "/")+1:]; strings.Trim(key, "0123456789") != "" {
 		for _, colon := range []string{":", ": "} {
 			if quote := strconv.Quote(key) + colon + raw; strings.Contains(Seen(a), quote) {
 				return quote

@@ -86,7 +86,7 @@ func WantAt(is bool, a *client.Answer, path, expected string) error {
 func (o *Outcome) withReason() *Outcome {
 	v := o.Violations[0]
 	expected, actual := CutAround(v.Expected, v.Actual, v.Differs)
-	o.Reason = "expected " + expected + ", got " + actual
+	o.Reason = "expected " + expected + ", got " + firstLine(actual)
 	return o
 }
 
@@ -94,6 +94,9 @@ func (o *Outcome) withReason() *Outcome {
 func (o *Outcome) At(pointer string) *Outcome {
 	v := &o.Violations[0]
 	v.Pointer, v.Differs = pointer, quoteOf(v.answer, pointer)
+	if v.answer != nil && v.Actual == bounded(Seen(v.answer)) {
+		v.Actual = bounded(seenAt(v.answer, pointer))
+	}
 	return o.withReason()
 }
 

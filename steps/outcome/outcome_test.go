@@ -56,7 +56,7 @@ func TestReasonsAreShort(t *testing.T) {
 		assert.Less(t, len(o.Reason), 300)
 	}
 	assert.Less(t, len(SeenShort(a)), 300)
-	assert.LessOrEqual(t, len(Seen(a)), maxText+20)
+	assert.LessOrEqual(t, len(Seen(a)), maxText+2*maxQuote)
 	assert.Contains(t, Seen(&client.Answer{Status: 204}), "empty body")
 }
 

@@ -7,20 +7,88 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
 // maxText bounds a text that quotes an answer. What people are shown of it is cut where it is known what differs.
 const maxText = 64 << 10
 
-// Seen describes an answer for a person, as it was received. The text may be long: [CutAround] shortens it.
-func Seen(a *client.Answer) string {
+// maxQuote is how much of a text of the target stands in the first line of what was seen, in bytes.
+const maxQuote = 80
+
+// Seen describes an answer for a person: in the first line what it is, with one short quote at most; below it the body
+// as it was received, where the first line does not hold all of it. The text may be long: [CutAround] shortens it.
+func Seen(a *client.Answer) string { return seenAt(a, "") }
+
+// seenAt is Seen with the value at a JSON pointer in the first line.
+func seenAt(a *client.Answer, pointer string) string {
 	body := a.Wire()
 	text := oneLine(string(body[:min(len(body), maxText)]))
-	if text == "" {
-		return fmt.Sprintf("status %d with an empty body", a.Status)
+	switch first := fmt.Sprintf("status %d with ", a.Status); {
+	case text == "":
+		return first + "an empty body"
+	case len(text) <= maxQuote:
+		return first + text
+	case !gjson.ValidBytes(body):
+		return first + quote(text) + "\n" + text
+	case pointer != "" && !valueAt(a, pointer).Exists():
+		return fmt.Sprintf("status %d without %s\n%s", a.Status, nameOf(pointer), text)
+	case pointer != "" && !valueAt(a, pointer).IsArray():
+		return first + nameOf(pointer) + " " + quote(valueAt(a, pointer).Raw) + "\n" + text
+	default:
+		return first + described(gjson.ParseBytes(body)) + "\n" + text
 	}
-	return fmt.Sprintf("status %d with %s", a.Status, text)
+}
+
+// described says what a long body is.
+func described(body gjson.Result) string {
+	if body.IsArray() {
+		return fmt.Sprintf("a list of %d", len(body.Array()))
+	}
+	if rows := body.Get("resources"); rows.IsArray() {
+		kind := "revision"
+		if rows.Get("0.latest_revision_id").Exists() {
+			kind = "deployment"
+		}
+		return "a list of " + reports.Count(len(rows.Array()), kind)
+	}
+	for _, path := range []string{"messages", "values.messages"} {
+		if list := body.Get(path); list.IsArray() {
+			return reports.Count(len(list.Array()), "message")
+		}
+	}
+	if msg := body.Get("detail.0.msg"); msg.Type == gjson.String {
+		var places []string
+		for _, part := range body.Get("detail.0.loc").Array() {
+			places = append(places, part.String())
+		}
+		return fmt.Sprintf("the error %s at %s", quote(msg.Raw), quote(strings.Join(places, ".")))
+	}
+	if detail := body.Get("detail"); detail.Type == gjson.String {
+		return "the detail " + quote(detail.Raw)
+	}
+	kind, id := "revision", body.Get("id")
+	switch {
+	case body.Get("run_id").Type == gjson.String:
+		kind, id = "run", body.Get("run_id")
+	case body.Get("thread_id").Type == gjson.String:
+		kind, id = "thread", body.Get("thread_id")
+	case body.Get("latest_revision_id").Exists():
+		kind = "deployment"
+	}
+	if id.Type == gjson.String && id.Str != "" {
+		return "the " + kind + " " + quote(id.Str)
+	}
+	return quote(oneLine(body.Raw[:min(len(body.Raw), 2*maxQuote)]))
+}
+
+// quote is the beginning of a text that is too long for one line.
+func quote(s string) string {
+	if len(s) <= maxQuote {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxQuote], "") + " ..."
 }
 
 // bounded cuts a text that holds one of the target where that exceeds all bounds.
@@ -31,17 +99,29 @@ func bounded(s string) string {
 	return strings.ToValidUTF8(s[:2*maxText], "")
 }
 
-// SeenShort describes an answer in a few words.
-func SeenShort(a *client.Answer) string { return window(Seen(a), 0) }
+// SeenShort describes an answer in one line.
+func SeenShort(a *client.Answer) string { return firstLine(Seen(a)) }
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
 
 func oneLine(s string) string { return strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "") }
 
-// Shown describes a value of an answer. The text may be long: [CutAround] shortens it.
+// Shown describes a value of an answer: an object or a list that is long by its beginning, and below it the whole. The
+// text may be long: [CutAround] shortens it.
 func Shown(v gjson.Result) string {
 	if !v.Exists() {
 		return "nothing"
 	}
-	return strings.ToValidUTF8(v.Raw[:min(len(v.Raw), maxText)], "")
+	raw := strings.ToValidUTF8(v.Raw[:min(len(v.Raw), maxText)], "")
+	if v.IsObject() || v.IsArray() {
+		if raw = oneLine(raw); len(raw) > maxQuote {
+			return quote(raw) + "\n" + raw
+		}
+	}
+	return raw
 }
 
 // Quoted lists texts, each in quotation marks.

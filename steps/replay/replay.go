@@ -40,12 +40,12 @@ func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
 	return found, nil
 }
 
-// Judge runs the scenarios of the findings again, all in one run. The options are those of a run; Select and Journal
-// are set here. It also returns what could not be removed at the target.
+// Judge runs the scenarios of the findings again, all in one run. The options are those of a run; Select is set
+// here. It also returns what could not be removed at the target.
 func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding,
 ) ([]Answer, []reports.LedgerEntry, error) {
 	tests, answers := make([]test, len(findings)), make([]Answer, len(findings))
-	o.Journal, o.Select, o.Once = reports.NewMemory(), suite.Selection{}, true
+	o.Select, o.Once = suite.Selection{}, true
 	for i, f := range findings {
 		tests[i] = testOf(f, was, o.Catalogue)
 		if tests[i].sequence != nil {

@@ -54,7 +54,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
 	comparisons := r.addFindings(res, selected)
 	res.Notes = r.notes()
-	res.Exchanges = r.Journal
+	res.Exchanges = r.target.Collector.Exchanges
 	order := r.target.Collector.Order()
 	if err := res.RenumberExchanges(order); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (r *run) finding(s *features.Scenario, sentence string, v outcome.Violation
 		Sites: []string{v.Site},
 	}
 	if v.Exchange > 0 {
-		if x, err := r.Journal.Get(v.Exchange); err == nil {
+		if x, err := r.target.Collector.Exchanges.Get(v.Exchange); err == nil {
 			f.Curl = x.Curl
 			f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
 		}

@@ -53,7 +53,6 @@ type Options struct {
 
 	Fixtures target.Fixtures // what the suite serves to the target's builder; nil: nothing
 
-	Journal    reports.Recorder
 	LedgerFile string // "": in memory only
 	Progress   func(target.Event)
 }
@@ -95,7 +94,7 @@ type obstacles struct {
 }
 
 // Run tests the target and returns the result. An error means that there is nothing to report: the
-// journal or the ledger could not be written, or the selection holds no scenario. A target that does not answer, or
+// ledger could not be written, or the selection holds no scenario. A target that does not answer, or
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	selected, err := o.Select.Apply(o.Catalogue)
@@ -173,7 +172,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	}
 	start := time.Now()
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Fixtures: o.Fixtures, Progress: o.Progress,
-		Oracle: o.Oracle, Journal: o.Journal, Start: start, LedgerFile: o.LedgerFile})
+		Oracle: o.Oracle, Start: start, LedgerFile: o.LedgerFile})
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,6 @@ type Options struct {
 
 	// Evidence is kept where the oracle is given.
 	Oracle     *spec.Oracle
-	Journal    reports.Recorder
 	Start      time.Time
 	LedgerFile string // "": in memory only
 }
@@ -89,7 +88,7 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	reached := evidence.Reach{TenantHeader: http.CanonicalHeaderKey(c.CredentialHeaders.TenantID), Gateway: gatewayNames(c), Via: c.Connection()}
-	t.Collector = evidence.New(o.Oracle, t.Redact, o.Journal, o.Start, t.Client.Words, reached)
+	t.Collector = evidence.New(o.Oracle, t.Redact, o.Start, t.Client.Words, reached)
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {
 		t.Collector.Waited(granted)

@@ -11,8 +11,7 @@ import (
 )
 
 // JSON is the recorded result file of a run: the bundled reference with a few faults, judged by a selection of
-// requirements. Ids, addresses and times are normalised. TestRecordedRun in cmd/agentconform records the run (with
-// -update) and fails when runs have changed since.
+// requirements. Ids, addresses and times were replaced by ones that look alike.
 //
 //go:embed run.json
 var JSON string
@@ -20,14 +19,9 @@ var JSON string
 // Faulty is the recorded run: failed MUSTs, a warning, blocked and inconclusive requirements, skips. Each call gives a
 // copy of its own, with its exchanges in memory.
 func Faulty() *reports.Result {
-	var doc struct {
-		reports.Result
-		Recorded []reports.Exchange `json:"exchanges"`
-	}
-	must(json.Unmarshal([]byte(JSON), &doc))
-	r := doc.Result
-	r.Exchanges = reports.NewMemory(doc.Recorded...)
-	return &r
+	r := &reports.Result{}
+	must(json.Unmarshal([]byte(JSON), r))
+	return r
 }
 
 // Conformant is the run as it would be without faults, by a suite that holds no other requirements: everything that was
@@ -61,7 +55,7 @@ func Unreachable() *reports.Result {
 	}
 	r.Run.ID, r.Verdict, r.Findings = "5eed0002", reports.Incomplete, nil
 	r.Target.AgentServer = ""
-	r.Exchanges, r.Timeline, r.Ledger, r.Coverage = reports.NewMemory(), nil, nil, reports.Coverage{}
+	r.Exchanges, r.Timeline, r.Ledger, r.Coverage = reports.NewExchanges(), nil, nil, reports.Coverage{}
 	reports.Tally(r)
 	reports.SetScope(r, slices.DeleteFunc(slices.Clone(r.NotJudged), func(n reports.NotJudged) bool { return n.Kind != reports.NotSelected }))
 	return r
@@ -153,7 +147,7 @@ func Hostile(text string) *reports.Result {
 	for f := range reports.Each(r.Findings) {
 		f.Summary, f.Expected, f.Actual, f.Hint, f.Pointer, f.Curl = text, text, text+"\n"+text, text, "/"+text, "curl '"+text+"'"
 	}
-	exchanges := reports.NewMemory()
+	exchanges := reports.NewExchanges()
 	for x := range r.Exchanges.All() {
 		x.Response.Body, x.Error, x.Curl = text, text, "curl '"+text+"'"
 		x.Response.Headers = map[string][]string{"X-Hostile": {text, text}, text: {"name"}}

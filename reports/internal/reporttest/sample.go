@@ -55,7 +55,7 @@ func Sample() *reports.Result {
 				Actual:    "<html>\n<body>",
 				Operation: "get-deployment", Count: 1, Exchange: 3, Curl: "curl"},
 		},
-		Exchanges: reports.NewMemory(
+		Exchanges: reports.NewExchanges(
 			exchange("fixture: a deployment", "", "POST", base+"/v2/deployments", `{"name":"d"}`, 201,
 				`{"id":"d","latest_revision_id":"r"}`),
 			exchange("control_plane/list.feature:6 of CP-LIST-3", "list-revisions", "GET", base+"/v2/deployments/d/revisions?limit=101", "", 200,

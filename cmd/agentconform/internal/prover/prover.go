@@ -323,7 +323,7 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 }
 
 func (p *prover) options(cfg *config.Config) steps.Options {
-	return steps.Options{Config: cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true, Version: p.Version, Journal: reports.NewMemory()}
+	return steps.Options{Config: cfg, Catalogue: p.catalogue, Oracle: p.oracle, Seed: 1, ID: "proof", Once: true, Version: p.Version}
 }
 
 // hurry completes a configuration with the time limits of the self-test.

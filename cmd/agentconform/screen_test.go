@@ -42,7 +42,7 @@ func TestALineTellsWhatIsWaitedFor(t *testing.T) {
 	s.show(steps.Event{Kind: steps.Polled, Name: "0123456789", Text: "BUILDING", Elapsed: 20 * time.Second, Left: 10 * time.Minute})
 	assert.Equal(t, "[0/3] 1m30s: waiting for revision 01234567, BUILDING for 50s; at most 9m30s more (timeouts.poll)", beat(set(90*time.Second)))
 	s.show(steps.Event{Kind: steps.Polled, Name: "abcdefghij", Text: "QUEUED", Left: time.Minute})
-	assert.Equal(t, "[0/3] 2m0s: waiting for revision 01234567 and 1 more, BUILDING for 1m20s; at most 9m0s more (timeouts.poll)", beat(set(2*time.Minute)))
+	assert.Equal(t, "[0/3] 2m0s: waiting for revision 01234567 and 1 more revision, BUILDING for 1m20s; at most 9m0s more (timeouts.poll)", beat(set(2*time.Minute)))
 	s.show(steps.Event{Kind: steps.Polled, Name: "0123456789", Text: "DEPLOYED", Over: true})
 	assert.Equal(t, "[0/3] 2m20s: waiting for revision abcdefgh, QUEUED for 50s; at most 10s more (timeouts.poll)", beat(set(140*time.Second)))
 	s.show(steps.Event{Kind: steps.Ended, Name: "A", Text: "CP-POLL-1", Verdict: reports.Passed})

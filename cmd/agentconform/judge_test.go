@@ -1,0 +1,96 @@
+package main
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/config"
+)
+
+// What all runs of the tests share, as those of a self-test do.
+var (
+	loadCatalogue = sync.OnceValues(features.Load)
+	newOracle     = sync.OnceValues(spec.New)
+)
+
+// catalogueAndOracle are parsed and compiled once: a run only reads them.
+func catalogueAndOracle(t *testing.T) (*features.Catalogue, *spec.Oracle) {
+	t.Helper()
+	catalogue, err := loadCatalogue()
+	require.NoError(t, err)
+	oracle, err := newOracle()
+	require.NoError(t, err)
+	return catalogue, oracle
+}
+
+// start starts the reference and returns how it is judged, with the time limits of a target that answers at once.
+func start(t *testing.T, o reference.Options) (*reference.Server, *config.Config) {
+	t.Helper()
+	server, err := reference.Start(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	c := config.Default()
+	describe(&c, server)
+	c.Timeouts = config.Timeouts{Request: 4 * time.Second, Poll: 20 * time.Second, Run: 6 * time.Second}
+	c.Polling = config.Polling{Interval: 5 * time.Millisecond, MaxInterval: 100 * time.Millisecond}
+	require.NoError(t, c.Complete())
+	return server, &c
+}
+
+// withFaults are options of the reference with faults or equivalent mutants.
+func withFaults(t *testing.T, names ...string) (o reference.Options) {
+	t.Helper()
+	layers, edition, err := faults.Find(names...)
+	require.NoError(t, err)
+	o.Edition = edition
+	for _, apply := range layers {
+		apply(&o)
+	}
+	return o
+}
+
+// startWith starts the reference with faults or equivalent mutants.
+func startWith(t *testing.T, names ...string) *config.Config {
+	t.Helper()
+	_, c := start(t, withFaults(t, names...))
+	return c
+}
+
+// startAgent starts the reference, of which only the agent server that is there from the start is judged.
+func startAgent(t *testing.T, o reference.Options) (*reference.Server, *config.Config) {
+	t.Helper()
+	server, c := start(t, o)
+	c.Target, c.AgentTarget, c.Create = "", server.AgentURL(), config.Create{}
+	require.NoError(t, c.Complete())
+	return server, c
+}
+
+func options(t *testing.T, c *config.Config, only ...string) steps.Options {
+	t.Helper()
+	require.NoError(t, c.Complete())
+	catalogue, oracle := catalogueAndOracle(t)
+	return steps.Options{Config: c, Catalogue: catalogue, Oracle: oracle, Seed: 1, ID: "test", Select: steps.Selection{Only: only}}
+}
+
+// judge judges a target by all requirements, or by some.
+func judge(t *testing.T, c *config.Config, only ...string) *reports.Result {
+	t.Helper()
+	return run(t, options(t, c, only...))
+}
+
+func run(t *testing.T, o steps.Options) *reports.Result {
+	t.Helper()
+	r, err := steps.Run(t.Context(), o)
+	require.NoError(t, err)
+	return r
+}
