@@ -68,7 +68,10 @@ func (p *Progress) Line() []*GraphRun {
 // LeftIn says which of the messages that were shown of the run is in a state.
 func (p *Progress) LeftIn(state *client.Answer) error {
 	texts := slices.Clone(p.Inputs)
-	shown, _ := p.After(messages.Of(p.Shown))
+	var shown []messages.Message
+	if p.Shown != nil {
+		shown, _ = p.After(messages.Of(p.Shown))
+	}
 	for _, m := range shown {
 		texts = append(texts, m.Text)
 	}

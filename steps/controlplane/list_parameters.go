@@ -266,8 +266,7 @@ type try struct {
 }
 
 func (w *invalidBeside) define(r *common.Definitions) {
-	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), beside valid values of the other parameters`, w.clientListsInvalid)
-	r.When(`the client lists its revisions with each invalid (limit|offset)`, w.clientListsInvalidAlone)
+	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), alone and beside valid values of the other parameters`, w.clientListsInvalid)
 	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
 }
 
@@ -283,7 +282,7 @@ var valid = []struct{ parameter, first, second string }{
 // The valid values change in turn, and so does the place of the invalid one.
 func (w *invalidBeside) clientListsInvalid(ctx context.Context, parameter string) error {
 	for i, invalid := range w.invalid(parameter) {
-		for _, row := range cases.Pairwise(2, 2, 2)[1:] { // the first has none of them: this is refused by other requirements
+		for _, row := range cases.Pairwise(2, 2, 2) { // the first has none of them
 			each := try{parameter: parameter, invalid: invalid, beside: validBeside(parameter, row, i)}
 			parts := slices.Clone(each.beside)
 			parts = slices.Insert(parts, i%(len(parts)+1), parameter+"="+url.QueryEscape(invalid.Value))
@@ -293,16 +292,6 @@ func (w *invalidBeside) clientListsInvalid(ctx context.Context, parameter string
 			each.answer = w.Scene.Answer
 			w.tried = append(w.tried, each)
 		}
-	}
-	return nil
-}
-
-func (w *invalidBeside) clientListsInvalidAlone(ctx context.Context, parameter string) error {
-	for _, invalid := range w.invalid(parameter) {
-		if err := w.List(ctx, parameter+"="+url.QueryEscape(invalid.Value), true); err != nil {
-			return err
-		}
-		w.tried = append(w.tried, try{parameter: parameter, invalid: invalid, answer: w.Scene.Answer})
 	}
 	return nil
 }

@@ -115,6 +115,12 @@ func (o *Outcome) Hinting(hint string) *Outcome {
 	return o
 }
 
+// SameAs says that another sentence of the requirement, by its pattern, shows the same: the two are one finding.
+func (o *Outcome) SameAs(pattern string) *Outcome {
+	o.Violations[0].Key = pattern
+	return o
+}
+
 // OrNil returns the outcome with its reason, or nothing where there was no violation.
 func (o *Outcome) OrNil() error {
 	if len(o.Violations) == 0 {
