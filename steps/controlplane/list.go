@@ -302,17 +302,17 @@ func (w *paging) notFoundNaming() error {
 // lists is what the sentences about lists of revisions know in one scenario.
 type lists struct {
 	*World
-	whole []wholeList // that the last act read
+	whole   []wholeList // that the last act read
+	strange string      // a status of a revision that is not one of the interface as it is written
 }
 
 // defineListing registers the sentences about lists of revisions for one scenario.
 func defineListing(r *common.Definitions, w *World) {
 	l := &lists{World: w}
 	(&paging{lists: l}).define(r)
-	f := &filtering{lists: l}
-	f.define(r)
-	(&beside{lists: l, filtering: f}).define(r)
-	(&reconciled{lists: l, filtering: f}).define(r)
+	(&filtering{lists: l}).define(r)
+	(&beside{lists: l}).define(r)
+	(&reconciled{lists: l}).define(r)
 	(&invalidBeside{lists: l}).define(r)
 }
 

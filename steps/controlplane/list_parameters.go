@@ -22,11 +22,10 @@ import (
 // beside holds the sentences about parameters of a list that stand beside each other (sections 4 and 8).
 type beside struct {
 	*lists
-	filtering *filtering
-	filter    string         // of all cases
-	all       []gjson.Result // that the filter keeps, in the order of the whole list
-	first     *client.Answer // its first page
-	pages     []page
+	filter string         // of all cases
+	all    []gjson.Result // that the filter keeps, in the order of the whole list
+	first  *client.Answer // its first page
+	pages  []page
 }
 
 // page is one case: what was asked for, and how it was answered.
@@ -48,7 +47,7 @@ var filters = []string{"no filter", "remote_reconciled true", "remote_reconciled
 
 // clientListsParts reads the whole list that the filter keeps, and then parts of it.
 func (w *beside) clientListsParts(ctx context.Context, filter string) error {
-	known, err := w.filtering.known(ctx)
+	known, err := w.known(ctx)
 	if err != nil {
 		return err
 	}
