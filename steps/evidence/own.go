@@ -132,21 +132,14 @@ var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
 // PointerTo is a JSON pointer to the first string or number of an object or array that contains a text, "" where none does.
 func PointerTo(value gjson.Result, text string) (pointer string) {
-	if !value.IsObject() && !value.IsArray() {
-		return ""
+	for way, item := range client.Values(value) {
+		if item.Type == gjson.JSON || !strings.Contains(item.String(), text) {
+			continue
+		}
+		for _, name := range way {
+			pointer += "/" + escapePointer.Replace(name)
+		}
+		return pointer
 	}
-	at := 0
-	value.ForEach(func(key, item gjson.Result) bool {
-		name := escapePointer.Replace(key.String())
-		if value.IsArray() {
-			name = fmt.Sprint(at)
-		}
-		at++
-		below := PointerTo(item, text)
-		if below != "" || !item.IsObject() && !item.IsArray() && strings.Contains(item.String(), text) {
-			pointer = "/" + name + below
-		}
-		return pointer == ""
-	})
-	return pointer
+	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -161,7 +160,7 @@ func (r *isolation) check(t *tally, s *seen) {
 				r.leaked(t, s, "an id", key, at.id)
 			}
 		}
-		for id := range valuesAt(s.answer, func(key string) bool { return key == "thread_id" }) {
+		for _, id := range valuesAt(s.answer, func(key string) bool { return key == "thread_id" }) {
 			if at := (place{s.Base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
 				r.leaked(t, s, "an id", key, id)
 			}
@@ -194,21 +193,13 @@ func carries(s *seen, what string) bool {
 }
 
 // valuesAt are the strings and numbers at some keys of an answer, at any depth.
-func valuesAt(value gjson.Result, wanted func(key string) bool) iter.Seq[string] {
-	return func(yield func(string) bool) { eachAt(value, wanted, yield) }
-}
-
-func eachAt(value gjson.Result, wanted func(key string) bool, yield func(string) bool) (more bool) {
-	more = true
-	if value.IsObject() || value.IsArray() {
-		value.ForEach(func(key, item gjson.Result) bool {
-			if more = eachAt(item, wanted, yield); more && wanted(key.Str) && (item.Type == gjson.String || item.Type == gjson.Number) {
-				more = yield(item.String())
-			}
-			return more
-		})
+func valuesAt(value gjson.Result, wanted func(key string) bool) (all []string) {
+	for way, item := range client.Values(value) {
+		if wanted(way[len(way)-1]) && (item.Type == gjson.String || item.Type == gjson.Number) {
+			all = append(all, item.String())
+		}
 	}
-	return more
+	return all
 }
 
 // person is a user of the configuration as answers may show one.
@@ -267,7 +258,7 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 			continue
 		}
 		shown := len(p.identity) >= longEnough && strings.Contains(body, p.identity)
-		for value := range valuesAt(s.answer, showsIdentity) {
+		for _, value := range valuesAt(s.answer, showsIdentity) {
 			shown = shown || value == p.identity
 		}
 		if shown {

@@ -3,7 +3,6 @@ package plane
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -229,28 +228,19 @@ type Address struct{ Path, URL string }
 // such as that of the repository: these are in the JSON text.
 func AddressesIn(a *client.Answer, sent []byte) (found []Address) {
 	const most = 3
-	var walk func(path string, value gjson.Result)
-	walk = func(path string, value gjson.Result) {
-		if value.IsObject() || value.IsArray() {
-			at := 0
-			value.ForEach(func(key, item gjson.Result) bool {
-				name := gjson.Escape(key.String())
-				if value.IsArray() {
-					name = fmt.Sprint(at)
-				}
-				at++
-				walk(strings.TrimPrefix(path+"."+name, "."), item)
-				return len(found) < most
-			})
-			return
-		}
-		text := value.String()
+	for way, value := range client.Values(a.Get("@this")) {
+		text := value.Str
 		u, err := url.Parse(text)
-		if value.Type != gjson.String || err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || bytes.Contains(sent, target.Encode(text)) {
-			return
+		if err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || bytes.Contains(sent, target.Encode(text)) {
+			continue
 		}
-		found = append(found, Address{path, text})
+		names := make([]string, len(way))
+		for i, name := range way {
+			names[i] = gjson.Escape(name)
+		}
+		if found = append(found, Address{strings.Join(names, "."), text}); len(found) == most {
+			break
+		}
 	}
-	walk("", a.Get("@this"))
 	return found
 }
