@@ -3,7 +3,6 @@ package evidence
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,13 +15,6 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
-
-// noteMistakes notes what is wrong with a request of the suite.
-func (c *Collector) noteMistakes(id int, against []spec.Violation) {
-	for _, v := range against {
-		c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
-	}
-}
 
 // OwnMistakes returns what is wrong with our own requests.
 func (c *Collector) OwnMistakes() []string {

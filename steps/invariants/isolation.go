@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,7 +28,6 @@ const longEnough = 12
 type isolation struct {
 	users map[string]*belongings // by the key of their credentials
 	known []person
-	order []string
 	leaks map[int]string  // the operation of each exchange that holds what belongs to another user
 	shown map[leak]string // where the first answer with each leak holds it, as a JSON pointer
 }
@@ -87,13 +87,10 @@ func placeOf(value gjson.Result, text string) string {
 }
 
 func (r *isolation) of(key string) *belongings {
-	b := r.users[key]
-	if b == nil {
-		b = &belongings{ids: map[place]bool{}, short: map[place]bool{}, texts: map[string]string{}}
-		r.users[key] = b
-		r.order = append(r.order, key)
+	if r.users[key] == nil {
+		r.users[key] = &belongings{ids: map[place]bool{}, short: map[place]bool{}, texts: map[string]string{}}
 	}
-	return b
+	return r.users[key]
 }
 
 func (r *isolation) note(s *seen) {
@@ -149,7 +146,7 @@ func (r *isolation) check(t *tally, s *seen) {
 	if own == nil {
 		own = &belongings{}
 	}
-	for _, key := range r.order {
+	for _, key := range slices.Sorted(maps.Keys(r.users)) {
 		if key == s.Caller.Name {
 			continue
 		}

@@ -23,12 +23,12 @@ func (r *revisions) asSent(t *tally, s *seen) {
 		if sent := r.sentFor(got.fieldOf); sent != "" {
 			t.judged++
 			if got.value == "" || !sameValue(got.field, sent, got.value) {
-				t.violated(s, pointerTo(s, got.field), "a revision shows another "+got.field+" than the request that created it", fmt.Sprintf("%q", sent), got.String())
+				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "a revision shows another "+got.field+" than the request that created it", fmt.Sprintf("%q", sent), got.String())
 			}
 		} else if first := r.firstValue(got.fieldOf); first != nil && got.value != "" && got.settled && first.exchange != s.ID {
 			t.judged++
 			if !sameEither(got.field, first.value, got.value) {
-				t.violated(s, pointerTo(s, got.field), "reads of a revision show different values of "+got.field, first.String(), got.String())
+				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "reads of a revision show different values of "+got.field, first.String(), got.String())
 			}
 		}
 	}
@@ -47,12 +47,12 @@ func (r *revisions) firstValue(of fieldOf) *read {
 	return nil
 }
 
-// pointerTo is the place of a field: in a list it is that of any revision.
-func pointerTo(s *seen, field string) string {
+// placeIn is the place of something of a revision: in a list it is that of any revision.
+func placeIn(s *seen, path string) string {
 	if s.Op.ID == "list-revisions" {
-		return "/resources/*/" + sourceConfig + "/" + field
+		return "/resources/*/" + path
 	}
-	return "/" + sourceConfig + "/" + field
+	return "/" + path
 }
 
 // asNamed holds the source_revision_config of a deployment to the revision that it names as latest (section 2). It compares GET of a
@@ -94,7 +94,7 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 		if earlier := r.firstValue(fieldOf{before, got.field}); earlier != nil {
 			t.judged++
 			if got.value == "" || !sameValue(got.field, earlier.value, got.value) {
-				t.violated(s, pointerTo(s, got.field), "a revision shows another "+got.field+" than the one before, although the update did not name it",
+				t.violated(s, placeIn(s, sourceConfig+"/"+got.field), "a revision shows another "+got.field+" than the one before, although the update did not name it",
 					earlier.String(), got.String())
 			}
 		}
@@ -145,20 +145,13 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		}
 		t.judged++
 		if !isDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell, not that it is another
-			t.violated(s, statusIn(s), "a revision that was DEPLOYED shows another status, and none is later", "DEPLOYED", status)
+			t.violated(s, placeIn(s, "status"), "a revision that was DEPLOYED shows another status, and none is later", "DEPLOYED", status)
 		}
 	}
 }
 
 // isDeployed tells whether a status is DEPLOYED, in whichever case: how it is written is for CP-POLL-1 to judge.
 func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED") }
-
-func statusIn(s *seen) string {
-	if s.Op.ID == "list-revisions" {
-		return "/resources/*/status"
-	}
-	return "/status"
-}
 
 // isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
 func (r *revisions) isLatest(revision string, until time.Time) bool {

@@ -85,17 +85,13 @@ func PageOf(limit, offset int) string {
 	return "limit=" + strconv.Itoa(limit) + "&offset=" + strconv.Itoa(offset)
 }
 
-func pageOfDeployments(limit, offset int, name string) string {
-	return PageOf(limit, offset) + "&name_contains=" + url.QueryEscape(name)
-}
-
 // ListDeployments reads the deployments with a name. The operation is a vendor extension: where the
 // target has none, supported is false.
 func (r *reader) ListDeployments(ctx context.Context, name string) (found []string, supported bool, err error) {
 	const size, most = 100, 20
 	for page := range most {
 		request := r.target.ToControlPlane(target.TheClient, http.MethodGet, DeploymentsPath, nil)
-		request.Query = pageOfDeployments(size, page*size, name)
+		request.Query = PageOf(size, page*size) + "&name_contains=" + url.QueryEscape(name)
 		a, err := r.target.Client.Do(ctx, request)
 		if err != nil {
 			return nil, false, err
