@@ -26,7 +26,7 @@ func (w *threads) define(r *common.Definitions) {
 		return common.Times(2, func() error { return w.createThread(ctx, nil) })
 	})
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
-	r.Then(`the answer holds a "thread_id"`, func(ctx context.Context) error { return w.answerHoldsID(ctx, "thread_id") })
+	r.Then(`the answer holds a "thread_id"`, func() error { return w.answerHoldsID("thread_id") })
 	r.Then(`their ids are distinct`, w.threadsDiffer)
 	r.Then(`the list holds the thread`, w.listHoldsThread)
 }
