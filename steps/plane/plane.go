@@ -26,9 +26,8 @@ type Plane struct {
 
 	target *target.Target
 	maker  *shared.Maker
-	reader
 	reads
-	looks
+	looks sync.Map // of *look, by path
 	*waits
 
 	mu            sync.Mutex
@@ -40,8 +39,8 @@ type Plane struct {
 // the start.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
-		Sources: SourcesOf(t.Config), Statuses: statusesOfContract(), target: t, maker: maker, reader: reader{t},
-		reads: reads{start: start, of: map[string]Read{}}, looks: looks{at: map[string]*look{}},
+		Sources: SourcesOf(t.Config), Statuses: statusesOfContract(), target: t, maker: maker,
+		reads: reads{start: start, of: map[string]Read{}},
 		waits: newWaits(), noRevisionFor: map[string]bool{},
 	}
 	p.Existing = NoneExisting(t.Config)
