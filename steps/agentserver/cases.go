@@ -2,6 +2,7 @@ package agentserver
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -145,21 +146,14 @@ func (w *byRule) startsUnderWrongIDs(ctx context.Context) error {
 }
 
 func (w *byRule) eachIsError() error {
-	var wrong *outcome.Outcome
+	var wrong []*outcome.Outcome
 	for _, t := range w.tried {
-		switch {
-		case t.answer.Status >= 400:
-		case wrong != nil:
-			wrong.Violations[0].Count++
-		default:
-			wrong = outcome.Violated(t.answer, "a status of 400 or above for the "+t.name, "%s", outcome.Seen(t.answer)).
-				SameAs("the request is answered with an HTTP error status")
+		if t.answer.Status < http.StatusBadRequest {
+			wrong = append(wrong, outcome.Violated(t.answer, "a status of 400 or above for the "+t.name, "%s", outcome.Seen(t.answer)).
+				SameAs("the request is answered with an HTTP error status"))
 		}
 	}
-	if wrong == nil {
-		return nil
-	}
-	return wrong
+	return outcome.First(wrong)
 }
 
 // joinsTwice waits for both joins, as long as the run and its answers may take. The one that is answered first is judged.

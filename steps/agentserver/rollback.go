@@ -116,10 +116,8 @@ func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
 	if err := w.aThread(ctx); err != nil {
 		return err
 	}
-	for range 2 {
-		if err := w.nextRunCompletes(ctx); err != nil {
-			return err
-		}
+	if err := common.Times(2, func() error { return w.nextRunCompletes(ctx) }); err != nil {
+		return err
 	}
 	return agent.HoldsOnly(w.scene.Answer, w.kept...)
 }
@@ -249,14 +247,7 @@ func (w *rollbacks) newRunPrompt(ctx context.Context) error {
 
 // eachTime judges what was found of the prior run, whenever that was.
 func (w *rollbacks) eachTime(holds func(*agent.Remains) error) func() error {
-	return func() error {
-		for _, found := range w.remains {
-			if err := holds(found); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	return func() error { return common.Each(w.remains, holds) }
 }
 
 func (w *rollbacks) runsElsewhereFound(ctx context.Context) error {

@@ -239,13 +239,10 @@ func (w *access) noDeploymentWithName(ctx context.Context) error {
 }
 
 func (w *access) eachRefused() error {
-	for _, at := range w.tried {
+	return common.Each(w.tried, func(at attempt) error {
 		w.Scene.Answer, w.empty = at.answer, at.empty
-		if err := w.refusedForCredentials(); err != nil {
-			return err
-		}
-	}
-	return nil
+		return w.refusedForCredentials()
+	})
 }
 
 // disguise holds the sentences about requests that are written so that a server may take them for those of somebody else (section 5).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -60,26 +61,15 @@ func (w *listCases) clientListsSpelled(ctx context.Context) error {
 }
 
 func (w *listCases) eachStandsForItsNumber() error {
-	var problem *outcome.Outcome
+	var wrong []*outcome.Outcome
 	for _, s := range w.limits {
 		want, got := min(s.Number, len(w.Deployment.Revisions)), len(s.answer.Get("resources").Array())
-		switch {
-		case s.answer.Refused() || s.answer.OK() && want == got:
-		case problem != nil:
-			problem.Violations[0].Count++
-		default:
-			problem = outcome.Violated(s.answer, fmt.Sprintf("%d revisions for limit %q (%s), or status 422", want, s.Value, s.Why),
-				"status %d with %d revisions", s.answer.Status, got).At("/resources").SameAs("it holds as many revisions as the limit allows, or all")
+		if !s.answer.Refused() && (!s.answer.OK() || want != got) {
+			wrong = append(wrong, outcome.Violated(s.answer, fmt.Sprintf("%d revisions for limit %q (%s), or status 422", want, s.Value, s.Why),
+				"status %d with %d revisions", s.answer.Status, got).At("/resources").SameAs("it holds as many revisions as the limit allows, or all"))
 		}
 	}
-	return orNil(problem)
-}
-
-func orNil(o *outcome.Outcome) error {
-	if o == nil {
-		return nil
-	}
-	return o
+	return outcome.First(wrong)
 }
 
 func (w *listCases) clientListsUnknownWithEach(ctx context.Context) error {
@@ -120,18 +110,14 @@ func (w *listCases) tryID(ctx context.Context, id, query, name string) error {
 }
 
 func (w *listCases) eachNotFound() error {
-	var problem *outcome.Outcome
+	var wrong []*outcome.Outcome
 	for _, each := range w.wrong {
-		switch {
-		case each.answer.Status == 404 && detailNames(each.answer, each.id):
-		case problem != nil:
-			problem.Violations[0].Count++
-		default:
-			problem = outcome.Violated(each.answer, "status 404 and a detail that names "+each.id+": "+each.name, "%s", outcome.Seen(each.answer)).
-				SameAs("the request is answered with 404 and a detail that contains the deployment id")
+		if each.answer.Status != http.StatusNotFound || !detailNames(each.answer, each.id) {
+			wrong = append(wrong, outcome.Violated(each.answer, "status 404 and a detail that names "+each.id+": "+each.name, "%s", outcome.Seen(each.answer)).
+				SameAs("the request is answered with 404 and a detail that contains the deployment id"))
 		}
 	}
-	return orNil(problem)
+	return outcome.First(wrong)
 }
 
 func (w *listCases) clientListsCapital(ctx context.Context) error {

@@ -121,6 +121,16 @@ func (o *Outcome) SameAs(pattern string) *Outcome {
 	return o
 }
 
+// First returns the first of several violations that show one fault, with how many there are; nothing where there is none.
+func First(all []*Outcome) error {
+	all = slices.DeleteFunc(all, func(o *Outcome) bool { return o == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	all[0].Violations[0].Count = len(all)
+	return all[0]
+}
+
 // OrNil returns the outcome with its reason, or nothing where there was no violation.
 func (o *Outcome) OrNil() error {
 	if len(o.Violations) == 0 {
