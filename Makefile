@@ -125,6 +125,13 @@ fuzz:
 requirements: build
 	$(BIN) list --format markdown > features/REQUIREMENTS.md
 
+# The specification as one page, $(OUT)/spec/index.html, with exchanges of the reference and of a fault of each requirement.
+.PHONY: spec-page
+spec-page: build
+	@rm -rf $(OUT)/examples && mkdir -p $(OUT)/examples $(OUT)/spec
+	$(BIN) prove --examples $(OUT)/examples/results --out $(OUT)/examples >$(OUT)/examples/proof.txt 2>&1 || grep PROBLEM $(OUT)/examples/proof.txt
+	$(BIN) list --format html --result "$$(ls -d $(OUT)/examples/results/*.json | paste -sd,)" > $(OUT)/spec/index.html
+
 # Generates the schema and the page of the configuration from its keys, and the files that documents quote. Tests fail if they are
 # out of date.
 docs: build

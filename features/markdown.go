@@ -61,7 +61,7 @@ func Markdown(w io.Writer, c *Catalogue) error {
 	for _, part := range parts {
 		fmt.Fprintf(&b, "\n%s\n\n", part.title)
 		for _, f := range c.Files {
-			if text := f.variations(); text != "" && f.profile() == part.profile {
+			if text := f.Variations(); text != "" && f.profile() == part.profile {
 				fmt.Fprintf(&b, "- %s: %s\n", f.name(), marked(text))
 			}
 		}
@@ -102,9 +102,9 @@ func grouped(c *Catalogue, text func(*Requirement) string) (all []*group) {
 	return all
 }
 
-// variations returns what the feature lets a conforming target vary: the paragraph of its description that begins with
+// Variations returns what the feature lets a conforming target vary: the paragraph of its description that begins with
 // "A conforming target may", from "may" on; "" where there is none.
-func (f File) variations() string {
+func (f File) Variations() string {
 	for paragraph := range strings.SplitSeq(f.Description, "\n\n") {
 		if text, found := strings.CutPrefix(strings.ReplaceAll(paragraph, "\n", " "), "A conforming target "); found {
 			return text

@@ -90,6 +90,7 @@ type Counts struct {
 	Scenarios    map[Verdict]int `json:"scenarios"`
 	Exchanges    int             `json:"exchanges"`
 	Cases        int             `json:"cases"`
+	Explored     int             `json:"explored,omitempty"`   // operations in random sequences
 	Throttled    int             `json:"throttled,omitempty"`  // 429 and 503 answers with Retry-After that were obeyed
 	WaitedMS     int64           `json:"waited_ms,omitempty"`  // by the clock, in which some request waited for that reason
 	NotWaited    int             `json:"not_waited,omitempty"` // answers that asked for a longer wait than the suite grants
@@ -291,6 +292,7 @@ const (
 	NoteSecret   NoteKind = "secret"    // a secret is too short to be found wherever the target repeats it
 	NoteInsecure NoteKind = "insecure"  // certificates were not verified
 	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the run started no more
+	NoteExplored NoteKind = "explored"  // the agent server could not be explored
 )
 
 // Exchange is one HTTP request and its answer, redacted. Status is 0 when no answer came; Error then says why.

@@ -64,7 +64,29 @@ func integerCases(p Parameter) []Case {
 		Case{Value: "1.5", Why: "fractional"},
 		Case{Value: "", Why: "empty"},
 		Case{Value: "abc", Why: "not a number"},
+		Case{Value: "5abc", Why: "a number with letters behind it"},
+		Case{Value: "5,6", Why: "two numbers"},
+		Case{Value: "NaN", Why: "not a number"},
+		Case{Value: "Infinity", Why: "infinite"},
+		Case{Value: "null", Why: "null"},
+		Case{Value: "true", Why: "a boolean"},
 	)
+}
+
+// Spelling is another way to write a number, which frameworks take or refuse: where one takes it, it stands for that number.
+type Spelling struct {
+	Value  string // not escaped
+	Number int
+	Why    string
+}
+
+// Spellings are those that frameworks of the field rightly take for a number.
+func Spellings() []Spelling {
+	return []Spelling{
+		{"+2", 2, "a sign"}, {"02", 2, "a leading zero"}, {"2.0", 2, "a fraction of zero"}, {"2e0", 2, "an exponent"}, {"1e1", 10, "an exponent"},
+		{"0x2", 2, "hexadecimal digits"}, {"1_0", 10, "an underscore"}, {" 2", 2, "a blank before it"}, {"2 ", 2, "a blank behind it"},
+		{"\u0662", 2, "an Arabic digit"}, {"\uff12", 2, "a wide digit"},
+	}
 }
 
 func booleanCases() []Case {

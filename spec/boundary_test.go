@@ -35,11 +35,11 @@ func TestBoundaryCases(t *testing.T) {
 	op := find(t, "list-revisions")
 	limit := BoundaryCases(op, "limit")
 	assert.Equal(t, []string{"1", "2", "20", "99", "100"}, values(limit, true))
-	assert.Equal(t, []string{"0", "-1", "101", strings.Repeat("9", 30), "1.5", "", "abc"}, values(limit, false))
+	assert.Equal(t, []string{"0", "-1", "101", strings.Repeat("9", 30), "1.5", "", "abc", "5abc", "5,6", "NaN", "Infinity", "null", "true"}, values(limit, false))
 
 	offset := BoundaryCases(op, "offset")
 	assert.Equal(t, []string{"0", "1"}, values(offset, true))
-	assert.Equal(t, []string{"-1", "1.5", "", "abc"}, values(offset, false))
+	assert.Equal(t, []string{"-1", "1.5", "", "abc", "5abc", "5,6", "NaN", "Infinity", "null", "true"}, values(offset, false))
 
 	assert.Equal(t, []string{"true", "false"}, values(BoundaryCases(op, "remote_reconciled"), true))
 	assert.Equal(t, []string{"maybe", "2"}, values(BoundaryCases(op, "remote_reconciled"), false))

@@ -5,6 +5,9 @@ import (
 	"slices"
 )
 
+// Version is that of the interface which the documents describe (section 9).
+const Version = "0.1.0"
+
 //go:embed control-plane.yaml
 var controlPlaneDocument []byte
 

@@ -4,6 +4,7 @@ package steps
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
@@ -12,6 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -31,6 +33,18 @@ type Selection = suite.Selection
 // DefaultConcurrency is how many requests are in flight unless the user says otherwise.
 const DefaultConcurrency = suite.DefaultConcurrency
 
+// ExploreAutomatically has a run explore where that is cheap.
+const ExploreAutomatically = suite.Automatic
+
+// Explored is how many operations that are.
+const Explored = suite.Explored
+
+// Operation is one of a sequence that is explored.
+type Operation = explore.Operation
+
+// ParseOperations reads a sequence of operations, one a line.
+func ParseOperations(text string) ([]Operation, error) { return explore.Parse(text) }
+
 // Event is one step of the progress of a run.
 type Event = target.Event
 
@@ -42,6 +56,21 @@ const (
 	Polled    = target.Polled
 	Throttled = target.Throttled
 	Named     = target.Named
+)
+
+// Requirements returns what a target is judged by. Both are made once, and may be used by several runs at a time.
+func Requirements() (*features.Catalogue, *spec.Oracle, error) {
+	catalogue, err := loadCatalogue()
+	if err != nil {
+		return nil, nil, err
+	}
+	oracle, err := newOracle()
+	return catalogue, oracle, err
+}
+
+var (
+	loadCatalogue = sync.OnceValues(features.Load)
+	newOracle     = sync.OnceValues(spec.New)
 )
 
 // Run judges the target and returns all that was learned. An error means that there is nothing to report: the

@@ -68,7 +68,7 @@ func examine(c *cobra.Command, target *targetFlags, options doctor.Options, colo
 	}
 	defer stop()
 	options.Fixtures = served
-	catalogue, oracle, err := requirements()
+	catalogue, oracle, err := steps.Requirements()
 	if err != nil {
 		return err
 	}

@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
@@ -19,14 +16,17 @@ import (
 	"github.com/agentconform/agentconform/reports/markdown"
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 )
 
 // judge runs the suite and writes the reports.
 func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.Fixtures, selection steps.Selection, known *baseline.Baseline, io streams) error {
-	catalogue, oracle, err := requirements()
+	catalogue, oracle, err := steps.Requirements()
+	if err != nil {
+		return err
+	}
+	sequence, err := f.exploreCaseOf()
 	if err != nil {
 		return err
 	}
@@ -43,8 +43,8 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	screen.follow()
 	result, err := steps.Run(ctx, steps.Options{
 		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Select: selection,
-		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: seedOr(f.seed), ID: runID(),
-		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments,
+		Concurrency: f.concurrency, Strict: f.strict, FailOn: f.failOn, RequireWhole: f.requireWhole, Keep: f.keep, Seed: f.seed,
+		Version: suiteVersion(), Commit: suiteCommit(), Arguments: f.arguments, Explore: f.explore, ExploreCase: sequence,
 		LedgerFile: filepath.Join(f.out, "ledger.jsonl"), Progress: f.progress(screen, catalogue, binding, known, cancel),
 	})
 	screen.close()
@@ -61,14 +61,20 @@ func (f *runFlags) judge(ctx context.Context, cfg *config.Config, served steps.F
 	return failed(code)
 }
 
-// requirements are what a target is judged by.
-func requirements() (*features.Catalogue, *spec.Oracle, error) {
-	catalogue, err := features.Load()
-	if err != nil {
-		return nil, nil, err
+// exploreCaseOf reads the sequence that is to be repeated; none where the flag is not given.
+func (f *runFlags) exploreCaseOf() ([]steps.Operation, error) {
+	if f.exploreCase == "" {
+		return nil, nil
 	}
-	oracle, err := spec.New()
-	return catalogue, oracle, err
+	text, err := os.ReadFile(f.exploreCase)
+	if err != nil {
+		return nil, fmt.Errorf("--explore-case: %w", err)
+	}
+	all, err := steps.ParseOperations(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("--explore-case %s: %w", f.exploreCase, err)
+	}
+	return all, nil
 }
 
 func (f *runFlags) screen(io streams) *screen {
@@ -134,18 +140,4 @@ func summarise(result *reports.Result, path string) error {
 		return fmt.Errorf("opening GITHUB_STEP_SUMMARY: %w", err)
 	}
 	return errors.Join(markdown.Write(file, result), file.Close())
-}
-
-func seedOr(seed int64) int64 {
-	if seed == 0 {
-		return time.Now().UnixNano()%1_000_000 + 1
-	}
-	return seed
-}
-
-// runID names what the run creates at the target.
-func runID() string {
-	var b [4]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,17 +16,26 @@ import (
 
 func newList(s streams) *cobra.Command {
 	format := "table"
+	var results []string
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the requirements with level, sections and number of scenarios",
 		Long: `List all requirements with their level, the sections of the interface that they come from and their scenarios, and what
-no requirement covers. agentconform explain ID shows one requirement in full.`,
+no requirement covers. agentconform explain ID shows one requirement in full.
+
+With --format html, the specification is written as one page: each rule with its scenarios and the faults that break it. The
+results of --result add exchanges: a file that has the name of a fault (limit-101-is-served.json) one that breaks its rule, all
+others those that keep the rules. agentconform prove --examples writes such files.`,
 		Example: `  agentconform list
   agentconform list | grep CP-LIST
   agentconform list --format json
-  agentconform list --format markdown > features/REQUIREMENTS.md`,
+  agentconform list --format markdown > features/REQUIREMENTS.md
+  agentconform list --format html --result reference.json,limit-101-is-served.json > specification.html`,
 		Args: noArguments("agentconform explain ID shows one requirement"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if len(results) > 0 && format != "html" {
+				return errors.New("--result gives the examples of --format html: add it, or remove --result")
+			}
 			catalogue, err := features.Load()
 			if err != nil {
 				return err
@@ -41,12 +51,15 @@ no requirement covers. agentconform explain ID shows one requirement in full.`,
 				return listJSON(s.out, catalogue, excluded)
 			case "markdown":
 				return features.Markdown(s.out, catalogue)
+			case "html":
+				return listHTML(c.Context(), s.out, catalogue, excluded, results)
 			}
-			return fmt.Errorf("--format %s: give table, json or markdown", format)
+			return fmt.Errorf("--format %s: give table, json, markdown or html", format)
 		},
 	}
-	c.Flags().StringVar(&format, "format", format, "table, json or markdown")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "json", "markdown"}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringVar(&format, "format", format, "table, json, markdown or html")
+	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "json", "markdown", "html"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,4 +42,33 @@ func TestListHasTheOperationsOfTheContract(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSpecificationHasExamplesFromResults takes a result for one of a fault, and for one of a server that keeps the other rules.
+func TestSpecificationHasExamplesFromResults(t *testing.T) {
+	run, err := os.ReadFile("../../reports/internal/reporttest/run.json")
+	require.NoError(t, err)
+	dir := t.TempDir()
+	files := []string{filepath.Join(dir, "limit-101-is-served.json"), filepath.Join(dir, "server.json")}
+	for _, file := range files {
+		require.NoError(t, os.WriteFile(file, run, 0o600))
+	}
+	var page, said strings.Builder
+	arguments := []string{"list", "--format", "html", "--result", strings.Join(files, ",")}
+	require.Equal(t, exitConformant, execute(t.Context(), arguments, streams{out: &page, err: &said}), said.String())
+	rules := map[string]string{}
+	for _, text := range strings.Split(page.String(), `<details class="req" id="`)[1:] {
+		id, rest, _ := strings.Cut(text, `"`)
+		rules[id] = rest
+	}
+	catalogue, err := features.Load()
+	require.NoError(t, err)
+	for _, q := range catalogue.Requirements {
+		assert.Contains(t, rules[q.ID], "Faults that break it", q.ID)
+	}
+	assert.Contains(t, rules["CP-LIST-3"], `<p class="reason failed"><b>limit-101-is-served</b>: list-revisions: expected status 422, got status 200`)
+	assert.NotContains(t, rules["CP-LIST-3"], "the reference</p>", "the server breaks it too")
+	assert.Contains(t, rules["CP-CREATE-1"], "the reference</p>")
+	assert.Contains(t, rules["CP-CREATE-1"], "/v2/deployments</code>")
+	assert.NotContains(t, rules["CP-CREATE-1"], "Breaks it")
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"text/tabwriter"
 
@@ -10,6 +12,8 @@ import (
 	"github.com/agentconform/agentconform/cmd/agentconform/internal/prover"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reference/mutants"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/proof"
 )
 
@@ -23,6 +27,8 @@ type proveFlags struct {
 	replay bool
 	whole  bool
 	all    bool
+
+	examples string
 }
 
 func newProve(io streams) *cobra.Command {
@@ -61,6 +67,7 @@ Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted.`,
 	flags.BoolVar(&f.whole, "whole", false, "run all scenarios against each mutant")
 	flags.BoolVar(&f.all, "all", false, "also try all generated mutants, which are derived from the contract, each until its first failure")
 	flags.BoolVar(&f.replay, "replay", false, "also replay the findings of each fault: against the faulty server, the reference, a closed port, and with wrong credentials")
+	flags.StringVar(&f.examples, "examples", "", "only the unmodified reference and one fault of each requirement; write their results into the `folder`, for list --result")
 	flags.BoolVar(&f.list, "list", false, "list the faults, mutants and null implementations, and exit")
 	return c
 }
@@ -76,7 +83,7 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(softMemory))
 	result, err := prover.Run(c.Context(), prover.Options{
-		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe,
+		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(), Describe: describe, Keep: f.keep(),
 		Done: func(row proof.Row, done, total int) {
 			state := "ok"
 			if problem := row.Problem; problem != "" {
@@ -110,6 +117,19 @@ func (f *proveFlags) prove(c *cobra.Command, io streams) error {
 		return failed(exitNonConformant)
 	}
 	return nil
+}
+
+// keep writes a result as an example; nil where none is wanted.
+func (f *proveFlags) keep() func(name string, r *reports.Result) error {
+	if f.examples == "" {
+		return nil
+	}
+	return func(name string, r *reports.Result) error {
+		if err := os.MkdirAll(f.examples, 0o755); err != nil {
+			return err
+		}
+		return outfile.Write(filepath.Join(f.examples, name+".json"), outfile.Public, r.WriteJSON)
+	}
 }
 
 // replayed sums up the replays.

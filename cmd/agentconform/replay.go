@@ -65,7 +65,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 		return err
 	}
 	defer stop()
-	catalogue, oracle, err := requirements()
+	catalogue, oracle, err := steps.Requirements()
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (f *replayFlags) replay(c *cobra.Command, name string, io streams) error {
 	screen.follow()
 	ledger := filepath.Join(filepath.Dir(f.result), "ledger.jsonl")
 	answers, left, err := replay.Judge(c.Context(), steps.Options{
-		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Seed: seedOr(result.Run.Seed), ID: runID(), Version: suiteVersion(),
+		Config: cfg, Catalogue: catalogue, Oracle: oracle, Fixtures: served, Seed: result.Run.Seed, Version: suiteVersion(),
 		LedgerFile: ledger, Progress: screen.show,
 	}, result, findings)
 	screen.close()

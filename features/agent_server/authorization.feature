@@ -31,6 +31,17 @@ Feature: Authorization at the agent server
         | second | read the state |
         | second | retrieve a run |
 
+    Scenario Outline: A thread of the <owner> user is not open to another user whom it names as owner
+      Given the user is the <owner> configured user
+      And a thread of the user that names the other user as owner
+      When the other user tries to read the state
+      Then the request is answered with an HTTP error status
+
+      Examples:
+        | owner  |
+        | first  |
+        | second |
+
     Scenario Outline: A run of the <owner> user is not retrieved by another user under a thread of their own
       Given the user is the <owner> configured user
       And a completed run
@@ -291,6 +302,11 @@ Feature: Authorization at the agent server
         | the other user               | headers that claim a studio user or an administrator |
         | the other user               | headers that override the path                       |
         | the other user               | a header that overrides the method                   |
+
+      @needs:users.1 @needs:separate_credentials @needs:credentials.api_key
+      Examples: credentials of the control plane
+        | caller                       | headers                                              |
+        | the other user               | the API key of the control plane                     |
 
       @needs:users
       Examples:

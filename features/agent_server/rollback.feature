@@ -72,6 +72,11 @@ Feature: Rolling back a run in progress
       Then the prior run can no longer be retrieved
       And the state holds the messages of the new run only
 
+    Scenario: The prior run does not reappear with a further run
+      Given a run that was rolled back on a thread of its own
+      When the user's next run on the thread completes
+      Then the prior run is gone, and the state holds no message of it
+
   @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
   @writes
   Rule: A pending run that was rolled back is answered with an HTTP error status on GET, and leaves nothing in the thread state

@@ -55,6 +55,16 @@ Feature: Runs
       When the user retrieves the run under an unknown thread
       Then the request is answered with an HTTP error status
 
+    Scenario: Ids that are almost those of a run and its thread, and those of each other, are answered with an HTTP error status
+      Given a completed run
+      When the user retrieves the run by each wrong run id and under each wrong thread id
+      Then each of these requests is answered with an HTTP error status
+
+    Scenario: Starting a run under an id that is almost that of a thread is answered with an HTTP error status
+      Given a completed run
+      When the user starts a run under each wrong thread id
+      Then each of these requests is answered with an HTTP error status
+
     Scenario: Starting a run on an unknown thread is answered with an HTTP error status
       When the user starts a run on an unknown thread
       Then the request is answered with an HTTP error status
@@ -75,6 +85,10 @@ Feature: Runs
       When the user starts a longer run, and joins it
       Then the join is answered with 2xx
       And the join does not return before the end of the run
+
+    Scenario: Two joins at the same time are both answered when the run has completed, and not before
+      When the user starts a long run, and joins it twice at the same time
+      Then neither join returns before the end of the run
 
     Scenario: After the join the state holds the input and the answer
       When the user starts a long run, and joins it
@@ -102,10 +116,22 @@ Feature: Runs
   Rule: A run with an unknown assistant_id is refused with a 4xx, leaves no messages in the state, and the thread stays usable
     "assistant_id (string, the name of a deployed graph)"
 
-    Scenario: A run with an unknown assistant_id is refused with 4xx
+    Scenario Outline: A run with <assistant> is refused with 4xx
       Given a thread of the user
-      When the user tries to start a run of an unknown assistant_id
+      When the user tries to start a run of <assistant>
       Then the request is refused with 4xx
+
+      Examples:
+        | assistant                                |
+        | an unknown assistant_id                  |
+        | the assistant_id with one more character |
+
+    @slow
+    Scenario: A run with rollback that is refused for its assistant_id does not affect the run in progress
+      Given a run in progress on a new thread
+      And the user was refused a run with rollback of an unknown assistant_id on it
+      When the user's next run on the thread completes
+      Then the state holds the messages of the user's runs only
 
     Scenario: After the refusal the thread accepts a run, and holds no other messages
       Given a thread of the user

@@ -59,6 +59,19 @@ Feature: The state of a thread
       Then the messages of the state have the types "human, ai"
       And the human messages are the input, in order
 
+    Scenario: Each of forty messages is unchanged, with texts that servers escape, trim, normalise or merge
+      When a run of the user with a message of each class of text has completed
+      Then each human message is the one of the input
+
+    Scenario Outline: A run with <message> keeps it, or is refused
+      When a run of the user with <message> has completed, or was refused with 4xx
+      Then each human message is the one of the input
+
+      Examples:
+        | message             |
+        | an empty message    |
+        | a message of 32 KiB |
+
     Scenario: The result of a tool is a tool message
       When a run of the user that calls a tool has completed
       Then the messages of the state have the types "human, tool, ai"

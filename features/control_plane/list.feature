@@ -40,6 +40,11 @@ Feature: Listing the revisions of a deployment
         | 99    |
         | 100   |
 
+    Scenario: A limit in another spelling is taken for the number that it stands for, or refused
+      Given a deployment whose revisions are known
+      When the client lists its revisions with limit in each other spelling
+      Then each limit is taken for the number that it stands for, or refused with 4xx
+
   @CP-LIST-3 @must @section-4 @section-7 @section-8 @form
   @reads @shares:deployment
   Rule: A limit outside 1 to 100, or one that is not an integer, is refused with 422 and an error that names limit
@@ -63,6 +68,11 @@ Feature: Listing the revisions of a deployment
         | 1.5   |
         |       |
         | ten   |
+
+    Scenario: Each limit that the contract does not allow is refused with 422
+      Given an existing deployment
+      When the client lists its revisions with each invalid limit
+      Then each of these requests is refused with 422 and an error that names "limit"
 
   @CP-LIST-4 @must @section-4 @section-8
   @reads:revisions=21 @shares:history
@@ -99,6 +109,11 @@ Feature: Listing the revisions of a deployment
         | 0.5   |
         |       |
         | ten   |
+
+    Scenario: Each offset that the contract does not allow is refused with 422
+      Given an existing deployment
+      When the client lists its revisions with each invalid offset
+      Then each of these requests is refused with 422 and an error that names "offset"
 
   @CP-LIST-6 @must @section-4 @after:CP-LIST-2 @after:CP-LIST-8
   @shares:history
@@ -169,6 +184,13 @@ Feature: Listing the revisions of a deployment
         | size |
         | 20   |
 
+    @reads:settled=2 @reads:revisions=6
+    Scenario: Paging through a filtered list by the returned offset returns exactly the filtered revisions
+      Given a deployment whose revisions have settled in different statuses
+      And paging through its revisions by computed offsets works
+      When the client pages through each filtered list, five at a time, by the returned offsets
+      Then the pages hold exactly the filtered revisions
+
   @CP-LIST-8 @must @section-4 @section-8 @form
   Rule: An offset at or past the end of the list is answered with 200 and no revisions
     "offset is at least 0, default 0."
@@ -230,6 +252,12 @@ Feature: Listing the revisions of a deployment
       Given a deployment whose revisions have settled
       When the client filters its revisions by pairs of statuses
       Then each list is the union of the lists of its two statuses
+
+    @reads:settled=1
+    Scenario: Filtering by three statuses, and by one that is named twice, returns the revisions with any of them once
+      Given a deployment whose revisions have settled
+      When the client filters its revisions by three statuses, and by one that is named twice
+      Then each list is the union of the lists of its statuses
 
     @reads:settled=2 @reads:revisions=6
     Scenario: The pages of a filtered list return exactly the filtered revisions
@@ -310,6 +338,22 @@ Feature: Listing the revisions of a deployment
     Scenario: The list of an unknown deployment is answered with 404
       When the client lists the revisions of an unknown deployment
       Then the request is answered with 404 and a detail that contains the deployment id
+
+    Scenario: The list of an unknown deployment is answered with 404 whatever parameter is sent
+      When the client lists the revisions of an unknown deployment with each parameter
+      Then each of these lists is answered with 404 and a detail that contains its id
+
+    @reads @shares:deployment
+    Scenario: The list of an id that is almost that of a deployment, or that of a revision, is answered with 404
+      Given an existing deployment
+      When the client lists the revisions of each id that is almost that of the deployment
+      Then each of these lists is answered with 404 and a detail that contains its id
+
+    @reads:revisions=1 @shares:history
+    Scenario: The list by an id in capital letters holds the revisions of the deployment, or is refused
+      Given a deployment whose revisions are known
+      When the client lists its revisions by its id in capital letters
+      Then the list holds its revisions, or the request is refused with 4xx
 
   @CP-LIST-14 @must @section-4 @section-7 @form
   Rule: Listing revisions with a deployment id that is not a valid UUID is refused with 422 and an error that names deployment_id

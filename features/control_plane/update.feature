@@ -35,6 +35,19 @@ Feature: Updating a deployment
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
+    @shares:changing @creates:0/1
+    Scenario: Updating repo_ref beside graph_config_path null creates one revision
+      Given a deployment that accepts updates
+      When the client updates "repo_ref" beside "graph_config_path" null
+      Then exactly one revision was created
+      And the "latest_revision_id" of the deployment names that revision
+
+    @shares:changing @creates:0/2
+    Scenario: Updating repo_ref while the revision of the update before may still be built creates another one
+      Given a deployment that accepts updates
+      When the client updates "repo_ref" twice, the second time while the first revision may still be built
+      Then the "latest_revision_id" of the deployment names the second revision
+
     @last
     @record
     Scenario: No update of repo_ref in a run is served without creating a revision
@@ -58,6 +71,13 @@ Feature: Updating a deployment
     Scenario: Updating graph_config_path to its current value creates one revision
       Given a deployment that accepts updates
       When the client updates "graph_config_path" to its current value
+      Then exactly one revision was created
+      And the "latest_revision_id" of the deployment names that revision
+
+    @shares:changing @creates:0/1
+    Scenario: Updating graph_config_path beside repo_ref null creates one revision
+      Given a deployment that accepts updates
+      When the client updates "graph_config_path" beside "repo_ref" null
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
@@ -128,6 +148,7 @@ Feature: Updating a deployment
       Given a deployment that accepts updates
       When the client tries to change its source
       Then a GET of the deployment shows the "source" of the create request
+      And each of its revisions shows that source
 
   @CP-UPDATE-6 @must @section-4 @form
   @writes

@@ -73,5 +73,5 @@
 // answers that succeed are changed.
 //
 // Beside these a row has also (further requirements that fail and that no failure explains, each with the reason), edition, pace (how long a revision stays in
-// each status), hangs, once, elsewhere, and place (of an equivalent mutant): see package faults.
+// each status), hangs, once, elsewhere, explored, and place (of an equivalent mutant): see package faults.
 package deviate

@@ -28,6 +28,7 @@ type Row struct {
 	Hangs      bool              `yaml:"hangs"`
 	Once       bool              `yaml:"once"`
 	Elsewhere  bool              `yaml:"elsewhere"`
+	Explored   bool              `yaml:"explored"`
 	Changes    []Change          `yaml:"changes"`
 	Change     `yaml:",inline"`
 
@@ -134,7 +135,7 @@ func (row *Row) check() error {
 	switch {
 	case equivalent == (row.Name != ""):
 		return errors.New("a row has a name, in fault or equivalent")
-	case equivalent && (row.Differs == "" || row.Breaks+row.Fails != "" || row.Hangs || row.Once || row.Elsewhere):
+	case equivalent && (row.Differs == "" || row.Breaks+row.Fails != "" || row.Hangs || row.Once || row.Elsewhere || row.Explored):
 		return fmt.Errorf("%s: an equivalent mutant has differs, and none of breaks, fails, hangs, once, elsewhere", row.Equivalent)
 	case !equivalent && (row.Breaks == "" || row.Fails == "" || row.Differs+row.Place != ""):
 		return fmt.Errorf("%s: a fault has breaks and fails, and none of differs, place", row.Name)

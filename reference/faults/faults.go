@@ -29,8 +29,10 @@ type Fault struct {
 	// Elsewhere marks a fault that only scenarios of other requirements meet, or many requests together. The gate runs all of the half,
 	// and findings are not replayed: a few scenarios alone may not meet it.
 	Elsewhere bool
-	Row       *deviate.Row // nil where the fault is written in Go
-	Apply     Layer
+	// Explored marks a fault that no scenario sees, and exploration does.
+	Explored bool
+	Row      *deviate.Row // nil where the fault is written in Go
+	Apply    Layer
 }
 
 // EquivalentMutant is a deliberate difference that breaks no MUST.

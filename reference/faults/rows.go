@@ -75,7 +75,7 @@ func written() (broken []Fault, equivalent []EquivalentMutant) {
 		}
 		broken = append(broken, Fault{
 			Name: row.Name, Breaks: row.Breaks, Fails: row.Fails, Also: row.Also, Edition: row.Edition,
-			Hangs: row.Hangs, Once: row.Once, Elsewhere: row.Elsewhere, Row: row, Apply: Around(row, &deviate.Count{}),
+			Hangs: row.Hangs, Once: row.Once, Elsewhere: row.Elsewhere, Explored: row.Explored, Row: row, Apply: Around(row, &deviate.Count{}),
 		})
 	}
 	return broken, equivalent

@@ -42,7 +42,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 		"ellipsis": safe.Ellipsis, "headline": overview.Headline, "join": strings.Join,
 		"known": overview.KnownText, "label": label, "leftOut": overview.LeftOut, "long": long, "notes": overview.Notes, "quote": overview.Quote,
 		"remaining": overview.Remaining, "seen": overview.Seen, "shortID": shortID, "subject": overview.Subject, "verdicts": overview.VerdictCounts,
-		"waits": overview.Waits, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong,
+		"waits": overview.Waits, "where": overview.WhereFrom, "wrong": overview.WhatIsWrong, "rule": overview.RuleURL,
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
 
@@ -55,10 +55,8 @@ func long(text any) bool {
 // page is what the templates show. All text in it is scrubbed, so that no place in a template can forget to do it.
 type page struct {
 	overview.Overview
+	assets
 	R        *reports.Result
-	Policy   string
-	Style    template.CSS
-	Script   template.JS
 	Display  overview.DisplayVerdict
 	Link     string // address of the implementation, if it is one that can be followed
 	Judged   int    // passed or failed
@@ -87,8 +85,7 @@ func pageOf(original *reports.Result) *page {
 	shallow.Exchanges = nil
 	r := scrubbed(&shallow, maxText)
 	p := &page{
-		Overview: overview.Of(r), R: r, Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own files
-		Policy:  "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'",
+		Overview: overview.Of(r), assets: ownAssets(), R: r,
 		Display: overview.DisplayVerdictOf(r), Counts: overview.CountsOf(r), Levels: reports.Levels,
 		Judged:   overview.Judged(r),
 		Coverage: coverageOf(r), Cleanup: overview.CleanupOf(r, r.Run.Flag("--out")), all: original.Exchanges,
@@ -105,6 +102,21 @@ func pageOf(original *reports.Result) *page {
 	p.Parts = p.parts()
 	p.Chart = chartOf(r.Timeline, p.origins())
 	return p
+}
+
+// Title is that of the window.
+func (p *page) Title() string { return p.Display.String() + " – " + overview.Subject(p.R) }
+
+// assets are what each page holds beside its content.
+type assets struct {
+	Policy string
+	Style  template.CSS
+	Script template.JS
+}
+
+func ownAssets() assets {
+	return assets{Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // our own files
+		Policy: "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) + "; base-uri 'none'; form-action 'none'"}
 }
 
 // hash names a script or a style sheet in the content security policy.

@@ -36,6 +36,7 @@ type requirement struct {
 	Findings  []finding
 	MoreFound int    // findings that are not shown
 	Text      string // what the search looks into
+	Rule      *rule  // in the page of the specification, without a verdict
 }
 
 // partNames are the parts of the interface in their order: what is deployed comes after what deploys it.

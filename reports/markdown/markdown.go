@@ -71,18 +71,18 @@ func (m *markdown) failures(failed []*reports.Requirement) {
 		}
 		findings := m.Findings[q.ID]
 		if m.IsBeneath(q, failed) {
-			m.printf("| %s | %s | %s | | |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(m.Explained(q), 300))
+			m.printf("| %s | %s | %s | | |\n", linked(q.ID), q.Level, safe.Prose(m.Explained(q), 300))
 			continue
 		}
 		if len(findings) == 0 {
-			m.printf("| %s | %s | %s | | |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(q.Reason, 300))
+			m.printf("| %s | %s | %s | | |\n", linked(q.ID), q.Level, safe.Prose(q.Reason, 300))
 		}
 		for i, f := range findings {
 			if i == 3 {
-				m.printf("| %s | | and %d more | | |\n", safe.MarkdownCode(q.ID), len(findings)-i)
+				m.printf("| %s | | and %d more | | |\n", linked(q.ID), len(findings)-i)
 				break
 			}
-			m.printf("| %s | %s | %s | %s | %s |\n", safe.MarkdownCode(q.ID), q.Level, safe.Prose(overview.WhatIsWrong(f), 300),
+			m.printf("| %s | %s | %s | %s | %s |\n", linked(q.ID), q.Level, safe.Prose(overview.WhatIsWrong(f), 300),
 				cell(f.Expected), cell(f.Actual))
 		}
 	}
@@ -153,6 +153,14 @@ func (m *markdown) closing() {
 	for _, row := range overview.Closing(m.Result, m.Result.Run.Flag("--out")) {
 		m.printf("| %s | %s |\n", row[0], safe.Prose(row[1], 1000))
 	}
+}
+
+// linked is an ID that leads to its rule in the specification.
+func linked(id string) string {
+	if at := overview.RuleURL(id); at != "" {
+		return "[" + safe.MarkdownCode(id) + "](" + at + ")"
+	}
+	return safe.MarkdownCode(id)
 }
 
 // cell shows what the target has sent as code, in a cell of a table.

@@ -3,6 +3,7 @@ package overview
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -94,6 +95,19 @@ func WhereFrom(section string) string {
 	return "interface, section " + section
 }
 
+// specification is where the page of all requirements is, which make spec-page makes. An ID is the anchor of its rule.
+const specification = "https://agentconform.github.io/agentconform/#"
+
+// RuleURL is the address of a requirement in the specification; "" for what has not the form of an ID.
+func RuleURL(id string) string {
+	if !ruleID.MatchString(id) {
+		return ""
+	}
+	return specification + id
+}
+
+var ruleID = regexp.MustCompile(`^[A-Z0-9]{2,4}-[A-Za-z0-9-]{1,60}$`)
+
 // Quote is the sentence of the interface that a requirement judges, in quotation marks; "" where there is none.
 func Quote(q *reports.Requirement) string {
 	if q.Quote == "" {
@@ -136,6 +150,9 @@ func Duration(ms int64) string {
 // out is the folder of the reports; it may be empty.
 func Closing(r *reports.Result, out string) [][2]string {
 	stats := fmt.Sprintf("%s, %s, seed %d", reports.Count(r.Counts.Exchanges, "exchange"), Duration(r.Run.DurationMS), r.Run.Seed)
+	if n := r.Counts.Explored; n > 0 {
+		stats += fmt.Sprintf(", %s explored", reports.Count(n, "operation"))
+	}
 	if waits := Waits(r.Counts); waits != "" {
 		stats += ", " + waits
 	}

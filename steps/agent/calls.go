@@ -98,7 +98,7 @@ func Input(inputs []string) map[string]any {
 // TryPost starts a run at once. Where it is refused the run has no id.
 func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Order) (*GraphRun, error) {
 	g := &GraphRun{Thread: t, Order: o, Inputs: append(append([]string{}, o.Before...), s.agents.Text(o))}
-	body := map[string]any{"assistant_id": s.target.Config.AssistantID, "input": Input(g.Inputs)}
+	body := map[string]any{"assistant_id": cmp.Or(o.Assistant, s.target.Config.AssistantID), "input": Input(g.Inputs)}
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy
 	}
@@ -173,8 +173,8 @@ func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*clie
 	return s.ask(ctx, who, http.MethodGet, StatePath(t.ID), nil)
 }
 
-// join waits for the run to be over. Its answer may take as long as the run.
-func (s *Server) join(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
+// Join waits for the run to be over. Its answer may take as long as the run.
+func (s *Server) Join(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
 	request.Timeout, request.Waits, request.Raised = g.Order.Hold+s.target.Config.Timeouts.Run, true, g.Order.raises()
 	return s.target.Client.Do(ctx, request)

@@ -17,28 +17,30 @@ import (
 // order, and nothing else. It asks for no kinds: they are another requirement's concern.
 func HoldsOnly(state *client.Answer, runs ...*GraphRun) error {
 	all := messages.Of(state)
-	wrong := func() error {
-		expected := "exactly the messages of " + reports.Count(len(runs), "run")
-		o := outcome.Violated(state, expected, "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
-		if len(runs) > 0 {
-			o = o.Comparing(state, runs[len(runs)-1].Answer)
-		}
-		return o
+	if Only(all, runs...) {
+		return nil
 	}
+	expected := "exactly the messages of " + reports.Count(len(runs), "run")
+	o := outcome.Violated(state, expected, "%s", beside(all, runs)+messages.Shown(all)).At("/values/messages")
+	if len(runs) > 0 {
+		o = o.Comparing(state, runs[len(runs)-1].Answer)
+	}
+	return o
+}
+
+// Only tells whether the messages are the inputs of the runs, each with its answer, in this order, and nothing else.
+func Only(all []messages.Message, runs ...*GraphRun) bool {
 	at := 0
 	for _, g := range runs {
 		for _, input := range g.Inputs {
 			if at >= len(all) || all[at].Text != input {
-				return wrong()
+				return false
 			}
 			at++
 		}
 		at += g.outputs()
 	}
-	if at != len(all) {
-		return wrong()
-	}
-	return nil
+	return at == len(all)
 }
 
 // beside says what is wrong with messages that are to be those of the runs: what comes before them, or that they are not

@@ -47,6 +47,8 @@ type Order struct {
 	Strategy string        // multitask_strategy
 	Before   []string      // human messages that come before the one that steers
 	Text     string        // in place of a unique text
+	// Assistant is asked for in place of the one of the configuration.
+	Assistant string
 }
 
 // raises tells whether the graph is told to raise an error.

@@ -83,6 +83,14 @@ func (j *Joining) surelyOver(ctx context.Context, a *Agents, early bool) error {
 	return nil
 }
 
+// SurelyOver waits for the end of a run that has written all.
+func (s *Server) SurelyOver(ctx context.Context, g *GraphRun) error {
+	waiting := joinAside(ctx, s, g)
+	defer waiting.Leave()
+	s.agents.runs.over(g)
+	return waiting.surelyOver(ctx, s.agents, false)
+}
+
 // Completed is Await for a run that a scenario needs whole.
 func (s *Server) Completed(ctx context.Context, g *GraphRun) (*client.Answer, error) {
 	state, err := s.Await(ctx, g)
@@ -122,7 +130,7 @@ func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
 	ctx, j.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(j.done)
-		j.Answer, j.Err = s.join(ctx, g.Thread.Owner, g)
+		j.Answer, j.Err = s.Join(ctx, g.Thread.Owner, g)
 		j.Ended = time.Now()
 		if j.Answer != nil {
 			j.Ended = j.Answer.Sent.Add(j.Answer.Took)

@@ -148,16 +148,21 @@ func (w *callers) tryRun(ctx context.Context, who target.Caller, t *agent.Thread
 // wasRefusedRun needs the refusal: a request that is served is another requirement's concern. While a run is in
 // progress the attempt has to come before its end.
 func (w *callers) wasRefusedRun(ctx context.Context, name, what string) error {
-	if len(w.kept) == 0 {
-		w.kept = []*agent.GraphRun{w.current}
-	}
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
 	}
+	return w.wasRefused(ctx, func(ctx context.Context) error { return w.tryRun(ctx, who, w.thread, what) })
+}
+
+// wasRefused needs the refusal of what is tried, before the end of the run in progress where there is one.
+func (w *callers) wasRefused(ctx context.Context, try func(context.Context) error) error {
+	if len(w.kept) == 0 {
+		w.kept = []*agent.GraphRun{w.current}
+	}
 	inTime := true
-	err = w.race(ctx, func(ctx context.Context) (bool, error) {
-		if err := w.tryRun(ctx, who, w.thread, what); err != nil {
+	err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := try(ctx); err != nil {
 			return false, err
 		}
 		if w.prior != nil {
@@ -206,8 +211,11 @@ func (w *callers) refusalCarriesDetail() error {
 	if !messages.ContainsText(a, detail) {
 		return outcome.Violated(a, fmt.Sprintf("a refusal with the detail %q", detail), "%s", outcome.Seen(a))
 	}
-	if found := a.Get("detail"); found.Type != gjson.String {
+	switch found := a.Get("detail"); {
+	case found.Type != gjson.String:
 		w.scene.Note("the refusal contains the detail, but not as the string detail of a JSON object")
+	case found.Str != detail:
+		return outcome.Violated(a, fmt.Sprintf("the detail %q", detail), "%s", outcome.Shown(found)).At("/detail")
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ type disguise struct {
 // define holds these sentences (section 5).
 func (w *disguise) define(r *common.Definitions) {
 	r.When(`(a caller without credentials) reads the run by paths with (a slash at the end|a doubled slash|capital letters|a path parameter)`, w.readsRespelled)
-	r.When(`(a caller without credentials|the other user) reads the run with (headers that [a-z ]+|a header that overrides the method)`, w.readsClaiming)
+	r.When(`(a caller without credentials|the other user) reads the run with (headers that [a-z ]+|a header that overrides the method|the API key of the control plane)`, w.readsClaiming)
 	r.Then(`no answer shows anything of the run`, w.showsNothing)
 }
 

@@ -31,6 +31,7 @@ func (w *owners) define(r *common.Definitions) {
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
 	r.Given(`a thread of each of two users`, w.aThreadEach)
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
+	r.Given(`a thread of the user that names the other user as owner`, w.aThreadForOther)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, w.userCreatesWithMetadata)
 	r.Then(`the list does not hold that thread`, w.listLacksMarked)
@@ -237,6 +238,20 @@ func (w *owners) userCreatesForOther(ctx context.Context) error {
 		name = other.User.Identity
 	}
 	return w.createOwned(ctx, map[string]any{ownerKey: name})
+}
+
+// aThreadForOther has a completed run, so that it has a state.
+func (w *owners) aThreadForOther(ctx context.Context) error {
+	if err := w.userCreatesForOther(ctx); err != nil {
+		return err
+	}
+	if w.scene.Answer.Refused() {
+		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s", outcome.Seen(w.scene.Answer))
+	}
+	if err := w.thread.Usable(); err != nil {
+		return err
+	}
+	return w.nextRunCompletes(ctx)
 }
 
 func (w *owners) userCreatesWithMetadata(ctx context.Context) error {

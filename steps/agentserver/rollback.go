@@ -30,6 +30,8 @@ func (w *rollbacks) define(r *common.Definitions) {
 	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
 	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
+	r.Given(`a run that was rolled back on a thread of its own`, w.aRolledBackRunAlone)
+	r.Then(`the prior run is gone, and the state holds no message of it`, w.priorIsGone)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
 	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
 	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, w.userLooks)
@@ -84,6 +86,30 @@ func (w *rollbacks) userRollsBack(ctx context.Context, moment string) error {
 		w.speakOfRollback(rb)
 	}
 	return err
+}
+
+// aRolledBackRunAlone is on a thread that no other scenario reads.
+func (w *rollbacks) aRolledBackRunAlone(ctx context.Context) error {
+	rb, err := w.server.RollBack(ctx, agent.HasStarted)
+	if err != nil {
+		return err
+	}
+	w.speakOfRollback(rb)
+	if err := rb.After.NoneRetrievable(); err != nil {
+		return err
+	}
+	return rb.Prior.LeftIn(rb.After.State)
+}
+
+func (w *rollbacks) priorIsGone(ctx context.Context) error {
+	after, err := w.server.Remains(ctx, w.prior)
+	if err != nil {
+		return err
+	}
+	if err := after.NoneRetrievable(); err != nil {
+		return err
+	}
+	return w.prior.LeftIn(after.State)
 }
 
 func (w *rollbacks) speakOfRollback(rb *agent.Rollback) {

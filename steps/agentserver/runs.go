@@ -37,7 +37,7 @@ func (w *runs) define(r *common.Definitions) {
 	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins)
 	r.When(`the user starts a longer run, and joins it`, w.userStartsLongerAndJoins)
 	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread)
-	r.When(`the user tries to start a run of an unknown assistant_id`, w.userStartsUnknownGraph)
+	r.When(`the user tries to start a run of (an unknown assistant_id|the assistant_id with one more character)`, w.userStartsUnknownGraph)
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
 	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
 	r.When(`the user retrieves the run`, w.userRetrievesRun)
@@ -185,9 +185,13 @@ func (w *runs) startRaw(ctx context.Context, body any, wrong bool) error {
 	return err
 }
 
-func (w *runs) userStartsUnknownGraph(ctx context.Context) error {
+func (w *runs) userStartsUnknownGraph(ctx context.Context, which string) error {
 	w.foreign = w.agents.Text(agent.Order{})
-	return w.startRaw(ctx, map[string]any{"assistant_id": "agentconform-" + target.UnknownID(), "input": agent.Input([]string{w.foreign})}, false)
+	id := "agentconform-" + target.UnknownID()
+	if which != "an unknown assistant_id" {
+		id = w.target.Config.AssistantID + "x"
+	}
+	return w.startRaw(ctx, map[string]any{"assistant_id": id, "input": agent.Input([]string{w.foreign})}, false)
 }
 
 func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error {

@@ -64,6 +64,7 @@ func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *pla
 	(&disguise{World: w}).define(r)
 	(&owners{World: w}).define(r)
 	(&extensions{World: w}).define(r)
+	(&byRule{World: w}).define(r)
 }
 
 func (w *World) aDeployedAgentServer(ctx context.Context) (err error) {

@@ -30,6 +30,7 @@ type try struct {
 
 func (w *invalidBeside) define(r *common.Definitions) {
 	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), beside valid values of the other parameters`, w.clientListsInvalid)
+	r.When(`the client lists its revisions with each invalid (limit|offset)`, w.clientListsInvalidAlone)
 	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
 }
 
@@ -59,6 +60,16 @@ func (w *invalidBeside) clientListsInvalid(ctx context.Context, parameter string
 	return nil
 }
 
+func (w *invalidBeside) clientListsInvalidAlone(ctx context.Context, parameter string) error {
+	for _, invalid := range w.invalid(parameter) {
+		if err := w.List(ctx, parameter+"="+url.QueryEscape(invalid.Value), true); err != nil {
+			return err
+		}
+		w.tried = append(w.tried, try{parameter: parameter, invalid: invalid, answer: w.Scene.Answer})
+	}
+	return nil
+}
+
 // validBeside are those of the other parameters for which the row has a 1.
 func validBeside(parameter string, row []int, turn int) (parts []string) {
 	others := slices.DeleteFunc(slices.Clone(valid), func(v struct{ parameter, first, second string }) bool { return v.parameter == parameter })
@@ -82,8 +93,10 @@ func (w *invalidBeside) eachIsRefusedNaming(parameter string) error {
 		case wrong != nil:
 			wrong.Violations[0].Count++
 		default:
-			wanted := fmt.Sprintf("status 422 with an error that names %s: %[1]s=%s (%s) beside %s",
-				parameter, t.invalid.Value, t.invalid.Why, strings.Join(t.beside, " and "))
+			wanted := fmt.Sprintf("status 422 with an error that names %s: %[1]s=%s (%s)", parameter, t.invalid.Value, t.invalid.Why)
+			if len(t.beside) > 0 {
+				wanted += " beside " + strings.Join(t.beside, " and ")
+			}
 			wrong = outcome.Violated(t.answer, wanted, "%s", outcome.Seen(t.answer))
 		}
 	}

@@ -25,6 +25,7 @@ func defineListing(r *common.Definitions, w *World) {
 	(&beside{lists: l, filtering: f}).define(r)
 	(&both{lists: l, filtering: f}).define(r)
 	(&invalidBeside{lists: l}).define(r)
+	(&listCases{lists: l, filtering: f}).define(r)
 	(&reconciling{lists: l}).define(r)
 }
 

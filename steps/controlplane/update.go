@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -33,6 +34,10 @@ func (w *update) define(r *common.Definitions) {
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`, w.clientUpdatesToCurrent)
 	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`, w.clientUpdatesNothing)
 	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth)
+	r.When(`the client updates "(\w+)" beside "(\w+)" null`, w.clientUpdatesBesideNull)
+	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`, w.clientUpdatesTwice)
+	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
+	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
 	r.When(`the client updates an unknown deployment`, w.clientUpdatesUnknown)
 	r.When(`the client tries to set the read-only fields in an update`, w.clientUpdatesReadOnly)
@@ -136,6 +141,55 @@ func (w *update) clientUpdatesBoth(ctx context.Context) error {
 		change[field] = w.Plane.Sources.ValueOf(field)
 	}
 	return w.patchSource(ctx, change, "")
+}
+
+// clientUpdatesBesideNull sends the current value, which any deployment has, beside a null, which sets nothing.
+func (w *update) clientUpdatesBesideNull(ctx context.Context, field, null string) error {
+	current := w.before.Deployment.Get("source_revision_config." + field)
+	if current.Type != gjson.String {
+		return outcome.Inconclusive("the deployment has no string %s to send again: %s", field, outcome.Shown(current))
+	}
+	return w.patchSource(ctx, map[string]any{field: current.Str, null: nil}, plane.ToCurrentValue)
+}
+
+// clientUpdatesTwice does not wait until the first revision has settled.
+func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
+	known := w.before.Latest
+	for range 2 {
+		if err := w.clientUpdatesToCurrent(ctx, field); err != nil {
+			return err
+		}
+		a := w.Scene.Answer
+		if w.Revision != "" && a.Refused() {
+			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s", outcome.Seen(a))
+		}
+		if !a.OK() {
+			return outcome.AsPrecondition(outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a)))
+		}
+		latest, _, err := w.Plane.AwaitLatest(ctx, a, w.kind, w.Deployment.ID, known)
+		if err != nil {
+			return err
+		}
+		if w.Revision == "" && latest == known {
+			return outcome.AsPrecondition(outcome.Violated(a, "a new revision", "none"))
+		}
+		w.AskedIDs = append(w.AskedIDs, latest)
+		w.Revision, known = latest, latest
+	}
+	return nil
+}
+
+// namesSecondLatest looks for a second new revision, which the deployment is to name. Where the list shows none, none was created.
+func (w *update) namesSecondLatest(ctx context.Context) error {
+	after, err := w.Plane.Snapshot(ctx, w.Deployment)
+	if err != nil {
+		return err
+	}
+	if w.AskedIDs[1] == w.AskedIDs[0] || after.Latest != w.AskedIDs[1] {
+		return outcome.Violated(after.Deployment, "the latest_revision_id of the second new revision", "%s, which is not new (%d revisions, before: %d)",
+			after.Latest, len(after.Revisions), len(w.before.Revisions)).At("/latest_revision_id").Comparing(after.Deployment, w.before.Deployment)
+	}
+	return nil
 }
 
 // clientUpdatesToCurrent sends what the deployment shows: any value that is not null creates a revision (section 2).
@@ -286,6 +340,28 @@ func (w *update) sourceUnchanged(ctx context.Context) error {
 	}
 	w.Scene.Answer = a
 	return w.SourceAsAsked()
+}
+
+// revisionsKeepSource reads the list, and the latest revision.
+func (w *update) revisionsKeepSource(ctx context.Context) error {
+	want, _ := w.Deployment.Body["source"].(string)
+	latest, err := w.Plane.Get(ctx, plane.RevisionPath(w.Deployment.ID, w.before.Latest), "")
+	if err != nil {
+		return err
+	}
+	if got := latest.Get("source"); latest.OK() && got.String() != want {
+		return outcome.Violated(latest, "source "+want, "%s", outcome.Shown(got)).At("/source")
+	}
+	rows, list, err := w.Plane.ListAll(ctx, w.Deployment.ID, "")
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		if got := row.Get("source"); got.String() != want {
+			return outcome.Violated(list, "source "+want, "%s", outcome.Shown(got)).At(fmt.Sprintf("/resources/%d/source", i))
+		}
+	}
+	return nil
 }
 
 func (w *update) readOnlyUnchanged(ctx context.Context) error {

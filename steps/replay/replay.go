@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
@@ -47,6 +48,9 @@ func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings [
 	o.Select, o.Once = suite.Selection{}, true
 	for i, f := range findings {
 		tests[i] = testOf(f, was, o.Catalogue)
+		if tests[i].sequence != nil {
+			o.ExploreCase = tests[i].sequence
+		}
 		for _, s := range []*features.Scenario{tests[i].judge, tests[i].shows} {
 			if s != nil && tests[i].missing == "" {
 				o.Select.Keys = append(o.Select.Keys, s.Key())
@@ -76,21 +80,26 @@ type test struct {
 	judge   *features.Scenario // that found it
 	// shows is the scenario that makes the request which a rule about all answers of a run judges, and had got as far as
 	// steps; nil for other rules.
-	shows   *features.Scenario
-	steps   int
-	missing string // why it cannot be judged by this version
+	shows *features.Scenario
+	steps int
+	// sequence is what exploration had sent; judge is then a scenario of the requirement that it broke.
+	sequence []explore.Operation
+	missing  string // why it cannot be judged by this version
 }
 
 func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test {
 	t := test{finding: f, missing: "this version has no scenario of " + f.Requirement + " that found it"}
 	for _, q := range was.Requirements {
 		for _, s := range q.Scenarios {
-			if q.ID == f.Requirement && s.Key() == f.Scenario {
-				t.judge = find(c, q.ID, s.Name)
+			if q.ID != f.Requirement || s.Key() != f.Scenario {
+				continue
+			}
+			if t.judge = find(c, q.ID, s.Name); s.URI == explore.URI {
+				t.judge, t.sequence, t.missing = explored(c, q.ID, s)
 			}
 		}
 	}
-	if t.judge == nil {
+	if t.judge == nil || t.sequence != nil {
 		return t
 	}
 	t.missing = ""
@@ -120,6 +129,20 @@ func testOf(f reports.Finding, was *reports.Result, c *features.Catalogue) test 
 		t.missing = fmt.Sprintf("this version has no scenario that makes the request which shows it (%s)", x.Scenario)
 	}
 	return t
+}
+
+// explored reads the operations of a sequence that exploration has found, in the words of the vocabulary: a result cannot have others sent.
+func explored(c *features.Catalogue, requirement string, s reports.Scenario) (judge *features.Scenario, all []explore.Operation, missing string) {
+	var text strings.Builder
+	for _, step := range s.Steps {
+		fmt.Fprintf(&text, "%s %s\n", step.Keyword, step.Text)
+	}
+	all, err := explore.Parse(text.String())
+	q := c.Find(requirement)
+	if err != nil || q == nil {
+		return nil, nil, fmt.Sprintf("this version does not know the sequence: %v", err)
+	}
+	return q.Scenarios[0], all, ""
 }
 
 // find finds a scenario of an earlier run in this version.
@@ -152,9 +175,12 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 	for _, f := range now.Findings {
 		known := f.ID != t.finding.ID && t.judge.Is(features.TagLast) &&
 			slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.ID == f.ID })
-		if f.Scenario == t.judge.Key() && !known {
+		if (f.Scenario == t.judge.Key() || t.sequence != nil && f.Requirement == t.finding.Requirement) && !known {
 			return reports.Failed, fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
 		}
+	}
+	if t.sequence != nil && now.Counts.Explored == 0 {
+		return reports.Inconclusive, "the agent server could not be explored"
 	}
 	if s := told(now, t.judge); s.Verdict != reports.Passed && s.Verdict != reports.Failed {
 		return reports.Inconclusive, fmt.Sprintf("%s: %s", s.Verdict, s.Reason)

@@ -12,20 +12,18 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// specVersion is the version of the interface that the documents in spec describe (section 9).
-const specVersion = "0.1.0"
-
 // result collects what the run observed, in the order of the features, and how long it took to remove what was created.
 func (r *run) result(selected []*features.Scenario, removal time.Duration) (*reports.Result, error) {
 	res := &reports.Result{
 		Schema: reports.Schema,
-		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: specVersion, Requirements: len(r.Catalogue.Requirements),
+		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version, Requirements: len(r.Catalogue.Requirements),
 			Digest: r.Catalogue.Digest()},
 		Target: reports.Target{ControlPlane: r.target.Config.Target, AgentServer: r.target.Redact.Text(r.target.AgentAddress()), Implementation: implementationOf(r.target), Rejecting: r.rejecting, Connection: r.target.Config.Connection(), Supports: r.target.Config.Supports},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
@@ -52,6 +50,7 @@ func (r *run) result(selected []*features.Scenario, removal time.Duration) (*rep
 	}
 	res.Counts.Cases = len(selected)
 	res.Counts.Throttled, res.Counts.NotWaited = r.target.Collector.Throttled()
+	res.Counts.Explored = r.explored
 	res.Counts.WaitedMS = r.target.Client.Waited().Milliseconds()
 	comparisons := r.addFindings(res, selected)
 	res.Notes = r.notes()

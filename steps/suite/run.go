@@ -1,7 +1,10 @@
 package suite
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
@@ -15,6 +18,7 @@ import (
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -31,11 +35,14 @@ type Options struct {
 	Concurrency int // requests in flight; DefaultConcurrency when 0
 	Strict      bool
 	FailOn      []string // "should", or tag expressions: requirements that match one count as MUST
-	Seed        int64    // shuffles the scenarios; any number but 0
-	ID          string   // of the run; names what it creates
+	Seed        int64    // shuffles the scenarios; 0: a random one, which the result tells
+	ID          string   // of the run; names what it creates; "": a random one
 	Version     string   // of the suite
 	Commit      string   // of the suite's source, where the build recorded it
 	Arguments   []string // of the program, as the user gave them, for the report
+
+	Explore     int                 // operations that are explored besides; [Automatic]
+	ExploreCase []explore.Operation // is explored in place of these
 
 	Once         bool // scenarios that failed are not judged again
 	Keep         bool // what the run created stays at the target
@@ -63,6 +70,7 @@ type run struct {
 
 	expressions *common.Expressions
 	binding     func(*features.Requirement) bool // counts as MUST by Options.FailOn, or by a claim
+	explored    int                              // operations
 
 	obstacles
 
@@ -127,6 +135,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	if err := r.judgeAgain(within, asking[0]); err != nil {
 		return nil, err
 	}
+	selected = r.explore(within, selected)
 	judging := within
 	if ctx.Err() != nil {
 		r.maker.Wait() // what is still being made may add to the record
@@ -154,6 +163,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
+	o.Seed, o.ID = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1), cmp.Or(o.ID, randomID())
 	if every := o.Config.Every(); every > 0 { // who waits long for the rate loses the races with the runs that it has started
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
@@ -170,6 +180,12 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		forecast: Foresee(o.Config, o.Select), start: start, expressions: common.NewExpressions(), verdicts: map[string]*verdict{}}
 	r.invariants = invariants.NewRecord(t, r.judgedApart)
 	return r, nil
+}
+
+func randomID() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // reach sends one request, so that a target that does not answer is reported once and not for each scenario. Any

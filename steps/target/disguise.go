@@ -34,6 +34,10 @@ func (t *Target) Claim(what string) (http.Header, error) {
 	if len(t.Config.Users) > 0 {
 		user = t.Config.Users[0].Identity
 	}
+	if what == "the API key of the control plane" {
+		who, err := t.planesCaller(aPlanesKey)
+		return who.Header, err
+	}
 	claims := map[string]http.Header{
 		"headers that name the user": {"X-User-Id": {user}, "X-User": {user}, "X-Owner": {user}, "X-Remote-User": {user},
 			"Remote-User": {user}, "X-Forwarded-User": {user}, "X-Auth-Request-User": {user}, "X-Authenticated-User": {user}},

@@ -373,6 +373,7 @@
     summary.scrollIntoView({ block: "nearest" });
   };
   const onlyFailed = () => {
+    if (one("#verdicts").hidden) return;
     const was = chosen.verdicts.size === 1 && chosen.verdicts.has("failed");
     chosen.verdicts = new Set(was ? [] : ["failed"]);
     change();

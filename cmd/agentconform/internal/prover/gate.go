@@ -18,6 +18,9 @@ import (
 // togetherAtMost is how many equivalent mutants are tried at once.
 const togetherAtMost = 12
 
+// explored is within how many operations exploration is to find a fault that no scenario sees.
+const explored = 2000
+
 // narrow tells whether the gate runs a part of the scenarios against a server: against a fault, those that should see it.
 func (p *prover) narrow(row proof.Row) bool { return !p.Whole && row.Kind == proof.Fault }
 
@@ -77,6 +80,12 @@ func (p *prover) learn(row proof.Row, result *reports.Result) {
 func (p *prover) judge(ctx context.Context, t trial, cfg *config.Config) (*reports.Result, error) {
 	o := p.options(cfg)
 	o.Select = p.selection(t)
+	switch {
+	case t.explored:
+		o.Explore = explored
+	case p.Whole && t.row.Kind != proof.Fault && t.row.Kind != proof.GeneratedMutant:
+		o.Explore = steps.Explored // and finds nothing
+	}
 	if t.row.Kind != proof.GeneratedMutant {
 		return steps.Run(ctx, o)
 	}

@@ -32,6 +32,9 @@ type Options struct {
 	Version string
 	// Describe completes the configuration of a run against a reference.
 	Describe func(*config.Config, *reference.Server)
+	// Keep is given the result of each run by its name; with it, only the unmodified reference and one fault of each
+	// requirement are run. It is called by several goroutines.
+	Keep func(name string, r *reports.Result) error
 	// Done is called with each row when its run has ended.
 	Done func(row proof.Row, done, total int)
 }
@@ -61,6 +64,7 @@ type trial struct {
 	last      bool // started when the others have ended
 	once      bool // the fault occurs once per server
 	elsewhere bool // only scenarios of other requirements meet the fault
+	explored  bool // no scenario sees the fault: exploration does
 	start     func(ctx context.Context, cfg *config.Config) (stop func(), err error)
 	// place and layer are of an equivalent mutant that the gate may try together with others.
 	place string
@@ -85,7 +89,7 @@ func Run(ctx context.Context, o Options) (*proof.Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Gate: !o.Whole, Whole: len(o.Only) == 0}
+	result := &proof.Proof{Schema: proof.Schema, Version: o.Version, Gate: !o.Whole, Whole: len(o.Only) == 0 && o.Keep == nil}
 	for _, r := range p.catalogue.Requirements {
 		result.Requirements = append(result.Requirements, proof.Requirement{ID: r.ID, Level: r.Level, Title: r.Title, After: r.After})
 	}
@@ -126,7 +130,7 @@ func (p *prover) trials() ([]trial, error) {
 		}
 		t := p.reference(proof.Row{Kind: proof.Fault, Name: f.Name, Does: f.Breaks, Edition: f.Edition, Fails: f.Fails, Also: f.Also}, layer)
 		t.changed = changed
-		t.slow, t.once, t.elsewhere = f.Hangs, f.Once, f.Elsewhere
+		t.slow, t.once, t.elsewhere, t.explored = f.Hangs, f.Once, f.Elsewhere, f.Explored
 		all = append(all, t)
 	}
 	named := slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, "independent-server") })
@@ -137,7 +141,27 @@ func (p *prover) trials() ([]trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return selected(append(all, generated...), p.Only)
+	all, err = selected(append(all, generated...), p.Only)
+	if p.Keep != nil {
+		all = examples(all)
+	}
+	return all, err
+}
+
+// examples leaves the unmodified reference and one fault of each requirement: where there is a choice, one that the
+// scenarios of the requirement meet.
+func examples(all []trial) []trial {
+	chosen := map[string]string{} // name, by requirement
+	for _, elsewhere := range []bool{false, true} {
+		for _, t := range all {
+			if t.row.Kind == proof.Fault && t.elsewhere == elsewhere && chosen[t.row.Fails] == "" {
+				chosen[t.row.Fails] = t.row.Name
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(t trial) bool {
+		return t.row.Kind != proof.Pristine && chosen[t.row.Fails] != t.row.Name
+	})
 }
 
 // selected returns the trials with the names and those that break the requirements with the IDs. The unmodified reference is
@@ -270,6 +294,12 @@ func (p *prover) try(ctx context.Context, t trial) proof.Row {
 	if err != nil {
 		row.Problem = "run failed: " + err.Error()
 		return row
+	}
+	if p.Keep != nil {
+		if err := p.Keep(row.Name, result); err != nil {
+			row.Problem = "keeping the result: " + err.Error()
+			return row
+		}
 	}
 	p.fill(&row, result)
 	if row.Kind == proof.Pristine {

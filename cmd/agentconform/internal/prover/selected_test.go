@@ -34,3 +34,18 @@ func TestAPartialRunHasItsControls(t *testing.T) {
 	_, err := selected(all(), []string{"nothing"})
 	assert.ErrorContains(t, err, "--only nothing")
 }
+
+// TestOneFaultOfEachRequirementIsAnExample expects one that the scenarios of the requirement meet, where there is one.
+func TestOneFaultOfEachRequirementIsAnExample(t *testing.T) {
+	fault := func(name, fails string, elsewhere bool) trial {
+		return trial{row: proof.Row{Kind: proof.Fault, Name: name, Fails: fails}, elsewhere: elsewhere}
+	}
+	var names []string
+	for _, c := range examples([]trial{
+		{row: proof.Row{Kind: proof.Pristine, Name: "reference"}}, {row: proof.Row{Kind: proof.Equivalent, Name: "v"}},
+		fault("f", "CP-A-1", true), fault("g", "CP-A-1", false), fault("h", "CP-A-1", false), fault("i", "CP-B-1", true),
+	}) {
+		names = append(names, c.row.Name)
+	}
+	assert.Equal(t, []string{"reference", "g", "i"}, names)
+}

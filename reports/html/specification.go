@@ -1,0 +1,120 @@
+package html
+
+import (
+	"io"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
+)
+
+// Specification is what the page of all requirements shows.
+type Specification struct {
+	Suite    reports.Suite
+	Rules    []Rule
+	Excluded [][3]string // subject, section, reason
+}
+
+// Rule is a requirement with what is known of it without a run. Its scenarios have no verdicts.
+type Rule struct {
+	reports.Requirement
+	Sections []string    // number and title of each
+	Facts    [][2]string // a name and a text each, such as what it needs in the configuration
+	After    []string    // IDs of requirements whose failure explains one of this
+	Varies   string      // what conforming servers may differ in, for the whole feature
+	Faults   []Fault
+	Keeps    *Example // nil: none is known
+	Breaks   *Example
+}
+
+// Fault is a deliberate deviation of the reference that breaks a rule.
+type Fault struct{ Name, Breaks string }
+
+// Example is an exchange that keeps a rule, or one that breaks it.
+type Example struct {
+	Fault    Fault           // of the server that answered; none: the unmodified reference
+	Finding  reports.Finding // of the one that breaks it; its pointer names the place
+	Exchange reports.Exchange
+}
+
+// specification is what its templates show, beside those of the report.
+type specification struct {
+	Specification
+	assets
+	Title    string
+	Counts   []overview.Count // by level
+	Verdicts []reports.Verdict
+	Levels   []reports.Level
+	Parts    []*part
+}
+
+// rule is a rule as it is shown.
+type rule struct {
+	Rule
+	Kept, Broken *evidence
+}
+
+// WriteSpecification writes the page of all requirements: each rule in its words, with its scenarios, the faults that
+// break it, and an exchange that keeps it and one that breaks it. Like the page of a result, it needs nothing else. An
+// ID is the anchor of its requirement.
+func WriteSpecification(w io.Writer, s Specification) error {
+	p := &specification{Specification: s, assets: ownAssets(), Levels: reports.Levels,
+		Title: "agentconform, interface " + s.Suite.Interface}
+	for _, name := range partNames {
+		one := &part{Name: name, Slug: overview.Slug(name)}
+		for _, r := range s.Rules {
+			if partName(r.Profile) == name {
+				one.N++
+				one.add(ruleOf(r, one.Slug))
+			}
+		}
+		if one.N > 0 {
+			p.Parts = append(p.Parts, one)
+		}
+	}
+	for _, level := range reports.Levels {
+		count := overview.Count{Label: string(level)}
+		for _, r := range s.Rules {
+			if r.Level == level {
+				count.N++
+			}
+		}
+		p.Counts = append(p.Counts, count)
+	}
+	return parsed().ExecuteTemplate(w, "specification", p)
+}
+
+func ruleOf(r Rule, part string) requirement {
+	shown := &rule{}
+	if r.Keeps != nil {
+		shown.Kept = exampleOf(*r.Keeps, r.Breaks)
+	}
+	if r.Breaks != nil {
+		shown.Broken = exampleOf(*r.Breaks, r.Breaks)
+		r.Breaks = &Example{Fault: r.Breaks.Fault, Finding: r.Breaks.Finding}
+	}
+	r.Keeps = nil
+	shown.Rule = scrubbed(r, maxText)
+	words := []string{r.ID, string(r.Level), r.Title, r.Quote, r.Description, r.Feature}
+	for _, s := range r.Scenarios {
+		words = append(words, s.Name)
+	}
+	for _, f := range r.Faults {
+		words = append(words, f.Name, f.Breaks)
+	}
+	text := strings.ToLower(strings.Join(words, " "))
+	return requirement{Requirement: &shown.Requirement, Part: part, Rule: shown, Text: text}
+}
+
+// exampleOf shows an exchange, around the place that another one breaks.
+func exampleOf(e Example, broken *Example) *evidence {
+	if e.Exchange.Method == "" {
+		return nil
+	}
+	pointer := ""
+	if broken != nil {
+		pointer = broken.Finding.Pointer
+	}
+	e.Exchange.ID, e.Exchange.Curl = 0, "" // of a run that nobody has
+	return evidenceOf(e.Exchange, pointer)
+}

@@ -1,0 +1,203 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// listCases holds the sentences about lists whose cases are derived by rule: spellings of a number, ids that are almost those of a deployment,
+// parameters beside an unknown id, and several statuses (sections 4, 7 and 8).
+type listCases struct {
+	*lists
+	filtering *filtering
+	limits    []spelledLimit
+	wrong     []wrongID
+}
+
+// spelledLimit is a limit in another spelling, and how it was answered.
+type spelledLimit struct {
+	spec.Spelling
+	answer *client.Answer
+}
+
+// wrongID is a list of what is no deployment, and how it was answered.
+type wrongID struct {
+	id, name string
+	answer   *client.Answer
+}
+
+func (w *listCases) define(r *common.Definitions) {
+	r.When(`the client lists its revisions with limit in each other spelling`, w.clientListsSpelled)
+	r.When(`the client lists the revisions of an unknown deployment with each parameter`, w.clientListsUnknownWithEach)
+	r.When(`the client lists the revisions of each id that is almost that of the deployment`, w.clientListsNearIDs)
+	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
+	r.When(`the client filters its revisions by three statuses, and by one that is named twice`, w.clientFiltersByThree)
+	r.When(`the client pages through each filtered list, five at a time, by the returned offsets`, w.clientPagesFilteredOn)
+	r.Then(`each limit is taken for the number that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsNumber))
+	r.Then(`each of these lists is answered with 404 and a detail that contains its id`, w.eachNotFound)
+	r.Then(`the list holds its revisions, or the request is refused with 4xx`, w.holdsItsOwnOrRefused)
+	r.Then(`each list is the union of the lists of its statuses`, w.Steady(w.filtering.pairsAreUnions))
+}
+
+func (w *listCases) clientListsSpelled(ctx context.Context) error {
+	for _, s := range spec.Spellings() {
+		if err := w.List(ctx, "limit="+url.QueryEscape(s.Value), true); err != nil {
+			return err
+		}
+		w.limits = append(w.limits, spelledLimit{s, w.Scene.Answer})
+	}
+	return nil
+}
+
+func (w *listCases) eachStandsForItsNumber() error {
+	var problem *outcome.Outcome
+	for _, s := range w.limits {
+		want, got := min(s.Number, len(w.Deployment.Revisions)), len(s.answer.Get("resources").Array())
+		switch {
+		case s.answer.Refused() || s.answer.OK() && want == got:
+		case problem != nil:
+			problem.Violations[0].Count++
+		default:
+			problem = outcome.Violated(s.answer, fmt.Sprintf("%d revisions for limit %q (%s), or status 422", want, s.Value, s.Why),
+				"status %d with %d revisions", s.answer.Status, got).At("/resources")
+		}
+	}
+	return orNil(problem)
+}
+
+func orNil(o *outcome.Outcome) error {
+	if o == nil {
+		return nil
+	}
+	return o
+}
+
+func (w *listCases) clientListsUnknownWithEach(ctx context.Context) error {
+	for _, v := range valid {
+		if err := w.tryID(ctx, target.UnknownID(), v.first, "an unknown deployment with "+v.first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clientListsNearIDs changes little of the id, and takes ids of revisions: what is looked up by less than the whole id is seen.
+func (w *listCases) clientListsNearIDs(ctx context.Context) error {
+	id, end := w.Deployment.ID, "0"
+	if strings.HasSuffix(id, end) {
+		end = "1"
+	}
+	block, _, _ := strings.Cut(id, "-")
+	_, rest, _ := strings.Cut(target.UnknownID(), "-")
+	near := [][2]string{{id[:len(id)-1] + end, "the id with another last character"}, {block + "-" + rest, "the first block of the id, and another rest"}}
+	if revision := w.Deployment.Latest(); revision != "" {
+		near = append(near, [2]string{revision, "the id of a revision"})
+	}
+	for _, n := range near {
+		if err := w.tryID(ctx, n[0], "", n[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *listCases) tryID(ctx context.Context, id, query, name string) error {
+	err := w.ListOf(ctx, id, query, false)
+	if err == nil {
+		w.wrong = append(w.wrong, wrongID{id, name, w.Scene.Answer})
+	}
+	return err
+}
+
+func (w *listCases) eachNotFound() error {
+	var problem *outcome.Outcome
+	for _, each := range w.wrong {
+		switch {
+		case each.answer.Status == 404 && common.DetailContains(each.answer, each.id) == nil:
+		case problem != nil:
+			problem.Violations[0].Count++
+		default:
+			problem = outcome.Violated(each.answer, "status 404 and a detail that names "+each.id+": "+each.name, "%s", outcome.Seen(each.answer))
+		}
+	}
+	return orNil(problem)
+}
+
+func (w *listCases) clientListsCapital(ctx context.Context) error {
+	capital := strings.ToUpper(w.Deployment.ID)
+	if capital == w.Deployment.ID {
+		return outcome.Inapplicable("an id with letters", "the id %s has no small letters", capital)
+	}
+	return w.ListOf(ctx, capital, "", false)
+}
+
+// holdsItsOwnOrRefused leaves open whether an id in capital letters is the same id: if it is none, it is not found.
+func (w *listCases) holdsItsOwnOrRefused() error {
+	a := w.Scene.Answer
+	rows := plane.IDs(a.Get("resources").Array())
+	if a.Refused() || a.OK() && slices.ContainsFunc(rows, func(id string) bool { return slices.Contains(w.Deployment.Revisions, id) }) {
+		return nil
+	}
+	return outcome.Violated(a, "revisions of the deployment, or status 4xx", "%s", outcome.Seen(a)).At("/resources")
+}
+
+// clientFiltersByThree puts each status that occurs at each place of three, and names it twice. It reads the list of each status too.
+func (w *listCases) clientFiltersByThree(ctx context.Context) error {
+	statuses, err := w.filtering.known(ctx)
+	if err != nil {
+		return err
+	}
+	occurring := slices.DeleteFunc(slices.Sorted(maps.Keys(statuses)), func(s string) bool { return !w.Plane.Statuses.IsKnown(s) })
+	others := slices.DeleteFunc(slices.Clone(w.Plane.Statuses.Known()), func(s string) bool { return slices.Contains(occurring, s) })
+	if len(occurring) == 0 || len(others) < 2 {
+		return outcome.Inconclusive("%d statuses occur, and %d do not: too few to be combined", len(occurring), len(others))
+	}
+	filters := append(slices.Clone(occurring), others[0], others[1])
+	for i, s := range occurring {
+		next := occurring[(i+1)%len(occurring)]
+		if next == s {
+			next = others[0]
+		}
+		filters = append(filters, s+","+s, s+","+next+","+s, s+","+next+","+others[1], others[0]+","+s+","+next, next+","+others[0]+","+s)
+	}
+	for _, f := range filters {
+		if err := w.listWhole(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clientPagesFilteredOn reads the list of each status that occurs, and then its pages as their offsets say.
+func (w *listCases) clientPagesFilteredOn(ctx context.Context) error {
+	if err := w.filtering.clientFiltersByOccurring(ctx); err != nil {
+		return err
+	}
+	for _, list := range w.whole {
+		filter := "&status=" + url.QueryEscape(list.statuses)
+		offset := 0
+		for read := 0; read <= len(list.rows)+filteredPage; {
+			if err := w.List(ctx, plane.PageOf(filteredPage, offset)+filter, false); err != nil {
+				return err
+			}
+			w.filtering.statusesOf = append(w.filtering.statusesOf, list.statuses)
+			rows, returned := w.Scene.Answer.Get("resources").Array(), w.Scene.Answer.Get("offset")
+			if read += len(rows); !w.Scene.Answer.OK() || len(rows) < filteredPage || read >= len(list.rows) || !common.IsInteger(returned) {
+				break
+			}
+			offset = int(returned.Int())
+		}
+	}
+	return nil
+}

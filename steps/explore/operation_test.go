@@ -1,0 +1,67 @@
+package explore
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestASequenceIsReadAsItIsWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Operation {
+			o := Operation{Verb: rapid.SampledFrom(vocabulary).Draw(t, "verb"), Caller: rapid.IntRange(first, nobody).Draw(t, "caller")}
+			if strings.Contains(o.Verb, "thread T") {
+				o.Thread = rapid.IntRange(0, 25).Draw(t, "thread")
+			}
+			if strings.Contains(o.Verb, "run R") {
+				o.Run = rapid.IntRange(1, 9999).Draw(t, "run")
+			}
+			o.Meanwhile = rapid.Bool().Draw(t, "meanwhile")
+			return o
+		}), 1, 6).Draw(t, "operations")
+		all[0].Meanwhile = false
+		var text strings.Builder
+		for i, o := range all {
+			text.WriteString([]string{"When ", "    And ", "* ", ""}[i%4] + o.String() + "\r\n")
+		}
+		read, err := Parse(text.String())
+		require.NoError(t, err)
+		assert.Equal(t, all, read)
+	})
+}
+
+func TestWhatIsNoOperationIsRefused(t *testing.T) {
+	for _, c := range []struct{ text, problem string }{
+		{"", "no operation"},
+		{"# a comment\nScenario: of nothing", "no operation"},
+		{"When the third user creates thread A", "line 1: \"When the third user creates thread A\" does not begin with a caller"},
+		{"\nthe first user deletes thread A", "line 2: no operation is called \"deletes thread A\"; there are: creates thread T"},
+		{"the first user creates thread AB", "no operation"},
+		{"the first user joins run 12345 under thread A", "no operation"},
+	} {
+		_, err := Parse(c.text)
+		assert.ErrorContains(t, err, c.problem, c.text)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("When the first user creates thread A\nAnd meanwhile the second user joins run 3 under thread B")
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := Parse(text)
+		for _, o := range all {
+			if err == nil && !slices.Contains(vocabulary, o.Verb) {
+				t.Errorf("%v is not of the vocabulary", o)
+			}
+		}
+	})
+}
+
+// TestOperationsAtTheSameTimeAreTriedInEachOrder looks at what a rollback beside another one leaves: one of the two runs.
+func TestOperationsAtTheSameTimeAreTriedInEachOrder(t *testing.T) {
+	assert.ElementsMatch(t, [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}, orders(3))
+	assert.Equal(t, []int{0, 1, 2}, orders(3)[0], "the order in which they are told comes first")
+}

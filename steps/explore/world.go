@@ -1,0 +1,258 @@
+package explore
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// world is one history of a thread that explains the answers so far.
+type world struct {
+	kept    []int // runs that have completed, whose messages the state holds in this order
+	loose   []int // runs that had completed before another one was rolled back: nothing is judged of them
+	doomed  []int // runs that a rollback removes, which has not completed
+	gone    []int // runs that a rollback has removed
+	pending int   // the run in progress, 0 where there is none
+	joined  bool  // its join was answered
+}
+
+// Wrong is an answer that no history explains, and the requirement that it breaks.
+type Wrong struct {
+	Requirement string
+	*outcome.Outcome
+	ambiguous bool // there were several histories, which it breaks in several ways
+}
+
+func wrong(requirement string, o *outcome.Outcome) *Wrong {
+	return &Wrong{Requirement: requirement, Outcome: o}
+}
+
+// done is an operation that was sent, with what was seen.
+type done struct {
+	Operation
+	answer    *client.Answer         // nil where there was none
+	retrieved map[int]*client.Answer // of [await]: GET of each run that may be in progress
+	over      bool                   // of [await]: the join of each of these was answered
+	raced     bool                   // another operation at the same thread was sent at the same time
+}
+
+// after returns the worlds that may follow one in which the operation was answered so, or what is wrong.
+func (s *session) after(w world, d done) ([]world, *Wrong) {
+	if owner := s.threads[d.Thread].owner; d.Caller != owner && d.Verb != create && d.Verb != list {
+		return []world{w}, s.stranger(d)
+	}
+	switch d.Verb {
+	case start, startWaiting:
+		if s.runs[d.Run].ID == "" {
+			return nil, wrong("AS-RUN-1", outcome.Violated(d.answer, "status 2xx with a run_id", "%s", outcome.Seen(d.answer)))
+		}
+		w.pending, w.joined = d.Run, false
+		return []world{w}, nil
+	case rollBack, rollWaiting:
+		return s.rolledBack(w, d)
+	case startUnknown:
+		if d.answer.OK() {
+			return nil, wrong("AS-RUN-6", outcome.Violated(d.answer, "a status of 400 or above", "%s", outcome.Seen(d.answer)))
+		}
+	case await:
+		return s.ended(w, d)
+	case retrieve:
+		return []world{w}, s.retrieved(w, d)
+	case join:
+		return s.joinedIn(w, d)
+	case readState:
+		return []world{w}, s.shows(w, d.answer)
+	}
+	return []world{w}, nil
+}
+
+// stranger says what is wrong with the answer to who is not the owner of the thread.
+func (s *session) stranger(d done) *Wrong {
+	id := map[string]string{retrieve: "AS-AUTHZ-1", readState: "AS-AUTHZ-1", join: "AS-RUN-9"}[d.Verb]
+	if slices.Contains(starts, d.Verb) {
+		id = "AS-AUTHZ-2"
+	}
+	if d.Caller == nobody {
+		id = "AS-AUTH-1"
+	}
+	if id == "" || d.answer.Status >= http.StatusBadRequest {
+		return nil
+	}
+	return wrong(id, outcome.Violated(d.answer, "a status of 400 or above for "+callers[d.Caller], "%s", outcome.Seen(d.answer)))
+}
+
+// rolledBack holds the answer to a run with rollback (section 3). Of several at the same time some may be refused.
+func (s *session) rolledBack(w world, d done) ([]world, *Wrong) {
+	g := s.runs[d.Run]
+	if g.ID == "" {
+		if d.raced {
+			return []world{w}, nil
+		}
+		id := "AS-ROLLBACK-6"
+		if p := s.runs[w.pending]; p != nil && d.answer.Sent.Add(d.answer.Took).Before(p.NotOverBefore()) {
+			id = "AS-ROLLBACK-1"
+		}
+		return nil, wrong(id, outcome.Violated(d.answer, "a run with rollback to be accepted", "%s", outcome.Seen(d.answer)))
+	}
+	prior := w.pending
+	w.pending, w.joined = d.Run, false
+	if prior == 0 {
+		return []world{w}, nil
+	}
+	replaced, completed := w, w
+	replaced.doomed = append(slices.Clone(w.doomed), prior)
+	replaced.loose, replaced.kept = append(slices.Clone(w.loose), w.kept...), nil
+	if p := s.runs[prior]; g.Answered().Before(p.NotOverBefore()) {
+		return []world{replaced}, nil
+	}
+	completed.kept = append(slices.Clone(w.kept), prior)
+	return []world{replaced, completed}, nil
+}
+
+// ended holds the state when the last run has had its time.
+func (s *session) ended(w world, d done) ([]world, *Wrong) {
+	if p := w.pending; p != 0 {
+		if g := s.runs[p]; !g.CompleteIn(d.answer) {
+			id := "AS-STATE-2"
+			if g.Order.Strategy != "" && !d.over {
+				id = "AS-ROLLBACK-1"
+			}
+			return nil, wrong(id, outcome.Violated(d.answer, fmt.Sprintf("run %d to complete", p), "%s", messages.Shown(messages.Of(d.answer))))
+		}
+		w.kept = append(slices.Clone(w.kept), p)
+		w.gone = append(slices.Clone(w.gone), w.doomed...)
+		w.doomed, w.pending, w.joined = nil, 0, false
+	}
+	for id, a := range d.retrieved {
+		if problem := s.retrieved(w, done{Operation: Operation{Verb: retrieve, Thread: d.Thread, Run: id}, answer: a}); problem != nil {
+			return nil, problem
+		}
+	}
+	return []world{w}, s.shows(w, d.answer)
+}
+
+// retrieved holds GET of a run.
+func (s *session) retrieved(w world, d done) *Wrong {
+	id, want := "", d.answer.Status >= http.StatusBadRequest
+	expected := "a status of 400 or above"
+	switch {
+	case s.by[d.Run].Thread != d.Thread:
+		id = "AS-RUN-8"
+	case slices.Contains(w.gone, d.Run):
+		id, expected = "AS-ROLLBACK-2", "a status of 400 or above for a run that was rolled back"
+	case d.Run == w.pending || slices.Contains(w.kept, d.Run):
+		g := s.runs[d.Run]
+		id, expected, want = "AS-RUN-2", "the run "+g.ID, d.answer.OK() && d.answer.Get("run_id").String() == g.ID
+	default:
+		return nil
+	}
+	if want {
+		return nil
+	}
+	return wrong(id, outcome.Violated(d.answer, expected, "%s", outcome.Seen(d.answer)))
+}
+
+// joinedIn holds the answer to the join of a run.
+func (s *session) joinedIn(w world, d done) ([]world, *Wrong) {
+	a, g := d.answer, s.runs[d.Run]
+	switch {
+	case s.by[d.Run].Thread != d.Thread:
+		if a != nil && a.Status < http.StatusBadRequest {
+			return nil, wrong("AS-RUN-9", outcome.Violated(a, "a status of 400 or above for the join of a run of another thread", "%s", outcome.Seen(a)))
+		}
+	case slices.Contains(w.kept, d.Run) && (a == nil || !a.OK()):
+		return nil, wrong("AS-RUN-5", outcome.Violated(a, "status 2xx to the join of a completed run", "%s", seen(a)))
+	case d.Run == w.pending && (a == nil || !a.OK()):
+		return nil, wrong("AS-RUN-4", outcome.Violated(a, "status 2xx to the join of a run", "%s", seen(a)))
+	case d.Run == w.pending:
+		if took := a.Sent.Add(a.Took).Sub(g.Answer.Sent); took < g.Order.Hold*19/20 {
+			return nil, wrong("AS-RUN-4", outcome.Violated(a, "an answer after the end of the run", "an answer %s after the start of a run of %s", took, g.Order.Hold))
+		}
+		w.joined = true
+	}
+	return []world{w}, nil
+}
+
+func seen(a *client.Answer) string {
+	if a == nil {
+		return "no answer"
+	}
+	return outcome.Seen(a)
+}
+
+// shows holds the state of a thread to the messages of its runs. What is written while a run is in progress is open, and so is what is left
+// of earlier runs where one was rolled back.
+func (s *session) shows(w world, a *client.Answer) *Wrong {
+	kept := s.graphRuns(w.kept)
+	if w.joined {
+		kept = append(kept, s.runs[w.pending])
+	}
+	if !a.OK() {
+		if len(kept) == 0 {
+			return nil
+		}
+		return wrong("AS-STATE-1", outcome.Violated(a, "the state of the thread", "%s", outcome.Seen(a)))
+	}
+	open := append(s.graphRuns(w.loose), s.graphRuns(w.doomed)...)
+	if w.pending != 0 && !w.joined {
+		open = append(open, s.runs[w.pending])
+	}
+	all := messages.Of(a)
+	for _, i := range slices.Sorted(maps.Keys(s.runs)) {
+		g := s.runs[i]
+		if slices.Contains(kept, g) || slices.Contains(open, g) {
+			continue
+		}
+		if at := slices.IndexFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, g.Text()) }); at >= 0 {
+			return wrong(s.intruder(w, i), outcome.Violated(a, fmt.Sprintf("no message of run %d", i), "%s", messages.Shown(all[at:at+1])).At("/values/messages"))
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(all), func(m messages.Message) bool {
+		return slices.ContainsFunc(open, func(g *agent.GraphRun) bool {
+			return strings.Contains(m.Text, g.Text()) || slices.Contains(g.Inputs, m.Text)
+		})
+	})
+	if len(kept) == 0 || !s.additive && w.pending != 0 {
+		return nil
+	}
+	id := "AS-STATE-3"
+	if !s.additive || len(kept) == 1 {
+		id, kept = "AS-STATE-2", kept[len(kept)-1:]
+	}
+	if agent.Only(rest, kept...) {
+		return nil
+	}
+	if last := kept[len(kept)-1]; !last.CompleteIn(a) {
+		id = "AS-STATE-2"
+	}
+	return wrong(id, outcome.Violated(a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), "%s", messages.Shown(rest)).At("/values/messages"))
+}
+
+// intruder is the requirement that a message of the run breaks in a state where it does not belong.
+func (s *session) intruder(w world, run int) string {
+	switch by := s.by[run]; {
+	case slices.Contains(w.gone, run):
+		return "AS-ROLLBACK-3"
+	case by.Caller == nobody:
+		return "AS-AUTH-4"
+	case by.Caller != s.threads[by.Thread].owner:
+		return "AS-AUTHZ-2"
+	case by.Verb == startUnknown:
+		return "AS-RUN-6"
+	}
+	return "AS-INVARIANT-4"
+}
+
+func (s *session) graphRuns(ids []int) (all []*agent.GraphRun) {
+	for _, id := range ids {
+		all = append(all, s.runs[id])
+	}
+	return all
+}

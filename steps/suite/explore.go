@@ -1,0 +1,103 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/explore"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Explored is how many operations a run explores unless it is told otherwise, where the target is on this machine: others may be expensive.
+const Explored = 200
+
+// Automatic has a run of all requirements explore, where the target is on this machine.
+const Automatic = -1
+
+// explore explores the agent server, and adds a failed scenario to each requirement that an answer breaks and that has not failed already.
+func (r *run) explore(ctx context.Context, selected []*features.Scenario) []*features.Scenario {
+	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
+		return selected
+	}
+	operations := r.Explore
+	if operations == Automatic && r.ExploreCase == nil {
+		if operations = Explored; !r.Select.all() || r.target.Config.Every() > 0 || !onThisMachine(r.target.AgentAddress()) {
+			return selected
+		}
+	}
+	e, err := explore.New(ctx, r.target, r.agents)
+	if err != nil {
+		if r.Explore != Automatic || r.ExploreCase != nil {
+			r.target.Note(reports.Note{Kind: reports.NoteExplored, Text: r.target.Redact.Excerpt("the agent server was not explored: " + err.Error())})
+		}
+		return selected
+	}
+	var f *explore.Failure
+	if r.ExploreCase != nil {
+		f, r.explored = e.Case(ctx, r.ExploreCase), len(r.ExploreCase)
+	} else {
+		f, r.explored = e.Explore(ctx, r.Seed, operations)
+	}
+	if f == nil {
+		return selected
+	}
+	return r.addFailure(selected, f)
+}
+
+// addFailure adds what exploration has found after the scenarios of its requirement.
+func (r *run) addFailure(selected []*features.Scenario, f *explore.Failure) []*features.Scenario {
+	last := -1
+	for i, s := range selected {
+		if s.Requirement.ID == f.Requirement {
+			last = i
+			if v := r.verdicts[s.Key()]; v.outcome != nil && v.outcome.Verdict == reports.Failed {
+				return selected // this tells it
+			}
+		}
+	}
+	if last < 0 {
+		last = len(selected) - 1
+	}
+	s := &features.Scenario{Requirement: r.Catalogue.Find(f.Requirement), Name: f.Name, URI: explore.URI, Line: f.Line}
+	var told []string
+	for i, o := range f.Operations {
+		told = append(told, o.String())
+		keyword := "When"
+		if i > 0 {
+			keyword = "And"
+		}
+		s.Steps = append(s.Steps, features.Step{Keyword: keyword, Text: o.String(), Line: i + 1})
+	}
+	v := &f.Violations[0]
+	v.Key, v.Count = "exploration", f.Count
+	v.Hint = "the sequence: " + strings.Join(told, "; ")
+	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected, v.Actual)
+	found := &verdict{outcome: f.Outcome, step: len(s.Steps) - 1, sentence: s.Steps[len(s.Steps)-1].Text}
+	r.verdicts[s.Key()] = found
+	if r.again == nil {
+		r.again = map[string]*verdict{}
+	}
+	if r.again[s.Key()] = found; f.Seen < f.Judged {
+		r.again[s.Key()] = &verdict{outcome: &outcome.Outcome{Verdict: reports.Passed}, step: -1}
+	}
+	if f.Judged < 2 {
+		delete(r.again, s.Key())
+	}
+	return slices.Insert(selected, last+1, s)
+}
+
+// onThisMachine tells whether an address is on the loopback interface.
+func onThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}
