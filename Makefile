@@ -9,7 +9,7 @@ BIN := bin/agentconform
 export GOGC ?= 400
 
 .PHONY: conformance build test lint nightly unit race features readme gate format vet staticcheck modules browser \
-	nightly-race proof tests axe interop hostile fuzz requirements docs golden peers notice picture clean
+	nightly-race proof tests axe interop hostile fuzz apart release reproducible requirements docs golden peers notice picture clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -28,7 +28,7 @@ lint:
 
 # In the order in which a failure is told soonest. It goes on after a part that fails, and names those at the end.
 nightly:
-	@.ci/parts -k tests axe nightly-race fuzz interop proof hostile
+	@.ci/parts -k tests axe apart nightly-race fuzz interop proof hostile
 
 format:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted, run gofmt -w on:"; gofmt -l .; exit 1; }
@@ -118,6 +118,33 @@ fuzz:
 	@awk '/^Fuzz/ { target[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, target[i]; n = 0 }' $(OUT)/fuzz.txt | { failed=; while read -r package target; do \
 		echo "== $$package $$target"; $(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) </dev/null || failed="$$failed $$target"; \
 	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }; }
+
+# What has a module of its own: the manifests of docs/kubernetes and the types of the Kubernetes API; the image of a release.
+apart:
+	$(GO) -C .ci/kubernetes test ./...
+	$(GO) -C .ci/release test .
+
+# --- The release ---
+
+# Builds archives, packages, lists of modules, checksums and the image of this commit into out/release, and publishes nothing. The workflow
+# makes FLAGS empty, and names the image in PUSH. The tools are in .ci/release/go.mod; the first build of goreleaser takes minutes.
+FLAGS = --snapshot --skip=sign
+PUSH =
+RELEASE := out/release
+release: build
+	@rm -rf out/texts && mkdir -p out/texts
+	@for shell in bash zsh fish; do $(BIN) completion $$shell > out/texts/agentconform.$$shell; done; $(BIN) man > out/texts/agentconform.1
+	CGO_ENABLED=0 $(GO) -C .ci/release build -trimpath -buildvcs=false -o ../../bin/ . tool
+	bin/goreleaser release --config .ci/release/goreleaser.yaml --clean $(FLAGS)
+	bin/release -version "$$(sed 's/.*"version":"\([^"]*\)".*/\1/' $(RELEASE)/metadata.json)" -commit "$$(git rev-parse HEAD)" -created "$$(git log -1 --format=%ct)" \
+		-out $(RELEASE)/image -push '$(PUSH)' amd64=$(RELEASE)/agentconform_linux_amd64_v1/agentconform arm64=$(RELEASE)/agentconform_linux_arm64_v8.0/agentconform \
+		> $(RELEASE)/image.digest
+
+# Builds the release here and in a clone in another folder: all checksums must be equal.
+reproducible: release
+	clone=$$(mktemp -d) && git clone -q . $$clone && $(MAKE) -C $$clone release && \
+		cmp $(RELEASE)/checksums.txt $$clone/$(RELEASE)/checksums.txt && \
+		cmp $(RELEASE)/image.digest $$clone/$(RELEASE)/image.digest && rm -rf $$clone
 
 # --- What is generated ---
 

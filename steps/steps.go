@@ -74,7 +74,7 @@ var (
 )
 
 // Run judges the target and returns all that was learned. An error means that there is nothing to report: the
-// journal or the ledger could not be written, or the selection holds no scenario. A target that is out of reach, or
+// ledger could not be written, or the selection holds no scenario. A target that is out of reach, or
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }
 

@@ -1,61 +1,280 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/agentconform/agentconform/reports"
 )
 
-// TestArgumentsOfTheAction runs the last step of action.yml by bash, as GitHub does, with a program in the place of the suite that
-// prints its arguments: each line is one argument, and nothing in it is read by the shell.
-func TestArgumentsOfTheAction(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not installed")
+// fakes stand in for what the script of the action calls: go builds, and curl downloads, a program that keeps its arguments, prints
+// what a hostile target might have it print, and leaves a result.
+var fakes = map[string]string{
+	"go": `#!/bin/bash
+cp "$FAKES/agentconform" "$3"
+`,
+	"curl": `#!/bin/bash
+while [ "$1" != --output ]; do shift; done
+printf '%s' "$3" >"$FAKES/url"
+tar -czf "$2" -C "$FAKES" agentconform
+`,
+	"agentconform": `#!/bin/bash
+printf '%s\0' "$@" >"$FAKES/arguments"
+printf '::error::a\n  ::set-output name=verdict::conformant\n##[add-path]x\n::add-mask::e'
+printf '::warning::b\n' >&2
+out=${2#--out=}
+mkdir -p "$out"
+[ ! -e "$FAKES/result.json" ] || cp "$FAKES/result.json" "$out"
+[ -z "${CANCELLED:-}" ] || { trap 'exit 3' TERM; kill -INT $PPID; sleep 10 >/dev/null 2>&1 & wait; }
+exit "${CODE:-0}"
+`,
+}
+
+// actionRun is what GitHub sees of one run of the action.
+type actionRun struct {
+	code      int
+	arguments []string
+	url       string
+	commands  []command
+	outputs   map[string]string
+}
+
+// runAction runs the script in an empty folder, with the inputs as environment variables, as action.yml has them.
+func runAction(t *testing.T, inputs map[string]string, result string, environment ...string) (r actionRun) {
+	t.Helper()
+	script, err := filepath.Abs("../../.ci/action")
+	require.NoError(t, err)
+	folder, bin := t.TempDir(), t.TempDir()
+	for name, text := range fakes {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700))
+		// Each archive of it has one checksum.
+		require.NoError(t, os.Chtimes(filepath.Join(bin, name), time.Unix(0, 0), time.Unix(0, 0)))
 	}
+	if result != "" {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, "result.json"), []byte(result), 0o600))
+	}
+	step := exec.Command("bash", script)
+	step.Dir = folder
+	step.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "FAKES="+bin,
+		"GITHUB_ACTION_PATH="+bin, "GITHUB_OUTPUT="+filepath.Join(bin, "output"),
+		"RUNNER_TEMP="+t.TempDir(), "RUNNER_OS=Linux", "RUNNER_ARCH=X64")
+	for name, value := range actionInputs(t) {
+		if given, ok := inputs[name]; ok {
+			value = given
+		}
+		step.Env = append(step.Env, strings.ReplaceAll(strings.ToUpper(name), "-", "_")+"="+value)
+	}
+	step.Env = append(step.Env, environment...)
+	var log, errors strings.Builder // GitHub reads them apart, and knows no order between them
+	step.Stdout, step.Stderr = &log, &errors
+	if err := step.Run(); err != nil {
+		require.IsType(t, &exec.ExitError{}, err)
+	}
+	r.code, r.commands = step.ProcessState.ExitCode(), append(commandsOf(log.String()), commandsOf(errors.String())...)
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(bin, name))
+		if !os.IsNotExist(err) {
+			require.NoError(t, err)
+		}
+		return string(text)
+	}
+	if text := read("arguments"); text != "" {
+		r.arguments = strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
+	}
+	r.url, r.outputs = read("url"), outputsOf(read("output"))
+	assert.NoFileExists(t, filepath.Join(folder, "ran"), "a shell has read an input")
+	return r
+}
+
+// actionInputs are the inputs of action.yml with their defaults; its step hands each to the script.
+func actionInputs(t *testing.T) map[string]string {
+	t.Helper()
 	text, err := os.ReadFile("../../action.yml")
 	require.NoError(t, err)
 	var action struct {
-		Runs struct {
+		Inputs map[string]struct{ Default string }
+		Runs   struct {
 			Steps []struct {
-				Run string `yaml:"run"`
-			} `yaml:"steps"`
-		} `yaml:"runs"`
+				Run string
+				Env map[string]string
+			}
+		}
 	}
 	require.NoError(t, yaml.Unmarshal(text, &action))
-	require.NotEmpty(t, action.Runs.Steps)
-	script := action.Runs.Steps[len(action.Runs.Steps)-1].Run
-	require.NotContains(t, script, "${{", "an expression in a script is text that bash reads: pass it by env")
+	inputs := map[string]string{}
+	for name, input := range action.Inputs {
+		inputs[name] = input.Default
+	}
+	delete(inputs, "artifact") // of another step
+	step := action.Runs.Steps[1]
+	require.NotContains(t, step.Run, "${{", "an expression in a script is text that bash reads: pass it by env")
+	for name := range inputs {
+		assert.Equal(t, "${{ inputs."+name+" }}", step.Env[strings.ReplaceAll(strings.ToUpper(name), "-", "_")])
+	}
+	return inputs
+}
 
+// command is what GitHub takes from a line of the log.
+type command struct{ name, title, text string }
+
+// commandsOf reads a log as GitHub does: https://github.com/actions/runner, ActionCommandManager and ActionCommand.
+func commandsOf(log string) (all []command) {
+	stopped := ""
+	for line := range strings.Lines(log) {
+		line = strings.TrimRight(line, "\r\n")
+		if stopped != "" && strings.TrimSpace(line) == "::"+stopped+"::" {
+			stopped = ""
+			continue
+		}
+		begin, text, found := strings.Cut(strings.TrimPrefix(strings.TrimLeft(line, " \t"), "::"), "::")
+		isCommand := found && strings.HasPrefix(strings.TrimLeft(line, " \t"), "::")
+		if at := strings.Index(line, "##["); !isCommand && at >= 0 {
+			begin, text, isCommand = strings.Cut(line[at+3:], "]")
+		}
+		name, properties, _ := strings.Cut(begin, " ")
+		switch {
+		case !isCommand || stopped != "":
+		case name == "stop-commands":
+			stopped = text
+		default:
+			c := command{name: name, text: unescaped(text, "%0D", "\r", "%0A", "\n", "%25", "%")}
+			for property := range strings.SplitSeq(properties, ",") {
+				if value, ok := strings.CutPrefix(property, "title="); ok {
+					c.title = unescaped(value, "%0D", "\r", "%0A", "\n", "%3A", ":", "%2C", ",", "%25", "%")
+				}
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// unescaped replaces one pair after the other.
+func unescaped(text string, pairs ...string) string {
+	for i := 0; i < len(pairs); i += 2 {
+		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
+	}
+	return text
+}
+
+// outputsOf reads a file of outputs: "name=value", or "name<<end", lines, "end".
+func outputsOf(text string) map[string]string {
+	outputs := map[string]string{}
+	for lines := strings.Split(text, "\n"); len(lines) > 1; lines = lines[1:] {
+		if name, end, ok := strings.Cut(lines[0], "<<"); ok {
+			value, _, _ := strings.Cut(strings.Join(lines[1:], "\n"), "\n"+end)
+			outputs[name], lines = value, lines[1+strings.Count(value, "\n")+1:]
+		} else if name, value, ok := strings.Cut(lines[0], "="); ok {
+			outputs[name] = value
+		}
+	}
+	return outputs
+}
+
+// Each line of an input is one argument, and no shell reads it.
+func TestInputsOfTheAction(t *testing.T) {
 	for name, c := range map[string]struct {
-		arguments string
-		want      []string
+		inputs map[string]string
+		want   []string
 	}{
-		"none":                    {"", nil},
-		"one":                     {"--fail-fast", []string{"--fail-fast"}},
-		"a line break at the end": {"--fail-fast\n--timeout=30m\n", []string{"--fail-fast", "--timeout=30m"}},
-		"Windows and empty lines": {"--fail-fast\r\n\r\n\n--plan", []string{"--fail-fast", "--plan"}},
-		"blanks":                  {"--baseline=my known  list.yaml\n --plan", []string{"--baseline=my known  list.yaml", " --plan"}},
-		"quotes":                  {`--only="a" 'b` + "\n" + `back\slash\`, []string{`--only="a" 'b`, `back\slash\`}},
-		"what a shell would run":  {"$(touch ran)\n`touch ran`\n; touch ran\n$HOME *", []string{"$(touch ran)", "`touch ran`", "; touch ran", "$HOME *"}},
+		"none": {nil, []string{"--out=agentconform-out", "--config=agentconform.yaml"}},
+		"an address": {map[string]string{"target": "https://a b.example/?x=$(touch ran)"},
+			[]string{"--out=agentconform-out", "--target=https://a b.example/?x=$(touch ran)"}},
+		"a file that is not there": {map[string]string{"agent-target": "http://a", "config": "lost.yaml"},
+			[]string{"--out=agentconform-out", "--agent-target=http://a", "--config=lost.yaml"}},
+		"quotes and CRLF": {map[string]string{"out": "re 'ports", "baseline": `my "known".yaml`, "fail-on": "should\r\n@a and not @b\r\n"},
+			[]string{"--out=re 'ports", "--config=agentconform.yaml", `--baseline=my "known".yaml`, "--fail-on=should", "--fail-on=@a and not @b"}},
+		"arguments": {map[string]string{"arguments": "\n --plan\r\n\n`touch ran`\n; touch ran\n$HOME *\nback\\slash\n::error::x\n100%0A"},
+			[]string{"--out=agentconform-out", "--config=agentconform.yaml",
+				" --plan", "`touch ran`", "; touch ran", "$HOME *", `back\slash`, "::error::x", "100%0A"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(folder, "agentconform"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\"\n"), 0o700))
-			step := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
-			step.Dir = folder
-			step.Env = append(os.Environ(), "RUNNER_TEMP="+folder, "CONFIG=my config.yaml", "OUT=out", "ARGUMENTS="+c.arguments)
-			out, err := step.Output()
-			require.NoError(t, err)
-			got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-			assert.Equal(t, append([]string{"run", "--config", "my config.yaml", "--out", "out"}, c.want...), got)
-			assert.NoFileExists(t, filepath.Join(folder, "ran"))
+			t.Parallel()
+			r := runAction(t, c.inputs, "")
+			assert.Equal(t, append([]string{"run"}, c.want...), r.arguments)
+			assert.Empty(t, r.commands)
 		})
 	}
+}
+
+// Whatever a target says, GitHub shows one annotation for each cause, with the text as it is in the result.
+func TestAnnotationsOfTheAction(t *testing.T) {
+	t.Parallel()
+	const awkward = "100% of 50%25\r\n::error file=a,line=1::b, c: d %0A ##[error]e\t"
+	reason, err := json.Marshal(awkward)
+	require.NoError(t, err)
+	requirement := func(id, more string) string {
+		return `{"id": "` + id + `", "level": "MUST", "verdict": "failed", "title": "T,:%", "reason": ` + string(reason) + more + `}`
+	}
+	result := `{"verdict": "non-conformant", "headline": "8 MUSTs", "run": {}, "counts": {"requirements": {"failed": 4}},
+		"baseline": {"stale": ["old: %"]}, "requirements": [` + strings.Join([]string{
+		requirement("A,::%", ""), requirement("B", `, "explained_by": ["A"]`), requirement("C", `, "known": {"reason": "r"}`),
+		requirement("D", `, "verdict": "passed"`), requirement("E", `, "level": "SHOULD"`),
+		requirement("F", `, "level": "SHOULD", "binding": true`)}, ",") + `]}`
+	r := runAction(t, map[string]string{"out": "re ports=%0A$(touch ran)"}, result, "CODE=1")
+	text := "T,:%\n" + awkward
+	assert.Equal(t, []command{{"error", "A,::% MUST", text}, {"warning", "E SHOULD", text}, {"error", "F SHOULD", text},
+		{"error", "baseline", "old: %"}}, r.commands)
+	assert.Equal(t, map[string]string{"verdict": "non-conformant", "counts": `{"failed":4}`,
+		"report": "re ports=%0A$(touch ran)/index.html"}, r.outputs)
+	assert.Equal(t, 1, r.code)
+
+	incomplete := `{"verdict": "incomplete", "headline": "no answer", "counts": {"requirements": {}}, "requirements": []}`
+	r = runAction(t, nil, incomplete, "CODE=3")
+	assert.Equal(t, []command{{"error", "exit code 3", "no answer"}}, r.commands)
+	r = runAction(t, nil, incomplete, "CANCELLED=1")
+	assert.Equal(t, 3, r.code, "a job that is cancelled ends its run, and reports it")
+	assert.Len(t, r.commands, 1)
+	r = runAction(t, nil, result, "CODE=2")
+	assert.Empty(t, r.commands, "wrong usage: the result is of an earlier run")
+}
+
+// A recorded result has annotations for exactly those failures that are causes.
+func TestTheActionNamesCauses(t *testing.T) {
+	t.Parallel()
+	const file = "../../reports/internal/reporttest/run.json"
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	result, err := reports.ReadFile(file)
+	require.NoError(t, err)
+	var want, got []string
+	for q := range reports.Each(result.Requirements) {
+		if q.Verdict == reports.Failed && len(q.ExplainedBy) == 0 {
+			want = append(want, q.ID+" "+string(q.Level))
+		}
+	}
+	require.Greater(t, len(want), 3)
+	for _, c := range runAction(t, nil, string(text), "CODE=1").commands {
+		got = append(got, c.title)
+	}
+	assert.Equal(t, want, got)
+}
+
+// A release is run only if its archive has one of the checksums that were given.
+func TestReleaseOfTheAction(t *testing.T) {
+	t.Parallel()
+	r := runAction(t, map[string]string{"version": "v1.2.3"}, "")
+	const release = "https://github.com/agentconform/agentconform/releases/download/v1.2.3/"
+	assert.Equal(t, release+"agentconform_1.2.3_linux_amd64.tar.gz", r.url)
+	require.Len(t, r.commands, 1)
+	assert.Equal(t, 2, r.code)
+	assert.Nil(t, r.arguments)
+	_, sum, _ := strings.Cut(r.commands[0].text, ".tar.gz is ")
+	sum = sum[:64]
+
+	r = runAction(t, map[string]string{"version": "1.2.3", "checksum": strings.Repeat("0", 64) + "\r\n" + sum + "\r\n"}, "")
+	assert.Empty(t, r.commands)
+	assert.Equal(t, "run", r.arguments[0])
+	r = runAction(t, map[string]string{"version": "../1", "checksum": sum}, "")
+	assert.Equal(t, 2, r.code)
+	assert.Empty(t, r.url)
 }

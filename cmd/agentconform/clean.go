@@ -107,7 +107,7 @@ func (f *cleanFlags) remove(c *cobra.Command, cfg *config.Config, left []evidenc
 		}
 		removed++
 		fmt.Fprintf(io.out, "%s removed\n", nameOf(e))
-		noted = errors.Join(noted, ledger.Removed(e.LedgerEntry))
+		noted = errors.Join(noted, ledger.Tried(e.LedgerEntry))
 	})
 	if len(left) == 0 {
 		fmt.Fprintln(io.out, "nothing to remove")

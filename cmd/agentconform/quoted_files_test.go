@@ -45,5 +45,5 @@ func TestFilesInTheDocuments(t *testing.T) {
 		}
 		assert.Equal(t, now, page, "%s: run make docs", name)
 	}
-	assert.Equal(t, map[string]int{"graph-python.md": 4, "graph-javascript.md": 6, "library.md": 1}, found)
+	assert.Equal(t, map[string]int{"graph-python.md": 4, "graph-javascript.md": 6, "kubernetes.md": 3, "library.md": 1}, found)
 }

@@ -1,28 +1,54 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 )
 
-// version is set by the linker in releases.
-var version = ""
+// version and commit are set by the linker in releases.
+var version, commit string
 
 func newVersion(io streams) *cobra.Command {
-	return &cobra.Command{
+	format := "text"
+	c := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version and the commit",
-		Long: `Print the version and the commit of the source, which result.json also holds (suite.version, suite.commit). "+dirty"
-behind the commit says that the source had uncommitted changes.`,
-		Example: "  agentconform version      # to be named in a bug report",
+		Short: "Print the version, the commit, the interface and the number of requirements",
+		Long: `Print the version and the commit of the source, the version of the interface that is judged, and the number of
+requirements. With --format json it is the field "suite" of result.json. "+dirty" behind the commit says that the source had
+uncommitted changes.`,
+		Example: "  agentconform version      # to be named in a bug report\n  agentconform version --format json",
 		Args:    noArguments("run it without arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(io.out, "agentconform "+fullVersion(suiteVersion(), suiteCommit()))
-			return err
+			catalogue, err := features.Load()
+			if err != nil {
+				return err
+			}
+			suite := reports.Suite{Version: suiteVersion(), Commit: suiteCommit(), Interface: spec.Version,
+				Requirements: len(catalogue.Requirements), Digest: catalogue.Digest()}
+			switch format {
+			case "text":
+				_, err = fmt.Fprintf(io.out, "agentconform %s\ninterface %s, %s\n", fullVersion(suite.Version, suite.Commit),
+					suite.Interface, reports.Count(suite.Requirements, "requirement"))
+				return err
+			case "json":
+				encoder := json.NewEncoder(io.out)
+				encoder.SetIndent("", "  ")
+				return encoder.Encode(suite)
+			}
+			return fmt.Errorf("--format %s: give text or json", format)
 		},
 	}
+	c.Flags().StringVar(&format, "format", format, "text or json")
+	words := cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp)
+	_ = c.RegisterFlagCompletionFunc("format", words)
+	return c
 }
 
 // suiteVersion is that of the release, else what the build knows of the module.
@@ -38,15 +64,17 @@ func suiteVersion() string {
 
 // suiteCommit is the commit that was built; "" where the build did not record it.
 func suiteCommit() string {
+	info, ok := debug.ReadBuildInfo()
+	if commit != "" || !ok {
+		return commit
+	}
 	revision, dirty := "", ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				revision = s.Value
-			case s.Key == "vcs.modified" && s.Value == "true":
-				dirty = "+dirty"
-			}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
 		}
 	}
 	if revision == "" {

@@ -105,7 +105,7 @@ func Append(path string) (*os.File, error) {
 	}
 	// What was put in its place since is a link, which is not followed, or no regular file, which must not be waited
 	// for.
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, Public)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|careful, Public)
 	if err != nil {
 		return nil, err
 	}

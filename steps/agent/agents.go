@@ -1,9 +1,15 @@
+// Package agent speaks with agent servers, without Gherkin: it creates threads, starts runs of the conformance graph, joins
+// them, reads states, lists threads, and has runs rolled back (sections 3 to 5 of the interface). It keeps what
+// scenarios share, and what the run has learned about how fast these servers are.
+//
+// What it cannot bring about is an error, mostly an *outcome.Outcome; the sentences say what that means for a verdict.
 package agent
 
 import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,11 +28,11 @@ type Agents struct {
 	plane  *plane.Plane
 	maker  *shared.Maker
 
-	noAddress atomic.Bool        // a DEPLOYED deployment was seen not to tell the address of its agent server
-	atOnce    int                // how many runs are in progress at most
-	runs      inProgress         // at the server that is judged
-	threads   shared.Set[string] // that were given: the address of their agent server, and their id
-	learned   learned            // of the one that is judged
+	noAddress atomic.Bool // a DEPLOYED deployment was seen not to tell the address of its agent server
+	atOnce    int         // how many runs are in progress at most
+	runs      inProgress  // at the server that is judged
+	threads   sync.Map    // that were given: the address of their agent server, and their id
+	learned   learned     // of the one that is judged
 }
 
 // learned is what scenarios share of the agent server that is judged.
@@ -97,7 +103,7 @@ func (s *Server) Owner() target.Caller {
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	return as.learned.server.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
-			return judged(as.agentAt(as.target.Config.AgentTarget, "")), nil
+			return &Server{Base: as.target.Config.AgentTarget, agents: as, target: as.target, judged: true}, nil
 		}
 		if as.target.Config.Target == "" {
 			return nil, outcome.Needs("agent_target", ", the base URL of an agent server")
@@ -111,7 +117,8 @@ func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 			return nil, err
 		}
 		as.target.JudgeAgentAt(s.Base)
-		return judged(s), nil
+		s.judged = true
+		return s, nil
 	})
 }
 
@@ -124,11 +131,6 @@ func (as *Agents) judgedDeployment(ctx context.Context) (*plane.Deployment, erro
 		return nil, err
 	}
 	return as.plane.Existing.Deployments()[0], nil
-}
-
-func judged(s *Server) *Server {
-	s.judged = true
-	return s
 }
 
 // AgentOf asks the control plane for the address of a deployment's agent server, and waits until that serves.
@@ -144,13 +146,8 @@ func (as *Agents) AgentOf(ctx context.Context, d *plane.Deployment) (*Server, er
 	if err != nil {
 		return nil, target.Refused(as.target, named, err)
 	}
-	s := as.agentAt(base, d.ID)
+	s := &Server{Base: base, deployment: d.ID, agents: as, target: as.target}
 	return s, target.Refused(as.target, named, s.awaitServing(ctx, d))
-}
-
-func (as *Agents) agentAt(base, deployment string) *Server {
-	as.target.CallsAgentAt(base)
-	return &Server{Base: base, deployment: deployment, agents: as, target: as.target}
 }
 
 // awaitAddress returns the address of a deployment's agent server. A target may know it only some time

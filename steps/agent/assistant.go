@@ -2,13 +2,13 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
-	"maps"
+	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
-
-	"github.com/tidwall/gjson"
+	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
@@ -34,71 +34,36 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 }
 
 // refusedAsInvented returns the refusal of a run of the configured assistant, nil where that is not refused for the assistant.
-// The answers decide it: they are the same but for the name of the assistant and for fields that every answer has another value
-// of, such as an id of the request. They either contain the name, or differ from those to a run without an assistant and to one on
-// an unknown thread.
+// The answers decide it: they are the same but for the name of the assistant and for what differs in each, such as an id of the request.
+// They either contain the name, or differ from those to a run without an assistant and to one on an unknown thread.
 func (s *Server) refusedAsInvented(ctx context.Context) (*client.Answer, error) {
-	configured, invented, another := s.target.Config.AssistantID, "agentconform-"+target.UnknownID(), "agentconform-"+target.UnknownID()
+	configured, invented := s.target.Config.AssistantID, "agentconform-"+target.UnknownID()
+	said := func(a *client.Answer, name string) string {
+		body := strings.ReplaceAll(string(a.Body), cmp.Or(name, configured), configured)
+		return fmt.Sprint(a.Status, " ", varying.ReplaceAllString(body, ""))
+	}
 	a, err := s.startAs(ctx, "", configured)
 	if err != nil || !slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity}, a.Status) {
 		return nil, err
 	}
 	other, err := s.startAs(ctx, "", invented)
-	if err != nil || a.Status != other.Status {
+	if err != nil || said(other, invented) != said(a, configured) {
 		return nil, err
-	}
-	again, err := s.startAs(ctx, "", another)
-	if err != nil {
-		return nil, err
-	}
-	r := refusals{configured, fieldsOf(other, invented, another), fieldsOf(again, another, another)}
-	if !r.same(a, other, invented) {
-		return nil, nil
 	}
 	if bytes.Contains(other.Body, []byte(invented)) {
 		return a, nil
 	}
 	for _, control := range []struct{ thread, assistant string }{{"", ""}, {target.UnknownID(), configured}} {
 		c, err := s.startAs(ctx, control.thread, control.assistant)
-		if err != nil || r.same(a, c, control.assistant) {
+		if err != nil || said(c, control.assistant) == said(a, configured) {
 			return nil, err
 		}
 	}
 	return a, nil
 }
 
-// refusals compares refusals of runs of the configured assistant with others.
-type refusals struct {
-	configured string
-	one, two   map[string]string // fields of two answers that should be the same
-}
-
-// same tells whether two refusals are the same but for the name of the assistant of the second, and for what differs always.
-func (r refusals) same(a, b *client.Answer, nameOfB string) bool {
-	varies := func(name, _ string) bool { return r.one[name] != r.two[name] }
-	fieldsA, fieldsB := fieldsOf(a, "", ""), fieldsOf(b, nameOfB, r.configured)
-	maps.DeleteFunc(fieldsA, varies)
-	maps.DeleteFunc(fieldsB, varies)
-	return a.Status == b.Status && len(fieldsA) > 0 && maps.Equal(fieldsA, fieldsB)
-}
-
-// fieldsOf are the fields of an answer's JSON object as they were written, else the body, with a name replaced.
-func fieldsOf(a *client.Answer, name, by string) map[string]string {
-	body := a.Body
-	if name != "" {
-		body = bytes.ReplaceAll(body, []byte(name), []byte(by))
-	}
-	fields := map[string]string{}
-	if whole := gjson.ParseBytes(body); json.Valid(body) && whole.IsObject() {
-		whole.ForEach(func(key, value gjson.Result) bool {
-			fields[key.Str] = value.Raw
-			return true
-		})
-		return fields
-	}
-	fields[""] = string(body)
-	return fields
-}
+// varying are the parts of a refusal that may have another value in each: ids, numbers and times.
+var varying = regexp.MustCompile(`[0-9a-fA-F-]{16,}|\d+`)
 
 // startAs starts a run of the assistant, or of none, on the thread, or on a new one.
 func (s *Server) startAs(ctx context.Context, thread, assistant string) (*client.Answer, error) {

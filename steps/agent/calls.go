@@ -73,7 +73,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 	if t.ID == "" {
 		return t, nil
 	}
-	t.again = !s.agents.threads.Add(s.Base + " " + t.ID)
+	_, t.again = s.agents.threads.LoadOrStore(s.Base+" "+t.ID, true)
 	return t, NoteThread(ctx, s, t)
 }
 
@@ -139,19 +139,16 @@ func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, erro
 
 // start starts a run by the thread's owner. On a thread that had a run before, a refusal may mean that this one is just
 // coming to its end: a moment later the thread is free.
-func (s *Server) start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
-		g, err := s.postInTurn(ctx, t.Owner, t, o)
-		if err != nil {
-			return nil, err
-		}
-		if busy := g.Answer.Refused() && t.runs > 0 && o.Strategy == ""; !busy || wait > time.Second {
-			return g, outcome.Unless(ctx, g.Accepted(), s.KnowsAssistant)
-		}
-		if err := client.Sleep(ctx, wait); err != nil {
-			return nil, err
-		}
+func (s *Server) start(ctx context.Context, t *Thread, o Order) (g *GraphRun, err error) {
+	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
+	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
+		g, err = s.postInTurn(ctx, t.Owner, t, o)
+		return err == nil && !(g.Answer.Refused() && t.runs > 0 && o.Strategy == ""), err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return g, outcome.Unless(ctx, g.Accepted(), s.KnowsAssistant)
 }
 
 // startAlone starts a run of the owner on a new thread.
@@ -175,16 +172,20 @@ func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*clie
 
 // Join waits for the run to be over. Its answer may take as long as the run.
 func (s *Server) Join(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
-	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
-	request.Timeout, request.Waits, request.Raised = g.Order.Hold+s.target.Config.Timeouts.Run, true, g.Order.raises()
+	request := s.joinOf(who, g)
+	request.Timeout, request.Waits = g.Order.Hold+s.target.Config.Timeouts.Run, true
 	return s.target.Client.Do(ctx, request)
 }
 
 // JoinCompleted joins a run that is over. How long the answer takes is judged, and no measure of others.
 func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphRun) (*client.Answer, error) {
+	return s.target.Client.Do(ctx, s.joinOf(who, g))
+}
+
+func (s *Server) joinOf(who target.Caller, g *GraphRun) client.Request {
 	request := s.target.ToAgent(s.Base, who, http.MethodGet, joinPath(g.Thread.ID, g.ID), nil)
 	request.Raised = g.Order.raises()
-	return s.target.Client.Do(ctx, request)
+	return request
 }
 
 // ReadsOf are the paths of GET at which the server shows something of a run: also that of the list, where it has one.
@@ -297,4 +298,55 @@ func (l Listing) Holds(id string) bool {
 		}
 	}
 	return false
+}
+
+const searchPath = ThreadsPath + "/search"
+
+// findListing finds out with which endpoint the server lists threads, where the configuration does not say: GET /threads is tried
+// as the user, and if that is not served (404 or 405) and POST /threads/search is, the latter is used from then on. The error is
+// that of the context: a server that does not answer is judged by the list itself.
+func findListing(ctx context.Context, s *Server) error {
+	if s.target.Config.Agent.Listing != "" {
+		return nil
+	}
+	_, err := s.agents.learned.lists.search.Get(ctx, s.agents.maker, "the listing endpoint", func(ctx context.Context) (bool, error) {
+		who := s.target.Owner()
+		if who.User == nil {
+			who = target.Caller{}
+		}
+		listed, err := s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
+		if err != nil || !target.NotServed(listed) {
+			return false, ctx.Err()
+		}
+		found, err := s.ask(ctx, who, http.MethodPost, searchPath, (*Filter)(nil).body(0))
+		if err != nil || target.NotServed(found) || found.Status >= http.StatusInternalServerError {
+			return false, ctx.Err()
+		}
+		s.target.ListsBySearch()
+		s.target.NoteListing(listed)
+		return true, nil
+	})
+	return err
+}
+
+// AskOtherEndpoint lists the threads by the endpoint that is not used.
+func (s *Server) AskOtherEndpoint(ctx context.Context, who target.Caller) (*client.Answer, error) {
+	if err := findListing(ctx, s); err != nil {
+		return nil, err
+	}
+	if s.target.Searches() {
+		return s.ask(ctx, who, http.MethodGet, ThreadsPath, nil)
+	}
+	return s.ask(ctx, who, http.MethodPost, searchPath, (*Filter)(nil).body(0))
+}
+
+// ServesOtherEndpoint tells whether the listing endpoint that is not used serves the user. A target needs only one.
+func (s *Server) ServesOtherEndpoint(ctx context.Context) (bool, error) {
+	return s.agents.learned.lists.other.Get(ctx, s.agents.maker, "the other listing endpoint", func(ctx context.Context) (bool, error) {
+		a, err := s.AskOtherEndpoint(ctx, s.target.Owner())
+		if err == nil && s.target.Searches() {
+			s.target.NoteListing(a)
+		}
+		return err == nil && a.OK(), err
+	})
 }

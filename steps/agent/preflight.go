@@ -152,13 +152,11 @@ func (s *Server) startBeside(ctx context.Context, waiting int, hold time.Duratio
 
 // newThreads creates threads at the same time.
 func (s *Server) newThreads(ctx context.Context, n int) ([]*Thread, error) {
-	threads, errs := make([]*Thread, n), make([]error, n)
-	var wait sync.WaitGroup
-	for i := range threads {
-		wait.Go(func() { threads[i], errs[i] = s.NewThread(ctx, s.target.Owner()) })
-	}
-	wait.Wait()
-	return threads, cmp.Or(errs...)
+	threads := make([]*Thread, n)
+	return threads, AtOnce(n, func(i int) (err error) {
+		threads[i], err = s.NewThread(ctx, s.target.Owner())
+		return err
+	})
 }
 
 // race starts a run on each of the threads, all at the same time, whatever is in progress.
@@ -169,21 +167,25 @@ func (s *Server) race(ctx context.Context, threads []*Thread, o Order) ([]*Graph
 		return nil, err
 	}
 	defer leave()
+	runs := make([]*GraphRun, len(threads))
+	return runs, AtOnce(len(threads), func(i int) (err error) {
+		runs[i], err = s.TryPost(ctx, threads[i].Owner, threads[i], o)
+		return err
+	})
+}
+
+// AtOnce does something so many times at the same time, and returns the first error.
+func AtOnce(times int, do func(i int) error) error {
 	var wait sync.WaitGroup
-	runs, errs := make([]*GraphRun, len(threads)), make([]error, len(threads))
-	for i, t := range threads {
-		wait.Go(func() { runs[i], errs[i] = s.TryPost(ctx, t.Owner, t, o) })
+	errs := make([]error, times)
+	for i := range times {
+		wait.Go(func() { errs[i] = do(i) })
 	}
 	wait.Wait()
-	return runs, cmp.Or(errs...)
+	return cmp.Or(errs...)
 }
 
 // accepted leaves out the runs that were refused.
-func accepted(runs []*GraphRun) (all []*GraphRun) {
-	for _, g := range runs {
-		if g != nil && g.ID != "" {
-			all = append(all, g)
-		}
-	}
-	return all
+func accepted(runs []*GraphRun) []*GraphRun {
+	return slices.DeleteFunc(slices.Clone(runs), func(g *GraphRun) bool { return g == nil || g.ID == "" })
 }

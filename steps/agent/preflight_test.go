@@ -100,9 +100,9 @@ func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
 	require.NoError(t, err)
 	c := config.Default()
 	change(&c)
-	at := &target.Target{Config: &c, Client: client.New(8), Ledger: ledger, Redact: client.NewRedactor(nil)}
+	at := &target.Target{Config: &c, Client: client.New(8, client.Route{}), Ledger: ledger, Redact: client.NewRedactor(nil)}
 	as := New(at, nil, shared.NewMaker(t.Context()), 8)
-	return judged(as.agentAt(server.URL, ""))
+	return &Server{Base: server.URL, agents: as, target: as.target, judged: true}
 }
 
 // TestNoMoreRunsThanTheServerExecutes fills the places that are there after the preflight.

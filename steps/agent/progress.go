@@ -160,31 +160,29 @@ func (s *Server) awaitWritten(ctx context.Context, p *Progress) error {
 // what the state does not show yet. A run that tells no such status has started in that moment.
 func (s *Server) awaitStatus(ctx context.Context, p *Progress) error {
 	limit := p.Answered().Add(s.target.Config.Timeouts.Run)
-	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 250*time.Millisecond) {
-		a, err := s.GetRun(ctx, p.Thread.Owner, p.GraphRun)
-		if err != nil {
+	var a *client.Answer
+	err := client.Repeat(ctx, firstLook, longestPause, limit, func() (done bool, err error) {
+		if a, err = s.GetRun(ctx, p.Thread.Owner, p.GraphRun); err != nil || statusOf(a) != statusPending {
+			return true, err
+		}
+		p.begun = a.Sent
+		return false, nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case statusOf(a) == statusEnded:
+		p.ended = a
+		return nil
+	case statusOf(a) == statusPending:
+		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
 			return err
 		}
-		switch statusOf(a) {
-		case statusEnded:
-			p.ended = a
-			return nil
-		case statusPending:
-			if p.begun = a.Sent; time.Now().Add(wait).After(limit) {
-				if err := s.StillQueued(ctx, p.GraphRun); err != nil {
-					return err
-				}
-				return outcome.Violated(a, "the run to start", "%s", outcome.Seen(a))
-			}
-			if err := client.Sleep(ctx, wait); err != nil {
-				return err
-			}
-			continue
-		}
-		p.Until = p.NotOverBefore()
-		p.Over = a.Sent.Add(a.Took + p.Order.Hold + s.agents.Slack())
-		return client.Sleep(ctx, min(s.agents.Slack(), p.Order.Hold/8))
+		return outcome.Violated(a, "the run to start", "%s", outcome.Seen(a))
 	}
+	p.Until = p.NotOverBefore()
+	p.Over = a.Sent.Add(a.Took + p.Order.Hold + s.agents.Slack())
+	return client.Sleep(ctx, min(s.agents.Slack(), p.Order.Hold/8))
 }
 
 // What the status of a run tells, where there is one. The interface shows no statuses of runs: words that are not

@@ -5,24 +5,20 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Removal is how the removal of a thread ended.
-type Removal struct {
-	Problem string // why it was not removed; empty if it was
-	Never   bool   // the target does not remove threads
-}
-
 // RemoveThreads removes threads at agent servers with DELETE /threads/{thread_id}, a vendor extension, as the users who
-// created them, and reports each, from several goroutines. The first one of an address is tried alone: if it is answered with 404 or
-// 405 although the thread is there, the server does not take DELETE, and nothing more is sent to that address. Others are
-// removed concurrently. What has no time left before the context ends is reported as not removed.
-func RemoveThreads(ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry, Removal)) {
+// created them, and reports each as the ledger is to have it, from several goroutines. The first one of an address is tried alone: if it
+// is answered with 404 or 405 although the thread is there, the server does not take DELETE, and nothing more is sent to that address.
+// Others are removed concurrently. What has no time left before the context ends is reported as not removed.
+func RemoveThreads(ctx context.Context, t *target.Target, threads []reports.LedgerEntry, report func(reports.LedgerEntry)) {
 	x := remover{t}
 	byAddress := map[string][]reports.LedgerEntry{}
 	for _, e := range threads {
@@ -38,34 +34,32 @@ func RemoveThreads(ctx context.Context, t *target.Target, threads []reports.Ledg
 type remover struct{ target *target.Target }
 
 // removeAt removes the threads of one address.
-func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report func(reports.LedgerEntry, Removal)) {
+func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report func(reports.LedgerEntry)) {
 	var unclear []reports.LedgerEntry // removed before, or not shown by a server that does not take DELETE
-	for len(all) > 0 {
-		r, taken := x.removeThread(ctx, all[0], true)
-		if r.Never {
-			for _, e := range append(unclear, all...) {
-				report(e, r)
+	for taken := false; len(all) > 0 && !taken; all = all[1:] {
+		var e reports.LedgerEntry
+		e, taken = x.removeThread(ctx, all[0], true)
+		switch {
+		case e.Unremovable:
+			for _, other := range append(unclear, all...) {
+				other.Removed, other.Reason, other.Unremovable = false, e.Reason, true
+				report(other)
 			}
 			return
-		}
-		if r.Problem == "" && !taken {
-			unclear = append(unclear, all[0])
-		} else {
-			report(all[0], r)
-		}
-		all = all[1:]
-		if taken {
-			break
+		case e.Removed && !taken:
+			unclear = append(unclear, e)
+		default:
+			report(e)
 		}
 	}
 	for _, e := range unclear {
-		report(e, Removal{})
+		report(e)
 	}
 	var wait sync.WaitGroup
 	for _, e := range all {
 		wait.Go(func() {
-			r, _ := x.removeThread(ctx, e, false)
-			report(e, r)
+			e, _ := x.removeThread(ctx, e, false)
+			report(e)
 		})
 	}
 	wait.Wait()
@@ -73,7 +67,9 @@ func (x remover) removeAt(ctx context.Context, all []reports.LedgerEntry, report
 
 // removeThread tells how the removal ended, and whether the server is known to take DELETE. A thread without a known owner is
 // tried without credentials first, since it was created by a caller without valid ones, and then as the first user.
-func (x remover) removeThread(ctx context.Context, e reports.LedgerEntry, first bool) (r Removal, taken bool) {
+func (x remover) removeThread(ctx context.Context, e reports.LedgerEntry, first bool) (how reports.LedgerEntry, taken bool) {
+	how = e
+	how.Removed, how.Reason, how.Unremovable = false, "", false
 	callers := []target.Caller{x.target.CallerWith(e.Owner)}
 	if e.Owner == "" && len(x.target.Config.Users) > 0 {
 		callers = append(callers, x.target.Owner())
@@ -82,17 +78,20 @@ func (x remover) removeThread(ctx context.Context, e reports.LedgerEntry, first 
 	for _, who := range callers {
 		var err error
 		if a, err = x.deleteThread(ctx, who, e); err != nil {
-			return Removal{Problem: "DELETE /threads/{thread_id}: " + client.Reason(err)}, false
+			how.Reason = "DELETE /threads/{thread_id}: " + client.Reason(err)
+			return how, false
 		}
-		if a.OK() {
-			return Removal{}, true
+		if how.Removed = a.OK(); how.Removed {
+			return how, true
 		}
 	}
 	if missing(a) && (!first || !x.isThere(ctx, e, callers[len(callers)-1])) {
-		return Removal{}, !first
+		how.Removed = true
+		return how, !first
 	}
-	never := first && (missing(a) || a.Status == http.StatusMethodNotAllowed || a.Status == http.StatusNotImplemented)
-	return Removal{x.target.Redact.Excerpt("DELETE /threads/{thread_id}: " + outcome.SeenShort(a)), never}, false
+	how.Unremovable = first && (missing(a) || a.Status == http.StatusMethodNotAllowed || a.Status == http.StatusNotImplemented)
+	how.Reason = x.target.Redact.Excerpt("DELETE /threads/{thread_id}: " + outcome.SeenShort(a))
+	return how, false
 }
 
 func missing(a *client.Answer) bool {
@@ -115,4 +114,42 @@ func (x remover) deleteThread(ctx context.Context, who target.Caller, e reports.
 		return err == nil && a.Status != http.StatusConflict, err
 	})
 	return a, err
+}
+
+// NoteThread enters a thread in the ledger. One that was there before its creation was sent is not the run's to remove: a target
+// may answer a creation with an existing thread.
+func NoteThread(ctx context.Context, s *Server, t *Thread) error {
+	if existedBefore(t.Answer) {
+		return nil
+	}
+	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Thread, ID: t.ID, Address: s.Base, Deployment: s.deployment,
+		Owner: s.target.CredentialKey(t.Owner), CreatedBy: evidence.Scenario(ctx)})
+}
+
+// noteRun enters an accepted run in the ledger. If its thread was not created by the suite, the target has created it now.
+func noteRun(ctx context.Context, s *Server, who target.Caller, g *GraphRun) error {
+	if g.ID == "" {
+		return nil
+	}
+	if t := g.Thread; t.Answer == nil {
+		created := &Thread{ID: t.ID, Owner: who}
+		if err := NoteThread(ctx, s, created); err != nil {
+			return err
+		}
+	}
+	return s.target.Ledger.Add(reports.LedgerEntry{Kind: evidence.Run, ID: g.ID, Thread: g.Thread.ID, Address: s.Base, Deployment: s.deployment,
+		Owner: s.target.CredentialKey(who), CreatedBy: evidence.Scenario(ctx)})
+}
+
+// clockStep is how exact the times of an answer are: a Date header has whole seconds.
+const clockStep = 2 * time.Second
+
+// existedBefore tells whether the answer to a creation shows a time of creation before the request, both by the target's clock.
+func existedBefore(a *client.Answer) bool {
+	if a == nil {
+		return false
+	}
+	date, err1 := http.ParseTime(a.Header.Get("Date"))
+	created, err2 := time.Parse(time.RFC3339Nano, a.Get("created_at").String())
+	return err1 == nil && err2 == nil && created.Before(date.Add(-a.Took-clockStep))
 }

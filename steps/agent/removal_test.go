@@ -69,15 +69,15 @@ func TestThreads(t *testing.T) {
 			}
 			var mu sync.Mutex
 			gone, never, reported := 0, 0, map[string]bool{}
-			RemoveThreads(context.Background(), tt, all, func(e reports.LedgerEntry, r Removal) {
+			RemoveThreads(context.Background(), tt, all, func(e reports.LedgerEntry) {
 				mu.Lock()
 				defer mu.Unlock()
 				assert.False(t, reported[e.ID], "each once")
 				reported[e.ID] = true
-				if r.Problem == "" {
+				if e.Removed {
 					gone++
 				}
-				if r.Never {
+				if e.Unremovable {
 					never++
 				}
 			})

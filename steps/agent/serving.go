@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // servingAnswers bounds the wait for the agent server of a DEPLOYED deployment, in times of timeouts.request: the interface does
@@ -91,4 +94,26 @@ const owner = "E2E-1"
 func IsNotServing(err error) bool {
 	var o *outcome.Outcome
 	return errors.As(err, &o) && o.Verdict == reports.Failed && o.IsBy(reports.ByRequirement) && o.BlockedBy[0].Name == owner
+}
+
+// FindRefusal looks whether the configured agent server refuses callers without credentials, and with which status, where
+// no user is configured. It asks two operations, since one of them may be open by mistake. It must have returned before
+// scenarios begin.
+func (as *Agents) FindRefusal(ctx context.Context) (status int, err error) {
+	c := as.target.Config
+	if c.AgentTarget == "" || len(c.Users) > 0 {
+		return 0, nil
+	}
+	ctx = evidence.WithScenario(ctx, "fixture: callers without credentials", 0)
+	for _, path := range []string{StatePath(target.UnknownID()), ThreadsPath} {
+		a, err := as.target.Client.Do(ctx, as.target.ToAgent(c.AgentTarget, target.Caller{}, http.MethodGet, path, nil))
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if err == nil && as.target.Rejects(spec.AgentServer, a.Status) {
+			as.target.AgentRefuses(a.Status)
+			return a.Status, nil
+		}
+	}
+	return 0, nil
 }

@@ -11,24 +11,19 @@ import (
 // Attempts is how often a scenario tries to win a race, each time with more time.
 const Attempts = 3
 
+// firstLook and longestPause are the times between looks at a run in progress.
+const firstLook, longestPause = 5 * time.Millisecond, 250 * time.Millisecond
+
 // ReadState reads a thread's state, again and again, until it satisfies the condition or the time is over. It
 // returns the last one that was read.
-func (s *Server) ReadState(ctx context.Context, t *Thread, until time.Time, condition func(*client.Answer) bool) (*client.Answer, bool, error) {
-	for wait := 5 * time.Millisecond; ; wait = min(wait*3/2, 250*time.Millisecond) {
-		a, err := s.State(ctx, t.Owner, t)
-		if err != nil {
-			return nil, false, err
+func (s *Server) ReadState(ctx context.Context, t *Thread, until time.Time, condition func(*client.Answer) bool) (a *client.Answer, done bool, err error) {
+	err = client.Repeat(ctx, firstLook, longestPause, until, func() (bool, error) {
+		if a, err = s.State(ctx, t.Owner, t); err == nil {
+			done = condition(a)
 		}
-		if condition(a) {
-			return a, true, nil
-		}
-		if time.Now().Add(wait).After(until) {
-			return a, false, nil
-		}
-		if err := client.Sleep(ctx, wait); err != nil {
-			return nil, false, err
-		}
-	}
+		return done, err
+	})
+	return a, done, err
 }
 
 // Await returns the state once it holds what the run was to write and the run is over. It trusts neither join nor

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -32,16 +32,15 @@ const (
 // otherEndpoint is the listing endpoint that is not configured: POST /threads/search where GET /threads is, and vice versa.
 const otherEndpoint = "list the threads with the other listing endpoint"
 
-// callers holds the sentences about authentication at the agent server.
+// callers holds the sentences about authentication at the agent server (sections 5 and 7).
 type callers struct {
 	*World
 	callerReports []agent.CallerReport // what runs said of their callers
 }
 
-// define holds the sentences about authentication (sections 5 and 7).
 func (w *callers) define(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.aRunToAskFor)
-	r.Given(`a run in progress on a new thread`, w.anOwnRunInProgress)
+	r.Given(`a run in progress on a new thread`, w.afterPlainRuns(w.aRunInProgress))
 	r.Given(refusedCallers+` was refused (a run|a run with rollback) on it`, w.wasRefusedRun)
 	r.When(anyAttempt, w.callerTries)
 	r.When(`the user starts a run that reports its caller`, w.userAsksWho)
@@ -70,13 +69,6 @@ func (w *callers) aRunToAskFor(ctx context.Context) error {
 	return nil
 }
 
-func (w *callers) anOwnRunInProgress(ctx context.Context) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return err
-	}
-	return w.aRunInProgress(ctx)
-}
-
 // callerTries has the caller do one of the things that an agent server offers, to the run and thread that the
 // sentences speak of. Who may start a run gets a thread for it: the run may be shared by scenarios.
 func (w *callers) callerTries(ctx context.Context, name, operation string) error {
@@ -85,7 +77,7 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 		return err
 	}
 	w.attempted = name
-	w.scene.JudgeServed(w.isServed)
+	w.scene.Served = w.isServed
 	t, g := w.thread, w.current
 	operation, unknown := strings.CutSuffix(operation, " of an unknown thread")
 	if unknown {
@@ -108,9 +100,9 @@ func (w *callers) callerTries(ctx context.Context, name, operation string) error
 		}
 		return err
 	case "list the threads":
-		return w.listed.Read(ctx, w.server, who, nil)
+		return w.list(ctx, who, nil)
 	case otherEndpoint:
-		return w.listed.ReadOther(ctx, w.server, who)
+		return w.listOther(ctx, who)
 	case "start a run", "start a run with rollback":
 		if name == target.TheUser {
 			if t, err = w.server.NewThread(ctx, who); err != nil {
@@ -232,11 +224,7 @@ func (w *callers) userAsksWho(ctx context.Context) error {
 
 // usersAskWho lets runs that are asked for at once be in progress at the same time.
 func (w *callers) usersAskWho(ctx context.Context, when string) error {
-	user, err := w.callerNamed(ctx, target.TheUser)
-	if err != nil {
-		return err
-	}
-	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	user, other, err := w.bothUsers(ctx)
 	if err != nil {
 		return err
 	}
@@ -255,13 +243,10 @@ func (w *callers) usersAskWho(ctx context.Context, when string) error {
 		return outcome.AsPrecondition(err)
 	}
 	defer leave()
-	var wait sync.WaitGroup
-	errs := make([]error, len(callers))
-	for i, who := range callers {
-		wait.Go(func() { w.callerReports[i], errs[i] = together.Whoami(ctx, who, w.agents.Hold(0)/4) })
-	}
-	wait.Wait()
-	return errors.Join(errs...)
+	return agent.AtOnce(len(callers), func(i int) (err error) {
+		w.callerReports[i], err = together.Whoami(ctx, callers[i], w.agents.Hold(0)/4)
+		return err
+	})
 }
 
 func (w *callers) runReports(what string) error {
@@ -309,9 +294,7 @@ func (w *callers) eachReportsItsOwn() error {
 // identifying returns what the configuration knows of a user.
 func identifying(u config.User) map[string]any {
 	all := map[string]any{"identity": u.Identity}
-	for field, value := range u.Fields {
-		all[field] = value
-	}
+	maps.Copy(all, u.Fields)
 	return all
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else.
+// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else (section 5).
 type disguise struct {
 	*World
 	answers []*client.Answer
@@ -22,30 +22,18 @@ type disguise struct {
 	owner   string           // the requirement that fails where these are served too
 }
 
-// define holds these sentences (section 5).
 func (w *disguise) define(r *common.Definitions) {
-	r.When(`(a caller without credentials) reads the run by paths with (a slash at the end|a doubled slash|capital letters|a path parameter)`, w.readsRespelled)
-	r.When(`(a caller without credentials|the other user) reads the run with (headers that [a-z ]+|a header that overrides the method|the API key of the control plane)`, w.readsClaiming)
+	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.reads)
 	r.Then(`no answer shows anything of the run`, w.showsNothing)
 }
 
-func (w *disguise) readsRespelled(ctx context.Context, name, how string) error {
-	return w.reads(ctx, name, nil, func(path string) string {
-		return target.Respelled(path, how, w.thread.ID, w.current.ID)
-	})
-}
-
-func (w *disguise) readsClaiming(ctx context.Context, name, what string) error {
-	claim, err := w.target.Claim(what)
+// reads asks for all that the interface shows of a run.
+func (w *disguise) reads(ctx context.Context, name, how string) error {
+	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
 	}
-	return w.reads(ctx, name, claim, func(path string) string { return path })
-}
-
-// reads asks for all that the interface shows of a run.
-func (w *disguise) reads(ctx context.Context, name string, claim http.Header, written func(path string) string) error {
-	who, err := w.callerNamed(ctx, name)
+	claim, written, err := w.target.Disguise(how, w.thread.ID, w.current.ID)
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,18 @@
 package agentserver
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -18,13 +23,12 @@ const (
 	markKey  = target.MarkKey // by which a scenario knows its own threads
 )
 
-// owners holds the sentences about whose threads are seen and changed.
+// owners holds the sentences about whose threads are seen and changed (section 5, items 6 and 7).
 type owners struct {
 	*World
 	owned ownership // who owns which threads, and by what they are known
 }
 
-// define holds the sentences about what users may see and change (section 5, items 6 and 7).
 func (w *owners) define(r *common.Definitions) {
 	r.Given(`a list of threads that shows their metadata`, w.aListWithMetadata)
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.wasRefusedThread)
@@ -33,12 +37,19 @@ func (w *owners) define(r *common.Definitions) {
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata that both threads have|the ids of both threads|the user as owner)`, w.otherUserLists)
 	r.Given(`a thread of the user that names the other user as owner`, w.aThreadForOther)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
-	r.When(`the user creates a thread with metadata`, w.userCreatesWithMetadata)
+	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
+		w.owned.mark = w.target.Name("kept")
+		return w.createOwned(ctx, map[string]any{markKey: w.owned.mark})
+	})
 	r.Then(`the list does not hold that thread`, w.listLacksMarked)
 	r.Then(`the list holds no thread of the user`, w.listHoldsNoForeign)
 	r.Then(`the list holds the thread of the other user`, w.listHoldsOwn)
-	r.Then(`its metadata names the user as owner`, w.metadataNamesOwner)
-	r.Then(`its metadata holds the keys that were sent`, w.metadataHoldsGiven)
+	r.Then(`its metadata names the user as owner`, func(ctx context.Context) error {
+		return w.metadataHolds(ctx, ownerKey, w.owner().User.Identity, "the owner")
+	})
+	r.Then(`its metadata holds the keys that were sent`, func(ctx context.Context) error {
+		return w.metadataHolds(ctx, markKey, w.owned.mark, "the metadata")
+	})
 }
 
 // ownership is who owns which thread, and by which metadata both are known.
@@ -62,13 +73,13 @@ func (w *owners) aListWithMetadata(ctx context.Context) error {
 	if t.ID == "" {
 		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s", outcome.Seen(t.Answer))
 	}
-	_, err = w.listed.ReadNewest(ctx, w.server, who, t, func(ctx context.Context) (*agent.Thread, error) {
+	_, err = w.listNewest(ctx, who, t, func(ctx context.Context) (*agent.Thread, error) {
 		return w.server.CreateThread(ctx, who, map[string]any{markKey: mark})
 	})
 	if err != nil {
 		return err
 	}
-	if !w.listed.Marked(mark) {
+	if !w.marked(mark) {
 		return outcome.Inapplicable("thread metadata", "the list of threads does not show metadata, so a thread that was created in spite of the refusal cannot be found")
 	}
 	return nil
@@ -91,10 +102,10 @@ func (w *owners) wasRefusedThread(ctx context.Context, name string) error {
 }
 
 func (w *owners) listLacksMarked() error {
-	if w.listed.Rows == nil {
+	if w.rows == nil {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
-	if w.listed.Marked(w.owned.mark) {
+	if w.marked(w.owned.mark) {
 		return outcome.Violated(w.scene.Answer, "no thread of the refused request", "a thread with the metadata %q", w.owned.mark)
 	}
 	return nil
@@ -103,24 +114,18 @@ func (w *owners) listLacksMarked() error {
 // aThreadEach makes a thread of each user, with the same mark, and makes sure that the user's own list shows the
 // user's: else its absence from other lists would say nothing.
 func (w *owners) aThreadEach(ctx context.Context) error {
-	user, err := w.callerNamed(ctx, target.TheUser)
-	if err != nil {
-		return err
-	}
-	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	user, other, err := w.bothUsers(ctx)
 	if err != nil {
 		return err
 	}
 	w.owned.mark = w.target.Name("listed")
-	for _, each := range []struct {
-		who  target.Caller
-		into **agent.Thread
-	}{{user, &w.owned.users}, {other, &w.owned.others}} {
-		if *each.into, err = w.markedThread(ctx, each.who); err != nil {
-			return err
-		}
+	if w.owned.users, err = w.markedThread(ctx, user); err != nil {
+		return err
 	}
-	w.thread, err = w.listed.ReadNewest(ctx, w.server, user, w.owned.users, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, user) })
+	if w.owned.others, err = w.markedThread(ctx, other); err != nil {
+		return err
+	}
+	w.thread, err = w.listNewest(ctx, user, w.owned.users, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, user) })
 	if err != nil {
 		return err
 	}
@@ -160,16 +165,16 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 	case "the ids of both threads":
 		f = &agent.Filter{IDs: []any{w.owned.users.Sent(), w.owned.others.Sent()}}
 	case "the user as owner":
-		return w.listed.Read(ctx, w.server, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.owner().User.Identity}})
+		return w.list(ctx, other, &agent.Filter{Metadata: map[string]any{ownerKey: w.owner().User.Identity}})
 	}
 	if f != nil && f.Metadata[markKey] != nil && !w.keepsMark() {
-		return w.listed.Read(ctx, w.server, other, f)
+		return w.list(ctx, other, f)
 	}
 	if f == nil {
-		w.owned.others, err = w.listed.ReadNewest(ctx, w.server, other, w.owned.others, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, other) })
+		w.owned.others, err = w.listNewest(ctx, other, w.owned.others, func(ctx context.Context) (*agent.Thread, error) { return w.markedThread(ctx, other) })
 		return err
 	}
-	return w.listed.ReadUntil(ctx, w.server, other, f, showing(w.owned.others))
+	return w.listUntil(ctx, other, f, w.owned.others)
 }
 
 // searchOperation looks whether the target has the search operation beside its list: only that takes filters.
@@ -191,7 +196,7 @@ func (w *owners) listHoldsNoForeign() error {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(w.scene.Answer))
 	}
 	foreign, identity := w.owned.users.ID, w.owner().User.Identity
-	for i, row := range w.listed.Rows.All() {
+	for i, row := range w.rows.All() {
 		if row.Get("thread_id").String() == foreign || row.Get("metadata."+ownerKey).String() == identity {
 			return outcome.Violated(w.scene.Answer, "only threads of the other user", "a thread of the user, %s", outcome.Shown(row)).At(fmt.Sprintf("/%d", i))
 		}
@@ -204,7 +209,7 @@ func (w *owners) listHoldsOwn(ctx context.Context) error {
 	if w.scene.Answer.Refused() && w.owned.filter != "no filter" {
 		return nil
 	}
-	if w.listed.Rows.Holds(w.owned.others.ID) {
+	if w.rows.Holds(w.owned.others.ID) {
 		return nil
 	}
 	if w.owned.filter == "metadata that both threads have" {
@@ -212,7 +217,7 @@ func (w *owners) listHoldsOwn(ctx context.Context) error {
 			return outcome.Inapplicable("thread metadata", "the target does not show the metadata of a thread, so a list filtered by it may be empty")
 		}
 	}
-	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "%s", w.listed).Hinting(w.listingHint()).Comparing(w.scene.Answer, w.owned.others.Answer)
+	return outcome.Violated(w.scene.Answer, "a list with the other user's thread "+w.owned.others.ID, "a list of %s without it", reports.Count(w.rows.Len(), "thread")).Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, w.owned.others.Answer)
 }
 
 // keepsMark tells whether the target shows that it keeps the metadata of a thread.
@@ -254,11 +259,6 @@ func (w *owners) aThreadForOther(ctx context.Context) error {
 	return w.nextRunCompletes(ctx)
 }
 
-func (w *owners) userCreatesWithMetadata(ctx context.Context) error {
-	w.owned.mark = w.target.Name("kept")
-	return w.createOwned(ctx, map[string]any{markKey: w.owned.mark})
-}
-
 // metadata returns what the target shows of the new thread: in the answer to its creation, else in the list.
 func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	who, err := w.callerNamed(ctx, target.TheUser)
@@ -272,10 +272,10 @@ func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	if found := w.scene.Answer.Get("metadata"); found.IsObject() {
 		return found, nil
 	}
-	if err := w.listed.ReadUntil(ctx, w.server, who, nil, showing(w.thread)); err != nil {
+	if err := w.listUntil(ctx, who, nil, w.thread); err != nil {
 		return gjson.Result{}, err
 	}
-	for _, row := range w.listed.Rows.All() {
+	for _, row := range w.rows.All() {
 		if found := row.Get("metadata"); row.Get("thread_id").String() == w.thread.ID && found.IsObject() {
 			return found, nil
 		}
@@ -283,25 +283,13 @@ func (w *owners) metadata(ctx context.Context) (gjson.Result, error) {
 	return gjson.Result{}, outcome.Inconclusive("the target shows no metadata of a thread")
 }
 
-func (w *owners) metadataNamesOwner(ctx context.Context) error {
+func (w *owners) metadataHolds(ctx context.Context, key, value, what string) error {
 	metadata, err := w.metadata(ctx)
 	if err != nil {
 		return err
 	}
-	identity := w.owner().User.Identity
-	if found := metadata.Get(ownerKey); found.String() != identity {
-		return outcome.Violated(w.scene.Answer, fmt.Sprintf("the owner %q", identity), "%s", outcome.Shown(found)).At("/metadata/" + ownerKey)
-	}
-	return nil
-}
-
-func (w *owners) metadataHoldsGiven(ctx context.Context) error {
-	metadata, err := w.metadata(ctx)
-	if err != nil {
-		return err
-	}
-	if found := metadata.Get(markKey); found.String() != w.owned.mark {
-		return outcome.Violated(w.scene.Answer, fmt.Sprintf("the metadata %q", w.owned.mark), "%s", outcome.Shown(found)).At("/metadata/" + markKey)
+	if found := metadata.Get(key); found.String() != value {
+		return outcome.Violated(w.scene.Answer, fmt.Sprintf("%s %q", what, value), "%s", outcome.Shown(found)).At("/metadata/" + key)
 	}
 	return nil
 }
@@ -313,14 +301,73 @@ func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 		return err
 	}
 	err = w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
-		err := w.listed.ReadOther(ctx, w.server, w.owner())
-		return err == nil && (w.listed.Rows.Holds(w.owned.users.ID) || !isThreadList(w.scene.Answer)), err
+		err := w.listOther(ctx, w.owner())
+		return err == nil && (w.rows.Holds(w.owned.users.ID) || !isThreadList(w.scene.Answer)), err
 	})
 	if err != nil {
 		return err
 	}
-	if !w.listed.Rows.Holds(w.owned.users.ID) {
+	if !w.rows.Holds(w.owned.users.ID) {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the user's own new thread, so it cannot return that of others")
 	}
-	return w.listed.ReadOther(ctx, w.server, other)
+	return w.listOther(ctx, other)
+}
+
+// otherJoinsInTime gives the run more time where the answer came after its end: it may be slow, and not wait.
+func (w *callers) otherJoinsInTime(ctx context.Context, operation string) error {
+	return w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := w.callerTries(ctx, target.TheOtherUser, operation); err != nil {
+			return false, err
+		}
+		w.wanted = w.prior.AfterLoss()
+		return w.joinDoesNotWait() == nil, nil
+	})
+}
+
+func (w *callers) joinDoesNotWait() error {
+	a, end := w.scene.Answer, w.prior.Until
+	switch {
+	case a.Status >= 400 || a.Sent.Add(a.Took).Before(end):
+		return nil
+	case !a.Sent.Before(end) || w.prior.TooShort():
+		return outcome.Inconclusive("the target is too slow to judge whether the join waited for the run")
+	}
+	return outcome.Violated(a, "an HTTP error status, or an answer before the end of the run", "an answer after %s, for a run of %s",
+		a.Took.Round(time.Millisecond), w.prior.Order.Hold)
+}
+
+// holdsNothingOfRun takes the answer that the join of an unknown run gets too for one that holds nothing: servers in the field
+// answer the join of a run that they do not find with 200 and an error.
+func (w *callers) holdsNothingOfRun(ctx context.Context) error {
+	a := w.scene.Answer
+	if !messages.ContainsText(a, w.current.Text()) {
+		if a.Status >= 400 || saysNothing(a) {
+			return nil
+		}
+		unknown := unlike(w.joins.ID)
+		other, err := w.server.JoinCompleted(ctx, w.who, &agent.GraphRun{ID: unknown, Thread: w.joins.Thread})
+		if err != nil || bytes.Equal(bytes.ReplaceAll(a.Body, []byte(w.joins.ID), []byte(unknown)), other.Body) {
+			return err
+		}
+	}
+	return outcome.Violated(a, "an HTTP error status, or nothing of the run", "%s", outcome.Seen(a))
+}
+
+// saysNothing tells whether the body is empty, null, or an object that is empty or has only an error.
+func saysNothing(a *client.Answer) bool {
+	body := bytes.TrimSpace(a.Body)
+	if len(body) == 0 || string(body) == "null" {
+		return true
+	}
+	members := a.Get("@this").Map()
+	delete(members, "__error__")
+	return a.Get("@this").IsObject() && len(members) == 0
+}
+
+// joinIsRefused leaves an answer that tells of the run to the requirement about that.
+func (w *callers) joinIsRefused(ctx context.Context) error {
+	if a := w.scene.Answer; a.Status < 400 {
+		return outcome.Unless(ctx, outcome.Violated(a, "a status of 400 or above", "%s", outcome.Seen(a)), w.holdsNothingOfRun)
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // extensions holds the sentences about vendor extensions: operations that agent servers in the field have and the interface
-// does not name. Only who is served by them is judged.
+// does not name (section 5, items 2 and 6). Only who is served by them is judged.
 type extensions struct {
 	*World
 	operation spec.Operation
@@ -36,7 +36,6 @@ type attempted struct {
 	answer *client.Answer
 }
 
-// define holds the sentences about vendor extensions (section 5, items 2 and 6).
 func (w *extensions) define(r *common.Definitions) {
 	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.allTry)
 	r.Then(`it serves the user at most`, w.servesUserAtMost)
@@ -70,7 +69,7 @@ func (w *extensions) allTry(ctx context.Context, id string) error {
 	case !w.owners.OK() && w.tooLate():
 		return w.ownerTriesAnother(ctx)
 	case w.owners.OK() && w.operation.Method == http.MethodDelete && !strings.Contains(w.operation.Path, "{run_id}"):
-		return w.target.Ledger.Removed(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base})
+		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base, Removed: true})
 	}
 	return nil
 }

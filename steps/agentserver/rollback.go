@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// rollbacks holds the sentences about runs that are rolled back.
+// rollbacks holds the sentences about runs that are rolled back (sections 3 and 7).
 type rollbacks struct {
 	*World
 	rolled  *agent.Rollback   // what became of the prior run and the new one
@@ -22,37 +22,36 @@ type rollbacks struct {
 	longer  time.Duration     // how long that should take, after it was over too early
 }
 
-// define holds the sentences about runs that are rolled back (sections 3 and 7).
 func (w *rollbacks) define(r *common.Definitions) {
-	r.Given(`a run in progress that has started`, w.aStartedRun)
+	r.Given(`a run in progress that has started`, w.afterPlainRuns(func(ctx context.Context) error { // else its first message is waited for in vain
+		return w.aRunInProgressAt(ctx, agent.HasStarted)
+	}))
 	r.Given(`a run that was rolled back after it had started`, w.aRolledBackRun)
 	r.Given(`a run that was rolled back after the state had shown its first message`, w.aRolledBackRunThatWasSeen)
-	r.Given(`a thread that keeps the messages of its completed runs`, w.aThreadThatKeeps)
+	r.Given(`a thread that keeps the messages of its completed runs`, w.afterPlainRuns(w.aThreadThatKeeps))
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runsElsewhere)
 	r.Given(`a pending join of the user on that run`, w.aPendingJoin)
 	r.Given(`a run that was rolled back on a thread of its own`, w.aRolledBackRunAlone)
 	r.Then(`the prior run is gone, and the state holds no message of it`, w.priorIsGone)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
 	r.When(`the user rolls back a run (as soon as it was accepted|while it was pending behind another run)`, w.userRollsBack)
-	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, w.userLooks)
+	// what was found at once: a later look could not tell a run that is removed late
+	r.When(`the user retrieves the prior run and reads the state, once the new run has completed`, func() error { return w.sees(w.rolled.After, nil) })
 	r.When(`the user retrieves the prior run and reads the state, after the natural end of the prior run`, w.userLooksAfterEnd)
-	r.When(`the user's next run on the thread, with rollback, completes`, w.nextRollbackCompletes)
-	r.Then(`the new run is accepted`, w.newRunAccepted)
+	r.When(`the user's next run on the thread, with rollback, completes`, func(ctx context.Context) error {
+		return w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
+	})
+	r.Then(`the new run is accepted`, func() error { return w.rolled.Next.Accepted() })
 	r.Then(`it completes before the natural end of the prior run`, w.newRunPrompt)
-	r.Then(`the prior run can no longer be retrieved`, w.priorNotRetrievable)
-	r.Then(`the state holds the messages of the new run only`, w.stateHoldsNewOnly)
-	r.Then(`the state holds no message of the prior run`, w.stateHoldsNothingPrior)
-	r.Then(`the earlier runs can be retrieved`, w.earlierRunsFound)
+	r.Then(`the prior run can no longer be retrieved`, w.eachTime((*agent.Remains).NoneRetrievable))
+	r.Then(`the state holds the messages of the new run only`, w.eachTime(func(found *agent.Remains) error {
+		return agent.HoldsOnly(found.State, w.rolled.Next)
+	}))
+	r.Then(`the state holds no message of the prior run`, w.eachTime(func(found *agent.Remains) error { return w.prior.LeftIn(found.State) }))
+	r.Then(`the earlier runs can be retrieved`, func(ctx context.Context) error { return w.allFound(ctx, w.kept[:len(w.kept)-1]) })
 	r.Then(`the runs on the other threads can be retrieved`, w.runsElsewhereFound)
 	r.Then(`they complete with their own messages`, w.runsElsewhereEnd)
 	r.Then(`the join on the prior run returns`, w.joinReturns)
-}
-
-func (w *rollbacks) aStartedRun(ctx context.Context) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil { // else its first message is waited for in vain
-		return err
-	}
-	return w.aRunInProgressAt(ctx, agent.HasStarted)
 }
 
 func (w *rollbacks) aRolledBackRun(ctx context.Context) error {
@@ -117,9 +116,6 @@ func (w *rollbacks) speakOfRollback(rb *agent.Rollback) {
 }
 
 func (w *rollbacks) aThreadThatKeeps(ctx context.Context) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return err
-	}
 	switch adds, err := w.server.RunsAdd(ctx); {
 	case err != nil:
 		return err
@@ -234,33 +230,19 @@ func (w *rollbacks) userReplaces(ctx context.Context) error {
 	})
 }
 
-// userLooks takes what was found at once: a later look could not tell a run that is removed late.
-func (w *rollbacks) userLooks() error {
-	w.sees(w.rolled.After)
-	return nil
-}
-
 func (w *rollbacks) userLooksAfterEnd(ctx context.Context) error {
 	if err := client.Sleep(ctx, time.Until(w.prior.Over)); err != nil {
 		return err
 	}
-	found, err := w.server.Remains(ctx, w.prior)
+	return w.sees(w.server.Remains(ctx, w.prior))
+}
+
+func (w *rollbacks) sees(found *agent.Remains, err error) error {
 	if err == nil {
-		w.sees(found)
+		w.remains, w.scene.Answer = append(w.remains, found), found.State
 	}
 	return err
 }
-
-func (w *rollbacks) sees(found *agent.Remains) {
-	w.remains = append(w.remains, found)
-	w.scene.Answer = found.State
-}
-
-func (w *rollbacks) nextRollbackCompletes(ctx context.Context) error {
-	return w.nextRun(ctx, agent.Order{Strategy: agent.RollbackStrategy})
-}
-
-func (w *rollbacks) newRunAccepted() error { return w.rolled.Next.Accepted() }
 
 func (w *rollbacks) newRunPrompt(ctx context.Context) error {
 	rb := w.rolled
@@ -274,35 +256,16 @@ func (w *rollbacks) newRunPrompt(ctx context.Context) error {
 		"its answer %s after the start of the prior run, which takes %s", rb.Done.Sub(rb.Prior.Answer.Sent).Round(time.Millisecond), rb.Prior.Order.Hold)
 }
 
-func (w *rollbacks) priorNotRetrievable() error {
-	for _, found := range w.remains {
-		if err := found.NoneRetrievable(); err != nil {
-			return err
+// eachTime judges what was found of the prior run, whenever that was.
+func (w *rollbacks) eachTime(holds func(*agent.Remains) error) func() error {
+	return func() error {
+		for _, found := range w.remains {
+			if err := holds(found); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
-}
-
-func (w *rollbacks) stateHoldsNewOnly() error {
-	for _, found := range w.remains {
-		if err := agent.HoldsOnly(found.State, w.rolled.Next); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *rollbacks) stateHoldsNothingPrior() error {
-	for _, found := range w.remains {
-		if err := w.prior.LeftIn(found.State); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *rollbacks) earlierRunsFound(ctx context.Context) error {
-	return w.allFound(ctx, w.kept[:len(w.kept)-1])
 }
 
 func (w *rollbacks) runsElsewhereFound(ctx context.Context) error {

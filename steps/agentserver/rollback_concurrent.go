@@ -2,6 +2,7 @@ package agentserver
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
@@ -10,14 +11,13 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// concurrent holds the sentences about several runs on one thread.
+// concurrent holds the sentences about several runs on one thread (section 3).
 type concurrent struct {
 	*World
 	started []*agent.GraphRun // one after the other, or at once
 	left    []*agent.GraphRun // those of them that are still found
 }
 
-// define holds the sentences about several runs that want to take each other's place (section 3).
 func (w *concurrent) define(r *common.Definitions) {
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.userStartsConcurrent)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunLeft)
@@ -86,22 +86,13 @@ func endedEarly() error {
 
 // awaitAny waits until one of the runs has completed: nobody can say which.
 func (w *concurrent) awaitAny(ctx context.Context) error {
-	var over time.Time
 	for _, g := range w.started {
-		if end := g.Answered().Add(g.Order.Hold); end.After(over) {
-			over = end
+		if err := client.Sleep(ctx, time.Until(g.Answered().Add(g.Order.Hold))); err != nil {
+			return err
 		}
-	}
-	if err := client.Sleep(ctx, time.Until(over)); err != nil {
-		return err
 	}
 	_, _, err := w.server.ReadState(ctx, w.thread, time.Now().Add(w.target.Config.Timeouts.Run), func(a *client.Answer) bool {
-		for _, g := range w.started {
-			if g.CompleteIn(a) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(w.started, func(g *agent.GraphRun) bool { return g.CompleteIn(a) })
 	})
 	if err != nil {
 		return err

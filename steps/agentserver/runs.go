@@ -17,39 +17,37 @@ import (
 // of the suite.
 const longerHold = 1200 * time.Millisecond
 
-// userStartsLongerAndJoins has a join wait for longer than the other sentences do.
-func (w *runs) userStartsLongerAndJoins(ctx context.Context) error {
-	w.wanted = longerHold
-	return w.userStartsLongAndJoins(ctx)
-}
-
-// runs holds the sentences about runs and joins.
+// runs holds the sentences about runs and joins (sections 4 and 7).
 type runs struct{ *World }
 
-// define holds the sentences about runs and joins (sections 4 and 7).
 func (w *runs) define(r *common.Definitions) {
 	r.Given(`a completed run`, w.aCompletedRun)
-	r.Given(`a completed run on a new thread`, w.anOwnCompletedRun)
+	r.Given(`a completed run on a new thread`, w.afterPlainRuns(w.anOwnCompletedRun))
 	r.Given(`a run in progress`, w.aRunInProgress)
 	r.Given(`a run whose graph raises an error`, w.aFailingRun)
 	r.When(`the user starts a run`, w.userStarts)
 	r.When(`the user starts a long run`, w.userStartsLong)
 	r.When(`the user starts a long run, and joins it`, w.userStartsLongAndJoins)
-	r.When(`the user starts a longer run, and joins it`, w.userStartsLongerAndJoins)
+	r.When(`the user starts a longer run, and joins it`, func(ctx context.Context) error {
+		w.wanted = longerHold
+		return w.userStartsLongAndJoins(ctx)
+	})
 	r.When(`the user starts a run on an unknown thread`, w.userStartsOnUnknownThread)
 	r.When(`the user tries to start a run of (an unknown assistant_id|the assistant_id with one more character)`, w.userStartsUnknownGraph)
 	r.When(`the user tries to start a run with (.+)`, w.userStartsWithMistake)
 	r.When(`the user's next run on the thread completes`, w.nextRunCompletes)
-	r.When(`the user retrieves the run`, w.userRetrievesRun)
-	r.When(`the user retrieves an unknown run of the thread`, w.userRetrievesUnknownRun)
-	r.When(`the user retrieves the run under (an unknown|the other) thread`, w.userRetrievesRunElsewhere)
+	r.When(`the user retrieves (the run|an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.userRetrieves)
 	r.When(`the user joins the run`, w.userJoins)
-	r.When(`the user joins an unknown run of the thread`, w.userJoinsUnknownRun)
-	r.When(`the user joins the run under (an unknown|the other) thread`, w.userJoinsRunElsewhere)
-	r.Then(`the answer holds a "run_id"`, w.answerHoldsRun)
+	r.When(`the user joins (an unknown run of the thread|the run under (?:an unknown|the other) thread)`, w.joinMistaken)
+	// it is blocked where the run is refused because the server does not know the assistant.
+	r.Then(`the answer holds a "run_id"`, func(ctx context.Context) error {
+		return outcome.Unless(ctx, w.answerHoldsID(ctx, "run_id"), w.server.KnowsAssistant)
+	})
 	r.Then(`the answer comes before the end of the run`, w.acceptedInTime)
 	r.Then(`the answer has the "run_id" of that run`, w.answerIsRun)
-	r.Then(`the request is answered with an HTTP error status`, w.isErrorStatus)
+	r.Then(`the request is answered with an HTTP error status`, func() error {
+		return outcome.Want(w.scene.Answer.Status >= 400, w.scene.Answer, "a status of 400 or above")
+	})
 	r.Then(`the join is answered with any status`, w.joinIsAnswered)
 	r.Then(`the join is answered with 2xx`, w.joinAnswers)
 	r.Then(`the join is answered with 2xx at once`, w.joinAnswersAtOnce)
@@ -68,9 +66,6 @@ func (w *runs) aCompletedRun(ctx context.Context) error {
 // anOwnCompletedRun is on a thread that this scenario alone uses. Its messages are going to be compared, so plain
 // runs have to leave theirs.
 func (w *runs) anOwnCompletedRun(ctx context.Context) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return err
-	}
 	if err := w.aThread(ctx); err != nil {
 		return err
 	}
@@ -216,41 +211,29 @@ func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error 
 	return w.startRaw(ctx, sent, true)
 }
 
-func (w *runs) userRetrievesRun(ctx context.Context) (err error) {
-	w.scene.Answer, err = w.server.GetRun(ctx, w.owner(), w.current)
+func (w *runs) userRetrieves(ctx context.Context, which string) (err error) {
+	w.scene.Answer, err = w.server.GetRun(ctx, w.owner(), w.runNamed(which))
 	return err
 }
 
-func (w *runs) userRetrievesUnknownRun(ctx context.Context) (err error) {
-	w.scene.Answer, err = w.server.GetRun(ctx, w.owner(), &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
-	return err
-}
-
-func (w *runs) userRetrievesRunElsewhere(ctx context.Context, which string) (err error) {
-	w.scene.Answer, err = w.server.GetRun(ctx, w.owner(), w.runElsewhere(which))
-	return err
-}
-
-// runElsewhere is the current run under a thread that is not its own.
-func (w *runs) runElsewhere(which string) *agent.GraphRun {
-	elsewhere := &agent.Thread{ID: target.UnknownID()}
-	if which == "the other" {
-		elsewhere = w.threads[0]
+// runNamed is a run as the sentences name it: the current one, one that does not exist, or the current one under a thread that is not its
+// own.
+func (w *runs) runNamed(which string) *agent.GraphRun {
+	unknown := target.UnknownID()
+	switch which {
+	case "an unknown run of the thread":
+		return &agent.GraphRun{ID: unknown, Thread: w.thread}
+	case "the run under an unknown thread":
+		return &agent.GraphRun{ID: w.current.ID, Thread: &agent.Thread{ID: unknown}}
+	case "the run under the other thread":
+		return &agent.GraphRun{ID: w.current.ID, Thread: w.threads[0]}
 	}
-	return &agent.GraphRun{ID: w.current.ID, Thread: elsewhere}
-}
-
-func (w *runs) userJoinsUnknownRun(ctx context.Context) error {
-	return w.joinMistaken(ctx, &agent.GraphRun{ID: target.UnknownID(), Thread: w.thread})
-}
-
-func (w *runs) userJoinsRunElsewhere(ctx context.Context, which string) error {
-	return w.joinMistaken(ctx, w.runElsewhere(which))
+	return w.current
 }
 
 // joinMistaken joins a run that does not exist there. Where no join is answered, that is another requirement's concern.
-func (w *runs) joinMistaken(ctx context.Context, g *agent.GraphRun) (err error) {
-	if w.scene.Answer, err = w.server.JoinCompleted(ctx, w.owner(), g); err != nil {
+func (w *runs) joinMistaken(ctx context.Context, which string) (err error) {
+	if w.scene.Answer, err = w.server.JoinCompleted(ctx, w.owner(), w.runNamed(which)); err != nil {
 		return outcome.Unless(ctx, err, w.server.JoinsAnswer)
 	}
 	return nil
@@ -285,11 +268,6 @@ func (w *runs) userJoins(ctx context.Context) (err error) {
 	return nil
 }
 
-// answerHoldsRun is blocked where the run is refused because the server does not know the assistant.
-func (w *runs) answerHoldsRun(ctx context.Context) error {
-	return outcome.Unless(ctx, w.answerHoldsID(ctx, "run_id"), w.server.KnowsAssistant)
-}
-
 func (w *runs) acceptedInTime(ctx context.Context) error {
 	g := w.current
 	if g.Answered().Before(g.NotOverBefore()) {
@@ -312,13 +290,6 @@ func (w *runs) answerIsRun() error {
 	return nil
 }
 
-func (w *runs) isErrorStatus() error {
-	if a := w.scene.Answer; a.Status < 400 {
-		return outcome.Violated(a, "a status of 400 or above", "%s", outcome.Seen(a))
-	}
-	return nil
-}
-
 func (w *runs) joinAnswers() error {
 	if err := w.joinIsAnswered(); err != nil {
 		return err
@@ -336,13 +307,10 @@ func (w *runs) joinIsAnswered() error {
 
 // joined says what is wrong with the answer to a join of the user's own run.
 func joined(a *client.Answer) error {
-	if a.OK() {
-		return nil
-	}
 	if err := validIsServed(a); err != nil {
 		return err
 	}
-	return outcome.Violated(a, "status 2xx to the join", "%s", outcome.Seen(a))
+	return outcome.Want(a.OK(), a, "status 2xx to the join")
 }
 
 // joinNotEarly allows for a clock that is a little off.

@@ -14,21 +14,24 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// states holds the sentences about the messages of a thread.
+// states holds the sentences about the messages of a thread (section 2).
 type states struct{ *World }
 
-// define holds the sentences about the messages of a thread (section 2).
 func (w *states) define(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
 	r.When(`a run of the user with (one message|three messages|a string .+) has completed`, w.runWithMessages)
-	r.When(`a run of the user that calls a tool has completed`, w.runWithTool)
+	r.When(`a run of the user that calls a tool has completed`, func(ctx context.Context) error {
+		return w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
+	})
 	r.Then(`the state has a non-empty array "values.messages"`, w.stateHasMessages)
 	r.Then(`each message has a "type" and a "content"`, w.messagesHaveForm)
 	r.Then(`the messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)
 	r.Then(`the human messages are the input, in order`, w.humanIsInput)
 	r.Then(`the last message repeats the last message of the input`, w.answerRepeats)
 	r.Then(`the state holds the run's input and its answer`, w.stateHoldsRun)
-	r.Then(`the state holds the messages of both runs, in order`, w.stateHoldsBoth)
+	r.Then(`the state holds the messages of both runs, in order`, func(ctx context.Context) error {
+		return outcome.Unless(ctx, agent.HoldsOnly(w.scene.Answer, w.kept...), w.server.PlainRunsWork)
+	})
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
@@ -48,10 +51,6 @@ var texts = map[string]string{
 	"a string with emoji":             "\U0001f44d\U0001f3fd \U0001f469\u200d\U0001f4bb \U0001f1ea\U0001f1fa",
 	"a string of several lines":       "One  line,\n\n   and\tanother\n",
 	"a string of 3,000 characters":    strings.Repeat("Every good boy does fine. ", 116)[:2999] + ".",
-}
-
-func (w *states) runWithTool(ctx context.Context) error {
-	return w.runOnNewThread(ctx, agent.Order{Words: messages.Tool})
 }
 
 func (w *states) runOnNewThread(ctx context.Context, o agent.Order) error {
@@ -138,10 +137,6 @@ func (w *states) stateHoldsRun(ctx context.Context) error {
 		return outcome.AsPrecondition(err)
 	}
 	return outcome.Unless(ctx, agent.HoldsAnswered(w.scene.Answer, w.current), w.server.PlainRunsWork)
-}
-
-func (w *states) stateHoldsBoth(ctx context.Context) error {
-	return outcome.Unless(ctx, agent.HoldsOnly(w.scene.Answer, w.kept...), w.server.PlainRunsWork)
 }
 
 // stateHoldsKept judges the state after the last of the user's runs. Where a second run does not add to the first

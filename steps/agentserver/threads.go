@@ -2,35 +2,32 @@ package agentserver
 
 import (
 	"context"
+	"slices"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// threads holds the sentences about threads and their list.
+// threads holds the sentences about threads and their list (section 4).
 type threads struct{ *World }
 
-// define holds the sentences about threads and their list (section 4).
 func (w *threads) define(r *common.Definitions) {
 	r.Given(`a thread of the user`, w.aThread)
-	r.Given(`another thread of the user`, w.anotherThread)
-	r.When(`the user creates a thread`, w.userCreatesThread)
+	r.Given(`another thread of the user`, func(ctx context.Context) error {
+		t, err := w.server.NewThread(ctx, w.owner())
+		w.threads = append(w.threads, t)
+		return err
+	})
+	r.When(`the user creates a thread`, func(ctx context.Context) error { return w.createThread(ctx, nil) })
 	r.When(`the user creates two threads`, w.userCreatesTwoThreads)
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
-	r.Then(`the answer holds a "thread_id"`, w.answerHoldsThread)
+	r.Then(`the answer holds a "thread_id"`, func(ctx context.Context) error { return w.answerHoldsID(ctx, "thread_id") })
 	r.Then(`their ids are distinct`, w.threadsDiffer)
 	r.Then(`the list holds the thread`, w.listHoldsThread)
 }
-
-func (w *threads) anotherThread(ctx context.Context) error {
-	t, err := w.server.NewThread(ctx, w.owner())
-	w.threads = append(w.threads, t)
-	return err
-}
-
-func (w *threads) userCreatesThread(ctx context.Context) error { return w.createThread(ctx, nil) }
 
 func (w *threads) userCreatesTwoThreads(ctx context.Context) error {
 	for range 2 {
@@ -50,21 +47,16 @@ func (w *threads) callerLists(ctx context.Context, name string) error {
 		}
 	}
 	if w.thread == nil {
-		return w.listed.ReadUntil(ctx, w.server, who, nil, showing(nil))
+		return w.listUntil(ctx, who, nil, nil)
 	}
 	var err error
-	w.thread, err = w.listed.ReadNewest(ctx, w.server, who, w.thread, w.newThread)
+	w.thread, err = w.listNewest(ctx, who, w.thread, w.newThread)
 	return err
 }
 
 // newThread makes a newer thread, for a list that may be a page.
 func (w *threads) newThread(ctx context.Context) (*agent.Thread, error) {
 	return w.server.NewThread(ctx, w.owner())
-}
-
-// answerHoldsThread and answerHoldsRun want a non-empty id; its JSON type is judged by the contract.
-func (w *threads) answerHoldsThread(ctx context.Context) error {
-	return w.answerHoldsID(ctx, "thread_id")
 }
 
 func (w *threads) threadsDiffer() error {
@@ -78,4 +70,90 @@ func (w *threads) threadsDiffer() error {
 		return outcome.Violated(second.Answer, "two distinct thread_id values", "%s twice", first.ID).At("/thread_id").Comparing(second.Answer, first.Answer)
 	}
 	return nil
+}
+
+// A list of leastPage threads or more may be a page of the newest threads, and other scenarios create threads at the same time: so
+// many newer threads are tried then.
+const (
+	leastPage  = 10
+	mostNewest = 20
+)
+
+// isThreadList tells whether an answer is a list.
+func isThreadList(a *client.Answer) bool { return a.OK() && a.IsArray() }
+
+// list lists the threads of who once. Without a filter that is done in the way that the target has.
+func (w *World) list(ctx context.Context, who target.Caller, f *agent.Filter) (err error) {
+	w.listedBy = who
+	w.rows, w.scene.Answer, err = w.server.List(ctx, who, f)
+	return err
+}
+
+// listUntil lists again and again until the list shows the thread, or the time is over. Any list does where there is no thread. What is
+// no list is not asked again.
+func (w *World) listUntil(ctx context.Context, who target.Caller, f *agent.Filter, t *agent.Thread) error {
+	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+		err := w.list(ctx, who, f)
+		return err == nil && (t == nil || w.rows.Holds(t.ID) || !isThreadList(w.scene.Answer)), err
+	})
+}
+
+// listNewest lists the threads of who until the list shows the thread, or one that another has made since, where it may be a page.
+// It returns the one that was shown, else the first.
+func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread, another func(context.Context) (*agent.Thread, error)) (*agent.Thread, error) {
+	made, shown := []*agent.Thread{first}, first
+	w.rows = nil
+	look := func() (bool, error) {
+		if w.rows.Len() >= leastPage && len(made) <= mostNewest && !w.target.Searches() {
+			t, err := another(ctx)
+			if err != nil {
+				return false, err
+			}
+			made = append(made, t)
+		}
+		if err := w.list(ctx, who, nil); err != nil {
+			return false, err
+		}
+		if at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Holds(t.ID) }); at >= 0 {
+			shown = made[at]
+			return true, nil
+		}
+		return !isThreadList(w.scene.Answer), nil
+	}
+	// The first list may have waited so long for others that its time is over: a newer thread is tried all the same.
+	if done, err := look(); done || err != nil {
+		return shown, err
+	}
+	err := w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, look)
+	return shown, err
+}
+
+// listOther lists the threads of who at the endpoint that is not used, where that serves the user: a target needs only one. The error
+// skips a scenario where it does not.
+func (w *World) listOther(ctx context.Context, who target.Caller) error {
+	if w.target.AgentRefusal() != 0 {
+		return outcome.Needs("users")
+	}
+	serves, err := w.server.ServesOtherEndpoint(ctx)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if !serves {
+		return outcome.Inapplicable("a second endpoint that lists threads", "the target lists threads at one endpoint only (agent.listing)")
+	}
+	w.listedBy = who
+	if w.scene.Answer, err = w.server.AskOtherEndpoint(ctx, who); err == nil {
+		w.rows = agent.ListingOf(w.scene.Answer)
+	}
+	return err
+}
+
+// marked tells whether the list shows a thread with the mark in its metadata.
+func (w *World) marked(mark string) bool {
+	for _, row := range w.rows.All() {
+		if row.Get("metadata."+markKey).String() == mark {
+			return true
+		}
+	}
+	return false
 }

@@ -1,14 +1,21 @@
+// Package agentserver holds what the sentences about the agent server mean (sections 2 to 5 and 7 of the interface): one file
+// a subject, with the patterns at its top. It judges; speaking with agent servers is for package agent.
 package agentserver
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -29,9 +36,11 @@ type World struct {
 	kept    []*agent.GraphRun // whose messages are to be in the thread, in their order
 	joined  *agent.Joining    // a join beside the scenario
 	second  bool              // "the user" is the second configured user, and "the other user" the first
-	listed  *threadList       // the last list of threads
 	contest
 	attempt
+
+	rows     agent.Listing // the last list of threads; the answer is that of the scene
+	listedBy target.Caller
 }
 
 // contest is about a run in progress that another one is to replace in time.
@@ -51,7 +60,7 @@ type attempt struct {
 
 // Define registers the sentences about the agent server for one scenario.
 func Define(r *common.Definitions, scene *common.Scene, t *target.Target, p *plane.Plane, agents *agent.Agents) {
-	w := &World{scene: scene, target: t, plane: p, agents: agents, listed: newThreadList(scene, t)}
+	w := &World{scene: scene, target: t, plane: p, agents: agents}
 	r.Given(`a deployed agent server`, w.aDeployedAgentServer)
 	r.Given(`the user is the (first|second) configured user`, w.theUserIs)
 	r.Given(`the agent server of a deployment that was updated`, w.anUpdatedAgentServer)
@@ -109,6 +118,24 @@ func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, er
 	return who, outcome.AsPrecondition(err)
 }
 
+// bothUsers are "the user" and "the other user".
+func (w *World) bothUsers(ctx context.Context) (user, other target.Caller, err error) {
+	if user, err = w.callerNamed(ctx, target.TheUser); err == nil {
+		other, err = w.callerNamed(ctx, target.TheOtherUser)
+	}
+	return user, other, err
+}
+
+// afterPlainRuns is a precondition that needs plain runs to work.
+func (w *World) afterPlainRuns(given func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		if err := w.server.PlainRunsWork(ctx); err != nil {
+			return err
+		}
+		return given(ctx)
+	}
+}
+
 // anUpdatedAgentServer goes on at the agent server of the shared deployment that was updated, once the last revision
 // of that is DEPLOYED.
 func (w *World) anUpdatedAgentServer(ctx context.Context) error {
@@ -127,22 +154,14 @@ func (w *World) anUpdatedAgentServer(ctx context.Context) error {
 	return err
 }
 
-// isServed wants the request that was tried to be served.
+// isServed wants the request that was tried to be served. That a user is refused is judged here; any other trouble with a request that was
+// let in belongs to the requirement about the operation.
 func (w *World) isServed(context.Context) error {
-	if w.scene.Answer.OK() {
-		return nil
-	}
-	return w.agentServes(w.scene.Answer)
-}
-
-// agentServes says what is wrong with an answer that is no success. That a user is refused is judged here; any other
-// trouble with a request that was let in belongs to the requirement about the operation.
-func (w *World) agentServes(a *client.Answer) error {
-	refusals := []int{http.StatusUnauthorized, http.StatusForbidden, w.target.Config.Agent.RejectedStatus}
-	if w.attempted == target.TheUser && !slices.Contains(refusals, a.Status) {
+	a := w.scene.Answer
+	if !a.OK() && w.attempted == target.TheUser && !w.target.Rejects(spec.AgentServer, a.Status) {
 		return outcome.Blocked("the request fails for another reason than its credentials: %s", outcome.Seen(a))
 	}
-	return outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a))
+	return outcome.Want(a.OK(), a, "status 2xx")
 }
 
 // speakOf makes a run the one that the sentences speak of.
@@ -215,11 +234,8 @@ func (w *World) tooSlowFor(ctx context.Context, g *agent.GraphRun, hold time.Dur
 	return err == nil && 4*(a.Queued+a.Took) > hold
 }
 
-func (w *World) userReadsState(ctx context.Context) error {
-	a, err := w.server.State(ctx, w.owner(), w.thread)
-	if err == nil {
-		w.scene.Answer = a
-	}
+func (w *World) userReadsState(ctx context.Context) (err error) {
+	w.scene.Answer, err = w.server.State(ctx, w.owner(), w.thread)
 	return err
 }
 
@@ -228,9 +244,7 @@ func (w *World) aThread(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *World) onNewThread(ctx context.Context) error {
-	return outcome.AsPrecondition(w.aThread(ctx))
-}
+func (w *World) onNewThread(ctx context.Context) error { return outcome.AsPrecondition(w.aThread(ctx)) }
 
 // createThread creates a thread by the user. Whether that has worked is for a later sentence to judge.
 func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
@@ -243,6 +257,7 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 	return nil
 }
 
+// answerHoldsID wants a non-empty id; its JSON type is judged by the contract.
 func (w *World) answerHoldsID(ctx context.Context, field string) error {
 	if a := w.scene.Answer; !a.OK() || a.Get(field).String() == "" {
 		return outcome.Violated(a, "status 2xx with a "+field, "%s", outcome.Seen(a)).At("/" + field).Hinting(w.idHint(ctx, field))
@@ -252,15 +267,15 @@ func (w *World) answerHoldsID(ctx context.Context, field string) error {
 
 // listHoldsThread asks for an array, and the thread in it.
 func (w *World) listHoldsThread(ctx context.Context) error {
-	if w.listed.Rows.Holds(w.thread.ID) {
+	if w.rows.Holds(w.thread.ID) {
 		return nil
 	}
-	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "%s", w.listed)
+	wrong := outcome.Violated(w.scene.Answer, "an array with the thread "+w.thread.ID, "a list of %s without it", reports.Count(w.rows.Len(), "thread"))
 	if !isThreadList(w.scene.Answer) {
 		wrong = outcome.Violated(w.scene.Answer, "an array of threads", "%s", outcome.Seen(w.scene.Answer))
 	}
-	wrong = wrong.Hinting(w.listingHint()).Comparing(w.scene.Answer, w.thread.Answer)
-	if w.listed.Who.User == w.thread.Owner.User {
+	wrong = wrong.Hinting(w.target.ListingHint()).Comparing(w.scene.Answer, w.thread.Answer)
+	if w.listedBy.User == w.thread.Owner.User {
 		return outcome.Unless(ctx, wrong, func(context.Context) error { return validIsServed(w.scene.Answer) })
 	}
 	return outcome.Unless(ctx, wrong, w.ownersListHolds)
@@ -275,5 +290,73 @@ func (w *World) ownersListHolds(ctx context.Context) error {
 	return err
 }
 
-// listingHint names the configuration that a list without the expected thread may ask for.
-func (w *World) listingHint() string { return w.target.ListingHint() }
+// idHint names the configuration that may be why a user gets no thread, or no run.
+func (w *World) idHint(ctx context.Context, field string) string {
+	a := w.scene.Answer
+	switch refused := w.target.Rejects(spec.AgentServer, a.Status); {
+	case a.OK():
+		return ""
+	case refused && len(w.target.Config.Users) == 0:
+		return "no user is configured: set users if the target requires credentials"
+	case refused && len(w.target.Config.Users[0].Headers) > 0:
+		return "set users.0.headers to those of a user that the target knows"
+	case refused:
+		return "set users.0.token to that of a user that the target knows"
+	case a.Refused() && field == "run_id" && !w.seesThread(ctx):
+		return "the user's own thread cannot be read by the user either: check how the target finds the threads of a user"
+	case a.Refused() && field == "run_id":
+		return fmt.Sprintf("set assistant_id to the name of the target's conformance graph (now %q)", w.target.Config.AssistantID)
+	}
+	return ""
+}
+
+// seesThread tells whether the user can read the thread that the sentences speak of.
+func (w *World) seesThread(ctx context.Context) bool {
+	if w.thread == nil {
+		return true
+	}
+	a, err := w.server.State(ctx, w.owner(), w.thread)
+	return err != nil || a.OK()
+}
+
+// rejectedHint names the configuration that may be why a request without valid credentials is answered with another status than
+// that of the handler: one that a handler can choose, or that of an operation which the target does not have.
+func (w *World) rejectedHint(a *client.Answer) string {
+	switch missing := a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed; {
+	case missing && a.Request.Method == http.MethodGet && a.Request.Path == "/threads":
+		return "set agent.listing to search if the target lists its threads with POST /threads/search"
+	case missing || !a.Refused():
+		return ""
+	}
+	return "set agent.rejected_status if the handler chooses another status"
+}
+
+// reportHint names the configuration of what a user's run is to tell, unless the run tells something else, or of another user: that
+// is never a mistake of the configuration.
+func (w *World) reportHint(said agent.CallerReport, field string) string {
+	users := w.target.Config.Users
+	if !messages.DescribesUser(said.Text) || slices.ContainsFunc(users, func(u config.User) bool {
+		return u.Identity != said.Of.User.Identity && messages.ReportsField(said.Text, "identity", u.Identity)
+	}) {
+		return ""
+	}
+	for i := range users {
+		if said.Of.User != &users[i] {
+			continue
+		}
+		if field == "identity" {
+			return fmt.Sprintf("set users.%d.identity to what the handler returns for the user", i)
+		}
+		return fmt.Sprintf("set users.%d.fields to what the handler returns for the user", i)
+	}
+	return ""
+}
+
+// orTheGraph adds to a hint that the graph, which understood what it was asked, may have done it wrong.
+func orTheGraph(hint string) string {
+	const graph = "or correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
+	if hint == "" {
+		return graph[len("or "):]
+	}
+	return hint + ", " + graph
+}

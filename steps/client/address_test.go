@@ -16,7 +16,7 @@ func TestIdsThatLeadElsewhereAreNotSent(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
 	defer server.Close()
-	c := New(1)
+	c := New(1, Route{})
 	defer c.Close()
 	for _, path := range []string{"/threads/..", "/threads/./state", "/threads/../runs", "/threads/" + strings.Repeat("a", maxAddress)} {
 		_, err := c.Do(t.Context(), Request{Base: server.URL, Path: path, Method: http.MethodGet, Timeout: time.Minute})

@@ -51,7 +51,7 @@ func testLargeBody(t *testing.T, size int, end string, chunked bool) {
 		_, _ = io.WriteString(w, "["+strings.Repeat(text+",", size/(len(text)+1))+`"`+strings.Repeat("a", size%(len(text)+1))+end)
 	}))
 	defer server.Close()
-	c := New(1)
+	c := New(1, Route{})
 	defer c.Close()
 	for range 2 {
 		a, err := c.Do(t.Context(), Request{Base: server.URL, Path: "/", Method: http.MethodGet, Timeout: time.Minute})
@@ -95,7 +95,7 @@ func TestNoTargetIsBlamedForOurQueue(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(ended)
-	c := New(2)
+	c := New(2, Route{})
 	defer c.Close()
 	send := func(path string) (*Answer, error) {
 		return c.Do(t.Context(), Request{Base: server.URL, Path: path, Method: http.MethodGet, Timeout: 500 * time.Millisecond})

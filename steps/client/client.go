@@ -1,3 +1,9 @@
+// Package client sends HTTP requests to the target and records every exchange.
+//
+// It is the only way from the suite to the target. Each request has a time limit, each answer a size limit,
+// redirects are followed on the target only, requests to wait (429, and 503 with Retry-After) are obeyed within
+// limits, and secrets are redacted before anything is recorded. It passes each exchange to an observer and does not judge
+// it.
 package client
 
 import (
@@ -139,11 +145,8 @@ type Client struct {
 	secured   sync.Map      // bool by host and port: it asked for a client certificate and has answered nothing
 }
 
-// New returns a client that has so many requests in flight.
-func New(concurrency int) *Client { return NewVia(concurrency, Route{}) }
-
-// NewVia is New with a route to the target.
-func NewVia(concurrency int, route Route) *Client {
+// New returns a client that has so many requests in flight, with a route to the target.
+func New(concurrency int, route Route) *Client {
 	return &Client{
 		Names:     route.Names,
 		HTTP:      &http.Client{Transport: route.transports(concurrency), CheckRedirect: stayOnTarget},
@@ -174,7 +177,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	}
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
-		queued, leave, err := c.enter(ctx, g, r, attempt > 0)
+		queued, leave, err := c.enter(ctx, g, r)
 		if err != nil {
 			return nil, err
 		}
@@ -197,55 +200,45 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 		a.Queued = queued
 		wait, asked := askedToWait(a, attempt)
 		if !asked {
-			g.answered()
+			g.answered(c.InFlight)
 			leave()
 			return a, nil
 		}
-		granted := attempt < maxAttempts && wait <= maxWait
-		alone := granted && !closes(a)
-		if alone {
-			granted = c.patience.take(wait)
+		granted, all := attempt < maxAttempts && wait <= maxWait, a.Status == http.StatusTooManyRequests
+		if granted && all {
+			granted = g.hold(a.Sent, wait, c.patience, c.InFlight)
 		} else if granted {
-			granted = g.hold(a.Sent, wait, c.patience)
+			granted = c.patience.take(wait)
 		}
 		leave()
 		c.Throttled(wait, granted)
 		if !granted {
 			return nil, &Busy{Request: r, Status: a.Status}
 		}
-		if alone {
+		if !all {
 			if err := c.patience.wait(ctx, wait); err != nil {
 				return nil, err
 			}
 		}
+		Hurry(ctx, AwaitedByOther) // what is sent again goes first
 	}
 }
 
-// enter waits until the request may be sent, and tells for how long that counts. Leave gives back what it took, and may
-// be called more than once.
-func (c *Client) enter(ctx context.Context, g *gate, r Request, again bool) (queued time.Duration, leave func(), err error) {
-	place, atHost := func() {}, func() {}
-	leave = func() {
-		atHost()
-		place()
-	}
+// enter waits until the request may be sent, and tells for how long that counts. Leave gives back what it took.
+func (c *Client) enter(ctx context.Context, g *gate, r Request) (queued time.Duration, leave func(), err error) {
+	leave = func() {}
 	defer func() {
 		if err != nil {
 			leave()
 		}
 	}()
-	if !r.Waits {
+	if !r.Waits && ctx.Value(togetherKey{}) == nil {
 		came, races := time.Now(), urgencyOf(ctx).Load() == int32(RunInProgress)
-		if ctx.Value(togetherKey{}) == nil {
-			if place, err = c.InFlight.Enter(ctx, 1); err != nil {
-				return 0, leave, err
-			}
+		if leave, err = c.InFlight.Enter(ctx, 1); err != nil {
+			return 0, leave, err
 		}
 		if races {
 			queued = time.Since(came)
-		}
-		if atHost, err = g.enter(ctx, again); err != nil {
-			return 0, leave, err
 		}
 	}
 	if err = g.awaitOpen(ctx, c.patience); err != nil {

@@ -34,7 +34,7 @@ func serve(t *testing.T, h http.HandlerFunc) (*client.Client, client.Request) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	c := client.New(2)
+	c := client.New(2, client.Route{})
 	t.Cleanup(c.Close)
 	return c, client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Header: http.Header{}, Timeout: time.Minute}
 }
@@ -170,7 +170,7 @@ func TestNoAnswer(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		require.NoError(t, l.Close())
-		c := client.New(1)
+		c := client.New(1, client.Route{})
 		t.Cleanup(c.Close)
 		r := client.Request{Base: "http://" + l.Addr().String(), Method: "GET", Path: "/", Timeout: time.Second}
 		for range c.Down.Limit {
@@ -190,7 +190,7 @@ func TestNoAnswer(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, "here")
 		}))
-		c := client.New(1)
+		c := client.New(1, client.Route{})
 		t.Cleanup(c.Close)
 		r := client.Request{Base: server.URL, Method: "GET", Path: "/before", Timeout: time.Minute}
 		_, err := c.Do(t.Context(), r)
@@ -237,7 +237,7 @@ func TestWhatTLSRefusesSaysWhatToDo(t *testing.T) {
 		"no TLS version in common": {good.URL, &tls.Config{RootCAs: trusting, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}, []string{"protocol version", "TLS 1.2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cl := client.NewVia(1, client.Route{TLS: c.tls, Hosts: []string{reports.HostPort(c.base)}})
+			cl := client.New(1, client.Route{TLS: c.tls, Hosts: []string{reports.HostPort(c.base)}})
 			t.Cleanup(cl.Close)
 			_, err := cl.Do(t.Context(), client.Request{Base: c.base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 			var none *client.NoAnswer
@@ -261,7 +261,7 @@ func TestNeutralWords(t *testing.T) {
 		_, _ = io.WriteString(w, theirs)
 	}))
 	t.Cleanup(server.Close)
-	c := client.New(1)
+	c := client.New(1, client.Route{})
 	c.Words = spec.Words{"git_host": "kilnhub"}
 	a, err := c.Do(t.Context(), client.Request{Side: spec.ControlPlane, Base: server.URL, Method: "POST", Path: "/v2/deployments", Body: []byte(ours), Timeout: 5 * time.Second})
 	require.NoError(t, err)

@@ -3,18 +3,16 @@ package client
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 )
 
-// The limits of a gate: how often a host may close it in a row without an answer between, how many concurrent requests are
-// always allowed, and after what time without a request to wait the gate is reset.
+// The limits of a gate: how often a host may close it in a row without an answer between, how many requests are in flight at least while
+// it keeps asking to wait, and after what time without a request to wait as many as before are.
 const (
 	maxHolds = 8
-	minLimit = 4
+	fewest   = 4
 	calm     = 10 * time.Second
 )
 
@@ -35,12 +33,9 @@ func (e *Busy) Message() string {
 // gate delays the requests to one host while it asks the client to wait. All requests wait together: a rate limit applies to
 // all of them.
 type gate struct {
-	mu      sync.Mutex
-	until   time.Time       // nothing is sent before
-	holds   int             // in a row, without an answer between
-	limit   int             // requests at once, while the host keeps asking; 0: any number
-	sending int             // requests at once, without those whose answer may take as long as a run
-	queue   []chan struct{} // of those that wait for others
+	mu    sync.Mutex
+	until time.Time // nothing is sent before
+	holds int       // in a row, without an answer between
 }
 
 // gateOf returns the gate of the host.
@@ -51,36 +46,6 @@ func (c *Client) gateOf(base string) *gate {
 	}
 	g, _ := c.gates.LoadOrStore(host, &gate{})
 	return g.(*gate)
-}
-
-// enter waits for a place. A request that is sent again goes first. Leave gives the place up, and may be called more
-// than once.
-func (g *gate) enter(ctx context.Context, again bool) (leave func(), err error) {
-	g.mu.Lock()
-	if g.limit > 0 && time.Since(g.until) > calm {
-		g.limit = 0
-		g.admit()
-	}
-	if g.limit > 0 && g.sending >= g.limit {
-		place := make(chan struct{})
-		if again {
-			g.queue = slices.Insert(g.queue, 0, place)
-		} else {
-			g.queue = append(g.queue, place)
-		}
-		g.mu.Unlock()
-		select {
-		case <-place:
-		case <-ctx.Done():
-			g.forget(place)
-			return func() {}, context.Cause(ctx)
-		}
-		g.mu.Lock()
-	} else {
-		g.sending++
-	}
-	g.mu.Unlock()
-	return sync.OnceFunc(g.leave), nil
 }
 
 // awaitOpen waits until the gate is open.
@@ -98,45 +63,21 @@ func (g *gate) awaitOpen(ctx context.Context, p *patience) error {
 	}
 }
 
-// forget gives up a place in the queue, or the place that it has just been given.
-func (g *gate) forget(place chan struct{}) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if at := slices.Index(g.queue, place); at >= 0 {
-		g.queue = slices.Delete(g.queue, at, at+1)
-		return
-	}
-	g.sending--
-	g.admit()
-}
-
-func (g *gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.sending--
-	g.admit()
-}
-
-// admit gives free places to waiting requests. The caller holds the lock.
-func (g *gate) admit() {
-	for len(g.queue) > 0 && (g.limit == 0 || g.sending < g.limit) {
-		close(g.queue[0])
-		g.queue = g.queue[1:]
-		g.sending++
-	}
-}
-
 // answered notes an answer that is one.
-func (g *gate) answered() {
+func (g *gate) answered(inFlight *Semaphore) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.holds = 0
+	if !g.until.IsZero() && time.Since(g.until) > calm {
+		g.until = time.Time{}
+		inFlight.Restore()
+	}
 }
 
 // hold closes the gate for a time from now on, and tells whether the client waits that long. An answer to a request that was
 // sent before the gate was last closed is ignored. Where it has to be closed again and again, fewer requests
-// are sent at once.
-func (g *gate) hold(sent time.Time, wait time.Duration, p *patience) bool {
+// are in flight.
+func (g *gate) hold(sent time.Time, wait time.Duration, p *patience, inFlight *Semaphore) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	anew := !sent.Before(g.until)
@@ -151,7 +92,7 @@ func (g *gate) hold(sent time.Time, wait time.Duration, p *patience) bool {
 	if anew {
 		g.holds++
 		if now.Sub(g.until) < calm {
-			g.limit = max(minLimit, g.sending/2)
+			inFlight.Halve(fewest)
 		}
 	}
 	g.until = later(until, g.until)
@@ -164,6 +105,3 @@ func later(a, b time.Time) time.Time {
 	}
 	return b
 }
-
-// closes tells whether an answer asks all requests to wait, not only this one.
-func closes(a *Answer) bool { return a.Status == http.StatusTooManyRequests }

@@ -22,7 +22,7 @@ func TestConnectionsKeepTheRules(t *testing.T) {
 	t.Cleanup(server.Close)
 	named := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 	ask := func(plane string) error {
-		cl := client.NewVia(1, client.Route{Names: &client.Naming{Plane: plane}})
+		cl := client.New(1, client.Route{Names: &client.Naming{Plane: plane}})
 		t.Cleanup(cl.Close)
 		cl.Observe = func(_ context.Context, _ client.Request, _ time.Time, a *client.Answer, _ string) int {
 			assert.NotNil(t, a, "nothing was sent")

@@ -98,19 +98,19 @@ func TestWhereAnAgentServerMayBe(t *testing.T) {
 		"public by name": func() *Naming { return reachedAt(open, "1.1.1.1:80") },
 		"public by name, after private and before loopback": func() *Naming { return reachedAt(open, "10.0.0.1:80", "1.1.1.1:80", "127.0.0.1:80") },
 		"public by resolve": func() *Naming {
-			return &Naming{Plane: open, Route: &Route{Resolve: map[string]string{"control.example": "1.1.1.1"}}}
+			return &Naming{Plane: open, Route: Route{Resolve: map[string]string{"control.example": "1.1.1.1"}}}
 		},
 		"private":         func() *Naming { return &Naming{Plane: "http://10.1.1.1"} },
 		"private by name": func() *Naming { return reachedAt(open, "10.1.1.1:80") },
 		"private by resolve": func() *Naming {
-			return &Naming{Plane: open, Route: &Route{Resolve: map[string]string{"control.example": "fd12::7"}}}
+			return &Naming{Plane: open, Route: Route{Resolve: map[string]string{"control.example": "fd12::7"}}}
 		},
 		"private, the user's own link": func() *Naming { return &Naming{Plane: "http://169.254.7.7"} },
 		"loopback":                     func() *Naming { return &Naming{Plane: "http://127.0.0.1:8080"} },
 		"loopback by name":             func() *Naming { return reachedAt(open, "[::1]:80", "127.0.0.1:80") },
 		"loopback, localhost":          func() *Naming { return &Naming{Plane: "http://localhost:8080"} },
 		"loopback by a socket": func() *Naming {
-			return &Naming{Plane: open, Route: &Route{Sockets: map[string]string{"control.example:80": "/run/control"}}}
+			return &Naming{Plane: open, Route: Route{Sockets: map[string]string{"control.example:80": "/run/control"}}}
 		},
 	}
 	for name, plane := range planes {
@@ -139,7 +139,7 @@ func TestWhereAnAgentServerMayBe(t *testing.T) {
 
 // TestNamesBehindAProxy: to where they lead is not seen.
 func TestNamesBehindAProxy(t *testing.T) {
-	r := &Naming{Plane: open, Agent: "http://agents.example", Route: &Route{Proxy: &url.URL{Scheme: "http", Host: "proxy.example"},
+	r := &Naming{Plane: open, Agent: "http://agents.example", Route: Route{Proxy: &url.URL{Scheme: "http", Host: "proxy.example"},
 		Resolve: map[string]string{"held.example": "10.0.0.1"}}}
 	check := func(address string) error {
 		_, err := r.Base(address)

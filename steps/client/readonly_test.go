@@ -38,7 +38,7 @@ func TestAReadOnlyClientSendsNoWrite(t *testing.T) {
 	} {
 		request := Request{Side: c.side, Base: s.URL, Method: c.method, Path: c.path, Header: http.Header{}, Timeout: 5 * time.Second}
 		for _, readOnly := range []bool{true, false} {
-			k := New(1)
+			k := New(1, Route{})
 			k.ReadOnly = readOnly
 			before := arrived.Load()
 			_, err := k.Do(t.Context(), request)

@@ -2,12 +2,18 @@ package client
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
 )
 
 // Redactor replaces secrets by the names under which reports show them. It may be used by many goroutines.
@@ -163,4 +169,67 @@ func (r *Redactor) Header(h http.Header) map[string][]string {
 		}
 	}
 	return clean
+}
+
+// Request returns a request as it is to be recorded, with the places where the suite has put secrets into it. Header values come from the
+// configuration alone, so each that holds a secret is such a place; in a body it is the values of a deployment's own secrets
+// ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
+func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
+	known, m := r.known.Load(), reports.Message{Headers: map[string][]string{}}
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		holds := false
+		for _, v := range header[name] {
+			at := known.own.Replace(v)
+			if at == v || plainHeader(name) {
+				m.Headers[name] = append(m.Headers[name], r.Record(v))
+				continue
+			}
+			m.Headers[name] = append(m.Headers[name], r.Text(at)) // what looks like a name is one: the configuration holds the value
+			holds = true
+		}
+		if holds {
+			m.Secrets = append(m.Secrets, reports.SecretPlace{Header: name})
+		}
+	}
+	text, done := string(body), 0
+	for i, value := range secretValues(body) {
+		name := r.ofBody(value.Str)
+		if name == value.Str {
+			continue
+		}
+		m.Secrets = append(m.Secrets, reports.SecretPlace{Pointer: fmt.Sprintf("/secrets/%d/value", i)})
+		if value.Index >= max(done, 1) && r.Text(value.Str) == value.Str {
+			m.Body += r.Record(text[done:value.Index]) + `"` + name + `"`
+			done = value.Index + len(value.Raw)
+		}
+	}
+	m.Body += r.Record(text[done:])
+	return m
+}
+
+// secretValues are the values of a deployment's own secrets in a body.
+func secretValues(body []byte) (all []gjson.Result) {
+	if len(body) == 0 || !json.Valid(body) {
+		return nil
+	}
+	for _, secret := range gjson.GetBytes(body, "secrets").Array() {
+		all = append(all, secret.Get("value"))
+	}
+	return all
+}
+
+// plainHeader tells whether the suite sends the same values of a header whatever the configuration is.
+func plainHeader(name string) bool {
+	return slices.Contains([]string{"Accept", "Content-Type", "Origin", "Access-Control-Request-Method", "Access-Control-Request-Headers"}, name)
+}
+
+// ofBody is the value of a deployment's own secret without secrets: a short one is all of it.
+func (r *Redactor) ofBody(value string) string {
+	r.mu.Lock()
+	name, is := r.secrets[value]
+	r.mu.Unlock()
+	if is {
+		return name
+	}
+	return r.Text(value)
 }

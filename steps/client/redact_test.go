@@ -87,8 +87,8 @@ func TestPlacesAreThoseOfTheSuite(t *testing.T) {
 	body, err := json.Marshal(map[string]any{"repo_ref": secret, "secrets": []any{
 		map[string]any{"name": "a", "value": "plain"}, map[string]any{"name": "b", "value": secret}}})
 	require.NoError(t, err)
-	assert.Equal(t, []reports.SecretPlace{{Header: "X-Api-Key"}, {Pointer: "/secrets/1/value"}}, r.Places(header, body))
-	assert.Empty(t, r.Places(http.Header{"Accept": {"*/*"}}, []byte(`no JSON `+secret)))
+	assert.Equal(t, []reports.SecretPlace{{Header: "X-Api-Key"}, {Pointer: "/secrets/1/value"}}, r.Request(header, body).Secrets)
+	assert.Empty(t, r.Request(http.Header{"Accept": {"*/*"}}, []byte(`no JSON `+secret)).Secrets)
 }
 
 func TestWhatLooksLikeAPlaceholderIsEscaped(t *testing.T) {
@@ -117,11 +117,11 @@ func TestShortSecretsAreReplacedAtTheirOwnPlace(t *testing.T) {
 		assert.Equal(t, text, r.Excerpt(text))
 	}
 	h := http.Header{"X-Api-Key": {"1"}, "Authorization": {"Bearer conformance-graph"}, "Accept": {"text/1"}, "X-Name": {"$AGENTCONFORM_X"}}
-	assert.Equal(t, map[string][]string{"X-Api-Key": {"$ONE"}, "Authorization": {"Bearer $COMMON"}, "Accept": {"text/1"}, "X-Name": {"$_AGENTCONFORM_X"}}, r.Sent(h))
+	assert.Equal(t, map[string][]string{"X-Api-Key": {"$ONE"}, "Authorization": {"Bearer $COMMON"}, "Accept": {"text/1"}, "X-Name": {"$_AGENTCONFORM_X"}}, r.Request(h, nil).Headers)
 	body := []byte(`{"n":1, "secrets": [{"name":"1","value":"1"}, {"name":"b","value":"11"}], "name":"1"}`)
-	assert.Equal(t, `{"n":1, "secrets": [{"name":"1","value":"$ONE"}, {"name":"b","value":"11"}], "name":"1"}`, r.SentBody(body))
-	assert.Equal(t, []reports.SecretPlace{{Header: "Authorization"}, {Header: "X-Api-Key"}, {Pointer: "/secrets/0/value"}}, r.Places(h, body))
-	assert.Equal(t, `{"u":"https://$INFO@git.example"}`, r.SentBody([]byte(`{"u":"https://u:pw@git.example"}`)))
+	assert.Equal(t, `{"n":1, "secrets": [{"name":"1","value":"$ONE"}, {"name":"b","value":"11"}], "name":"1"}`, r.Request(nil, body).Body)
+	assert.Equal(t, []reports.SecretPlace{{Header: "Authorization"}, {Header: "X-Api-Key"}, {Pointer: "/secrets/0/value"}}, r.Request(h, body).Secrets)
+	assert.Equal(t, `{"u":"https://$INFO@git.example"}`, r.Request(nil, []byte(`{"u":"https://u:pw@git.example"}`)).Body)
 	assert.Contains(t, r.Text(`https:\/\/u:pw@git.example`), "$INFO@git.example")
 	assert.Equal(t, "agentconform run --target 'https://'\"$INFO\"'@h'", r.Command("agentconform", "run", "--target", "https://u:pw@h"))
 }

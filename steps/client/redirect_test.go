@@ -20,7 +20,7 @@ func TestARedirectThatLeadsNowhereIsAnAnswer(t *testing.T) {
 				w.WriteHeader(status)
 				_, _ = w.Write([]byte("moved"))
 			}))
-			c := New(1)
+			c := New(1, Route{})
 			a, err := c.Do(t.Context(), Request{Base: server.URL, Path: "/", Method: http.MethodGet, Timeout: time.Minute})
 			require.NoError(t, err, "%q", location)
 			assert.Equal(t, status, a.Status)

@@ -44,7 +44,7 @@ func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
 	named, other := tlsServer(t, shown), tlsServer(t, shown)
 	trusting := x509.NewCertPool()
 	trusting.AddCert(named.Certificate())
-	c := client.NewVia(1, client.Route{Hosts: []string{reports.HostPort(named.URL)},
+	c := client.New(1, client.Route{Hosts: []string{reports.HostPort(named.URL)},
 		TLS: &tls.Config{RootCAs: trusting, ServerName: "example.com", Certificates: named.TLS.Certificates, MinVersion: tls.VersionTLS12}})
 	t.Cleanup(c.Close)
 	for server, want := range map[*httptest.Server]int{named: http.StatusAccepted, other: http.StatusOK} {
@@ -91,7 +91,7 @@ func TestAProxyOverTLSSeesNoCertificate(t *testing.T) {
 	trusting.AddCert(target.Certificate())
 	at, err := url.Parse(strings.Replace(proxy.URL, "127.0.0.1", "proxy.example.com", 1)) // in the certificate of the tests: *.example.com
 	require.NoError(t, err)
-	c := client.NewVia(1, client.Route{Proxy: at, Hosts: []string{reports.HostPort(target.URL)}, Resolve: map[string]string{"proxy.example.com": "127.0.0.1"},
+	c := client.New(1, client.Route{Proxy: at, Hosts: []string{reports.HostPort(target.URL)}, Resolve: map[string]string{"proxy.example.com": "127.0.0.1"},
 		TLS: &tls.Config{RootCAs: trusting, ServerName: "example.com", Certificates: target.TLS.Certificates, MinVersion: tls.VersionTLS12}})
 	t.Cleanup(c.Close)
 	for base, want := range map[string]int{target.URL: http.StatusCreated, "http://plain.invalid": http.StatusTeapot} {
@@ -113,7 +113,7 @@ func TestAStreamThatIsReset(t *testing.T) {
 	server := tlsServer(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	trusting := x509.NewCertPool()
 	trusting.AddCert(server.Certificate())
-	c := client.NewVia(1, client.Route{TLS: &tls.Config{RootCAs: trusting, MinVersion: tls.VersionTLS12}, Hosts: []string{reports.HostPort(server.URL)}})
+	c := client.New(1, client.Route{TLS: &tls.Config{RootCAs: trusting, MinVersion: tls.VersionTLS12}, Hosts: []string{reports.HostPort(server.URL)}})
 	t.Cleanup(c.Close)
 	_, err := c.Do(t.Context(), client.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 	var none *client.NoAnswer
@@ -135,7 +135,7 @@ func TestRouteOfAHost(t *testing.T) {
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(tcp.URL, "http://"))
 	require.NoError(t, err)
 	dead := &url.URL{Scheme: "http", Host: "127.0.0.1:1"} // which is passed by
-	c := client.NewVia(1, client.Route{Proxy: dead, Sockets: map[string]string{"on-socket.invalid:80": path}, Resolve: map[string]string{"resolved.invalid": "127.0.0.1"}})
+	c := client.New(1, client.Route{Proxy: dead, Sockets: map[string]string{"on-socket.invalid:80": path}, Resolve: map[string]string{"resolved.invalid": "127.0.0.1"}})
 	t.Cleanup(c.Close)
 	for base, host := range map[string]string{"http://On-socket.invalid": "On-socket.invalid", "http://Resolved.invalid:" + port: "Resolved.invalid:" + port} {
 		a, err := c.Do(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
@@ -156,7 +156,7 @@ func TestStages(t *testing.T) {
 		"http://" + silent.Addr().String():  client.StageHTTP,
 		"http://on-socket.invalid":          client.StageTCP,
 	} {
-		c := client.NewVia(1, client.Route{Sockets: map[string]string{"on-socket.invalid:80": filepath.Join(t.TempDir(), "none")}})
+		c := client.New(1, client.Route{Sockets: map[string]string{"on-socket.invalid:80": filepath.Join(t.TempDir(), "none")}})
 		err := c.Try(t.Context(), client.Request{Base: base, Method: http.MethodGet, Path: "/x", Timeout: 300 * time.Millisecond})
 		c.Close()
 		var none *client.NoAnswer

@@ -48,7 +48,8 @@ func urgencyOf(ctx context.Context) *atomic.Int32 {
 // that came first.
 type Semaphore struct {
 	mu      sync.Mutex
-	places  int
+	most    int // places
+	places  int // of these, now
 	taken   int
 	waiting []*waiter
 }
@@ -60,13 +61,23 @@ type waiter struct {
 }
 
 // NewSemaphore returns one with so many places.
-func NewSemaphore(places int) *Semaphore { return &Semaphore{places: places} }
+func NewSemaphore(places int) *Semaphore { return &Semaphore{most: places, places: places} }
 
 // SetPlaces changes how many places there are. What has one keeps it.
-func (s *Semaphore) SetPlaces(places int) {
+func (s *Semaphore) SetPlaces(places int) { s.set(func() { s.most, s.places = places, places }) }
+
+// Halve leaves half as many places as are taken, at least so many, where there are that many.
+func (s *Semaphore) Halve(least int) {
+	s.set(func() { s.places = min(s.places, max(least, s.taken/2)) })
+}
+
+// Restore gives back the places that Halve took.
+func (s *Semaphore) Restore() { s.set(func() { s.places = s.most }) }
+
+func (s *Semaphore) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.places = places
+	change()
 	s.grant()
 }
 

@@ -30,6 +30,20 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// Repeat looks again and again, less and less often, until there is nothing more to wait for or the time is over. That it is over is no
+// error: what was hoped for is then judged as it is.
+func Repeat(ctx context.Context, first, longest time.Duration, until time.Time, look func() (done bool, err error)) error {
+	for wait := first; ; wait = min(wait*3/2, longest) {
+		done, err := look()
+		if done || err != nil || time.Now().Add(wait).After(until) {
+			return err
+		}
+		if err := Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
 // longestNamed is where a time that a target names ends to be a time.
 const longestNamed = 1000 * time.Hour
 
@@ -48,14 +62,6 @@ func askedToWait(a *Answer, attempt int) (time.Duration, bool) {
 	}
 	// A target that says "0" still gets a moment, and a longer one when it says so again.
 	return max(wait, 5*time.Millisecond<<attempt), true
-}
-
-// Clock is the time at the target when it answered, by the header Date where that is far from the time here: it tells whole seconds.
-func (a *Answer) Clock() time.Time {
-	if date, err := http.ParseTime(a.Header.Get("Date")); err == nil && time.Since(date).Abs() > time.Minute {
-		return date
-	}
-	return time.Now()
 }
 
 // maxWaiting is how long a run waits in all because the target asks it to.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"path"
 	"slices"
 	"strconv"
@@ -20,13 +19,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Operations of the contract.
-const (
-	listRevisions = "list-revisions"
-	getRevision   = "get-revision"
-)
-
-// closing judges, when all other scenarios have ended, what they have seen.
+// closing judges, when all other scenarios have ended, what they have seen (sections 2, 4 and 7).
 type closing struct {
 	scene  *Scene
 	target *target.Target
@@ -39,34 +32,28 @@ type closing struct {
 
 // DefineClosing registers the sentences about all answers of a run for one scenario, and what both halves judge.
 func DefineClosing(r *Definitions, scene *Scene, t *target.Target) {
-	r.Then(`the request is answered with 2xx`, scene.isServed)
+	r.Then(`the request is answered with 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
 	r.Then(`the request is refused with 4xx`, scene.Refused)
 	(&closing{scene: scene, target: t}).define(r)
 }
 
-// define holds the sentences about refusals and about all answers of a run (sections 2, 4 and 7).
 func (w *closing) define(r *Definitions) {
-	r.Given(`a list of revisions that was answered with 404 in this run`, w.aListNotFound)
-	r.Given(`a list of revisions that was answered with 422 in this run`, w.aListRefused)
+	r.Given(`a list of revisions that was answered with (404|422) in this run`, w.aListAnsweredWith)
 	r.Given(`(?:a|an) (control plane|agent server) that answered in this run`, w.aSideThatAnswered)
 	r.Given(`at least one answer to "([^"]+)" in this run`, w.anAnswerSeen)
 	r.Given(`a new revision whose status was seen in this run`, w.aStatusSeen)
 	r.When(`all such answers are read`, func() error { return nil })
 	r.When(`all its answers to requests that (keep the contract|keep the contract or have an invalid parameter|break the contract in another way|break the contract) are read`, w.answersAreRead)
 	r.When(`all answers to "([^"]+)" are compared with the contract`, func(string) error { return nil })
-	r.Then(`each is JSON with a string "detail"`, w.eachHasDetail)
-	r.Then(`each is an HTTPValidationError`, w.eachIsValidationError)
+	r.Then(`each is JSON with a string "detail"`, func() error { return w.each(HasDetail) })
+	r.Then(`each is an HTTPValidationError`, func() error { return w.each(ValidationError) })
 	r.Then(`none has a status of 500 or above`, w.noServerError)
 	r.Then(`all answers match the contract`, w.contractIsKept)
 	r.Then(`no answer has an unknown status`, w.everyStatusKnown)
 }
 
-func (w *closing) aListNotFound() error { return w.errorsOf(http.StatusNotFound) }
-
-func (w *closing) aListRefused() error { return w.errorsOf(http.StatusUnprocessableEntity) }
-
-func (w *closing) errorsOf(status int) error {
-	w.answers = w.target.Collector.ErrorAnswers(listRevisions, status)
+func (w *closing) aListAnsweredWith(status int) error {
+	w.answers = w.target.Collector.ErrorAnswers("list-revisions", status)
 	if len(w.answers) == 0 {
 		return outcome.Inconclusive("no list of revisions was answered with %d in this run", status)
 	}
@@ -94,12 +81,15 @@ func (w *closing) answersAreRead(asked string) error {
 	return nil
 }
 
+// anAnswerSeen skips the listing endpoint that is not used.
 func (w *closing) anAnswerSeen(operation string) error {
 	w.operation = operation
-	if err := w.isAsked(operation); err != nil {
-		return err
-	}
-	if w.target.Collector.Answered(operation) == 0 {
+	calls := map[string]string{"list-threads": "GET /threads", "search-threads": "POST /threads/search"}
+	used := map[bool]string{false: "list-threads", true: "search-threads"}[w.target.Searches()]
+	switch {
+	case calls[operation] != "" && operation != used:
+		return outcome.Inapplicable("a second endpoint that lists threads", "%s is not tested: threads are listed with %s", calls[operation], calls[used])
+	case w.target.Collector.Answered(operation) == 0:
 		return outcome.Inconclusive("%s was not answered in this run, or only with status 5xx", operation)
 	}
 	return nil
@@ -107,35 +97,15 @@ func (w *closing) anAnswerSeen(operation string) error {
 
 // aStatusSeen needs a revision of this run: what others have deployed shows nothing of the way there.
 func (w *closing) aStatusSeen() error {
-	if w.operation = getRevision; w.target.Collector.Succeeded(w.operation) == 0 {
+	if w.operation = "get-revision"; w.target.Collector.Succeeded(w.operation) == 0 {
 		return outcome.Inconclusive("no GET of a revision was answered with 200 in this run")
 	}
 	return nil
 }
 
-// isAsked skips the listing endpoint that is not used.
-func (w *closing) isAsked(operation string) error {
-	switch searches := w.target.Searches(); {
-	case operation == "list-threads" && searches:
-		return outcome.Inapplicable("a second endpoint that lists threads", "GET /threads is not tested: threads are listed with POST /threads/search")
-	case operation == "search-threads" && !searches:
-		return outcome.Inapplicable("a second endpoint that lists threads", "POST /threads/search is not tested: threads are listed with GET /threads")
-	}
-	return nil
-}
-
-func (w *closing) eachHasDetail() error {
+func (w *closing) each(holds func(a *client.Answer) error) error {
 	for _, a := range w.answers {
-		if detail := a.Get("detail"); detail.Type != gjson.String {
-			return outcome.Violated(a, "JSON with a string detail", "%s", outcome.Seen(a)).At("/detail")
-		}
-	}
-	return nil
-}
-
-func (w *closing) eachIsValidationError() error {
-	for _, a := range w.answers {
-		if problem := ValidationError(a); problem != nil {
+		if problem := holds(a); problem != nil {
 			return problem
 		}
 	}
@@ -149,19 +119,17 @@ func ValidationError(a *client.Answer) error {
 		return outcome.Violated(a, "a non-empty array in detail", "%s", outcome.Seen(a)).At("/detail")
 	}
 	for i, item := range detail.Array() {
-		at := "/detail/" + strconv.Itoa(i)
-		loc := item.Get("loc")
-		if !loc.IsArray() {
-			return outcome.Violated(a, "an array in loc", "%s", outcome.Shown(loc)).At(at + "/loc")
+		at, loc := "detail."+strconv.Itoa(i)+".", item.Get("loc")
+		if err := outcome.WantAt(loc.IsArray(), a, at+"loc", "an array in loc"); err != nil {
+			return err
 		}
-		for _, part := range loc.Array() {
-			if part.Type != gjson.String && !IsInteger(part) {
-				return outcome.Violated(a, "only strings and integers in loc", "%s", outcome.Shown(loc)).At(at + "/loc")
-			}
+		isOther := func(part gjson.Result) bool { return part.Type != gjson.String && !IsInteger(part) }
+		if err := outcome.WantAt(!slices.ContainsFunc(loc.Array(), isOther), a, at+"loc", "only strings and integers in loc"); err != nil {
+			return err
 		}
 		for _, field := range []string{"msg", "type"} {
-			if value := item.Get(field); value.Type != gjson.String {
-				return outcome.Violated(a, "a string in "+field, "%s", outcome.Shown(value)).At(at + "/" + field)
+			if err := outcome.WantAt(item.Get(field).Type == gjson.String, a, at+field, "a string in "+field); err != nil {
+				return err
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/agentconform/agentconform/features"
@@ -14,19 +13,13 @@ import (
 // Expressions are those of the step definitions, compiled once for all scenarios of a run.
 type Expressions struct {
 	mu       sync.Mutex
-	compiled map[string]*expression
-	patterns map[string]string // by sentence
-}
-
-// expression is one that sentences match as a whole.
-type expression struct {
-	prefix string // of its sentences
-	whole  *regexp.Regexp
+	compiled map[string]*regexp.Regexp // each matches a sentence as a whole
+	patterns map[string]string         // by sentence
 }
 
 // NewExpressions returns none yet.
 func NewExpressions() *Expressions {
-	return &Expressions{compiled: map[string]*expression{}, patterns: map[string]string{}}
+	return &Expressions{compiled: map[string]*regexp.Regexp{}, patterns: map[string]string{}}
 }
 
 // Pattern returns the pattern that a sentence of the run has matched: what stays the same when its values differ.
@@ -52,27 +45,16 @@ func (x *Expressions) matching(pattern string, sentences []features.Step) *regex
 	defer x.mu.Unlock()
 	e := x.compiled[pattern]
 	if e == nil {
-		e = &expression{literal(pattern), regexp.MustCompile("^(?:" + pattern + ")$")}
+		e = regexp.MustCompile("^(?:" + pattern + ")$")
 		x.compiled[pattern] = e
 	}
 	for _, s := range sentences {
-		if strings.HasPrefix(s.Text, e.prefix) && (x.patterns[s.Text] == pattern || e.whole.MatchString(s.Text)) {
+		if x.patterns[s.Text] == pattern || e.MatchString(s.Text) {
 			x.patterns[s.Text] = pattern
-			return e.whole
+			return e
 		}
 	}
 	return nil
-}
-
-// literal is what every sentence of a pattern begins with.
-func literal(pattern string) string {
-	if strings.Contains(strings.SplitN(pattern, "(", 2)[0], "|") {
-		return "" // one of several sentences
-	}
-	if i := strings.IndexAny(pattern, `([\.*+?|{^$`); i >= 0 {
-		return pattern[:max(i-1, 0)] // what follows a character may make it optional
-	}
-	return pattern
 }
 
 // Definer takes step definitions: godog's [godog.ScenarioContext].

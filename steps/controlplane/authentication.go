@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,40 +15,59 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// access holds the sentences about authentication at the control plane.
+// access holds the sentences about authentication at the control plane (section 5).
 type access struct {
 	*World
 	asker     target.Asker // who sent the request
 	operation string       // what for
 	name      string       // of the deployment that was to be refused
 	empty     bool         // what was sent has no body that could be served
+	tried     []attempt
 }
 
-// define holds the sentences about credentials (section 5).
+// attempt is the answer to a request, and whether its body could not be served.
+type attempt struct {
+	answer *client.Answer
+	empty  bool
+}
+
+// The operations of the interface, as the sentences name them, and the mistakes in credentials. Each wrong credential is sent alone: a
+// valid one beside it is not judged.
+const (
+	reads      = `retrieve a deployment|list its revisions|retrieve a revision`
+	operations = `(create a deployment|update a deployment|` + reads + `)`
+	nearMiss   = `one character too long|one character too short|changed in its last character|in another case`
+)
+
 func (w *access) define(r *common.Definitions) {
-	r.Given(`another existing deployment`, w.anotherExistingDeployment)
+	r.Given(`another existing deployment`, func(ctx context.Context) error { return w.Read(ctx, w.Plane.Fixtures.Existing) })
 	r.Given(`an existing deployment, or an unknown id`, w.AnIDToAskFor)
 	r.Given(`a target that can list its deployments`, w.aTargetThatListsDeployments)
-	r.When(`a client without credentials tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.unauthenticatedTries)
-	r.When(`a client with an API key that is (unknown|empty|whitespace|one character too long|one character too short|changed in its last character|in another case) tries to (create a deployment|retrieve a deployment|update a deployment|list its revisions|retrieve a revision)`, w.clientWithKeyTries)
-	(&foreign{access: w}).define(r)
-	(&disguise{World: w.World}).define(r)
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (create a deployment)`, w.clientWithSchemeTries)
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (update a deployment)`, w.clientWithSchemeTries)
-	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.clientWithSchemeTries)
-	r.When(`the other tenant tries to (retrieve a deployment|list its revisions|retrieve a revision)`, w.otherTenantTries)
+	r.When(`a client without credentials tries to `+operations, func(ctx context.Context, operation string) error {
+		return w.try(ctx, target.Nobody, operation)
+	})
+	r.When(`a client with (an API key that is (?:unknown|empty|whitespace|`+nearMiss+`)) tries to `+operations, w.clientTries)
+	r.When(`a client with (a (?:bearer token|tenant ID) that is (?:unknown|empty|whitespace)) tries to `+operations, w.clientTries)
+	r.When(`a client with (the token of a user of the agent server) tries to `+operations, w.clientTries)
+	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`))`, w.clientTriesAll)
+	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to `+operations, w.clientWithSchemeTries)
+	r.When(`the other tenant tries to (`+reads+`)`, func(ctx context.Context, operation string) error {
+		w.asker, w.operation = target.AnotherTenant, operation
+		return w.try(ctx, target.AnotherTenant, operation)
+	})
 	r.When(`a client with (no credentials|an unknown API key) tries to update its source`, w.unauthorizedUpdates)
-	r.When(`the other tenant tries to update its source`, w.otherTenantUpdates)
+	r.When(`the other tenant tries to update its source`, func(ctx context.Context) error {
+		w.asker, w.operation = target.AnotherTenant, "update a deployment"
+		return w.unauthorizedUpdates(ctx, string(target.AnotherTenant))
+	})
 	r.When(`a client with (no credentials|an unknown API key) tries to create a deployment with a unique name`, w.unauthorizedCreates)
 	r.When(`a client with (no credentials|an unknown API key) retrieves it and an unknown deployment`, w.unauthorizedRetrievesBoth)
 	r.Then(`the request is refused with 401 or 403`, w.refusedForCredentials)
+	r.Then(`each request is refused with 401 or 403`, w.eachRefused)
 	r.Then(`both requests are refused with the same status`, w.sameStatus)
 	r.Then(`the answer has the status for an unknown deployment`, w.asForUnknown)
 	r.Then(`no deployment with that name is listed`, w.noDeploymentWithName)
-}
-
-func (w *access) anotherExistingDeployment(ctx context.Context) error {
-	return w.Read(ctx, w.Plane.Fixtures.Existing)
+	(&disguise{World: w.World}).define(r)
 }
 
 func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
@@ -61,19 +81,13 @@ func (w *access) aTargetThatListsDeployments(ctx context.Context) error {
 // try has the asker do one of the five operations of the interface to the deployment.
 func (w *access) try(ctx context.Context, who target.Asker, operation string) error {
 	d := w.Deployment
-	var request client.Request
+	request := w.Target.ToControlPlane(who, http.MethodGet, map[string]string{"retrieve a deployment": plane.DeploymentPath(d.ID),
+		"list its revisions": plane.RevisionsPath(d.ID), "retrieve a revision": plane.RevisionPath(d.ID, d.First)}[operation], nil)
 	switch operation {
 	case "create a deployment":
 		return w.tryCreate(ctx, who)
-	case "retrieve a deployment":
-		request = w.Target.ToControlPlane(who, http.MethodGet, plane.DeploymentPath(d.ID), nil)
-	case "update a deployment":
-		// Without a new source the update makes no revision, whoever may do it.
+	case "update a deployment": // without a new source it makes no revision, whoever may do it
 		request = w.Target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(w.IdToWrite()), plane.SourceUpdate(map[string]any{}))
-	case "list its revisions":
-		request = w.Target.ToControlPlane(who, http.MethodGet, plane.RevisionsPath(d.ID), nil)
-	case "retrieve a revision":
-		request = w.Target.ToControlPlane(who, http.MethodGet, plane.RevisionPath(d.ID, d.First), nil)
 	}
 	_, err := w.Do(ctx, request)
 	return err
@@ -100,31 +114,37 @@ func (w *access) tryCreate(ctx context.Context, who target.Asker) error {
 	return err
 }
 
-func (w *access) unauthenticatedTries(ctx context.Context, operation string) error {
-	return w.try(ctx, target.Nobody, operation)
-}
-
-func (w *access) clientWithKeyTries(ctx context.Context, kind, operation string) error {
-	if err := w.aNearMiss(kind); err != nil {
+// clientTries has a client with the credentials that the sentence names try the operation.
+func (w *access) clientTries(ctx context.Context, credentials, operation string) error {
+	if err := w.isWrong(credentials); err != nil {
 		return err
 	}
-	return w.try(ctx, target.Asker("an API key that is "+kind), operation)
+	return w.try(ctx, target.Asker(credentials), operation)
 }
 
-// aNearMiss skips where the mistake changes nothing in the key.
-func (w *access) aNearMiss(kind string) error { return w.aNearMissOf(target.SchemeAPIKey, kind) }
+func (w *access) clientTriesAll(ctx context.Context, credentials string) error {
+	for operation := range strings.SplitSeq(strings.Trim(operations, "()"), "|") {
+		if err := w.clientTries(ctx, credentials, operation); err != nil {
+			return err
+		}
+		w.tried = append(w.tried, attempt{w.Scene.Answer, w.empty})
+	}
+	return nil
+}
 
-func (w *access) aNearMissOf(scheme, kind string) error {
-	_, key := w.Target.Credential(scheme)
+// isWrong skips where the mistake of a near miss changes nothing in the credential.
+func (w *access) isWrong(credentials string) error {
+	credential, kind, _ := strings.Cut(credentials, " that is ")
+	scheme := map[string]string{"an API key": target.SchemeAPIKey, "a tenant ID": target.SchemeTenantID, "a bearer token": target.SchemeBearer}[credential]
 	if w.Target.IsSame(scheme, kind) {
+		_, key := w.Target.Credential(scheme)
 		return outcome.Inapplicable(key, "the "+scheme+" is the same with this mistake: it is too short, or has no letters that have a case")
 	}
 	return nil
 }
 
 func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
-	w.operation = operation
-	w.Scene.JudgeServed(w.schemeOpens)
+	w.operation, w.Scene.Served = operation, w.schemeOpens
 	err := w.try(ctx, target.Asker(scheme), operation)
 	if err == nil && operation == "update a deployment" && w.Scene.Answer.Refused() && w.refusedForCredentials() != nil {
 		if err := w.Plane.Settle(ctx, w.Deployment.ID); err != nil { // it may be busy with its first revision
@@ -135,27 +155,15 @@ func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation st
 	return err
 }
 
-func (w *access) otherTenantTries(ctx context.Context, operation string) error {
-	w.asker = target.AnotherTenant
-	w.operation = operation
-	return w.try(ctx, target.AnotherTenant, operation)
-}
-
 func (w *access) unauthorizedUpdates(ctx context.Context, who string) error {
 	change := w.Plane.Sources.Next(1)
 	_, err := w.Do(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), plane.SourceUpdate(change)))
 	return err
 }
 
-func (w *access) otherTenantUpdates(ctx context.Context) error {
-	w.asker, w.operation = target.AnotherTenant, "update a deployment"
-	return w.unauthorizedUpdates(ctx, string(target.AnotherTenant))
-}
-
 func (w *access) unauthorizedCreates(ctx context.Context, who string) error {
-	name := w.Target.Name("refused")
-	w.name = name
-	_, err := w.Do(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.Plane.Sources.Body(name, nil)))
+	w.name = w.Target.Name("refused")
+	_, err := w.Do(ctx, w.Target.ToControlPlane(target.Asker(who), http.MethodPost, plane.DeploymentsPath, w.Plane.Sources.Body(w.name, nil)))
 	return err
 }
 
@@ -172,25 +180,19 @@ func (w *access) unauthorizedRetrievesBoth(ctx context.Context, who string) erro
 
 // refusedForCredentials does not judge a refusal of the empty object: a target may look at the body first.
 func (w *access) refusedForCredentials() error {
-	a, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
+	a := w.Scene.Answer
 	if w.empty && a.Refused() && a.Status != http.StatusUnauthorized && a.Status != http.StatusForbidden {
 		return outcome.NotConfigured("create.body", "the empty object was refused with status %d before the credentials were checked: set create.body", a.Status)
 	}
-	if !slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, a.Status) {
-		return outcome.Violated(a, "status 401 or 403", "%s", outcome.Seen(a))
-	}
-	return nil
+	return outcome.Want(slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, a.Status), a, "status 401 or 403")
 }
 
 // schemeOpens wants the request to be served. Where it is not, and not because of the credentials, the answer to the
 // request with all credentials tells whether the scheme is the cause.
 func (w *access) schemeOpens(ctx context.Context) error {
-	a, err := w.Scene.Last()
-	if err != nil || a.OK() {
-		return err
+	a := w.Scene.Answer
+	if a.OK() {
+		return nil
 	}
 	if w.refusedForCredentials() != nil {
 		ctx = plane.WithAllowance(ctx, "the request with all credentials", plane.Cost{Deployments: 1}, nil) // the one that was not served
@@ -217,11 +219,7 @@ func (w *access) sameStatus() error {
 
 // asForUnknown compares with the answer to the same asker for an unknown deployment.
 func (w *access) asForUnknown(ctx context.Context) error {
-	a, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
-	known := w.Deployment
+	a, known := w.Scene.Answer, w.Deployment
 	w.Deployment = &plane.Deployment{ID: target.UnknownID(), First: target.UnknownID()}
 	if err := w.try(ctx, w.asker, w.operation); err != nil {
 		return err
@@ -233,20 +231,76 @@ func (w *access) asForUnknown(ctx context.Context) error {
 }
 
 func (w *access) noDeploymentWithName(ctx context.Context) error {
-	found, supported, err := w.Plane.ListDeployments(ctx, w.name)
-	if err != nil {
-		return err
+	supported, err := w.noneNamed(ctx, w.name, w.Scene.Answer)
+	if err == nil && !supported {
+		return outcome.Inconclusive("the list of deployments is no longer answered with 2xx")
 	}
-	for _, id := range found {
-		if err := w.Target.Ledger.Created("deployment", id, w.Scene.Scenario.Key()); err != nil {
+	return err
+}
+
+func (w *access) eachRefused() error {
+	for _, at := range w.tried {
+		w.Scene.Answer, w.empty = at.answer, at.empty
+		if err := w.refusedForCredentials(); err != nil {
 			return err
 		}
 	}
-	if len(found) > 0 {
-		return outcome.Violated(w.Scene.Answer, "no deployment after the refusal", "the deployment %s", outcome.Quoted(found))
+	return nil
+}
+
+// disguise holds the sentences about requests that are written so that a server may take them for those of somebody else (section 5).
+type disguise struct {
+	*World
+	plain []string // the paths of the interface for which the answers were asked
+}
+
+func (w *disguise) define(r *common.Definitions) {
+	r.When(`a client without credentials reads it (?:by paths )?with (.+)`, w.reads)
+	r.Then(`no answer shows anything of the deployment`, w.showsNothing)
+}
+
+// reads asks for all that the interface shows of a deployment.
+func (w *disguise) reads(ctx context.Context, how string) error {
+	claim, written, err := w.Target.Disguise(how, w.Deployment.ID, w.Deployment.First)
+	if err != nil {
+		return err
 	}
-	if !supported {
-		return outcome.Inconclusive("the list of deployments is no longer answered with 2xx")
+	id := w.Deployment.ID
+	for _, path := range []string{plane.DeploymentPath(id), plane.RevisionsPath(id), plane.RevisionPath(id, w.Deployment.First)} {
+		request := w.Target.ToControlPlane(target.Nobody, http.MethodGet, written(path), nil)
+		request.Wrong = true // nothing but what it shows is judged
+		maps.Copy(request.Header, claim)
+		a, err := w.Do(ctx, request)
+		if err != nil {
+			return err
+		}
+		w.Answers, w.plain = append(w.Answers, a), append(w.plain, path)
+	}
+	return nil
+}
+
+// showsNothing compares with the same request without a disguise: where that is served too, the disguise shows nothing.
+func (w *disguise) showsNothing(ctx context.Context) error {
+	for i, a := range w.Answers {
+		if wrong := shown(a); wrong != nil {
+			return outcome.Unless(ctx, wrong, func(ctx context.Context) error {
+				plain, err := w.Do(ctx, w.Target.ToControlPlane(target.Nobody, http.MethodGet, w.plain[i], nil))
+				if o := shown(plain); err == nil && o != nil {
+					return o.ByRequirement("CP-AUTH-1")
+				}
+				return err
+			})
+		}
+	}
+	return nil
+}
+
+// shown looks for what only these answers have: another one may repeat the path of its request.
+func shown(a *client.Answer) *outcome.Outcome {
+	for _, member := range []string{"latest_revision_id", "source_revision_config", "resources.0"} {
+		if a != nil && a.OK() && a.Get(member).Exists() {
+			return outcome.Violated(a, "status 401 or 403, or nothing of the deployment", "%s", outcome.Seen(a)).At("/" + pointerOf(member))
+		}
 	}
 	return nil
 }

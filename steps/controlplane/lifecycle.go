@@ -15,17 +15,23 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// lifecycle holds the sentences about the way of a revision to its end.
+// lifecycle holds the sentences about the way of a revision to its end (sections 1 and 3).
 type lifecycle struct {
 	*World
 	polled *plane.History
 }
 
-// define holds the sentences about the way of a revision to DEPLOYED (sections 1 and 3).
 func (w *lifecycle) define(r *common.Definitions) {
 	r.Given(`a new deployment with a retrievable revision`, w.ACreatedDeployment)
-	r.Given(`a DEPLOYED deployment created for this scenario`, w.anOwnDeployment)
-	r.When(`the client polls its latest revision`, w.clientPolls)
+	r.Given(`a DEPLOYED deployment created for this scenario`, func(ctx context.Context) (err error) {
+		w.Deployment, err = w.Plane.CreateDeployed(ctx, "own")
+		return err
+	})
+	r.When(`the client polls its latest revision`, func(ctx context.Context) (err error) {
+		w.Revision = w.Deployment.Latest()
+		w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, w.Plane.Statuses.Done)
+		return err
+	})
 	r.When(`the client polls its latest revision and stops at the first unknown status`, w.clientPollsUpToUnknown)
 	r.When(`the client retrieves its latest revision several times`, w.clientRetrievesSeveralTimes)
 	r.When(`the client lists its revisions and retrieves each`, w.clientListsAndRetrievesEach)
@@ -37,22 +43,11 @@ func (w *lifecycle) define(r *common.Definitions) {
 	r.Then(`the revision ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED`, w.endsFailed)
 }
 
-func (w *lifecycle) anOwnDeployment(ctx context.Context) (err error) {
-	w.Deployment, err = w.Plane.CreateDeployed(ctx, "own")
-	return err
-}
-
-func (w *lifecycle) clientPolls(ctx context.Context) (err error) {
-	w.Revision = w.Deployment.Latest()
-	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, w.Plane.Statuses.Done)
-	return err
-}
-
 // clientPollsUpToUnknown does not wait any longer once a status was seen, in this poll or another one, that fails the scenario.
 func (w *lifecycle) clientPollsUpToUnknown(ctx context.Context) (err error) {
 	w.Revision = w.Deployment.Latest()
 	w.polled, err = w.Plane.Poll(ctx, w.Deployment.ID, w.Revision, func(status string) bool {
-		return w.Plane.Statuses.Done(status) || slices.ContainsFunc(w.Plane.StatusesOf(w.Revision), w.isUnknown)
+		return w.Plane.Statuses.Done(status) || slices.ContainsFunc(w.Plane.ReadOf(w.Revision).Statuses, w.isUnknown)
 	})
 	return err
 }
@@ -98,11 +93,10 @@ func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) error {
 
 func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 	change, _ := w.Plane.Sources.Broken()
-	request := w.Target.ToControlPlane(target.TheClient, "PATCH", plane.DeploymentPath(w.Deployment.ID), plane.SourceUpdate(change))
-	a, err := w.Do(ctx, request)
-	if err != nil {
+	if err := w.patch(ctx, plane.SourceUpdate(change), false); err != nil {
 		return err
 	}
+	a := w.Scene.Answer
 	if a.Refused() {
 		return outcome.Inapplicable("revisions of broken sources", "the target refuses the broken source with status %d, so no revision exists", a.Status)
 	}
@@ -149,7 +143,7 @@ func (w *lifecycle) reachesDeployed() error {
 
 // everyStatusKnown judges what polling saw, this time and when the deployment was brought up.
 func (w *lifecycle) everyStatusKnown() error {
-	for _, status := range w.Plane.StatusesOf(w.Revision) {
+	for _, status := range w.Plane.ReadOf(w.Revision).Statuses {
 		if w.isUnknown(status) {
 			o := outcome.Violated(w.polled.Answer, "one of the thirteen statuses", "%q", status).At("/status")
 			o.Violations[0].Key = common.UnknownStatus
@@ -162,12 +156,12 @@ func (w *lifecycle) everyStatusKnown() error {
 // deployedEachTime goes by the status that is meant, as isFailed.
 func (w *lifecycle) deployedEachTime() error {
 	for _, a := range w.Answers {
-		status := a.Get("status")
 		if stays := w.Plane.StaysIn(w.Deployment); stays != "" {
 			return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 		}
-		if w.Plane.Statuses.Meant(status.String()) != plane.StatusDeployed {
-			return outcome.Violated(a, plane.StatusDeployed, "%s", outcome.Shown(status)).At("/status")
+		isDeployed := w.Plane.Statuses.Meant(a.Get("status").String()) == plane.StatusDeployed
+		if err := outcome.WantAt(isDeployed, a, "status", plane.StatusDeployed); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -218,11 +212,9 @@ func (w *lifecycle) endsFailed() error {
 	if unjudged := w.Plane.Unjudged(w.polled); unjudged != nil {
 		return unjudged
 	}
-	switch {
-	case w.isFailed(w.polled.Final):
-		return nil
-	case w.polled.Ending == plane.TimedOut:
-		return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED within "+w.Target.Config.Timeouts.Poll.String(), "%s", w.polled.Final).At("/status")
+	expected := "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED"
+	if w.polled.Ending == plane.TimedOut {
+		expected += " within " + w.Target.Config.Timeouts.Poll.String()
 	}
-	return outcome.Violated(w.polled.Answer, "CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED", "%s", w.polled.Final).At("/status")
+	return outcome.WantAt(w.isFailed(w.polled.Final), w.polled.Answer, "status", expected)
 }

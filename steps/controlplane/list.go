@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/url"
@@ -10,45 +11,69 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// paging holds the sentences about lists of revisions.
+// paging holds the sentences about lists of revisions (sections 2, 4, 7 and 8).
 type paging struct {
 	*lists
 	limit  string   // that the client sent
 	faults []string // queries with one faulty parameter each
 }
 
-// define holds the sentences about listing the revisions of a deployment (sections 2, 4, 7 and 8).
 func (w *paging) define(r *common.Definitions) {
-	r.Given(`a deployment with more than 20 revisions`, w.aLongHistory)
-	r.Given(`a deployment whose revisions are known`, w.aKnownHistory)
+	// a long history where it can be created, else that of the existing deployment
+	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`, func(ctx context.Context) error {
+		return w.Read(ctx, w.Plane.Fixtures.Long)
+	})
 	r.Given(`an empty list of its revisions`, w.anEmptyList)
 	r.Given(`paging through its revisions by computed offsets works`, w.canBePaged)
 	r.Given(`an invalid limit and an invalid offset that are each refused by name`, w.twoInvalidParameters)
 	r.When(`the client lists its revisions`, w.ClientLists)
 	r.When(`the client lists its revisions with (limit|offset) "([^"]*)"`, w.clientListsWith)
-	r.When(`the client lists its revisions with both of them`, w.clientListsWithTwoInvalid)
+	r.When(`the client lists its revisions with both of them`, func(ctx context.Context) error {
+		return w.List(ctx, strings.Join(w.faults, "&"), true)
+	})
 	r.When(`the list is read`, func() error { return nil })
 	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
 	r.When(`the client lists all its revisions twice`, w.clientListsAllTwice)
-	r.When(`the client pages through its revisions, (\d+) at a time, by computed offsets`, w.clientPagesByComputedOffsets)
-	r.When(`the client pages through its revisions, each page larger than the one before, by computed offsets`, w.clientPagesUnevenly)
+	r.When(`the client pages through its revisions, (\d+) at a time, by computed offsets`, func(ctx context.Context, size int) error {
+		return w.pageThrough(ctx, func(int) int { return size })
+	})
+	// which finds a target that takes an offset for the number of a page
+	r.When(`the client pages through its revisions, each page larger than the one before, by computed offsets`, func(ctx context.Context) error {
+		return w.pageThrough(ctx, func(page int) int { return page })
+	})
 	r.When(`the client pages through its revisions, (\d+) at a time, by the returned offsets`, w.clientPagesByReturnedOffsets)
-	r.When(`the client lists the revisions of an unknown deployment`, w.clientListsUnknown)
-	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`, w.clientListsID)
+	r.When(`the client lists the revisions of an unknown deployment`, func(ctx context.Context) error {
+		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
+		return w.List(ctx, "", false)
+	})
+	r.When(`the client lists the revisions of the deployment with the id "([^"]*)"`, func(ctx context.Context, id string) error {
+		return w.retrieve(ctx, plane.RevisionsPath(id), "", true)
+	})
 	r.Then(`the (?:list|update) is answered with 2xx`, w.Served)
-	r.Then(`the list has an array "resources" and an integer "offset"`, w.listHasForm)
+	r.Then(`the list has an array "resources" and an integer "offset"`, func() error {
+		a := w.Scene.Answer
+		return cmp.Or(outcome.WantAt(a.Get("resources").IsArray(), a, "resources", "an array in resources"),
+			outcome.WantAt(common.IsInteger(a.Get("offset")), a, "offset", "an integer in offset"))
+	})
 	r.Then(`it holds as many revisions as the limit allows, or all`, w.Steady(w.holdsWhatLimitAllows))
-	r.Then(`it holds exactly 20 revisions`, w.holdsTwenty)
+	r.Then(`it holds exactly 20 revisions`, func() error {
+		return w.holds(defaultLimit, "20 of the "+strconv.Itoa(len(w.Deployment.Revisions))+" revisions")
+	})
 	r.Then(`it holds no revision`, w.Steady(w.isEmpty))
 	r.Then(`every revision was returned exactly once`, w.Steady(w.everyRevisionOnce))
-	r.Then(`the request is refused with 422 and an error that names "(\w+)"`, w.refusedNaming)
-	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`, w.refusedNamingBoth)
+	r.Then(`the request is refused with 422 and an error that names "(\w+)"`, func(parameter string) error {
+		return common.RefusedNaming(w.Scene.Answer, parameter)
+	})
+	r.Then(`the request is refused with 422 and an error that names "(\w+)" and "(\w+)"`, func(first, second string) error {
+		return common.RefusedNaming(w.Scene.Answer, first, second)
+	})
 	r.Then(`the request is answered with 404 and a detail that contains the deployment id`, w.notFoundNaming)
 	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.newestFirst)
 	r.Then(`each revision has the "source" of the deployment`, w.eachHasSource)
@@ -59,19 +84,9 @@ func (w *paging) clientListsWith(ctx context.Context, parameter, value string) e
 	return w.List(ctx, parameter+"="+url.QueryEscape(value), true)
 }
 
-func (w *paging) clientListsWithTwoInvalid(ctx context.Context) error {
-	return w.List(ctx, strings.Join(w.faults, "&"), true)
-}
-
 func (w *paging) clientListsFrom(ctx context.Context, place string) error {
-	offset := len(w.Deployment.Revisions)
-	switch place {
-	case "one past the end":
-		offset++
-	case "far past the end":
-		offset += 100_000
-	}
-	return w.List(ctx, plane.PageOf(1, offset), false)
+	beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
+	return w.List(ctx, plane.PageOf(1, len(w.Deployment.Revisions)+beyond), false)
 }
 
 func (w *paging) clientListsAllTwice(ctx context.Context) error {
@@ -83,18 +98,8 @@ func (w *paging) clientListsAllTwice(ctx context.Context) error {
 	return nil
 }
 
-// clientPagesByComputedOffsets reads one page more than the history has, so that a row too many is seen.
-func (w *paging) clientPagesByComputedOffsets(ctx context.Context, size int) error {
-	return w.pageThrough(ctx, func(int) int { return size })
-}
-
-// clientPagesUnevenly finds a target that takes an offset for the number of a page.
-func (w *paging) clientPagesUnevenly(ctx context.Context) error {
-	return w.pageThrough(ctx, func(page int) int { return page })
-}
-
-// pageThrough reads page after page, each with its own size, until one begins past the end. That this one may be no
-// page at all is the concern of another requirement.
+// pageThrough reads page after page, each with its own size, until one begins past the end, so that a row too many is seen. That this one
+// may be no page at all is the concern of another requirement.
 func (w *paging) pageThrough(ctx context.Context, size func(page int) int) error {
 	offset := 0
 	for page := 1; ; page++ {
@@ -141,7 +146,7 @@ func (w *paging) twoInvalidParameters(ctx context.Context) error {
 			if err := w.List(ctx, query, true); err != nil {
 				return err
 			}
-			if w.refusedNaming(name) == nil {
+			if common.RefusedNaming(w.Scene.Answer, name) == nil {
 				refused = query
 				break
 			}
@@ -157,49 +162,23 @@ func (w *paging) twoInvalidParameters(ctx context.Context) error {
 // clientPagesByReturnedOffsets goes on until a page is empty or the history must have been seen. That there is no
 // offset to pass on is the concern of another requirement.
 func (w *paging) clientPagesByReturnedOffsets(ctx context.Context, size int) error {
-	query := "limit=" + strconv.Itoa(size)
+	query, seen := "limit="+strconv.Itoa(size), 0
 	for range len(w.Deployment.Revisions) + 2 {
 		if err := w.List(ctx, query, false); err != nil {
 			return err
 		}
-		rows, offset := w.Scene.Answer.Get("resources").Array(), w.Scene.Answer.Get("offset")
-		if !w.Scene.Answer.OK() || len(rows) < size || w.seenRows() >= len(w.Deployment.Revisions) {
+		n, offset := len(w.rows()), w.Scene.Answer.Get("offset")
+		if seen += n; !w.Scene.Answer.OK() || n < size || seen >= len(w.Deployment.Revisions) {
 			return nil
 		}
 		if offset.Type != gjson.Number {
 			return outcome.Inconclusive("the returned offset is not a number and cannot be passed on: %s", outcome.Shown(offset))
 		}
-		if offset.Num < 0 || offset.Num > math.MaxInt32 {
-			return outcome.Violated(w.Scene.Answer, "an offset that fetches the next page", "%s", outcome.Shown(offset)).At("/offset")
+		isPlace := offset.Num >= 0 && offset.Num <= math.MaxInt32
+		if err := outcome.WantAt(isPlace, w.Scene.Answer, "offset", "an offset that fetches the next page"); err != nil {
+			return err
 		}
 		query = plane.PageOf(size, int(offset.Int()))
-	}
-	return nil
-}
-
-func (w *paging) seenRows() int {
-	n := 0
-	for _, a := range w.Answers {
-		n += len(a.Get("resources").Array())
-	}
-	return n
-}
-
-func (w *paging) clientListsUnknown(ctx context.Context) error {
-	w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-	return w.List(ctx, "", false)
-}
-
-func (w *paging) clientListsID(ctx context.Context, id string) error {
-	return w.ListOf(ctx, id, "", true)
-}
-
-func (w *paging) listHasForm() error {
-	if rows := w.Scene.Answer.Get("resources"); !rows.IsArray() {
-		return outcome.Violated(w.Scene.Answer, "an array in resources", "%s", outcome.Shown(rows)).At("/resources")
-	}
-	if offset := w.Scene.Answer.Get("offset"); !common.IsInteger(offset) {
-		return outcome.Violated(w.Scene.Answer, "an integer in offset", "%s", outcome.Shown(offset)).At("/offset")
 	}
 	return nil
 }
@@ -211,29 +190,22 @@ func (w *paging) holdsWhatLimitAllows() error {
 		return err
 	}
 	want := min(limit, len(w.Deployment.Revisions))
-	if n := len(w.rows()); n != want {
-		return outcome.Violated(w.Scene.Answer, strconv.Itoa(want)+" revisions", "%d", n).At("/resources")
-	}
-	return nil
+	return w.holds(want, strconv.Itoa(want)+" revisions")
 }
 
-func (w *paging) holdsTwenty() error {
-	if n := len(w.rows()); n != defaultLimit {
-		return outcome.Violated(w.Scene.Answer, "20 of the "+strconv.Itoa(len(w.Deployment.Revisions))+" revisions", "%d", n).At("/resources")
+func (w *paging) holds(want int, expected string) error {
+	if n := len(w.rows()); n != want {
+		return outcome.Violated(w.Scene.Answer, expected, "%d", n).At("/resources")
 	}
 	return nil
 }
 
 // isEmpty does not judge how nothing is written, as long as there is a place for it.
 func (w *paging) isEmpty() error {
-	rows := w.Scene.Answer.Get("resources")
-	if !rows.Exists() {
+	if !w.Scene.Answer.Get("resources").Exists() {
 		return outcome.Inconclusive("the answer has no resources: %s", outcome.Seen(w.Scene.Answer))
 	}
-	if n := len(rows.Array()); n > 0 {
-		return outcome.Violated(w.Scene.Answer, "no revisions", "%d", n).At("/resources")
-	}
-	return nil
+	return w.holds(0, "no revisions")
 }
 
 // everyRevisionOnce compares with the revisions that the run made itself, not with another list. A page that was
@@ -295,8 +267,9 @@ func (w *paging) eachHasSource() error {
 		return outcome.Inconclusive("the list is empty, so no source can be compared")
 	}
 	for i, row := range list.rows {
-		if got := row.Get("source"); got.String() != w.Source() {
-			return outcome.Violated(list.answer, "source "+w.Source(), "%s", outcome.Shown(got)).At("/resources/" + strconv.Itoa(i) + "/source")
+		place := "resources." + strconv.Itoa(i) + ".source"
+		if err := outcome.WantAt(row.Get("source").String() == w.Source(), list.answer, place, "source "+w.Source()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -312,23 +285,62 @@ func (w *paging) listsServed() error {
 	return nil
 }
 
-func (w *paging) refusedNaming(parameter string) error { return w.refusedNamingAll(parameter) }
-
-func (w *paging) refusedNamingBoth(first, second string) error {
-	return w.refusedNamingAll(first, second)
-}
-
-func (w *paging) refusedNamingAll(parameters ...string) error {
-	a, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
-	return common.RefusedNaming(a, parameters...)
-}
-
 func (w *paging) notFoundNaming() error {
 	if err := w.NotFound(); err != nil {
 		return err
 	}
-	return common.DetailContains(w.Scene.Answer, w.Deployment.ID)
+	if !detailNames(w.Scene.Answer, w.Deployment.ID) {
+		return outcome.Violated(w.Scene.Answer, "a detail that names "+w.Deployment.ID, "%s", outcome.Seen(w.Scene.Answer)).At("/detail")
+	}
+	return nil
 }
+
+// detailNames tells whether the detail of a refusal contains an id (section 7).
+func detailNames(a *client.Answer, id string) bool {
+	text := string(a.Body)
+	if detail := a.Get("detail"); detail.Type == gjson.String {
+		text = detail.Str
+	}
+	return strings.Contains(strings.ToLower(text), strings.ToLower(id))
+}
+
+// lists is what the sentences about lists of revisions know in one scenario.
+type lists struct {
+	*World
+	whole []wholeList // that the last act read
+}
+
+// defineListing registers the sentences about lists of revisions for one scenario.
+func defineListing(r *common.Definitions, w *World) {
+	l := &lists{World: w}
+	(&paging{lists: l}).define(r)
+	f := &filtering{lists: l}
+	f.define(r)
+	(&beside{lists: l, filtering: f}).define(r)
+	(&reconciled{lists: l, filtering: f}).define(r)
+	(&invalidBeside{lists: l}).define(r)
+	(&listCases{lists: l, filtering: f}).define(r)
+}
+
+// wholeList is all that a list holds, whatever its pages.
+type wholeList struct {
+	statuses string // the filter
+	rows     []gjson.Result
+	answer   *client.Answer // the first page
+}
+
+// listWhole reads all revisions with the statuses, or all there are, and remembers the list.
+func (w *lists) listWhole(ctx context.Context, statuses string) error {
+	filter := ""
+	if statuses != "" {
+		filter = "&status=" + url.QueryEscape(statuses)
+	}
+	rows, first, err := w.Plane.ListAll(ctx, w.Deployment.ID, filter)
+	if err != nil {
+		return err
+	}
+	w.whole, w.Scene.Answer = append(w.whole, wholeList{statuses, rows, first}), first
+	return nil
+}
+
+func (w *lists) rows() []gjson.Result { return w.Scene.Answer.Get("resources").Array() }

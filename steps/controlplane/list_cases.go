@@ -113,7 +113,7 @@ func (w *listCases) clientListsNearIDs(ctx context.Context) error {
 }
 
 func (w *listCases) tryID(ctx context.Context, id, query, name string) error {
-	err := w.ListOf(ctx, id, query, false)
+	err := w.retrieve(ctx, plane.RevisionsPath(id), query, false)
 	if err == nil {
 		w.wrong = append(w.wrong, wrongID{id, name, w.Scene.Answer})
 	}
@@ -124,7 +124,7 @@ func (w *listCases) eachNotFound() error {
 	var problem *outcome.Outcome
 	for _, each := range w.wrong {
 		switch {
-		case each.answer.Status == 404 && common.DetailContains(each.answer, each.id) == nil:
+		case each.answer.Status == 404 && detailNames(each.answer, each.id):
 		case problem != nil:
 			problem.Violations[0].Count++
 		default:
@@ -139,7 +139,7 @@ func (w *listCases) clientListsCapital(ctx context.Context) error {
 	if capital == w.Deployment.ID {
 		return outcome.Inapplicable("an id with letters", "the id %s has no small letters", capital)
 	}
-	return w.ListOf(ctx, capital, "", false)
+	return w.retrieve(ctx, plane.RevisionsPath(capital), "", false)
 }
 
 // holdsItsOwnOrRefused leaves open whether an id in capital letters is the same id: if it is none, it is not found.
@@ -181,7 +181,7 @@ func (w *listCases) clientFiltersByThree(ctx context.Context) error {
 
 // clientPagesFilteredOn reads the list of each status that occurs, and then its pages as their offsets say.
 func (w *listCases) clientPagesFilteredOn(ctx context.Context) error {
-	if err := w.filtering.clientFiltersByOccurring(ctx); err != nil {
+	if err := w.filtering.filterBy(ctx, true); err != nil {
 		return err
 	}
 	for _, list := range w.whole {

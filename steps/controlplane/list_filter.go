@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// filtering holds the sentences about filters of lists.
+// filtering holds the sentences about filters of lists (section 4).
 type filtering struct {
 	*lists
 	query      string   // the filter
@@ -22,26 +22,26 @@ type filtering struct {
 	strange    string   // a status of a revision that is not one of the interface as it is written
 }
 
-// define holds the sentences about filtering the revisions of a deployment (section 4).
 func (w *filtering) define(r *common.Definitions) {
-	r.Given(`a deployment whose revisions have settled`, w.aSettledHistory)
 	r.Given(`a deployment whose revisions have settled in different statuses`, w.aMixedHistory)
 	r.Given(`a status filter that matches all of them`, w.aFilterThatKeepsAll)
-	r.When(`the client lists its revisions with that filter`, w.clientListsWithFilter)
+	r.When(`the client lists its revisions with that filter`, func(ctx context.Context) error { return w.List(ctx, w.query, false) })
 	r.When(`the client filters its revisions by a status that (is|ends in) a NUL character`, w.clientFiltersByNUL)
-	r.When(`the client filters its revisions by each status that occurs`, w.clientFiltersByOccurring)
-	r.When(`the client filters its revisions by each known status that does not occur`, w.clientFiltersByOthers)
+	r.When(`the client filters its revisions by each status that occurs`, func(ctx context.Context) error { return w.filterBy(ctx, true) })
+	r.When(`the client filters its revisions by each known status that does not occur`, func(ctx context.Context) error {
+		return w.filterBy(ctx, false)
+	})
 	r.When(`the client filters its revisions by pairs of statuses`, w.clientFiltersByPairs)
 	r.When(`the client pages through each filtered list, five at a time`, w.clientPagesThroughFiltered)
 	r.When(`the client filters its revisions by (status|remote_reconciled) "([^"]*)"`, w.clientFiltersBy)
 	r.Then(`each list holds exactly the revisions with that status`, w.filtersKeepExactly)
 	r.Then(`each list is the union of the lists of its two statuses`, w.Steady(w.pairsAreUnions))
 	r.Then(`the pages hold exactly the filtered revisions`, w.Steady(w.pagesHoldFiltered))
-	r.Then(`the list is empty, or the request is refused with 4xx`, w.emptyOrRefused)
-}
-
-func (w *filtering) aSettledHistory(ctx context.Context) error {
-	return w.Read(ctx, w.Plane.Fixtures.Long)
+	r.Then(`the list is empty, or the request is refused with 4xx`, func() error {
+		a, rows := w.Scene.Answer, w.Scene.Answer.Get("resources")
+		isEmpty := a.OK() && rows.Exists() && len(rows.Array()) == 0
+		return outcome.Want(a.Refused() || isEmpty, a, "an empty list, or status 4xx")
+	})
 }
 
 // aMixedHistory needs two statuses, or a filter has no visible effect.
@@ -75,10 +75,6 @@ func (w *filtering) aFilterThatKeepsAll(ctx context.Context) error {
 	}
 	w.query = filter
 	return nil
-}
-
-func (w *filtering) clientListsWithFilter(ctx context.Context) error {
-	return w.List(ctx, w.query, false)
 }
 
 // clientFiltersByNUL sends the character that databases do not accept in a string.
@@ -117,22 +113,14 @@ func (w *filtering) statuses(answers []*client.Answer) (map[string][]string, err
 	return found, nil
 }
 
-func (w *filtering) clientFiltersByOccurring(ctx context.Context) error {
-	return w.filterBy(ctx, func(revisions []string) bool { return len(revisions) > 0 })
-}
-
-func (w *filtering) clientFiltersByOthers(ctx context.Context) error {
-	return w.filterBy(ctx, func(revisions []string) bool { return len(revisions) == 0 })
-}
-
-// filterBy lists the revisions with each known status whose revisions satisfy the condition.
-func (w *filtering) filterBy(ctx context.Context, when func(revisions []string) bool) error {
+// filterBy lists the revisions with each known status that occurs, or does not.
+func (w *filtering) filterBy(ctx context.Context, occurs bool) error {
 	statuses, err := w.known(ctx)
 	if err != nil {
 		return err
 	}
 	for _, status := range w.Plane.Statuses.Known() {
-		if !when(statuses[status]) {
+		if (len(statuses[status]) > 0) != occurs {
 			continue
 		}
 		if err := w.listWhole(ctx, status); err != nil {
@@ -174,7 +162,7 @@ const filteredPage = 5
 // clientPagesThroughFiltered reads the list of each status that occurs, and then its pages.
 func (w *filtering) clientPagesThroughFiltered(ctx context.Context) error {
 	const size = filteredPage
-	if err := w.clientFiltersByOccurring(ctx); err != nil {
+	if err := w.filterBy(ctx, true); err != nil {
 		return err
 	}
 	for _, list := range w.whole {
@@ -211,10 +199,8 @@ func (w *filtering) filtersKeepExactly(ctx context.Context) error {
 		return err
 	}
 	for _, list := range w.whole {
-		want, got := slices.Clone(statuses[list.statuses]), plane.IDs(list.rows)
-		slices.Sort(want)
-		slices.Sort(got)
-		if !list.answer.OK() || !slices.Equal(want, got) {
+		want, got := statuses[list.statuses], plane.IDs(list.rows)
+		if !list.answer.OK() || !plane.SameIDs(want, got) {
 			if w.strange != "" { // which revisions have the status is then a matter of how the target writes it
 				return outcome.Blocked("the filter %s returns %d revisions, and a revision has the status %q, which is not one of the thirteen (CP-POLL-1)", list.statuses, len(got), w.strange).ByRequirement("CP-POLL-1")
 			}
@@ -241,8 +227,7 @@ func (w *filtering) pairsAreUnions() error {
 		}
 		compared += len(want)
 		slices.Sort(want)
-		slices.Sort(got)
-		if want = slices.Compact(want); !list.answer.OK() || !slices.Equal(want, got) {
+		if want = slices.Compact(want); !list.answer.OK() || !plane.SameIDs(want, got) {
 			first, _, _ := strings.Cut(list.statuses, ",")
 			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses, "%d (HTTP status %d)", len(got), list.answer.Status).At("/resources").Comparing(list.answer, answers[first])
 		}
@@ -264,10 +249,7 @@ func (w *filtering) pagesHoldFiltered() error {
 	compared := 0
 	for _, list := range w.whole {
 		want, found := plane.IDs(list.rows), got[list.statuses]
-		compared += len(want)
-		slices.Sort(want)
-		slices.Sort(found)
-		if !slices.Equal(want, found) {
+		if compared += len(want); !plane.SameIDs(want, found) {
 			return outcome.Violated(list.answer, strconv.Itoa(len(want))+" revisions with status "+list.statuses+" over all pages, each once", "%d", len(found)).At("/resources").Comparing(lastPage[list.statuses], list.answer)
 		}
 	}
@@ -275,16 +257,4 @@ func (w *filtering) pagesHoldFiltered() error {
 		return outcome.Inconclusive("no filter returns a revision, so there are no pages to compare")
 	}
 	return nil
-}
-
-func (w *filtering) emptyOrRefused() error {
-	a, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
-	rows := a.Get("resources")
-	if a.Refused() || a.OK() && rows.Exists() && len(rows.Array()) == 0 {
-		return nil
-	}
-	return outcome.Violated(a, "an empty list, or status 4xx", "%s", outcome.Seen(a))
 }

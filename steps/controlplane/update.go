@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -17,19 +16,20 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// update holds the sentences about updating deployments.
+// update holds the sentences about updating deployments (sections 1, 2 and 4).
 type update struct {
 	*World
 	before *plane.Snapshot // how the deployment was before the client acted
 	kind   string          // of the update that the client sent
 }
 
-// define holds the sentences about updating a deployment (sections 1, 2 and 4).
 func (w *update) define(r *common.Definitions) {
 	r.Given(`a deployment that accepts updates`, w.aDeploymentThatTakesUpdates)
 	r.Given(`a deployment that no other scenario changes`, w.aDeploymentForItself)
 	r.Given(`a deployment created for this scenario with build_on_push true`, w.anOwnThatBuildsOnPush)
-	r.Given(`a deployment created for this scenario from the tag`, w.anOwnFromTag)
+	r.Given(`a deployment created for this scenario from the tag`, func(ctx context.Context) error {
+		return w.anOwn(ctx, "tagged", fromTag(w.Target.Config, false))
+	})
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)"`, w.clientUpdatesField)
 	r.When(`the client updates "(repo_ref|graph_config_path|image_uri)" to its current value`, w.clientUpdatesToCurrent)
 	r.When(`the client sends an update with (an empty object|build_on_push alone|.+ null|an empty source_revision_config)`, w.clientUpdatesNothing)
@@ -39,17 +39,34 @@ func (w *update) define(r *common.Definitions) {
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
-	r.When(`the client updates an unknown deployment`, w.clientUpdatesUnknown)
-	r.When(`the client tries to set the read-only fields in an update`, w.clientUpdatesReadOnly)
-	r.When(`the client tries to update the deployment with (.+)`, w.clientUpdatesWithMistake)
+	r.When(`the client updates an unknown deployment`, func(ctx context.Context) error {
+		w.Deployment = &plane.Deployment{ID: target.UnknownID()}
+		return w.patch(ctx, plane.SourceUpdate(map[string]any{}), false)
+	})
+	r.When(`the client tries to set the read-only fields in an update`, func(ctx context.Context) error {
+		body := plane.ReadOnly()
+		body["source_revision_config"] = map[string]any{"repo_commit_sha": plane.ReadOnlyCommit}
+		return w.patch(ctx, body, true)
+	})
+	r.When(`the client tries to update the deployment with (.+)`, func(ctx context.Context, mistake string) error {
+		body := map[string]any{"source_revision_config": plane.CloneObject(plane.Asked(w.Target.Config.Create.Body))}
+		return w.patch(ctx, plane.WrongBody(mistake, body, w.Plane.Sources.Field()), true)
+	})
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
-	r.When(`the client updates build_on_push to true`, w.clientUpdatesToBuildOnPush)
+	r.When(`the client updates build_on_push to true`, func(ctx context.Context) error {
+		return w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
+	})
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
-	r.Then(`the "latest_revision_id" of the deployment names that revision`, w.namesItLatest)
+	r.Then(`the "latest_revision_id" of the deployment names that revision`, func() error {
+		return same(w.Scene.Answer, "latest_revision_id", w.Revision)
+	})
 	r.Then(`no revision was created`, w.noRevisionCreated)
 	r.Then(`the update was served, or it is not judged`, w.servedOrNotJudged)
 	r.Then(`a GET of the deployment shows the "source" of the create request`, w.sourceUnchanged)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
+	// the fields that an update does not name (section 2)
+	r.Then(`the revision has the values of the first revision in the fields that the update does not name`, w.otherFieldsKept)
+	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
 }
 
 // aDeploymentThatTakesUpdates is the scenario's alone until it ends, so that every change is of its making.
@@ -90,12 +107,8 @@ func (w *update) remember(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *update) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
-	w.Deployment, err = w.Plane.Create(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}})
-	if err != nil {
-		return err
-	}
-	if err := w.Plane.Settle(ctx, w.Deployment.ID); err != nil {
+func (w *update) anOwnThatBuildsOnPush(ctx context.Context) error {
+	if err := w.anOwn(ctx, "push", map[string]any{"source_config": map[string]any{"build_on_push": true}}); err != nil {
 		return err
 	}
 	a, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
@@ -105,19 +118,12 @@ func (w *update) anOwnThatBuildsOnPush(ctx context.Context) (err error) {
 	return err
 }
 
-func (w *update) anOwnFromTag(ctx context.Context) (err error) {
-	if w.Deployment, err = w.Plane.Create(ctx, "tagged", fromTag(w.Target.Config, false)); err != nil {
+// anOwn creates a deployment that does not change by itself any more.
+func (w *update) anOwn(ctx context.Context, purpose string, changes map[string]any) (err error) {
+	if w.Deployment, err = w.Plane.Create(ctx, purpose, changes); err != nil {
 		return err
 	}
 	return w.Plane.Settle(ctx, w.Deployment.ID)
-}
-
-// patch sends an update by the client and remembers the answer.
-func (w *update) patch(ctx context.Context, body any, wrong bool) error {
-	request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body)
-	request.Wrong = wrong
-	_, err := w.Do(ctx, request)
-	return err
 }
 
 func (w *update) clientUpdatesField(ctx context.Context, field string) error {
@@ -228,22 +234,6 @@ func (w *update) clientChangesSource(ctx context.Context) error {
 	return nil
 }
 
-func (w *update) clientUpdatesUnknown(ctx context.Context) error {
-	w.Deployment = &plane.Deployment{ID: target.UnknownID()}
-	return w.patch(ctx, plane.SourceUpdate(map[string]any{}), false)
-}
-
-func (w *update) clientUpdatesReadOnly(ctx context.Context) error {
-	body := plane.ReadOnly()
-	body["source_revision_config"] = map[string]any{"repo_commit_sha": plane.ReadOnlyCommit}
-	return w.patch(ctx, body, true)
-}
-
-func (w *update) clientUpdatesWithMistake(ctx context.Context, mistake string) error {
-	body := map[string]any{"source_revision_config": plane.CloneObject(plane.Asked(w.Target.Config.Create.Body))}
-	return w.patch(ctx, plane.WrongBody(mistake, body, w.Plane.Sources.Field()), true)
-}
-
 func (w *update) clientUpdatesToTag(ctx context.Context) error {
 	if err := w.Plane.TakeRevision(ctx, w.Deployment); err != nil {
 		return err
@@ -253,10 +243,6 @@ func (w *update) clientUpdatesToTag(ctx context.Context) error {
 	}
 	_, _, err := w.Plane.AwaitLatest(ctx, w.Scene.Answer, "tag", w.Deployment.ID, w.Deployment.First)
 	return err
-}
-
-func (w *update) clientUpdatesToBuildOnPush(ctx context.Context) error {
-	return w.patch(ctx, map[string]any{"source_config": map[string]any{"build_on_push": true}}, false)
 }
 
 // oneRevisionCreated waits for the new revision, since an update may be accepted before it takes effect.
@@ -294,14 +280,9 @@ func (w *update) oneRevisionCreated(ctx context.Context) error {
 	return nil
 }
 
-func (w *update) namesItLatest() error { return same(w.Scene.Answer, "latest_revision_id", w.Revision) }
-
 // noRevisionCreated looks twice: a revision that is created in the background would be missed by the first look.
 func (w *update) noRevisionCreated(ctx context.Context) error {
-	act, err := w.Scene.Last()
-	if err != nil {
-		return err
-	}
+	act := w.Scene.Answer
 	for look := range 2 {
 		if look > 0 {
 			if err := w.Target.WaitSettleDelay(ctx, act); err != nil {
@@ -323,14 +304,13 @@ func (w *update) noRevisionCreated(ctx context.Context) error {
 // servedOrNotJudged keeps a refusal from passing: what an update does that is refused for another reason shows nothing of what
 // one does that is served.
 func (w *update) servedOrNotJudged() error {
-	a, err := w.Scene.Last()
-	switch {
-	case err != nil || a.OK():
-		return err
+	switch a := w.Scene.Answer; {
+	case a.OK():
+		return nil
 	case a.Refused():
 		return outcome.Inapplicable("updates without a source field", "the target refuses this update: %s", outcome.Seen(a))
 	}
-	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(a))
+	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(w.Scene.Answer))
 }
 
 func (w *update) sourceUnchanged(ctx context.Context) error {
@@ -383,8 +363,68 @@ func (w *update) readOnlyUnchanged(ctx context.Context) error {
 		}
 		return outcome.Violated(after, field+" "+outcome.Shown(before.Get(field))+" as before", "%s", outcome.Shown(after.Get(field))).Comparing(after, before)
 	}
-	if sent, _ := plane.ReadOnly()["status"].(string); slices.Contains(w.Plane.StatusesOf(w.before.Latest), sent) {
+	if sent, _ := plane.ReadOnly()["status"].(string); slices.Contains(w.Plane.ReadOf(w.before.Latest).Statuses, sent) {
 		return plane.ReadOnlyIgnored([]*client.Answer{after}) // the revision had failed by itself, before the update
 	}
 	return plane.ReadOnlyIgnored([]*client.Answer{after, revision})
+}
+
+// settable are the fields of a deployment that the interface names and an update may set.
+var settable = []string{"source_revision_config.repo_ref", "source_revision_config.graph_config_path", "source_revision_config.image_uri", "source_config.build_on_push"}
+
+// otherFieldsKept compares the new revision with how the first one was before the update. What the deployment shows of it is the
+// concern of another requirement.
+func (w *update) otherFieldsKept() error {
+	if err := w.Served(); err != nil {
+		return err
+	}
+	now, before := w.Scene.Answer, w.Deployment.Original
+	var unnamed []string
+	for _, path := range settable[:3] {
+		if _, named := w.Deployment.Update[path[len("source_revision_config."):]]; !named {
+			unnamed = append(unnamed, path)
+		}
+	}
+	return fieldsKept(now, before, unnamed)
+}
+
+// allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows an earlier
+// configuration now and then is the concern of another requirement.
+func (w *update) allFieldsKept(ctx context.Context) error {
+	if err := w.Target.WaitSettleDelay(ctx, w.Scene.Answer); err != nil {
+		return err
+	}
+	var differs error
+	for range 3 {
+		now, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
+		if err != nil {
+			return err
+		}
+		if !now.OK() {
+			return outcome.Blocked("the deployment cannot be retrieved: %s", outcome.Seen(now))
+		}
+		if differs = fieldsKept(now, w.before.Deployment, settable); differs == nil {
+			return nil
+		}
+	}
+	return differs
+}
+
+// fieldsKept compares the fields that had a value before.
+func fieldsKept(now, before *client.Answer, paths []string) error {
+	compared := 0
+	for _, path := range paths {
+		was, is := before.Get(path), now.Get(path)
+		if !was.Exists() || was.Type == gjson.Null || was.Type == gjson.String && was.Str == "" {
+			continue
+		}
+		compared++
+		if was.Type != is.Type || was.String() != is.String() {
+			return outcome.Violated(now, pointerOf(path)+" "+outcome.Shown(was)+" as before the update", "%s", outcome.Shown(is)).At("/"+pointerOf(path)).Comparing(now, before)
+		}
+	}
+	if compared == 0 {
+		return outcome.Inconclusive("no field had a value before that the update does not name: %s", outcome.Seen(before))
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/agentconform/agentconform/reports"
@@ -56,16 +55,15 @@ func (x *examiner) tryGraph(ctx context.Context) {
 
 // removeThreads removes what was created.
 func (x *examiner) removeThreads(ctx context.Context) {
-	isOther := func(e reports.LedgerEntry) bool { return e.Kind != evidence.Thread }
-	threads := slices.DeleteFunc(x.target.Ledger.Entries(), isOther)
+	threads := x.target.Ledger.Left(evidence.Thread)
 	all := reports.Count(len(threads), "thread")
 	var mu sync.Mutex
 	left, why := 0, ""
-	agent.RemoveThreads(ctx, x.target, threads, func(_ reports.LedgerEntry, how agent.Removal) {
+	agent.RemoveThreads(ctx, x.target, threads, func(e reports.LedgerEntry) {
 		mu.Lock()
 		defer mu.Unlock()
-		if how.Problem != "" {
-			left, why = left+1, how.Problem
+		if e.Reason != "" {
+			left, why = left+1, e.Reason
 		}
 	})
 	if left > 0 {

@@ -1,3 +1,5 @@
+// Package endtoend holds what the sentences about a deployment together with its agent server mean (section 1 of the
+// interface).
 package endtoend
 
 import (
@@ -117,18 +119,10 @@ func (w *World) wasUpdated(ctx context.Context) error {
 // userCallsUntilNew gives the target as long as one answer may take: a proxy may still route
 // requests to the earlier revision.
 func (w *World) userCallsUntilNew(ctx context.Context) error {
-	start := time.Now()
-	for wait := w.target.Config.Polling.Interval; ; wait = min(2*wait, w.target.Config.Polling.MaxInterval) {
-		if err := w.callDeployment(ctx); err != nil {
-			return err
-		}
-		if w.answerIsNew(ctx) == nil || time.Since(start)+wait > w.target.Config.Timeouts.Request {
-			return nil
-		}
-		if err := client.Sleep(ctx, wait); err != nil {
-			return err
-		}
-	}
+	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
+		err := w.callDeployment(ctx)
+		return err == nil && w.answerIsNew(ctx) == nil, err
+	})
 }
 
 func (w *World) answerIsNew(ctx context.Context) error {

@@ -41,7 +41,7 @@ func TestRecordedBodies(t *testing.T) {
 
 // TestViolationsOfAnOperationAreBounded: the names of fields may be new in each answer.
 func TestViolationsOfAnOperationAreBounded(t *testing.T) {
-	c := New(nil, nil, time.Time{})
+	c := New(nil, nil, time.Time{}, nil, Reach{})
 	for i := range 4 * maxViolations {
 		c.noteViolation(i, spec.Violation{Operation: "get-state", Status: 200, Keyword: "duplicate-key", Pointer: fmt.Sprintf("/k%dx", i)})
 	}

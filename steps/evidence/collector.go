@@ -1,7 +1,16 @@
+// Package evidence keeps what a run has seen: every exchange, what the contract says against it, which parts of
+// the interface were touched, and what was created at the target.
+//
+// It collects and answers questions; it gives no verdicts. Contract violations are collected by operation, status,
+// place and keyword, so that one fault of the target is one thing to report however many scenarios met it.
 package evidence
 
 import (
 	"context"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,53 +24,140 @@ type Collector struct {
 	Words     *Words
 	Exchanges *reports.Exchanges
 
-	judge    judge
+	oracle   *spec.Oracle
 	recorder recorder
 	start    time.Time
 
-	mu sync.Mutex // for all below; held while an exchange gets its id and is noted under it
-	seen
-
-	observations  []Observation
-	observedBytes int // of their bodies
-
-	// What the contract says against answers.
-	violations map[string]*Violation
-	order      []string       // keys of violations, first seen first
-	known      map[string]int // of these, by operation
-
-	// Where the exchanges belong.
-	all      []place // by exchange, in the order of their ids
-	sequence map[string]int
-
-	mistakes         []string // requests of the suite that break the contract, and not on purpose
+	mu               sync.Mutex // for all below; held while an exchange gets its id and is noted under it
+	observations     []Observation
+	keptBytes        int                   // of their bodies
+	violations       map[string]*Violation // by their key: what the contract says against answers
+	known            map[string]int        // of these, by operation
+	enums            map[enumValue]bool    // those of the interface that were seen
+	mistakes         []string              // requests of the suite that break the contract, and not on purpose
 	given            givenIDs
 	ownToken         OwnToken // where callers' own tokens were seen
 	granted, refused int      // answers that asked the client to wait, by whether it did
 }
 
-// New returns a collector.
-func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time) *Collector {
-	return &Collector{
-		Words: NewWords(nil), judge: newJudge(oracle), recorder: newRecorder(redact), Exchanges: reports.NewExchanges(), start: start,
-		seen: newSeen(oracle, redact), violations: map[string]*Violation{}, known: map[string]int{}, sequence: map[string]int{}, given: givenIDs{},
+// New returns a collector, in the words of the target, as exchanges were sent and received.
+func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words spec.Words, reached Reach) *Collector {
+	c := &Collector{
+		Words: NewWords(words), oracle: oracle, recorder: newRecorder(redact), Exchanges: reports.NewExchanges(), start: start,
+		violations: map[string]*Violation{}, known: map[string]int{}, enums: map[enumValue]bool{}, given: givenIDs{},
 	}
+	c.recorder.words, c.recorder.Reach = words, reached
+	return c
 }
-
-// Translate has exchanges recorded in the target's words, as they were sent and received.
-func (c *Collector) Translate(words spec.Words) {
-	c.recorder.words, c.Words = words, NewWords(words)
-}
-
-// ReachedBy says how the target is reached. It is called before anything is observed.
-func (c *Collector) ReachedBy(r Reach) { c.recorder.Reach = r }
 
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r client.Request, sent time.Time, a *client.Answer, cause string) int {
-	o := c.observe(ctx, r, sent, a, cause)
+	judged := spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query, RequestHeader: r.Header, RequestBody: r.Body}
+	if a != nil {
+		judged.Status, judged.Header, judged.Body = a.Status, a.Header, a.Body
+	}
+	found, against := c.oracle.JudgeResponse(judged), c.oracle.JudgeRequest(judged)
+	op, _ := c.oracle.Find(r.Side, r.Method, r.Path)
+	x := c.recorder.exchange(ctx, r, a, cause, found)
+	if !op.Field {
+		x.Operation = op.ID
+	}
+	x.AtMS = sent.Sub(c.start).Milliseconds()
+	found, against = c.recorder.violations(found), c.recorder.violations(against)
+	o := observationOf(ctx, op, r, sent, a)
+	o.contentType, _, _ = mime.ParseMediaType(http.Header(x.Response.Headers).Get("Content-Type"))
+	enums := c.enumsIn(op, judged, a)
+	given, token := givenBy(a), c.recorder.ownTokenIn(r, a)
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id := c.Exchanges.Append(o.Exchange)
-	c.take(id, o)
-	return id
+	o.ID = c.Exchanges.Append(x)
+	o.Request, _ = c.bounded(r.Body)
+	if a != nil {
+		o.Answer, o.whole = c.bounded(a.Body)
+	}
+	for _, id := range given {
+		c.given[id] = true
+	}
+	against = c.given.without(against, r.Path)
+	if !r.Wrong {
+		c.noteMistakes(o.ID, against)
+	}
+	o.asked = askedOf(op, r.Raised && o.Status == http.StatusInternalServerError, against)
+	for _, v := range found {
+		c.noteViolation(o.ID, v)
+	}
+	for _, value := range enums {
+		c.enums[value] = true
+	}
+	if token != nil {
+		if c.ownToken.Answers++; c.ownToken.Answers == 1 {
+			c.ownToken.Exchange, c.ownToken.Pointer = o.ID, *token
+		}
+	}
+	c.Words.Note(o.ID, r, a)
+	c.observations = append(c.observations, o) // ids are counted from one
+	return o.ID
+}
+
+// bounded is a body within what is kept of one, and of all, and whether that is all of it.
+func (c *Collector) bounded(body []byte) (text string, whole bool) {
+	limit := min(len(body), keptBody)
+	if c.keptBytes+limit > keptBodies {
+		limit = min(limit, beginning)
+	}
+	c.keptBytes += limit
+	return string(body[:limit]), limit == len(body)
+}
+
+// Violation is what the contract says against the answers of one operation: the first one seen, and how often.
+type Violation struct {
+	spec.Violation
+	Count    int
+	Exchange int
+}
+
+// maxViolations bounds how many violations of one operation are told apart: names of fields may be the target's.
+const maxViolations = 256
+
+func (c *Collector) noteViolation(id int, v spec.Violation) {
+	key := v.Key()
+	if known := c.violations[key]; known != nil {
+		known.Count++
+		return
+	}
+	if c.known[v.Operation]++; c.known[v.Operation] <= maxViolations {
+		c.violations[key] = &Violation{Violation: v, Count: 1, Exchange: id}
+	}
+}
+
+// Violations returns what the contract says against an operation's answers, in a stable order.
+func (c *Collector) Violations(operation string) (found []Violation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, v := range c.violations {
+		if v.Operation == operation {
+			found = append(found, *v)
+		}
+	}
+	slices.SortFunc(found, func(a, b Violation) int { return strings.Compare(a.Key(), b.Key()) })
+	return found
+}
+
+// Waited notes an answer that asked the client to wait, and whether it did.
+func (c *Collector) Waited(granted bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if granted {
+		c.granted++
+	} else {
+		c.refused++
+	}
+}
+
+// Throttled is how often the client waited because it was asked to, and how often it did not.
+func (c *Collector) Throttled() (waited, refused int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.granted, c.refused
 }

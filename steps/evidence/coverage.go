@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"net/url"
 	"slices"
@@ -9,46 +10,15 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-type answerKind struct {
-	side        spec.Side
-	operation   string
-	status      int
-	contentType string
-}
-
-type parameter struct{ operation, name string }
-
-// keptAnswers bounds how many error answers of one operation and status are kept for rules that judge them all, and keptBodies the
-// bodies of all of them, in bytes.
-const keptAnswers, keptBodies = 256, 8 << 20
-
-// seen is what was answered to what.
-type seen struct {
-	oracle *spec.Oracle
-	redact *client.Redactor
-
-	keptBytes    int // of bodies in errorAnswers
-	errorAnswers map[string][]*client.Answer
-	answers      map[answerKind]int
-	busy         map[answerKind]int // of these, how many asked to come back later
-	parameters   map[parameter]map[string]bool
-	enums        map[string]map[string]bool
-	asked        map[askedKind]int
-	failures     map[failureKind]*Failure
-}
-
-func newSeen(oracle *spec.Oracle, redact *client.Redactor) seen {
-	return seen{
-		oracle: oracle, redact: redact, errorAnswers: map[string][]*client.Answer{}, answers: map[answerKind]int{}, busy: map[answerKind]int{},
-		parameters: map[parameter]map[string]bool{}, enums: map[string]map[string]bool{}, asked: map[askedKind]int{}, failures: map[failureKind]*Failure{},
-	}
-}
+// enumValue is a value of an enumeration of the interface.
+type enumValue struct{ field, value string }
 
 // enumPaths are the places of the interface's enumerations in answers.
 var enumPaths = map[string][]string{
@@ -57,114 +27,138 @@ var enumPaths = map[string][]string{
 	"Message.type":    {"values.messages.#.type"},
 }
 
-// sentEnums says, by operation, where in requests the values of those enumerations stand that only a client uses.
-var sentEnums = map[string]map[string]string{"create-run": {"CreateRun.multitask_strategy": "multitask_strategy"}}
-
-// noteTouched notes what one exchange touched, and what the contract says against its request.
-func (c *Collector) noteTouched(id int, o *observed, against []spec.Violation) {
-	x := &o.Exchange
-	op := o.op
-	if !o.known {
-		op = spec.Operation{ID: x.Method + " " + o.Path, Side: o.Side}
-	}
-	if o.known {
-		c.coverParameters(op, o.Query)
-	}
-	for field, values := range o.Enums {
-		c.coverValues(field, values)
-	}
-	if !o.answered() {
-		return
-	}
-	kind := answerKind{o.Side, op.ID, x.Status, o.contentType()}
-	c.answers[kind]++
-	if o.asksToWait() || o.tooEarly() {
-		c.busy[kind]++ // obeyed, and counted with what asked to wait, or too early; no failure of the target
-		return
-	}
-	c.noteAnswer(op, id, o, against)
-	if x.Status >= 400 && o.answer != nil {
-		key := op.ID + " " + strconv.Itoa(x.Status)
-		size := len(o.answer.Body)
-		if len(c.errorAnswers[key]) < keptAnswers && size <= keptBody && c.keptBytes+size <= keptBodies {
-			c.errorAnswers[key] = append(c.errorAnswers[key], kept(o.answer, id))
-			c.keptBytes += size
-		}
-	}
-}
-
-// kept is an answer under the id of its exchange.
-func kept(a *client.Answer, id int) *client.Answer {
-	same := *a
-	same.ID = id
-	return &same
-}
-
-func (c *Collector) coverParameters(op spec.Operation, sent string) {
-	query, err := url.ParseQuery(sent)
-	if err != nil {
-		return
-	}
-	for name, values := range query {
-		key := parameter{op.ID, name}
-		if c.parameters[key] == nil {
-			c.parameters[key] = map[string]bool{}
-		}
-		for _, v := range values {
-			if _, err := uuid.Parse(v); err == nil {
-				v = "<uuid>"
+// enumsIn are the values of enumerations of the interface in a request and in its answer. A request body that is not JSON was
+// sent on purpose; the answer of an error has no such values.
+func (c *Collector) enumsIn(op spec.Operation, x spec.Exchange, a *client.Answer) (found []enumValue) {
+	known := c.oracle.Enums()
+	note := func(field string, values gjson.Result) {
+		for _, v := range values.Array() {
+			if v.Type == gjson.String && slices.Contains(known[field], v.Str) {
+				found = append(found, enumValue{field, v.Str})
 			}
-			c.parameters[key][c.redact.Text(v)] = true
 		}
 	}
+	if op.ID == "create-run" && json.Valid(x.RequestBody) {
+		note("CreateRun.multitask_strategy", gjson.GetBytes(x.RequestBody, "multitask_strategy"))
+	}
+	if op.ID == "" || a == nil || a.Status >= 400 || !a.IsJSON() {
+		return found
+	}
+	body := gjson.ParseBytes(x.Body)
+	for field, paths := range enumPaths {
+		for _, path := range paths {
+			if (field == "Message.type") == (x.Side == spec.AgentServer) {
+				note(field, body.Get(path))
+			}
+		}
+	}
+	return found
 }
 
-func (c *Collector) coverValues(field string, values []string) {
-	if c.enums[field] == nil {
-		c.enums[field] = map[string]bool{}
+// ErrorAnswers returns the answers of an operation with a status, as far as they were kept whole.
+func (c *Collector) ErrorAnswers(operation string, status int) (all []*client.Answer) {
+	for _, o := range c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status == status && o.judged() && o.whole }) {
+		all = append(all, o.answer())
 	}
-	for _, v := range values {
-		c.enums[field][v] = true
-	}
-}
-
-// ErrorAnswers returns the answers of an operation with a status, as far as they were kept.
-func (c *Collector) ErrorAnswers(operation string, status int) []*client.Answer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.errorAnswers[operation+" "+strconv.Itoa(status)])
+	return all
 }
 
 // Answered counts the answers to an operation that the contract has something to say about: not those that only asked to
 // come back later, and no server errors.
-func (c *Collector) Answered(operation string) int { return c.count(operation, 500) }
+func (c *Collector) Answered(operation string) int {
+	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status < 500 && o.judged() }))
+}
 
 // Succeeded counts the answers to an operation with a status of success.
-func (c *Collector) Succeeded(operation string) int { return c.count(operation, 300) }
+func (c *Collector) Succeeded(operation string) int {
+	return len(c.which(func(o *Observation) bool { return o.Op.ID == operation && o.Status/100 == 2 && o.judged() }))
+}
 
-// count counts the answers with a status below the one given.
-func (c *Collector) count(operation string, below int) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := 0
-	for kind, count := range c.answers {
-		if kind.operation == operation && kind.status < below {
-			n += count - c.busy[kind]
-		}
+// Trusted counts the answers of a side to credentials of the configuration, by status. What is wrong with a request on purpose may be refused
+// before the credentials are looked at: it does not count.
+func (c *Collector) Trusted(side spec.Side) map[int]int {
+	all := map[int]int{}
+	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.Side == side && !o.Wrong }) {
+		all[o.Status]++
 	}
-	return n
+	return all
 }
 
 // Statuses counts the answers of both sides by status, and how many had each content type.
 func (c *Collector) Statuses() (statuses map[int]int, contentTypes map[string]int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	statuses, contentTypes = map[int]int{}, map[string]int{}
-	for kind, count := range c.answers {
-		statuses[kind.status] += count
-		contentTypes[kind.contentType] += count
+	for _, o := range c.which(func(o *Observation) bool { return o.Status != 0 }) {
+		statuses[o.Status]++
+		contentTypes[o.contentType]++
 	}
 	return statuses, contentTypes
+}
+
+// Asked says what a request was that was answered: the interface says how one that keeps the contract is answered (section 4),
+// and how one with invalid parameters (section 7), and nothing of any other.
+type Asked int
+
+// What requests are, by what the contract says against them.
+const (
+	Kept      Asked = iota // nothing
+	Parameter              // a parameter of the control plane is invalid
+	Broken                 // anything else; or the operation is not one of the interface
+	Raised                 // nothing, and it joins a run whose graph raised an error: the interface does not say how that ends
+)
+
+func askedOf(op spec.Operation, raised bool, against []spec.Violation) Asked {
+	inParameter := func(v spec.Violation) bool {
+		return strings.HasPrefix(v.Pointer, "/query") || strings.HasPrefix(v.Pointer, "/path")
+	}
+	switch {
+	case op.ID == "" || op.Field:
+		return Broken
+	case len(against) == 0 && raised:
+		return Raised
+	case len(against) == 0:
+		return Kept
+	case op.Side == spec.ControlPlane && !slices.ContainsFunc(against, func(v spec.Violation) bool { return !inParameter(v) }):
+		return Parameter
+	}
+	return Broken
+}
+
+// Failure is an operation that the target answered with a server error.
+type Failure struct {
+	Operation string
+	Status    int
+	Count     int
+	Answer    *client.Answer // the first
+}
+
+// ServerErrors returns how many answers of a side came to requests of the kinds, and those with a status of 500 and above, by
+// operation and status.
+func (c *Collector) ServerErrors(side spec.Side, kinds ...Asked) (answers int, failures []Failure) {
+	type key struct {
+		asked     Asked
+		operation string
+		status    int
+	}
+	found := map[key]*Failure{}
+	for _, o := range c.which(func(o *Observation) bool { return o.Side == side && o.judged() && slices.Contains(kinds, o.asked) }) {
+		answers++
+		if o.Status < 500 {
+			continue
+		}
+		operation := cmp.Or(o.Op.ID, o.Method+" "+c.recorder.redact.Text(o.Path))
+		k := key{o.asked, operation, o.Status}
+		if found[k] == nil {
+			found[k] = &Failure{Operation: operation, Status: o.Status, Answer: o.answer()}
+		}
+		found[k].Count++
+	}
+	for _, f := range found {
+		failures = append(failures, *f)
+	}
+	slices.SortFunc(failures, func(a, b Failure) int {
+		return cmp.Or(strings.Compare(a.Operation, b.Operation), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Count, b.Count))
+	})
+	return answers, failures
 }
 
 // Operation is the operation of the contract with the ID, one without an ID where there is none.
@@ -179,27 +173,28 @@ func (c *Collector) Operation(side spec.Side, id string) (found spec.Operation) 
 
 // Coverage returns what of the contract of the given sides the run has touched.
 func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	cover := reports.Coverage{Operations: []reports.OperationCoverage{}, Statuses: []reports.StatusCoverage{},
 		Parameters: []reports.ParameterCoverage{}, Enums: []reports.EnumCoverage{}}
 	for _, side := range sides {
 		for _, op := range c.oracle.Operations(side) {
-			statuses, total := c.statusCoverage(op)
+			all := c.which(func(o *Observation) bool { return o.Op.ID == op.ID && o.Side == side })
+			statuses, total := statusCoverage(op, all)
 			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method, Path: op.Path, Exchanges: total})
 			cover.Statuses = append(cover.Statuses, statuses...)
 			for _, p := range op.Parameters {
-				if values := c.parameters[parameter{op.ID, p.Name}]; p.In == "query" {
-					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: slices.Sorted(maps.Keys(values))})
+				if p.In == "query" {
+					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID, Parameter: p.Name, Values: c.valuesOf(p.Name, all)})
 				}
 			}
 		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	enums := c.oracle.Enums()
 	for _, field := range slices.Sorted(maps.Keys(enums)) {
 		e := reports.EnumCoverage{Field: field, Seen: []string{}, Unseen: []string{}}
 		for _, v := range enums[field] {
-			if c.enums[field][v] {
+			if c.enums[enumValue{field, v}] {
 				e.Seen = append(e.Seen, v)
 			} else {
 				e.Unseen = append(e.Unseen, v)
@@ -210,22 +205,43 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 	return cover
 }
 
-func (c *Collector) statusCoverage(op spec.Operation) (list []reports.StatusCoverage, total int) {
+// valuesOf are the values with which a parameter was sent.
+func (c *Collector) valuesOf(parameter string, all []Observation) []string {
+	values := map[string]bool{}
+	for _, o := range all {
+		query, err := url.ParseQuery(o.Query)
+		if err != nil {
+			continue
+		}
+		for _, v := range query[parameter] {
+			if uuid.Validate(v) == nil {
+				v = "<uuid>"
+			}
+			values[c.recorder.redact.Text(v)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(values))
+}
+
+func statusCoverage(op spec.Operation, all []Observation) (list []reports.StatusCoverage, total int) {
 	declared := map[string]bool{}
 	for _, r := range op.Responses {
 		declared[r.Status] = true
 	}
-	came := map[string]bool{}
-	for kind, count := range c.answers {
-		if kind.operation != op.ID || kind.side != op.Side {
+	came, counts := map[string]bool{}, map[reports.StatusCoverage]int{}
+	for _, o := range all {
+		if o.Status == 0 {
 			continue
 		}
-		status := strconv.Itoa(kind.status)
+		status := strconv.Itoa(o.Status)
 		class := status[:1] + "XX"
 		came[status], came[class] = true, true
-		total += count
-		list = append(list, reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: kind.contentType,
-			Declared: declared[status] || declared[class], Count: count})
+		total++
+		counts[reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: o.contentType, Declared: declared[status] || declared[class]}]++
+	}
+	for each, count := range counts {
+		each.Count = count
+		list = append(list, each)
 	}
 	for status := range declared {
 		if !came[status] && status != "default" {

@@ -1,9 +1,11 @@
 package evidence
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -20,25 +22,31 @@ import (
 type Ledger struct {
 	run, target string
 
-	mu      sync.Mutex
-	file    *os.File // nil: kept in memory only
-	entries []reports.LedgerEntry
-	of      *things
+	mu   sync.Mutex
+	file *os.File // nil: kept in memory only
+	all  things
 }
 
-// Left is something that a run created and has not removed.
+// Left is something that a run created.
 type Left struct {
 	Run    string `json:"run"`
 	Target string `json:"target"` // base URL of the run's control plane; empty where it had none
 	reports.LedgerEntry
 }
 
+// The kinds of things that a run creates.
+const (
+	Deployment = "deployment"
+	Thread     = "thread"
+	Run        = "run" // removed with its thread
+)
+
 // OpenLedger begins a run's part of the ledger in the file, one JSON object a line; with an empty path it is kept in
 // memory. What earlier runs did not remove stays in the file, unless the target cannot remove it; if a line cannot be read,
 // all lines stay.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
-		return &Ledger{run: run, target: target, of: newThings()}, nil
+		return &Ledger{run: run, target: target, all: newThings()}, nil
 	}
 	return openLedger(path, run, target, func(e Left) bool { return !e.Unremovable })
 }
@@ -46,34 +54,6 @@ func OpenLedger(path, run, target string) (*Ledger, error) {
 // ContinueLedger opens a ledger to note what is removed later. All that was not removed stays in the file.
 func ContinueLedger(path string) (*Ledger, error) {
 	return openLedger(path, "", "", func(Left) bool { return true })
-}
-
-// note takes what is said of something now.
-func (l *Ledger) note(e reports.LedgerEntry) {
-	at, known := l.of.place[nameOf(e)]
-	if known {
-		l.entries[at].Removed, l.entries[at].Reason, l.entries[at].Unremovable = e.Removed, e.Reason, e.Unremovable
-	} else {
-		l.of.add(e, len(l.entries))
-		l.entries = append(l.entries, e)
-	}
-	if e.Removed {
-		l.takes(e)
-	}
-}
-
-// takes notes what is gone with the removal of something.
-func (l *Ledger) takes(e reports.LedgerEntry) {
-	for _, i := range l.of.goneWith(e) {
-		l.entries[i].Removed, l.entries[i].Reason, l.entries[i].Unremovable = true, "", false
-	}
-}
-
-// Left returns what the run has created and has not removed.
-func (l *Ledger) Left(kind string) []reports.LedgerEntry {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return sorted(slices.DeleteFunc(slices.Clone(l.entries), func(e reports.LedgerEntry) bool { return e.Kind != kind || e.Removed }))
 }
 
 func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error) {
@@ -95,19 +75,7 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	if err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	return &Ledger{run: run, target: target, file: f, of: newThings()}, nil
-}
-
-// The kinds of things that a run creates.
-const (
-	Deployment = "deployment"
-	Thread     = "thread"
-	Run        = "run" // removed with its thread
-)
-
-// isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.
-func isRemovable(e reports.LedgerEntry) bool {
-	return e.Kind == Deployment || e.Kind == Thread && e.Address != ""
+	return &Ledger{run: run, target: target, file: f, all: newThings()}, nil
 }
 
 // Created notes something new at the control plane.
@@ -120,42 +88,30 @@ func (l *Ledger) Add(e reports.LedgerEntry) error {
 	e.ID = safe.Cut(e.ID, maxGivenID) // a longer one cannot be sent, nor removed
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, known := l.of.place[nameOf(e)]; known {
+	if _, known := l.all.place[nameOf(e)]; known {
 		return nil
 	}
-	l.note(e)
-	return l.write(e)
+	return l.note(e)
 }
 
-// Removed notes that something is gone, and with it all that belongs to it.
-func (l *Ledger) Removed(e reports.LedgerEntry) error {
+// Tried notes how the removal of something ended: it is gone, and with it all that belongs to it, or there is a reason why not.
+func (l *Ledger) Tried(e reports.LedgerEntry) error {
+	if e.Removed {
+		e.Reason, e.Unremovable = "", false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e.Removed, e.Reason, e.Unremovable = true, "", false
-	if _, known := l.of.place[nameOf(e)]; known {
-		l.note(e)
-	} else {
-		l.takes(e)
-	}
-	return l.write(e)
+	return l.note(e)
 }
 
-// NotRemoved notes why something was not removed: the reason, and whether the target cannot remove it, stand in the entry.
-func (l *Ledger) NotRemoved(e reports.LedgerEntry) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if at, known := l.of.place[nameOf(e)]; known {
-		l.entries[at].Reason, l.entries[at].Unremovable = e.Reason, e.Unremovable
-	}
-	return l.write(e)
-}
-
-// write appends a line. The caller holds the lock.
-func (l *Ledger) write(e reports.LedgerEntry) error {
+// note takes what is said of something now, and appends a line. The caller holds the lock.
+func (l *Ledger) note(e reports.LedgerEntry) error {
+	said := Left{l.run, l.target, e}
+	l.all.note(said)
 	if l.file == nil {
 		return nil
 	}
-	line, err := json.Marshal(Left{l.run, l.target, e})
+	line, err := json.Marshal(said)
 	if err != nil {
 		return err
 	}
@@ -165,14 +121,18 @@ func (l *Ledger) write(e reports.LedgerEntry) error {
 	return nil
 }
 
-// Entries returns what was noted, by creator, kind and id.
-func (l *Ledger) Entries() []reports.LedgerEntry {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return sorted(slices.Clone(l.entries))
+// Left returns what the run has created and has not removed.
+func (l *Ledger) Left(kind string) []reports.LedgerEntry {
+	return slices.DeleteFunc(l.Entries(), func(e reports.LedgerEntry) bool { return e.Kind != kind || e.Removed })
 }
 
-func sorted(all []reports.LedgerEntry) []reports.LedgerEntry {
+// Entries returns what was noted, by creator and kind.
+func (l *Ledger) Entries() (all []reports.LedgerEntry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.all.entries {
+		all = append(all, e.LedgerEntry)
+	}
 	slices.SortStableFunc(all, func(a, b reports.LedgerEntry) int {
 		return strings.Compare(a.CreatedBy+" "+a.Kind, b.CreatedBy+" "+b.Kind)
 	})
@@ -185,4 +145,164 @@ func (l *Ledger) Close() error {
 		return nil
 	}
 	return l.file.Close()
+}
+
+// thing is what an entry is about: two entries with the same one are about the same. The ids of threads and runs are unique at their
+// server only.
+type thing struct{ kind, id, address, thread string }
+
+func nameOf(e reports.LedgerEntry) thing {
+	if e.Kind == Deployment {
+		return thing{kind: Deployment, id: e.ID}
+	}
+	return thing{e.Kind, e.ID, e.Address, e.Thread}
+}
+
+// things are what the lines of a ledger are about, each once, with what was said of it last. A ledger may have very many lines.
+type things struct {
+	entries []Left
+	place   map[thing]int
+	with    map[thing][]int // what goes with the removal of another one: a deployment takes its threads, a thread its runs
+}
+
+func newThings() things { return things{place: map[thing]int{}, with: map[thing][]int{}} }
+
+func (t *things) note(e Left) {
+	name := nameOf(e.LedgerEntry)
+	if at, known := t.place[name]; known {
+		same := &t.entries[at]
+		same.Removed, same.Reason, same.Unremovable = e.Removed, e.Reason, e.Unremovable
+	} else if !e.Removed {
+		t.add(name, e)
+	}
+	if e.Removed {
+		for _, i := range t.with[name] {
+			t.entries[i].Removed, t.entries[i].Reason, t.entries[i].Unremovable = true, "", false
+		}
+		delete(t.with, name)
+	}
+}
+
+func (t *things) add(name thing, e Left) {
+	at := len(t.entries)
+	t.entries, t.place[name] = append(t.entries, e), at
+	if e.Deployment != "" {
+		owner := thing{kind: Deployment, id: e.Deployment}
+		t.with[owner] = append(t.with[owner], at)
+	}
+	if e.Kind == Run {
+		owner := thing{kind: Thread, id: e.Thread, address: e.Address}
+		t.with[owner] = append(t.with[owner], at)
+	}
+}
+
+// Bounds of a ledger that is read: it may come from anywhere. One of a run has some thousands of lines of some hundred bytes.
+const (
+	maxLedger  = 64 << 20 // bytes
+	maxLine    = 1 << 20  // bytes
+	maxDamaged = 1000     // lines that cannot be read
+	maxQuoted  = 200      // bytes of such a line that are kept
+)
+
+// Damaged is a line of a ledger that cannot be read: what it names may still be at the target.
+type Damaged struct {
+	Line int
+	Text string // its beginning
+}
+
+// ReadLedger returns the deployments and threads that runs did not remove, in the order of their creation, and the lines that
+// cannot be read. A last line that a crash has cut short is passed over: what it was about had not been acknowledged.
+func ReadLedger(path string) ([]Left, []Damaged, error) {
+	content, err := contentOf(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the ledger: %w", err)
+	}
+	return parseLedger(path, content)
+}
+
+// contentOf reads a file within the bound of a ledger.
+func contentOf(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	content, err := io.ReadAll(io.LimitReader(file, maxLedger+1))
+	if err == nil && len(content) > maxLedger {
+		err = fmt.Errorf("%s has more than %d bytes, which no ledger has; is it the right file?", path, maxLedger)
+	}
+	return content, err
+}
+
+func parseLedger(path string, content []byte) (left []Left, damaged []Damaged, err error) {
+	all, number, readable := newThings(), 0, false
+	for line := range bytes.Lines(whole(content)) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if e, is := parseEntry(line); is {
+			readable = true
+			all.note(e)
+			continue
+		}
+		damaged = append(damaged, Damaged{number, safe.Cut(string(line[:min(len(line), maxQuoted)]), maxQuoted)})
+		if len(damaged) > maxDamaged {
+			return nil, nil, fmt.Errorf("%s: more than %d lines are no ledger entries; use the ledger.jsonl of a run, or move the file", path, maxDamaged)
+		}
+	}
+	if !readable && len(damaged) > 0 {
+		return nil, nil, fmt.Errorf("%s:%d is not a ledger entry; use the ledger.jsonl of a run, or move the file", path, damaged[0].Line)
+	}
+	return slices.DeleteFunc(all.entries, func(e Left) bool { return e.Removed || !isRemovable(e.LedgerEntry) }), damaged, nil
+}
+
+// isRemovable tells whether a client can remove an entry. Where it is not known where a thread is, nothing is sent.
+func isRemovable(e reports.LedgerEntry) bool {
+	return e.Kind == Deployment || e.Kind == Thread && e.Address != ""
+}
+
+// parseEntry reads a line. Its ids become segments of paths, and must be able to.
+func parseEntry(line []byte) (e Left, readable bool) {
+	if len(line) > maxLine || json.Unmarshal(line, &e) != nil || e.Kind == "" || !reports.IsSegment(e.ID, maxGivenID) {
+		return e, false
+	}
+	for _, id := range []string{e.Deployment, e.Thread} {
+		if id != "" && !reports.IsSegment(id, maxGivenID) {
+			return e, false
+		}
+	}
+	return e, true
+}
+
+// whole leaves out a last line that was cut short.
+func whole(content []byte) []byte {
+	end := bytes.LastIndexByte(content, '\n') + 1
+	if json.Valid(content[end:]) {
+		return content
+	}
+	return content[:end]
+}
+
+// worthKeeping returns what stays of a ledger when it is opened: what was not removed, if it is to be kept. Where lines cannot be
+// read, all of them stay, so that the number of a line still tells which one is meant.
+func worthKeeping(path string, content []byte, keep func(Left) bool) (kept []byte, err error) {
+	left, damaged, err := parseLedger(path, content)
+	if err != nil {
+		return nil, err
+	}
+	if len(damaged) > 0 {
+		return append(bytes.TrimRight(whole(content), "\n"), '\n'), nil
+	}
+	for _, e := range left {
+		if !keep(e) {
+			continue
+		}
+		line, err := json.Marshal(e)
+		if err != nil {
+			return nil, err
+		}
+		kept = append(append(kept, line...), '\n')
+	}
+	return kept, nil
 }

@@ -20,7 +20,7 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	require.NoError(t, first.Created("deployment", "a", "scenario 1"))
 	require.NoError(t, first.Created("deployment", "b", "scenario 2"))
 	require.NoError(t, first.Created("deployment", "b", "seen again"))
-	require.NoError(t, first.Removed(reports.LedgerEntry{Kind: "deployment", ID: "a"}))
+	require.NoError(t, first.Tried(reports.LedgerEntry{Removed: true, Kind: "deployment", ID: "a"}))
 	require.NoError(t, first.Close())
 	assert.Len(t, first.Entries(), 2)
 
@@ -67,7 +67,7 @@ func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	ledger, err := evidence.OpenLedger(path, "two", "http://a")
 	require.NoError(t, err)
-	require.NoError(t, ledger.Removed(reports.LedgerEntry{Kind: "deployment", ID: "a"}))
+	require.NoError(t, ledger.Tried(reports.LedgerEntry{Removed: true, Kind: "deployment", ID: "a"}))
 	require.NoError(t, ledger.Close())
 
 	left, damaged, err := evidence.ReadLedger(path)
@@ -93,11 +93,13 @@ func TestThreadsOfALedger(t *testing.T) {
 		require.NoError(t, ledger.Add(e))
 		require.NoError(t, ledger.Add(e), "the second time it is known")
 	}
-	require.NoError(t, ledger.Removed(reports.LedgerEntry{Kind: evidence.Deployment, ID: "d", Address: "http://a"}))
-	require.NoError(t, ledger.Removed(thread("2", "http://c", "")))
+	require.NoError(t, ledger.Tried(reports.LedgerEntry{Removed: true, Kind: evidence.Deployment, ID: "d", Address: "http://a"}))
+	gone := thread("2", "http://c", "")
+	gone.Removed = true
+	require.NoError(t, ledger.Tried(gone))
 	stays := thread("3", "http://c", "")
 	stays.Reason, stays.Unremovable = "status 405", true
-	require.NoError(t, ledger.NotRemoved(stays))
+	require.NoError(t, ledger.Tried(stays))
 	require.NoError(t, ledger.Close())
 	left := map[string]string{}
 	for _, e := range ledger.Entries() {

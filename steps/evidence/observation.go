@@ -1,19 +1,25 @@
 package evidence
 
 import (
+	"cmp"
+	"context"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// Observation is an exchange for rules about all that a run has seen: who sent what to which operation, and what came back. Bodies have the
-// interface's names, and secrets: nothing of it may be reported as it is.
+// Observation is an exchange for rules about all that a run has seen: for which scenario who sent what to which operation, and what came
+// back. Bodies have the interface's names, and secrets: nothing of it may be reported as it is.
 type Observation struct {
 	ID          int
+	Scenario    string         // or the fixture that it was made for
+	Part        reports.Part   // of the scenario; set-up for a fixture
 	Op          spec.Operation // its ID is "" where the interface and its known extensions have none
 	Side        spec.Side
 	Base        string // address that Op.Path is relative to
@@ -26,18 +32,28 @@ type Observation struct {
 	Trusted     bool // answered, and sent with credentials of the configuration; the answer does not only ask to wait
 	// Request and Answer are the bodies; of a large one, or one that comes late in a large run, the beginning.
 	Request, Answer string
+
+	order       int  // of the scenario; fixtures come first
+	whole       bool // Answer is all of it
+	asked       Asked
+	passing     bool // the answer only asks to wait, or the target may not serve yet: no failure of the target
+	contentType string
 }
 
-// observation is what is kept of an exchange.
-func (c *Collector) observation(id int, o *observed) Observation {
-	r := o.request
-	kept := Observation{ID: id, Op: o.op, Side: r.Side, Base: r.Base, Method: r.Method, Path: r.Path, Query: r.Query, Caller: r.Caller, Sent: o.Sent,
-		Ended: o.Sent, Status: o.Exchange.Status, Wrong: r.Wrong,
-		Trusted: r.Trusted && o.answered() && !o.asksToWait() && !o.tooEarly(), Request: c.bounded(r.Body)}
-	if o.answer != nil {
-		kept.Ended, kept.Answer = o.Sent.Add(o.answer.Took), c.bounded(o.answer.Body)
+// What is kept of bodies, in bytes: of one, and of all. Of what comes later only the beginning is kept.
+const keptBody, keptBodies = 64 << 10, 8 << 20
+
+func observationOf(ctx context.Context, op spec.Operation, r client.Request, sent time.Time, a *client.Answer) Observation {
+	by := attributed(ctx)
+	o := Observation{Scenario: by.name, order: by.order, Part: cmp.Or(by.part, reports.SetUp), Op: op, Side: r.Side, Base: r.Base, Method: r.Method, Path: r.Path,
+		Query: r.Query, Caller: r.Caller, Sent: sent, Ended: sent, Wrong: r.Wrong}
+	if a != nil {
+		o.Status, o.Ended = a.Status, sent.Add(a.Took)
+		o.passing = a.Status == http.StatusTooManyRequests || r.Early && a.Status >= 500 ||
+			a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != ""
 	}
-	return kept
+	o.Trusted = r.Trusted && o.Status != 0 && !o.passing
+	return o
 }
 
 // In is the value of a parameter of the path, "" where there is none.
@@ -50,14 +66,12 @@ func (o *Observation) In(parameter string) string {
 	return ""
 }
 
-// bounded is a body within what is kept of one, and of all.
-func (c *Collector) bounded(body []byte) string {
-	limit := min(len(body), keptBody)
-	if c.observedBytes+limit > keptBodies {
-		limit = min(limit, beginning)
-	}
-	c.observedBytes += limit
-	return string(body[:limit])
+// judged tells whether an answer came that is one.
+func (o *Observation) judged() bool { return o.Status != 0 && !o.passing }
+
+// answer is what is kept of the answer.
+func (o *Observation) answer() *client.Answer {
+	return &client.Answer{ID: o.ID, Status: o.Status, Header: http.Header{"Content-Type": {o.contentType}}, Body: []byte(o.Answer)}
 }
 
 // Observation is that of an exchange; without a status where there is none.
@@ -70,9 +84,79 @@ func (c *Collector) Observation(id int) Observation {
 	return c.observations[id-1]
 }
 
-// Observations are all exchanges, in the order of their ids.
-func (c *Collector) Observations() []Observation {
+// which returns the exchanges that are to be kept, in the order of their ids.
+func (c *Collector) which(keep func(o *Observation) bool) (all []Observation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.observations)
+	for i := range c.observations {
+		if keep(&c.observations[i]) {
+			all = append(all, c.observations[i])
+		}
+	}
+	return all
+}
+
+// Observations are all exchanges, in the order of their ids.
+func (c *Collector) Observations() []Observation {
+	return c.which(func(*Observation) bool { return true })
+}
+
+// SentBy returns the exchanges of the scenarios and fixtures, in the order in which they were sent.
+func (c *Collector) SentBy(names ...string) []Observation {
+	all := c.which(func(o *Observation) bool { return slices.Contains(names, o.Scenario) })
+	slices.SortStableFunc(all, func(a, b Observation) int { return a.Sent.Compare(b.Sent) })
+	return all
+}
+
+// Of returns the ids of the exchanges that were made for the scenario, in their order.
+func (c *Collector) Of(scenario string) []int {
+	return idsOf(c.which(func(o *Observation) bool { return o.Scenario == scenario }))
+}
+
+// Order returns the ids of all exchanges in the order in which reports show them: fixtures first, then by scenario,
+// then as they were made. It does not depend on how the scenarios were interleaved.
+func (c *Collector) Order() []int {
+	all := c.Observations()
+	slices.SortStableFunc(all, func(a, b Observation) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.Scenario, b.Scenario))
+	})
+	return idsOf(all)
+}
+
+func idsOf(all []Observation) []int {
+	ids := make([]int, len(all))
+	for i, o := range all {
+		ids[i] = o.ID
+	}
+	return ids
+}
+
+// attribution says what exchanges are made for.
+type attribution struct {
+	name  string
+	order int
+	part  reports.Part
+}
+
+type attributionKey struct{}
+
+// WithScenario attributes the exchanges made under the context. The order sorts the evidence: that of the scenario
+// in the features, or 0 for what scenarios share.
+func WithScenario(ctx context.Context, name string, order int) context.Context {
+	return context.WithValue(ctx, attributionKey{}, attribution{name: name, order: order})
+}
+
+// WithPart says which part of a scenario the exchanges made under the context are: that of the step that sends them.
+func WithPart(ctx context.Context, part reports.Part) context.Context {
+	by := attributed(ctx)
+	by.part = part
+	return context.WithValue(ctx, attributionKey{}, by)
+}
+
+// Scenario returns the name that exchanges under the context are attributed to.
+func Scenario(ctx context.Context) string { return attributed(ctx).name }
+
+func attributed(ctx context.Context) attribution {
+	by, _ := ctx.Value(attributionKey{}).(attribution)
+	return by
 }

@@ -18,7 +18,7 @@ func newCollector(t *testing.T, redact *client.Redactor, start time.Time) *Colle
 	t.Helper()
 	oracle, err := spec.New()
 	require.NoError(t, err)
-	return New(oracle, redact, start)
+	return New(oracle, redact, start, nil, Reach{})
 }
 
 // TestAnIDThatTheTargetGaveIsNoMistakeOfTheSuite asks for a deployment by ids that are no UUIDs: one that the target gave, and one

@@ -48,11 +48,10 @@ func (w *recorder) exchange(ctx context.Context, r client.Request, a *client.Ans
 	if r.Query != "" {
 		address += "?" + r.Query
 	}
-	sent := w.words.ToTarget(r.Side, r.Body)
 	x := reports.Exchange{
 		Method:  r.Method,
 		URL:     w.redact.Record(address),
-		Request: reports.Message{Headers: w.redact.Sent(r.Header), Body: w.redact.SentBody(sent), Secrets: w.redact.Places(r.Header, sent)},
+		Request: w.redact.Request(r.Header, w.words.ToTarget(r.Side, r.Body)),
 		Error:   w.redact.Record(cause),
 	}
 	x.Scenario = attributed(ctx).name

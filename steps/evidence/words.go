@@ -23,13 +23,6 @@ type Words struct {
 	exchanges map[int][]string // words on which what an exchange shows may depend
 }
 
-// observedWords are the renamed words of one exchange.
-type observedWords struct {
-	shown     []string // in an answer, as vocabulary has them
-	unchanged []string // in an answer, as the interface has them
-	depends   []string // on which what the exchange shows may depend
-}
-
 // NewWords notes the words that are renamed.
 func NewWords(w spec.Words) *Words {
 	return &Words{
@@ -37,57 +30,43 @@ func NewWords(w spec.Words) *Words {
 	}
 }
 
-// of are the words of one exchange; the answer is nil where none came. They are nil where nothing is renamed.
-func (w *Words) of(r client.Request, a *client.Answer) *observedWords {
+// Note notes the words of one exchange; the answer is nil where none came.
+func (w *Words) Note(exchange int, r client.Request, a *client.Answer) {
 	if len(w.renamed) == 0 || r.Side != spec.ControlPlane {
-		return nil
+		return
 	}
-	found := &observedWords{}
-	if a == nil || !a.OK() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case a == nil || !a.OK():
 		if gjson.ValidBytes(r.Body) { // else it was sent on purpose
-			found.depends = spec.NeutralIn(gjson.ParseBytes(r.Body))
+			w.exchanges[exchange] = spec.NeutralIn(gjson.ParseBytes(r.Body))
 		}
-		return found
+	case a.IsJSON():
+		w.exchanges[exchange] = w.noteBody(gjson.ParseBytes(a.Body))
 	}
-	if !a.IsJSON() {
-		return found
-	}
-	body := gjson.ParseBytes(a.Body)
+}
+
+// noteBody returns the words on which what an answer shows may depend. The caller holds the lock.
+func (w *Words) noteBody(body gjson.Result) (depends []string) {
 	present := spec.NeutralIn(body)
 	for _, word := range present {
 		name, unmapped := strings.CutPrefix(word, spec.Unmapped)
 		switch {
 		case unmapped:
-			found.unchanged, found.depends = append(found.unchanged, name), append(found.depends, name)
+			w.unchanged[name] = true
+			depends = append(depends, name)
 		case slices.Contains(w.renamed, name):
-			found.shown = append(found.shown, name)
+			w.shown[name] = true
 		}
 	}
 	if source := body.Get("source"); source.Exists() && !slices.Contains(spec.Sources(), source.Str) {
-		found.depends = append(found.depends, spec.AnySource)
+		depends = append(depends, spec.AnySource)
 	}
 	if body.Get("source_revision_config").IsObject() && !slices.Contains(present, spec.NeutralField) {
-		found.depends = append(found.depends, spec.NeutralField)
+		depends = append(depends, spec.NeutralField)
 	}
-	return found
-}
-
-// Note notes the words of one exchange; the answer is nil where none came.
-func (w *Words) Note(exchange int, r client.Request, a *client.Answer) { w.note(exchange, w.of(r, a)) }
-
-func (w *Words) note(exchange int, found *observedWords) {
-	if found == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, name := range found.shown {
-		w.shown[name] = true
-	}
-	for _, name := range found.unchanged {
-		w.unchanged[name] = true
-	}
-	w.exchanges[exchange] = found.depends
+	return depends
 }
 
 // Unchanged lists the words that the target uses as the interface does, and never as vocabulary has them.

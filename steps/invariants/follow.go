@@ -8,7 +8,6 @@ import (
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // follow holds reads to showing what was written before, once patience is over: that something was created (no 404), and that an update
@@ -21,7 +20,6 @@ type follow struct {
 	reads    map[string][]*seen  // of deployments, with 2xx
 	deleted  map[string]struct{} // deployments
 	longest  time.Duration
-	tally
 }
 
 // naming is when something was there, and for which credentials.
@@ -67,7 +65,7 @@ func (r *follow) names(s *seen, id string) {
 	}
 }
 
-func (r *follow) check(s *seen) {
+func (r *follow) check(t *tally, s *seen) {
 	if s.Side != spec.ControlPlane || s.Op.Method != http.MethodGet || s.Wrong {
 		return
 	}
@@ -81,19 +79,19 @@ func (r *follow) check(s *seen) {
 	if w, known := r.known[asked]; known && w.by == s.Caller && s.Sent.After(w.at) {
 		switch {
 		case s.ok():
-			r.judged++
+			t.judged++
 		case s.Status == http.StatusNotFound && s.Sent.After(w.at.Add(r.patience)):
-			r.judged++
-			r.late(s, "", s.Sent.Sub(w.at), "a read of what was created is answered with 404", "status 2xx", "status 404")
+			t.judged++
+			r.late(t, s, "", s.Sent.Sub(w.at), "a read of what was created is answered with 404", "status 2xx", "status 404")
 		}
 	}
 	if s.Op.ID == "get-deployment" && s.ok() {
-		r.afterUpdate(s, deployment)
+		r.afterUpdate(t, s, deployment)
 	}
 }
 
 // afterUpdate compares a read after an update with the last one before it and with a later one, where no other update was under way.
-func (r *follow) afterUpdate(s *seen, deployment string) {
+func (r *follow) afterUpdate(t *tally, s *seen, deployment string) {
 	var act *seen
 	next := time.Time{} // when the update after it was sent
 	for _, u := range r.updates[deployment] {
@@ -124,10 +122,10 @@ func (r *follow) afterUpdate(s *seen, deployment string) {
 		return // nothing was created, or nobody saw it
 	}
 	if latest != before {
-		r.judged++
+		t.judged++
 	} else if s.Sent.After(act.Ended.Add(r.patience)) {
-		r.judged++
-		r.late(s, "/latest_revision_id", s.Sent.Sub(act.Ended), "a read after an update shows the deployment as it was before",
+		t.judged++
+		r.late(t, s, "/latest_revision_id", s.Sent.Sub(act.Ended), "a read after an update shows the deployment as it was before",
 			"latest_revision_id "+other, "still "+before)
 	}
 }
@@ -140,9 +138,8 @@ func (r *follow) overlaps(act *seen, deployment string) bool {
 }
 
 // late notes a violation, and keeps the one that was seen the longest time after the write.
-func (r *follow) late(s *seen, pointer string, after time.Duration, summary, expected, actual string) {
-	r.violated(s, pointer, summary, expected, actual)
-	v := &r.found[slices.IndexFunc(r.found, func(v outcome.Violation) bool { return v.Key == summary && v.Operation == s.Op.ID })]
+func (r *follow) late(t *tally, s *seen, pointer string, after time.Duration, summary, expected, actual string) {
+	v := t.violated(s, pointer, summary, expected, actual)
 	if v.Count == 1 || after > r.longest {
 		r.longest = after
 		v.Exchange, v.Expected = s.ID, fmt.Sprintf("%s, %s after the answer to the write", expected, r.patience)

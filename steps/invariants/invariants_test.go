@@ -52,7 +52,6 @@ func newHistory(t *testing.T, changes ...func(*config.Config)) *history {
 	h.target, err = target.New(target.Options{Config: &c, Oracle: oracle, Start: h.at, RunID: "test"})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, h.target.Close()) })
-	h.target.CallsAgentAt(agentBase)
 	return h
 }
 
@@ -394,7 +393,6 @@ func TestNothingOfOneUserIsInAnAnswerToAnother(t *testing.T) {
 		}, true, false},
 		"an id that the other has at another agent server": {func(h *history, bob, _ target.Caller) {
 			const elsewhere = "http://agent.test/elsewhere"
-			h.target.CallsAgentAt(elsewhere)
 			h.sees(h.target.ToAgent(elsewhere, bob, "POST", "/threads", []byte(`{}`)), 200, `{"thread_id":"thread-of-many-bytes"}`)
 			h.sees(h.target.ToAgent(elsewhere, bob, "GET", "/threads", nil), 200, `[{"thread_id":"thread-of-many-bytes"}]`)
 			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"thread-of-many-bytes"}`)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -28,7 +31,6 @@ type isolation struct {
 	order []string
 	leaks map[int]string  // the operation of each exchange that holds what belongs to another user
 	shown map[leak]string // where the first answer with each leak holds it, as a JSON pointer
-	tally
 }
 
 // leak is what answers to one operation hold of another user: "an id", "a text".
@@ -49,9 +51,12 @@ func newIsolation(t *target.Target) *isolation {
 	return &isolation{users: map[string]*belongings{}, known: personsOf(t), leaks: map[int]string{}, shown: map[leak]string{}}
 }
 
+// tellLeaks are the requirements that may show the leak itself.
+const tellLeaks = "AS-AUTHZ-*"
+
 // toldBy tells whether what a scenario has found is a leak by the same operation, told as what it is.
 func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
-	return reports.Among(toldBy[apart], o.Requirement.ID) && slices.ContainsFunc(o.Outcome.Violations, func(f outcome.Violation) bool {
+	return reports.Among([]string{tellLeaks}, o.Requirement.ID) && slices.ContainsFunc(o.Outcome.Violations, func(f outcome.Violation) bool {
 		operation, leaked := r.leaks[f.Exchange]
 		return leaked && operation == v.Operation
 	})
@@ -61,7 +66,7 @@ func (r *isolation) toldBy(o Other, v outcome.Violation) bool {
 const credentialsOf = "the credentials"
 
 // leaked keeps a violation: a value that belongs to the user with the key. One of each kind and operation has the place of the first.
-func (r *isolation) leaked(s *seen, what, key, value string) {
+func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	r.leaks[s.ID] = s.Op.ID
 	kind := leak{s.Op.ID, what}
 	if _, known := r.shown[kind]; !known {
@@ -71,26 +76,15 @@ func (r *isolation) leaked(s *seen, what, key, value string) {
 	if what != credentialsOf {
 		actual += ": " + value
 	}
-	r.violated(s, r.shown[kind], "an answer to one caller holds "+what+" of another user", "nothing of another user", actual)
+	t.violated(s, r.shown[kind], "an answer to one caller holds "+what+" of another user", "nothing of another user", actual)
 }
 
-// placeOf is a JSON pointer to the first string or number of a value that holds a text; "" where none does.
-func placeOf(value gjson.Result, text string) (pointer string) {
-	array := value.IsArray()
-	if !array && !value.IsObject() {
-		return ""
-	}
-	value.ForEach(func(key, item gjson.Result) bool {
-		name := strings.NewReplacer("~", "~0", "/", "~1").Replace(key.String())
-		if array {
-			name = "*"
-		}
-		if below := placeOf(item, text); below != "" || !item.IsObject() && !item.IsArray() && strings.Contains(item.String(), text) {
-			pointer = "/" + name + below
-		}
-		return pointer == ""
-	})
-	return pointer
+// anyIndex finds the indices in a JSON pointer.
+var anyIndex = regexp.MustCompile(`/\d+`)
+
+// placeOf is a JSON pointer to the first value that holds a text, whichever item of an array it is in; "" where none does.
+func placeOf(value gjson.Result, text string) string {
+	return anyIndex.ReplaceAllString(evidence.PointerTo(value, text), "/*")
 }
 
 func (r *isolation) of(key string) *belongings {
@@ -144,15 +138,15 @@ func written(text string) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
-func (r *isolation) check(s *seen) {
+func (r *isolation) check(t *tally, s *seen) {
 	if s.Side != spec.AgentServer || s.Caller.Name == "" && s.Caller.Kind == client.SomeCredentials || s.Caller.Name != "" && !s.isUser() {
 		return // such as a studio user, who may see everything
 	}
 	if s.Caller.Name == "" && s.ok() {
 		return // that it was served at all is another invariant's concern
 	}
-	r.checkPersons(s)
-	body, own := s.Answer, r.users[s.Caller.Name]
+	r.checkPersons(t, s)
+	own := r.users[s.Caller.Name]
 	if own == nil {
 		own = &belongings{}
 	}
@@ -161,20 +155,20 @@ func (r *isolation) check(s *seen) {
 			continue
 		}
 		other := r.users[key]
-		r.judged++
+		t.judged++
 		for at := range other.ids {
-			if at.base == s.Base && strings.Contains(body, at.id) && !r.knows(s, at.id) && !own.ids[at] {
-				r.leaked(s, "an id", key, at.id)
+			if at.base == s.Base && strings.Contains(s.Answer, at.id) && !r.knows(s, at.id) && !own.ids[at] {
+				r.leaked(t, s, "an id", key, at.id)
 			}
 		}
-		for id := range namedThreads(s.answer) {
+		for id := range valuesAt(s.answer, func(key string) bool { return key == "thread_id" }) {
 			if at := (place{s.Base, id}); other.short[at] && !carries(s, id) && !own.short[at] {
-				r.leaked(s, "an id", key, id)
+				r.leaked(t, s, "an id", key, id)
 			}
 		}
 		for text, json := range other.texts {
-			if (strings.Contains(body, text) || strings.Contains(body, json)) && !r.knows(s, text) {
-				r.leaked(s, "a text", key, text)
+			if (strings.Contains(s.Answer, text) || strings.Contains(s.Answer, json)) && !r.knows(s, text) {
+				r.leaked(t, s, "a text", key, text)
 			}
 		}
 	}
@@ -199,11 +193,6 @@ func carries(s *seen, what string) bool {
 	return false
 }
 
-// namedThreads are the values of thread_id in an answer, at any depth.
-func namedThreads(value gjson.Result) iter.Seq[string] {
-	return valuesAt(value, func(key string) bool { return key == "thread_id" })
-}
-
 // valuesAt are the strings and numbers at some keys of an answer, at any depth.
 func valuesAt(value gjson.Result, wanted func(key string) bool) iter.Seq[string] {
 	return func(yield func(string) bool) { eachAt(value, wanted, yield) }
@@ -220,4 +209,69 @@ func eachAt(value gjson.Result, wanted func(key string) bool, yield func(string)
 		})
 	}
 	return more
+}
+
+// person is a user of the configuration as answers may show one.
+type person struct {
+	key         string
+	credentials []string // in each spelling in which a secret is found
+	header      string   // all values that the user sends
+	identity    string
+}
+
+func personsOf(t *target.Target) (all []person) {
+	secrets, common := t.Config.Secrets(), t.Config.Common()
+	for _, key := range t.UserKeys() {
+		c := t.CallerWith(key)
+		if c.User == nil {
+			continue // such as a studio user
+		}
+		p := person{key: key, identity: c.User.Identity, header: fmt.Sprint(c.Header)}
+		for secret, name := range secrets {
+			own := strings.HasPrefix(name, "$"+config.Variable(key)+"_")
+			if own && len(secret) >= longEnough && !slices.Contains(common, secret) { // a shorter one may stand there by chance
+				p.credentials = append(p.credentials, client.SpellingsOf(secret)...)
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// showsIdentity tells whether servers show the identity of a user at a key. A short identity may be a word that stands
+// elsewhere by chance.
+func showsIdentity(key string) bool {
+	return slices.Contains([]string{"owner", "identity", "user"}, key) || strings.HasSuffix(key, "user_id")
+}
+
+// checkPersons looks for the credentials and the identity of another user than the caller.
+func (r *isolation) checkPersons(t *tally, s *seen) {
+	body, own := s.Answer, ""
+	for _, p := range r.known {
+		if p.key == s.Caller.Name {
+			own = p.header
+		}
+	}
+	for _, p := range r.known {
+		if p.key == s.Caller.Name {
+			continue
+		}
+		t.judged += min(len(p.credentials), 1)
+		for _, secret := range p.credentials {
+			if strings.Contains(body, secret) && !carries(s, secret) && !strings.Contains(own, secret) {
+				r.leaked(t, s, credentialsOf, p.key, secret)
+				break
+			}
+		}
+		if p.identity == "" || r.knows(s, p.identity) {
+			continue
+		}
+		shown := len(p.identity) >= longEnough && strings.Contains(body, p.identity)
+		for value := range valuesAt(s.answer, showsIdentity) {
+			shown = shown || value == p.identity
+		}
+		if shown {
+			r.leaked(t, s, "the identity", p.key, p.identity)
+		}
+	}
 }

@@ -1,23 +1,95 @@
+// Package invariants judges, when all scenarios that send requests have ended, what must be true of every recorded exchange of a run:
+// that an answer has the id that was asked for, that nobody is served without credentials. It sends no requests.
+//
+// An invariant shows what no scenario looks for. Where a requirement that tells the same has failed, the invariant is left to
+// it: one fault is one finding. A status of 500 or above belongs to the requirements about server errors and is not judged here.
 package invariants
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
+
+// The sentences of the invariants.
+const (
+	idsOfPlane      = `each answer of the control plane has the id of its request`
+	idsOfAgent      = `each answer of the agent server has the id of its request`
+	closedPlane     = `no control-plane request without valid credentials was answered with 2xx`
+	closedAgent     = `no agent-server request without valid credentials was answered with 2xx`
+	handlerRefuses  = `each refusal of the authentication handler has its status and detail`
+	asSent          = `each read of a revision shows what was sent for it`
+	asNamed         = `each read of a deployment shows the source_revision_config of the revision that it names as latest`
+	asBefore        = `each read of a revision shows the fields of the one before that its update did not name`
+	staysDeployed   = `no revision was seen with another status after it was DEPLOYED while none was later`
+	revisionOfRef   = `no update of "repo_ref" in this run was served and created no revision`
+	revisionOfPath  = `no update of "graph_config_path" in this run was served and created no revision`
+	revisionOfImage = `no update of "image_uri" in this run was served and created no revision`
+	reachDeployed   = `no deployment that this run has waited for stayed without reaching DEPLOYED`
+	readsFollow     = `each read shows what was written before, once the configured patience is over`
+	planeTraces     = `no refusal of the control plane holds a stack trace`
+	agentTraces     = `no refusal of the agent server holds a stack trace`
+	apart           = `no answer to one caller holds an id or a text of another user`
+	rolledBack      = `no answer after a rollback holds the id or the text of the prior run`
+)
+
+// invariant judges all exchanges: note reads each of them before check reads each again, and end comes last. Any of them may be nil.
+type invariant struct {
+	note  func(s *seen)
+	check func(t *tally, s *seen)
+	end   func(t *tally)
+	// toldBy are the requirements that tell the same: where one of them has failed, the invariant adds nothing. A star stands for any rest.
+	toldBy []string
+	// shows, where it is not nil, tells in place of toldBy whether what a scenario has found is the violation.
+	shows    func(o Other, v outcome.Violation) bool
+	advisory bool // it belongs to a SHOULD: a SHOULD that has failed says enough for it, and not for the others
+	tally
+}
+
+// all are the invariants, by the sentence that asks for them.
+func (r *Record) all() map[string]*invariant {
+	c := r.target.Config
+	revisions, follows, leaks, rollbacks := newRevisions(c.Patience), newFollow(c.Patience), newIsolation(r.target), newRollback()
+	return map[string]*invariant{
+		idsOfPlane:      {check: sameIDs(spec.ControlPlane), toldBy: []string{"CP-GET-1", "CP-REV-1", "CP-CREATE-*", "CP-UPDATE-*", "CP-POLL-*"}},
+		idsOfAgent:      {check: sameIDs(spec.AgentServer), toldBy: []string{"AS-RUN-*", "AS-ROLLBACK-*"}},
+		closedPlane:     {check: closed(spec.ControlPlane), toldBy: []string{"CP-AUTH-*"}},
+		closedAgent:     {check: closed(spec.AgentServer), toldBy: []string{"AS-AUTH-*"}},
+		handlerRefuses:  {check: refusals(c.Agent.RejectedStatus, c.Agent.RejectedDetail), toldBy: []string{"AS-AUTH-*"}},
+		asSent:          {note: revisions.note, check: revisions.asSent, toldBy: []string{"CP-CREATE-*", "CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"}},
+		asNamed:         {check: revisions.asNamed, toldBy: []string{"CP-CREATE-*", "CP-UPDATE-*", "CP-GET-*", "CP-REV-*", "CP-POLL-*"}},
+		asBefore:        {check: revisions.asBefore, advisory: true, toldBy: []string{"CP-UPDATE-*", "CP-REV-*", "CP-POLL-*", "CP-LIST-*"}},
+		staysDeployed:   {check: revisions.staysDeployed, advisory: true, toldBy: []string{"CP-POLL-*", "CP-LIST-*", "CP-REV-*", "CP-UPDATE-*", "CP-CREATE-*"}},
+		revisionOfRef:   r.createsRevision("repo_ref", "CP-UPDATE-1"),
+		revisionOfPath:  r.createsRevision("graph_config_path", "CP-UPDATE-2"),
+		revisionOfImage: r.createsRevision("image_uri", "CP-UPDATE-3"),
+		reachDeployed:   r.reachesDeployed("CP-POLL-1"),
+		readsFollow: {note: follows.note, check: follows.check,
+			toldBy: []string{"CP-CREATE-1", "CP-GET-1", "CP-REV-1", "CP-UPDATE-1", "CP-UPDATE-2", "CP-UPDATE-3"}},
+		planeTraces: {check: traceless(spec.ControlPlane), advisory: true},
+		agentTraces: {check: traceless(spec.AgentServer), advisory: true},
+		apart:       {note: leaks.note, check: leaks.check, shows: leaks.toldBy, toldBy: []string{tellLeaks}},
+		rolledBack:  {note: rollbacks.note, check: rollbacks.check, toldBy: []string{"AS-ROLLBACK-*"}},
+	}
+}
 
 // Record is what a run has recorded, judged once for all invariants.
 type Record struct {
 	target *target.Target
 	others func() []Other
-	judged func() map[string]invariant
+	judged func() map[string]*invariant
 }
 
 // Other is what a scenario that sends requests has come to.
@@ -33,57 +105,42 @@ func NewRecord(t *target.Target, others func() []Other) *Record {
 	return r
 }
 
-// invariant judges all exchanges: note reads each of them before check reads each again.
-type invariant interface {
-	note(s *seen)
-	check(s *seen)
-	// result returns how many answers could have shown a violation, and those that did.
-	result() (judged int, found []outcome.Violation)
+// Define registers the sentences for one scenario.
+func (r *Record) Define(d *common.Definitions) {
+	d.When(`all exchanges of this run are read`, func() error { return nil })
+	for _, sentence := range []string{idsOfPlane, idsOfAgent, closedPlane, closedAgent, handlerRefuses, asSent, asNamed, asBefore, staysDeployed,
+		revisionOfRef, revisionOfPath, revisionOfImage, reachDeployed, readsFollow, planeTraces, agentTraces, apart, rolledBack} {
+		d.Then(sentence, func() error {
+			judged, err := r.outcome(sentence)
+			if judged > 0 || err != nil {
+				return err
+			}
+			return outcome.Inconclusive(noEvidence)
+		})
+	}
 }
 
-// all are the invariants, by the sentence that asks for them.
-func all(t *target.Target, others func() []Other) map[string]invariant {
-	revisions := newRevisions()
-	madeBy := func(field, owner string) invariant {
-		return &effects{field: field, owner: owner, others: others, summary: "an update of " + field + " was served and created no revision"}
-	}
-	return map[string]invariant{
-		idsOfPlane:      &ids{side: spec.ControlPlane},
-		idsOfAgent:      &ids{side: spec.AgentServer},
-		closedPlane:     &closed{side: spec.ControlPlane},
-		closedAgent:     &closed{side: spec.AgentServer},
-		handlerRefuses:  &refusals{status: t.Config.Agent.RejectedStatus, detail: t.Config.Agent.RejectedDetail},
-		asSent:          &sources{revisions: revisions},
-		asNamed:         &latest{revisions: revisions},
-		asBefore:        &unchanged{revisions: revisions},
-		staysDeployed:   &stays{revisions: revisions, patience: t.Config.Patience, deployed: map[string]time.Time{}},
-		revisionOfRef:   madeBy("repo_ref", "CP-UPDATE-1"),
-		revisionOfPath:  madeBy("graph_config_path", "CP-UPDATE-2"),
-		revisionOfImage: madeBy("image_uri", "CP-UPDATE-3"),
-		reachDeployed:   &effects{owner: "CP-POLL-1", others: others, summary: "a deployment of this run did not reach DEPLOYED"},
-		readsFollow:     newFollow(t.Config.Patience),
-		planeTraces:     &traceless{side: spec.ControlPlane},
-		agentTraces:     &traceless{side: spec.AgentServer},
-		apart:           newIsolation(t),
-		rolledBack:      newRollback(),
-	}
-}
+const noEvidence = "no answer in this run could have shown a violation"
 
 // judge has all invariants read the record.
-func (r *Record) judge() map[string]invariant {
-	rules := all(r.target, r.others)
-	observations := r.target.Collector.Observations()
-	check := func(rule invariant, s *seen) {
-		if s.judged() {
-			rule.check(s)
+func (r *Record) judge() map[string]*invariant {
+	rules, observations := r.all(), r.target.Collector.Observations()
+	for _, checks := range []bool{false, true} {
+		for _, o := range observations {
+			s := &seen{Observation: o, request: valueOf(o.Request), answer: valueOf(o.Answer)}
+			for _, rule := range rules {
+				switch {
+				case !checks && rule.note != nil:
+					rule.note(s)
+				case checks && rule.check != nil && s.judged():
+					rule.check(&rule.tally, s)
+				}
+			}
 		}
 	}
-	for _, pass := range []func(invariant, *seen){invariant.note, check} {
-		for _, o := range observations {
-			s := seenOf(o)
-			for _, rule := range rules {
-				pass(rule, s)
-			}
+	for _, rule := range rules {
+		if rule.end != nil {
+			rule.end(&rule.tally)
 		}
 	}
 	return rules
@@ -95,24 +152,25 @@ func (r *Record) judge() map[string]invariant {
 // run non-conformant, so nothing is lost. Where no answer could have shown a violation, what has failed or is blocked among these blocks
 // the invariant.
 func (r *Record) outcome(sentence string) (judged int, verdict error) {
-	rules := r.judged()
-	judged, found := rules[sentence].result()
+	rule := r.judged()[sentence]
+	judged, found := rule.judged, rule.found
 	if len(found) == 0 && judged > 0 {
 		return judged, nil
 	}
 	var owners []string
 	for _, o := range r.others() {
 		id := o.Requirement.ID
+		tellsTheSame := reports.Among(rule.toldBy, id)
 		switch {
-		case o.Outcome.Verdict == reports.Blocked && judged == 0 && reports.Among(toldBy[sentence], id):
+		case o.Outcome.Verdict == reports.Blocked && judged == 0 && tellsTheSame:
 			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
-		case o.Outcome.Verdict != reports.Failed, o.Requirement.Level != reports.Must && !advisory[sentence]:
-		case sentence != apart && reports.Among(toldBy[sentence], id):
+		case o.Outcome.Verdict != reports.Failed, o.Requirement.Level != reports.Must && !rule.advisory:
+		case tellsTheSame && rule.shows == nil:
 			owners, found = append(owners, id), nil
 		default:
 			shows := o.shows
-			if leaks, is := rules[sentence].(*isolation); is {
-				shows = func(v outcome.Violation) bool { return leaks.toldBy(o, v) }
+			if rule.shows != nil {
+				shows = func(v outcome.Violation) bool { return rule.shows(o, v) }
 			}
 			left := slices.DeleteFunc(slices.Clone(found), shows)
 			if len(left) < len(found) {
@@ -148,16 +206,85 @@ type tally struct {
 	found  []outcome.Violation
 }
 
-func (t *tally) result() (int, []outcome.Violation) { return t.judged, t.found }
-
-func (t *tally) violated(s *seen, pointer, summary, expected, actual string) {
-	operation := s.Op.ID
+func (t *tally) violated(s *seen, pointer, summary, expected, actual string) *outcome.Violation {
 	for i := range t.found {
-		if v := &t.found[i]; v.Operation == operation && v.Pointer == pointer && v.Key == summary {
+		if v := &t.found[i]; v.Operation == s.Op.ID && v.Pointer == pointer && v.Key == summary {
 			v.Count++
-			return
+			return v
 		}
 	}
-	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual, Operation: operation, Pointer: pointer,
+	t.found = append(t.found, outcome.Violation{Summary: summary, Expected: expected, Actual: actual, Operation: s.Op.ID, Pointer: pointer,
 		Exchange: s.ID, Count: 1, Key: summary, Site: outcome.Site(1)})
+	return &t.found[len(t.found)-1]
+}
+
+// seen is one exchange as the invariants read it.
+type seen struct {
+	evidence.Observation
+	request gjson.Result // nothing where the body is not JSON
+	answer  gjson.Result // the same
+}
+
+// valueOf is a body where it is JSON within the bounds; one that was cut is none.
+func valueOf(body string) gjson.Result {
+	if !client.IsJSON([]byte(body)) {
+		return gjson.Result{}
+	}
+	return gjson.Parse(body)
+}
+
+// ok tells whether the request was served.
+func (s *seen) ok() bool { return s.Status/100 == 2 }
+
+// judged tells whether the answer may be judged: it came, does not only ask to wait, and is no server error.
+func (s *seen) judged() bool {
+	return s.Status != 0 && s.Status != http.StatusTooManyRequests && s.Status < http.StatusInternalServerError
+}
+
+// ofInterface tells whether the request is for an operation of the interface.
+func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
+
+// isUser tells whether a user of the configuration sent the request.
+func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.") }
+
+// setsSource tells whether an update asks for a value of the field.
+func (s *seen) setsSource(field string) bool {
+	return s.request.Get(sourceConfig+"."+field).Type == gjson.String
+}
+
+// createsRevision holds updates of a field to creating a revision (section 2), those too that only bring about a precondition.
+func (r *Record) createsRevision(field, owner string) *invariant {
+	served := func(s *seen) bool { return s.Op.ID == "update-deployment" && s.setsSource(field) }
+	return r.effect(served, owner, "an update of "+field+" was served and created no revision", field) // a neutral word may be configured wrongly
+}
+
+// reachesDeployed holds creations to becoming DEPLOYED in the same way.
+func (r *Record) reachesDeployed(owner string) *invariant {
+	served := func(s *seen) bool { return s.Op.ID == "create-deployment" }
+	return r.effect(served, owner, "a deployment of this run did not reach DEPLOYED")
+}
+
+// effect finds the requests that were served and had no effect by those who have waited for that and are blocked by its owner.
+func (r *Record) effect(served func(s *seen) bool, owner, summary string, words ...string) *invariant {
+	count := 0
+	note := func(s *seen) {
+		if s.ok() && !s.Wrong && served(s) {
+			count++
+		}
+	}
+	end := func(t *tally) {
+		t.judged = count
+		for _, o := range r.others() {
+			if !slices.Contains(o.Outcome.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: owner}) {
+				continue
+			}
+			for _, v := range o.Outcome.Violations {
+				if !slices.ContainsFunc(t.found, func(f outcome.Violation) bool { return f.Exchange == v.Exchange }) {
+					v.Summary, v.Words = summary, words
+					t.found = append(t.found, v)
+				}
+			}
+		}
+	}
+	return &invariant{note: note, end: end, toldBy: []string{owner}}
 }

@@ -18,7 +18,6 @@ type rollback struct {
 	order  []*posted
 	gone   []*gone // made when all runs are known
 	made   bool
-	tally
 }
 
 // posted is a run that was accepted.
@@ -113,7 +112,7 @@ func (r *rollback) uniqueID(p *posted) string {
 }
 
 // check looks at the operations of the interface. A refusal may name what it refuses.
-func (r *rollback) check(s *seen) {
+func (r *rollback) check(t *tally, s *seen) {
 	if !r.made {
 		r.find()
 	}
@@ -125,12 +124,12 @@ func (r *rollback) check(s *seen) {
 		if !s.Sent.After(g.after) || !strings.HasPrefix(g.thread, s.Base+" ") {
 			continue
 		}
-		r.judged++
+		t.judged++
 		if g.id != "" && strings.Contains(body, g.id) && !carries(s, g.id) {
-			r.violated(s, "", "an answer holds the id of a run that was rolled back before", "nothing of the run", "its id "+g.id)
+			t.violated(s, "", "an answer holds the id of a run that was rolled back before", "nothing of the run", "its id "+g.id)
 		}
 		if g.text != "" && (strings.Contains(body, g.text) || strings.Contains(body, written(g.text))) && !carries(s, g.text) {
-			r.violated(s, "", "an answer holds the text of a run that was rolled back before", "nothing of the run", "its text "+g.text)
+			t.violated(s, "", "an answer holds the text of a run that was rolled back before", "nothing of the run", "its text "+g.text)
 		}
 	}
 }

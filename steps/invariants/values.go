@@ -33,6 +33,9 @@ type revisions struct {
 	settled map[string]time.Time         // by revision: when an answer first showed a final status
 	served  map[string]map[string]bool   // by field: values of revisions that were DEPLOYED
 	sent    map[string]map[string]string // by revision and field, where it is known; nil until all requests are
+
+	patience time.Duration        // for which a read may show what was before
+	deployed map[string]time.Time // by revision: when an answer first showed it DEPLOYED
 }
 
 // update is a request that may have created a revision.
@@ -52,9 +55,9 @@ type read struct {
 	exchange int
 }
 
-func newRevisions() *revisions {
+func newRevisions(patience time.Duration) *revisions {
 	return &revisions{named: map[string]time.Time{}, updates: map[string][]*update{}, shown: map[string]map[string][]read{},
-		settled: map[string]time.Time{}, served: map[string]map[string]bool{}}
+		settled: map[string]time.Time{}, served: map[string]map[string]bool{}, patience: patience, deployed: map[string]time.Time{}}
 }
 
 func (r *revisions) note(s *seen) {
@@ -80,11 +83,14 @@ func (r *revisions) note(s *seen) {
 		}
 	}
 	if s.ok() {
-		r.names(s.answer.Get("latest_revision_id").Str, s.Ended)
+		firstOf(r.named, s.answer.Get("latest_revision_id").Str, s.Ended)
 		for id, revision := range shownIn(s) {
-			r.names(id, s.Ended)
-			if first, known := r.settled[id]; isSettled(revision) && (!known || s.Ended.Before(first)) {
-				r.settled[id] = s.Ended
+			firstOf(r.named, id, s.Ended)
+			if isSettled(revision) {
+				firstOf(r.settled, id, s.Ended)
+			}
+			if isDeployed(revision.Get("status").Str) {
+				firstOf(r.deployed, id, s.Ended)
 			}
 			r.shows(id, revision, s.ID)
 		}
@@ -97,9 +103,10 @@ func (r *revisions) creates(s *seen, u *update) {
 	}
 }
 
-func (r *revisions) names(revision string, at time.Time) {
-	if first, known := r.named[revision]; revision != "" && (!known || at.Before(first)) {
-		r.named[revision] = at
+// firstOf keeps the earliest time of each id.
+func firstOf(times map[string]time.Time, id string, at time.Time) {
+	if first, known := times[id]; id != "" && (!known || at.Before(first)) {
+		times[id] = at
 	}
 }
 

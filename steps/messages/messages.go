@@ -1,3 +1,5 @@
+// Package messages reads the messages of a thread's state, and what they say, leniently: whether they have the right form is one
+// requirement's concern.
 package messages
 
 import (
@@ -11,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/evidence"
 )
 
 // The kinds of messages that the interface shows (section 2).
@@ -181,22 +184,6 @@ func ContainsText(a *client.Answer, text string) bool {
 	if strings.Contains(string(a.Body), text) {
 		return true
 	}
-	var value any
-	return json.Unmarshal(a.Body, &value) == nil && holdsText(value, text)
-}
-
-func holdsText(value any, text string) bool {
-	switch value := value.(type) {
-	case string:
-		return strings.Contains(value, text)
-	case []any:
-		return slices.ContainsFunc(value, func(v any) bool { return holdsText(v, text) })
-	case map[string]any:
-		for _, v := range value {
-			if holdsText(v, text) {
-				return true
-			}
-		}
-	}
-	return false
+	whole := a.Get("@this")
+	return strings.Contains(whole.Str, text) || evidence.PointerTo(whole, text) != ""
 }

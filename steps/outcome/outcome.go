@@ -1,3 +1,8 @@
+// Package outcome says how a step of a scenario ended when it did not just pass: it observed a violation, it was blocked,
+// it saw nothing that could have shown a violation, or it was skipped. Each outcome carries a reason for people and its
+// cause as data; nothing decides anything by the text of a reason.
+//
+// It knows neither Gherkin nor the two halves of the interface.
 package outcome
 
 import (
@@ -59,6 +64,22 @@ func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
 		v.Exchange = a.ID
 	}
 	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
+}
+
+// Want is nothing where the answer is as expected, else the violation.
+func Want(is bool, a *client.Answer, expected string) error {
+	if is {
+		return nil
+	}
+	return Violated(a, expected, "%s", Seen(a))
+}
+
+// WantAt is Want for the value at a path of plain names in the body (GJSON syntax).
+func WantAt(is bool, a *client.Answer, path, expected string) error {
+	if is {
+		return nil
+	}
+	return Violated(a, expected, "%s", Shown(a.Get(path))).At("/" + strings.ReplaceAll(path, ".", "/"))
 }
 
 // withReason tells of the violation in a sentence.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
@@ -101,47 +104,94 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	return err
 }
 
-// Update sends an update by the client and waits until the deployment names a new latest revision.
+// Update sends an update by the client and waits until the deployment names a new latest revision: the interface does not show what the answer
+// to an update holds.
 func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any) error {
-	_, err := p.update(ctx, d, change, false)
-	return err
-}
-
-// update is Update. It tells whether the answer to the PATCH named the new revision, as the deployment then did: where it is known to, the
-// deployment need not be read after each of many updates. The interface does not show what such an answer holds.
-func (p *Plane) update(ctx context.Context, d *Deployment, change map[string]any, names bool) (named bool, err error) {
 	if err := p.TakeRevision(ctx, d); err != nil {
-		return false, err
+		return err
 	}
 	a, err := p.sendUpdate(ctx, d.ID, change)
 	if err == nil && a.Refused() { // it may be busy with the revision before
 		if err := p.Settle(ctx, d.ID); err != nil {
-			return false, err
+			return err
 		}
 		a, err = p.sendUpdate(ctx, d.ID, change)
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	if !a.OK() {
-		return false, outcome.Violated(a, "status 2xx to the update", "%s", outcome.Seen(a))
-	}
-	said := a.Get("latest_revision_id").String()
-	if names && said != "" && !slices.Contains(d.Revisions, said) {
-		d.Revisions = append(d.Revisions, said)
-		return true, nil
+		return outcome.Violated(a, "status 2xx to the update", "%s", outcome.Seen(a))
 	}
 	latest, naming, err := p.AwaitLatest(ctx, a, KindOf(change), d.ID, d.Latest())
 	if err != nil {
-		return false, err
+		return err
 	}
 	if latest == d.Latest() {
-		return false, outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).ByRequirement(ownersOf(change)...)
+		return outcome.Violated(a, "a new latest_revision_id after the update", "still %s", latest).ByRequirement(ownersOf(change)...)
 	}
 	d.Revisions, d.Naming = append(d.Revisions, latest), naming
-	return said == latest, nil
+	return nil
 }
 
 func (p *Plane) sendUpdate(ctx context.Context, id string, change map[string]any) (*client.Answer, error) {
 	return p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodPatch, DeploymentPath(id), SourceUpdate(change)))
+}
+
+// isNoID tells whether what a creation answered as the id is none by which the deployment can be asked for.
+func (r *reader) isNoID(ctx context.Context, id string) bool {
+	if id == "" {
+		return true
+	}
+	if uuid.Validate(id) == nil && strings.Contains(id, "-") {
+		return false
+	}
+	a, err := r.Get(ctx, DeploymentPath(id), "")
+	return err == nil && a.Refused()
+}
+
+// createdAs returns the id of the deployment that a creation made, where its answer has none: that of the only one with its
+// name, if the target can list its deployments (a vendor extension); else "".
+func (r *reader) createdAs(ctx context.Context, d *Deployment) string {
+	name, _ := d.Body["name"].(string)
+	if name == "" {
+		return ""
+	}
+	found, _, err := r.ListDeployments(ctx, name)
+	if err != nil || len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+// firstOf returns the id of the only revision of a deployment that was just created, where the creation has not named it:
+// from the deployment, or from the list of its revisions; else "". Where none could be learned once, others are not waited for.
+func (p *Plane) firstOf(ctx context.Context, id string) (first string) {
+	limit := p.target.Config.Timeouts.Request
+	p.mu.Lock()
+	if p.noFirst {
+		limit = 0
+	}
+	p.mu.Unlock()
+	err := p.target.RetryFor(ctx, limit, func() (bool, error) {
+		a, err := p.Get(ctx, DeploymentPath(id), "")
+		if err != nil {
+			return false, err
+		}
+		if named := a.Get("latest_revision_id"); named.Type == gjson.String && named.Str != "" {
+			first = named.Str
+			return true, nil
+		}
+		rows, _, err := p.ListAll(ctx, id, "")
+		if err == nil && len(rows) == 1 {
+			first = rows[0].Get("id").String()
+		}
+		return first != "", err
+	})
+	if err == nil && first == "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.noFirst = true
+	}
+	return first
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -191,14 +192,26 @@ func NoneExisting(c *config.Config) *Existing {
 
 // Serves skips what reads deployments where none can be created, and those that were there before do not do.
 func (e *Existing) Serves(r features.Reads) error {
-	err := e.Readable(r.Deployments)
-	if err == nil && r.Revisions > 0 {
-		err = e.ReadableHistory(r.Revisions)
+	listed := max(r.Revisions, min(r.Settled, 1)) // so many revisions are to be listed
+	if e.sources.CanCreate() == nil {
+		if listed > 0 {
+			return e.sources.LongHistoryFits()
+		}
+		return nil
 	}
-	if err == nil && r.Settled > 0 {
-		err = e.ReadableStatuses(r.Settled)
+	if err := e.Readable(max(r.Deployments, min(listed, 1))); err != nil {
+		return err
 	}
-	return err
+	unsettled := func(status string) bool { return !e.settled(status) }
+	switch {
+	case listed > 0 && (!e.listed || len(e.found[0].Revisions) < listed):
+		return e.lacks(fmt.Sprintf("; no existing deployment has %d revisions that can be listed", listed))
+	case r.Settled > 0 && slices.ContainsFunc(slices.Collect(maps.Keys(e.statuses)), unsettled):
+		return e.lacks("; a revision of the existing deployment has not settled")
+	case len(e.statuses) < r.Settled:
+		return e.lacks(fmt.Sprintf("; the revisions of the existing deployment are not in %d different statuses", r.Settled))
+	}
+	return nil
 }
 
 // Deployments returns two deployments that were there before the run, as far as there are any.
@@ -253,39 +266,6 @@ func (e *Existing) Named() error {
 	return e.Readable(1)
 }
 
-// ReadableHistory skips where no deployment with so many revisions can be created, and the existing one has fewer.
-func (e *Existing) ReadableHistory(n int) error {
-	if err := e.sources.CanCreate(); err == nil {
-		return e.sources.LongHistoryFits()
-	} else if err := e.Readable(1); err != nil || !e.listed || len(e.found[0].Revisions) < n {
-		return e.tooShort(err, n)
-	}
-	return nil
-}
-
-func (e *Existing) tooShort(err error, n int) error {
-	if err != nil {
-		return err
-	}
-	return e.lacks(fmt.Sprintf("; no existing deployment has %d revisions that can be listed", n))
-}
-
-// ReadableStatuses is ReadableHistory for one whose revisions have settled, in so many different statuses.
-func (e *Existing) ReadableStatuses(n int) error {
-	if err := e.ReadableHistory(1); err != nil || e.sources.CanCreate() == nil {
-		return err
-	}
-	for status := range e.statuses {
-		if !e.settled(status) {
-			return e.lacks("; a revision of the existing deployment has not settled")
-		}
-	}
-	if len(e.statuses) < n {
-		return e.lacks(fmt.Sprintf("; the revisions of the existing deployment are not in %d different statuses", n))
-	}
-	return nil
-}
-
 // Unchanged says that somebody else has changed an existing deployment while it was judged.
 func (p *Plane) Unchanged(ctx context.Context, d *Deployment) error {
 	if !d.Found {
@@ -295,15 +275,11 @@ func (p *Plane) Unchanged(ctx context.Context, d *Deployment) error {
 	if err != nil || !a.OK() {
 		return err
 	}
-	now, then := IDs(rows), slices.Clone(d.Revisions)
-	slices.Sort(now)
-	slices.Sort(then)
-	var shown *client.Answer
-	if shown, err = p.Get(ctx, DeploymentPath(d.ID), ""); err != nil {
+	shown, err := p.Get(ctx, DeploymentPath(d.ID), "")
+	if err != nil {
 		return err
 	}
-	latest := shown.Get("latest_revision_id").String()
-	if !slices.Equal(now, then) && latest != d.Latest() {
+	if !SameIDs(IDs(rows), d.Revisions) && shown.Get("latest_revision_id").String() != d.Latest() {
 		return outcome.Inconclusive("the existing deployment %s got a new revision during the run", d.ID)
 	}
 	return nil

@@ -2,38 +2,51 @@ package plane
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // Read is what the run knows of a revision from polling it.
 type Read struct {
-	First   *client.Answer // the earliest
-	unknown time.Time      // since when every read showed UNKNOWN; zero where the last one did not
+	First    *client.Answer // the earliest
+	Statuses []string       // each once, in the order in which they were seen
+	unknown  time.Time      // since when every read showed UNKNOWN; zero where the last one did not
 }
 
 // reads are what polls read of revisions.
 type reads struct {
-	mu sync.Mutex
-	of map[string]Read // by revision
+	start time.Time // of the run
+
+	mu       sync.Mutex
+	of       map[string]Read // by revision
+	timeline []reports.Transition
 }
 
 // note remembers what a poll read of a revision.
 func (r *reads) note(revision string, a *client.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := r.of[revision]
+	known, status := r.of[revision], a.Get("status").String()
 	if known.First == nil {
 		known.First = a
 	}
 	switch {
-	case a.Get("status").String() != statusUnknown:
+	case status != statusUnknown:
 		known.unknown = time.Time{}
 	case known.unknown.IsZero():
 		known.unknown = time.Now()
+	}
+	if !slices.Contains(known.Statuses, status) {
+		known.Statuses = append(slices.Clip(known.Statuses), status)
+		r.timeline = append(r.timeline, reports.Transition{Revision: revision, Status: status, AtMS: time.Since(r.start).Milliseconds()})
 	}
 	r.of[revision] = known
 }
@@ -43,6 +56,13 @@ func (r *reads) ReadOf(revision string) Read {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.of[revision]
+}
+
+// Timeline returns the statuses that polling saw, each once for each revision, in the order in which they were seen.
+func (r *reads) Timeline() []reports.Transition {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.timeline)
 }
 
 // AwaitSettled waits until no revision of the deployment is going to change (one that stays in a status outside the interface
@@ -103,4 +123,37 @@ func (r *reads) CreatedAsAtFirst(answers []*client.Answer) error {
 		return outcome.Inconclusive("no revision is returned under the id that was polled")
 	}
 	return nil
+}
+
+// Instant reads a date-time of any offset and precision.
+func Instant(v gjson.Result) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
+	return t, err == nil
+}
+
+// SameInstant compares two date-times as exactly as the coarser of them is written.
+func SameInstant(a, b gjson.Result) (same, comparable bool) {
+	at, ok := Instant(a)
+	bt, ok2 := Instant(b)
+	if !ok || !ok2 {
+		return false, false
+	}
+	if at.Equal(bt) {
+		return true, true
+	}
+	finer, coarser := digits(a.String()), digits(b.String())
+	if finer == coarser {
+		return false, true
+	}
+	unit := time.Second
+	for range min(finer, coarser) {
+		unit /= 10
+	}
+	return at.Sub(bt).Abs() < unit, true
+}
+
+// digits counts those of the fraction of a second.
+func digits(dateTime string) int {
+	_, fraction, _ := strings.Cut(dateTime, ".")
+	return len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
 }

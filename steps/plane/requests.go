@@ -1,15 +1,21 @@
 package plane
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -70,6 +76,11 @@ func IDs(rows []gjson.Result) []string {
 	return all
 }
 
+// SameIDs tells whether two lists hold the same ids, in whichever order.
+func SameIDs(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
 // PageOf is the query of a page.
 func PageOf(limit, offset int) string {
 	return "limit=" + strconv.Itoa(limit) + "&offset=" + strconv.Itoa(offset)
@@ -104,4 +115,142 @@ func (r *reader) ListDeployments(ctx context.Context, name string) (found []stri
 		}
 	}
 	return found, true, nil
+}
+
+// DeploymentsPath is where the deployments are (section 4).
+const DeploymentsPath = "/v2/deployments"
+
+// DeploymentPath is where one deployment is. Ids are the target's own and may need escaping.
+func DeploymentPath(id string) string { return DeploymentsPath + "/" + url.PathEscape(id) }
+
+// RevisionsPath is where the revisions of a deployment are.
+func RevisionsPath(id string) string { return DeploymentPath(id) + "/revisions" }
+
+// RevisionPath is where one revision is.
+func RevisionPath(id, revision string) string {
+	return RevisionsPath(id) + "/" + url.PathEscape(revision)
+}
+
+// Remove removes a deployment, and says why it could not. The operation is a vendor extension.
+func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
+	if p.Existing.has(id) {
+		return "it was there before the run"
+	}
+	a, err := p.target.Client.Do(ctx, p.target.ToControlPlane(target.TheClient, http.MethodDelete, DeploymentPath(id), nil))
+	switch {
+	case err != nil:
+		return client.Reason(err)
+	case a.OK() || a.Status == http.StatusNotFound:
+		return ""
+	}
+	return p.target.Redact.Excerpt(outcome.SeenShort(a))
+}
+
+// RowWithID returns the row of a list that has the id.
+func RowWithID(rows []gjson.Result, id string) (gjson.Result, bool) {
+	for _, row := range rows {
+		if row.Get("id").String() == id {
+			return row, true
+		}
+	}
+	return gjson.Result{}, false
+}
+
+// Snapshot is how a deployment was at one time.
+type Snapshot struct {
+	Deployment *client.Answer
+	List       *client.Answer // of its revisions; the first page
+	Latest     string
+	Revisions  []string
+}
+
+// Snapshot reads how the deployment is now: the deployment itself, and the ids of its revisions.
+func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) {
+	shown, err := p.Get(ctx, DeploymentPath(d.ID), "")
+	if err != nil {
+		return nil, err
+	}
+	if !shown.OK() {
+		return nil, outcome.Violated(shown, "the deployment", "%s", outcome.Seen(shown))
+	}
+	rows, a, err := p.ListAll(ctx, d.ID, "")
+	if err == nil && (!a.OK() || !a.Get("resources").IsArray()) {
+		err = outcome.Violated(a, "a list of revisions", "%s", outcome.Seen(a))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{Deployment: shown, List: a, Latest: shown.Get("latest_revision_id").String(), Revisions: IDs(rows)}, nil
+}
+
+// look is what scenarios read of a shared deployment before they act. The first that needs it reads for all of them: nobody changes such
+// a deployment. What a scenario judges it reads itself.
+type look = shared.Value[[]*client.Answer]
+
+// LookAt returns how the path was answered when the first scenario asked for it under the name.
+func (p *Plane) LookAt(ctx context.Context, name, path string) (*client.Answer, error) {
+	all, err := p.looks.of(path).Get(ctx, p.maker, name, func(ctx context.Context) ([]*client.Answer, error) {
+		a, err := p.AwaitFound(ctx, path)
+		return []*client.Answer{a}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// LookAtEach returns how each revision of the deployment was answered when the first scenario asked for it.
+func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*client.Answer, error) {
+	return p.looks.of(RevisionsPath(d.ID)).Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*client.Answer, error) {
+		return p.GetEach(ctx, d)
+	})
+}
+
+// looks are the looks of a run.
+type looks struct {
+	mu sync.Mutex
+	at map[string]*look // by path
+}
+
+// of is the look at the path; not done yet where nobody asked for it.
+func (l *looks) of(path string) *look {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at[path] == nil {
+		l.at[path] = &look{}
+	}
+	return l.at[path]
+}
+
+// Address is a URL in a deployment, with its path there, as agent_url_from names it (GJSON syntax).
+type Address struct{ Path, URL string }
+
+// AddressesIn finds the first few strings in a deployment that are http or https URLs, without those that the suite has sent itself,
+// such as that of the repository: these are in the JSON text.
+func AddressesIn(a *client.Answer, sent []byte) (found []Address) {
+	const most = 3
+	var walk func(path string, value gjson.Result)
+	walk = func(path string, value gjson.Result) {
+		if value.IsObject() || value.IsArray() {
+			at := 0
+			value.ForEach(func(key, item gjson.Result) bool {
+				name := gjson.Escape(key.String())
+				if value.IsArray() {
+					name = fmt.Sprint(at)
+				}
+				at++
+				walk(strings.TrimPrefix(path+"."+name, "."), item)
+				return len(found) < most
+			})
+			return
+		}
+		text := value.String()
+		u, err := url.Parse(text)
+		if value.Type != gjson.String || err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || bytes.Contains(sent, target.Encode(text)) {
+			return
+		}
+		found = append(found, Address{path, text})
+	}
+	walk("", a.Get("@this"))
+	return found
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // ToCurrentValue marks the kind of an update that sends a value which is the current one.
@@ -50,23 +49,6 @@ func (p *Plane) AwaitLatest(ctx context.Context, update *client.Answer, kind, id
 		p.noRevisionFor[kind] = true
 	}
 	return latest, naming, err
-}
-
-// awaitNamed waits until the deployment names the newest revision that the run knows of.
-func (p *Plane) awaitNamed(ctx context.Context, d *Deployment) error {
-	var a *client.Answer
-	named := ""
-	err := p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (done bool, err error) {
-		if a, err = p.Get(ctx, DeploymentPath(d.ID), ""); err != nil {
-			return false, err
-		}
-		named = a.Get("latest_revision_id").String()
-		return named == d.Latest(), nil
-	})
-	if err == nil && named != d.Latest() {
-		return outcome.Violated(a, "the latest_revision_id "+d.Latest()+" that the answer to the update named", "%q", named)
-	}
-	return err
 }
 
 // appearing is how long the revision of an update may take to appear: some answers' time where the update was only

@@ -1,5 +1,5 @@
-// Package shared holds what the scenarios of a run share: values that the first who needs them has made, and sets that
-// many add to. It knows nothing of what they are.
+// Package shared holds what the scenarios of a run share: values that the first who needs them has made. It knows nothing of what they
+// are.
 package shared
 
 import (
@@ -90,27 +90,4 @@ func (v *Value[T]) Get(ctx context.Context, m *Maker, name string, build func(co
 		var none T
 		return none, context.Cause(ctx)
 	}
-}
-
-// Set is a list without repetitions that many goroutines add to. Its zero value is ready for use.
-type Set[T comparable] struct {
-	mu    sync.Mutex
-	items []T
-}
-
-// Add tells whether the item was not there yet.
-func (s *Set[T]) Add(item T) (isNew bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if isNew = !slices.Contains(s.items, item); isNew {
-		s.items = append(s.items, item)
-	}
-	return isNew
-}
-
-// All returns the items in the order in which they came.
-func (s *Set[T]) All() []T {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.items)
 }

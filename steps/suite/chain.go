@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -36,11 +38,11 @@ func (c chains) seen(exchange int) evidence.Observation {
 // of lists the exchanges that led to a violation, in the order in which they were sent: those of the scenario's fixtures
 // and its own, up to the one that shows it, and what other scenarios had changed before at a deployment that they share.
 // What a rule finds that judges all exchanges of a run has the chain of the scenario that made the exchange.
-func (c chains) of(s *features.Scenario, v outcome.Violation, updates []update) []reports.Link {
+func (c chains) of(s *features.Scenario, v outcome.Violation, updates []evidence.Observation) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
 	owner := s.Key() + " " + s.Name
 	senders := c.senders(owner)
-	if sender := c.target.Collector.Sender(shows); shows > 0 && !slices.Contains(senders, sender) {
+	if sender := c.seen(shows).Scenario; shows > 0 && !slices.Contains(senders, sender) {
 		owner, senders = sender, c.senders(sender)
 	}
 	sent := c.target.Collector.SentBy(senders...)
@@ -63,17 +65,12 @@ func (c chains) of(s *features.Scenario, v outcome.Violation, updates []update) 
 	return links
 }
 
-// update is a request that has changed a deployment.
-type update struct {
-	exchange int
-	address  string // of the deployment
-}
-
-// updates lists the requests of the run that have changed a deployment.
-func (c chains) updates() (all []update) {
+// updates lists the requests of the run that have changed a deployment, each as a precondition, which it is for whoever comes later.
+func (c chains) updates() (all []evidence.Observation) {
 	for _, o := range c.target.Collector.Observations() {
 		if o.Op.ID == updateDeployment && o.Status/100 == 2 {
-			all = append(all, update{o.ID, o.Base + o.Path})
+			o.Part = reports.SetUp
+			all = append(all, o)
 		}
 	}
 	return all
@@ -84,25 +81,21 @@ const updateDeployment = "update-deployment"
 
 // withUpdates adds the updates by others of the deployments that a chain is about: a deployment that scenarios lease in turn
 // is as the one before has left it.
-func (c chains) withUpdates(sent []evidence.Sent, senders []string, updates []update) []evidence.Sent {
+func (c chains) withUpdates(sent []evidence.Observation, senders []string, updates []evidence.Observation) []evidence.Observation {
 	if len(sent) == 0 {
 		return sent
 	}
-	about := map[string]bool{}
-	for _, x := range sent {
-		o := c.seen(x.ID)
-		for _, u := range updates {
-			about[u.address] = about[u.address] || strings.HasPrefix(o.Base+o.Path+"/", u.address+"/")
-		}
-	}
-	last := sent[len(sent)-1].At
+	chain, last := slices.Clone(sent), sent[len(sent)-1].Sent
 	for _, u := range updates {
-		if x := c.target.Collector.SentAs(u.exchange); about[u.address] && !slices.Contains(senders, x.By) && x.At.Before(last) {
-			sent = append(sent, x)
+		isAbout := func(x evidence.Observation) bool {
+			return strings.HasPrefix(x.Base+x.Path+"/", u.Base+u.Path+"/")
+		}
+		if !slices.Contains(senders, u.Scenario) && u.Sent.Before(last) && slices.ContainsFunc(sent, isAbout) {
+			chain = append(chain, u)
 		}
 	}
-	slices.SortStableFunc(sent, func(a, b evidence.Sent) int { return a.At.Compare(b.At) })
-	return sent
+	slices.SortStableFunc(chain, func(a, b evidence.Observation) int { return a.Sent.Compare(b.Sent) })
+	return chain
 }
 
 // senders are the scenario or fixture and the fixtures that it uses, by the names under which their exchanges are recorded.
@@ -116,37 +109,79 @@ func (c chains) senders(owner string) []string {
 
 // withoutRepeats leaves out reads between the first and the last of many identical ones in a row, such as polls of one
 // revision. What the violation names stays.
-func (c chains) withoutRepeats(sent []evidence.Sent, v outcome.Violation) []evidence.Sent {
-	lastOf, runs := map[string]int{}, []([]int){} // runs of positions with the same request, by sender
-	keys := map[string]string{}
-	for i, x := range sent {
-		key := ""
-		if o := c.seen(x.ID); o.Method == http.MethodGet {
-			key = o.Base + o.Path + "?" + o.Query
-		}
-		if at, began := lastOf[x.By]; began && key != "" && keys[x.By] == key {
-			runs[at] = append(runs[at], i)
-			continue
-		}
-		lastOf[x.By], keys[x.By] = len(runs), key
-		runs = append(runs, []int{i})
-	}
+func (c chains) withoutRepeats(sent []evidence.Observation, v outcome.Violation) []evidence.Observation {
+	rows, keys := map[string][]int{}, map[string]string{} // of each sender: the last identical reads, by their ids, and what they read
 	drop := map[int]bool{}
-	for _, positions := range runs {
-		if len(positions) <= maxReads {
-			continue
+	for _, x := range sent {
+		key := fmt.Sprint(x.ID)
+		if x.Method == http.MethodGet {
+			key = x.Base + x.Path + "?" + x.Query
 		}
-		for _, i := range positions[1 : len(positions)-1] {
-			drop[i] = !slices.Contains([]int{v.Exchange, v.Compared.Shown, v.Compared.With}, sent[i].ID)
+		row := append(rows[x.Scenario], x.ID)
+		if keys[x.Scenario] != key {
+			row = []int{x.ID}
+		}
+		rows[x.Scenario], keys[x.Scenario] = row, key
+		switch n := len(row); {
+		case n == maxReads+1:
+			for _, id := range row[1:maxReads] {
+				drop[id] = true
+			}
+		case n > maxReads:
+			drop[row[n-2]] = true
 		}
 	}
-	var kept []evidence.Sent
-	for i, x := range sent {
-		if !drop[i] {
-			kept = append(kept, x)
+	return slices.DeleteFunc(sent, func(x evidence.Observation) bool {
+		return drop[x.ID] && !slices.Contains([]int{v.Exchange, v.Compared.Shown, v.Compared.With}, x.ID)
+	})
+}
+
+// aboutTheSame leaves out the fixtures that have nothing to do with what a chain shows, such as runs that measured how fast the
+// target is: those whose exchanges are about other deployments, threads and runs than the exchanges of the owner, and those that
+// show the violation. What a fixture created may also be in an answer that shows the violation, and where one of its requests was
+// refused nobody knows what that has created.
+func (c chains) aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evidence.Observation {
+	about, related, shown := map[string]bool{}, map[string]bool{owner: true}, ""
+	for _, x := range sent {
+		if slices.Contains(shows, x.ID) {
+			related[x.Scenario] = true
+			shown += x.Answer
 		}
 	}
-	return kept
+	for known := 0; known < len(related); {
+		known = len(related)
+		for _, x := range sent {
+			if related[x.Scenario] {
+				for _, id := range append(idsOf(x), strings.Split(x.Base, "/")...) { // that of the deployment may be in the base
+					about[id] = true
+				}
+			}
+		}
+		for _, x := range sent {
+			refused := x.Method == http.MethodPost && x.Status/100 != 2
+			if refused || slices.ContainsFunc(idsOf(x), func(id string) bool { return about[id] || strings.Contains(shown, id) }) {
+				related[x.Scenario] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(sent, func(x evidence.Observation) bool { return !related[x.Scenario] })
+}
+
+// idsOf returns the ids that an exchange is about: those in its path, and what it has created.
+func idsOf(o evidence.Observation) (ids []string) {
+	for _, parameter := range o.Op.Parameters {
+		if parameter.In == "path" {
+			ids = append(ids, o.In(parameter.Name))
+		}
+	}
+	if o.Method == http.MethodPost && o.Status/100 == 2 {
+		for _, field := range []string{"id", "thread_id", "run_id"} {
+			if id := gjson.Get(o.Answer, field).String(); id != "" {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 // describeComparisons says of each finding what it compares, with the exchanges as they are numbered in the end.

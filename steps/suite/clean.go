@@ -44,28 +44,27 @@ func (r *run) clean(ctx context.Context) {
 func (r *run) keep(reason string) {
 	for _, kind := range []string{evidence.Deployment, evidence.Thread} {
 		for _, e := range r.target.Ledger.Left(kind) {
-			r.noteRemoval(e, agent.Removal{Problem: reason})
+			r.noteRemoval(ended(e, reason))
 		}
 	}
 }
 
 // noteRemoval notes how the removal ended. If the line cannot be written, the ledger lists something that is removed already,
 // which does no harm.
-func (r *run) noteRemoval(e reports.LedgerEntry, how agent.Removal) {
-	if how.Problem == "" {
-		_ = r.target.Ledger.Removed(e)
-		return
-	}
-	e.Reason, e.Unremovable = how.Problem, how.Never
-	_ = r.target.Ledger.NotRemoved(e)
+func (r *run) noteRemoval(e reports.LedgerEntry) { _ = r.target.Ledger.Tried(e) }
+
+// ended is an entry with how its removal ended: the problem is empty if it was removed.
+func ended(e reports.LedgerEntry, problem string) reports.LedgerEntry {
+	e.Removed, e.Reason, e.Unremovable = problem == "", problem, false
+	return e
 }
 
 // remover removes what runs have created, at the addresses of the entries: these must be allowed.
 type remover struct {
 	target *target.Target
 	plane  *plane.Plane
-	report func(reports.LedgerEntry, agent.Removal) // called by many goroutines
-	named  map[string]string                        // by deployment: the agent server that the control plane names; empty: none
+	report func(reports.LedgerEntry) // called by many goroutines
+	named  map[string]string         // by deployment: the agent server that the control plane names; empty: none
 }
 
 // deployments removes deployments of the configured control plane.
@@ -77,7 +76,7 @@ func (x *remover) deployments(ctx context.Context, all []reports.LedgerEntry) {
 			if problem == "" {
 				problem = x.plane.Remove(ctx, e.ID)
 			}
-			x.report(e, agent.Removal{Problem: problem})
+			x.report(ended(e, problem))
 		})
 	}
 	wait.Wait()
@@ -88,7 +87,7 @@ func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
 	all = slices.DeleteFunc(all, func(e reports.LedgerEntry) bool {
 		down := x.target.Client.Down.Cause(e.Address)
 		if down != "" {
-			x.report(e, agent.Removal{Problem: down})
+			x.report(ended(e, down))
 		}
 		return down != ""
 	})
@@ -105,25 +104,25 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 		return err
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
-	maker := shared.NewMaker(ctx)
-	p := plane.New(t, maker, time.Now())
+	type name struct{ kind, id, address string }
+	runs := map[name]evidence.Left{}
+	var deployments, threads, allowed []reports.LedgerEntry
 	var mu sync.Mutex
 	gone := map[string]bool{} // deployments
-	entries := make(map[reports.LedgerEntry]evidence.Left, len(left))
-	for _, e := range left {
-		entries[e.LedgerEntry] = e
-	}
-	x := &remover{target: t, plane: p, named: map[string]string{}, report: func(e reports.LedgerEntry, how agent.Removal) {
+	x := &remover{target: t, plane: plane.New(t, shared.NewMaker(ctx), time.Now()), named: map[string]string{}}
+	x.report = func(e reports.LedgerEntry) {
 		mu.Lock()
 		defer mu.Unlock()
-		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && how.Problem == ""
-		each(entries[e], how.Problem)
-	}}
-	var deployments, threads []reports.LedgerEntry
+		gone[e.ID] = gone[e.ID] || e.Kind == evidence.Deployment && e.Removed
+		of := runs[name{e.Kind, e.ID, e.Address}]
+		of.LedgerEntry = e
+		each(of, e.Reason)
+	}
 	for _, e := range left {
+		runs[name{e.Kind, e.ID, e.Address}] = e
 		switch {
 		case Elsewhere(c, e):
-			x.report(e.LedgerEntry, agent.Removal{Problem: "it is not at the configured target"})
+			x.report(ended(e.LedgerEntry, "it is not at the configured target"))
 		case e.Kind == evidence.Deployment:
 			deployments = append(deployments, e.LedgerEntry)
 		default:
@@ -131,14 +130,15 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 		}
 	}
 	x.deployments(ctx, deployments)
-	var allowed []reports.LedgerEntry
 	for _, e := range threads {
-		if gone[e.Deployment] {
-			x.report(e, agent.Removal{}) // with its deployment
-		} else if problem := x.refused(ctx, e); problem != "" {
-			x.report(e, agent.Removal{Problem: problem})
-		} else {
+		problem := ""
+		if !gone[e.Deployment] {
+			problem = x.refused(ctx, e)
+		}
+		if problem == "" && !gone[e.Deployment] {
 			allowed = append(allowed, e)
+		} else {
+			x.report(ended(e, problem)) // removed with its deployment, or refused
 		}
 	}
 	x.threads(ctx, allowed)

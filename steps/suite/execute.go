@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
-	"github.com/cucumber/godog/formatters"
 	messages "github.com/cucumber/messages/go/v21"
 
 	"github.com/agentconform/agentconform/features"
@@ -20,7 +19,6 @@ import (
 	"github.com/agentconform/agentconform/steps/controlplane"
 	"github.com/agentconform/agentconform/steps/endtoend"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -156,7 +154,7 @@ func (r *run) define(d *common.Definitions, scene *common.Scene) {
 	agentserver.Define(d, scene, r.target, r.plane, r.agents)
 	endtoend.Define(d, r.target, r.plane, r.agents, c)
 	common.DefineClosing(d, scene, r.target)
-	invariants.Define(d, r.target, r.invariants)
+	r.invariants.Define(d)
 }
 
 // preclude says why a scenario is not run.
@@ -218,12 +216,12 @@ func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (cont
 // end gives the scenario its verdict, once.
 func (e *execution) end(o *outcome.Outcome, sentence string) {
 	s := e.scene.Scenario
-	if remark := e.scene.Remark(); o == nil && remark != "" {
+	if remark := e.scene.Remark; o == nil && remark != "" {
 		o = &outcome.Outcome{Verdict: reports.Passed, Reason: remark}
 	}
 	e.verdict = &verdict{outcome: o, step: e.step, sentence: sentence}
 	if sent := e.run.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
-		e.verdict.took = time.Since(sent[0].At)
+		e.verdict.took = time.Since(sent[0].Sent)
 	}
 	e.run.mu.Lock()
 	e.run.verdicts[s.Key()] = e.verdict
@@ -252,32 +250,12 @@ func (r *run) position(s *features.Scenario) int {
 const silent = "agentconform-silent"
 
 func init() {
-	godog.Format(silent, "prints nothing", func(string, io.Writer) godog.Formatter { return quiet{} })
+	godog.Format(silent, "prints nothing", func(suite string, out io.Writer) godog.Formatter {
+		return quiet{godog.NewBaseFmt(suite, out)}
+	})
 }
 
-// quiet is a formatter for godog that prints nothing.
-type quiet struct{}
-
-func (quiet) TestRunStarted() {}
-
-func (quiet) Feature(*messages.GherkinDocument, string, []byte) {}
-
-func (quiet) Pickle(*messages.Pickle) {}
+// quiet leaves out the only thing that godog's base prints.
+type quiet struct{ *godog.BaseFmt }
 
 func (quiet) Summary() {}
-
-func (quiet) Defined(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Passed(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Skipped(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Undefined(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Pending(*messages.Pickle, *messages.PickleStep, *def) {}
-
-func (quiet) Failed(*messages.Pickle, *messages.PickleStep, *def, error) {}
-
-func (quiet) Ambiguous(*messages.Pickle, *messages.PickleStep, *def, error) {}
-
-type def = formatters.StepDefinition

@@ -3,9 +3,12 @@ package suite
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -77,4 +80,32 @@ func addresses(t *target.Target) string {
 		return t.Config.Target + ", agent server " + t.Config.AgentTarget
 	}
 	return t.Address()
+}
+
+// unseen lists the halves with a passed requirement of which no successful answer to an operation of the interface was
+// seen. A server that refuses everything passes every requirement about refusals, and implements nothing.
+func (r *run) unseen(res *reports.Result) (halves []string) {
+	for _, half := range []string{features.ControlPlane, features.AgentServer} {
+		passed := func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }
+		served := func(op spec.Operation) bool { return !op.Field && r.target.Collector.Succeeded(op.ID) > 0 }
+		if slices.ContainsFunc(res.Requirements, passed) && !slices.ContainsFunc(r.Oracle.Operations(spec.Side(half)), served) {
+			halves = append(halves, half)
+		}
+	}
+	return halves
+}
+
+// unlocking is the missing key of the configuration that a successful answer of a half needs; may be empty.
+func unlocking(t *target.Target, half string) string {
+	switch {
+	case half == features.ControlPlane && !t.Config.HasCredentials():
+		return "credentials.api_key"
+	case half == features.ControlPlane && t.Config.ReadOnly:
+		return "existing.deployment"
+	case half == features.ControlPlane && len(t.Config.Create.Body) == 0:
+		return "create.body"
+	case half == features.AgentServer && t.AgentRefusal() != 0:
+		return "users"
+	}
+	return ""
 }

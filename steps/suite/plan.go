@@ -3,19 +3,19 @@ package suite
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// Plan is what scenarios create at most.
-type Plan struct{ Deployments, Revisions int }
-
-// Plan says what the scenarios create, whatever the budget, by their tags. What depends on answers is not known yet.
-func (f *Forecast) Plan(scenarios []*features.Scenario) Plan {
-	var p Plan
+// Plan says what the scenarios create, whatever the budget, by their tags, with the first revision of each deployment. What depends on
+// answers is not known yet.
+func (f *Forecast) Plan(scenarios []*features.Scenario) (p plane.Cost) {
 	paid := map[string]bool{}
 	for _, s := range scenarios {
 		c := f.cost(s, paid)
@@ -32,7 +32,10 @@ func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) (sum plane.C
 	}
 	sum = plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}
 	for _, name := range f.shared(s) {
-		member := plane.MemberName(name, f.Member(s))
+		member := name
+		if name == plane.Changing {
+			member += strconv.Itoa(f.Member(s))
+		}
 		if !paid[member] {
 			paid[member] = true
 			sum.Deployments += plane.SharedCost(name).Deployments
@@ -93,7 +96,7 @@ func (f *Forecast) Member(s *features.Scenario) int { return f.member[s.Key()] }
 
 // Preview is what a run would do, as far as that is known without a request: what answers would change is not in it.
 type Preview struct {
-	Plan
+	plane.Cost
 	Scenarios, Requirements int    // that are selected
 	Judged                  int    // of these requirements, those that would be judged
 	Gaps                    []*Gap // what would be left out, and why
@@ -109,7 +112,7 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 	f.existing.Assume()
 	f.Spend(selected)
 	f.Share(selected)
-	p := &Preview{Plan: f.Plan(selected), Scenarios: len(selected)}
+	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected)}
 	p.Gaps, p.Judged = f.Gaps(selected)
 	seen := map[*features.Requirement]bool{}
 	for _, scenario := range selected {
@@ -117,4 +120,88 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 	}
 	p.Requirements = len(seen)
 	return p, nil
+}
+
+// Gap is a cause for which requirements are not judged, or not in all their scenarios.
+type Gap struct {
+	Skip   reports.Skip
+	Reason string                  // for people
+	Whole  []*features.Requirement // not judged at all
+	part   []*features.Requirement
+}
+
+// Gaps returns what the configuration leaves out of the scenarios, in their order, and how many requirements it lets
+// judge. A requirement that lacks several keys is listed with each.
+func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
+	for len(scenarios) > 0 {
+		q := scenarios[0].Requirement
+		end := slices.IndexFunc(scenarios, func(s *features.Scenario) bool { return s.Requirement != q })
+		if end < 0 {
+			end = len(scenarios)
+		}
+		found, free := map[*Gap]int{}, false // in how many scenarios
+		for _, s := range scenarios[:end] {
+			here := map[*Gap]bool{}
+			for _, o := range f.Lacking(s) {
+				at := slices.IndexFunc(gaps, func(g *Gap) bool { return g.Skip == *o.Skip })
+				if at < 0 {
+					at = len(gaps)
+					gaps = append(gaps, &Gap{Skip: *o.Skip, Reason: o.Reason})
+				}
+				here[gaps[at]] = true
+			}
+			for g := range here {
+				found[g]++
+			}
+			free = free || len(here) == 0
+		}
+		if free {
+			judged++
+		}
+		for g, n := range found {
+			if n == end {
+				g.Whole = append(g.Whole, q)
+			} else {
+				g.part = append(g.part, q)
+			}
+		}
+		scenarios = scenarios[end:]
+	}
+	return gaps, judged
+}
+
+// Named names the requirements of the catalogue; those of a group that is there whole as --only takes them.
+func (g *Gap) Named(c *features.Catalogue) string {
+	var names []string
+	done := map[*features.Requirement]bool{}
+	for _, q := range g.Whole {
+		if done[q] {
+			continue
+		}
+		name, group := q.ID, []*features.Requirement{q}
+		for _, pattern := range groups(q.ID) {
+			if members := matching(c, pattern); len(members) > 2 && isSubset(members, g.Whole) {
+				name, group = pattern, members
+				break
+			}
+		}
+		for _, member := range group {
+			done[member] = true
+		}
+		names = append(names, name)
+	}
+	for _, q := range g.part {
+		names = append(names, q.ID+" in part")
+	}
+	return strings.Join(names, ", ")
+}
+
+// groups are the patterns of the requirements beside one, the widest first: CP-* and CP-LIST-* for CP-LIST-3.
+func groups(id string) []string {
+	side, _, _ := strings.Cut(id, "-")
+	return []string{side + "-*", id[:strings.LastIndex(id, "-")+1] + "*"}
+}
+
+func isSubset(some, all []*features.Requirement) bool {
+	return !slices.ContainsFunc(some, func(q *features.Requirement) bool { return !slices.Contains(all, q) })
 }

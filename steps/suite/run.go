@@ -1,3 +1,5 @@
+// Package suite runs the specification against a target: it selects scenarios, has godog execute their sentences, gives each
+// its verdict, and puts all that was learned together as one result. What is known before a run begins is a Forecast.
 package suite
 
 import (
@@ -20,6 +22,7 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/invariants"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -91,7 +94,7 @@ type obstacles struct {
 }
 
 // Run tests the target and returns the result. An error means that there is nothing to report: the
-// journal or the ledger could not be written, or the selection holds no scenario. A target that does not answer, or
+// ledger could not be written, or the selection holds no scenario. A target that does not answer, or
 // a context that ends early, is a result (incomplete), not an error.
 func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	selected, err := o.Select.Apply(o.Catalogue)
@@ -215,4 +218,55 @@ func (r *run) reach(ctx context.Context) error {
 		return fmt.Errorf("%s does not answer: %s", request.Base, none.Message())
 	}
 	return err
+}
+
+// Stopped is the cause of a context that ends a run early. The result says what it was.
+type Stopped struct {
+	By string // for people: "--timeout 1s", "Ctrl-C"
+}
+
+func (s *Stopped) Error() string { return "stopped by " + s.By }
+
+// stoppedBy says what ended the run before all was judged, "" if every scenario was judged.
+func (r *run) stoppedBy(ctx context.Context) string {
+	if ctx.Err() == nil || r.notJudged() == 0 {
+		return ""
+	}
+	var s *Stopped
+	if cause := context.Cause(ctx); !errors.As(cause, &s) {
+		return cause.Error()
+	}
+	return s.By
+}
+
+// notJudged counts the scenarios that were not judged because the run ended early.
+func (r *run) notJudged() (n int) {
+	for _, v := range r.verdicts {
+		if v.outcome != nil && v.outcome.IsBy(reports.ByRun) {
+			n++
+		}
+	}
+	return n
+}
+
+// phases separates the scenarios: those that send requests, in the order in which they are run, and those that only judge the
+// record of the run. These come last, so that nothing is recorded after they were judged.
+func (r *run) phases(all []*features.Scenario) (asking [][]*features.Scenario, record []*features.Scenario) {
+	var first, last []*features.Scenario
+	for _, s := range all {
+		switch {
+		case s.Terms.Record:
+			record = append(record, s)
+		case s.Is(features.TagLast):
+			last = append(last, s)
+		default:
+			first = append(first, s)
+		}
+	}
+	return [][]*features.Scenario{first, last}, record
+}
+
+// notAllSeen is the outcome of a scenario that found no violation in the record of a run that was stopped.
+func (r *run) notAllSeen() *outcome.Outcome {
+	return outcome.Inconclusive("no violation was recorded before the run was stopped").By(reports.ByRun, "ended")
 }

@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
-
-// CallsAgentAt notes that the agent server at the address is called.
-func (t *Target) CallsAgentAt(base string) { t.called.Add(base) }
 
 // AgentRefuses says that the agent server refuses callers without credentials, with which status.
 func (t *Target) AgentRefuses(status int) { t.refusing.Store(int64(status)) }
@@ -41,16 +36,6 @@ func (t *Target) AgentAddress() string {
 		return *found
 	}
 	return t.Config.AgentTarget
-}
-
-// Bases returns the addresses of a side, longer ones first: one may be below another.
-func (t *Target) Bases(side spec.Side) []string {
-	if side == spec.ControlPlane {
-		return []string{t.Config.Target}
-	}
-	all := t.called.All()
-	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
-	return all
 }
 
 // Refused blocks what needs the agent server at an address that the control plane has named, where an error says that
@@ -130,20 +115,10 @@ func (t *Target) BlamingFixtures(o *outcome.Outcome) *outcome.Outcome {
 	return o.By(reports.ByKey, AdvertiseKey)
 }
 
-// RetryFor looks again and again, less and less often, until there is nothing more to wait for or the time is over.
-// That it is over is no error: what was hoped for is then judged as it is. A target may accept something (202)
-// before it takes effect, and its lists may learn of it late.
+// RetryFor is [client.Repeat] for a limit of time. A target may accept something (202) before it takes effect, and its lists may learn of it
+// late.
 func (t *Target) RetryFor(ctx context.Context, limit time.Duration, look func() (done bool, err error)) error {
-	start := time.Now()
-	for wait := t.Config.Polling.Interval; ; wait = min(wait*3/2, t.Config.Polling.MaxInterval) {
-		done, err := look()
-		if done || err != nil || time.Since(start)+wait > limit {
-			return err
-		}
-		if err := client.Sleep(ctx, wait); err != nil {
-			return err
-		}
-	}
+	return client.Repeat(ctx, t.Config.Polling.Interval, t.Config.Polling.MaxInterval, time.Now().Add(limit), look)
 }
 
 // WaitSettleDelay waits until something that was done in the background would be seen.

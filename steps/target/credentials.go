@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // Asker is who sends a request to the control plane, as the sentences name them: one of those below, or who has a wrong
@@ -100,12 +101,20 @@ func (t *Target) Credentials(who Asker) http.Header {
 	if c.Bearer != "" {
 		c.Bearer = schemeOf(names.Bearer) + c.Bearer
 	}
-	for _, each := range [][2]string{{names.APIKey, c.APIKey}, {names.TenantID, c.TenantID}, {names.Bearer, c.Bearer}} {
-		if each[1] != "" {
-			h.Set(each[0], each[1])
-		}
+	for _, each := range t.Given(c) {
+		h.Set(each.header, each.value)
 	}
 	return h
+}
+
+// Given is a credential of one scheme, by its key within a group of them.
+type Given struct{ Key, header, value string }
+
+// Given are the credentials of a group that are set.
+func (t *Target) Given(c config.Credentials) []Given {
+	names := t.Config.CredentialHeaders
+	all := []Given{{"api_key", names.APIKey, c.APIKey}, {"tenant_id", names.TenantID, c.TenantID}, {"bearer", names.Bearer, c.Bearer}}
+	return slices.DeleteFunc(all, func(g Given) bool { return g.value == "" })
 }
 
 // wrongCredential is the header with a wrong credential of a scheme: the key where it is none of the others. It
@@ -150,13 +159,76 @@ func schemeOf(header string) string {
 
 // Sent names the variables of the credentials that were sent, with their headers.
 func (t *Target) Sent(group string, c config.Credentials) string {
-	c, names := Preferred(c), t.Config.CredentialHeaders
 	var all []string
-	for _, each := range [][3]string{{c.APIKey, "api_key", names.APIKey}, {c.TenantID, "tenant_id", names.TenantID},
-		{c.Bearer, "bearer", names.Bearer}} {
-		if each[0] != "" {
-			all = append(all, config.Variable(group+"."+each[1])+", sent as "+each[2])
-		}
+	for _, each := range t.Given(Preferred(c)) {
+		all = append(all, config.Variable(group+"."+each.Key)+", sent as "+each.header)
 	}
 	return strings.Join(all, ", and ")
+}
+
+// Disguise says how a request is written so that a server may take it for that of somebody else, as a sentence names it: with headers that
+// claim more than its credentials say, or by a path that a server may route to the same operation, while what checks its credentials knows
+// the path in one form only. The ids in it stay as they are.
+func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written func(path string) string, err error) {
+	written = func(path string) string { return path }
+	switch how {
+	case "a slash at the end":
+		written = func(path string) string { return path + "/" }
+	case "a doubled slash":
+		written = func(path string) string { return "/" + path }
+	case "a path parameter": // of the first segment: in another one it is part of an id
+		written = func(path string) string {
+			first, rest, _ := strings.Cut(path[1:], "/")
+			return strings.TrimSuffix("/"+first+";x=1/"+rest, "/")
+		}
+	case "capital letters":
+		written = func(path string) string {
+			path = strings.ToUpper(path)
+			for _, id := range ids {
+				path = strings.ReplaceAll(path, strings.ToUpper(id), id)
+			}
+			return path
+		}
+	default:
+		claim, err = t.claim(how)
+	}
+	return claim, written, err
+}
+
+// claim returns headers with which a client claims more than its credentials say, as a sentence names them: servers
+// behind a proxy that sets them, or with an entrance for their makers, believe some. Headers that the configuration
+// gives a meaning are left out; where none is left, the error skips the scenario.
+func (t *Target) claim(what string) (http.Header, error) {
+	user := "admin"
+	if len(t.Config.Users) > 0 {
+		user = t.Config.Users[0].Identity
+	}
+	if what == "the API key of the control plane" {
+		who, err := t.planesCaller(aPlanesKey)
+		return who.Header, err
+	}
+	claims := map[string]http.Header{
+		"headers that name the user": {"X-User-Id": {user}, "X-User": {user}, "X-Owner": {user}, "X-Remote-User": {user},
+			"Remote-User": {user}, "X-Forwarded-User": {user}, "X-Auth-Request-User": {user}, "X-Authenticated-User": {user}},
+		"headers that claim a studio user or an administrator": {"X-Studio-User": {"true"}, "X-Auth-Scheme": {"studio"},
+			"X-Admin": {"true"}, "X-Role": {"admin"}},
+		"headers that claim a request of this machine": {"X-Forwarded-For": {"127.0.0.1"}, "X-Real-Ip": {"127.0.0.1"},
+			"X-Internal": {"true"}},
+		"headers that override the path":     {"X-Original-Url": {"/"}, "X-Rewrite-Url": {"/"}},
+		"a header that overrides the method": {"X-Http-Method-Override": {"OPTIONS"}},
+	}
+	header, c := claims[what], t.Config
+	meant := append(gatewayNames(c), c.CredentialHeaders.APIKey, c.CredentialHeaders.TenantID, c.CredentialHeaders.Bearer)
+	for _, key := range t.UserKeys() {
+		for name := range t.CallerWith(key).Header {
+			meant = append(meant, name)
+		}
+	}
+	for _, name := range meant {
+		header.Del(name)
+	}
+	if len(header) == 0 {
+		return nil, outcome.Inapplicable("users", "the configuration gives these headers a meaning of their own")
+	}
+	return header, nil
 }

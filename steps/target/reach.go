@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +35,7 @@ func routeOf(c *config.Config) (client.Route, error) {
 		}
 		route.Proxy = proxy
 	}
-	known := route
-	route.Names = &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate, Route: &known}
+	route.Names = &client.Naming{Plane: c.Target, Agent: c.AgentTarget, AllowPrivate: c.AllowPrivate, Route: route}
 	return route, nil
 }
 
@@ -96,14 +94,10 @@ func (t *Target) renews(r *client.Request, credentials func() http.Header) {
 	if len(t.Config.SecretFiles) == 0 {
 		return
 	}
-	refusals := []int{http.StatusUnauthorized, http.StatusForbidden}
-	if r.Side == spec.AgentServer {
-		refusals = append(refusals, t.Config.Agent.RejectedStatus)
-	}
 	sent, asked := r.Header, *r
 	r.Renew = func(a *client.Answer) (http.Header, bool) {
 		if a != nil {
-			if !slices.Contains(refusals, a.Status) {
+			if !t.Rejects(asked.Side, a.Status) {
 				return nil, false
 			}
 			t.reread()

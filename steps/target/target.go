@@ -22,7 +22,6 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/shared"
 )
 
 // Target is the server under test. It may be used by many goroutines.
@@ -38,7 +37,6 @@ type Target struct {
 
 	// What was seen of the agent servers, where the configuration does not say it.
 	refusing  atomic.Int64           // status with which callers without credentials are refused, where that is known
-	called    shared.Set[string]     // addresses of agent servers that were called
 	underTest atomic.Pointer[string] // that of the one that is judged
 	searches  atomic.Bool            // threads were seen to be listed with the search endpoint only
 
@@ -76,7 +74,7 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{Config: c, RunID: o.RunID, Fixtures: o.Fixtures, Progress: o.Progress,
-		Redact: client.NewRedactor(c.Secrets(), c.Common()...), Client: client.NewVia(max(o.Concurrency, 1), route)}
+		Redact: client.NewRedactor(c.Secrets(), c.Common()...), Client: client.New(max(o.Concurrency, 1), route)}
 	if every := c.Every(); every > 0 {
 		t.Client.Limit = rate.NewLimiter(rate.Every(every), 1)
 	}
@@ -89,10 +87,8 @@ func New(o Options) (*Target, error) {
 	if t.Ledger, err = evidence.OpenLedger(o.LedgerFile, o.RunID, c.Target); err != nil {
 		return nil, err
 	}
-	t.Collector = evidence.New(o.Oracle, t.Redact, o.Start)
-	t.Collector.Translate(t.Client.Words)
-	t.Collector.ReachedBy(evidence.Reach{TenantHeader: http.CanonicalHeaderKey(c.CredentialHeaders.TenantID),
-		Gateway: gatewayNames(c), Via: c.Connection()})
+	reached := evidence.Reach{TenantHeader: http.CanonicalHeaderKey(c.CredentialHeaders.TenantID), Gateway: gatewayNames(c), Via: c.Connection()}
+	t.Collector = evidence.New(o.Oracle, t.Redact, o.Start, t.Client.Words, reached)
 	t.Client.Observe = t.Collector.Observe
 	t.Client.Throttled = func(asked time.Duration, granted bool) {
 		t.Collector.Waited(granted)

@@ -1,0 +1,152 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/client"
+)
+
+// noteMistakes notes what is wrong with a request of the suite.
+func (c *Collector) noteMistakes(id int, against []spec.Violation) {
+	for _, v := range against {
+		c.mistakes = append(c.mistakes, fmt.Sprintf("exchange %d: our request for %s breaks the contract at %q: expected %s, sent %s", id, v.Operation, v.Pointer, v.Expected, v.Actual))
+	}
+}
+
+// OwnMistakes returns what is wrong with our own requests.
+func (c *Collector) OwnMistakes() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.mistakes)
+}
+
+// givenIDs are ids that are no UUIDs and that the target has given to what it created. A request that carries one is no mistake
+// of the suite: the answer that gave the id is judged.
+type givenIDs map[string]bool
+
+// maxGiven and maxGivenID bound what is kept of ids that are no UUIDs.
+const maxGiven, maxGivenID = 1000, 8 << 10
+
+// givenBy are such ids in an answer.
+func givenBy(a *client.Answer) (ids []string) {
+	if a == nil || a.Request.Side != spec.ControlPlane || !a.OK() || !a.IsJSON() {
+		return nil
+	}
+	body := gjson.ParseBytes(a.Body)
+	for _, path := range []string{"id", "latest_revision_id", "resources.#.id", "resources.#.latest_revision_id"} {
+		found := body.Get(path)
+		for _, id := range append(found.Array(), found) { // what is no string is sent as it is written
+			if text := id.String(); id.Exists() && !isUUID(text) && len(text) <= maxGivenID && len(ids) < maxGiven {
+				ids = append(ids, text)
+			}
+		}
+	}
+	return ids
+}
+
+// isUUID tells whether a text is a UUID as the contract has it, with hyphens.
+func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+
+// without leaves out what the contract says about such ids in the path of a request.
+func (g givenIDs) without(found []spec.Violation, path string) []spec.Violation {
+	carries := slices.ContainsFunc(strings.Split(path, "/"), func(segment string) bool {
+		id, err := url.PathUnescape(segment)
+		return err == nil && g[id]
+	})
+	if !carries {
+		return found
+	}
+	return slices.DeleteFunc(found, func(v spec.Violation) bool { return strings.HasPrefix(v.Pointer, "/path/") })
+}
+
+// OwnToken says in how many answers the caller's own token stands in clear, and where it was seen first. Who may read such an answer,
+// a log or a report of it can act as that caller.
+type OwnToken struct {
+	Answers  int
+	Exchange int
+	Pointer  string // JSON pointer into the body; empty where the body is no JSON
+}
+
+// OwnToken returns what was seen of the callers' own tokens.
+func (c *Collector) OwnToken() OwnToken {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ownToken
+}
+
+// ownTokenIn looks for the credentials of a request in its answer, and returns where they are; nil if nowhere. Only those of the
+// configuration count, and of these only secrets: a tenant ID names who owns something.
+func (w *recorder) ownTokenIn(r client.Request, a *client.Answer) *string {
+	if a == nil || !r.Trusted {
+		return nil
+	}
+	for _, token := range w.tokensOf(r.Header) {
+		if at, found := tokenIn(a, token); found {
+			at = safe.Cut(w.redact.Text(at), maxGivenID)
+			return &at
+		}
+	}
+	return nil
+}
+
+// tokensOf are the secrets that a request carries, without their schemes.
+func (w *recorder) tokensOf(h http.Header) (tokens []string) {
+	for name, values := range h {
+		for _, v := range values {
+			if name == w.TenantHeader || slices.Contains(w.Gateway, name) || w.redact.Own(v) == v {
+				continue
+			}
+			if _, token, both := strings.Cut(v, " "); both {
+				v = token
+			}
+			tokens = append(tokens, v)
+		}
+	}
+	return tokens
+}
+
+// tokenIn tells whether a body holds the token, and in which string of its JSON.
+func tokenIn(a *client.Answer, token string) (pointer string, found bool) {
+	quoted, _ := json.Marshal(token)
+	if !bytes.Contains(a.Body, []byte(token)) && !bytes.Contains(a.Body, quoted[1:len(quoted)-1]) {
+		return "", false
+	}
+	if a.IsJSON() { // of bounded depth
+		pointer = PointerTo(gjson.ParseBytes(a.Body), token)
+	}
+	return pointer, true
+}
+
+var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// PointerTo is a JSON pointer to the first string or number of an object or array that contains a text, "" where none does.
+func PointerTo(value gjson.Result, text string) (pointer string) {
+	if !value.IsObject() && !value.IsArray() {
+		return ""
+	}
+	at := 0
+	value.ForEach(func(key, item gjson.Result) bool {
+		name := escapePointer.Replace(key.String())
+		if value.IsArray() {
+			name = fmt.Sprint(at)
+		}
+		at++
+		below := PointerTo(item, text)
+		if below != "" || !item.IsObject() && !item.IsArray() && strings.Contains(item.String(), text) {
+			pointer = "/" + name + below
+		}
+		return pointer == ""
+	})
+	return pointer
+}

@@ -1,0 +1,189 @@
+package invariants
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// asSent holds what reads of a revision show to what the request sent that created it (section 2). It compares them with the request, where that is known, else with each other: what was not sent may become known only when the
+// revision is built, so that reads before are left out.
+func (r *revisions) asSent(t *tally, s *seen) {
+	if !s.ok() {
+		return
+	}
+	for id, revision := range shownIn(s) {
+		of := revision.Get(sourceConfig)
+		if !of.IsObject() {
+			continue
+		}
+		for _, field := range fieldsAll {
+			got, is := readOf(of.Get(field), s.ID)
+			if !is || field == commit && !aCommit.MatchString(got.value) {
+				continue
+			}
+			if sent := r.sentFor(id, field); sent != "" {
+				t.judged++
+				if got.null || !sameValue(field, sent, got.value) {
+					t.violated(s, pointerTo(s, field), "a revision shows another "+field+" than the request that created it", fmt.Sprintf("%q", sent), shownValue(got))
+				}
+			} else if first := r.firstValue(id, field); first != nil && !got.null && isSettled(revision) && first.exchange != s.ID {
+				t.judged++
+				if !sameValue(field, first.value, got.value) && !sameValue(field, got.value, first.value) {
+					t.violated(s, pointerTo(s, field), "reads of a revision show different values of "+field, shownValue(*first), shownValue(got))
+				}
+			}
+		}
+	}
+}
+
+// firstValue is the first value that was shown of a revision and is not to change: what was sent, or with a final status; nil where
+// none was.
+func (r *revisions) firstValue(revision, field string) *read {
+	values, sent := r.shown[revision][field], r.sentFor(revision, field) != ""
+	known := func(v read) bool {
+		return (sent || v.settled) && !v.null && (field != commit || aCommit.MatchString(v.value))
+	}
+	if i := slices.IndexFunc(values, known); i >= 0 {
+		return &values[i]
+	}
+	return nil
+}
+
+// pointerTo is the place of a field: in a list it is that of any revision.
+func pointerTo(s *seen, field string) string {
+	if s.Op.ID == "list-revisions" {
+		return "/resources/*/" + sourceConfig + "/" + field
+	}
+	return "/" + sourceConfig + "/" + field
+}
+
+func shownValue(v read) string {
+	if v.null {
+		return "null or empty"
+	}
+	return fmt.Sprintf("%q", v.value)
+}
+
+// asNamed holds the source_revision_config of a deployment to the revision that it names as latest (section 2). It compares GET of a
+// deployment with what reads of the revision have shown. A field that was not sent, such as the commit id, may
+// show nothing or something in its place until the revision is built: until then it is only not to show the value of another revision.
+func (r *revisions) asNamed(t *tally, s *seen) {
+	if s.Op.ID != "get-deployment" || !s.ok() {
+		return
+	}
+	revision := s.answer.Get("latest_revision_id").Str
+	of := s.answer.Get(sourceConfig)
+	if !of.IsObject() {
+		return
+	}
+	for _, field := range fieldsAll {
+		got, is := readOf(of.Get(field), s.ID)
+		sent := r.sentFor(revision, field) != ""
+		own := slices.DeleteFunc(slices.Clone(r.shown[revision][field]), func(v read) bool { return v.null })
+		at := slices.IndexFunc(own, func(v read) bool { return sent || v.settled })
+		if !is || at < 0 || got.null && !sent {
+			continue
+		}
+		if !sent && !s.Sent.After(r.settled[revision]) && !r.served[field][got.value] {
+			continue
+		}
+		t.judged++
+		if got.null || !slices.ContainsFunc(own, func(v read) bool { return sameValue(field, v.value, got.value) || sameValue(field, got.value, v.value) }) {
+			t.violated(s, "/"+sourceConfig+"/"+field, "a deployment shows another "+field+" than the revision that it names as latest",
+				fmt.Sprintf("%q", own[at].value), shownValue(got))
+		}
+	}
+}
+
+// asBefore holds the fields that an update does not name to those of the revision before (section 2).
+func (r *revisions) asBefore(t *tally, s *seen) {
+	if !s.ok() {
+		return
+	}
+	for id, revision := range shownIn(s) {
+		u, before := r.creation(id)
+		of := revision.Get(sourceConfig)
+		if u == nil || before == "" || !of.IsObject() {
+			continue
+		}
+		for _, field := range fieldsSet {
+			got, is := readOf(of.Get(field), s.ID)
+			earlier := r.firstValue(before, field)
+			if !is || u.fields[field] != "" || earlier == nil {
+				continue
+			}
+			t.judged++
+			if got.null || !sameValue(field, earlier.value, got.value) {
+				t.violated(s, pointerTo(s, field), "a revision shows another "+field+" than the one before, although the update did not name it", shownValue(*earlier), shownValue(got))
+			}
+		}
+	}
+}
+
+// creation returns the update that has created a revision, and the revision that the deployment named before; nothing where either is
+// not certain.
+func (r *revisions) creation(revision string) (made *update, before string) {
+	at := slices.IndexFunc(r.created, func(u *update) bool { return u.revision == revision && u.update })
+	if at < 0 || !r.sure(r.created[at]) {
+		return nil, ""
+	}
+	made = r.created[at]
+	var last *update
+	for _, u := range r.created {
+		if u.deployment == made.deployment && !u.ended.After(made.sent) && (last == nil || u.ended.After(last.ended)) {
+			last = u
+		}
+	}
+	if last == nil || r.changedBetween(made.deployment, last.ended, made.sent) {
+		return nil, ""
+	}
+	return made, last.revision
+}
+
+// changedBetween tells whether an update that may have created a revision was under way in between.
+func (r *revisions) changedBetween(deployment string, from, to time.Time) bool {
+	return slices.ContainsFunc(r.updates[deployment], func(u *update) bool {
+		return u.sent.Before(to) && (u.ended.IsZero() || u.ended.After(from))
+	})
+}
+
+// staysDeployed holds revisions to DEPLOYED while none is later (section 3). It looks at reads that were sent after the revision was seen DEPLOYED, and answered before any later update was sent.
+func (r *revisions) staysDeployed(t *tally, s *seen) {
+	if !s.ok() {
+		return
+	}
+	for id, revision := range shownIn(s) {
+		at, known := r.deployed[id]
+		status := revision.Get("status").Str
+		if !known || !slices.Contains(spec.RevisionStatuses(), strings.ToUpper(status)) || !s.Sent.After(at) || !r.isLatest(id, s.Ended) {
+			continue
+		}
+		if !isDeployed(status) && !s.Sent.After(at.Add(r.patience)) { // it may show what was before
+			continue
+		}
+		t.judged++
+		if !isDeployed(status) && !strings.EqualFold(status, "UNKNOWN") { // which says that the server cannot tell, not that it is another
+			t.violated(s, statusIn(s), "a revision that was DEPLOYED shows another status, and none is later", "DEPLOYED", status)
+		}
+	}
+}
+
+// isDeployed tells whether a status is DEPLOYED, in whichever case: how it is written is for CP-POLL-1 to judge.
+func isDeployed(status string) bool { return strings.EqualFold(status, "DEPLOYED") }
+
+func statusIn(s *seen) string {
+	if s.Op.ID == "list-revisions" {
+		return "/resources/*/status"
+	}
+	return "/status"
+}
+
+// isLatest tells whether a revision of this run was certainly the latest of its deployment until then.
+func (r *revisions) isLatest(revision string, until time.Time) bool {
+	i := slices.IndexFunc(r.created, func(u *update) bool { return u.revision == revision })
+	return i >= 0 && !r.changedBetween(r.created[i].deployment, r.created[i].ended, until)
+}
