@@ -216,6 +216,8 @@ func (s *screen) waitsFor(now time.Time) string {
 			now.Sub(s.running[oldest]).Round(time.Second))
 	case s.total > 0 && s.done >= s.total:
 		return fmt.Sprintf("removing what the run created; at most %s", steps.CleanUpTime)
+	case s.done > 0:
+		return "the next scenarios begin"
 	}
 	return "waiting for the first answers"
 }

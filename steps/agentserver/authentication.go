@@ -257,7 +257,7 @@ func (w *callers) runReports(what string) error {
 	}
 	for field, value := range fields {
 		if !messages.ReportsField(said.Text, field, value) {
-			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "an answer without it, %q", said.Text).At("/values/messages").
+			return outcome.Violated(said.Answer, fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)), "an answer without it: %s", said.Text).At("/values/messages").
 				Hinting(orTheGraph(w.reportHint(said, field)))
 		}
 	}

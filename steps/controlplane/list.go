@@ -305,7 +305,8 @@ type lists struct {
 func defineListing(r *common.Definitions, w *World) {
 	l := &lists{World: w}
 	(&paging{lists: l}).define(r)
-	(&filtering{lists: l}).define(r)
+	f := &filtering{lists: l}
+	f.define(r)
 	(&beside{lists: l}).define(r)
 	(&reconciled{lists: l}).define(r)
 	(&invalidBeside{lists: l}).define(r)

@@ -59,7 +59,7 @@ func (o *Outcome) Error() string { return o.Reason }
 // Violated says that the target did the opposite of what was to be shown. The answer is the evidence; it may be
 // nil where the evidence is that nothing came.
 func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
-	v := Violation{Expected: bounded(expected), Actual: bounded(fmt.Sprintf(actual, args...)), Count: 1, answer: a, Site: Site(0)}
+	v := Violation{Expected: bounded(expected), Actual: bounded(strings.TrimRight(fmt.Sprintf(actual, args...), "\n")), Count: 1, answer: a, Site: Site(0)}
 	if a != nil {
 		v.Exchange = a.ID
 	}
