@@ -45,6 +45,8 @@ func (w *listCases) define(r *common.Definitions) {
 	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
 	r.When(`the client filters its revisions by three statuses, and by one that is named twice`, w.clientFiltersByThree)
 	r.When(`the client pages through each filtered list, five at a time, by the returned offsets`, w.clientPagesFilteredOn)
+	r.When(`the client retrieves each id that is almost that of its revision`, w.clientRetrievesNearIDs)
+	r.Then(`each of these requests is refused with 4xx`, w.eachRefused)
 	r.Then(`each limit is taken for the number that it stands for, or refused with 4xx`, w.Steady(w.eachStandsForItsNumber))
 	r.Then(`each of these lists is answered with 404 and a detail that contains its id`, w.eachNotFound)
 	r.Then(`the list holds its revisions, or the request is refused with 4xx`, w.holdsItsOwnOrRefused)
@@ -81,24 +83,52 @@ func (w *listCases) clientListsUnknownWithEach(ctx context.Context) error {
 	return nil
 }
 
-// clientListsNearIDs changes little of the id, and takes ids of revisions: what is looked up by less than the whole id is seen.
-func (w *listCases) clientListsNearIDs(ctx context.Context) error {
-	id, end := w.Deployment.ID, "0"
+// nearIDs are ids that differ little from one, and one of another kind: what is looked up by less than the whole id, or among all ids, is seen.
+func nearIDs(id, other, kind string) [][2]string {
+	end := "0"
 	if strings.HasSuffix(id, end) {
 		end = "1"
 	}
 	block, _, _ := strings.Cut(id, "-")
 	_, rest, _ := strings.Cut(target.UnknownID(), "-")
 	near := [][2]string{{id[:len(id)-1] + end, "the id with another last character"}, {block + "-" + rest, "the first block of the id, and another rest"}}
-	if revision := w.Deployment.Latest(); revision != "" {
-		near = append(near, [2]string{revision, "the id of a revision"})
+	if other != "" {
+		near = append(near, [2]string{other, "the id of the " + kind})
 	}
-	for _, n := range near {
+	return near
+}
+
+func (w *listCases) clientListsNearIDs(ctx context.Context) error {
+	for _, n := range nearIDs(w.Deployment.ID, w.Deployment.Latest(), "revision") {
 		if err := w.tryID(ctx, n[0], "", n[1]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w *listCases) clientRetrievesNearIDs(ctx context.Context) error {
+	if w.Deployment.Latest() == "" {
+		return outcome.Inconclusive("no revision of the deployment is known")
+	}
+	for _, n := range nearIDs(w.Deployment.Latest(), w.Deployment.ID, "deployment") {
+		if err := w.Retrieve(ctx, plane.RevisionPath(w.Deployment.ID, n[0])); err != nil {
+			return err
+		}
+		w.wrong = append(w.wrong, wrongID{n[0], n[1], w.Scene.Answer})
+	}
+	return nil
+}
+
+func (w *listCases) eachRefused() error {
+	var wrong []*outcome.Outcome
+	for _, each := range w.wrong {
+		if !each.answer.Refused() {
+			wrong = append(wrong, outcome.Violated(each.answer, "status 4xx for a revision: "+each.name, "%s", outcome.Seen(each.answer)).
+				SameAs("the request is refused with 4xx"))
+		}
+	}
+	return outcome.First(wrong)
 }
 
 func (w *listCases) tryID(ctx context.Context, id, query, name string) error {

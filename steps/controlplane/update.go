@@ -1,10 +1,13 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -36,6 +39,8 @@ func (w *update) define(r *common.Definitions) {
 	r.When(`the client updates "repo_ref" and "graph_config_path" in one request`, w.clientUpdatesBoth)
 	r.When(`the client updates "(\w+)" beside "(\w+)" null`, w.clientUpdatesBesideNull)
 	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`, w.clientUpdatesTwice)
+	r.When(`the client updates "(\w+)" twice at the same time`, w.clientUpdatesAtOnce)
+	r.Then(`as many revisions were created as updates were served`, w.oneRevisionEach)
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
@@ -181,6 +186,66 @@ func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 		}
 		w.AskedIDs = append(w.AskedIDs, latest)
 		w.Revision, known = latest, latest
+	}
+	return nil
+}
+
+// clientUpdatesAtOnce sends the current value by two requests that are in flight together.
+func (w *update) clientUpdatesAtOnce(ctx context.Context, field string) error {
+	current := w.before.Deployment.Get("source_revision_config." + field)
+	if current.Type != gjson.String {
+		return outcome.Inconclusive("the deployment has no string %s to send again: %s", field, outcome.Shown(current))
+	}
+	for range 2 {
+		if err := w.Plane.TakeRevision(ctx, w.Deployment); err != nil {
+			return err
+		}
+	}
+	racing, leave, err := w.Target.Client.Together(ctx, 2)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	answers, errs := [2]*client.Answer{}, [2]error{}
+	var wait sync.WaitGroup
+	for i := range answers {
+		wait.Go(func() {
+			request := w.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), plane.SourceUpdate(map[string]any{field: current.Str}))
+			answers[i], errs[i] = w.Target.Client.Do(racing, request)
+		})
+	}
+	wait.Wait()
+	w.Answers, w.Scene.Answer = answers[:], answers[1]
+	return cmp.Or(errs[0], errs[1])
+}
+
+// oneRevisionEach waits until there are as many new revisions, and then for one too many.
+func (w *update) oneRevisionEach(ctx context.Context) error {
+	served := len(slices.DeleteFunc(slices.Clone(w.Answers), func(a *client.Answer) bool { return !a.OK() }))
+	if served == 0 {
+		return outcome.Inconclusive("neither update was served: %s", outcome.Seen(w.Answers[0]))
+	}
+	added, after := 0, (*plane.Snapshot)(nil)
+	look := func() (bool, error) {
+		var err error
+		if after, err = w.Plane.Snapshot(ctx, w.Deployment); err != nil {
+			return false, err
+		}
+		added = len(after.Revisions) - len(w.before.Revisions)
+		return added >= served, nil
+	}
+	if err := w.Target.RetryFor(ctx, w.Target.Config.Timeouts.Request, look); err != nil {
+		return err
+	}
+	if err := w.Target.WaitSettleDelay(ctx, w.Scene.Answer); err != nil {
+		return err
+	}
+	if _, err := look(); err != nil {
+		return err
+	}
+	if added != served {
+		return outcome.Violated(after.List, fmt.Sprintf("%d new revisions: so many updates were answered with 2xx", served), "%d", added).
+			At("/resources").Comparing(after.List, w.before.List)
 	}
 	return nil
 }
