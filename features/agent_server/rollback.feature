@@ -74,7 +74,7 @@ Feature: Rolling back a run in progress
 
     Scenario: The prior run does not reappear with a further run
       Given a run that was rolled back on a thread of its own
-      When the user's next run on the thread completes
+      When a further run of the user on the thread completes
       And the user retrieves the prior run and reads the state, after that run
       Then the prior run can no longer be retrieved
       And the state holds no message of the prior run

@@ -69,6 +69,11 @@ Feature: Listing the revisions of a deployment
         |       |
         | ten   |
 
+    Scenario: Each limit that the contract does not allow is refused with 422
+      Given an existing deployment
+      When the client lists its revisions with each invalid limit
+      Then each of these requests is refused with 422 and an error that names "limit"
+
   @CP-LIST-4 @must @section-4 @section-8
   @reads:revisions=21 @shares:history
   Rule: Without limit, exactly 20 revisions are returned where there are more, with and without a status filter
@@ -104,6 +109,11 @@ Feature: Listing the revisions of a deployment
         | 0.5   |
         |       |
         | ten   |
+
+    Scenario: Each offset that the contract does not allow is refused with 422
+      Given an existing deployment
+      When the client lists its revisions with each invalid offset
+      Then each of these requests is refused with 422 and an error that names "offset"
 
   @CP-LIST-6 @must @section-4 @after:CP-LIST-2 @after:CP-LIST-8
   @shares:history
@@ -417,11 +427,11 @@ Feature: Listing the revisions of a deployment
   @reads @shares:deployment
   Rule: An invalid parameter is refused with 422 and an error that names it, whatever valid parameters stand beside it
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
-    The values are derived from the contract. Each is sent alone, and beside valid values of the other parameters.
+    The values are derived from the contract, and the same as those that are refused alone.
 
-    Scenario Outline: An invalid <parameter> is refused alone and beside valid parameters
+    Scenario Outline: An invalid <parameter> is refused beside valid parameters
       Given an existing deployment
-      When the client lists its revisions with each invalid <parameter>, alone and beside valid values of the other parameters
+      When the client lists its revisions with each invalid <parameter>, beside valid values of the other parameters
       Then each of these requests is refused with 422 and an error that names "<parameter>"
 
       Examples:

@@ -255,7 +255,8 @@ type try struct {
 }
 
 func (w *invalidBeside) define(r *common.Definitions) {
-	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), alone and beside valid values of the other parameters`, w.clientListsInvalid)
+	r.When(`the client lists its revisions with each invalid (limit|offset|remote_reconciled), beside valid values of the other parameters`, w.clientListsInvalid)
+	r.When(`the client lists its revisions with each invalid (limit|offset)`, w.clientListsInvalidAlone)
 	r.Then(`each of these requests is refused with 422 and an error that names "(\w+)"`, w.eachIsRefusedNaming)
 }
 
@@ -271,7 +272,7 @@ var valid = []struct{ parameter, first, second string }{
 // The valid values change in turn, and so does the place of the invalid one.
 func (w *invalidBeside) clientListsInvalid(ctx context.Context, parameter string) error {
 	for i, invalid := range w.invalid(parameter) {
-		for _, row := range cases.Pairwise(2, 2, 2) { // the first has none of them
+		for _, row := range cases.Pairwise(2, 2, 2)[1:] { // the first has none of them: this is refused by other requirements
 			each := try{parameter: parameter, invalid: invalid, beside: validBeside(parameter, row, i)}
 			parts := slices.Clone(each.beside)
 			parts = slices.Insert(parts, i%(len(parts)+1), parameter+"="+url.QueryEscape(invalid.Value))
@@ -281,6 +282,16 @@ func (w *invalidBeside) clientListsInvalid(ctx context.Context, parameter string
 			each.answer = w.Scene.Answer
 			w.tried = append(w.tried, each)
 		}
+	}
+	return nil
+}
+
+func (w *invalidBeside) clientListsInvalidAlone(ctx context.Context, parameter string) error {
+	for _, invalid := range w.invalid(parameter) {
+		if err := w.List(ctx, parameter+"="+url.QueryEscape(invalid.Value), true); err != nil {
+			return err
+		}
+		w.tried = append(w.tried, try{parameter: parameter, invalid: invalid, answer: w.Scene.Answer})
 	}
 	return nil
 }
@@ -308,7 +319,8 @@ func (w *invalidBeside) eachIsRefusedNaming(parameter string) error {
 			if len(t.beside) > 0 {
 				wanted += " beside " + strings.Join(t.beside, " and ")
 			}
-			wrong = append(wrong, outcome.Violated(t.answer, wanted, "%s", outcome.Seen(t.answer)))
+			wrong = append(wrong, outcome.Violated(t.answer, wanted, "%s", outcome.Seen(t.answer)).
+				SameAs(`the request is refused with 422 and an error that names "(\w+)"`))
 		}
 	}
 	return outcome.First(wrong)

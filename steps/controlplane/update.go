@@ -163,31 +163,47 @@ func (w *update) clientUpdatesBesideNull(ctx context.Context, field, null string
 	return w.patchSource(ctx, map[string]any{field: current.Str, null: nil}, plane.ToCurrentValue)
 }
 
-// clientUpdatesTwice does not wait until the first revision has settled.
+// clientUpdatesTwice does not wait until the first revision has settled. A target may begin with the second when it has.
 func (w *update) clientUpdatesTwice(ctx context.Context, field string) error {
 	known := w.before.Latest
-	for range 2 {
+	for len(w.AskedIDs) < 2 {
 		if err := w.clientUpdatesToCurrent(ctx, field); err != nil {
 			return err
 		}
 		a := w.Scene.Answer
-		if w.Revision != "" && a.Refused() {
+		if len(w.AskedIDs) > 0 && a.Refused() {
 			return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s", outcome.Seen(a))
 		}
 		if !a.OK() {
 			return outcome.AsPrecondition(outcome.Violated(a, "status 2xx", "%s", outcome.Seen(a)))
 		}
-		latest, _, err := w.Plane.AwaitLatest(ctx, a, w.kind, w.Deployment.ID, known)
+		latest, err := w.laterThan(ctx, known)
+		if err == nil && latest == known && len(w.AskedIDs) > 0 {
+			if err = w.Plane.Settle(ctx, w.Deployment.ID); err == nil {
+				latest, err = w.laterThan(ctx, known)
+			}
+		}
 		if err != nil {
 			return err
 		}
-		if w.Revision == "" && latest == known {
+		if len(w.AskedIDs) == 0 && latest == known {
 			return outcome.AsPrecondition(outcome.Violated(a, "a new revision", "none"))
 		}
-		w.AskedIDs = append(w.AskedIDs, latest)
-		w.Revision, known = latest, latest
+		w.AskedIDs, known = append(w.AskedIDs, latest), latest
 	}
 	return nil
+}
+
+// laterThan waits until the deployment names a later revision than the known one, which it returns where none came.
+func (w *update) laterThan(ctx context.Context, known string) (latest string, err error) {
+	err = w.Target.RetryFor(ctx, w.Target.Config.Timeouts.Request, func() (bool, error) {
+		a, err := w.Plane.Get(ctx, plane.DeploymentPath(w.Deployment.ID), "")
+		if err == nil {
+			latest = cmp.Or(a.Get("latest_revision_id").String(), known)
+		}
+		return latest != known, err
+	})
+	return latest, err
 }
 
 // clientUpdatesAtOnce sends the current value by two requests that are in flight together.
@@ -400,6 +416,9 @@ func (w *update) revisionsKeepSource(ctx context.Context) error {
 	rows, list, err := w.Plane.ListAll(ctx, w.Deployment.ID, "")
 	if err != nil {
 		return err
+	}
+	if !list.OK() {
+		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(list))
 	}
 	for i, row := range rows {
 		if got := row.Get("source"); got.String() != want {
