@@ -283,10 +283,8 @@ func (w *paging) notFoundNaming() error {
 	if detail := w.Scene.Answer.Get("detail"); detail.Type == gjson.String {
 		text = detail.Str
 	}
-	if !strings.Contains(strings.ToLower(text), w.Deployment.ID) {
-		return outcome.Violated(w.Scene.Answer, "a detail that names "+w.Deployment.ID, "%s", outcome.Seen(w.Scene.Answer)).At("/detail")
-	}
-	return nil
+	names := strings.Contains(strings.ToLower(text), w.Deployment.ID)
+	return outcome.Want(names, w.Scene.Answer, "a detail that names "+w.Deployment.ID, "/detail")
 }
 
 // lists is what the sentences about lists of revisions know in one scenario.
