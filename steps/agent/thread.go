@@ -77,10 +77,7 @@ func (t *Thread) Usable() error {
 
 // Accepted says what is wrong with the answer to the creation of a run.
 func (g *GraphRun) Accepted() error {
-	if g.ID == "" {
-		return outcome.Violated(g.Answer, "status 2xx with a run_id", "%s", outcome.Seen(g.Answer))
-	}
-	return nil
+	return outcome.Want(g.ID != "", g.Answer, "status 2xx with a run_id")
 }
 
 // Answered is when the creation was answered.

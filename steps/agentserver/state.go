@@ -62,10 +62,9 @@ func (w *states) runOnNewThread(ctx context.Context, o agent.Order) error {
 }
 
 func (w *states) stateHasMessages() error {
-	if list := w.scene.Answer.Get("values.messages"); !w.scene.Answer.OK() || !list.IsArray() || len(list.Array()) == 0 {
-		return outcome.Violated(w.scene.Answer, "a non-empty array in values.messages", "%s", outcome.Seen(w.scene.Answer)).At("/values/messages")
-	}
-	return nil
+	a, list := w.scene.Answer, w.scene.Answer.Get("values.messages")
+	isList := a.OK() && list.IsArray() && len(list.Array()) > 0
+	return outcome.Want(isList, a, "a non-empty array in values.messages", "/values/messages")
 }
 
 // messagesHaveForm accepts a string or an array of parts as content.

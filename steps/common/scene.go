@@ -94,21 +94,13 @@ func Names(a *client.Answer, parameter string) bool {
 
 // RefusedNaming holds an answer to a refusal with 422 whose errors name the parameters (sections 4, 7 and 8).
 func RefusedNaming(a *client.Answer, parameters ...string) error {
-	if a.Status != http.StatusUnprocessableEntity {
-		return outcome.Violated(a, "status 422", "%s", outcome.Seen(a))
+	if err := outcome.Want(a.Status == http.StatusUnprocessableEntity, a, "status 422"); err != nil {
+		return err
 	}
-	for _, p := range parameters {
-		if !Names(a, p) {
-			return outcome.Violated(a, "an error that names "+p, "%s", outcome.Seen(a)).At("/detail")
-		}
-	}
-	return nil
+	return Each(parameters, func(p string) error { return outcome.Want(Names(a, p), a, "an error that names "+p, "/detail") })
 }
 
 // HasDetail holds an answer to a string as its detail.
 func HasDetail(a *client.Answer) error {
-	if a.Get("detail").Type != gjson.String {
-		return outcome.Violated(a, "JSON with a string detail", "%s", outcome.Seen(a)).At("/detail")
-	}
-	return nil
+	return outcome.Want(a.Get("detail").Type == gjson.String, a, "JSON with a string detail", "/detail")
 }

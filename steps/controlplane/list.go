@@ -279,10 +279,7 @@ func (w *paging) notFoundNaming() error {
 	if err := w.NotFound(); err != nil {
 		return err
 	}
-	if !detailNames(w.Scene.Answer, w.Deployment.ID) {
-		return outcome.Violated(w.Scene.Answer, "a detail that names "+w.Deployment.ID, "%s", outcome.Seen(w.Scene.Answer)).At("/detail")
-	}
-	return nil
+	return outcome.Want(detailNames(w.Scene.Answer, w.Deployment.ID), w.Scene.Answer, "a detail that names "+w.Deployment.ID, "/detail")
 }
 
 // detailNames tells whether the detail of a refusal contains an id (section 7).

@@ -199,10 +199,8 @@ func (w *retrieval) configAsBefore() error {
 func (w *retrieval) listHoldsJustIt() error {
 	list := w.Answers[1]
 	rows := list.Get("resources").Array()
-	if !list.OK() || len(rows) != 1 || rows[0].Get("id").String() != w.Revision {
-		return outcome.Violated(list, "a list with only the revision "+w.Revision, "%s", outcome.Seen(list)).At("/resources")
-	}
-	return nil
+	isOnly := list.OK() && len(rows) == 1 && rows[0].Get("id").String() == w.Revision
+	return outcome.Want(isOnly, list, "a list with only the revision "+w.Revision, "/resources")
 }
 
 // revisionIsComplete looks for the fields that every revision has (section 2). One that is absent is of the type null.

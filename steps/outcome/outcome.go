@@ -66,12 +66,12 @@ func Violated(a *client.Answer, expected, actual string, args ...any) *Outcome {
 	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
 }
 
-// Want is nothing where the answer is as expected, else the violation.
-func Want(is bool, a *client.Answer, expected string) error {
+// Want is nothing where the answer is as expected, else the violation, at a place in the body where that is given.
+func Want(is bool, a *client.Answer, expected string, pointer ...string) error {
 	if is {
 		return nil
 	}
-	return Violated(a, expected, "%s", Seen(a))
+	return Violated(a, expected, "%s", Seen(a)).At(strings.Join(pointer, ""))
 }
 
 // WantAt is Want for the value at a path of plain names in the body (GJSON syntax).

@@ -70,10 +70,7 @@ func (p *Plane) NoteCreated(ctx context.Context, d *Deployment, a *client.Answer
 	}
 	d.Revisions = []string{d.First}
 	p.waits.note(d.First, needCreation)
-	if !a.OK() || d.ID == "" || d.First == "" {
-		return outcome.Violated(a, "a deployment with id and latest_revision_id", "%s", outcome.Seen(a))
-	}
-	return nil
+	return outcome.Want(a.OK() && d.ID != "" && d.First != "", a, "a deployment with id and latest_revision_id")
 }
 
 // CreateDeployed is Create for a deployment that is DEPLOYED.

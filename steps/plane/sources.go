@@ -42,20 +42,23 @@ func (s Sources) Body(name string, changes map[string]any) map[string]any {
 // Another returns a change of the source revision configuration to the second source that is configured, and
 // the key that would configure it where none is.
 func (s Sources) Another() (change map[string]any, key string) {
-	a := s.config.Alternatives
-	if s.config.Source() == config.GitHost {
-		return optional("repo_ref", a.RepoRef), "alternatives.repo_ref"
-	}
-	return optional("image_uri", a.ImageURI), "alternatives.image_uri"
+	return s.alternative("repo_ref", s.config.Alternatives.RepoRef, "image_uri", s.config.Alternatives.ImageURI)
 }
 
 // Broken is like Another, for a source that cannot be built.
 func (s Sources) Broken() (change map[string]any, key string) {
-	a := s.config.Alternatives
-	if s.config.Source() == config.GitHost {
-		return optional("repo_ref", a.BrokenRef), "alternatives.broken_ref"
+	return s.alternative("broken_ref", s.config.Alternatives.BrokenRef, "broken_image_uri", s.config.Alternatives.BrokenImageURI)
+}
+
+func (s Sources) alternative(refKey, ref, imageKey, image string) (change map[string]any, key string) {
+	key, value := refKey, ref
+	if s.config.Source() != config.GitHost {
+		key, value = imageKey, image
 	}
-	return optional("image_uri", a.BrokenImageURI), "alternatives.broken_image_uri"
+	if value != "" {
+		change = map[string]any{s.Field(): value}
+	}
+	return change, "alternatives." + key
 }
 
 // Field is the field of the source revision configuration that belongs to the source that is created.
@@ -93,13 +96,6 @@ func (s Sources) Next(n int) map[string]any {
 
 // SourceFields make a revision each when they come alone.
 var SourceFields = []string{"repo_ref", "graph_config_path"}
-
-func optional(field, value string) map[string]any {
-	if value == "" {
-		return nil
-	}
-	return map[string]any{field: value}
-}
 
 // Rename gives a body the name where it has one. It gets none where it has none: the interface shows no such field, and
 // a target may refuse what it does not know.
