@@ -25,8 +25,8 @@ type Case struct {
 	Reason      string   `json:"reason,omitempty"`
 }
 
-// Cases finds the case of each cell of the contract: operation, place and class. It refuses a table in which not exactly one row is
-// about each, or a row is about none or names what the catalogue does not have.
+// Cases finds the case of each cell of the contract: operation, place and class. It refuses a table in which not exactly one row
+// is about each, or a row is about none or names what the catalogue does not have.
 func Cases(c *Catalogue, cells [][3]string) ([]Case, error) { return casesOf(c, casesFile, cells) }
 
 func casesOf(c *Catalogue, file []byte, cells [][3]string) (cases []Case, err error) {
@@ -76,8 +76,8 @@ func (c *Catalogue) named(row []string, cell [3]string, sentences map[string]str
 	if parts := strings.Split(part, "|"); len(parts) > 1 {
 		part = parts[max(0, slices.Index(strings.Split(row[2], "|"), cell[2]))]
 	}
-	field := cell[1][strings.LastIndexAny(cell[1], " .")+1:]
-	part = strings.NewReplacer("{operation}", cmp.Or(sentences[cell[0]], cell[0]), "{field}", field, "{class}", cell[2]).Replace(part)
+	part = strings.NewReplacer("{operation}", cmp.Or(sentences[cell[0]], cell[0]), "{class}", cell[2],
+		"{field}", cell[1][strings.LastIndexAny(cell[1], " .")+1:]).Replace(part)
 	if q := c.Find(row[3]); q != nil {
 		for _, s := range q.Scenarios {
 			if strings.Contains(s.Name, part) {

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,9 +22,10 @@ func (c *cells) add(place, classes string) {
 	}
 }
 
-// Cells derives by rule what a client may send, always the same and in the same order. Each cell is the id of an operation, a place
-// and a class: list-revisions, "query limit", "out of range". Other places are "path NAME", "body.FIELD", "credentials", "moment", and
-// "after a refusal", where the owner looks whether anything has changed. Of a vendor extension only who is served counts.
+// Cells derives by rule what a client may send, always the same and in the same order. Each cell is the id of an operation, a
+// place and a class: list-revisions, "query limit", "out of range". Other places are "path NAME", "body.FIELD", "credentials",
+// "moment", and "after a refusal", where the owner looks whether anything has changed. Of a vendor extension only who is served
+// counts.
 func Cells() ([][3]string, error) {
 	c := &cells{}
 	for _, side := range Sides() {
@@ -52,11 +54,11 @@ func (c *cells) of(side Side, parameters openapi3.Parameters, op *openapi3.Opera
 	hasID := false
 	for _, p := range parameters {
 		hasID = hasID || p.Value.In == "path"
-		c.add(p.Value.In+" "+p.Value.Name, classes[p.Value.In+" "+typeOf(p.Value.Schema.Value)])
+		c.add(p.Value.In+" "+p.Value.Name, classes[p.Value.In+" "+p.Value.Schema.Value.Type.Slice()[0]])
 	}
 	if op.RequestBody != nil {
 		c.add("body", "not JSON")
-		c.field("body", op.RequestBody.Value.Content.Get(jsonType).Schema.Value)
+		c.field("body", op.RequestBody.Value.Content.Get(jsonType).Schema)
 	}
 	c.add("moment", "right after a write, beside a write, twice at once, after an update, at the end of the test run")
 	if hasID {
@@ -91,9 +93,13 @@ const (
 	inBody  = "dropped, of another type, null"
 )
 
-func (c *cells) field(place string, s *openapi3.Schema) {
-	kind := typeOf(s)
+// field adds a field and those within it. One that is required and not described may be anything: it is sent as a text.
+func (c *cells) field(place string, ref *openapi3.SchemaRef) {
+	s := cmp.Or(ref, &openapi3.SchemaRef{Value: &openapi3.Schema{Type: &openapi3.Types{"string"}}}).Value
+	kind := s.Type.Slice()[0]
 	switch {
+	case s.Extensions[extField] == true:
+		return
 	case s.ReadOnly:
 		kind = "read-only"
 	case len(s.Enum) > 0 || s.Extensions[extKnownValues] != nil:
@@ -102,17 +108,12 @@ func (c *cells) field(place string, s *openapi3.Schema) {
 		s = s.Items.Value
 	}
 	c.add(place, classes["body "+kind])
-	if len(s.Properties) > 1 {
+	names := slices.AppendSeq(slices.Clone(s.Required), maps.Keys(s.Properties))
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) > 1 {
 		c.add(place, "pairs of its fields")
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if part := s.Properties[name].Value; part.Extensions[extField] != true {
-			c.field(place+"."+name, part)
-		}
+	for _, name := range names {
+		c.field(place+"."+name, s.Properties[name])
 	}
-}
-
-// typeOf is the type of a schema beside null. What may be anything is sent as a text.
-func typeOf(s *openapi3.Schema) string {
-	return append(s.Type.Slice(), "string")[0]
 }

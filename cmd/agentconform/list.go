@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -26,8 +25,8 @@ func newList(s streams) *cobra.Command {
 		Long: `List all requirements with their level, the sections of the interface that they come from and their scenarios, and what
 no requirement covers. agentconform explain ID shows one requirement in full.
 
-With --cases, what a client may send by the contract: each operation with each parameter, field, credential and moment, by class, and
-the scenario that judges it, or why none does.
+With --cases, what a client may send by the contract: each operation with each parameter, field, credential and moment, by
+class, and the scenarios that judge it, or why none does.
 
 With --format html, the specification is written as one page: each rule with its scenarios and the faults that break it. The
 results of --result add exchanges: a file that has the name of a fault (limit-101-is-served.json) one that breaks its rule, all
@@ -94,7 +93,8 @@ func listTable(w io.Writer, c *features.Catalogue, excluded []features.Exclusion
 
 // listCases writes what a client may send by the contract, and which scenarios judge it, or why none does.
 func listCases(w io.Writer, c *features.Catalogue, format string) error {
-	if !slices.Contains([]string{"table", "json", "markdown"}, format) {
+	line, known := map[string]string{"table": "%s\t%s\t%s\t%s\n", "markdown": "| %s | %s | %s | %s |\n", "json": ""}[format]
+	if !known {
 		return fmt.Errorf("--cases --format %s: give table, json or markdown", format)
 	}
 	cells, err := spec.Cells()
@@ -111,11 +111,10 @@ func listCases(w io.Writer, c *features.Catalogue, format string) error {
 		return encoder.Encode(map[string][]features.Case{"cases": cases})
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line, rule := "%s\t%s\t%s\t%s\n", ""
+	fmt.Fprintf(t, line, "OPERATION", "PLACE", "CLASS", "CASE, OR WHY THERE IS NONE")
 	if format == "markdown" {
-		line, rule = "| %s | %s | %s | %s |\n", "| --- | --- | --- | --- |\n"
+		fmt.Fprintf(t, line, "---", "---", "---", "---")
 	}
-	fmt.Fprintf(t, line+rule, "OPERATION", "PLACE", "CLASS", "CASE, OR WHY THERE IS NONE")
 	reasons := 0
 	for _, each := range cases {
 		text := each.Reason
