@@ -25,8 +25,8 @@ type Case struct {
 	Reason      string   `json:"reason,omitempty"`
 }
 
-// Cases finds the case of each cell of the contract: operation, place and class. It refuses a table in which not exactly one row
-// is about each, or a row is about none or names what the catalogue does not have.
+// Cases finds the case of each cell of the contract: operation, place and class. It refuses a table in which not
+// exactly one row is about each, or a row is about none or names what the catalogue does not have.
 func Cases(c *Catalogue, cells [][3]string) ([]Case, error) { return casesOf(c, casesFile, cells) }
 
 func casesOf(c *Catalogue, file []byte, cells [][3]string) (cases []Case, err error) {

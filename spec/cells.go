@@ -22,10 +22,10 @@ func (c *cells) add(place, classes string) {
 	}
 }
 
-// Cells derives by rule what a client may send, always the same and in the same order. Each cell is the id of an operation, a
-// place and a class: list-revisions, "query limit", "out of range". Other places are "path NAME", "body.FIELD", "credentials",
-// "moment", and "after a refusal", where the owner looks whether anything has changed. Of a vendor extension only who is served
-// counts.
+// Cells derives by rule what a client may send, always the same and in the same order. Each cell is the id of an
+// operation, a place and a class: list-revisions, "query limit", "out of range". Other places are "path NAME",
+// "body.FIELD", "credentials", "moment", and "after a refusal", where the owner looks whether anything has changed. Of
+// a vendor extension only who is served counts.
 func Cells() ([][3]string, error) {
 	c := &cells{}
 	for _, side := range Sides() {
@@ -57,7 +57,7 @@ func (c *cells) of(side Side, parameters openapi3.Parameters, op *openapi3.Opera
 		c.add(p.Value.In+" "+p.Value.Name, classes[p.Value.In+" "+p.Value.Schema.Value.Type.Slice()[0]])
 	}
 	if op.RequestBody != nil {
-		c.add("body", "not JSON")
+		c.add("body", "not valid JSON")
 		c.field("body", op.RequestBody.Value.Content.Get(jsonType).Schema)
 	}
 	c.add("moment", "right after a write, beside a write, twice at once, after an update, at the end of the test run")
@@ -72,10 +72,10 @@ func (c *cells) of(side Side, parameters openapi3.Parameters, op *openapi3.Opera
 
 // classes are those of a value by its place and its type. A text in a query is a list with commas.
 var classes = map[string]string{
-	"path string":    "unknown, near miss, of another kind, of another parent, another caller's, not a UUID, in capital letters",
-	"query integer":  "in range, at a bound, out of range, not an integer, in another spelling, invalid beside others" + inQuery,
-	"query boolean":  "true or false, not a boolean, in another spelling, invalid beside others" + inQuery,
-	"query string":   "one item, several items, an item twice, an unknown item, in another spelling" + inQuery,
+	"path string":    "unknown, near miss, of another kind, of another parent, another caller's, not a UUID, upper case",
+	"query integer":  "in range, bounds, out of range, not an integer, another spelling, wrong beside others" + inQuery,
+	"query boolean":  "true or false, not a boolean, another spelling, wrong beside others" + inQuery,
+	"query string":   "one item, several items, an item twice, an unknown item, another spelling" + inQuery,
 	"body string":    inBody + ", empty, longer, texts",
 	"body enum":      inBody + ", an unknown value",
 	"body array":     inBody + ", empty",

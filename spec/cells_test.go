@@ -11,7 +11,7 @@ func TestCellsAreDerivedFromTheDocuments(t *testing.T) {
 	cells, err := Cells()
 	require.NoError(t, err)
 	for _, cell := range [][3]string{
-		{"list-revisions", "query limit", "at a bound"},
+		{"list-revisions", "query limit", "bounds"},
 		{"list-revisions", "query status", "an item twice"},
 		{"list-revisions", "query remote_reconciled", "not a boolean"},
 		{"get-run", "path run_id", "of another kind"},
